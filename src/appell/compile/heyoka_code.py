@@ -1,0 +1,105 @@
+"""From the graph to heyoka expressions: the door to LLVM machine code. Without heyoka everything runs on CasADi."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import casadi as ca
+
+from appell.graph.replay import Algebra, replay
+
+
+@cache
+def available() -> bool:
+    """Whether heyoka can be imported."""
+    try:
+        import heyoka  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+@cache
+def _module() -> Any:
+    import heyoka
+
+    heyoka.set_logger_level_critical()
+    return heyoka
+
+
+@cache
+def _algebra() -> Algebra:
+    hy = _module()
+    zero, one = hy.expression(0.0), hy.expression(1.0)
+
+    def choose(condition: Any, yes: Any, no: Any) -> Any:
+        return hy.select(condition, yes, no)
+
+    direct = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt erf".split()
+    return {
+        **{name: getattr(hy, name) for name in direct},
+        "assign": lambda a: a,
+        "atan2": hy.atan2,
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b,
+        "neg": lambda a: -a,
+        "sq": lambda a: a * a,
+        "twice": lambda a: 2.0 * a,
+        "inv": lambda a: 1.0 / a,
+        "pow": lambda a, b: a**b,
+        "constpow": lambda a, b: a**b,
+        "hypot": lambda a, b: hy.sqrt(a * a + b * b),
+        "lt": lambda a, b: choose(hy.lt(a, b), one, zero),
+        "le": lambda a, b: choose(hy.lte(a, b), one, zero),
+        "eq": lambda a, b: choose(hy.eq(a, b), one, zero),
+        "ne": lambda a, b: choose(hy.neq(a, b), one, zero),
+        "not": lambda a: choose(hy.eq(a, zero), one, zero),
+        "and": lambda a, b: choose(hy.neq(a, zero), choose(hy.neq(b, zero), one, zero), zero),
+        "or": lambda a, b: choose(hy.neq(a, zero), one, choose(hy.neq(b, zero), one, zero)),
+        "if_else_zero": lambda c, a: choose(hy.neq(c, zero), a, zero),
+        "fabs": lambda a: choose(hy.lt(a, zero), -a, a),
+        "sign": lambda a: choose(hy.lt(a, zero), -one, choose(hy.lt(zero, a), one, zero)),
+        "fmin": lambda a, b: choose(hy.lt(a, b), a, b),
+        "fmax": lambda a, b: choose(hy.lt(a, b), b, a),
+        "expm1": lambda a: hy.exp(a) - 1.0,
+        "log1p": lambda a: hy.log(a + 1.0),
+    }
+
+
+def expressions(function: ca.Function, arguments: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """The nonzeros of each output of a CasADi function as heyoka expressions."""
+    hy = _module()
+    return replay(function, arguments, _algebra(), lambda value: hy.expression(value))
+
+
+def variables(count: int, prefix: str = "x") -> list[Any]:
+    """heyoka variables whose names sort in the order of their positions."""
+    hy = _module()
+    return [hy.expression(f"{prefix}{i:05d}") for i in range(count)]
+
+
+def parameters(count: int, start: int = 0) -> list[Any]:
+    """heyoka run-time parameters."""
+    hy = _module()
+    return [hy.par[start + i] for i in range(count)]
+
+
+COMPACT = 12_000
+
+
+def batch_function(function: ca.Function) -> Any:
+    """A SIMD function of many states at once: variables are x, parameters t, w, p one after the other.
+
+    Args:
+        function: f(t, x, w, p) with one dense output.
+    """
+    hy = _module()
+    sizes = [function.nnz_in(i) for i in range(4)]
+    x = variables(sizes[1])
+    t, w, p = (parameters(n, start) for n, start in ((1, 0), (sizes[2], 1), (sizes[3], 1 + sizes[2])))
+    outputs = expressions(function, [t, x, w, p])[0]
+    return hy.cfunc(outputs, vars=x, compact_mode=function.n_instructions() > COMPACT)

@@ -1,0 +1,78 @@
+"""Machines: what evaluates a function f(t, x, w, p) at numbers, one state or many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from appell.compile import heyoka_code
+
+
+class Machine:
+    """Evaluates f(t, x, w, p).
+
+    One state runs on CasADi's virtual machine through fixed buffers (no call overhead, nothing to compile); many states
+    run as SIMD machine code where heyoka is installed, else over CasADi's mapped function.
+
+    Args:
+        function: A CasADi function of t, x, w, p with dense outputs.
+        simd: Whether batches may use heyoka.
+    """
+
+    def __init__(self, function: ca.Function, simd: bool = True) -> None:
+        self.function = function
+        self.simd = simd and heyoka_code.available()
+        self._shapes = [function.size_out(i) for i in range(function.n_out())]
+        self._batch: Any = None
+        self._buffer, self._run = function.buffer()
+        self._inputs = [np.zeros(function.nnz_in(i)) for i in range(function.n_in())]
+        self._outputs = [np.zeros(function.nnz_out(i)) for i in range(function.n_out())]
+        for i, array in enumerate(self._inputs):
+            self._buffer.set_arg(i, memoryview(array))
+        for i, array in enumerate(self._outputs):
+            self._buffer.set_res(i, memoryview(array))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Machine, (self.function, self.simd)
+
+    def flat(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """The first output as a new flat array."""
+        a = self._inputs
+        a[0][0] = t
+        a[1][:] = x
+        a[2][:] = w
+        a[3][:] = p
+        self._run()
+        return self._outputs[0].copy()
+
+    def __call__(self, *arguments: Any) -> list[np.ndarray]:
+        """All outputs, each in its own shape."""
+        for buffer, value in zip(self._inputs, arguments, strict=True):
+            buffer[:] = value
+        self._run()
+        return [
+            out.reshape(shape, order="F").copy() for out, shape in zip(self._outputs, self._shapes, strict=True)
+        ]
+
+    def batch(self, t: Any, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """The first output for many states: x of shape (n, B); t, w, p one for all or one per column."""
+        count = x.shape[1]
+        x = np.ascontiguousarray(x, dtype=float)
+        pars = np.vstack([np.broadcast_to(np.reshape(e, (k, -1)), (k, count)) for e, k in self._run_time(t, w, p)])
+        if self.simd:
+            if self._batch is None:
+                self._batch = heyoka_code.batch_function(self.function)
+            out = np.empty((self.function.nnz_out(0), count))
+            self._batch(x, outputs=out, pars=np.ascontiguousarray(pars))
+            return out
+        n = len(w)
+        mapped = self.function.map(count)
+        result = mapped(pars[:1], x, pars[1 : 1 + n], pars[1 + n :])
+        first = result[0] if isinstance(result, tuple | list) else result
+        return np.array(first).reshape(count, -1).T if self._shapes[0][1] != 1 else np.array(first)
+
+    def _run_time(self, t: Any, w: Any, p: Any) -> list[tuple[Any, int]]:
+        sizes = (1, self.function.nnz_in(2), self.function.nnz_in(3))
+        return [(np.asarray(e, dtype=float), k) for e, k in zip((t, w, p), sizes, strict=True) if k]

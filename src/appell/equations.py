@@ -1,0 +1,227 @@
+"""Equations: the one currency between the principles of mechanics and everything that runs.
+
+State x = (q, u, z); q' = K(q, u, t), the unknown accelerations y from A y = b, u' and z' from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.graph.lower import Lowering
+from appell.graph.replay import operations
+from appell.graph.solve import solve, solve_spd
+from appell.kinematics.chart import Chart, Split
+from appell.kinematics.mechanics import Mechanics
+from appell.model.model import Model
+from appell.model.symbols import Evolving, Input, Letter
+
+if TYPE_CHECKING:
+    from appell.formulation.abstract import AbstractFormulation
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """Equations of motion in the form A y = b.
+
+    Attributes:
+        formulation: The principle they come from.
+        mechanics: The model on the graph.
+        chart: The speeds.
+        A: Matrix of the unknowns, on the graph.
+        b: Right-hand side.
+        unknowns: Letters of the unknowns y.
+        y: The unknowns on the graph.
+        udot: Rates of the speeds in terms of y.
+        definite: Whether A is symmetric and positive definite.
+        closed: Inputs replaced by formulas.
+    """
+
+    formulation: AbstractFormulation
+    mechanics: Mechanics
+    chart: Chart
+    A: ca.SX
+    b: ca.SX
+    unknowns: tuple[Letter, ...]
+    y: ca.SX
+    udot: ca.SX
+    definite: bool
+    closed: Mapping[Input, sp.Expr]
+
+    @property
+    def model(self) -> Model:
+        """The model they describe."""
+        return self.mechanics.model
+
+    @property
+    def coordinates(self) -> tuple[Letter, ...]:
+        """q."""
+        return self.model.coordinates
+
+    @property
+    def speeds(self) -> tuple[Evolving, ...]:
+        """u: quasi-velocities, or rates of the independent coordinates."""
+        return self.chart.letters
+
+    @property
+    def states(self) -> tuple[Letter, ...]:
+        """x = (q, u, z) as letters."""
+        return (*self.coordinates, *self.speeds, *self.model.states)
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Inputs that are still open."""
+        return tuple(w for w in self.model.inputs if w not in self.closed)
+
+    @property
+    def split(self) -> Split:
+        """Independent constraint rows and dependent coordinates."""
+        return self.chart.split
+
+    @property
+    def dependent(self) -> tuple[Letter, ...]:
+        """Coordinates whose rates the constraints give."""
+        return tuple(self.coordinates[i] for i in self.split.dependent)
+
+    @property
+    def redundant_rows(self) -> tuple[str, ...]:
+        """Constraint rows that follow from the others and are not used."""
+        return tuple(name for i, name in enumerate(self.mechanics.row_names) if i not in self.split.rows)
+
+    @cached_property
+    def x(self) -> ca.SX:
+        """The state on the graph."""
+        return ca.vertcat(self.mechanics.variables.q, self.chart.u, self.mechanics.variables.z)
+
+    @cached_property
+    def w(self) -> ca.SX:
+        """Open inputs on the graph."""
+        listed = [self.mechanics.variables.lower.memo[s] for s in self.inputs]
+        return ca.vertcat(*listed) if listed else ca.SX(0, 1)
+
+    @cached_property
+    def arguments(self) -> list[ca.SX]:
+        """t, x, w, p."""
+        return [self.mechanics.variables.t, self.x, self.w, self.mechanics.variables.p]
+
+    def in_state(self, expression: ca.SX) -> ca.SX:
+        """An expression in q, v, z, w, p, t written in the state: speeds for rates, closed inputs by their formulas."""
+        return self._close(self.chart.in_speeds(expression))
+
+    def _close(self, expression: ca.SX) -> ca.SX:
+        if not self.closed:
+            return expression
+        memo = self.mechanics.variables.lower.memo
+        lower = Lowering({**self._leaves()})
+        letters = ca.vertcat(*[memo[s] for s in self.closed])
+        return ca.substitute(expression, letters, ca.vertcat(*[lower(e) for e in self.closed.values()]))
+
+    def _leaves(self) -> dict[sp.Basic, ca.SX]:
+        leaves: dict[sp.Basic, ca.SX] = {
+            s: g for s, g in self.mechanics.variables.lower.memo.items() if isinstance(s, Letter)
+        }
+        leaves.update({q.rate: self.chart.K[i] for i, q in enumerate(self.model.coordinates)})
+        leaves.update({s: self.chart.u[i] for i, s in enumerate(self.speeds)})
+        return leaves
+
+    def formula(self, expression: Any) -> ca.SX:
+        """Any formula in coordinates, rates, speeds, states, inputs, parameters and time, on the graph of the state."""
+        expression = sp.sympify(expression)
+        leaves = self._leaves()
+        for symbol in expression.free_symbols:
+            if symbol not in leaves:
+                self.model.check_letter(symbol, f"the formula {expression}")
+                raise ModelError(f"{symbol} does not occur in the model, so the formula {expression} has no value here.")
+        return self._close(Lowering(leaves)(expression))
+
+    @cached_property
+    def acceleration(self) -> ca.SX:
+        """y as a straight-line graph, nothing inverted."""
+        A, b = self._close(self.A), self._close(self.b)
+        return solve_spd(A, b) if self.definite else solve(A, b)
+
+    @cached_property
+    def xdot(self) -> ca.SX:
+        """The right-hand side: x' in t, x, w, p."""
+        udot = self._close(self.udot)
+        known = self.acceleration
+        if not (udot.shape == self.y.shape and ca.is_equal(udot, self.y, 0)):
+            known = ca.substitute(udot, self.y, known)
+        return ca.cse(ca.densify(ca.vertcat(self.chart.K, known, self._close(self.chart.zdot))))
+
+    @cached_property
+    def qddot(self) -> ca.SX:
+        """q'' in t, x, w, p; what all formulations must agree on."""
+        return ca.substitute(self._close(self.chart.a), self.y, self.acceleration) if self.y.numel() else self._close(self.chart.a)
+
+    @cached_property
+    def rhs(self) -> ca.Function:
+        """x' = f(t, x, w, p) as a CasADi function."""
+        return ca.Function("rhs", self.arguments, [self.xdot], ["t", "x", "w", "p"], ["xdot"])
+
+    @property
+    def operations(self) -> int:
+        """How many arithmetic operations one right-hand side takes."""
+        return operations(self.rhs)
+
+    def close(self, laws: Mapping[Input, Any]) -> Equations:
+        """The same equations with inputs given by formulas in the state: a feedback compiled into the graph.
+
+        Args:
+            laws: For each input a formula in coordinates, rates, speeds, extra states, parameters, other open inputs
+                and time.
+        """
+        closed = dict(self.closed)
+        for w, law in laws.items():
+            if w not in self.inputs:
+                raise ModelError(f"{w} is no open input of this model; open are: {', '.join(map(str, self.inputs)) or 'none'}.")
+            law = sp.sympify(law)
+            if law.free_symbols & set(laws):
+                raise ModelError(f"The law of {w} contains a closed input: {law}.")
+            self.formula(law)
+            closed[w] = law
+        return replace(self, closed=closed)
+
+    def summary(self) -> str:
+        """One paragraph: states, equations, speeds, operations, rows left out."""
+        lines = [
+            f"{self.model.name} by {self.formulation.name}: {len(self.states)} states, {len(self.unknowns)} equations, "
+            f"{'multipliers among the unknowns' if self.formulation.multipliers else 'no multipliers'}, "
+            f"{self.operations} operations",
+            "speeds: " + (", ".join(map(str, self.speeds)) or "none"),
+        ]
+        if self.dependent:
+            lines.append("dependent: " + ", ".join(map(str, self.dependent)))
+        if self.redundant_rows:
+            lines.append("redundant rows left out: " + ", ".join(self.redundant_rows))
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def latex(self, simplify: bool | None = None) -> str:
+        """The equations in LaTeX, raised from the graph that runs; see `appell.reading`."""
+        from appell.reading import latex
+
+        return latex(self, simplify)
+
+    def text(self, simplify: bool | None = None) -> str:
+        """The equations as plain text."""
+        from appell.reading import text
+
+        return text(self, simplify)
+
+    def show(self) -> None:
+        """Print the equations: typeset in a notebook, as text elsewhere."""
+        from appell.reading import show
+
+        show(self)
+
+    def _repr_latex_(self) -> str:
+        return "$$" + self.latex() + "$$"

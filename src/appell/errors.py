@@ -1,0 +1,48 @@
+"""What can go wrong, one class per stage.
+
+AppellError
+├── ModelError               what was declared does not make a mechanical system
+│   ├── UndeclaredError      a symbol nobody declared
+│   ├── MissingValueError    a parameter or input without a number
+│   └── FrameError           frames of two different worlds
+├── FormulationError         this principle does not treat this model
+├── InconsistentStartError   no state on the constraints, or not the one given
+├── CompileError             an operation the chosen machine does not have
+└── IntegrationError         the run could not even begin
+"""
+
+
+class AppellError(Exception):
+    """Anything appell refuses to do, with what to type instead."""
+
+
+class ModelError(AppellError, ValueError):
+    """What was declared does not make a mechanical system."""
+
+
+class UndeclaredError(ModelError):
+    """A symbol is used that nobody declared."""
+
+
+class MissingValueError(ModelError):
+    """A parameter or an input has no number."""
+
+
+class FrameError(ModelError):
+    """Two frames do not belong to the same world."""
+
+
+class FormulationError(AppellError, ValueError):
+    """This principle does not treat this model."""
+
+
+class InconsistentStartError(AppellError, ValueError):
+    """The state does not lie on the constraints."""
+
+
+class CompileError(AppellError, RuntimeError):
+    """An operation that the chosen machine does not have."""
+
+
+class IntegrationError(AppellError, RuntimeError):
+    """The run could not begin."""

@@ -1,0 +1,134 @@
+"""What a formulation is: a principle that says what it accepts and derives equations from a model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import casadi as ca
+
+from appell.equations import Equations
+from appell.errors import FormulationError
+from appell.kinematics.chart import Chart, Split
+from appell.kinematics.consistency import sample_split
+from appell.kinematics.mechanics import Mechanics
+from appell.model.model import Model
+from appell.model.symbols import Coordinate
+
+
+class AbstractFormulation(ABC):
+    """A principle of mechanics.
+
+    Attributes:
+        name: As the literature calls it.
+        accepts: Kinds of constraint it is valid for: `holonomic`, `linear`, `nonlinear` (in the velocities).
+        multipliers: Whether multipliers are among its unknowns.
+        reference: Where it comes from.
+    """
+
+    name: ClassVar[str]
+    accepts: ClassVar[frozenset[str]]
+    multipliers: ClassVar[bool] = False
+    reference: ClassVar[str] = ""
+
+    @abstractmethod
+    def derive(self, mechanics: Mechanics, split: Split) -> Equations:
+        """The equations of a model for a given choice of rows and dependent coordinates."""
+
+    def check(self, mechanics: Mechanics) -> None:
+        """Refuse a model this principle is not valid for, and say what is."""
+        got = kinds(mechanics)
+        refused = sorted(got - self.accepts)
+        if refused:
+            able = [f.__name__ for f in AbstractFormulation.__subclasses__() if got <= f.accepts]
+            raise FormulationError(
+                f"{self.name} accepts constraints of kind {', '.join(sorted(self.accepts))}, but {mechanics.model.name!r} "
+                f"has {', '.join(refused)} ones: {', '.join(_named(mechanics, refused))}. "
+                f"Use {' or '.join(able) if able else 'another formulation'}."
+            )
+
+    def choose(self, mechanics: Mechanics) -> Split:
+        """Rows and dependent coordinates for a typical state."""
+        return sample_split(mechanics)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the user chose the speeds, so that they must not be changed during a run."""
+        return False
+
+
+def kinds(mechanics: Mechanics) -> set[str]:
+    """The kinds of constraint a model has."""
+    found = set()
+    for i, row in enumerate(mechanics.model.rows):
+        if row.order == 0:
+            found.add("holonomic")
+        else:
+            found.add("nonlinear" if ca.depends_on(mechanics.J[i, :], mechanics.variables.v) else "linear")
+    return found
+
+
+def _named(mechanics: Mechanics, refused: list[str]) -> list[str]:
+    listed = []
+    for i, row in enumerate(mechanics.model.rows):
+        kind = "holonomic" if row.order == 0 else "linear"
+        if row.order == 1 and ca.depends_on(mechanics.J[i, :], mechanics.variables.v):
+            kind = "nonlinear"
+        if kind in refused:
+            listed.append(repr(row.name))
+    return listed
+
+
+def wanted_split(mechanics: Mechanics, dependent: tuple[Coordinate, ...], chosen: Split) -> Split:
+    """The split with the dependent coordinates the user wants."""
+    order = {q: i for i, q in enumerate(mechanics.model.coordinates)}
+    for q in dependent:
+        if q not in order:
+            raise FormulationError(f"{q} cannot be dependent: it is no coordinate of {mechanics.model.name!r}.")
+    if len(set(dependent)) != len(chosen.rows):
+        raise FormulationError(
+            f"{len(dependent)} dependent coordinates were given, but there are {len(chosen.rows)} independent constraint "
+            f"rows; give {len(chosen.rows)} of: {', '.join(map(str, order))}."
+        )
+    return Split(chosen.rows, tuple(sorted(order[q] for q in dependent)))
+
+
+def free_chart(mechanics: Mechanics, rows: tuple[int, ...]) -> Chart:
+    """All rates as speeds, accelerations as unknowns: the chart of the formulations that keep the constraints apart."""
+    x, letters = mechanics.variables, tuple(q.rate for q in mechanics.model.coordinates)
+    split = Split(rows, ())
+    a = mechanics.a
+    return Chart(mechanics, split, letters, x.v, x.v, a, tuple(s.rate for s in letters), a, a, bool(rows))
+
+
+def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equations:
+    """The equations of motion of a model by a principle of mechanics.
+
+    Args:
+        model: The model.
+        formulation: The principle; `GibbsAppell()` if left out.
+
+    Returns:
+        Equations A y = b without multipliers (the oracles excepted).
+
+    Example:
+        >>> import appell as ap
+        >>> print(ap.derive(ap.library.rolling_disk()).summary().splitlines()[0][:41])
+        rolling disk by Gibbs-Appell: 8 states, 3
+    """
+    from appell.formulation.gibbs_appell import GibbsAppell
+
+    chosen = formulation if formulation is not None else GibbsAppell()
+    if not isinstance(chosen, AbstractFormulation):
+        raise FormulationError(f"Got {chosen!r} as a formulation; give one such as appell.GibbsAppell().")
+    mechanics = Mechanics(model)
+    chosen.check(mechanics)
+    split = chosen.choose(mechanics)
+    if model.rows and len(split.rows) >= len(model.coordinates):
+        raise FormulationError(
+            f"{model.name!r} is over-constrained: its {len(split.rows)} independent constraint rows "
+            f"({', '.join(mechanics.row_names[i] for i in split.rows)}) fix all {len(model.coordinates)} coordinates "
+            "at a typical state. Remove rows or add coordinates; if the mechanism moves only for special dimensions, "
+            "give these as values=... and a start on the constraints to the Model."
+        )
+    return chosen.derive(mechanics, split)

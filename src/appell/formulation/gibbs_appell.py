@@ -1,0 +1,70 @@
+"""The Gibbs-Appell equations: the acceleration energy, differentiated by the quasi-accelerations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import casadi as ca
+
+from appell.equations import Equations
+from appell.formulation.abstract import AbstractFormulation, wanted_split
+from appell.kinematics.chart import Chart, Split
+from appell.kinematics.consistency import sample_split
+from appell.kinematics.mechanics import Mechanics
+from appell.model.symbols import Coordinate, Speed
+
+
+class GibbsAppell(AbstractFormulation):
+    r"""Gibbs-Appell equations in any quasi-velocities, without multipliers.
+
+    $$ \frac{\partial S}{\partial \dot u_i} = Q_i^*, \qquad
+       S = \tfrac12\sum m\,a^2 + \tfrac12\,\alpha\cdot I\alpha + \alpha\cdot(\omega\times I\omega) $$
+    written as $\partial R/\partial\dot u = 0$ with $R = S - U$, $U = Q\cdot\ddot q$, and $\ddot q(q, u, \dot u, t)$ from
+    $\dot q = K(q, u, t)$.
+
+    Accepts: holonomic and nonholonomic constraints, linear or nonlinear in the velocities (Chetaev's rule).
+    Unknowns: one per degree of freedom; A symmetric and positive definite.
+
+    Args:
+        speeds: Quasi-velocities as formulas in coordinates, their rates and time, `{w1: lean.rate, ...}`; they may be
+            nonlinear. Left out, rates of independent coordinates are taken and changed during a run where needed.
+        dependent: Instead of speeds: the coordinates whose rates the constraints shall give.
+
+    Reference: Appell 1900; Qiao 1990, eqs. (3.13), (4.14).
+    """
+
+    name = "Gibbs-Appell"
+    accepts = frozenset({"holonomic", "linear", "nonlinear"})
+    reference = "Appell 1900; Qiao 1990"
+
+    def __init__(self, speeds: Mapping[Speed, Any] | None = None, dependent: Iterable[Coordinate] | None = None) -> None:
+        self.speeds = dict(speeds) if speeds else None
+        self.dependent = tuple(dependent) if dependent is not None else None
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the user chose."""
+        return self.speeds is not None or self.dependent is not None
+
+    def choose(self, mechanics: Mechanics) -> Split:
+        """The user's choice, or the best at a typical state."""
+        split = sample_split(mechanics)
+        if self.dependent is not None:
+            return wanted_split(mechanics, self.dependent, split)
+        return split
+
+    def derive(self, mechanics: Mechanics, split: Split) -> Equations:
+        """dR/dy = A y - b."""
+        chart = Chart.of(mechanics, split, self.speeds)
+        x = mechanics.variables
+        if chart.geometry is mechanics.geometry:
+            S = mechanics.S
+        else:
+            S = sum((chart.geometry.energies(body)[1] for body in mechanics.model.bodies), ca.SX(0))
+        U = ca.dot(chart.in_speeds(mechanics.Q), chart.a)
+        A, minus_b = ca.linear_coeff(ca.gradient(S - U, chart.y), chart.y, True)
+        thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
+        return Equations(
+            self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, True, {}
+        )

@@ -1,0 +1,44 @@
+"""Lagrange's equations with multipliers, solved at index 1: the oracle that the others are checked against."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from appell.equations import Equations
+from appell.formulation.abstract import AbstractFormulation, free_chart
+from appell.kinematics.chart import Split
+from appell.kinematics.mechanics import Mechanics
+from appell.model.symbols import Letter
+
+
+class Multipliers(AbstractFormulation):
+    r"""Lagrange's equations of the first kind.
+
+    $$ \begin{bmatrix} M & -J^T \\ J & 0 \end{bmatrix}\begin{bmatrix}\ddot q\\ \lambda\end{bmatrix} =
+       \begin{bmatrix} F \\ \gamma \end{bmatrix}, \qquad
+       M\ddot q - F = \frac{d}{dt}\frac{\partial T}{\partial\dot q} - \frac{\partial T}{\partial q} - Q $$
+    Accepts: every kind of constraint. Unknowns: accelerations and multipliers. Works also where M alone is singular.
+
+    Reference: Lagrange 1788; for constraints nonlinear in velocities Chetaev 1932.
+    """
+
+    name = "Lagrange multipliers"
+    accepts = frozenset({"holonomic", "linear", "nonlinear"})
+    multipliers = True
+    reference = "Lagrange 1788; Chetaev 1932"
+
+    def derive(self, mechanics: Mechanics, split: Split) -> Equations:
+        """The KKT system."""
+        x, rows = mechanics.variables, list(split.rows)
+        M, F = mechanics.lagrange
+        J, gamma = mechanics.J[rows, :], mechanics.gamma[rows]
+        multipliers = ca.vertcat(*[ca.SX.sym(f"lambda_{i}") for i in rows]) if rows else ca.SX(0, 1)
+        zero = ca.SX(len(rows), len(rows))
+        A = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(J, zero)) if rows else M
+        letters = tuple(q.rate.rate for q in mechanics.model.coordinates)
+        names = tuple(Letter(f"lambda_{mechanics.row_names[i]}") for i in rows)
+        y = ca.vertcat(mechanics.a, multipliers)
+        chart = free_chart(mechanics, split.rows)
+        return Equations(
+            self, mechanics, chart, A, ca.vertcat(F, gamma), (*letters, *names), y, y[: x.q.numel()], not rows, {}
+        )

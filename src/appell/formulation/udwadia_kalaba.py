@@ -1,0 +1,43 @@
+"""Udwadia and Kalaba's equation: the acceleration of the free system, corrected by a generalized inverse."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from appell.equations import Equations
+from appell.formulation.abstract import AbstractFormulation, free_chart
+from appell.graph.solve import solve_spd
+from appell.kinematics.chart import Split
+from appell.kinematics.mechanics import Mechanics
+
+
+class UdwadiaKalaba(AbstractFormulation):
+    r"""The explicit equation of Udwadia and Kalaba.
+
+    $$ \ddot q = a + M^{-1/2}(JM^{-1/2})^+(\gamma - Ja), \qquad a = M^{-1}F $$
+    with M and F from Newton-Euler accelerations (not from the kinetic energy), and the generalized inverse of the
+    independent rows as $C^T(CC^T)^{-1}$.
+
+    Accepts: every kind of constraint; the mass matrix of the free system must be positive definite.
+
+    Reference: Udwadia and Kalaba 1992.
+    """
+
+    name = "Udwadia-Kalaba"
+    accepts = frozenset({"holonomic", "linear", "nonlinear"})
+    reference = "Udwadia and Kalaba 1992"
+
+    def derive(self, mechanics: Mechanics, split: Split) -> Equations:
+        """M q'' = F + force of constraint."""
+        x, rows = mechanics.variables, list(split.rows)
+        M, minus_F = ca.linear_coeff(ca.gradient(mechanics.S, mechanics.a), mechanics.a, True)
+        M, F = x.thaw(M), mechanics.Q - minus_F
+        F = x.thaw(F)
+        if rows:
+            J, gamma = mechanics.J[rows, :], mechanics.gamma[rows]
+            free = solve_spd(M, ca.horzcat(ca.densify(J.T), F))
+            gains, a = free[:, : len(rows)], free[:, len(rows)]
+            F = F + J.T @ solve_spd(J @ gains, gamma - J @ a)
+        letters = tuple(q.rate.rate for q in mechanics.model.coordinates)
+        chart = free_chart(mechanics, split.rows)
+        return Equations(self, mechanics, chart, M, F, letters, mechanics.a, mechanics.a, True, {})

@@ -1,0 +1,78 @@
+"""Voronets' equations: the kinetic energy with the dependent velocities eliminated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import casadi as ca
+
+from appell.equations import Equations
+from appell.formulation.abstract import AbstractFormulation, wanted_split
+from appell.kinematics.chart import Chart, Split
+from appell.kinematics.consistency import sample_split
+from appell.kinematics.mechanics import Mechanics
+from appell.model.symbols import Coordinate
+
+
+class Voronets(AbstractFormulation):
+    r"""Voronets' equations: independent velocities, no multipliers.
+
+    $$ \frac{d}{dt}\frac{\partial T^*}{\partial \dot r_i} - \delta_i T^*
+       - \sum_\nu \theta_\nu\bigl(\dot B_{\nu i} - \delta_i \dot s_\nu\bigr) = Q_i + B_{\nu i} Q_\nu $$
+    with $\dot s = B\dot r + b$, $\theta_\nu = \partial T/\partial\dot s_\nu$ and
+    $\delta_i = \partial_{r_i} + B_{\nu i}\,\partial_{s_\nu}$, at frozen mass.
+
+    Accepts: holonomic constraints and nonholonomic ones linear in the velocities, also depending on time.
+    Unknowns: one per degree of freedom; A symmetric and positive definite.
+
+    Args:
+        dependent: The coordinates s whose velocities the constraints give; chosen automatically if left out.
+
+    Reference: Voronets 1901; Neimark and Fufaev 1972, chapter III.
+    """
+
+    name = "Voronets"
+    accepts = frozenset({"holonomic", "linear"})
+    reference = "Voronets 1901; Neimark and Fufaev 1972"
+
+    def __init__(self, dependent: Iterable[Coordinate] | None = None) -> None:
+        self.dependent = tuple(dependent) if dependent is not None else None
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the user chose."""
+        return self.dependent is not None
+
+    def choose(self, mechanics: Mechanics) -> Split:
+        """The user's choice, or the best at a typical state."""
+        split = sample_split(mechanics)
+        return split if self.dependent is None else wanted_split(mechanics, self.dependent, split)
+
+    def derive(self, mechanics: Mechanics, split: Split) -> Equations:
+        """Collect the accelerations of Voronets' equations."""
+        x = mechanics.variables
+        chart = Chart.of(mechanics, split)
+        s = list(split.dependent)
+        r = [i for i in range(x.q.numel()) if i not in s]
+        T_star = chart.in_speeds(mechanics.T)
+        momentum = ca.gradient(T_star, chart.u)
+        N = ca.jacobian(chart.K, chart.u)
+        s_rate = chart.K[s]
+        B = N[s, :]
+        theta = chart.in_speeds(ca.gradient(mechanics.T, x.v)[s])
+
+        def delta(f: ca.SX) -> ca.SX:
+            """delta_i f for all i, as a row for each component of f."""
+            slopes = ca.jacobian(f, x.q)
+            return slopes[:, r] + slopes[:, s] @ B
+
+        left = chart.derivative(momentum) - delta(T_star).T
+        if s:
+            B_rate = ca.reshape(chart.derivative(ca.vec(B)), B.shape)
+            left = left - (B_rate - delta(s_rate)).T @ theta
+        right = N.T @ chart.in_speeds(mechanics.Q)
+        A, minus_b = ca.linear_coeff(left - right, chart.y, True)
+        thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
+        return Equations(
+            self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, True, {}
+        )

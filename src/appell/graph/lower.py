@@ -1,0 +1,173 @@
+"""SymPy enters: from a formula to the CasADi graph on which everything is derived.
+
+An explicit stack and a memo keyed on the SymPy node: shared subtrees are lowered once, deep trees do not recurse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import casadi as ca
+import sympy as sp
+from sympy.functions.elementary.trigonometric import sinc
+
+from appell.errors import CompileError
+
+
+def _add(*terms: ca.SX) -> ca.SX:
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def _mul(*factors: ca.SX) -> ca.SX:
+    total = factors[0]
+    for factor in factors[1:]:
+        total = total * factor
+    return total
+
+
+def _integer_power(base: ca.SX, exponent: int) -> ca.SX:
+    if exponent < 0:
+        return 1 / _integer_power(base, -exponent)
+    result, square = None, base
+    while exponent:
+        if exponent & 1:
+            result = square if result is None else result * square
+        exponent >>= 1
+        if exponent:
+            square = square * square
+    return ca.SX(1) if result is None else result
+
+
+def _heaviside(x: ca.SX, at_zero: ca.SX | float = 0.5) -> ca.SX:
+    return ca.if_else(x > 0, 1, ca.if_else(x < 0, 0, at_zero))
+
+
+def _piecewise(*branches: ca.SX) -> ca.SX:
+    """Value, condition, value, condition, ...; no branch is NaN."""
+    result = ca.SX(float("nan"))
+    pairs = list(zip(branches[::2], branches[1::2], strict=True))
+    if pairs and pairs[-1][1].is_one():
+        result = pairs.pop()[0]
+    for value, condition in reversed(pairs):
+        result = ca.if_else(condition, value, result)
+    return result
+
+
+def _fold(f: Callable[[ca.SX, ca.SX], ca.SX]) -> Callable[..., ca.SX]:
+    def folded(*args: ca.SX) -> ca.SX:
+        result = args[0]
+        for arg in args[1:]:
+            result = f(result, arg)
+        return result
+
+    return folded
+
+
+_TABLE: dict[type, Callable[..., ca.SX]] = {
+    sp.Add: _add,
+    sp.Mul: _mul,
+    sp.sin: ca.sin,
+    sp.cos: ca.cos,
+    sp.tan: ca.tan,
+    sp.sec: lambda x: 1 / ca.cos(x),
+    sp.csc: lambda x: 1 / ca.sin(x),
+    sp.cot: lambda x: 1 / ca.tan(x),
+    sp.asin: ca.asin,
+    sp.acos: ca.acos,
+    sp.atan: ca.atan,
+    sp.atan2: ca.atan2,
+    sp.sinh: ca.sinh,
+    sp.cosh: ca.cosh,
+    sp.tanh: ca.tanh,
+    sp.asinh: ca.asinh,
+    sp.acosh: ca.acosh,
+    sp.atanh: ca.atanh,
+    sp.exp: ca.exp,
+    sp.log: ca.log,
+    sp.erf: ca.erf,
+    sp.Abs: ca.fabs,
+    sp.sign: ca.sign,
+    sp.floor: ca.floor,
+    sp.ceiling: ca.ceil,
+    sp.Mod: lambda a, b: a - b * ca.floor(a / b),
+    sp.Min: _fold(ca.fmin),
+    sp.Max: _fold(ca.fmax),
+    sp.Heaviside: _heaviside,
+    sinc: lambda x: ca.if_else(ca.fabs(x) < 1e-8, 1 - x * x / 6, ca.sin(x) / x),
+    sp.StrictLessThan: lambda a, b: a < b,
+    sp.LessThan: lambda a, b: a <= b,
+    sp.StrictGreaterThan: lambda a, b: b < a,
+    sp.GreaterThan: lambda a, b: b <= a,
+    sp.Equality: lambda a, b: a == b,
+    sp.Unequality: lambda a, b: a != b,
+    sp.And: _fold(ca.logic_and),
+    sp.Or: _fold(ca.logic_or),
+    sp.Not: ca.logic_not,
+    sp.Piecewise: _piecewise,
+}
+
+
+def _children(node: sp.Basic) -> tuple[sp.Basic, ...]:
+    if isinstance(node, sp.Piecewise):
+        return tuple(part for branch in node.args for part in (branch.args[0], branch.args[1]))
+    if isinstance(node, sp.Pow) and (node.exp.is_Integer or node.exp in (sp.Rational(1, 2), sp.Rational(-1, 2))):
+        return (node.base,)
+    return node.args
+
+
+class Lowering:
+    """A memo of lowered nodes over an environment of leaves.
+
+    Args:
+        leaves: What each symbol is on the graph.
+    """
+
+    def __init__(self, leaves: Mapping[sp.Basic, ca.SX]) -> None:
+        self.memo: dict[sp.Basic, ca.SX] = dict(leaves)
+
+    def __call__(self, formula: Any) -> ca.SX:
+        """The graph of one formula."""
+        formula = sp.sympify(formula)
+        stack: list[sp.Basic] = [formula]
+        while stack:
+            node = stack[-1]
+            if node in self.memo:
+                stack.pop()
+                continue
+            children = _children(node)
+            missing = [child for child in children if child not in self.memo]
+            if missing:
+                stack.extend(missing)
+                continue
+            self.memo[node] = self._node(node, [self.memo[child] for child in children])
+            stack.pop()
+        return self.memo[formula]
+
+    def column(self, formulas: Any) -> ca.SX:
+        """A column of formulas."""
+        return ca.vertcat(*[self(e) for e in formulas]) if formulas else ca.SX(0, 1)
+
+    def _node(self, node: sp.Basic, args: list[ca.SX]) -> ca.SX:
+        if isinstance(node, sp.Number | sp.NumberSymbol):
+            return ca.SX(float(node))
+        if node in (sp.true, sp.false):
+            return ca.SX(1.0 if node == sp.true else 0.0)
+        if isinstance(node, sp.Pow):
+            if len(args) == 1 and node.exp.is_Integer:
+                return _integer_power(args[0], int(node.exp))
+            if len(args) == 1:
+                root = ca.sqrt(args[0])
+                return root if node.exp > 0 else 1 / root
+            return ca.exp(args[1]) if node.base == sp.E else args[0] ** args[1]
+        rule = _TABLE.get(type(node))
+        if rule is None:
+            what = f"the symbol {node}" if isinstance(node, sp.Symbol) else f"{type(node).__name__} in {node}"
+            raise CompileError(
+                f"Cannot translate {what}: it is neither declared nor an elementary function. "
+                f"Known functions: {', '.join(sorted(k.__name__ for k in _TABLE))}."
+            )
+        return rule(*args)

@@ -1,0 +1,56 @@
+"""Walk the instruction list of a CasADi function in any other algebra: SymPy, heyoka, Taylor series, kink-free SX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+
+from appell.errors import CompileError
+
+NAMES: dict[int, str] = {getattr(ca, n): n[3:].lower() for n in dir(ca) if n.startswith("OP_")}
+Algebra = Mapping[str, Callable[..., Any]]
+
+
+def replay(
+    function: ca.Function, arguments: Sequence[Sequence[Any]], algebra: Algebra, number: Callable[[float], Any]
+) -> list[list[Any]]:
+    """Evaluate an SX function with other objects in place of floats.
+
+    Args:
+        function: A CasADi function made of scalar operations.
+        arguments: For each input the list of its nonzeros.
+        algebra: What each operation (`"add"`, `"sin"`, ...) does.
+        number: What a constant becomes.
+
+    Returns:
+        For each output the list of its nonzeros, column by column.
+    """
+    work: dict[int, Any] = {}
+    results: list[list[Any]] = [[None] * function.nnz_out(i) for i in range(function.n_out())]
+    constants: dict[float, Any] = {}
+    for k in range(function.n_instructions()):
+        operation = function.instruction_id(k)
+        inputs, outputs = function.instruction_input(k), function.instruction_output(k)
+        if operation == ca.OP_CONST:
+            value = function.instruction_constant(k)
+            if value not in constants:
+                constants[value] = number(value)
+            work[outputs[0]] = constants[value]
+        elif operation == ca.OP_INPUT:
+            work[outputs[0]] = arguments[inputs[0]][inputs[1]]
+        elif operation == ca.OP_OUTPUT:
+            results[outputs[0]][outputs[1]] = work[inputs[0]]
+        else:
+            rule = algebra.get(NAMES[operation])
+            if rule is None:
+                raise CompileError(f"The operation {NAMES[operation]!r} of {function.name()!r} is not available here.")
+            work[outputs[0]] = rule(*(work[i] for i in inputs))
+    return results
+
+
+def operations(function: ca.Function) -> int:
+    """How many arithmetic operations a function takes, inputs, outputs and constants not counted."""
+    free = (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT)
+    return sum(function.instruction_id(k) not in free for k in range(function.n_instructions()))

@@ -1,0 +1,82 @@
+"""Linear systems as straight-line graphs that divide by nothing which vanishes while the matrix is regular.
+
+No pivot is chosen by looks: positive definite matrices go by LDL^T; others are taken apart into their irreducible
+blocks, and a block is solved by its determinant (up to three rows) or by orthogonalisation.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+
+def solve_spd(matrix: ca.SX, right: ca.SX) -> ca.SX:
+    """x with A x = b for a symmetric positive definite A."""
+    if matrix.shape[0] == 0:
+        return ca.SX(0, right.shape[1])
+    if matrix.shape[0] == 1:
+        return right / matrix
+    factors = ca.ldl(ca.sparsify(matrix))
+    return ca.ldl_solve(ca.densify(right), *factors)
+
+
+def solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
+    """x with A x = b for any regular A."""
+    n = matrix.shape[0]
+    if n == 0:
+        return ca.SX(0, right.shape[1])
+    matrix, right = ca.sparsify(matrix), ca.densify(right)
+    blocks, rows, columns, row_starts, _, _, _ = matrix.sparsity().btf()
+    unknown: list[ca.SX | None] = [None] * n
+    # Block lower triangular: the first block stands alone, each later one knows the earlier unknowns.
+    for block in range(blocks):
+        here = range(row_starts[block], row_starts[block + 1])
+        i, j = [rows[k] for k in here], [columns[k] for k in here]
+        earlier = [columns[k] for k in range(row_starts[block])]
+        remainder = right[i, :]
+        if earlier:
+            known = ca.vertcat(*[_of(unknown[k]) for k in earlier])
+            remainder = remainder - matrix[i, earlier] @ known
+        solution = _solve_block(ca.densify(matrix[i, j]), remainder)
+        for position, k in enumerate(j):
+            unknown[k] = solution[position, :]
+    return ca.vertcat(*[_of(row) for row in unknown])
+
+
+def _of(row: ca.SX | None) -> ca.SX:
+    assert row is not None
+    return row
+
+
+def _solve_block(matrix: ca.SX, right: ca.SX) -> ca.SX:
+    n = matrix.shape[0]
+    if n == 1:
+        return right / matrix
+    if n <= 3:
+        return (ca.adj(matrix) @ right) / ca.det(matrix)
+    return _orthogonalise(matrix, right)
+
+
+def _orthogonalise(matrix: ca.SX, right: ca.SX) -> ca.SX:
+    """Modified Gram-Schmidt on [A | b]: taking b along makes it backward stable."""
+    n = matrix.shape[0]
+    columns = [matrix[:, k] for k in range(n)]
+    upper = ca.SX.zeros(n, n)
+    projected = ca.SX.zeros(n, right.shape[1])
+    for k in range(n):
+        length = ca.norm_2(columns[k])
+        direction = columns[k] / length
+        upper[k, k] = length
+        for later in range(k + 1, n):
+            share = ca.dot(direction, columns[later])
+            upper[k, later] = share
+            columns[later] = columns[later] - share * direction
+        shares = direction.T @ right
+        projected[k, :] = shares
+        right = right - direction @ shares
+    solution: list[ca.SX] = []
+    for k in reversed(range(n)):
+        row = projected[k, :]
+        for offset, later in enumerate(solution):
+            row = row - upper[k, k + 1 + offset] * later
+        solution.insert(0, row / upper[k, k])
+    return ca.vertcat(*solution)

@@ -1,0 +1,180 @@
+"""Charts of the velocity space: which speeds u describe the motion, and q' and q'' in terms of them.
+
+Linear constraints leave n - L free speeds: chosen rates of coordinates (a split), or quasi-velocities given by formulas.
+Then q' = K(q, u, t) and the unknowns are y = u'.
+If a row or a quasi-velocity is nonlinear in the velocities, K has several branches; all rates are kept as speeds, the
+branch is the one the motion is on, and the unknowns y are the n - L independent (quasi-)accelerations:
+q'' = Gamma y + beta, with the columns of Gamma the virtual displacements of Chetaev's rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+import scipy.linalg
+import sympy as sp
+
+from appell.errors import FormulationError, ModelError
+from appell.graph.solve import solve
+from appell.kinematics.geometry import Geometry
+from appell.kinematics.mechanics import Mechanics
+from appell.model.symbols import Coordinate, Evolving, Speed
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which constraint rows are used and which coordinates have their rates given by them.
+
+    Attributes:
+        rows: Positions of the independent rows.
+        dependent: Positions of as many coordinates.
+    """
+
+    rows: tuple[int, ...] = ()
+    dependent: tuple[int, ...] = ()
+
+    @classmethod
+    def at(cls, jacobian: np.ndarray, scale: np.ndarray | None = None, rtol: float = 1e-8) -> Split:
+        """The best split for a numeric Jacobian: rows by rank, columns by pivoting.
+
+        Args:
+            jacobian: de/dv at a state.
+            scale: Size of one unit of each rate, to compare metres with radians.
+            rtol: Singular values below this share of the largest count as zero.
+        """
+        if jacobian.shape[0] == 0:
+            return cls()
+        scaled = jacobian if scale is None else jacobian * scale
+        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
+        scaled = scaled / np.where(norms > 0, norms, 1)
+        _, triangle, order = scipy.linalg.qr(scaled.T, pivoting=True, mode="economic")
+        sizes = np.abs(np.diag(triangle))
+        rank = int(np.sum(sizes > rtol * max(sizes[0], 1e-300)))
+        rows = tuple(sorted(int(i) for i in order[:rank]))
+        _, _, columns = scipy.linalg.qr(scaled[list(rows)], pivoting=True, mode="economic")
+        return cls(rows, tuple(sorted(int(i) for i in columns[:rank])))
+
+    def growth(self, jacobian: np.ndarray, scale: np.ndarray | None = None) -> float:
+        """How strongly independent rates are amplified into dependent ones; infinite where the split is singular."""
+        if not self.rows:
+            return 1.0
+        if not np.all(np.isfinite(jacobian)):
+            return np.inf
+        scaled = jacobian if scale is None else jacobian * scale
+        used = scaled[list(self.rows)]
+        try:
+            inverse = np.linalg.solve(used[:, list(self.dependent)], used)
+        except np.linalg.LinAlgError:
+            return np.inf
+        return float(np.max(np.abs(inverse))) if np.all(np.isfinite(inverse)) else np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Speeds, and the motion in terms of them.
+
+    Attributes:
+        letters: The speeds u as letters.
+        u: Speeds on the graph.
+        K: q' in q, u, t, z, p.
+        y: The unknown accelerations on the graph.
+        unknowns: Their letters.
+        udot: u' in terms of y.
+        a: q'' in terms of y.
+        redundant: Whether the speeds still obey the velocity rows.
+    """
+
+    mechanics: Mechanics
+    split: Split
+    letters: tuple[Evolving, ...]
+    u: ca.SX
+    K: ca.SX
+    y: ca.SX
+    unknowns: tuple[Evolving, ...]
+    udot: ca.SX
+    a: ca.SX
+    redundant: bool
+
+    @classmethod
+    def of(cls, mechanics: Mechanics, split: Split, definitions: Mapping[Speed, sp.Expr] | None = None) -> Chart:
+        """Solve the constraint rows for what the speeds leave open.
+
+        Args:
+            mechanics: The model on the graph.
+            split: Independent rows, and dependent coordinates where no definitions are given.
+            definitions: Quasi-velocities as formulas in q, q', t.
+        """
+        coordinates, x = mechanics.model.coordinates, mechanics.variables
+        n, rows = len(coordinates), list(split.rows)
+        e, J = mechanics.e[rows], mechanics.J[rows, :]
+        if definitions:
+            letters: tuple[Evolving, ...] = tuple(definitions)
+            formulas = ca.vertcat(*[_lowered(mechanics, speed, formula) for speed, formula in definitions.items()])
+            if len(letters) != n - len(rows):
+                raise FormulationError(
+                    f"{len(letters)} speeds were given ({', '.join(s.name for s in letters)}), but {n} coordinates under "
+                    f"{len(rows)} independent constraint rows leave {n - len(rows)} free; give {n - len(rows)}."
+                )
+        else:
+            free = [i for i in range(n) if i not in split.dependent]
+            letters = tuple(coordinates[i].rate for i in free)
+            formulas = x.v[free]
+        slopes = ca.jacobian(formulas, x.v)
+        if not definitions and not rows:
+            return cls(mechanics, split, letters, x.v, x.v, mechanics.a, _rates(letters), mechanics.a, mechanics.a, False)
+        linear = not ca.depends_on(ca.vec(ca.vertcat(slopes, J)), x.v)
+        y = ca.vertcat(*[ca.SX.sym(s.rate.name) for s in letters]) if letters else ca.SX(0, 1)
+        if linear:
+            u = ca.vertcat(*[ca.SX.sym(s.name) for s in letters]) if letters else ca.SX(0, 1)
+            still = ca.substitute(ca.vertcat(formulas, e), x.v, ca.SX.zeros(n))
+            K = solve(ca.vertcat(slopes, J), ca.vertcat(u, ca.SX.zeros(len(rows))) - still)
+            zdot = ca.substitute(x.zdot, x.v, K)
+            state, rates = ca.vertcat(x.q, u, x.t, x.z), ca.vertcat(K, y, 1, zdot)
+            return cls(mechanics, split, letters, u, K, y, _rates(letters), y, ca.jtimes(K, state, rates), False)
+        carried = ca.substitute(mechanics.derivative(ca.vertcat(formulas, e)), mechanics.a, ca.SX.zeros(n))
+        a = solve(ca.vertcat(slopes, J), ca.vertcat(y, ca.SX.zeros(len(rows))) - carried)
+        every = tuple(q.rate for q in coordinates)
+        return cls(mechanics, split, every, x.v, x.v, y, _rates(letters), a, a, True)
+
+    @cached_property
+    def zdot(self) -> ca.SX:
+        """Rates of the extra states in terms of the speeds."""
+        return self.in_speeds(self.mechanics.variables.zdot)
+
+    def in_speeds(self, expression: ca.SX) -> ca.SX:
+        """Put K(q, u, t) in place of q'."""
+        return expression if self.u is self.mechanics.variables.v else ca.substitute(expression, self.mechanics.variables.v, self.K)
+
+    def derivative(self, expression: ca.SX) -> ca.SX:
+        """Total time derivative along the motion, in terms of y."""
+        x = self.mechanics.variables
+        state, rates = ca.vertcat(x.q, self.u, x.t, x.z), ca.vertcat(self.K, self.udot, 1, self.zdot)
+        return ca.jtimes(expression, state, rates)
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        """Positions, velocities and accelerations in terms of u and y."""
+        if self.u is self.mechanics.variables.v and not self.redundant:
+            return self.mechanics.geometry
+        return Geometry(self.mechanics.variables, self.derivative, self.K)
+
+
+def _rates(letters: tuple[Evolving, ...]) -> tuple[Evolving, ...]:
+    return tuple(s.rate for s in letters)
+
+
+def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
+    if not isinstance(speed, Speed):
+        raise FormulationError(f"{speed!r} is not a speed; make it by appell.speeds({str(speed)!r}).")
+    formula = sp.sympify(formula)
+    for symbol in formula.free_symbols:
+        mechanics.model.check_letter(symbol, f"the speed {speed.name!r}")
+        if isinstance(symbol, Evolving) and not isinstance(symbol, Coordinate) and getattr(symbol, "order", 1) > 1:
+            raise ModelError(f"The speed {speed.name!r} contains an acceleration: {formula}.")
+    if not any(getattr(s, "order", 0) == 1 for s in formula.free_symbols):
+        raise FormulationError(f"The speed {speed.name!r} = {formula} contains no velocity.")
+    return mechanics.variables.lower(formula)

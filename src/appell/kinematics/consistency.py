@@ -1,0 +1,121 @@
+"""States on the constraints: Newton's method on positions and velocities, and what the rows mean at numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from appell.kinematics.chart import Split
+from appell.kinematics.mechanics import Mechanics
+
+
+def project_positions(
+    mechanics: Mechanics,
+    t: float,
+    q: np.ndarray,
+    p: np.ndarray,
+    free: np.ndarray | None = None,
+    steps: int = 60,
+    tolerance: float = 1e-13,
+) -> tuple[np.ndarray, float]:
+    """The nearest q with c(q, t) = 0, and the largest residual left; only `free` coordinates are moved."""
+    q = np.array(q, dtype=float)
+    if not mechanics.position_rows:
+        return q, 0.0
+    columns = np.arange(q.size) if free is None else free
+    function = mechanics.functions["position"]
+    best, left = q, np.inf
+    for _ in range(steps):
+        residual, jacobian = (np.array(e) for e in function(t, q, p))
+        worst = float(np.max(np.abs(residual))) if np.all(np.isfinite(residual)) else np.inf
+        if worst < left:
+            best, left = q.copy(), worst
+        if not np.isfinite(worst) or worst <= tolerance * max(1.0, float(np.max(np.abs(q)))) or columns.size == 0:
+            break
+        step = np.linalg.lstsq(jacobian[:, columns], -residual[:, 0], rcond=1e-10)[0]
+        size = np.max(np.abs(step))
+        q[columns] += step if size < 1.0 else step / size
+    return best, left
+
+
+def project_velocities(
+    mechanics: Mechanics,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    z: np.ndarray,
+    p: np.ndarray,
+    free: np.ndarray | None = None,
+    metric: np.ndarray | None = None,
+    steps: int = 60,
+) -> tuple[np.ndarray, float]:
+    """The nearest v with e(q, v, t) = 0 in a diagonal metric, and the largest residual left."""
+    v = np.array(v, dtype=float)
+    if not mechanics.row_names:
+        return v, 0.0
+    columns = np.arange(v.size) if free is None else free
+    weight = np.ones(v.size) if metric is None else 1 / np.sqrt(metric)
+    function = mechanics.functions["velocity"]
+    best, left = v, np.inf
+    for _ in range(steps):
+        residual, jacobian = (np.array(e) for e in function(t, q, v, z, p))
+        worst = float(np.max(np.abs(residual))) if np.all(np.isfinite(residual)) else np.inf
+        if worst < left:
+            best, left = v.copy(), worst
+        if not np.isfinite(worst) or worst <= 1e-14 * max(1.0, float(np.max(np.abs(v)))) or columns.size == 0:
+            break
+        scaled = jacobian[:, columns] * weight[columns]
+        v[columns] += weight[columns] * np.linalg.lstsq(scaled, -residual[:, 0], rcond=1e-10)[0]
+    return best, left
+
+
+def jacobian_at(mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """de/dv at a state."""
+    return np.array(mechanics.functions["velocity"](t, q, v, z, p)[1])
+
+
+def sample_state(
+    mechanics: Mechanics, rng: np.random.Generator, p: np.ndarray, spread: float = 1.0, tries: int = 30
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """A random state (q, v, z) on the constraints, near the suggested start; None if none is found."""
+    model = mechanics.model
+    q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
+    v0 = np.array([model.start.get(s.rate.label, 0.0) for s in model.coordinates])
+    z0 = np.array([model.start.get(s.label, rng.uniform(0.5, 1.5)) for s in model.states])
+    for attempt in range(tries):
+        # Widen the search only if the neighbourhood of the start has nothing.
+        reach = spread * (1.0 if attempt < tries // 2 else 2.0)
+        q, left = project_positions(mechanics, 0.0, q0 + rng.uniform(-reach, reach, q0.size), p)
+        if left > 1e-9:
+            continue
+        v, left = project_velocities(mechanics, 0.0, q, v0 + rng.uniform(-1, 1, v0.size), z0, p)
+        if left < 1e-9 and np.all(np.isfinite(v)):
+            return q, v, z0
+    return None
+
+
+def sample_split(mechanics: Mechanics) -> Split:
+    """A split that is good at all of several typical states; rows that are dependent at each of them are left out.
+
+    A single sample could be a singular configuration; only what fails at all of them is permanent.
+    """
+    if not mechanics.row_names:
+        return Split()
+    rng = np.random.default_rng(7)
+    p = mechanics.sample_values(rng)
+    n = len(mechanics.model.coordinates)
+    jacobians = []
+    for reach in (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5):
+        state = sample_state(mechanics, rng, p, reach, tries=4)
+        if state is None:
+            continue
+        jacobian = jacobian_at(mechanics, 0.0, *state, p)
+        if np.all(np.isfinite(jacobian)):
+            jacobians.append(jacobian)
+    if not jacobians:
+        q, v, z = rng.uniform(-1, 1, n), rng.uniform(-1, 1, n), rng.uniform(0.5, 1.5, len(mechanics.model.states))
+        jacobians = [jacobian_at(mechanics, 0.0, q, v, z, p)]
+    splits = list(dict.fromkeys(Split.at(jacobian) for jacobian in jacobians))
+    rank = max(len(split.rows) for split in splits)
+    regular = [j for j in jacobians if np.linalg.matrix_rank(j, 1e-8 * np.linalg.norm(j)) >= rank] or jacobians
+    best = [split for split in splits if len(split.rows) == rank]
+    return min(best, key=lambda split: max(split.growth(j) for j in regular))

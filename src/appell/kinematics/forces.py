@@ -1,0 +1,109 @@
+"""Generalized forces, each by itself: Q = (dv/dq')' F, and what each contributes to the power balance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from appell.errors import ModelError
+from appell.kinematics.geometry import Geometry, cross
+from appell.kinematics.variables import Variables
+from appell.model.body import RigidBody
+from appell.model.force import AnyForce, Damper, Force, Generalized, Gravity, Potential, Torque
+from appell.model.frame import Frame, Vector
+from appell.model.symbols import Coordinate, Parameter, Time
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralizedForce:
+    """One force on the graph: its components Q along the coordinates, and its potential energy if it has one."""
+
+    name: str
+    Q: ca.SX
+    potential: ca.SX | None = None
+
+
+def generalized_force(force: AnyForce, geometry: Geometry) -> GeneralizedForce:
+    """What a force does along each coordinate, in q, v, z, w, p, t."""
+    variables = geometry.variables
+    q, v = variables.q, variables.v
+    match force:
+        case Gravity():
+            return _gravity(force, geometry)
+        case Force(vector=vector, at=at, body=body):
+            point = at if isinstance(at, Vector) else at.center
+            home = geometry.home(point)
+            velocity = geometry.resolve(point, home, 1)
+            if body is not None:
+                velocity = _material_velocity(geometry, body, point, home)
+            Q = ca.jtimes(velocity, v, _components(geometry, vector, home), True)
+        case Torque(vector=vector, on=on, reaction=reaction):
+            Q = ca.SX.zeros(q.numel())
+            for end, sign in ((on, 1), (reaction, -1)):
+                if end is None:
+                    continue
+                frame = (end if isinstance(end, Frame) else end.frame).axes
+                omega, _ = geometry.rotation_rates(frame, frame)
+                Q = Q + sign * ca.jtimes(omega, v, _components(geometry, vector, frame), True)
+        case Potential(energy=energy):
+            for symbol in energy.free_symbols:
+                if not isinstance(symbol, Coordinate | Parameter | Time):
+                    raise ModelError(
+                        f"The potential {force.name!r} contains {symbol}; a potential is a formula in coordinates, "
+                        "parameters and time. Use Generalized for forces that depend on velocities, states or inputs."
+                    )
+            potential = variables.lower(energy)
+            return GeneralizedForce(force.name, -ca.gradient(potential, q), potential)
+        case Generalized(forces=forces):
+            order = {s: i for i, s in enumerate(variables.model.coordinates)}
+            Q = ca.SX.zeros(q.numel())
+            for coordinate, formula in forces.items():
+                Q[order[coordinate]] += variables.lower(formula)
+        case Damper(a=a, b=b, coefficient=coefficient):
+            gap = b - a
+            home = geometry.home(gap)
+            r, rate = geometry.resolve(gap, home, 0), geometry.resolve(gap, home, 1)
+            stretch = ca.dot(r, rate) / ca.sqrt(ca.dot(r, r))
+            Q = ca.jtimes(stretch, v, -variables.lower(coefficient) * stretch, True)
+    return GeneralizedForce(force.name, ca.densify(Q))
+
+
+def _components(geometry: Geometry, vector: Vector, target: Frame) -> ca.SX:
+    """Components of a force in `target`; unlike a position it may contain velocities, states and inputs."""
+    total = ca.SX.zeros(3)
+    for frame, part in vector.parts.items():
+        components = ca.vertcat(*[geometry.variables.lower(e) for e in part])
+        components = geometry.between(target, frame) @ components
+        total = total + components
+    return ca.densify(total)
+
+
+def _material_velocity(geometry: Geometry, body: RigidBody, point: Vector, home: Frame) -> ca.SX:
+    omega, _ = geometry.rotation_rates(body.frame.axes, home)
+    arm = geometry.resolve(point - body.center, home, 0)
+    return geometry.resolve(body.center, home, 1) + cross(omega, arm)
+
+
+def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:
+    """-dV/dq of V = -sum m g.r at frozen masses; V counts as potential energy where the masses are constant."""
+    variables: Variables = geometry.variables
+    ground = variables.model.ground
+    constant = all(
+        frame is ground and all(isinstance(s, Parameter) for e in part for s in e.free_symbols)
+        for frame, part in force.acceleration.parts.items()
+    )
+    if constant:
+        g = ca.vertcat(*[variables.lower(e) for e in ground.components(force.acceleration)])
+        potential = ca.SX(0)
+        for body in variables.model.bodies:
+            potential = potential - variables.masses[body] * ca.dot(g, geometry.resolve(body.center, ground, 0))
+        Q = -ca.gradient(potential, variables.q)
+        steady = variables.frozen.numel() == 0 or not ca.depends_on(potential, variables.frozen)
+        return GeneralizedForce(force.name, ca.densify(Q), potential if steady else None)
+    Q = ca.SX.zeros(variables.q.numel())
+    for body in variables.model.bodies:
+        home = geometry.home(body.center)
+        weight = variables.masses[body] * _components(geometry, force.acceleration, home)
+        Q = Q + ca.jtimes(geometry.resolve(body.center, home, 1), variables.v, weight, True)
+    return GeneralizedForce(force.name, ca.densify(Q))

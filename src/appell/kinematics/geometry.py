@@ -1,0 +1,253 @@
+"""Positions, velocities and accelerations of everything that moves, each vector in the frame where it is simplest.
+
+For a frame turned from its parent by R (v_parent = R v_child) with relative angular velocity w_rel, in its own axes
+
+    omega = R' omega_parent + w_rel
+    alpha = R' alpha_parent + (R' omega_parent) x w_rel + w_rel'
+
+and for a vector c written in that frame
+
+    velocity     c' + omega x c
+    acceleration c'' + 2 omega x c' + alpha x c + omega x (omega x c).
+
+The parts of a vector are summed from the ground outwards along the tree; sums shared by several bodies are made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import casadi as ca
+import sympy as sp
+
+from appell.graph.lower import Lowering
+from appell.kinematics.variables import Variables
+from appell.model.body import Body, RigidBody
+from appell.model.frame import Frame, Triple, Vector
+from appell.model.symbols import t
+
+
+def cross(a: ca.SX, b: ca.SX) -> ca.SX:
+    """a x b with the zeros left out."""
+    return ca.vertcat(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+class Geometry:
+    """The motion of a model's frames and points in terms of q, speeds u and their rates.
+
+    Args:
+        variables: The model on the graph.
+        derivative: Total time derivative of a column, given the first or second time.
+        rates: What q' is (the letters v themselves, or a formula in the speeds).
+    """
+
+    def __init__(self, variables: Variables, derivative: Callable[[ca.SX], ca.SX], rates: ca.SX) -> None:
+        self.variables = variables
+        self.derivative = derivative
+        model = variables.model
+        memo = {s: variables.lower.memo[s] for s in (t, *model.parameters, *model.coordinates)}
+        memo.update({s.rate: rates[i] for i, s in enumerate(model.coordinates)})
+        self.lower = Lowering(memo)
+        self._jets: dict[sp.Expr, tuple[ca.SX, ca.SX, ca.SX]] = {}
+        self._frames: dict[Frame, tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]] = {}
+        self._sums: dict[tuple[object, ...], tuple[int, ca.SX]] = {}
+        self._turns: dict[tuple[Frame, Frame], ca.SX] = {}
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Lower and differentiate all angles and components at once: one sweep instead of hundreds."""
+        formulas: dict[sp.Expr, str] = {}
+        frames: dict[Frame, None] = {}
+
+        def visit(place: str, vector: Vector) -> None:
+            for frame, part in vector.parts.items():
+                frames.setdefault(frame)
+                for e in part:
+                    formulas.setdefault(e, place)
+
+        for body in self.variables.model.bodies:
+            visit(f"the center of {body.name!r}", body.center)
+            if isinstance(body, RigidBody):
+                frames.setdefault(body.frame.axes)
+        for frame in list(frames):
+            for turned in frame.path[1:]:
+                rotation = turned.rotation
+                if rotation is not None and rotation.angle is not None:
+                    formulas.setdefault(rotation.angle, f"the rotation of {turned.name!r}")
+        self._take(formulas)
+
+    def _take(self, formulas: dict[sp.Expr, str]) -> None:
+        for formula, place in formulas.items():
+            self.variables.positions_only(formula, place)
+        moving = [e for e in formulas if e.free_symbols and not all(s in self.variables.model.parameters for s in e.free_symbols)]
+        zero = ca.SX(0)
+        self._jets.update({e: (self.lower(e), zero, zero) for e in formulas})
+        if moving:
+            value = ca.vertcat(*[self.lower(e) for e in moving])
+            first = self.derivative(value)
+            second = self.derivative(first)
+            self._jets.update({e: (value[i], first[i], second[i]) for i, e in enumerate(moving)})
+
+    def _jet(self, formula: sp.Expr) -> tuple[ca.SX, ca.SX, ca.SX]:
+        if formula not in self._jets:
+            self._take({formula: "a position"})
+        return self._jets[formula]
+
+    def _frame(self, frame: Frame) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
+        """R, omega, alpha, and the relative angular velocity with its rate; all but R in the frame's own axes."""
+        if frame in self._frames:
+            return self._frames[frame]
+        zero = ca.SX.zeros(3)
+        if frame.parent is None:
+            self._frames[frame] = (ca.SX.eye(3), zero, zero, zero, zero)
+            return self._frames[frame]
+        rotation = frame.rotation
+        assert rotation is not None
+        if rotation.quaternion is not None:
+            turn = ca.vertcat(*[ca.horzcat(*[self.lower(rotation.matrix[i, j]) for j in range(3)]) for i in range(3)])
+            relative = ca.vertcat(*[self.lower(e) for e in rotation.angular_velocity])
+            relative_rate = self.derivative(relative)
+        else:
+            assert rotation.axis is not None and rotation.angle is not None
+            angle, rate, acceleration = self._jet(rotation.angle)
+            k = ca.vertcat(*[self.lower(e) for e in rotation.axis])
+            turn = ca.sparsify(_rodrigues(k, angle))
+            relative, relative_rate = k * rate, k * acceleration
+        _, omega, alpha, _, _ = self._frame(frame.parent)
+        carried = turn.T @ omega
+        own = carried + relative
+        own_rate = turn.T @ alpha + cross(carried, relative) + relative_rate
+        self._frames[frame] = (turn, ca.densify(own), ca.densify(own_rate), relative, relative_rate)
+        return self._frames[frame]
+
+    def _part(self, frame: Frame, part: Triple, order: int) -> ca.SX:
+        jets = [self._jet(e) for e in part]
+        c = ca.vertcat(*[j[0] for j in jets])
+        if order == 0:
+            return c
+        _, omega, alpha, _, _ = self._frame(frame)
+        rate = ca.vertcat(*[j[1] for j in jets])
+        if order == 1:
+            return rate + cross(omega, c)
+        second = ca.vertcat(*[j[2] for j in jets])
+        return second + 2 * cross(omega, rate) + cross(alpha, c) + cross(omega, cross(omega, c))
+
+    def home(self, vector: Vector) -> Frame:
+        """The frame in which the sum of a vector's parts costs least."""
+        ground = self.variables.model.ground
+        deepest = vector.frame
+        if deepest is None:
+            return ground
+        if all(frame in deepest.path for frame in vector.parts):
+            return deepest
+        shared = [f for f in deepest.path if all(f in other.path for other in vector.parts)]
+        return shared[-1]
+
+    def resolve(self, vector: Vector, target: Frame, order: int = 0) -> ca.SX:
+        """Components in `target` of a position (order 0), velocity (1) or acceleration (2)."""
+        meeting: dict[Frame, list[Frame]] = {}
+        for frame in vector.parts:
+            meeting.setdefault(frame if frame in target.path else self._meets(frame, target), []).append(frame)
+        key, total = 0, None
+        for here in target.path:
+            if total is not None:
+                inner = total
+                key, total = self._shared((key, here, order), lambda here=here, inner=inner: self._frame(here)[0].T @ inner)
+            for frame in meeting.get(here, ()):
+                inner = total if total is not None else ca.SX.zeros(3)
+                part = vector.parts[frame]
+                key, total = self._shared(
+                    (key, here, frame, part, order),
+                    lambda here=here, frame=frame, part=part, inner=inner: inner + self._placed(frame, here, part, order),
+                )
+        return ca.SX.zeros(3) if total is None else total
+
+    def _shared(self, name: tuple[object, ...], make: Callable[[], ca.SX]) -> tuple[int, ca.SX]:
+        """A partial sum with its number: whoever needs the same sum again gets the same graph."""
+        if name not in self._sums:
+            self._sums[name] = (len(self._sums) + 1, ca.densify(make()))
+        return self._sums[name]
+
+    def _placed(self, frame: Frame, ancestor: Frame, part: Triple, order: int) -> ca.SX:
+        """One part of a vector in the axes of an ancestor of its frame."""
+        return self._shared(
+            (frame, ancestor, part, order, "placed"),
+            lambda: self.turn(ancestor, frame) @ self._part(frame, part, order),
+        )[1]
+
+    @staticmethod
+    def _meets(branch: Frame, target: Frame) -> Frame:
+        return [f for f in branch.path if f in target.path][-1]
+
+    def turn(self, ancestor: Frame, frame: Frame) -> ca.SX:
+        """R with v_ancestor = R v_frame."""
+        if frame is ancestor:
+            return ca.SX.eye(3)
+        parent = frame.parent
+        assert parent is not None
+        if parent is ancestor:
+            return self._frame(frame)[0]
+        name = (ancestor, frame)
+        if name not in self._turns:
+            self._turns[name] = ca.sparsify(self.turn(ancestor, parent) @ self._frame(frame)[0])
+        return self._turns[name]
+
+    def between(self, target: Frame, frame: Frame) -> ca.SX:
+        """R with v_target = R v_frame for any two frames of the tree."""
+        meet = self._meets(frame, target)
+        return self.turn(meet, target).T @ self.turn(meet, frame)
+
+    def rotation_rates(self, frame: Frame, target: Frame) -> tuple[ca.SX, ca.SX]:
+        """omega and alpha of a frame in the axes of one of its ancestors; turns in between never meet their inverse."""
+        if target not in frame.path:
+            _, omega, alpha, _, _ = self._frame(frame)
+            turn = self.between(target, frame)
+            return ca.densify(turn @ omega), ca.densify(turn @ alpha)
+        _, omega, alpha, _, _ = self._frame(target)
+        for step in frame.path[frame.path.index(target) + 1 :]:
+            assert step.parent is not None
+            turn, _, _, relative, relative_rate = self._frame(step)
+            outward = self.turn(target, step.parent)
+            if step.rotation is not None and step.rotation.quaternion is not None:
+                outward = outward @ turn  # an axis has the same components on both sides, a quaternion's rate has not
+            along, rate = outward @ relative, outward @ relative_rate
+            alpha = alpha + cross(omega, along) + rate
+            omega = omega + along
+        return ca.densify(omega), ca.densify(alpha)
+
+    def energies(self, body: Body) -> tuple[ca.SX, ca.SX]:
+        """Kinetic energy and acceleration energy of one body.
+
+        T = m v^2/2 + omega.I omega/2,   S = m a^2/2 + alpha.I alpha/2 + alpha.(omega x I omega),
+        the part of S without accelerations left out as it never matters.
+        """
+        m = self.variables.masses[body]
+        home = self.home(body.center)
+        kinetic = acceleration = ca.SX(0)
+        if not m.is_zero():
+            v, a = self.resolve(body.center, home, 1), self.resolve(body.center, home, 2)
+            kinetic, acceleration = m / 2 * ca.dot(v, v), m / 2 * ca.dot(a, a)
+        if isinstance(body, RigidBody):
+            inertia = self.variables.inertias[body]
+            if inertia.nnz() and not inertia.is_zero():
+                omega, alpha = self.rotation_rates(body.frame.axes, body.inertia_frame)
+                momentum = inertia @ omega
+                kinetic = kinetic + ca.dot(omega, momentum) / 2
+                acceleration = acceleration + ca.dot(alpha, inertia @ alpha) / 2 + ca.dot(alpha, cross(omega, momentum))
+        return kinetic, acceleration
+
+
+def _rodrigues(k: ca.SX, angle: ca.SX) -> ca.SX:
+    """cos a 1 + sin a [k x] + (1 - cos a) k k'; for a coordinate axis only the entries of that plane."""
+    numbers = [float(k[i]) if k[i].is_constant() else None for i in range(3)]
+    s, c = ca.sin(angle), ca.cos(angle)
+    if None not in numbers and sorted(abs(e) for e in numbers if e is not None) == [0, 0, 1]:
+        axis = next(i for i in range(3) if numbers[i])
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        s = s * (numbers[axis] or 0)
+        turn = ca.SX(3, 3)
+        turn[axis, axis] = 1
+        turn[i, i] = turn[j, j] = c
+        turn[i, j], turn[j, i] = -s, s
+        return turn
+    return c * ca.SX.eye(3) + s * ca.skew(k) + (1 - c) * (k @ k.T)

@@ -1,0 +1,152 @@
+"""A model on the graph, before any principle is applied: energies, generalized forces, constraint rows.
+
+Everything here is in q, v = q', z, w, p, t; the principles differ only in what they do with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from appell.errors import ModelError
+from appell.kinematics.forces import GeneralizedForce, generalized_force
+from appell.kinematics.geometry import Geometry
+from appell.kinematics.variables import Variables
+from appell.model.model import Model
+from appell.model.symbols import Input
+
+
+class Mechanics:
+    """The mechanical content of a model.
+
+    Args:
+        model: The model.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.variables = Variables.of(model)
+        self.a = ca.vertcat(*[ca.SX.sym(s.rate.rate.name) for s in model.coordinates])
+        self.geometry = Geometry(self.variables, self.derivative, self.variables.v)
+
+    def derivative(self, expression: ca.SX) -> ca.SX:
+        """Total time derivative: d/dt of q, v, t, z with v' = a."""
+        x = self.variables
+        state, rates = [x.q, x.v, x.t], [x.v, self.a, ca.SX(1)]
+        if x.z.numel():
+            state.append(x.z)
+            rates.append(x.zdot)
+        return ca.jtimes(expression, ca.vertcat(*state), ca.vertcat(*rates))
+
+    @cached_property
+    def _energies(self) -> tuple[ca.SX, ca.SX]:
+        pairs = [self.geometry.energies(body) for body in self.model.bodies]
+        return sum((T for T, _ in pairs), ca.SX(0)), sum((S for _, S in pairs), ca.SX(0))
+
+    @property
+    def T(self) -> ca.SX:
+        """Kinetic energy, masses as frozen letters."""
+        return self._energies[0]
+
+    @property
+    def S(self) -> ca.SX:
+        """Acceleration energy in q, v, a, masses as frozen letters."""
+        return self._energies[1]
+
+    @cached_property
+    def forces(self) -> tuple[GeneralizedForce, ...]:
+        """Every force by itself."""
+        return tuple(generalized_force(force, self.geometry) for force in self.model.forces)
+
+    @cached_property
+    def Q(self) -> ca.SX:
+        """The sum of all generalized forces."""
+        return ca.densify(sum((f.Q for f in self.forces), ca.SX.zeros(self.variables.q.numel())))
+
+    @cached_property
+    def V(self) -> ca.SX:
+        """The sum of all potential energies."""
+        return sum((f.potential for f in self.forces if f.potential is not None), ca.SX(0))
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the constraint rows."""
+        return tuple(row.name for row in self.model.rows)
+
+    @cached_property
+    def position_rows(self) -> tuple[int, ...]:
+        """Which rows constrain positions."""
+        return tuple(i for i, row in enumerate(self.model.rows) if row.order == 0)
+
+    @cached_property
+    def c(self) -> ca.SX:
+        """Residuals of the position rows."""
+        rows = self.model.rows
+        for i in self.position_rows:
+            self.variables.positions_only(rows[i].expression, f"the constraint {rows[i].name!r}")
+        return self.variables.lower.column([rows[i].expression for i in self.position_rows])
+
+    @cached_property
+    def e(self) -> ca.SX:
+        """Residuals of all rows as constraints on velocities, position rows differentiated once."""
+        x, listed = self.variables, []
+        rates = ca.jtimes(self.c, ca.vertcat(x.q, x.t), ca.vertcat(x.v, 1)) if self.position_rows else self.c
+        for i, row in enumerate(self.model.rows):
+            if row.order == 0:
+                listed.append(rates[self.position_rows.index(i)])
+                continue
+            if any(isinstance(s, Input) for s in row.expression.free_symbols):
+                raise ModelError(
+                    f"The constraint {row.name!r} contains an input; a constraint may contain coordinates, rates, "
+                    "parameters, time and extra states. Let an extra state follow the input instead."
+                )
+            listed.append(x.lower(row.expression))
+        return ca.vertcat(*listed) if listed else ca.SX(0, 1)
+
+    @cached_property
+    def J(self) -> ca.SX:
+        """de/dv."""
+        return ca.jacobian(self.e, self.variables.v)
+
+    @cached_property
+    def linear(self) -> bool:
+        """Whether every row is linear in the velocities."""
+        return self.e.numel() == 0 or not ca.depends_on(ca.vec(self.J), self.variables.v)
+
+    @cached_property
+    def gamma(self) -> ca.SX:
+        """The right-hand side of J a = gamma: minus the part of e' without accelerations."""
+        if self.e.numel() == 0:
+            return ca.SX(0, 1)
+        rest = self.derivative(self.e)
+        return -ca.substitute(rest, self.a, ca.SX.zeros(self.a.numel()))
+
+    @cached_property
+    def lagrange(self) -> tuple[ca.SX, ca.SX]:
+        """M and F of d/dt dT/dv - dT/dq = Q written as M a = F, at frozen mass."""
+        x = self.variables
+        momentum = ca.gradient(self.T, x.v)
+        M = ca.jacobian(momentum, x.v)
+        carried = ca.jtimes(momentum, ca.vertcat(x.q, x.t), ca.vertcat(x.v, 1))
+        F = self.Q - carried + ca.gradient(self.T, x.q)
+        return x.thaw(M), x.thaw(F)
+
+    @cached_property
+    def functions(self) -> Mapping[str, ca.Function]:
+        """Compiled once, asked for by many: residuals, Jacobian, mass matrix, energies."""
+        x = self.variables
+        M, F = self.lagrange
+        return {
+            "position": ca.Function("position", [x.t, x.q, x.p], [self.c, ca.jacobian(self.c, x.q)]),
+            "velocity": ca.Function("velocity", [x.t, x.q, x.v, x.z, x.p], [self.e, self.J]),
+            "multiplier": ca.Function("multiplier", x.arguments, [M, F, self.J, self.gamma]),
+            "energy": ca.Function("energy", x.arguments, [x.thaw(self.T), x.thaw(self.V)]),
+        }
+
+    def sample_values(self, rng: np.random.Generator) -> np.ndarray:
+        """Numbers for all parameters: the suggested ones, or random ones about 1 where none is suggested."""
+        model = self.model
+        return np.array([model.values.get(s.label, rng.uniform(0.5, 1.5)) for s in model.parameters])

@@ -1,0 +1,109 @@
+"""The letters of a model on the graph: one CasADi column each for q, q', z, w, p, and time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.graph.lower import Lowering
+from appell.model.body import Body, RigidBody
+from appell.model.model import Model
+from appell.model.symbols import Coordinate, Rate, t
+
+
+@dataclass(frozen=True, eq=False)
+class Variables:
+    """What every formula of a model is lowered onto.
+
+    Attributes:
+        t: Time.
+        q: Coordinates.
+        v: Their rates.
+        z: Extra states.
+        w: Inputs.
+        p: Parameters.
+        frozen: Masses and moments of inertia that are not constant, as letters of their own: the principles of
+            mechanics differentiate at frozen mass.
+        thawed: The formulas of those masses.
+        zdot: The rates of the extra states, in q, v, z, w, p, t.
+    """
+
+    model: Model
+    t: ca.SX
+    q: ca.SX
+    v: ca.SX
+    z: ca.SX
+    w: ca.SX
+    p: ca.SX
+    frozen: ca.SX
+    thawed: ca.SX
+    zdot: ca.SX
+    masses: dict[Body, ca.SX]
+    inertias: dict[Body, ca.SX]
+    lower: Lowering
+
+    @classmethod
+    def of(cls, model: Model) -> Variables:
+        """Lower the letters, the masses and the differential equations of the extra states."""
+
+        def column(name: str, letters: tuple[sp.Symbol, ...]) -> ca.SX:
+            return ca.vertcat(*[ca.SX.sym(s.name) for s in letters]) if letters else ca.SX(0, 1)
+
+        states = tuple(model.states)
+        time, q, z = ca.SX.sym("t"), column("q", model.coordinates), column("z", states)
+        v = ca.vertcat(*[ca.SX.sym(s.rate.name) for s in model.coordinates])
+        w, p = column("w", model.inputs), column("p", model.parameters)
+        leaves: dict[sp.Basic, ca.SX] = {t: time}
+        for letters, values in ((model.coordinates, q), (states, z), (model.inputs, w), (model.parameters, p)):
+            leaves.update({s: values[i] for i, s in enumerate(letters)})
+        leaves.update({s.rate: v[i] for i, s in enumerate(model.coordinates)})
+        lower = Lowering(leaves)
+        zdot = lower.column([model.states[s] for s in states])
+        frozen: list[ca.SX] = []
+        thawed: list[ca.SX] = []
+
+        def freeze(name: str, formula: sp.Expr) -> ca.SX:
+            graph = lower(formula)
+            constant = {*model.parameters}
+            if all(s in constant for s in formula.free_symbols):
+                return graph
+            frozen.append(ca.SX.sym(name))
+            thawed.append(graph)
+            return frozen[-1]
+
+        masses = {body: freeze(f"mass of {body.name}", body.mass) for body in model.bodies}
+        inertias = {
+            body: ca.SX(ca.vertcat(*[ca.horzcat(*[freeze(f"inertia of {body.name}", body.inertia[i, j]) for j in range(3)]) for i in range(3)]))
+            for body in model.bodies
+            if isinstance(body, RigidBody)
+        }
+        return cls(
+            model, time, q, v, z, w, p, ca.vertcat(*frozen) if frozen else ca.SX(0, 1),
+            ca.vertcat(*thawed) if thawed else ca.SX(0, 1), zdot, masses, inertias, lower,
+        )  # fmt: skip
+
+    def thaw(self, expression: ca.SX) -> ca.SX:
+        """Put the formulas of the masses in place of their letters."""
+        if self.frozen.numel() == 0:
+            return expression
+        return ca.substitute(expression, self.frozen, self.thawed)
+
+    @property
+    def arguments(self) -> list[ca.SX]:
+        """The arguments of every function of positions and velocities: t, q, v, z, w, p."""
+        return [self.t, self.q, self.v, self.z, self.w, self.p]
+
+    def positions_only(self, formula: sp.Expr, place: str) -> None:
+        """Raise if a formula of a position contains anything but coordinates, parameters and time."""
+        for symbol in formula.free_symbols:
+            if isinstance(symbol, Rate) or not (
+                isinstance(symbol, Coordinate) or symbol in self.model.parameters or symbol == t
+            ):
+                kind = getattr(symbol, "kind", "symbol")
+                raise ModelError(
+                    f"In {place}: the {kind} {symbol} cannot stand in a position; positions are formulas in "
+                    "coordinates, parameters and time. Make it a coordinate with a Prescribed motion instead."
+                )

@@ -1,0 +1,140 @@
+"""What has mass: particles and rigid bodies. Mass and inertia may be any formula in q, q', t and extra states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.model.frame import Frame, Vector
+
+
+def _mass(name: str, mass: Any) -> sp.Expr:
+    mass = sp.sympify(mass)
+    if mass.is_number and (mass.is_finite is False or mass.is_real is False):
+        raise ModelError(f"The mass of {name!r} must be a finite real number, got {mass}.")
+    if mass.is_number and mass < 0:
+        raise ModelError(f"The mass of {name!r} must not be negative, got {mass}.")
+    return mass
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Particle:
+    """A point with mass.
+
+    Args:
+        name: Its name in reports.
+        mass: A number or a formula.
+        center: Its position, a point.
+    """
+
+    name: str
+    mass: sp.Expr
+    center: Vector
+
+    def __init__(self, name: str, mass: Any, center: Vector) -> None:
+        mass = _mass(name, mass)
+        if mass == 0:
+            raise ModelError(f"The mass of the particle {name!r} is zero; give it a mass or leave the particle out.")
+        if not isinstance(center, Vector):
+            raise ModelError(f"The center of {name!r} must be a point such as ground.point(x, y), got {center!r}.")
+        for attribute, value in (("name", name), ("mass", mass), ("center", center)):
+            object.__setattr__(self, attribute, value)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class RigidBody:
+    """A rigid body.
+
+    Args:
+        name: Its name in reports.
+        mass: A number or a formula; zero for a body of which only the rotation counts.
+        center: Its mass centre, a point.
+        frame: A frame fixed in the body.
+        inertia: Central moments of inertia along the axes of `frame`: `(Ixx, Iyy, Izz)`, or six numbers
+            `(Ixx, Iyy, Izz, Ixy, Iyz, Izx)` with products of inertia as entries of the tensor (not negated),
+            or a 3 by 3 symmetric matrix.
+    """
+
+    name: str
+    mass: sp.Expr
+    center: Vector
+    frame: Frame
+    inertia: sp.Matrix
+
+    def __init__(self, name: str, mass: Any, center: Vector, frame: Frame, inertia: Any = (0, 0, 0)) -> None:
+        if not isinstance(center, Vector):
+            raise ModelError(f"The center of {name!r} must be a point such as ground.point(x, y), got {center!r}.")
+        if not isinstance(frame, Frame):
+            raise ModelError(f"The frame of {name!r} must be an appell.Frame, got {frame!r}.")
+        tensor = _tensor(name, inertia)
+        mass = _mass(name, mass)
+        if mass == 0 and tensor.is_zero_matrix:
+            raise ModelError(f"The body {name!r} has neither mass nor inertia; give it one or leave it out.")
+        for attribute, value in (
+            ("name", name),
+            ("mass", mass),
+            ("center", center),
+            ("frame", frame),
+            ("inertia", tensor),
+        ):
+            object.__setattr__(self, attribute, value)
+
+    @property
+    def angular_velocity(self) -> Vector:
+        """Angular velocity against the ground."""
+        return self.frame.angular_velocity
+
+    def velocity_at(self, point: Vector) -> Vector:
+        """Velocity of the body's material that is now at `point`.
+
+        The point's own velocity minus its velocity as seen from the body; terms common to both never appear.
+        """
+        return point.dt(self.frame.path[0]) - (point - self.center).dt(self.frame)
+
+    @property
+    def inertia_frame(self) -> Frame:
+        """The outermost frame in which the inertia tensor has the same components.
+
+        A wheel that turns about its axis of symmetry has them in the frame that does not turn: its spin angle
+        then never enters the equations.
+        """
+        frame, tensor = self.frame.axes, self.inertia
+        while frame.parent is not None and frame.rotation is not None and frame.rotation.axis is not None:
+            axis = frame.rotation.axis
+            if sum(abs(c) for c in axis) != 1:
+                break
+            k = next(i for i in range(3) if axis[i] != 0)
+            i, j = (k + 1) % 3, (k + 2) % 3
+            products = (tensor[i, j], tensor[j, k], tensor[k, i])
+            if any(e != 0 for e in products) or sp.expand(tensor[i, i] - tensor[j, j]) != 0:
+                break
+            frame = frame.parent
+        return frame
+
+
+def _tensor(name: str, inertia: Any) -> sp.Matrix:
+    if isinstance(inertia, sp.MatrixBase):
+        if inertia.shape != (3, 3) or not (inertia - inertia.T).is_zero_matrix:
+            raise ModelError(f"The inertia of {name!r} must be a symmetric 3 by 3 matrix, got {inertia}.")
+        return sp.Matrix(inertia)
+    values = [sp.sympify(e) for e in inertia] if isinstance(inertia, Iterable) else [sp.sympify(inertia)]
+    if len(values) == 3:
+        tensor = sp.diag(*values)
+    elif len(values) == 6:
+        xx, yy, zz, xy, yz, zx = values
+        tensor = sp.Matrix([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])
+    else:
+        raise ModelError(
+            f"The inertia of {name!r} needs 3 moments (Ixx, Iyy, Izz), 6 entries, or a 3 by 3 matrix; got {len(values)}."
+        )
+    for moment in tensor.diagonal():
+        if moment.is_number and (not moment.is_finite or moment < 0):
+            raise ModelError(f"The moments of inertia of {name!r} must be finite and not negative, got {moment}.")
+    return tensor
+
+
+Body = Particle | RigidBody

@@ -1,0 +1,157 @@
+"""What is forbidden: constraints on positions, linear and nonlinear ones on velocities, rolling, prescribed motion.
+
+Every constraint is a list of named scalar rows; a row is a formula that must vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.model.body import RigidBody
+from appell.model.frame import Frame, Vector
+from appell.model.symbols import Coordinate, Rate
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One scalar equation `expression = 0` on positions (order 0) or velocities (order 1)."""
+
+    name: str
+    expression: sp.Expr
+    order: int
+
+
+def _formulas(given: Any, frame: Frame | None, name: str) -> list[tuple[str, sp.Expr]]:
+    """Named scalar formulas from a formula, a vector (its components that are not zero), or a list of either."""
+    if isinstance(given, Vector):
+        if not given.parts:
+            raise ModelError(f"The constraint {name!r} is the zero vector and forbids nothing.")
+        axes = frame or next(iter(given.parts)).path[0]
+        parts = zip("xyz", axes.components(given), strict=True)
+        return [(f"{name}.{axis}", e) for axis, e in parts if e != 0 and sp.expand(e) != 0]
+    if isinstance(given, Iterable):
+        listed = list(given)
+        return [row for i, e in enumerate(listed) for row in _formulas(e, frame, f"{name}[{i}]")]
+    expression = sp.sympify(given)
+    if isinstance(expression, sp.Equality):
+        expression = expression.lhs - expression.rhs
+    if not isinstance(expression, sp.Expr):
+        raise ModelError(f"The constraint {name!r} must be a formula that vanishes, got {given!r}.")
+    return [(name, expression)]
+
+
+def _order(expression: sp.Expr) -> int:
+    return max((s.order for s in expression.free_symbols if isinstance(s, Rate)), default=0)
+
+
+class AbstractConstraint:
+    """Something with named rows."""
+
+    name: str
+    rows: tuple[Row, ...]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{r.expression} = 0' for r in self.rows)})"
+
+
+class Holonomic(AbstractConstraint):
+    """f(q, t) = 0.
+
+    Args:
+        expression: A formula that vanishes, a SymPy `Eq`, a vector (a closed loop: all its components vanish),
+            or a list of these.
+        name: Its name in messages and reaction forces.
+        frame: For vectors: the frame in whose axes the components are taken; the ground if left out.
+    """
+
+    def __init__(self, expression: Any, name: str = "holonomic", frame: Frame | None = None) -> None:
+        self.name = name
+        rows = _formulas(expression, frame, name)
+        for label, e in rows:
+            if _order(e) > 0:
+                raise ModelError(
+                    f"The row {label!r} of a Holonomic constraint contains the rate of a coordinate: {e}. "
+                    "Use Nonholonomic for constraints on velocities."
+                )
+            if not any(isinstance(s, Coordinate) for s in e.free_symbols):
+                raise ModelError(f"The row {label!r} contains no coordinate: {e} = 0 forbids nothing or everything.")
+        self.rows = tuple(Row(label, e, 0) for label, e in rows)
+
+
+class Nonholonomic(AbstractConstraint):
+    """f(q, q', t) = 0, linear or nonlinear in the velocities.
+
+    Args:
+        expression: A formula, a SymPy `Eq`, a velocity vector, or a list of these.
+        name: Its name in messages and reaction forces.
+        frame: For vectors: the frame of the components; the ground if left out.
+    """
+
+    def __init__(self, expression: Any, name: str = "nonholonomic", frame: Frame | None = None) -> None:
+        self.name = name
+        rows = _formulas(expression, frame, name)
+        for label, e in rows:
+            order = _order(e)
+            if order == 0:
+                raise ModelError(
+                    f"The row {label!r} of a Nonholonomic constraint contains no velocity: {e}. "
+                    "Use Holonomic for constraints on positions."
+                )
+            if order > 1:
+                raise ModelError(f"The row {label!r} contains an acceleration: {e}; velocities are the limit here.")
+        self.rows = tuple(Row(label, e, 1) for label, e in rows)
+
+
+class Rolling(AbstractConstraint):
+    """Rolling without slipping: the body's material at the contact has the velocity of what it rolls on.
+
+    Args:
+        body: The body that rolls.
+        contact: The point of contact.
+        on: The body it rolls on; the ground if left out.
+        along: Directions that must not slip (vectors); all three if left out, rows that vanish by themselves
+            being dropped. A knife edge is `along=[blade.y]`.
+        name: Its name in messages and reaction forces.
+    """
+
+    def __init__(
+        self,
+        body: RigidBody,
+        contact: Vector,
+        on: RigidBody | None = None,
+        along: Iterable[Vector] | None = None,
+        name: str = "rolling",
+    ) -> None:
+        if not isinstance(body, RigidBody):
+            raise ModelError(f"Only a RigidBody rolls, got {body!r}.")
+        self.name = name
+        slip = body.velocity_at(contact)
+        if on is not None:
+            slip = slip - on.velocity_at(contact)
+        if along is None:
+            rows = _formulas(slip, None, name)
+        else:
+            rows = [(f"{name}[{i}]", slip.dot(direction)) for i, direction in enumerate(along)]
+        kept = [(label, e) for label, e in rows if sp.simplify(e) != 0]
+        if not kept:
+            raise ModelError(f"{name!r}: the contact never slips by construction; nothing is left to constrain.")
+        self.rows = tuple(Row(label, e, 1) for label, e in kept)
+
+
+class Prescribed(AbstractConstraint):
+    """A coordinate, or any formula in coordinates, that follows a given function of time.
+
+    Args:
+        what: The coordinate or formula.
+        motion: The function of `appell.t` it follows.
+        name: Its name in messages and reaction forces.
+    """
+
+    def __init__(self, what: Any, motion: Any, name: str = "prescribed") -> None:
+        self.name = name
+        self.rows = Holonomic(sp.sympify(what) - sp.sympify(motion), name).rows

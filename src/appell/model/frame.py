@@ -1,0 +1,358 @@
+"""Frames and vectors: a tree of rotations, and vectors that remember in which frame they were written.
+
+A frame is its parent turned by one rotation, with an origin. A vector is a sum of parts, one triple of components
+for each frame it was written in; nothing is resolved into other axes before somebody asks for components.
+A point is its position vector from the origin of the ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from appell.errors import FrameError, ModelError
+from appell.model.symbols import time_derivative
+
+AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+Triple = tuple[sp.Expr, sp.Expr, sp.Expr]
+
+
+def triple(values: Iterable[Any], what: str) -> Triple:
+    """Three SymPy numbers or formulas; two are completed by a zero."""
+    given = [sp.sympify(value) for value in values]
+    if len(given) == 2:
+        given.append(sp.Integer(0))
+    if len(given) != 3:
+        raise ModelError(f"{what} needs two or three components, got {len(given)}: {given}.")
+    return given[0], given[1], given[2]
+
+
+def unit_axis(axis: Any) -> Triple:
+    """A unit vector from `"x"`, `"-z"` or three components."""
+    if isinstance(axis, str):
+        sign, letter = (-1, axis[1:]) if axis.startswith("-") else (1, axis)
+        if letter not in AXES:
+            raise ModelError(f"Got axis {axis!r}; use 'x', 'y', 'z', '-x' or three components such as (1, 1, 0).")
+        return triple((sign * c for c in AXES[letter]), "An axis")
+    k = triple(axis, "An axis")
+    length = sp.sqrt(k[0] ** 2 + k[1] ** 2 + k[2] ** 2)
+    if length == 0:
+        raise ModelError("An axis of rotation must not be the zero vector.")
+    return triple((c / length for c in k), "An axis")
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """From parent to child axes: about a fixed unit `axis` by `angle`, or by a unit `quaternion` (w, x, y, z)."""
+
+    axis: Triple | None = None
+    angle: sp.Expr | None = None
+    quaternion: tuple[sp.Expr, ...] | None = None
+
+    @cached_property
+    def matrix(self) -> sp.Matrix:
+        """R with v_parent = R v_child."""
+        if self.quaternion is not None:
+            w, x, y, z = self.quaternion
+            return sp.Matrix(
+                [
+                    [w**2 + x**2 - y**2 - z**2, 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                    [2 * (x * y + w * z), w**2 - x**2 + y**2 - z**2, 2 * (y * z - w * x)],
+                    [2 * (x * z - w * y), 2 * (y * z + w * x), w**2 - x**2 - y**2 + z**2],
+                ]
+            )
+        k = sp.Matrix(self.axis)
+        cross = sp.Matrix([[0, -k[2], k[1]], [k[2], 0, -k[0]], [-k[1], k[0], 0]])
+        return sp.cos(self.angle) * sp.eye(3) + sp.sin(self.angle) * cross + (1 - sp.cos(self.angle)) * k * k.T
+
+    @cached_property
+    def angular_velocity(self) -> Triple:
+        """Angular velocity of the child against the parent, in child components."""
+        if self.quaternion is not None:
+            w, x, y, z = self.quaternion
+            dw, dx, dy, dz = (time_derivative(e) for e in self.quaternion)
+            return (
+                2 * (w * dx - x * dw - y * dz + z * dy),
+                2 * (w * dy + x * dz - y * dw - z * dx),
+                2 * (w * dz - x * dy + y * dx - z * dw),
+            )
+        rate = time_derivative(self.angle)
+        assert self.axis is not None
+        return triple((rate * k for k in self.axis), "an axis")
+
+
+class Frame:
+    """Axes x, y, z and an origin.
+
+    `Frame("ground")` is the inertial one; every other frame comes from it by `rotate`, `at` and the joints.
+
+    Example:
+        >>> from appell.model.symbols import coordinates
+        >>> yaw, lean = coordinates("yaw lean")
+        >>> ground = Frame("ground")
+        >>> plane = ground.rotate("z", yaw).rotate("x", lean)
+        >>> ground.components(plane.y)
+        (-sin(yaw)*cos(lean), cos(lean)*cos(yaw), sin(lean))
+    """
+
+    def __init__(self, name: str = "ground") -> None:
+        self.name = name
+        self.axes: Frame = self  # the frame whose directions these are: another one if only the origin differs
+        self.rotation: Rotation | None = None
+        self.path: tuple[Frame, ...] = (self,)
+        self.origin: Vector = Vector({})
+        self.unit_quaternions: tuple[tuple[sp.Expr, ...], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Frame({self.name!r})"
+
+    def _child(self, rotation: Rotation, name: str | None) -> Frame:
+        child = Frame(name or f"{self.name}'")
+        child.rotation = rotation
+        child.path = (*self.path, child)
+        child.origin = self.origin
+        child.unit_quaternions = self.unit_quaternions
+        return child
+
+    def rotate(self, axis: Any, angle: Any, name: str | None = None) -> Frame:
+        """This frame turned about an axis of its own.
+
+        Args:
+            axis: `"x"`, `"y"`, `"z"`, a minus sign before them, or three components (made a unit vector).
+            angle: Any formula, in radians.
+            name: A name for reports.
+        """
+        return self._child(Rotation(unit_axis(axis), sp.sympify(angle)), name)
+
+    def rotate_body(self, sequence: str, *angles: Any) -> Frame:
+        """Body-fixed sequence: `rotate_body("zxy", yaw, lean, spin)`."""
+        if len(sequence) != len(angles):
+            raise ModelError(f"The sequence {sequence!r} has {len(sequence)} turns but {len(angles)} angles were given.")
+        frame = self
+        for axis, angle in zip(sequence, angles, strict=True):
+            frame = frame.rotate(axis, angle)
+        return frame
+
+    def rotate_quaternion(self, w: Any, x: Any, y: Any, z: Any, name: str | None = None) -> Frame:
+        """This frame turned by the unit quaternion w + xi + yj + zk.
+
+        Its norm is kept by a constraint that the model adds by itself.
+        """
+        quaternion = tuple(sp.sympify(e) for e in (w, x, y, z))
+        child = self._child(Rotation(quaternion=quaternion), name)
+        child.unit_quaternions = (*self.unit_quaternions, quaternion)
+        return child
+
+    def at(self, origin: Vector | Iterable[Any], name: str | None = None) -> Frame:
+        """The same axes with another origin: a point, or three components in these axes."""
+        twin = Frame(name or self.name)
+        twin.axes, twin.rotation, twin.path = self.axes, self.rotation, self.path
+        twin.origin = origin if isinstance(origin, Vector) else self.point(*origin)
+        twin.unit_quaternions = self.unit_quaternions
+        return twin
+
+    @property
+    def parent(self) -> Frame | None:
+        """The frame this one was turned from."""
+        return self.path[-2] if len(self.path) > 1 else None
+
+    def vector(self, x: Any, y: Any, z: Any = 0) -> Vector:
+        """The vector with these components in this frame."""
+        return Vector({self.axes: triple((x, y, z), "A vector")})
+
+    def point(self, x: Any, y: Any, z: Any = 0) -> Vector:
+        """The point with these components from the origin of this frame."""
+        return self.origin + self.vector(x, y, z)
+
+    @property
+    def x(self) -> Vector:
+        """First axis."""
+        return self.vector(1, 0, 0)
+
+    @property
+    def y(self) -> Vector:
+        """Second axis."""
+        return self.vector(0, 1, 0)
+
+    @property
+    def z(self) -> Vector:
+        """Third axis."""
+        return self.vector(0, 0, 1)
+
+    def components(self, vector: Vector) -> Triple:
+        """The components of any vector in this frame."""
+        total = sp.zeros(3, 1)
+        for frame, part in vector.parts.items():
+            total += rotation_between(self, frame) * sp.Matrix(part)
+        return total[0], total[1], total[2]
+
+    @property
+    def angular_velocity(self) -> Vector:
+        """Angular velocity against the ground."""
+        return angular_velocity(self, self.path[0])
+
+    # Joints: the child frame that a joint leaves free to move.
+
+    def pin(self, angle: Any, axis: Any = "z", at: Iterable[Any] = (0, 0, 0), name: str | None = None) -> Frame:
+        """A hinge at a point of this frame: the child turns about `axis` by `angle`."""
+        child = self.rotate(axis, angle, name)
+        child.origin = self.point(*at)
+        return child
+
+    def slide(self, distance: Any, axis: Any = "x", at: Iterable[Any] = (0, 0, 0), name: str | None = None) -> Frame:
+        """A prismatic joint: the child moves along `axis` by `distance` and does not turn."""
+        start = triple(at, "A point")
+        steps = (sp.sympify(distance) * k for k in unit_axis(axis))
+        return self.at(self.point(*(a + b for a, b in zip(start, steps, strict=True))), name)
+
+    def universal(self, first: Any, second: Any, axes: str = "xy", at: Iterable[Any] = (0, 0, 0)) -> Frame:
+        """A Cardan joint: two turns about crossing axes."""
+        child = self.rotate_body(axes, first, second)
+        child.origin = self.point(*at)
+        return child
+
+    def spherical(self, *attitude: Any, at: Iterable[Any] = (0, 0, 0), sequence: str = "zxy") -> Frame:
+        """A ball joint: three angles (body-fixed `sequence`) or four quaternion components."""
+        if len(attitude) == 4:
+            child = self.rotate_quaternion(*attitude)
+        elif len(attitude) == 3:
+            child = self.rotate_body(sequence, *attitude)
+        else:
+            raise ModelError(f"A spherical joint takes 3 angles or 4 quaternion components, got {len(attitude)}.")
+        child.origin = self.point(*at)
+        return child
+
+    def planar(self, x: Any, y: Any, angle: Any, at: Iterable[Any] = (0, 0, 0), name: str | None = None) -> Frame:
+        """Motion in the x-y plane of this frame."""
+        start = triple(at, "A point")
+        return self.pin(angle, "z", (start[0] + x, start[1] + y, start[2]), name)
+
+    def free(self, x: Any, y: Any, z: Any, *attitude: Any, sequence: str = "zxy") -> Frame:
+        """Six degrees of freedom: a position and three angles or four quaternion components."""
+        return self.spherical(*attitude, at=(x, y, z), sequence=sequence)
+
+    def weld(self, at: Iterable[Any] = (0, 0, 0), axis: Any = "z", angle: Any = 0, name: str | None = None) -> Frame:
+        """No freedom at all: a frame fixed in this one."""
+        return self.pin(angle, axis, at, name)
+
+
+@dataclass(frozen=True, eq=False)
+class Vector:
+    """A sum of parts, each with its components in its own frame."""
+
+    parts: Mapping[Frame, Triple] = field(default_factory=dict)
+
+    def __add__(self, other: Any) -> Vector:
+        if isinstance(other, int) and other == 0:
+            return self
+        if not isinstance(other, Vector):
+            raise ModelError(f"A vector can be added only to a vector, got {other!r}; did you forget `* frame.x`?")
+        parts = dict(self.parts)
+        for frame, values in other.parts.items():
+            old = parts.get(frame, (sp.Integer(0),) * 3)
+            parts[frame] = (old[0] + values[0], old[1] + values[1], old[2] + values[2])
+        return Vector({f: c for f, c in parts.items() if any(e != 0 for e in c)})
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Vector:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Vector:
+        return self + (-other if isinstance(other, Vector) else other)
+
+    def __mul__(self, factor: Any) -> Vector:
+        if isinstance(factor, Vector):
+            raise ModelError("Two vectors cannot be multiplied by *; use a.dot(b) or a.cross(b).")
+        factor = sp.sympify(factor)
+        return Vector({f: (factor * c[0], factor * c[1], factor * c[2]) for f, c in self.parts.items()} if factor != 0 else {})
+
+    __rmul__ = __mul__
+    # SymPy scalars on the left must leave the product to us.
+    _op_priority = 1000.0
+
+    def __truediv__(self, factor: Any) -> Vector:
+        return self * (1 / sp.sympify(factor))
+
+    def __repr__(self) -> str:
+        words = [f"{c}*{f.name}.{a}" for f, cs in self.parts.items() for a, c in zip("xyz", cs, strict=True) if c != 0]
+        return " + ".join(words) or "0"
+
+    @property
+    def frame(self) -> Frame | None:
+        """The deepest frame it is written in, where it is cheapest to resolve."""
+        return max(self.parts, key=lambda f: len(f.path), default=None)
+
+    def dot(self, other: Vector) -> sp.Expr:
+        """Scalar product."""
+        total = sp.Integer(0)
+        for frame, part in self.parts.items():
+            total += sum(a * b for a, b in zip(part, frame.components(other), strict=True))
+        return total
+
+    def cross(self, other: Vector) -> Vector:
+        """Vector product."""
+        total = Vector({})
+        for frame, (a, b, c) in self.parts.items():
+            x, y, z = frame.components(other)
+            total = total + frame.vector(b * z - c * y, c * x - a * z, a * y - b * x)
+        return total
+
+    @property
+    def norm(self) -> sp.Expr:
+        """Length."""
+        return sp.sqrt(self.dot(self))
+
+    def dt(self, frame: Frame) -> Vector:
+        """Time derivative as seen from `frame`; from the ground it is the true one.
+
+        Each part is differentiated in its own axes, and the turning of those axes against `frame` is added.
+        """
+        total = Vector({})
+        for own, part in self.parts.items():
+            rate = own.vector(*(time_derivative(c) for c in part))
+            total = total + rate - Vector({own: part}).cross(angular_velocity(own, frame))
+        return total
+
+
+def _common(a: Frame, b: Frame) -> int:
+    if a.path[0] is not b.path[0]:
+        raise FrameError(
+            f"{a!r} and {b!r} hang from two different grounds ({a.path[0]!r}, {b.path[0]!r}); "
+            "make all frames from one appell.Frame()."
+        )
+    depth = 0
+    while depth < min(len(a.path), len(b.path)) and a.path[depth] is b.path[depth]:
+        depth += 1
+    return depth
+
+
+def rotation_between(a: Frame, b: Frame) -> sp.Matrix:
+    """R with v_a = R v_b, along the shortest path of the tree."""
+    depth = _common(a, b)
+    down, up = sp.eye(3), sp.eye(3)
+    for frame in b.path[depth:]:
+        assert frame.rotation is not None
+        down = down * frame.rotation.matrix
+    for frame in a.path[depth:]:
+        assert frame.rotation is not None
+        up = up * frame.rotation.matrix
+    return up.T * down
+
+
+def angular_velocity(a: Frame, b: Frame) -> Vector:
+    """Angular velocity of frame `a` against frame `b`; common ancestors do not appear in it."""
+    depth = _common(a, b)
+    total = Vector({})
+    for frame in a.path[depth:]:
+        assert frame.rotation is not None
+        total = total + frame.vector(*frame.rotation.angular_velocity)
+    for frame in b.path[depth:]:
+        assert frame.rotation is not None
+        total = total - frame.vector(*frame.rotation.angular_velocity)
+    return total
+

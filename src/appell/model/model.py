@@ -1,0 +1,355 @@
+"""The model: everything the user says about a mechanical system, checked when it is built."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from appell.errors import ModelError, UndeclaredError
+from appell.model.body import Body, Particle, RigidBody
+from appell.model.constraint import AbstractConstraint, Holonomic, Row
+from appell.model.force import AnyForce, Damper, Force, Generalized, Gravity, Potential, Torque
+from appell.model.frame import Frame, Vector
+from appell.model.symbols import (
+    Coordinate,
+    Evolving,
+    ExtraState,
+    Input,
+    Letter,
+    Parameter,
+    Rate,
+    Speed,
+    Time,
+    key,
+)
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Model:
+    """A mechanical system.
+
+    Args:
+        ground: The inertial frame.
+        coordinates: The coordinates q, in the order in which they shall stand in the state.
+        bodies: Particles and rigid bodies.
+        forces: Gravity, forces, torques, springs, dampers, potentials, generalized forces.
+        constraints: Holonomic and nonholonomic constraints, rolling, prescribed motions.
+        states: Extra states and their differential equations, `{tank: -flow}`.
+        name: A name for reports.
+        description: What it is and where it comes from.
+        values: Suggested numbers of parameters and inputs, used where a caller gives none.
+        start: A suggested starting state.
+        until: A suggested length of a run.
+
+    Example:
+        >>> import sympy as sp, appell as ap
+        >>> angle = ap.coordinates("angle")
+        >>> m, l, g = ap.parameters("m l g")
+        >>> ground = ap.Frame("ground")
+        >>> bob = ap.Particle("bob", m, ground.rotate("z", angle).point(0, -l))
+        >>> Model(ground, (angle,), [bob], [ap.Gravity(-g * ground.y)])
+        Model 'model': 1 coordinate, 1 body, 1 force, 0 constraint rows, parameters g l m
+    """
+
+    ground: Frame
+    coordinates: tuple[Coordinate, ...]
+    bodies: tuple[Body, ...]
+    forces: tuple[AnyForce, ...]
+    constraints: tuple[AbstractConstraint, ...]
+    states: Mapping[ExtraState, sp.Expr]
+    name: str
+    description: str
+    values: Mapping[str, float]
+    start: Mapping[str, float]
+    until: float
+    parameters: tuple[Parameter, ...]
+    inputs: tuple[Input, ...]
+
+    def __init__(
+        self,
+        ground: Frame,
+        coordinates: Iterable[Coordinate] | Coordinate,
+        bodies: Iterable[Body],
+        forces: Iterable[AnyForce] = (),
+        constraints: Iterable[AbstractConstraint] = (),
+        states: Mapping[ExtraState, Any] | None = None,
+        name: str = "model",
+        description: str = "",
+        values: Mapping[Any, float] | None = None,
+        start: Mapping[Any, float] | None = None,
+        until: float = 10.0,
+    ) -> None:
+        listed = (coordinates,) if isinstance(coordinates, Letter) else tuple(coordinates)
+        bodies, forces = tuple(bodies), _named(tuple(forces))
+        constraints = _named((*constraints, *_quaternion_norms(bodies)))
+        fields: dict[str, Any] = {
+            "ground": ground,
+            "coordinates": listed,
+            "bodies": bodies,
+            "forces": forces,
+            "constraints": constraints,
+            "states": {z: sp.sympify(e) for z, e in (states or {}).items()},
+            "name": name,
+            "description": description,
+            "until": float(until),
+        }
+        for attribute, value in fields.items():
+            object.__setattr__(self, attribute, value)
+        self._check_kinds()
+        letters = self._check_letters()
+        object.__setattr__(self, "parameters", tuple(s for s in letters if isinstance(s, Parameter)))
+        object.__setattr__(self, "inputs", tuple(s for s in letters if isinstance(s, Input)))
+        known = {s.label for s in (*self.parameters, *self.inputs)}
+        object.__setattr__(self, "values", _numbers(values, known, "parameter or input"))
+        object.__setattr__(self, "start", _numbers(start, None, "state"))
+
+    def __repr__(self) -> str:
+        def count(items: Sequence[Any], one: str, many: str) -> str:
+            return f"{len(items)} {one if len(items) == 1 else many}"
+
+        words = [
+            count(self.coordinates, "coordinate", "coordinates"),
+            count(self.bodies, "body", "bodies"),
+            count(self.forces, "force", "forces"),
+            count(self.rows, "constraint row", "constraint rows"),
+        ]
+        if self.states:
+            words.append(count(tuple(self.states), "extra state", "extra states"))
+        if self.inputs:
+            words.append("inputs " + " ".join(w.name for w in self.inputs))
+        words.append("parameters " + " ".join(p.name for p in self.parameters) if self.parameters else "no parameters")
+        return f"Model {self.name!r}: " + ", ".join(words)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All scalar rows of all constraints."""
+        return tuple(row for constraint in self.constraints for row in constraint.rows)
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Coordinates minus constraint rows, if the rows are independent."""
+        return len(self.coordinates) - len(self.rows)
+
+    def add(
+        self,
+        *parts: AbstractConstraint | AnyForce | Body,
+        coordinates: Iterable[Coordinate] = (),
+        states: Mapping[ExtraState, Any] | None = None,
+    ) -> Model:
+        """The same model with more constraints, forces, bodies, coordinates or extra states."""
+        bodies = tuple(p for p in parts if isinstance(p, Particle | RigidBody))
+        constraints = tuple(p for p in parts if isinstance(p, AbstractConstraint))
+        forces = tuple(p for p in parts if not isinstance(p, Particle | RigidBody | AbstractConstraint))
+        mine = tuple(c for c in self.constraints if not isinstance(c, QuaternionNorm))
+        return Model(
+            self.ground,
+            (*self.coordinates, *coordinates),
+            (*self.bodies, *bodies),
+            (*self.forces, *forces),
+            (*mine, *constraints),
+            {**self.states, **(states or {})},
+            self.name,
+            self.description,
+            self.values,
+            self.start,
+            self.until,
+        )
+
+    def _check_kinds(self) -> None:
+        if not isinstance(self.ground, Frame) or self.ground.rotation is not None:
+            raise ModelError(f"A model begins with its inertial frame, appell.Frame('ground'); got {self.ground!r}.")
+        if not self.coordinates:
+            raise ModelError('A model needs at least one coordinate: coordinates=appell.coordinates("x y").')
+        for q in self.coordinates:
+            if not isinstance(q, Coordinate):
+                raise ModelError(f"{q!r} is not a coordinate; make it by appell.coordinates({str(q)!r}).")
+        for things, kinds, word in (
+            (self.bodies, (Particle, RigidBody), "body"),
+            (self.forces, (Gravity, Force, Torque, Potential, Generalized, Damper), "force"),
+            (self.constraints, (AbstractConstraint,), "constraint"),
+        ):
+            for thing in things:
+                if not isinstance(thing, kinds):
+                    raise ModelError(f"{thing!r} is not a {word}; it is a {type(thing).__name__}.")
+        for z in self.states:
+            if not isinstance(z, ExtraState):
+                raise ModelError(f"{z!r} is not an extra state; make it by appell.states({str(z)!r}).")
+        names = [q.name for q in (*self.coordinates, *self.states)]
+        for name in names:
+            if names.count(name) > 1:
+                raise ModelError(f"The name {name!r} stands twice among coordinates and extra states.")
+        bodies = [b.name for b in self.bodies]
+        for name in bodies:
+            if bodies.count(name) > 1:
+                raise ModelError(f"Two bodies are called {name!r}; give each its own name.")
+        n, rows = len(self.coordinates), len(self.rows)
+        if not self.bodies:
+            raise ModelError("A model needs at least one body; add an appell.Particle or appell.RigidBody.")
+        if rows >= n and not any(isinstance(r, Row) and r.order == 0 for r in self.rows):
+            raise ModelError(
+                f"{rows} velocity constraints on {n} coordinates leave nothing that can move: "
+                + ", ".join(r.name for r in self.rows)
+            )
+
+    def formulas(self) -> Iterator[tuple[str, sp.Expr]]:
+        """Every formula of the model, with words that say where it stands."""
+        for body in self.bodies:
+            yield f"the mass of {body.name!r}", body.mass
+            yield from _in_vector(f"the center of {body.name!r}", body.center)
+            if isinstance(body, RigidBody):
+                yield from ((f"the inertia of {body.name!r}", e) for e in body.inertia if e != 0)
+                yield from _in_frames(body.frame)
+        for force in self.forces:
+            place = f"the force {force.name!r}"
+            match force:
+                case Gravity(acceleration=vector):
+                    yield from _in_vector(place, vector)
+                case Force(vector=vector, at=at):
+                    yield from _in_vector(place, vector)
+                    yield from _in_vector(place, at if isinstance(at, Vector) else at.center)
+                case Torque(vector=vector, on=on, reaction=reaction):
+                    yield from _in_vector(place, vector)
+                    for end in (on, reaction):
+                        if end is not None:
+                            yield from _in_frames(end if isinstance(end, Frame) else end.frame)
+                case Potential(energy=energy):
+                    yield place, energy
+                case Generalized(forces=forces):
+                    yield from ((place, e) for q, formula in forces.items() for e in (q, formula))
+                case Damper(a=a, b=b, coefficient=coefficient):
+                    yield from _in_vector(place, a)
+                    yield from _in_vector(place, b)
+                    yield place, sp.sympify(coefficient)
+        for row in self.rows:
+            yield f"the constraint {row.name!r}", row.expression
+        for z, rate in self.states.items():
+            yield f"the rate of {z.name!r}", rate
+
+    def _check_letters(self) -> list[Letter]:
+        """Every letter must be declared; returns parameters and inputs in the order of their names."""
+        declared: set[Any] = {*self.coordinates, *self.states}
+        found: dict[tuple[str, str], Letter] = {}
+        seen: set[sp.Expr] = set()
+        for place, formula in self.formulas():
+            if formula in seen:
+                continue
+            seen.add(formula)
+            for symbol in formula.free_symbols:
+                self.check_letter(symbol, place, declared)
+                if isinstance(symbol, Parameter | Input):
+                    found.setdefault((symbol.name, symbol.kind), symbol)
+            if formula.atoms(sp.Derivative, sp.core.function.AppliedUndef):
+                raise UndeclaredError(
+                    f"In {place}: {formula} contains a function or derivative that SymPy does not know in closed form; "
+                    "write q.rate for velocities and give functions explicitly."
+                )
+            if not formula.is_finite and formula.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
+                raise ModelError(f"In {place}: the formula {formula} is not finite.")
+        letters = [found[k] for k in sorted(found)]
+        names = [s.name for s in (*self.coordinates, *self.states, *letters)]
+        for name in names:
+            if names.count(name) > 1:
+                raise ModelError(f"The name {name!r} is used for two different things; rename one of them.")
+        return letters
+
+    def check_letter(self, symbol: Any, place: str, declared: set[Any] | None = None) -> None:
+        """Raise if a symbol has no meaning in this model."""
+        declared = {*self.coordinates, *self.states} if declared is None else declared
+        if isinstance(symbol, Parameter | Input | Time) or symbol in declared:
+            return
+        if isinstance(symbol, Rate) and symbol.base in declared:
+            return
+        name = getattr(symbol, "name", str(symbol))
+        names = [q.name for q in (*self.coordinates, *self.states)]
+        if isinstance(symbol, Speed) or (isinstance(symbol, Rate) and isinstance(symbol.base, Speed)):
+            hint = "Speeds are defined in the formulation and cannot stand in a model; write coordinates and their rates."
+        elif isinstance(symbol, Evolving):
+            hint = f"Add it to the {'states' if isinstance(symbol, ExtraState) else 'coordinates'} of the model."
+        elif name == "t":
+            hint = "Time is appell.t, not a symbol made by SymPy."
+        elif name in names:
+            hint = f"A {'coordinate' if name in [q.name for q in self.coordinates] else 'state'} of that name was declared through appell; use that one."
+        else:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            hint += f"Symbols are made by appell, for example {name} = appell.parameters({name!r})."
+        raise UndeclaredError(f"In {place}: {name!r} is not declared. {hint}")
+
+
+class QuaternionNorm(Holonomic):
+    """The unit norm of a quaternion, added by the model itself."""
+
+
+def _quaternion_norms(bodies: Iterable[Body]) -> list[QuaternionNorm]:
+    found: dict[tuple[sp.Expr, ...], None] = {}
+    for body in bodies:
+        if isinstance(body, RigidBody):
+            found.update(dict.fromkeys(body.frame.unit_quaternions))
+    return [
+        QuaternionNorm(sum(e**2 for e in quaternion) - 1, "norm of (" + ", ".join(map(str, quaternion)) + ")")
+        for quaternion in found
+    ]
+
+
+def _named(things: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Things whose names are all different: a number is added to those that share one."""
+    names = [getattr(thing, "name", None) for thing in things]
+    counts: dict[Any, int] = {}
+    result = []
+    for thing, name in zip(things, names, strict=True):
+        if name is None or names.count(name) == 1:
+            result.append(thing)
+            continue
+        counts[name] = counts.get(name, 0) + 1
+        result.append(_rename(thing, f"{name} {counts[name]}"))
+    return tuple(result)
+
+
+def _rename(thing: Any, name: str) -> Any:
+    if isinstance(thing, AbstractConstraint):
+        twin = object.__new__(type(thing))
+        twin.name = name
+        twin.rows = tuple(replace(row, name=name + row.name.removeprefix(thing.name)) for row in thing.rows)
+        return twin
+    if isinstance(thing, Potential | Generalized):
+        twin = object.__new__(type(thing))
+        for attribute, value in {**vars(thing), "name": name}.items():
+            object.__setattr__(twin, attribute, value)
+        return twin
+    return replace(thing, name=name)
+
+
+def _in_vector(place: str, vector: Vector) -> Iterator[tuple[str, sp.Expr]]:
+    for frame, part in vector.parts.items():
+        yield from ((place, e) for e in part if e != 0)
+        yield from _in_frames(frame)
+
+
+def _in_frames(frame: Frame) -> Iterator[tuple[str, sp.Expr]]:
+    for turned in frame.path[1:]:
+        rotation = turned.rotation
+        assert rotation is not None
+        for e in (*(rotation.axis or ()), rotation.angle, *(rotation.quaternion or ())):
+            if e is not None:
+                yield f"the rotation of {turned.name!r}", e
+
+
+def _numbers(given: Mapping[Any, float] | None, known: set[str] | None, what: str) -> dict[str, float]:
+    result: dict[str, float] = {}
+    for name, value in (given or {}).items():
+        label = key(name)
+        if known is not None and label not in known:
+            near = difflib.get_close_matches(label, sorted(known), 1)
+            raise ModelError(
+                f"{label!r} is no {what} of this model."
+                + (f" Did you mean {near[0]!r}?" if near else f" It has: {', '.join(sorted(known)) or 'none'}.")
+            )
+        number = float(value)
+        if number != number or number in (float("inf"), float("-inf")):
+            raise ModelError(f"The value of {label!r} must be a finite number, got {value!r}.")
+        result[label] = number
+    return result

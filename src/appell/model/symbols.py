@@ -1,0 +1,228 @@
+"""The letters of a model: SymPy symbols that know what they are.
+
+Two symbols are the same if kind and name are the same, wherever they were made; the unit and the description
+are labels and take no part in that.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from typing import Any, ClassVar, Self
+
+import sympy as sp
+
+from appell.errors import ModelError
+
+
+class Letter(sp.Symbol):
+    """A real symbol with a kind (its class), a unit and a description."""
+
+    __slots__ = ("description", "unit")
+    kind: ClassVar[str] = "symbol"
+    unit: str
+    description: str
+
+    def __new__(cls, name: str, unit: str = "", description: str = "") -> Self:
+        obj = sp.Symbol.__xnew__(cls, name, real=True)
+        obj.unit, obj.description = unit, description
+        return obj
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, str, str], dict[str, Any]]:
+        return (self.name, self.unit, self.description), {}
+
+    @property
+    def label(self) -> str:
+        """The name one types: in dictionaries, files and on the command line."""
+        return self.name
+
+
+class Parameter(Letter):
+    """A constant of the system whose number is bound later."""
+
+    __slots__ = ()
+    kind = "parameter"
+
+
+class Input(Letter):
+    """A signal from outside: a motor torque, a steering command."""
+
+    __slots__ = ()
+    kind = "input"
+
+
+class Time(Letter):
+    """Time itself; there is one, `appell.t`."""
+
+    __slots__ = ()
+    kind = "time"
+
+
+class Evolving(Letter):
+    """A letter that has rates: `x.rate`, `x.rate.rate`."""
+
+    __slots__ = ()
+
+    @property
+    def rate(self) -> Rate:
+        """The time derivative, a symbol of its own."""
+        return Rate(self, 1)
+
+    def derivative(self, order: int) -> Evolving:
+        """The time derivative of the given order; order 0 is the letter itself."""
+        return self if order == 0 else Rate(self, order)
+
+
+class Coordinate(Evolving):
+    """A generalized coordinate q."""
+
+    __slots__ = ()
+    kind = "coordinate"
+
+
+class Speed(Evolving):
+    """A quasi-velocity u, defined by a formula in q, its rates and t."""
+
+    __slots__ = ()
+    kind = "speed"
+
+
+class ExtraState(Evolving):
+    """An extra state z with a differential equation of its own."""
+
+    __slots__ = ()
+    kind = "state"
+
+
+class Rate(Evolving):
+    """The time derivative of an evolving letter, of any order."""
+
+    __slots__ = ("base", "order")
+    kind = "rate"
+    base: Evolving
+    order: int
+
+    def __new__(cls, base: Evolving, order: int) -> Self:
+        obj = sp.Symbol.__xnew__(cls, base.name + ".rate" * order, real=True)
+        obj.base, obj.order = base, order
+        obj.unit = f"{base.unit}/s{'' if order == 1 else f'^{order}'}" if base.unit else ""
+        obj.description = ""
+        return obj
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.base, self.order), {}
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (self.name, type(self.base).__name__)
+
+    @property
+    def rate(self) -> Rate:
+        """One order higher."""
+        return Rate(self.base, self.order + 1)
+
+    def derivative(self, order: int) -> Evolving:
+        """The derivative of the given order beyond this one."""
+        return Rate(self.base, self.order + order)
+
+    def _latex(self, printer: Any) -> str:
+        inner = printer._print(sp.Symbol(self.base.name))
+        if self.order <= 3:
+            return rf"\{'d' * self.order}ot{{{inner}}}"
+        return rf"{{{inner}}}^{{({self.order})}}"
+
+    def _sympystr(self, printer: Any) -> str:
+        return self.base.name + "'" * self.order
+
+    def _pretty(self, printer: Any) -> Any:
+        return printer._print(sp.Symbol(self.base.name + "'" * self.order))
+
+
+t = Time("t", "s", "time")
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def _letters(kind: type[Letter], names: str, units: str, described: str) -> Any:
+    words = names.replace(",", " ").split()
+    if not words:
+        raise ModelError(f'No name given for a {kind.kind}; write for example appell.{kind.kind}s("a b").')
+    for word in words:
+        if not _NAME.fullmatch(word) or keyword.iskeyword(word):
+            raise ModelError(
+                f"{word!r} cannot name a {kind.kind}: use letters, digits and _, beginning with a letter, "
+                "and no Python keyword."
+            )
+        if word == "t":
+            raise ModelError(f"'t' is time itself and cannot name a {kind.kind}; choose another name.")
+    if len(set(words)) < len(words):
+        raise ModelError(f"The same name stands twice in {names!r}; every {kind.kind} needs its own.")
+    labels = units.split() if units else [""] * len(words)
+    if len(labels) == 1:
+        labels *= len(words)
+    if len(labels) != len(words):
+        raise ModelError(f"{len(words)} names but {len(labels)} units in {units!r}; give one unit per name, or one.")
+    made = tuple(kind(word, "" if unit == "-" else unit, described) for word, unit in zip(words, labels, strict=True))
+    return made[0] if len(made) == 1 else made
+
+
+def coordinates(names: str, units: str = "", description: str = "") -> Any:
+    """Generalized coordinates q; `x.rate` is the velocity of x.
+
+    Args:
+        names: Names apart by blanks or commas.
+        units: Units in the same order (or one for all); `-` means none.
+        description: What they are, for reports.
+
+    Returns:
+        One symbol for one name, a tuple for several.
+
+    Example:
+        >>> x, y = coordinates("x y", "m")
+        >>> x.rate.unit
+        'm/s'
+    """
+    return _letters(Coordinate, names, units, description)
+
+
+def speeds(names: str, units: str = "", description: str = "") -> Any:
+    """Quasi-velocities u; their formulas are given to the formulation. Arguments as for `coordinates`."""
+    return _letters(Speed, names, units, description)
+
+
+def parameters(names: str, units: str = "", description: str = "") -> Any:
+    """Constants whose numbers are bound later. Arguments as for `coordinates`."""
+    return _letters(Parameter, names, units, description)
+
+
+def inputs(names: str, units: str = "", description: str = "") -> Any:
+    """Signals from outside. Arguments as for `coordinates`."""
+    return _letters(Input, names, units, description)
+
+
+def states(names: str, units: str = "", description: str = "") -> Any:
+    """Extra states with their own differential equation. Arguments as for `coordinates`."""
+    return _letters(ExtraState, names, units, description)
+
+
+def time_derivative(expression: Any) -> sp.Expr:
+    """The total time derivative of a formula in letters, each letter going to its rate.
+
+    Example:
+        >>> x = coordinates("x")
+        >>> time_derivative(x**2 * t)
+        2*t*x*x' + x**2
+    """
+    expression = sp.sympify(expression)
+    total = sp.diff(expression, t)
+    for letter in sorted((s for s in expression.free_symbols if isinstance(s, Evolving)), key=lambda s: s.name):
+        total += sp.diff(expression, letter) * letter.rate
+    return sp.sympify(total)
+
+
+def key(name: Any) -> str:
+    """The label of a letter or of a name given as text (`x'` is taken for `x.rate`)."""
+    if isinstance(name, Letter):
+        return name.label
+    if isinstance(name, str):
+        return name.replace("'", ".rate")
+    raise ModelError(f"Got {name!r} as a name; give a symbol made by appell or its name as text.")
