@@ -1,0 +1,95 @@
+"""appell: equations of motion without multipliers.
+
+    Model --derive(formulation)--> Equations --compile--> System --simulate--> Motion
+
+Names are loaded when first used, so that `import appell` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from appell import library as library
+    from appell.analysis.verify import Verification as Verification
+    from appell.analysis.verify import verify as verify
+    from appell.compile.state import State as State
+    from appell.compile.system import System as System
+    from appell.compile.system import compile as compile
+    from appell.equations import Equations as Equations
+    from appell.errors import AppellError as AppellError
+    from appell.formulation.abstract import derive as derive
+    from appell.formulation.gibbs_appell import GibbsAppell as GibbsAppell
+    from appell.formulation.multipliers import Multipliers as Multipliers
+    from appell.formulation.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
+    from appell.formulation.voronets import Voronets as Voronets
+    from appell.model.body import Particle as Particle
+    from appell.model.body import RigidBody as RigidBody
+    from appell.model.constraint import Holonomic as Holonomic
+    from appell.model.constraint import Nonholonomic as Nonholonomic
+    from appell.model.constraint import Prescribed as Prescribed
+    from appell.model.constraint import Rolling as Rolling
+    from appell.model.force import Damper as Damper
+    from appell.model.force import Force as Force
+    from appell.model.force import Generalized as Generalized
+    from appell.model.force import Gravity as Gravity
+    from appell.model.force import Potential as Potential
+    from appell.model.force import Spring as Spring
+    from appell.model.force import Torque as Torque
+    from appell.model.frame import Frame as Frame
+    from appell.model.frame import Vector as Vector
+    from appell.model.model import Model as Model
+    from appell.model.symbols import coordinates as coordinates
+    from appell.model.symbols import inputs as inputs
+    from appell.model.symbols import parameters as parameters
+    from appell.model.symbols import speeds as speeds
+    from appell.model.symbols import states as states
+    from appell.model.symbols import t as t
+    from appell.simulate.events import Event as Event
+    from appell.simulate.motion import Motion as Motion
+    from appell.simulate.motion import load as load
+    from appell.simulate.outcome import Outcome as Outcome
+    from appell.simulate.run import simulate as simulate
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "analysis.verify": "Verification verify",
+    "compile.state": "State",
+    "compile.system": "System compile",
+    "equations": "Equations",
+    "errors": "AppellError",
+    "formulation.abstract": "derive",
+    "formulation.gibbs_appell": "GibbsAppell",
+    "formulation.multipliers": "Multipliers",
+    "formulation.udwadia_kalaba": "UdwadiaKalaba",
+    "formulation.voronets": "Voronets",
+    "model.body": "Particle RigidBody",
+    "model.constraint": "Holonomic Nonholonomic Prescribed Rolling",
+    "model.force": "Damper Force Generalized Gravity Potential Spring Torque",
+    "model.frame": "Frame Vector",
+    "model.model": "Model",
+    "model.symbols": "coordinates inputs parameters speeds states t",
+    "simulate.events": "Event",
+    "simulate.motion": "Motion load",
+    "simulate.outcome": "Outcome",
+    "simulate.run": "simulate",
+}
+_WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
+
+__all__ = sorted([*_WHERE, "library"])
+
+
+def __getattr__(name: str) -> Any:
+    if name == "library":
+        return import_module("appell.library")
+    if name not in _WHERE:
+        raise AttributeError(f"appell has no name {name!r}")
+    value = getattr(import_module(f"appell.{_WHERE[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -98,7 +98,7 @@ def free_chart(mechanics: Mechanics, rows: tuple[int, ...]) -> Chart:
     x, letters = mechanics.variables, tuple(q.rate for q in mechanics.model.coordinates)
     split = Split(rows, ())
     a = mechanics.a
-    return Chart(mechanics, split, letters, x.v, x.v, a, tuple(s.rate for s in letters), a, a, bool(rows))
+    return Chart(mechanics, split, letters, x.v, x.v, a, tuple(s.rate for s in letters), a, a, x.v, bool(rows))
 
 
 def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equations:

@@ -85,6 +85,7 @@ class Chart:
         unknowns: Their letters.
         udot: u' in terms of y.
         a: q'' in terms of y.
+        formulas: u in q, v, t.
         redundant: Whether the speeds still obey the velocity rows.
     """
 
@@ -97,6 +98,7 @@ class Chart:
     unknowns: tuple[Evolving, ...]
     udot: ca.SX
     a: ca.SX
+    formulas: ca.SX
     redundant: bool
 
     @classmethod
@@ -125,7 +127,7 @@ class Chart:
             formulas = x.v[free]
         slopes = ca.jacobian(formulas, x.v)
         if not definitions and not rows:
-            return cls(mechanics, split, letters, x.v, x.v, mechanics.a, _rates(letters), mechanics.a, mechanics.a, False)
+            return cls(mechanics, split, letters, x.v, x.v, mechanics.a, _rates(letters), mechanics.a, mechanics.a, x.v, False)
         linear = not ca.depends_on(ca.vec(ca.vertcat(slopes, J)), x.v)
         y = ca.vertcat(*[ca.SX.sym(s.rate.name) for s in letters]) if letters else ca.SX(0, 1)
         if linear:
@@ -134,11 +136,11 @@ class Chart:
             K = solve(ca.vertcat(slopes, J), ca.vertcat(u, ca.SX.zeros(len(rows))) - still)
             zdot = ca.substitute(x.zdot, x.v, K)
             state, rates = ca.vertcat(x.q, u, x.t, x.z), ca.vertcat(K, y, 1, zdot)
-            return cls(mechanics, split, letters, u, K, y, _rates(letters), y, ca.jtimes(K, state, rates), False)
+            return cls(mechanics, split, letters, u, K, y, _rates(letters), y, ca.jtimes(K, state, rates), formulas, False)
         carried = ca.substitute(mechanics.derivative(ca.vertcat(formulas, e)), mechanics.a, ca.SX.zeros(n))
         a = solve(ca.vertcat(slopes, J), ca.vertcat(y, ca.SX.zeros(len(rows))) - carried)
         every = tuple(q.rate for q in coordinates)
-        return cls(mechanics, split, every, x.v, x.v, y, _rates(letters), a, a, True)
+        return cls(mechanics, split, every, x.v, x.v, y, _rates(letters), a, a, x.v, True)
 
     @cached_property
     def zdot(self) -> ca.SX:

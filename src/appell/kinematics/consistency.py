@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
+
+EXHAUSTIVE = 120  # so many splits are compared one by one
 
 
 def project_positions(
@@ -114,8 +119,11 @@ def sample_split(mechanics: Mechanics) -> Split:
     if not jacobians:
         q, v, z = rng.uniform(-1, 1, n), rng.uniform(-1, 1, n), rng.uniform(0.5, 1.5, len(mechanics.model.states))
         jacobians = [jacobian_at(mechanics, 0.0, q, v, z, p)]
-    splits = list(dict.fromkeys(Split.at(jacobian) for jacobian in jacobians))
+    splits = [Split.at(jacobian) for jacobian in jacobians]
     rank = max(len(split.rows) for split in splits)
-    regular = [j for j in jacobians if np.linalg.matrix_rank(j, 1e-8 * np.linalg.norm(j)) >= rank] or jacobians
-    best = [split for split in splits if len(split.rows) == rank]
-    return min(best, key=lambda split: max(split.growth(j) for j in regular))
+    rows = next(split.rows for split in splits if len(split.rows) == rank)
+    regular = [j for j, split in zip(jacobians, splits, strict=True) if len(split.rows) == rank]
+    candidates = [split for split in splits if len(split.rows) == rank]
+    if math.comb(n, rank) <= EXHAUSTIVE:
+        candidates += [Split(rows, columns) for columns in itertools.combinations(range(n), rank)]
+    return min(dict.fromkeys(candidates), key=lambda split: max(split.growth(j) for j in regular))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from appell.errors import ModelError
-from appell.kinematics.geometry import Geometry, cross
+from appell.kinematics.geometry import Geometry
 from appell.kinematics.variables import Variables
 from appell.model.body import RigidBody
 from appell.model.force import AnyForce, Damper, Force, Generalized, Gravity, Potential, Torque
@@ -82,7 +82,7 @@ def _components(geometry: Geometry, vector: Vector, target: Frame) -> ca.SX:
 def _material_velocity(geometry: Geometry, body: RigidBody, point: Vector, home: Frame) -> ca.SX:
     omega, _ = geometry.rotation_rates(body.frame.axes, home)
     arm = geometry.resolve(point - body.center, home, 0)
-    return geometry.resolve(body.center, home, 1) + cross(omega, arm)
+    return geometry.resolve(body.center, home, 1) + ca.cross(omega, arm)
 
 
 def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:

@@ -27,11 +27,6 @@ from appell.model.frame import Frame, Triple, Vector
 from appell.model.symbols import t
 
 
-def cross(a: ca.SX, b: ca.SX) -> ca.SX:
-    """a x b with the zeros left out."""
-    return ca.vertcat(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-
-
 class Geometry:
     """The motion of a model's frames and points in terms of q, speeds u and their rates.
 
@@ -116,7 +111,7 @@ class Geometry:
         _, omega, alpha, _, _ = self._frame(frame.parent)
         carried = turn.T @ omega
         own = carried + relative
-        own_rate = turn.T @ alpha + cross(carried, relative) + relative_rate
+        own_rate = turn.T @ alpha + ca.cross(carried, relative) + relative_rate
         self._frames[frame] = (turn, ca.densify(own), ca.densify(own_rate), relative, relative_rate)
         return self._frames[frame]
 
@@ -128,9 +123,9 @@ class Geometry:
         _, omega, alpha, _, _ = self._frame(frame)
         rate = ca.vertcat(*[j[1] for j in jets])
         if order == 1:
-            return rate + cross(omega, c)
+            return rate + ca.cross(omega, c)
         second = ca.vertcat(*[j[2] for j in jets])
-        return second + 2 * cross(omega, rate) + cross(alpha, c) + cross(omega, cross(omega, c))
+        return second + 2 * ca.cross(omega, rate) + ca.cross(alpha, c) + ca.cross(omega, ca.cross(omega, c))
 
     def home(self, vector: Vector) -> Frame:
         """The frame in which the sum of a vector's parts costs least."""
@@ -211,7 +206,7 @@ class Geometry:
             if step.rotation is not None and step.rotation.quaternion is not None:
                 outward = outward @ turn  # an axis has the same components on both sides, a quaternion's rate has not
             along, rate = outward @ relative, outward @ relative_rate
-            alpha = alpha + cross(omega, along) + rate
+            alpha = alpha + ca.cross(omega, along) + rate
             omega = omega + along
         return ca.densify(omega), ca.densify(alpha)
 
@@ -233,7 +228,7 @@ class Geometry:
                 omega, alpha = self.rotation_rates(body.frame.axes, body.inertia_frame)
                 momentum = inertia @ omega
                 kinetic = kinetic + ca.dot(omega, momentum) / 2
-                acceleration = acceleration + ca.dot(alpha, inertia @ alpha) / 2 + ca.dot(alpha, cross(omega, momentum))
+                acceleration = acceleration + ca.dot(alpha, inertia @ alpha) / 2 + ca.dot(alpha, ca.cross(omega, momentum))
         return kinetic, acceleration
 
 

@@ -1,0 +1,63 @@
+"""The code of a set of equations: functions made when first asked for, shared by all bindings of numbers."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from appell.compile.machine import Machine
+from appell.equations import Equations
+from appell.kinematics.chart import Split
+
+
+class Code:
+    """Functions of t, x, w, p for one choice of speeds, and the same for other choices on demand.
+
+    Args:
+        equations: The equations.
+        simd: Whether batches may use heyoka.
+    """
+
+    def __init__(self, equations: Equations, simd: bool = True) -> None:
+        self.equations = equations
+        self.simd = simd
+        self._machines: dict[str, Machine] = {}
+        self._siblings: dict[Split, Code] = {equations.split: self}
+
+    def __getattr__(self, name: str) -> Machine:
+        if name.startswith("_") or name not in _RECIPES:
+            raise AttributeError(name)
+        if name not in self._machines:
+            self._machines[name] = Machine(function_of(self.equations, name), self.simd)
+        return self._machines[name]
+
+    def with_split(self, split: Split) -> Code:
+        """The code for other dependent velocities: derived once, then remembered."""
+        if split not in self._siblings:
+            old = self.equations
+            new = old.formulation.derive(old.mechanics, split)
+            sibling = Code(new.close(old.closed) if old.closed else new, self.simd)
+            sibling._siblings = self._siblings
+            self._siblings[split] = sibling
+        return self._siblings[split]
+
+
+def _jacobian(equations: Equations) -> list[ca.SX]:
+    return [ca.densify(ca.jacobian(equations.xdot, equations.x))]
+
+
+def _linear_system(equations: Equations) -> list[ca.SX]:
+    return [ca.densify(equations._close(equations.A)), ca.densify(equations._close(equations.b))]
+
+
+_RECIPES = {
+    "rhs": lambda eqs: [eqs.xdot],
+    "jacobian": _jacobian,
+    "linear_system": _linear_system,
+    "rates": lambda eqs: [ca.densify(eqs._close(eqs.chart.K))],
+    "accelerations": lambda eqs: [ca.densify(eqs.qddot)],
+}
+
+
+def function_of(equations: Equations, name: str) -> ca.Function:
+    """A named function of t, x, w, p."""
+    return ca.Function(name, equations.arguments, _RECIPES[name](equations), {"cse": True})

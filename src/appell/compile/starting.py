@@ -1,0 +1,133 @@
+"""Starting states: what the user gave, completed by the constraints, and what to say when that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from appell.compile.state import State, names_of, unknown
+from appell.errors import InconsistentStartError, ModelError
+from appell.kinematics.consistency import project_positions, project_velocities
+
+if TYPE_CHECKING:
+    from appell.compile.system import System
+
+CLOSE = 1e-9
+
+
+def _checked(system: System, *given: Mapping[str, float]) -> None:
+    known = (*names_of(system.model), *(s.label for s in system.equations.speeds))
+    for values in given:
+        for label, value in values.items():
+            if label not in known:
+                raise ModelError(unknown(label, known, f"entry of the state of {system.model.name!r}"))
+            if not np.isfinite(value):
+                raise ModelError(f"The starting value of {label!r} must be a finite number, got {value}.")
+
+
+def given_state(system: System, given: Mapping[str, float], t: float) -> State:
+    """Positions as given, rates and speeds as given, the remaining rates from the constraints."""
+    _checked(system, given)
+    model, mechanics = system.model, system.equations.mechanics
+    q = np.array([given.get(s.label, 0.0) for s in model.coordinates])
+    z = np.array([given.get(s.label, 0.0) for s in model.states])
+    if mechanics.position_rows:
+        residual = np.array(mechanics.functions["position"](t, q, system.p)[0]).ravel()
+        worst = int(np.argmax(np.abs(residual)))
+        if abs(residual[worst]) > CLOSE:
+            row = mechanics.row_names[mechanics.position_rows[worst]]
+            raise InconsistentStartError(
+                f"The starting positions violate the constraint {row!r} by {residual[worst]:.3g}. "
+                "Use system.consistent(keep={...}, near={...}) to find positions on the constraints."
+            )
+    return _with_velocities(system, q, z, given, {}, t, {})
+
+
+def _with_velocities(
+    system: System,
+    q: np.ndarray,
+    z: np.ndarray,
+    keep: Mapping[str, float],
+    near: Mapping[str, float],
+    t: float,
+    changes: dict[str, tuple[float, float]],
+) -> State:
+    model, equations, mechanics = system.model, system.equations, system.equations.mechanics
+    rates = [s.rate.label for s in model.coordinates]
+    quasi = [s for s in equations.speeds if s.label not in rates]
+    kept = np.array([label in keep for label in rates])
+    v = np.array([keep.get(label, near.get(label, 0.0)) for label in rates])
+    if any(s.label in keep for s in quasi):
+        if kept.any():
+            clash = [label for label in rates if label in keep]
+            raise ModelError(f"Give either speeds ({', '.join(map(str, quasi))}) or rates ({', '.join(clash)}), not both.")
+        u = np.array([keep.get(s.label, 0.0) for s in equations.speeds])
+        if equations.chart.redundant:
+            raise ModelError("Nonlinear quasi-velocities cannot start a motion; give the rates of the coordinates.")
+        return system.from_x(t, np.concatenate([q, u, z]))
+    found, left = project_velocities(mechanics, t, q, v, z, system.p, np.flatnonzero(~kept))
+    if left > CLOSE * max(1.0, float(np.max(np.abs(v), initial=0.0))):
+        _explain_velocities(system, t, q, found, z, left, [r for r, k in zip(rates, kept, strict=True) if k])
+    for label, old, new, fixed in zip(rates, v, found, kept, strict=True):
+        if not fixed and label in near and abs(new - old) > CLOSE:
+            changes[label] = (float(old), float(new))
+    return State(model, np.concatenate([q, found, z]), float(t), changes)
+
+
+def _explain_velocities(
+    system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, left: float, kept: list[str]
+) -> None:
+    mechanics = system.equations.mechanics
+    residual = np.array(mechanics.functions["velocity"](t, q, v, z, system.p)[0]).ravel()
+    row = mechanics.row_names[int(np.argmax(np.abs(residual)))]
+    raise InconsistentStartError(
+        f"No velocities satisfy the constraint {row!r} (left over: {left:.3g}) "
+        + (f"while {', '.join(kept)} keep their given values; give fewer of them" if kept else "at these positions")
+        + ", or give guesses near=... on the wanted branch."
+    )
+
+
+def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[str, float], t: float) -> State:
+    """Positions and velocities on the constraints with some values kept."""
+    _checked(system, keep, near)
+    model, mechanics = system.model, system.equations.mechanics
+    labels = [s.label for s in model.coordinates]
+    guesses = {**model.start, **near}
+    q = np.array([keep.get(label, guesses.get(label, 0.0)) for label in labels])
+    z = np.array([keep.get(s.label, guesses.get(s.label, 0.0)) for s in model.states])
+    free = np.flatnonzero([label not in keep for label in labels])
+    found, left = project_positions(mechanics, t, q, system.p, free)
+    if left > CLOSE:
+        rng = np.random.default_rng(1)
+        for _ in range(40):  # a bad guess may sit on a saddle of the residual
+            trial = q.copy()
+            trial[free] += rng.normal(0, 0.5, free.size)
+            candidate, rest = project_positions(mechanics, t, trial, system.p, free)
+            if rest < left:
+                found, left = candidate, rest
+            if left < CLOSE:
+                break
+    if left > CLOSE:
+        _explain_positions(system, t, found, left, [label for label in labels if label in keep], free.size)
+    changes = {
+        label: (float(old), float(new))
+        for label, old, new in zip(labels, q, found, strict=True)
+        if abs(new - old) > CLOSE
+    }
+    return _with_velocities(system, found, z, keep, {**model.start, **near}, t, changes)
+
+
+def _explain_positions(system: System, t: float, q: np.ndarray, left: float, kept: list[str], free: int) -> None:
+    mechanics = system.equations.mechanics
+    residual = np.array(mechanics.functions["position"](t, q, system.p)[0]).ravel()
+    row = mechanics.row_names[mechanics.position_rows[int(np.argmax(np.abs(residual)))]]
+    count = len([i for i in mechanics.position_rows if i in system.equations.split.rows])
+    reason = (
+        f"{count} independent position rows have only {free} coordinates left to adjust; keep fewer than {', '.join(kept)}"
+        if free < count
+        else "the dimensions may not close, or the guess is on another branch; give near=... closer to a real configuration"
+    )
+    raise InconsistentStartError(f"No positions satisfy the constraint {row!r} (nearest miss {left:.3g}): {reason}.")
+

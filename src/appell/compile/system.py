@@ -1,0 +1,231 @@
+"""A system: equations as functions, bound to numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from appell.compile import heyoka_code
+from appell.compile.code import Code, function_of
+from appell.compile.export import write_c
+from appell.compile.starting import consistent_state, given_state
+from appell.compile.state import State, unknown
+from appell.equations import Equations
+from appell.errors import CompileError, MissingValueError, ModelError
+from appell.model.model import Model
+from appell.model.symbols import Letter, key
+
+
+class System:
+    """Compiled equations with values of parameters and inputs.
+
+    Args:
+        code: The functions.
+        values: Numbers by name; suggested values of the model fill what is not given.
+    """
+
+    def __init__(self, code: Code, values: Mapping[str, float] | None = None) -> None:
+        self.code = code
+        self.values: dict[str, float] = {**code.equations.model.values, **(values or {})}
+
+    @property
+    def equations(self) -> Equations:
+        """The equations behind it."""
+        return self.code.equations
+
+    @property
+    def model(self) -> Model:
+        """The model behind it."""
+        return self.equations.model
+
+    def __repr__(self) -> str:
+        missing = self.missing
+        return f"System of {self.equations.summary().splitlines()[0]}" + (
+            f", without values for {', '.join(missing)}" if missing else ""
+        )
+
+    def bind(self, values: Mapping[Any, float] | None = None) -> System:
+        """The same code with other numbers; nothing is compiled again.
+
+        Args:
+            values: Numbers of parameters and inputs, by symbol or by name.
+        """
+        letters = {s.label: s for s in (*self.model.parameters, *self.model.inputs)}
+        bound = dict(self.values)
+        for name, value in (values or {}).items():
+            label = key(name)
+            if label not in letters:
+                raise ModelError(unknown(label, sorted(letters), f"parameter or input of {self.model.name!r}"))
+            number = float(value)
+            if not np.isfinite(number):
+                raise ModelError(f"The value of {label!r} must be a finite number, got {value!r}.")
+            bound[label] = number
+        system = System(self.code, bound)
+        if not system.missing:
+            system.check_masses()
+        return system
+
+    def check_masses(self) -> None:
+        """Raise if a constant mass or moment of inertia is negative, or a particle has none."""
+        for body in self.model.bodies:
+            moments = list(body.inertia.diagonal()) if hasattr(body, "inertia") else []
+            for what, formula in (("mass", body.mass), *(("moment of inertia", e) for e in moments)):
+                if not formula.free_symbols or not all(s.label in self.values for s in formula.free_symbols if isinstance(s, Letter)):
+                    continue
+                if any(s not in self.model.parameters for s in formula.free_symbols):
+                    continue
+                number = float(formula.subs({s: self.values[s.label] for s in formula.free_symbols}))
+                if number < 0 or (number == 0 and what == "mass" and not moments):
+                    raise ModelError(
+                        f"The {what} of {body.name!r} is {formula} = {number:g} with these values; it must be positive."
+                    )
+
+    @property
+    def missing(self) -> list[str]:
+        """Parameters and open inputs that have no number yet."""
+        letters = (*self.model.parameters, *self.equations.inputs)
+        return [s.label for s in letters if s.label not in self.values]
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        """Values of the parameters, in order."""
+        return self._numbers(self.model.parameters)
+
+    @cached_property
+    def w(self) -> np.ndarray:
+        """Values of the open inputs, in order."""
+        return self._numbers(self.equations.inputs)
+
+    def _numbers(self, letters: Any) -> np.ndarray:
+        absent = [s.label for s in letters if s.label not in self.values]
+        if absent:
+            kind = letters[0].kind
+            raise MissingValueError(
+                f"No value for the {kind}{'s' if len(absent) > 1 else ''} {', '.join(absent)}; write "
+                f"system.bind({{{', '.join(f'{name}: ...' for name in absent)}}})."
+            )
+        return np.array([self.values[s.label] for s in letters], dtype=float)
+
+    # Functions of the state x = (q, u, z).
+
+    def rhs(self, t: float, x: Any, w: Any = None) -> np.ndarray:
+        """x' = f(t, x); x of shape (n,) or (n, B) for many states at once. Fits `scipy.integrate.solve_ivp`."""
+        x = np.asarray(x, dtype=float)
+        w = self.w if w is None else np.asarray(w, dtype=float)
+        if x.shape[0] != self.equations.x.numel():
+            raise ModelError(
+                f"The state has {self.equations.x.numel()} entries ({', '.join(map(str, self.equations.states))}), got {x.shape[0]}."
+            )
+        if x.ndim == 2:
+            return self.code.rhs.batch(t, x, w, self.p)
+        return self.code.rhs.flat(t, x, w, self.p)
+
+    def jacobian(self, t: float, x: Any) -> np.ndarray:
+        """df/dx."""
+        return self.code.jacobian(t, np.asarray(x, dtype=float), self.w, self.p)[0]
+
+    def mass_matrix(self, t: float, x: Any) -> np.ndarray:
+        """A of A y = b."""
+        return self.code.linear_system(t, np.asarray(x, dtype=float), self.w, self.p)[0]
+
+    def forcing(self, t: float, x: Any) -> np.ndarray:
+        """b of A y = b."""
+        return self.code.linear_system(t, np.asarray(x, dtype=float), self.w, self.p)[1][:, 0]
+
+    def accelerations(self, state: State) -> np.ndarray:
+        """q'' at a state."""
+        return self.code.accelerations.flat(state.t, self.to_x(state), self.w, self.p)
+
+    def residual(self, state: State) -> dict[str, float]:
+        """What each constraint row leaves at a state: positions under its name, velocities under name.rate."""
+        mechanics = self.equations.mechanics
+        found: dict[str, float] = {}
+        if mechanics.position_rows:
+            c = np.array(mechanics.functions["position"](state.t, state.q, self.p)[0]).ravel()
+            found.update({mechanics.row_names[i]: float(value) for i, value in zip(mechanics.position_rows, c, strict=True)})
+        if mechanics.row_names:
+            e = np.array(mechanics.functions["velocity"](state.t, state.q, state.v, state.z, self.p)[0]).ravel()
+            for i, value in enumerate(e):
+                suffix = ".rate" if i in mechanics.position_rows else ""
+                found[mechanics.row_names[i] + suffix] = float(value)
+        return found
+
+    def energy(self, state: State) -> dict[str, float]:
+        """Kinetic and potential energy and their sum."""
+        w = [self.values.get(s.label, 0.0) for s in self.model.inputs]
+        values = self.equations.mechanics.functions["energy"](state.t, state.q, state.v, state.z, w, self.p)
+        kinetic, potential = (float(e) for e in values)
+        return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+
+    # States.
+
+    def state(self, given: Mapping[Any, float] | None = None, t: float = 0.0) -> State:
+        """A starting state: positions as given (else zero), rates or speeds as given, the rest from the constraints.
+
+        Raises an error if the positions do not satisfy the constraints; `consistent` finds some that do.
+        """
+        return given_state(self, {key(n): float(v) for n, v in (given or {}).items()}, t)
+
+    def consistent(self, keep: Mapping[Any, float] | None = None, near: Mapping[Any, float] | None = None, t: float = 0.0) -> State:
+        """A state on the constraints.
+
+        Args:
+            keep: Values that must stay as they are.
+            near: Guesses for the others (zero, or the model's suggested start, if left out).
+            t: Time.
+        """
+        return consistent_state(
+            self, {key(n): float(v) for n, v in (keep or {}).items()}, {key(n): float(v) for n, v in (near or {}).items()}, t
+        )
+
+    def to_x(self, state: State) -> np.ndarray:
+        """x = (q, u, z) of a state."""
+        if state.model is not self.model and state.names != tuple(s for s in State(self.model, state.array).names):
+            raise ModelError(f"The state is one of {state.model.name!r}, the system one of {self.model.name!r}.")
+        chart, x = self.equations.chart, self.equations.mechanics.variables
+        if not hasattr(self.code, "_speeds"):
+            self.code._speeds = ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [chart.formulas])
+        u = np.array(self.code._speeds(state.t, state.q, state.v, state.z, self.p)).ravel()
+        return np.concatenate([state.q, u, state.z])
+
+    def from_x(self, t: float, x: Any) -> State:
+        """The state of x = (q, u, z)."""
+        x = np.asarray(x, dtype=float)
+        n, m = len(self.model.coordinates), len(self.equations.speeds)
+        v = self.code.rates.flat(t, x, self.w, self.p)
+        return State(self.model, np.concatenate([x[:n], v, x[n + m :]]), float(t))
+
+    # Other machines.
+
+    def to_casadi(self) -> ca.Function:
+        """The right-hand side as a CasADi function f(t, x, w, p)."""
+        return function_of(self.equations, "rhs")
+
+    def to_c(self, path: str | os.PathLike[str]) -> list[Path]:
+        """Write the right-hand side, its Jacobian, A and b as C source with a header; returns the two files."""
+        return write_c(self, Path(path))
+
+
+def compile(equations: Equations, machine: str = "auto") -> System:
+    """Make functions of equations.
+
+    Args:
+        equations: What `derive` gave.
+        machine: `"auto"` (machine code where heyoka is installed), `"heyoka"`, or `"casadi"` for CasADi's own.
+
+    Returns:
+        A system; bind numbers to it before use.
+    """
+    if machine not in ("auto", "heyoka", "casadi"):
+        raise CompileError(f"Got machine={machine!r}; use 'auto', 'heyoka' or 'casadi'.")
+    if machine == "heyoka" and not heyoka_code.available():
+        raise CompileError("heyoka is not installed; `pip install heyoka` (Linux), or use machine='casadi'.")
+    if not isinstance(equations, Equations):
+        raise CompileError(f"Only equations can be compiled, got {type(equations).__name__}; write compile(derive(model)).")
+    return System(Code(equations, machine != "casadi"))
