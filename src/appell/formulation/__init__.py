@@ -1,0 +1,11 @@
+"""The principles of mechanics that appell knows; `derive` applies one to a model."""
+
+from __future__ import annotations
+
+from appell.formulation.abstract import AbstractFormulation
+from appell.formulation.gibbs_appell import GibbsAppell
+from appell.formulation.multipliers import Multipliers
+from appell.formulation.udwadia_kalaba import UdwadiaKalaba
+from appell.formulation.voronets import Voronets
+
+FORMULATIONS: tuple[type[AbstractFormulation], ...] = (GibbsAppell, Voronets, Multipliers, UdwadiaKalaba)

@@ -140,10 +140,13 @@ class Mechanics:
         x = self.variables
         M, F = self.lagrange
         return {
-            "position": ca.Function("position", [x.t, x.q, x.p], [self.c, ca.jacobian(self.c, x.q)]),
-            "velocity": ca.Function("velocity", [x.t, x.q, x.v, x.z, x.p], [self.e, self.J]),
-            "multiplier": ca.Function("multiplier", x.arguments, [M, F, self.J, self.gamma]),
-            "energy": ca.Function("energy", x.arguments, [x.thaw(self.T), x.thaw(self.V)]),
+            name: ca.Function(name, arguments, [ca.densify(e) for e in results], {"cse": True})
+            for name, arguments, results in (
+                ("position", [x.t, x.q, x.p], [self.c, ca.jacobian(self.c, x.q)]),
+                ("velocity", [x.t, x.q, x.v, x.z, x.p], [self.e, self.J]),
+                ("multiplier", x.arguments, [M, F, self.J, self.gamma]),
+                ("energy", x.arguments, [x.thaw(self.T), x.thaw(self.V)]),
+            )
         }
 
     def sample_values(self, rng: np.random.Generator) -> np.ndarray:

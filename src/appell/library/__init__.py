@@ -1,0 +1,89 @@
+"""Ready models, one function each: `appell.library.rolling_disk()`, or by name, `model("rolling-disk")`.
+
+Each model carries suggested numbers, a start on its constraints and a length of run, so that it can be derived,
+compiled and run as it is. A model lives in a private file and is loaded when first asked for: a public file of the
+same name as its function would take the function's place in this package as soon as somebody imports it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from appell.errors import ModelError
+
+if TYPE_CHECKING:
+    from appell.model.model import Model
+
+MODELS: dict[str, str] = {
+    "appell-hamel": "_appell_hamel:appell_hamel",
+    "arevalo": "_arevalo:arevalo",
+    "bricard": "_bricard:bricard",
+    "chaplygin-sleigh": "_chaplygin_sleigh:chaplygin_sleigh",
+    "constant-speed": "_constant_speed:constant_speed",
+    "differential-drive": "_differential_drive:differential_drive",
+    "driven-pendulum": "_driven_pendulum:driven_pendulum",
+    "four-bar": "_four_bar:four_bar",
+    "knife-edge": "_knife_edge:knife_edge",
+    "pendulum-chain": "_pendulum_chain:pendulum_chain",
+    "rolling-ball": "_rolling_ball:rolling_ball",
+    "rolling-disk": "_rolling_disk:rolling_disk",
+    "slider-crank": "_slider_crank:slider_crank",
+    "snakeboard": "_snakeboard:snakeboard",
+    "spherical-pendulum": "_spherical_pendulum:spherical_pendulum",
+}
+"""From the name on the command line to file and function."""
+
+_FUNCTIONS = {where.partition(":")[2]: where for where in MODELS.values()}
+
+
+def names() -> tuple[str, ...]:
+    """The names of all models, in alphabetical order."""
+    return tuple(MODELS)
+
+
+def model(name: str, options: Mapping[str, Any] | None = None) -> Model:
+    """A model by its name.
+
+    Args:
+        name: A name such as `rolling-disk`; underscores and capitals are taken as well.
+        options: Arguments of the model's function, `{"links": 5}`.
+
+    Returns:
+        The model.
+
+    Example:
+        >>> model("pendulum-chain", {"links": 2})
+        Model 'pendulum chain': 2 coordinates, 2 bodies, 1 force, 0 constraint rows, parameters g l m
+    """
+    label = name.strip().lower().replace("_", "-").replace(" ", "-")
+    if label not in MODELS:
+        near = difflib.get_close_matches(label, MODELS, 3, 0.5)
+        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(MODELS)}."
+        raise ModelError(f"{name!r} is no model of the library. {hint}")
+    function = _load(MODELS[label])
+    known = list(inspect.signature(function).parameters)
+    for option in options or {}:
+        if option not in known:
+            raise ModelError(f"{label!r} has no option {option!r}; it has: {', '.join(known) or 'none'}.")
+    return function(**(options or {}))
+
+
+def _load(where: str) -> Callable[..., Model]:
+    file, _, function = where.partition(":")
+    return getattr(import_module(f"appell.library.{file}"), function)
+
+
+def __getattr__(name: str) -> Callable[..., Model]:
+    if name not in _FUNCTIONS:
+        raise AttributeError(f"appell.library has no name {name!r}")
+    function = _load(_FUNCTIONS[name])
+    globals()[name] = function
+    return function
+
+
+def __dir__() -> list[str]:
+    return sorted([*_FUNCTIONS, "MODELS", "model", "names"])

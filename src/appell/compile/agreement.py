@@ -1,0 +1,76 @@
+"""Several principles on one model: the same accelerations, or one of them is wrong."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from appell.compile.machine import Machine
+from appell.equations import Equations
+from appell.errors import AppellError
+from appell.formulation import FORMULATIONS
+from appell.formulation.abstract import kinds
+from appell.kinematics.chart import Split
+from appell.kinematics.mechanics import Mechanics
+
+
+class Rivals:
+    """q'' by every formulation that accepts a model.
+
+    Args:
+        mechanics: The model on the graph.
+        split: Independent rows and dependent coordinates for those that need them.
+        also: Equations of the user's own, compared as well.
+    """
+
+    def __init__(self, mechanics: Mechanics, split: Split, also: Equations | None = None) -> None:
+        self.mechanics = mechanics
+        self._codes: dict[str, tuple[Equations, Machine, ca.Function]] = {}
+        got = kinds(mechanics)
+        for formulation in FORMULATIONS:
+            if got <= formulation.accepts:
+                equations = formulation().derive(mechanics, split)
+                self._add(formulation.name, equations)
+        if also is not None and (also.formulation.fixed or also.formulation.name not in self._codes):
+            speeds = ", ".join(map(str, also.speeds))
+            self._add(f"{also.formulation.name} ({speeds})", also)
+
+    def _add(self, name: str, equations: Equations) -> None:
+        x = equations.mechanics.variables
+        speeds = ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [equations.chart.formulas])
+        accelerations = ca.Function("accelerations", [x.t, equations.x, x.w, x.p], [ca.densify(_open(equations))], {"cse": True})
+        self._codes[name] = equations, Machine(accelerations, simd=False), speeds
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The formulations compared."""
+        return tuple(self._codes)
+
+    def accelerations(
+        self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """q'' by each formulation at a state on the constraints; what is not defined there is left out.
+
+        Udwadia and Kalaba's equation has no value where the free system has no regular mass matrix.
+        """
+        found = {}
+        for name, (_, machine, speeds) in self._codes.items():
+            u = np.array(speeds(t, q, v, z, p)).ravel()
+            value = machine.flat(t, np.concatenate([q, u, z]), w, p)
+            if name == "Udwadia-Kalaba" and not np.all(np.isfinite(value)):
+                continue
+            found[name] = value
+        return found
+
+
+def _open(equations: Equations) -> ca.SX:
+    if equations.closed:
+        raise AppellError("Formulations are compared with their inputs open.")
+    return equations.qddot
+
+
+def disagreement(a: np.ndarray, b: np.ndarray) -> float:
+    """Largest difference of two accelerations, relative to their size (absolute where they are below 1)."""
+    size = max(1.0, float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
+    gap = np.max(np.abs(a - b), initial=0.0)
+    return float(gap / size) if np.isfinite(gap) else float("inf")

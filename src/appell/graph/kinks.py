@@ -1,0 +1,147 @@
+"""Kinks: taking |a|, sign, min, max and conditions out of a graph, so that what is left is smooth.
+
+Every kink hides a switching function g whose sign decides. Its sign becomes a mode s, +1 or -1, held constant while g
+keeps its sign; the graph is then smooth, and a change of sign is an event that flips the mode. Where both modes drive
+the motion back onto g = 0 it slides along it with an s in between, found from g' = 0 (Filippov 1960).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from appell.errors import CompileError
+from appell.graph.replay import NAMES, Algebra, replay
+from appell.graph.solve import solve
+
+KINKED = frozenset("fabs sign fmin fmax lt le eq ne floor ceil fmod remainder copysign".split())
+UNBOUNDED = frozenset("floor ceil fmod remainder copysign".split())
+
+_SMOOTH_UNARY: dict[str, Callable[[ca.SX], ca.SX]] = {
+    name: getattr(ca, name)
+    for name in "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt erf expm1 log1p".split()
+}
+
+
+def has_kinks(function: ca.Function) -> bool:
+    """Whether any operation of a function is not smooth."""
+    return any(NAMES[function.instruction_id(k)] in KINKED for k in range(function.n_instructions()))
+
+
+@dataclass(frozen=True, eq=False)
+class Modal:
+    """A function of t, x, w, p made smooth by modes s.
+
+    Attributes:
+        t, x, w, p, s: The letters of the graph.
+        xdot: Smooth right-hand side in t, x, w, p, s.
+        g: Switching functions; mode i is +1 where g_i > 0.
+    """
+
+    t: ca.SX
+    x: ca.SX
+    w: ca.SX
+    p: ca.SX
+    s: ca.SX
+    xdot: ca.SX
+    g: ca.SX
+
+    @classmethod
+    def of(cls, function: ca.Function) -> Modal:
+        """Take the kinks out of x' = f(t, x, w, p)."""
+        t, x, w, p = function.sx_in()
+        modes: list[ca.SX] = []
+        switches: list[ca.SX] = []
+        known: dict[tuple[int, int], ca.SX] = {}
+
+        def mode(a: ca.SX, b: ca.SX) -> ca.SX:
+            """The sign of a - b as a letter; the same pair gives the same letter."""
+            name = (a.element_hash(), b.element_hash())
+            if name not in known:
+                known[name] = ca.SX.sym(f"mode_{len(modes)}")
+                known[name[1], name[0]] = -known[name]
+                modes.append(known[name])
+                switches.append(a - b)
+            return known[name]
+
+        zero = ca.SX(0)
+
+        def refuse(name: str) -> Callable[..., ca.SX]:
+            def rule(*_: ca.SX) -> ca.SX:
+                raise CompileError(
+                    f"The equations contain {name}, which jumps at countless places; write the jumps as a Piecewise or "
+                    "as an Event that resets an extra state."
+                )
+
+            return rule
+
+        def truth(a: ca.SX) -> ca.SX:
+            return a if _mode_only(a) else (1 + mode(a, zero) * mode(a, zero)) / 2
+
+        algebra: Algebra = {
+            **_SMOOTH_UNARY,
+            **{name: refuse(name) for name in UNBOUNDED},
+            "assign": lambda a: a,
+            "add": lambda a, b: a + b,
+            "sub": lambda a, b: a - b,
+            "mul": lambda a, b: a * b,
+            "div": lambda a, b: a / b,
+            "neg": lambda a: -a,
+            "sq": lambda a: a * a,
+            "twice": lambda a: 2 * a,
+            "inv": lambda a: 1 / a,
+            "pow": lambda a, b: a**b,
+            "constpow": lambda a, b: a**b,
+            "hypot": lambda a, b: ca.sqrt(a * a + b * b),
+            "atan2": ca.atan2,
+            "fabs": lambda a: mode(a, zero) * a,
+            "sign": lambda a: mode(a, zero),
+            "fmin": lambda a, b: a * (1 - mode(a, b)) / 2 + b * (1 + mode(a, b)) / 2,
+            "fmax": lambda a, b: a * (1 + mode(a, b)) / 2 + b * (1 - mode(a, b)) / 2,
+            "lt": lambda a, b: _flag(a, b, mode),
+            "le": lambda a, b: _flag(a, b, mode),
+            "eq": lambda a, b: ca.SX(0) if not _mode_only(a - b) else (a == b),
+            "ne": lambda a, b: ca.SX(1) if not _mode_only(a - b) else (a != b),
+            "not": lambda a: 1 - truth(a),
+            "and": lambda a, b: truth(a) * truth(b),
+            "or": lambda a, b: truth(a) + truth(b) - truth(a) * truth(b),
+            # A condition of modes only: zero keeps a branch that is not finite from leaking.
+            "if_else_zero": lambda c, a: truth(c) * ca.if_else(truth(c) != 0, a, 0),
+        }
+        arguments = [[block[i] for i in range(block.numel())] for block in (t, x, w, p)]
+        xdot = replay(function, arguments, algebra, ca.SX)[0]
+        column = ca.vertcat(*modes) if modes else ca.SX(0, 1)
+        return cls(t, x, w, p, column, ca.vertcat(*xdot), ca.vertcat(*switches) if switches else ca.SX(0, 1))
+
+    @property
+    def g_rate(self) -> ca.SX:
+        """g' along the motion, in the modes."""
+        return ca.jtimes(self.g, ca.vertcat(self.x, self.t), ca.vertcat(self.xdot, 1))
+
+    def sliding(self, which: tuple[int, ...]) -> tuple[ca.SX, ca.SX]:
+        """x' and the modes s in between while the motion stays on g_i = 0 for all i in `which`."""
+        if not which:
+            return self.xdot, self.s
+        chosen = list(which)
+        rates = self.g_rate[chosen]
+        letters = self.s[chosen]
+        slope = ca.jacobian(rates, letters)
+        if ca.depends_on(ca.vec(slope), letters):
+            raise CompileError("The motion sticks where a kink enters twice; this cannot be resolved uniquely.")
+        still = ca.substitute(rates, letters, ca.SX.zeros(len(chosen)))
+        between = solve(slope, -still)
+        return ca.substitute(self.xdot, letters, between), ca.substitute(self.s, letters, between)
+
+
+def _flag(a: ca.SX, b: ca.SX, mode: Callable[[ca.SX, ca.SX], ca.SX]) -> ca.SX:
+    """1 where a < b, as a formula in the mode of a - b; a comparison of modes alone needs none."""
+    return (1 - mode(a, b)) / 2 if not _mode_only(a - b) else (a < b)
+
+
+def _mode_only(a: ca.SX) -> bool:
+    """Whether an expression is made of modes and numbers alone."""
+    letters: list[Any] = ca.symvar(a)
+    return all(letter.name().startswith("mode_") for letter in letters)

@@ -1,0 +1,165 @@
+"""The proof of a motion: constraints kept, power balanced, formulations in agreement along it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from appell.compile.agreement import Rivals, disagreement
+from appell.errors import AppellError
+from appell.kinematics.chart import Split
+from appell.kinematics.consistency import jacobian_at
+from appell.simulate.ledger import Ledger
+
+if TYPE_CHECKING:
+    from appell.simulate.motion import Motion
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
+PANELS = 4000
+LOOKS = 15
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a motion was checked for.
+
+    Attributes:
+        position: Largest residual of a position row.
+        velocity: Largest residual of a velocity row.
+        balance: Largest error of the power balance, relative to the energy that went through the system.
+        work: Energy put in by each force, drive and reaction over the motion.
+        energy: Energy at the first and the last moment (kinetic in the sense of `h`, without potentials).
+        agreement: Largest relative disagreement of q'' with each other formulation along the motion.
+        expected: What the tolerances of the run let one expect of the balance.
+    """
+
+    position: float
+    velocity: float
+    balance: float
+    work: Mapping[str, float]
+    energy: tuple[float, float]
+    agreement: Mapping[str, float]
+    expected: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is as it should be."""
+        return (
+            self.position < 1e-9
+            and self.velocity < 1e-9
+            and self.balance < self.expected
+            and all(value < 1e-8 for value in self.agreement.values())
+        )
+
+    def __repr__(self) -> str:
+        lines = [
+            f"constraints: positions kept to {self.position:.1e}, velocities to {self.velocity:.1e}",
+            f"power balance: closed to {self.balance:.1e} of the energy that went through",
+            *(f"  work of {name}: {value:.9g} J" for name, value in self.work.items()),
+            *(f"agreement with {name}: {value:.1e}" for name, value in self.agreement.items()),
+            "all is well" if self.ok else "NOT WELL: look at what is above its tolerance",
+        ]
+        return "\n".join(lines)
+
+
+def check(motion: Motion) -> Check:
+    """Check a motion that was computed here."""
+    if not motion.stretches:
+        raise AppellError("Only a motion that was computed in this process can be checked; run simulate again.")
+    position, velocity = _residuals(motion)
+    balance, work, energy = _balance(motion)
+    expected = 1e-6 if motion.info["method"] in ("cvodes", "Radau", "BDF", "LSODA", "RK45", "RK23") else 1e-8
+    return Check(position, velocity, balance, work, energy, _agreement(motion), expected)
+
+
+def _parts(motion: Motion, array: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n = len(motion.system.model.coordinates)
+    return array[:n], array[n : 2 * n], array[2 * n :]
+
+
+def _residuals(motion: Motion) -> tuple[float, float]:
+    system, times = motion.system, motion.times
+    mechanics = system.equations.mechanics
+    position = velocity = 0.0
+    if not mechanics.row_names:
+        return position, velocity
+    for t, row in zip(times, motion.states(times), strict=True):
+        q, v, z = _parts(motion, row)
+        if mechanics.position_rows:
+            c = np.array(mechanics.functions["position"](t, q, system.p)[0])
+            position = max(position, float(np.max(np.abs(c))))
+        e = np.array(mechanics.functions["velocity"](t, q, v, z, system.p)[0])
+        velocity = max(velocity, float(np.max(np.abs(e))))
+    return position, velocity
+
+
+def _balance(motion: Motion) -> tuple[float, dict[str, float], tuple[float, float]]:
+    """h(t) - h(0) against the work of everything, by Gauss quadrature over the integrator's own steps."""
+    system = motion.system
+    ledger = Ledger(system.equations.mechanics, system.equations.split.rows)
+    total = np.zeros(len(ledger.names))
+    error, through, jumps = 0.0, 1e-12, 0.0
+    first = last = before = None
+    for stretch in motion.stretches:
+        edges = stretch.times
+        if edges.size < 2:
+            continue
+        if edges.size > PANELS:
+            edges = edges[np.unique(np.linspace(0, edges.size - 1, PANELS).astype(int))]
+        accelerate = stretch.code.accelerations
+        n, m = len(system.model.coordinates), len(stretch.code.equations.speeds)
+
+        def account(times: np.ndarray, stretch=stretch, accelerate=accelerate, n=n, m=m) -> list[tuple[float, np.ndarray, float]]:
+            x = motion._x(stretch, times)
+            w_open = motion._w(stretch, times)
+            w_all = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
+            entries = []
+            for i, t in enumerate(times):
+                v = stretch.code.rates.flat(t, x[:, i], w_open[i], system.p)
+                a = accelerate.flat(t, x[:, i], w_open[i], system.p)
+                entries.append(ledger(t, x[:n, i], v, a, x[n + m :, i], w_all[i], system.p))
+            return entries
+
+        values = [h for h, _, _ in account(edges)]
+        if first is None:
+            first = values[0]
+        elif before is not None:
+            jumps += values[0] - before  # what a reset did
+        middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+        nodes = (middle[:, None] + half[:, None] * NODES[None, :]).ravel()
+        powers = np.array([row for _, row, _ in account(nodes)]).reshape(half.size, NODES.size, -1)
+        works = np.einsum("kij,i,k->kj", powers, WEIGHTS, half)
+        for k in range(half.size):
+            total += works[k]
+            through += float(np.sum(np.abs(works[k])))
+            error = max(error, abs(values[k + 1] - first - jumps - float(np.sum(total))))
+        before = last = values[-1]
+    scale = max(through, abs(first or 0.0), abs(last or 0.0))
+    return error / scale, dict(zip(ledger.names, total.tolist(), strict=True)), (float(first or 0.0), float(last or 0.0))
+
+
+def _agreement(motion: Motion) -> dict[str, float]:
+    system = motion.system
+    equations = system.equations
+    mechanics = equations.mechanics
+    times = np.linspace(motion.times[0], motion.times[-1], LOOKS)
+    w = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
+    found: dict[str, float] = {}
+    rivals: dict[object, Rivals] = {}
+    for (t, row), inputs in zip(zip(times, motion.states(times), strict=True), w, strict=True):
+        q, v, z = _parts(motion, row)
+        stretch = motion._located(np.array([t]))[0][0]
+        split = stretch.code.equations.split
+        if not split.dependent and split.rows:
+            split = equations.split if equations.split.dependent else Split.at(jacobian_at(mechanics, t, q, v, z, system.p))
+        if split not in rivals:
+            rivals[split] = Rivals(mechanics, split)
+        mine = stretch.code.accelerations.flat(t, motion._x(stretch, np.array([t]))[:, 0], motion._w(stretch, np.array([t]))[0], system.p)
+        for name, other in rivals[split].accelerations(t, q, v, z, inputs, system.p).items():
+            if name != equations.formulation.name:
+                found[name] = max(found.get(name, 0.0), disagreement(mine, other))
+    return found
+

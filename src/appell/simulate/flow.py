@@ -1,0 +1,182 @@
+"""A flow: smooth equations with guards, what an integrator is given for one leg of a run.
+
+Guards are formulas that are watched for falling through zero. Modes of kinks are run-time parameters behind p; every
+guard has a gate behind them, which switches it off while it rests on zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from appell.compile.code import Code
+from appell.compile.machine import Machine
+from appell.graph.kinks import Modal, has_kinks
+from appell.simulate.events import Event
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """x' = f(t, x, w, P) and guards g(t, x, w, P), with P = (p, modes).
+
+    Attributes:
+        rhs: The smooth right-hand side.
+        guards: The guard formulas; none if there are none.
+    """
+
+    rhs: ca.Function
+    guards: ca.Function
+
+    @cached_property
+    def machine(self) -> Machine:
+        """Evaluates the right-hand side."""
+        return Machine(self.rhs)
+
+    @cached_property
+    def guard_machine(self) -> Machine:
+        """Evaluates the guards and their rates."""
+        t, x, w, p = self.rhs.sx_in()
+        g = self.guards(t, x, w, p)
+        rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(self.rhs(t, x, w, p), 1))
+        return Machine(ca.Function("guards", [t, x, w, p], [ca.densify(g), ca.densify(rate)], {"cse": True}))
+
+    @cached_property
+    def jacobian_machine(self) -> Machine:
+        """Evaluates df/dx."""
+        t, x, w, p = self.rhs.sx_in()
+        return Machine(ca.Function("jacobian", [t, x, w, p], [ca.densify(ca.jacobian(self.rhs(t, x, w, p), x))]))
+
+    @property
+    def count(self) -> int:
+        """How many guards there are."""
+        return self.guards.nnz_out(0)
+
+
+class Modes:
+    """The kinks of a set of equations along a run: which mode each is in, and the flow that belongs to it.
+
+    A mode is +1, -1, or 0 for sliding. Guards come in this order: user events, then kinks.
+
+    Args:
+        code: The equations as functions.
+        events: What the user looks for.
+    """
+
+    def __init__(self, code: Code, events: Sequence[Event]) -> None:
+        self.code = code
+        equations = code.equations
+        function = code.rhs.function
+        t, x, w, p = equations.arguments
+        self.event_guards: list[tuple[int, int]] = []  # which event, which sign
+        formulas: list[ca.SX] = []
+        for i, event in enumerate(events):
+            formula = equations.formula(event.expression)
+            for sign in (1, -1) if event.direction == 0 else (-event.direction,):
+                self.event_guards.append((i, sign))
+                formulas.append(sign * formula)
+        self._user = ca.Function("user", [t, x, w, p], [ca.vertcat(*formulas) if formulas else ca.SX(0, 1)])
+        self.modal = Modal.of(function) if has_kinks(function) else None
+        self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
+        self._flows: dict[tuple[int, ...], Flow] = {}
+
+    @cached_property
+    def _switches(self) -> Machine:
+        assert self.modal is not None
+        m = self.modal
+        both = ca.Function("switches", [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], [m.g, m.g_rate], {"cse": True})
+        return Machine(both)
+
+    @property
+    def sliding(self) -> tuple[int, ...]:
+        """Kinks along which the motion slides."""
+        return tuple(int(i) for i in np.flatnonzero(self.modes == 0))
+
+    def flow(self) -> Flow:
+        """The smooth flow of the present modes; made once for every set of sliding kinks."""
+        if self.sliding not in self._flows:
+            self._flows[self.sliding] = self._make()
+        return self._flows[self.sliding]
+
+    def _make(self) -> Flow:
+        if self.modal is None:
+            return Flow(self.code.rhs.function, self._user)
+        m = self.modal
+        slide = self.sliding
+        xdot, s = m.sliding(slide)
+        p = ca.vertcat(m.p, m.s)
+        guards = [self._user(m.t, m.x, m.w, m.p)]
+        for i in range(m.s.numel()):
+            if i in slide:  # the mode in between must stay between -1 and 1
+                guards += [1 - s[i], 1 + s[i]]
+            else:
+                guards.append(ca.substitute(m.g[i], m.s, s) * m.s[i])
+        arguments = [m.t, m.x, m.w, p]
+        return Flow(
+            ca.Function("rhs", arguments, [ca.cse(ca.densify(xdot))]),
+            ca.Function("guards", arguments, [ca.densify(ca.vertcat(*guards))]),
+        )
+
+    def parameters(self, p: np.ndarray) -> np.ndarray:
+        """p with the modes behind."""
+        return np.concatenate([p, self.modes]) if self.modal else p
+
+    def start(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> None:
+        """Find the modes at a state; where a switching function is zero the rates decide."""
+        if self.modal is None:
+            return
+        for _ in range(2 * self.modes.size + 2):
+            before = self.modes.copy()
+            g, _ = (e.ravel() for e in self._switches(t, x, w, np.concatenate([p, self.modes])))
+            for i, value in enumerate(g):
+                if abs(value) > 1e-13:
+                    self.modes[i] = 1 if value > 0 else -1
+                else:
+                    self._settle(i, t, x, w, p)
+            if np.array_equal(before, self.modes):
+                break
+
+    def _settle(self, i: int, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> None:
+        """Mode of a kink at g = 0: the one whose flow leaves on its own side, else sliding."""
+        rates = {}
+        for mode in (1, -1):
+            trial = self.modes.copy()
+            trial[i] = mode
+            rates[mode] = float(self._switches(t, x, w, np.concatenate([p, trial]))[1].ravel()[i])
+        tiny = 1e-12 * max(1.0, abs(rates[1]), abs(rates[-1]))
+        if rates[1] > tiny and rates[-1] >= -tiny:
+            self.modes[i] = 1
+        elif rates[-1] < -tiny and rates[1] <= tiny:
+            self.modes[i] = -1
+        elif rates[1] < -tiny and rates[-1] > tiny:
+            self.modes[i] = 0
+        elif rates[1] > tiny:  # both leave: stay with the mode it has
+            self.modes[i] = self.modes[i] or 1
+        elif abs(rates[-1]) <= tiny:  # resting on the kink in the mode below it
+            self.modes[i] = -1
+        else:
+            self.modes[i] = 1
+
+    def owner(self, guard: int) -> tuple[str, int, int]:
+        """What a guard belongs to: an event and its sign, or a kink."""
+        if guard < len(self.event_guards):
+            event, sign = self.event_guards[guard]
+            return "event", event, sign
+        position = len(self.event_guards)
+        for i, mode in enumerate(self.modes):
+            width = 2 if mode == 0 else 1
+            if guard < position + width:
+                return "kink", i, guard - position
+            position += width
+        raise IndexError(guard)
+
+    def switch(self, kink: int, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray, side: int) -> None:
+        """Flip a kink whose guard fired; one that slid leaves on the side its mode reached."""
+        if self.modes[kink] == 0:
+            self.modes[kink] = 1 if side == 0 else -1
+            return
+        self.modes[kink] = -self.modes[kink]
+        self._settle(kink, t, x, w, p)

@@ -1,0 +1,75 @@
+r"""The power balance: every force, drive, reaction and change of mass by itself.
+
+From the equations at frozen mass, multiplied by q', with h = q'.dT/dq' - T (which is T where positions do not depend on
+time) and the multipliers of the constraints:
+
+    h' = sum_k Q_k . q' + lambda . (J q') - dT/dt|explicit + dh/dm m'
+
+The reactions do work only where a constraint depends on time or is not linear and homogeneous in the velocities.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from appell.compile.machine import Machine
+from appell.kinematics.mechanics import Mechanics
+
+
+class Ledger:
+    """Energy and powers of a model as functions of the state.
+
+    Args:
+        mechanics: The model on the graph.
+        rows: The independent constraint rows.
+    """
+
+    def __init__(self, mechanics: Mechanics, rows: tuple[int, ...]) -> None:
+        self.mechanics, self.rows = mechanics, list(rows)
+        x = mechanics.variables
+        T = mechanics.T
+        h = ca.dot(x.v, ca.gradient(T, x.v)) - T
+        named: list[tuple[str, ca.SX]] = [(f.name, ca.dot(f.Q, x.v)) for f in mechanics.forces]
+        drive = -ca.gradient(T, x.t)
+        if not drive.is_zero():
+            named.append(("prescribed motion", drive))
+        self._mass_power = ca.SX(0)
+        if x.frozen.numel():
+            self._mass_power = ca.dot(ca.gradient(h, x.frozen), mechanics.derivative(x.thawed))
+            named.append(("change of mass", self._mass_power))
+        self.names = [name for name, _ in named]
+        still = x.thaw(ca.substitute(mechanics.e[self.rows], x.v, ca.SX.zeros(x.v.numel()))) if self.rows else ca.SX(0)
+        self.working = bool(self.rows) and (not mechanics.linear or not ca.sparsify(still).is_zero())
+        if self.working:
+            self.names.append("reactions")
+        powers = ca.vertcat(*[power for _, power in named]) if named else ca.SX(0, 1)
+        everything = [x.t, x.q, x.v, mechanics.a, x.z, x.w, x.p]
+        self._function = Machine(
+            ca.Function("ledger", everything, [x.thaw(h), ca.densify(x.thaw(powers)), x.thaw(mechanics.V)], {"cse": True}),
+            simd=False,
+        )
+
+    @cached_property
+    def _multiplier(self) -> Machine:
+        return Machine(self.mechanics.functions["multiplier"], simd=False)
+
+    def multipliers(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """The multipliers of all rows at a state, from M a - J' lambda = F and J a = gamma; of redundant rows the smallest."""
+        M, F, J, gamma = self._multiplier(t, q, v, z, w, p)
+        n, rows = M.shape[0], J.shape[0]
+        system = np.block([[M, -J.T], [J, np.zeros((rows, rows))]])
+        return np.linalg.lstsq(system, np.concatenate([F[:, 0], gamma[:, 0]]), rcond=1e-13)[0][n:]
+
+    def __call__(
+        self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
+    ) -> tuple[float, np.ndarray, float]:
+        """h, the powers in the order of `names`, and the potential energy."""
+        h, powers, V = self._function(t, q, v, a, z, w, p)
+        column = powers[:, 0]
+        if self.working:
+            J = self._multiplier(t, q, v, z, w, p)[2]
+            column = np.append(column, self.multipliers(t, q, v, z, w, p) @ (J @ v))
+        return float(h[0, 0]), column, float(V[0, 0])

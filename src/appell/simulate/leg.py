@@ -1,0 +1,97 @@
+"""A leg: one smooth stretch of a run by one integrator, with its dense output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+import numpy as np
+
+from appell.simulate.flow import Flow
+
+
+class End(Enum):
+    """Why a leg ended."""
+
+    REACHED = auto()
+    GUARD = auto()
+    WATCHER = auto()
+    NOT_FINITE = auto()
+    COLLAPSED = auto()
+    STEP_LIMIT = auto()
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """Part of a trajectory.
+
+    Attributes:
+        times: Step boundaries, first to last.
+        final: x at the end.
+        dense: x of shape (n, k) for k times within.
+        end: Why it ended.
+        guard: Which guard fired, if one did.
+        steps: Accepted steps.
+    """
+
+    times: np.ndarray
+    final: np.ndarray
+    dense: Callable[[np.ndarray], np.ndarray]
+    end: End
+    guard: int = -1
+    steps: int = 0
+
+
+@dataclass(eq=False)
+class Task:
+    """What an integrator is asked to do.
+
+    Attributes:
+        flow: Equations and guards.
+        t0, x0: The start.
+        t1: The end.
+        w, p: Inputs, and parameters with modes.
+        rtol, atol: Tolerances; None is the integrator's own default.
+        watch: Called after every step with t and x; may change x in place (returning True), or ask for the end of the
+            leg by raising `Enough`.
+        gates: For each guard whether it is looked at; those that rest on zero are not, until they have moved.
+        max_steps: Limit.
+        law: x' by a Python function of t and x, in place of the flow's.
+    """
+
+    flow: Flow
+    t0: float
+    x0: np.ndarray
+    t1: float
+    w: np.ndarray
+    p: np.ndarray
+    rtol: float | None
+    atol: float | None
+    watch: Callable[[float, np.ndarray], bool]
+    gates: np.ndarray
+    max_steps: int
+    law: Callable[[float, np.ndarray], np.ndarray] | None = None
+    grid: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def f(self, t: float, x: np.ndarray) -> np.ndarray:
+        """The right-hand side."""
+        if self.law is not None:
+            return self.law(t, x)
+        return self.flow.machine.flat(t, x, self.w, self.p)
+
+    def guards(self, t: float, x: np.ndarray) -> np.ndarray:
+        """Values of the guards."""
+        return self.flow.guard_machine.flat(t, x, self.w, self.p)
+
+    def open_gates(self, t: float, x: np.ndarray) -> bool:
+        """Look again at guards that have moved away from zero; returns whether any did."""
+        if self.gates.all():
+            return False
+        moved = ~self.gates & (np.abs(self.guards(t, x)) > 1e-9)
+        self.gates |= moved
+        return bool(moved.any())
+
+
+class Enough(Exception):
+    """Raised by a watcher that wants the leg to end here."""

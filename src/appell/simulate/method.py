@@ -1,0 +1,81 @@
+"""Which integrator: the automatic choice and its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from appell.compile import heyoka_code
+from appell.errors import IntegrationError
+from appell.simulate import cvodes, dop853, scipy_methods, taylor
+from appell.simulate.flow import Flow
+from appell.simulate.leg import Leg, Task
+
+OWN = ("taylor", "dop853", "cvodes")
+SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+LARGE = 4000  # instructions above which compiling a Taylor integrator takes longer than most runs
+
+
+@dataclass(frozen=True)
+class Method:
+    """An integrator and why it was taken."""
+
+    name: str
+    reason: str
+
+    def integrate(self, task: Task) -> Leg:
+        """One leg."""
+        if self.name == "taylor":
+            return taylor.integrate(task)
+        if self.name == "dop853":
+            return dop853.integrate(task)
+        if self.name == "cvodes":
+            return cvodes.integrate(task)
+        return scipy_methods.integrate(task, self.name)
+
+
+def choose(
+    wanted: str, flow: Flow, t0: float, x0: np.ndarray, t1: float, w: np.ndarray, p: np.ndarray, simd: bool, by_python: bool
+) -> Method:
+    """The method the user wants, or the best for these equations."""
+    if wanted not in ("auto", *OWN, *SCIPY):
+        raise IntegrationError(f"Unknown method {wanted!r}; use 'auto', {', '.join(map(repr, (*OWN, *SCIPY)))}.")
+    if by_python and wanted in OWN:
+        raise IntegrationError(
+            f"{wanted!r} needs equations without Python functions in them; use method='auto' or one of SciPy's, "
+            "or give the law as a formula."
+        )
+    if wanted == "taylor" and not heyoka_code.available():
+        raise IntegrationError("Taylor's method needs heyoka (Linux); use method='dop853'.")
+    if wanted == "cvodes" and flow.count:
+        raise IntegrationError("CVODES does not locate events; use method='Radau' for stiff equations with events or kinks.")
+    if wanted != "auto":
+        return Method(wanted, "chosen by the caller")
+    if by_python:
+        return Method("DOP853", "an input is given by a Python function")
+    rate = _decay(flow, t0, x0, w, p)
+    if rate * (t1 - t0) > 3e4:
+        if flow.count:
+            return Method("Radau", f"stiff (decay rate {rate:.3g}/s), with events")
+        return Method("cvodes", f"stiff: decay rate {rate:.3g}/s over {t1 - t0:g} s")
+    size = flow.rhs.n_instructions()
+    if not (simd and heyoka_code.available()):
+        why = "CasADi's machine was asked for" if heyoka_code.available() else "heyoka is not installed, runs take longer"
+        return Method("dop853", why)
+    if size > LARGE:
+        return Method("dop853", f"large: {size} instructions, more than compile well as a Taylor series")
+    return Method("taylor", f"smooth{' between located kinks and events' if flow.count else ''}, {size} instructions")
+
+
+def _decay(flow: Flow, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
+    """The fastest decay rate at the start if nothing oscillates as fast, else 0."""
+    if x.size > 120:
+        return 0.0
+    jacobian = flow.jacobian_machine(t, x, w, p)[0]
+    if not np.all(np.isfinite(jacobian)):
+        return 0.0
+    roots = np.linalg.eigvals(jacobian)
+    fastest = float(np.max(-roots.real, initial=0.0))
+    swing = float(np.max(np.abs(roots.imag), initial=0.0))
+    return fastest if fastest > 30 * swing else 0.0

@@ -1,0 +1,389 @@
+"""A motion: what a run gave, by name, at any time, with proofs and pictures."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+import sympy as sp
+
+from appell.compile.code import Code
+from appell.compile.machine import Machine
+from appell.compile.state import State, names_of, unknown
+from appell.compile.system import System
+from appell.equations import Equations
+from appell.errors import AppellError, ModelError
+from appell.model.symbols import Letter, Rate, key
+from appell.simulate.events import Occurrence
+from appell.simulate.outcome import Outcome
+from appell.simulate.projection import Projection
+
+if TYPE_CHECKING:
+    from appell.simulate.check import Check
+
+    DataArray = Dataset = DataFrame = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Part of a run in one choice of speeds: x at any time between its first and last step."""
+
+    code: Code
+    w: np.ndarray
+    p: np.ndarray
+    times: np.ndarray
+    dense: Callable[[np.ndarray], np.ndarray]
+    final: np.ndarray
+
+
+class Motion:
+    """A trajectory.
+
+    `motion[x]`, `motion["x.rate"]` and `motion[any formula]` give labelled arrays over time; `motion.at(t)` a state.
+
+    Args:
+        times: Times of the table.
+        columns: Name -> values at those times.
+        units: Name -> unit.
+        info: Everything else one should know, as plain data.
+        system: The system that moved; None after loading a file.
+        stretches: Dense output; empty after loading a file.
+        outcome: How the run ended.
+        occurrences: Events that happened.
+        law: The Python function that gave the inputs, if one did.
+    """
+
+    def __init__(
+        self,
+        times: np.ndarray,
+        columns: Mapping[str, np.ndarray],
+        units: Mapping[str, str],
+        info: Mapping[str, Any],
+        outcome: Outcome,
+        system: System | None = None,
+        stretches: Sequence[Stretch] = (),
+        occurrences: Sequence[Occurrence] = (),
+        law: Callable[[float, State], np.ndarray] | None = None,
+    ) -> None:
+        self.times, self.columns, self.units, self.info = times, dict(columns), dict(units), dict(info)
+        self.outcome, self.occurrences = outcome, tuple(occurrences)
+        self._system, self.stretches, self.law = system, tuple(stretches), law
+
+    @classmethod
+    def of_run(
+        cls,
+        system: System,
+        stretches: list[Stretch],
+        outcome: Outcome,
+        detail: str,
+        method: str,
+        reason: str,
+        occurrences: list[Occurrence],
+        switches: list[str],
+        seconds: float,
+        grid: np.ndarray,
+        outputs: Mapping[str, Any],
+        law: Callable[[float, State], np.ndarray] | None,
+    ) -> Motion:
+        """Tabulate a run."""
+        end = stretches[-1].times[-1]
+        times = grid[grid <= end]
+        if not outcome.ok and (times.size == 0 or times[-1] < end):
+            times = np.append(times, end)
+        elif outcome is Outcome.EVENT and (times.size == 0 or times[-1] < end):
+            times = np.append(times, end)
+        equations = system.equations
+        info = {
+            "model": equations.model.name,
+            "description": equations.model.description,
+            "formulation": equations.formulation.name,
+            "method": method,
+            "reason": reason,
+            "outcome": outcome.name,
+            "detail": detail,
+            "steps": int(sum(s.times.size - 1 for s in stretches)),
+            "seconds": seconds,
+            "switches": switches,
+            "events": [{"name": o.name, "t": o.t} for o in occurrences],
+            "values": system.values,
+            "equations": equations.summary(),
+            "versions": versions(),
+        }
+        motion = cls(times, {}, {}, info, outcome, system, stretches, occurrences, law)
+        motion._tabulate(outputs)
+        return motion
+
+    # Values.
+
+    @property
+    def system(self) -> System:
+        """The system that moved."""
+        if self._system is None:
+            raise AppellError("This motion was loaded from a file without its model; use appell.load(path, system=...).")
+        return self._system
+
+    @property
+    def detail(self) -> str:
+        """Where and why it ended, if early."""
+        return self.info.get("detail", "")
+
+    def _located(self, times: np.ndarray) -> list[tuple[Stretch, np.ndarray]]:
+        """Which stretch each time belongs to; a boundary belongs to what follows."""
+        starts = np.array([s.times[0] for s in self.stretches])
+        which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(self.stretches) - 1)
+        return [(self.stretches[k], np.flatnonzero(which == k)) for k in np.unique(which)]
+
+    def states(self, times: Any) -> np.ndarray:
+        """q, q', z at any times, one row each, from the dense output."""
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        if self._system is None or not self.stretches:
+            names = [n for n in self.columns if n in self.info.get("state", [])]
+            return np.array([np.interp(times, self.times, self.columns[n]) for n in names]).T
+        first, last = self.stretches[0].times[0], self.stretches[-1].times[-1]
+        if np.any(times < first - 1e-12) or np.any(times > last + 1e-12 * max(1, abs(last))):
+            raise ModelError(f"The motion covers t = {first:g} .. {last:g}; got {times.min():g} .. {times.max():g}.")
+        model = self.system.model
+        n, k = len(model.coordinates), len(model.states)
+        result = np.empty((times.size, 2 * n + k))
+        for stretch, here in self._located(times):
+            x = self._x(stretch, times[here])
+            m = len(stretch.code.equations.speeds)
+            result[here, :n], result[here, 2 * n :] = x[:n].T, x[n + m :].T
+            rates, w = stretch.code.rates, np.zeros(len(stretch.code.equations.inputs))
+            for i, t, column in zip(here, times[here], x.T, strict=True):
+                result[i, n : 2 * n] = rates.flat(t, column, w, self.system.p)
+        return result
+
+    def _x(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:
+        """x on the constraints within a stretch."""
+        x = np.array(stretch.dense(np.clip(times, stretch.times[0], stretch.times[-1])))
+        projection = Projection(stretch.code, self.system.p)
+        if projection.active:
+            for i, t in enumerate(times):
+                column = x[:, i].copy()
+                if projection(t, column):
+                    x[:, i] = column
+        return x
+
+    def at(self, t: float) -> State:
+        """The state at any time of the motion."""
+        return State(self.system.model, self.states(t)[0], float(t))
+
+    def inputs_at(self, times: np.ndarray) -> np.ndarray:
+        """Values of all inputs of the model at some times, one row each."""
+        model, system = self.system.model, self.system
+        equations = system.equations
+        result = np.zeros((times.size, len(model.inputs)))
+        order = {w: i for i, w in enumerate(model.inputs)}
+        states = self.states(times) if self.law is not None or equations.closed else None
+        for w in model.inputs:
+            if w in equations.inputs and self.law is None:
+                result[:, order[w]] = system.values[w.label]
+        if self.law is not None and states is not None:
+            rows = [self.law(float(t), State(model, row, float(t))) for t, row in zip(times, states, strict=True)]
+            for j, w in enumerate(equations.inputs):
+                result[:, order[w]] = [row[j] for row in rows]
+        for w, formula in equations.closed.items():
+            result[:, order[w]] = self.evaluate(formula, times)
+        return result
+
+    def evaluate(self, formula: Any, times: Any = None) -> np.ndarray:
+        """Any formula in coordinates, rates, speeds, extra states, inputs, parameters and time, along the motion."""
+        times = self.times if times is None else np.atleast_1d(np.asarray(times, dtype=float))
+        formula = sp.sympify(formula)
+        result = np.empty(times.size)
+        second = isinstance(formula, Rate) and formula.order == 2 and formula.base in self.system.model.coordinates
+        for stretch, here in self._located(times):
+            equations = stretch.code.equations
+            if second:
+                assert isinstance(formula, Rate)
+                index = equations.coordinates.index(formula.base)
+                machine, row = stretch.code.accelerations, index
+            else:
+                machine, row = Machine(_function(equations, self.system.equations, formula), simd=False), 0
+            x = self._x(stretch, times[here])
+            w = self._w(stretch, times[here])
+            for i, t, column, inputs in zip(here, times[here], x.T, w, strict=True):
+                result[i] = machine.flat(t, column, inputs, self.system.p)[row]
+        return result
+
+    def _w(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:
+        if self.law is None:
+            return np.repeat(stretch.w[None, :], times.size, axis=0)
+        model, states = self.system.model, self.states(times)
+        return np.array([self.law(float(t), State(model, row, float(t))) for t, row in zip(times, states, strict=True)])
+
+    def _tabulate(self, outputs: Mapping[str, Any]) -> None:
+        model, equations = self.system.model, self.system.equations
+        table = self.states(self.times)
+        letters: list[Letter] = [*model.coordinates, *(q.rate for q in model.coordinates), *model.states]
+        self.info["state"] = [s.label for s in letters]
+        for i, letter in enumerate(letters):
+            self.columns[letter.label], self.units[letter.label] = table[:, i], letter.unit
+        for speed in equations.speeds:
+            if speed.label not in self.columns:
+                self.columns[speed.label], self.units[speed.label] = self.evaluate(speed), speed.unit
+        if model.inputs and (self.law is not None or equations.closed):
+            values = self.inputs_at(self.times)
+            for j, w in enumerate(model.inputs):
+                self.columns[w.label], self.units[w.label] = values[:, j], w.unit
+        for name, formula in outputs.items():
+            self.columns[str(name)], self.units[str(name)] = self.evaluate(formula), ""
+
+    # Labelled data.
+
+    def __getitem__(self, name: Any) -> DataArray:
+        """A quantity over time, by name, symbol or formula."""
+        import xarray
+
+        if isinstance(name, sp.Basic) and not isinstance(name, Letter):
+            label, values, unit = str(name), self.evaluate(name), ""
+        else:
+            label = key(name)
+            if label not in self.columns:
+                if isinstance(name, Rate) and name.order == 2:
+                    return xarray.DataArray(self.evaluate(name), {"t": self.times}, ["t"], label, {"units": name.unit})
+                raise ModelError(unknown(label, list(self.columns), "quantity of this motion"))
+            values, unit = self.columns[label], self.units.get(label, "")
+        return xarray.DataArray(values, {"t": ("t", self.times, {"units": "s"})}, ["t"], label, {"units": unit})
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """Everything tabulated, as an xarray Dataset with units and the description of the run."""
+        import xarray
+
+        variables = {name: ("t", values, {"units": self.units.get(name, "")}) for name, values in self.columns.items()}
+        attributes = {"appell": json.dumps(self.info, sort_keys=True)}
+        return xarray.Dataset(variables, {"t": ("t", self.times, {"units": "s"})}, attributes)
+
+    def to_pandas(self) -> DataFrame:
+        """A pandas table with time as its index."""
+        return self.dataset.to_dataframe()
+
+    def save(self, path: str | Path) -> Path:
+        """Write to NetCDF (.nc) or Zarr (.zarr), with the model's description and the versions inside."""
+        path = Path(path)
+        if not path.parent.is_dir():
+            raise AppellError(f"The folder {path.parent} does not exist; make it first.")
+        if path.suffix == ".nc":
+            part = path.with_name(path.name + ".part")
+            try:
+                self.dataset.to_netcdf(part, engine="scipy")
+                part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
+        elif path.suffix == ".zarr":
+            try:
+                import zarr  # noqa: F401
+            except ImportError:
+                raise AppellError("Zarr is not installed; `pip install appell[zarr]`, or save to a .nc file.") from None
+            self.dataset.to_zarr(path, mode="w", consolidated=False)
+        else:
+            raise AppellError(f"Give a path that ends in .nc (NetCDF) or .zarr, got {path.name!r}.")
+        return path
+
+    # Proofs and pictures.
+
+    def check(self) -> Check:
+        """Constraint residuals, power balance, agreement of formulations along the motion."""
+        from appell.simulate.check import check
+
+        return check(self)
+
+    def reactions(self, constraint: str | None = None) -> Dataset:
+        """Forces of constraint along the motion, of one constraint or of all; see `appell.simulate.reactions`."""
+        from appell.simulate.reactions import reactions
+
+        return reactions(self, constraint)
+
+    def plot(self, *names: Any, path: str | Path | None = None) -> Any:
+        """Draw quantities over time with Matplotlib.
+
+        Args:
+            names: What to draw, by name, symbol or formula; all coordinates and rates if left out.
+            path: A file to write the picture to.
+
+        Returns:
+            The Matplotlib figure.
+        """
+        from appell.simulate.plot import plot
+
+        return plot(self, names, path)
+
+    def summary(self) -> str:
+        """A few lines: what moved, how it was computed, how it ended."""
+        info = self.info
+        lines = [
+            f"{info['model']}: t = {self.times[0]:g} .. {self.times[-1]:g} s, {info['steps']} steps by {info['method']} "
+            f"({info['reason']}), {info['seconds']:.3g} s",
+            self.outcome.value + (f" {self.detail}" if self.detail else ""),
+        ]
+        lines += [f"speeds changed at {line}" for line in info["switches"]]
+        if self.occurrences:
+            shown = ", ".join(f"{o.name} {o.t:.9g}" for o in self.occurrences[:6])
+            lines.append(f"{len(self.occurrences)} events: {shown}{' ...' if len(self.occurrences) > 6 else ''}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+
+def _function(equations: Equations, original: Equations, formula: sp.Expr) -> ca.Function:
+    """A formula as a function of the state in the present choice of speeds."""
+    leaves = {s: original.chart.formulas[i] for i, s in enumerate(original.speeds)}
+    missing = {s for s in formula.free_symbols if s in leaves and s not in equations.speeds and not isinstance(s, Rate)}
+    graph = equations.formula(formula) if not missing else equations.in_state(_in_rates(original, formula))
+    return ca.Function("formula", equations.arguments, [ca.densify(graph)])
+
+
+def _in_rates(original: Equations, formula: sp.Expr) -> ca.SX:
+    """A formula with quasi-velocities written in q and q'."""
+    from appell.graph.lower import Lowering
+
+    memo = {s: g for s, g in original.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
+    memo.update({s: original.chart.formulas[i] for i, s in enumerate(original.speeds)})
+    return Lowering(memo)(formula)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computed it."""
+    found = {"python": platform.python_version()}
+    for name in ("appell", "casadi", "heyoka", "numpy", "scipy", "sympy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def load(path: str | Path, system: System | None = None) -> Motion:
+    """Read a motion that `Motion.save` wrote.
+
+    Args:
+        path: A .nc file or a .zarr folder.
+        system: The system it belongs to, to look up units and names again; the table itself needs none.
+    """
+    import xarray
+
+    path = Path(path)
+    if not path.exists():
+        raise AppellError(f"There is no file {path}.")
+    try:
+        data = xarray.open_zarr(path, consolidated=False) if path.suffix == ".zarr" else xarray.open_dataset(path, engine="scipy")
+        data = data.load()
+        data.close()
+        info = json.loads(data.attrs["appell"])
+    except (KeyError, ValueError, TypeError, OSError) as error:
+        raise AppellError(f"{path} was not written by appell: {error}.") from error
+    columns = {str(name): np.array(values) for name, values in data.data_vars.items()}
+    units = {str(name): str(values.attrs.get("units", "")) for name, values in data.data_vars.items()}
+    occurrences = [Occurrence(e["name"], e["t"]) for e in info["events"]]
+    return Motion(np.array(data["t"]), columns, units, info, Outcome[info["outcome"]], system, (), occurrences)

@@ -1,0 +1,24 @@
+"""How a run ended."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Outcome(Enum):
+    """Sentences about the end of a run; everything computed up to there is kept."""
+
+    DONE = "The end of the interval was reached."
+    EVENT = "A stop event ended the run."
+    INTERRUPTED = "The run was interrupted from the keyboard; what was computed is kept."
+    NOT_FINITE = "The state stopped being finite."
+    STEP_COLLAPSED = "The step size collapsed: the motion cannot be continued with the wanted accuracy."
+    SINGULAR = "The mass matrix became singular."
+    SPEEDS_SINGULAR = "The chosen speeds stopped describing the motion."
+    ACCUMULATION = "Events followed each other ever faster (Zeno); the motion comes to rest there."
+    STEP_LIMIT = "The largest allowed number of steps was reached; give a larger max_steps."
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run ended as wished."""
+        return self in (Outcome.DONE, Outcome.EVENT)

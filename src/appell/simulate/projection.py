@@ -1,0 +1,74 @@
+"""Keeping a motion on its constraints: after every step one or two Newton steps, where they are needed at all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from appell.compile.code import Code
+from appell.compile.machine import Machine
+
+GOOD = 2e-14  # residuals up to this times the size of the state are rounding
+
+
+class Projection:
+    """Moves x = (q, u, z) back onto the position rows, and onto the velocity rows where the speeds are redundant.
+
+    The correction is the smallest one in the metric of the mass matrix's diagonal.
+
+    Args:
+        code: The equations as functions.
+        p: Values of the parameters.
+    """
+
+    def __init__(self, code: Code, p: np.ndarray) -> None:
+        mechanics = code.equations.mechanics
+        self.n = len(mechanics.model.coordinates)
+        self.speeds = len(code.equations.speeds)
+        self.p = p
+        self.holonomic = bool(mechanics.position_rows)
+        self.redundant = code.equations.chart.redundant
+        self._position = Machine(mechanics.functions["position"], simd=False) if self.holonomic else None
+        self._velocity = Machine(mechanics.functions["velocity"], simd=False) if mechanics.row_names else None
+
+    @property
+    def active(self) -> bool:
+        """Whether there is anything to keep."""
+        return self.holonomic or self.redundant
+
+    def __call__(self, t: float, x: np.ndarray) -> bool:
+        """Correct x in place; returns whether it was changed."""
+        changed = False
+        if self._position is not None:
+            changed = self._positions(t, x)
+        if self.redundant and self._velocity is not None:
+            changed = self._velocities(t, x) or changed
+        return changed
+
+    def _positions(self, t: float, x: np.ndarray) -> bool:
+        assert self._position is not None
+        q, changed = x[: self.n], False
+        for _ in range(4):
+            residual, jacobian = self._position(t, q, self.p)
+            if np.max(np.abs(residual)) <= GOOD * max(1.0, float(np.max(np.abs(q)))):
+                break
+            q -= np.linalg.lstsq(jacobian, residual[:, 0], rcond=1e-9)[0]
+            changed = True
+        return changed
+
+    def _velocities(self, t: float, x: np.ndarray) -> bool:
+        assert self._velocity is not None
+        q, v, z = x[: self.n], x[self.n : 2 * self.n], x[2 * self.n :]
+        changed = False
+        for _ in range(4):
+            residual, jacobian = self._velocity(t, q, v, z, self.p)
+            if np.max(np.abs(residual)) <= GOOD * max(1.0, float(np.max(np.abs(v)))):
+                break
+            v -= np.linalg.lstsq(jacobian, residual[:, 0], rcond=1e-9)[0]
+            changed = True
+        return changed
+
+    def jacobian(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """de/dv at a state."""
+        assert self._velocity is not None
+        return self._velocity(t, q, v, z, self.p)[1]
+

@@ -1,0 +1,56 @@
+"""Forces of constraint, computed after the fact from a motion that never knew them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from appell.compile.state import unknown
+from appell.errors import ModelError
+from appell.simulate.ledger import Ledger
+
+if TYPE_CHECKING:
+    from appell.simulate.motion import Motion
+
+
+def reactions(motion: Motion, constraint: str | None) -> Any:
+    """Multipliers and generalized forces of the constraints along a motion.
+
+    The multiplier of a row is the force along it: of a rolling row the contact force in that direction, of a closed loop
+    the joint force. The generalized force of a row is its multiplier times the row's gradient.
+
+    Args:
+        motion: The motion.
+        constraint: Name of a constraint or of one of its rows; all if left out.
+
+    Returns:
+        An xarray Dataset: each row's multiplier under its name, and `force` over row, coordinate and time.
+    """
+    import xarray
+
+    system = motion.system
+    mechanics, model = system.equations.mechanics, system.model
+    names = list(mechanics.row_names)
+    if not names:
+        raise ModelError(f"{model.name!r} has no constraints, hence no reactions.")
+    owners = [c.name for c in model.constraints for _ in c.rows]
+    known = [*dict.fromkeys(owners), *names]
+    if constraint is not None and constraint not in known:
+        raise ModelError(unknown(constraint, known, f"constraint of {model.name!r}"))
+    chosen = [i for i, name in enumerate(names) if constraint in (None, name, owners[i])]
+    ledger = Ledger(mechanics, system.equations.split.rows)
+    times = motion.times
+    inputs = motion.inputs_at(times) if model.inputs else np.zeros((times.size, 0))
+    n = len(model.coordinates)
+    values = np.empty((times.size, len(names)))
+    forces = np.empty((len(chosen), n, times.size))
+    for k, (t, row) in enumerate(zip(times, motion.states(times), strict=True)):
+        q, v, z = row[:n], row[n : 2 * n], row[2 * n :]
+        values[k] = ledger.multipliers(t, q, v, z, inputs[k], system.p)
+        J = np.array(mechanics.functions["velocity"](t, q, v, z, system.p)[1])
+        forces[:, :, k] = J[chosen] * values[k, chosen][:, None]
+    data = {names[i]: ("t", values[:, i]) for i in chosen}
+    data["force"] = (("row", "coordinate", "t"), forces)
+    labels = {"t": times, "row": [names[i] for i in chosen], "coordinate": [s.label for s in model.coordinates]}
+    return xarray.Dataset(data, labels)

@@ -1,0 +1,465 @@
+"""Simulate: from a system and a start to a motion, leg by leg."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import sympy as sp
+
+from appell.compile.code import Code
+from appell.compile.machine import Machine
+from appell.compile.state import State, names_of, unknown
+from appell.compile.system import System
+from appell.errors import InconsistentStartError, IntegrationError, ModelError
+from appell.kinematics.chart import Split
+from appell.model.symbols import Input, key
+from appell.simulate.events import Event, Occurrence
+from appell.simulate.flow import Modes
+from appell.simulate.leg import End, Enough, Task
+from appell.simulate.method import Method, choose
+from appell.simulate.motion import Motion, Stretch
+from appell.simulate.outcome import Outcome
+from appell.simulate.progress import Progress
+from appell.simulate.projection import Projection
+
+RESTLESS = 6.0  # growth of the dependent velocities, against the best choice, at which the choice is changed
+ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
+
+
+def simulate(
+    system: System,
+    start: State | Mapping[Any, float] | None = None,
+    until: float | None = None,
+    *,
+    method: str = "auto",
+    rtol: float | None = None,
+    atol: float | None = None,
+    points: int = 501,
+    at: Any = None,
+    events: Sequence[Event] = (),
+    outputs: Mapping[str, Any] | None = None,
+    inputs: Mapping[Any, Any] | None = None,
+    control: Any = None,
+    progress: bool | None = None,
+    max_steps: int = 100_000_000,
+) -> Motion:
+    """Integrate the equations of a system.
+
+    Args:
+        system: A system with all its numbers bound.
+        start: A state, values for `system.state`, or nothing for the model's suggested start.
+        until: The time at which to stop; the model's suggestion if left out.
+        method: `"auto"`, `"taylor"`, `"dop853"`, `"cvodes"`, or one of SciPy's (`"RK45"`, `"DOP853"`, `"Radau"`, `"BDF"`,
+            `"LSODA"`).
+        rtol: Relative tolerance; machine precision for Taylor's method, 1e-12 for dop853, 1e-10 else.
+        atol: Absolute tolerance; as rtol if left out.
+        points: How many times, evenly spread, the motion is tabulated at.
+        at: Instead: the times themselves.
+        events: Zeros to locate, with what then happens.
+        outputs: Further quantities to tabulate: name -> formula.
+        inputs: Inputs as numbers, formulas in the state and time, or Python functions of t.
+        control: A Python function (t, state) -> values of the open inputs (a number, a list, or name -> value).
+        progress: Whether to show a bar; on terminals by default.
+        max_steps: Largest number of steps.
+
+    Returns:
+        The motion, also if the run ended early; `motion.outcome` says how it ended.
+    """
+    if not isinstance(system, System):
+        raise IntegrationError(f"Only a System can be simulated, got {type(system).__name__}; write compile(derive(model)).bind(...).")
+    system, law = _driven(system, inputs, control)
+    if law is None:
+        _ = system.w
+    _ = system.p
+    state = _start(system, start)
+    end = float(system.model.until + state.t if until is None else until)
+    if not end > state.t or not np.isfinite(end):
+        raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")
+    for event in events:
+        _check_event(system, event)
+    return _Run(system, state, end, method, rtol, atol, tuple(events), law, progress, max_steps).motion(points, at, outputs)
+
+
+def _driven(system: System, inputs: Mapping[Any, Any] | None, control: Any) -> tuple[System, Callable[[float, State], np.ndarray] | None]:
+    """Numbers are bound, formulas closed into the graph, Python functions become a law."""
+    names = {w.label: w for w in system.model.inputs}
+    numbers: dict[str, float] = {}
+    formulas: dict[Input, Any] = {}
+    functions: dict[str, Callable[[float], float]] = {}
+    for name, value in (inputs or {}).items():
+        label = key(name)
+        if label not in names:
+            raise ModelError(unknown(label, sorted(names), f"input of {system.model.name!r}"))
+        if callable(value) and not isinstance(value, sp.Basic):
+            functions[label] = value
+        elif isinstance(value, sp.Basic) and value.free_symbols:
+            formulas[names[label]] = value
+        else:
+            numbers[label] = float(value)
+    if isinstance(control, Mapping):
+        formulas.update(control)
+        control = None
+    system = system.bind(numbers)
+    if formulas:
+        system = System(Code(system.equations.close(formulas), system.code.simd), system.values)
+    if not functions and control is None:
+        return system, None
+    order = [w.label for w in system.equations.inputs]
+
+    def law(t: float, state: State) -> np.ndarray:
+        values = np.array([system.values.get(label, np.nan) for label in order])
+        for label, function in functions.items():
+            values[order.index(label)] = float(function(t))
+        if control is not None:
+            given = control(t, state)
+            if isinstance(given, Mapping):
+                for name, value in given.items():
+                    values[order.index(key(name))] = float(value)
+            else:
+                values[:] = np.atleast_1d(np.asarray(given, dtype=float))
+        if np.isnan(values).any():
+            raise ModelError(f"No finite value for the input {order[int(np.argmax(np.isnan(values)))]!r} at t = {t:g}.")
+        return values
+
+    return system, law
+
+
+def _start(system: System, start: State | Mapping[Any, float] | None) -> State:
+    if start is None:
+        labels = names_of(system.model)
+        given = {name: value for name, value in system.model.start.items() if name in labels}
+        speeds = {name: value for name, value in system.model.start.items() if name not in labels}
+        return system.consistent(speeds, near=given) if system.model.constraints else system.state({**given, **speeds})
+    if not isinstance(start, State):
+        return system.state(start)
+    if start.names != names_of(system.model):
+        raise ModelError(f"The start is a state of {start.model.name!r} ({', '.join(start.names)}), not of {system.model.name!r}.")
+    if not np.all(np.isfinite(start.array)):
+        bad = start.names[int(np.argmin(np.isfinite(start.array)))]
+        raise InconsistentStartError(f"The starting value of {bad!r} is not finite.")
+    residual = system.residual(start)
+    worst = max(residual, key=lambda name: abs(residual[name]), default=None)
+    if worst is not None and not abs(residual[worst]) < 1e-7:
+        raise InconsistentStartError(
+            f"The start violates the constraint {worst!r} by {residual[worst]:.3g}. "
+            "Use system.consistent(keep={...}, near={...}) to find a state on the constraints."
+        )
+    return start
+
+
+def _check_event(system: System, event: Event) -> None:
+    system.equations.formula(event.expression)
+    names = (*names_of(system.model), *(s.label for s in system.equations.speeds))
+    for label, formula in event.reset.items():
+        if label not in names:
+            raise ModelError(unknown(label, names, "entry of the state that an event could reset"))
+        system.equations.formula(formula)
+
+
+class _Run:
+    """One call of simulate: legs, events, switches, until the end."""
+
+    def __init__(
+        self,
+        system: System,
+        state: State,
+        end: float,
+        method: str,
+        rtol: float | None,
+        atol: float | None,
+        events: tuple[Event, ...],
+        law: Callable[[float, State], np.ndarray] | None,
+        progress: bool | None,
+        max_steps: int,
+    ) -> None:
+        self.system, self.end, self.wanted, self.events, self.law = system, end, method, events, law
+        self.rtol, self.atol, self.max_steps = rtol, atol, max_steps
+        self.p = system.p
+        self.progress = Progress(state.t, end, progress)
+        self.stretches: list[Stretch] = []
+        self.occurrences: list[Occurrence] = []
+        self.switches: list[str] = []
+        self.outcome, self.detail = Outcome.DONE, ""
+        self.interrupted = False
+        self._modes: dict[Code, Modes] = {}
+        self._projections: dict[Code, Projection] = {}
+        self._wish: Split | Outcome | None = None
+        self.began = time.perf_counter()
+        self.state = state
+        self.t = state.t
+        self.use(self._best_code(system.code, state))
+        self.x = self.bound.to_x(state)
+        self.projection(self.t, self.x)
+        if not np.all(np.isfinite(self.x)):
+            raise IntegrationError("The speeds cannot be found at the start: the chosen speeds are dependent there.")
+        self.w = self._inputs()
+        self.modes.start(self.t, self.x, self.w, self.p)
+        self.method: Method = choose(
+            method, self.modes.flow(), self.t, self.x, end, self.w, self.modes.parameters(self.p), system.code.simd, law is not None
+        )
+
+    # The present choice of speeds.
+
+    def use(self, code: Code) -> None:
+        """Take the equations of one choice of speeds."""
+        self.code = code
+        self.bound = System(code, self.system.values)
+        if code not in self._projections:
+            self._projections[code] = Projection(code, self.p)
+            self._modes[code] = Modes(code, self.events)
+        self.projection, self.modes = self._projections[code], self._modes[code]
+        self._calm = np.inf
+
+    def _best_code(self, code: Code, state: State) -> Code:
+        """At the start: the given choice of speeds if it is good enough here, else the best."""
+        equations = code.equations
+        if equations.formulation.fixed or not equations.mechanics.row_names:
+            return code
+        jacobian = Projection(code, self.p).jacobian(state.t, state.q, state.v, state.z)
+        best = Split.at(jacobian)
+        if not equations.split.dependent:  # formulations that keep all rates need only the right rows
+            return code if len(best.rows) == len(equations.split.rows) else code.with_split(best)
+        if equations.split.growth(jacobian) <= RESTLESS * best.growth(jacobian) and len(best.rows) == len(equations.split.rows):
+            return code
+        if len(best.rows) >= len(equations.model.coordinates):
+            return code
+        if best.rows != equations.split.rows and len(best.rows) == len(equations.split.rows):
+            best = Split.at(jacobian)
+        return code.with_split(best)
+
+    def _inputs(self) -> np.ndarray:
+        return self.bound.w if self.law is None else self.law(self.t, self.state)
+
+    # After every step.
+
+    def watch(self, t: float, x: np.ndarray) -> bool:
+        """Keep the constraints, look at the speeds, hear the keyboard, show the progress."""
+        changed = self.projection(t, x) if self.projection.active else False
+        self.progress(t)
+        if self.interrupted:
+            self._wish = Outcome.INTERRUPTED
+            raise Enough
+        if self.code.equations.split.dependent:
+            self._look_at_speeds(t, x)
+        return changed
+
+    def _look_at_speeds(self, t: float, x: np.ndarray) -> None:
+        """Ask for other dependent velocities well before the present ones become singular."""
+        n, m = self.projection.n, self.projection.speeds
+        v = x[n : 2 * n] if self.code.equations.chart.redundant else self.code.rates.flat(t, x, self._some_inputs(), self.p)
+        jacobian = self.projection.jacobian(t, x[:n], v, x[n + m :])
+        split = self.code.equations.split
+        growth = split.growth(jacobian)
+        if growth <= min(self._calm, 1e3):
+            self._calm = max(4.0, RESTLESS * Split.at(jacobian).growth(jacobian)) if not np.isfinite(self._calm) else self._calm
+            return
+        if self.code.equations.formulation.fixed:
+            if growth > 1e9:
+                self._wish = Outcome.SPEEDS_SINGULAR
+                raise Enough
+            return
+        best = Split.at(jacobian)
+        if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
+            self._wish = best
+            raise Enough
+        self._calm = 2 * growth
+
+    def _some_inputs(self) -> np.ndarray:
+        return np.zeros(len(self.code.equations.inputs)) if self.law is not None else self.bound.w
+
+    # The run.
+
+    def motion(self, points: int, at: Any, outputs: Mapping[str, Any] | None) -> Motion:
+        """Run, and tabulate."""
+        grid = self._grid(points, at)
+        with self.progress, _keyboard(self):
+            while self._leg(grid):
+                pass
+        return Motion.of_run(
+            system=self.system,
+            stretches=self.stretches,
+            outcome=self.outcome,
+            detail=self.detail,
+            method=self.method.name,
+            reason=self.method.reason,
+            occurrences=self.occurrences,
+            switches=self.switches,
+            seconds=time.perf_counter() - self.began,
+            grid=grid,
+            outputs=dict(outputs or {}),
+            law=self.law,
+        )
+
+    def _grid(self, points: int, at: Any) -> np.ndarray:
+        if at is None:
+            if int(points) < 2:
+                raise IntegrationError(f"A motion needs at least two points, got points={points}.")
+            return np.linspace(self.t, self.end, int(points))
+        grid = np.asarray(at, dtype=float).ravel()
+        if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(np.diff(grid) <= 0):
+            raise IntegrationError("The times at=... must be finite and increasing.")
+        if grid[0] < self.t or grid[-1] > self.end:
+            raise IntegrationError(f"The times at=... must lie within [{self.t:g}, {self.end:g}]; got {grid[0]:g} .. {grid[-1]:g}.")
+        return grid
+
+    def _leg(self, grid: np.ndarray) -> bool:
+        """One leg and what follows from its end; returns whether the run goes on."""
+        flow, p = self.modes.flow(), self.modes.parameters(self.p)
+        task = Task(
+            flow, self.t, self.x, self.end, self.w, p, self.rtol, self.atol, self.watch,
+            self._gates(flow.count, p), self.max_steps, self._python_law(), grid[(grid > self.t) & (grid <= self.end)],
+        )  # fmt: skip
+        self._wish = None
+        leg = self.method.integrate(task)
+        self.max_steps -= leg.steps
+        self.t, self.x = float(leg.times[-1]), np.array(leg.final)
+        self.stretches.append(Stretch(self.code, self.w, p, leg.times, leg.dense, np.array(leg.final)))
+        if leg.end is End.REACHED:
+            return False
+        if leg.end is End.GUARD:
+            return self._guard(leg.guard)
+        if leg.end is End.WATCHER:
+            return self._watcher()
+        self.outcome = {
+            End.NOT_FINITE: Outcome.NOT_FINITE,
+            End.COLLAPSED: Outcome.STEP_COLLAPSED,
+            End.STEP_LIMIT: Outcome.STEP_LIMIT,
+        }[leg.end]
+        self._diagnose()
+        return False
+
+    def _python_law(self) -> Callable[[float, np.ndarray], np.ndarray] | None:
+        if self.law is None:
+            return None
+        law, bound, p = self.law, self.bound, self.modes.parameters(self.p)
+        machine, zeros = self.modes.flow().machine, self._some_inputs()
+        rates = self.code.rates
+        n, m = self.projection.n, self.projection.speeds
+
+        def f(t: float, x: np.ndarray) -> np.ndarray:
+            v = rates.flat(t, x, zeros, self.p)
+            state = State(bound.model, np.concatenate([x[:n], v, x[n + m :]]), t)
+            return machine.flat(t, x, law(t, state), p)
+
+        return f
+
+    def _gates(self, count: int, p: np.ndarray) -> np.ndarray:
+        """Guards that rest on zero are not looked at until they have moved."""
+        gates = np.ones(count, dtype=bool)
+        if not count:
+            return gates
+        values, rates = (e.ravel() for e in self.modes.flow().guard_machine(self.t, self.x, self.w, p))
+        resting = (np.abs(values) < 1e-9) & (rates <= 1e-12)
+        return gates & ~resting
+
+    def _guard(self, guard: int) -> bool:
+        kind, which, side = self.modes.owner(guard)
+        self.projection(self.t, self.x)
+        if kind == "kink":
+            self.modes.switch(which, self.t, self.x, self.w, self.p, side)
+            name = f"kink {which}"
+        else:
+            event = self.events[which]
+            name = event.name
+            if event.reset:
+                self._reset(event)
+        self.occurrences.append(Occurrence(name, self.t))
+        if kind == "event" and self.events[which].stop:
+            self.outcome, self.detail = Outcome.EVENT, f"{name!r} at t = {self.t:.12g}"
+            return False
+        limit = self._accumulating()
+        if limit is not None:
+            self.outcome = Outcome.ACCUMULATION
+            self.detail = f"{name!r} piles up at t = {limit:.9g}; model the contact at rest as a constraint to go on"
+            return False
+        return self.t < self.end
+
+    def _accumulating(self, kept: int = 6) -> float | None:
+        """The time at which events pile up, if they follow each other ever faster and it is almost there."""
+        times = np.array([o.t for o in self.occurrences[-kept - 1 :]])
+        gaps = np.diff(times)
+        if gaps.size < kept:
+            return None
+        if gaps.sum() <= ZENO * 1e-3:
+            return float(times[-1])
+        ratios = gaps[1:] / np.maximum(gaps[:-1], 1e-300)
+        if np.any(ratios >= 0.999) or np.ptp(ratios) > 1e-3:
+            return None
+        left = float(gaps[-1] * ratios[-1] / (1 - ratios[-1]))
+        return float(times[-1] + left) if left < ZENO * max(1.0, abs(self.t)) else None
+
+    def _reset(self, event: Event) -> None:
+        equations = self.code.equations
+        formulas = [equations.formula(e) for e in event.reset.values()]
+        machine = Machine(ca.Function("reset", equations.arguments, [ca.densify(ca.vertcat(*formulas))]), simd=False)
+        values = machine.flat(self.t, self.x, self.w, self.p)
+        state = self.bound.from_x(self.t, self.x)
+        speeds = [s.label for s in equations.speeds]
+        array, names = state.array.copy(), names_of(self.system.model)
+        by_speeds = False
+        for label, value in zip(event.reset, values, strict=True):
+            if label in names:
+                array[names.index(label)] = value
+            else:
+                by_speeds = True
+                self.x[self.projection.n + speeds.index(label)] = value
+        if not by_speeds:
+            new = State(self.system.model, array, self.t)
+            self.x = self.bound.to_x(new)
+        self.projection(self.t, self.x)
+        self.modes.start(self.t, self.x, self.w, self.p)
+
+    def _watcher(self) -> bool:
+        if isinstance(self._wish, Split):
+            state = self.bound.from_x(self.t, self.x)
+            old = ", ".join(map(str, self.code.equations.dependent))
+            self.use(self.code.with_split(self._wish))
+            new = ", ".join(map(str, self.code.equations.dependent))
+            self.switches.append(f"t = {self.t:.6g}: dependent velocities {old} -> {new}")
+            self.x = self.bound.to_x(state)
+            self.modes.start(self.t, self.x, self.w, self.p)
+            return True
+        assert isinstance(self._wish, Outcome)
+        self.outcome = self._wish
+        self.detail = f"t = {self.t:.9g}"
+        if self.outcome is Outcome.SPEEDS_SINGULAR:
+            chosen = ", ".join(map(str, self.code.equations.speeds))
+            self.detail += f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"
+        return False
+
+    def _diagnose(self) -> None:
+        """Where it stopped and the likely cause."""
+        matrix, forcing = self.code.linear_system(self.t, self.x, self.w, self.p)
+        cause = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
+        condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
+        if matrix.size and not (condition < 1e12):
+            self.outcome = Outcome.SINGULAR
+            cause = f"its condition number is {condition:.2g}; a coordinate without inertia, or coordinates that degenerate there"
+        elif not np.all(np.isfinite(forcing)):
+            cause = "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
+        state = self.bound.from_x(self.t, self.x)
+        self.detail = f"t = {self.t:.9g}, {state!r}; likely cause: {cause}"
+
+
+@contextmanager
+def _keyboard(run: _Run) -> Iterator[None]:
+    """Ctrl-C ends the run at the next step instead of throwing away what was computed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handler(*_: object) -> None:
+        run.interrupted = True
+
+    old = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old)
