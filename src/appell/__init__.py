@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from appell import library as library
     from appell.analysis.verify import Verification as Verification
     from appell.analysis.verify import verify as verify
-    from appell.compile.state import State as State
-    from appell.compile.system import System as System
-    from appell.compile.system import compile as compile
+    from appell.code.state import State as State
+    from appell.code.system import System as System
+    from appell.code.system import compile as compile
     from appell.equations import Equations as Equations
     from appell.errors import AppellError as AppellError
     from appell.formulation.abstract import derive as derive
@@ -46,18 +46,18 @@ if TYPE_CHECKING:
     from appell.model.symbols import speeds as speeds
     from appell.model.symbols import states as states
     from appell.model.symbols import t as t
-    from appell.simulate.events import Event as Event
-    from appell.simulate.motion import Motion as Motion
-    from appell.simulate.motion import load as load
-    from appell.simulate.outcome import Outcome as Outcome
-    from appell.simulate.run import simulate as simulate
+    from appell.motion.events import Event as Event
+    from appell.motion.motion import Motion as Motion
+    from appell.motion.motion import load as load
+    from appell.motion.outcome import Outcome as Outcome
+    from appell.motion.run import simulate as simulate
 
 __version__ = "0.1.0"
 
 _HOME = {
     "analysis.verify": "Verification verify",
-    "compile.state": "State",
-    "compile.system": "System compile",
+    "code.state": "State",
+    "code.system": "System compile",
     "equations": "Equations",
     "errors": "AppellError",
     "formulation.abstract": "derive",
@@ -71,10 +71,10 @@ _HOME = {
     "model.frame": "Frame Vector",
     "model.model": "Model",
     "model.symbols": "coordinates inputs parameters speeds states t",
-    "simulate.events": "Event",
-    "simulate.motion": "Motion load",
-    "simulate.outcome": "Outcome",
-    "simulate.run": "simulate",
+    "motion.events": "Event",
+    "motion.motion": "Motion load",
+    "motion.outcome": "Outcome",
+    "motion.run": "simulate",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 

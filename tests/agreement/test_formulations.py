@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from appell import library
-from appell.compile.state import State
-from appell.compile.system import compile
+from appell.code.state import State
+from appell.code.system import compile
 from appell.errors import FormulationError
 from appell.formulation.abstract import derive
 from appell.formulation.gibbs_appell import GibbsAppell

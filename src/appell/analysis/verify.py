@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.compile.agreement import Rivals, disagreement
+from appell.code.agreement import Rivals, disagreement
 from appell.errors import FormulationError, InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
 from appell.kinematics.consistency import sample_split, sample_state

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appell.compile.agreement import Rivals, disagreement
+from appell.code.agreement import Rivals, disagreement
 from appell.errors import AppellError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
-from appell.simulate.ledger import Ledger
+from appell.motion.ledger import Ledger
 
 if TYPE_CHECKING:
-    from appell.simulate.motion import Motion
+    from appell.motion.motion import Motion
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 PANELS = 4000

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appell.compile.state import State, names_of, unknown
+from appell.code.state import State, names_of, unknown
 from appell.errors import InconsistentStartError, ModelError
 from appell.kinematics.consistency import project_positions, project_velocities
 
 if TYPE_CHECKING:
-    from appell.compile.system import System
+    from appell.code.system import System
 
 CLOSE = 1e-9
 

@@ -15,7 +15,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from appell.compile.machine import Machine
+from appell.code.machine import Machine
 from appell.kinematics.mechanics import Mechanics
 
 

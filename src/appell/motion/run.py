@@ -13,21 +13,21 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 
-from appell.compile.code import Code
-from appell.compile.machine import Machine
-from appell.compile.state import State, names_of, unknown
-from appell.compile.system import System
+from appell.code.code import Code
+from appell.code.machine import Machine
+from appell.code.state import State, names_of, unknown
+from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.chart import Split
 from appell.model.symbols import Input, key
-from appell.simulate.events import Event, Occurrence
-from appell.simulate.flow import Modes
-from appell.simulate.leg import End, Enough, Task
-from appell.simulate.method import Method, choose
-from appell.simulate.motion import Motion, Stretch
-from appell.simulate.outcome import Outcome
-from appell.simulate.progress import Progress
-from appell.simulate.projection import Projection
+from appell.motion.events import Event, Occurrence
+from appell.motion.flow import Modes
+from appell.motion.leg import End, Enough, Task
+from appell.motion.method import Method, choose
+from appell.motion.motion import Motion, Stretch
+from appell.motion.outcome import Outcome
+from appell.motion.progress import Progress
+from appell.motion.projection import Projection
 
 RESTLESS = 6.0  # growth of the dependent velocities, against the best choice, at which the choice is changed
 ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from appell.simulate.motion import Motion
+    from appell.motion.motion import Motion
 
 
 def plot(motion: Motion, names: tuple[Any, ...], path: str | Path | None) -> Any:

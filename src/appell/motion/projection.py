@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from appell.compile.code import Code
-from appell.compile.machine import Machine
+from appell.code.code import Code
+from appell.code.machine import Machine
 
 GOOD = 2e-14  # residuals up to this times the size of the state are rounding
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from scipy.optimize import brentq
 
-from appell.simulate.leg import End, Enough, Leg, Task
+from appell.motion.leg import End, Enough, Leg, Task
 
 LOOKS = 8  # places within a step at which the guards are looked at
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from appell.compile.machine import Machine
+from appell.code.machine import Machine
 from appell.equations import Equations
 from appell.kinematics.chart import Split
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.compile.state import unknown
+from appell.code.state import unknown
 from appell.errors import ModelError
-from appell.simulate.ledger import Ledger
+from appell.motion.ledger import Ledger
 
 if TYPE_CHECKING:
-    from appell.simulate.motion import Motion
+    from appell.motion.motion import Motion
 
 
 def reactions(motion: Motion, constraint: str | None) -> Any:

@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 import numpy as np
 
-from appell.simulate.flow import Flow
+from appell.motion.flow import Flow
 
 
 class End(Enum):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from appell.compile import heyoka_code
-from appell.simulate.flow import Flow
-from appell.simulate.leg import End, Enough, Leg, Task
+from appell.code import heyoka_code
+from appell.motion.flow import Flow
+from appell.motion.leg import End, Enough, Leg, Task
 
 TINY = 45  # below so many operations straight-line code compiles fast and runs faster than compact code
 

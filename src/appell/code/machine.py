@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from appell.compile import heyoka_code
+from appell.code import heyoka_code
 
 
 class Machine:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.integrate
 
-from appell.simulate.leg import End, Leg, Task
-from appell.simulate.stepping import march
+from appell.motion.leg import End, Leg, Task
+from appell.motion.stepping import march
 
 IMPLICIT = ("Radau", "BDF", "LSODA")
 

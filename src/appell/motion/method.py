@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from appell.compile import heyoka_code
+from appell.code import heyoka_code
 from appell.errors import IntegrationError
-from appell.simulate import cvodes, dop853, scipy_methods, taylor
-from appell.simulate.flow import Flow
-from appell.simulate.leg import Leg, Task
+from appell.motion import cvodes, dop853, scipy_methods, taylor
+from appell.motion.flow import Flow
+from appell.motion.leg import Leg, Task
 
 OWN = ("taylor", "dop853", "cvodes")
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")

@@ -11,11 +11,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from appell.compile import heyoka_code
-from appell.compile.code import Code, function_of
-from appell.compile.export import write_c
-from appell.compile.starting import consistent_state, given_state
-from appell.compile.state import State, unknown
+from appell.code import heyoka_code
+from appell.code.code import Code, function_of
+from appell.code.export import write_c
+from appell.code.starting import consistent_state, given_state
+from appell.code.state import State, unknown
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.model.model import Model

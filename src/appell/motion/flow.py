@@ -13,10 +13,10 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from appell.compile.code import Code
-from appell.compile.machine import Machine
+from appell.code.code import Code
+from appell.code.machine import Machine
 from appell.graph.kinks import Modal, has_kinks
-from appell.simulate.events import Event
+from appell.motion.events import Event
 
 
 @dataclass(frozen=True, eq=False)

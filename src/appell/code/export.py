@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from appell.compile.code import function_of
+from appell.code.code import function_of
 from appell.errors import CompileError
 
 if TYPE_CHECKING:
-    from appell.compile.system import System
+    from appell.code.system import System
 
 
 def write_c(system: System, path: Path) -> list[Path]:

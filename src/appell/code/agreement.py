@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from appell.compile.machine import Machine
+from appell.code.machine import Machine
 from appell.equations import Equations
 from appell.errors import AppellError
 from appell.formulation import FORMULATIONS

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
-from appell.simulate.leg import End, Enough, Leg, Task
+from appell.motion.leg import End, Enough, Leg, Task
 
 POINTS = 2000
 CHUNKS = 40

@@ -14,10 +14,10 @@ import casadi as ca
 import numpy as np
 from scipy.integrate._ivp import dop853_coefficients as table
 
-from appell.compile.machine import Machine
-from appell.simulate.flow import Flow
-from appell.simulate.leg import End, Leg, Task
-from appell.simulate.stepping import march
+from appell.code.machine import Machine
+from appell.motion.flow import Flow
+from appell.motion.leg import End, Leg, Task
+from appell.motion.stepping import march
 
 STAGES = table.N_STAGES
 SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0

@@ -15,19 +15,19 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 
-from appell.compile.code import Code
-from appell.compile.machine import Machine
-from appell.compile.state import State, names_of, unknown
-from appell.compile.system import System
+from appell.code.code import Code
+from appell.code.machine import Machine
+from appell.code.state import State, names_of, unknown
+from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import AppellError, ModelError
 from appell.model.symbols import Letter, Rate, key
-from appell.simulate.events import Occurrence
-from appell.simulate.outcome import Outcome
-from appell.simulate.projection import Projection
+from appell.motion.events import Occurrence
+from appell.motion.outcome import Outcome
+from appell.motion.projection import Projection
 
 if TYPE_CHECKING:
-    from appell.simulate.check import Check
+    from appell.motion.check import Check
 
     DataArray = Dataset = DataFrame = Any
 
@@ -294,13 +294,13 @@ class Motion:
 
     def check(self) -> Check:
         """Constraint residuals, power balance, agreement of formulations along the motion."""
-        from appell.simulate.check import check
+        from appell.motion.check import check
 
         return check(self)
 
     def reactions(self, constraint: str | None = None) -> Dataset:
-        """Forces of constraint along the motion, of one constraint or of all; see `appell.simulate.reactions`."""
-        from appell.simulate.reactions import reactions
+        """Forces of constraint along the motion, of one constraint or of all; see `appell.motion.reactions`."""
+        from appell.motion.reactions import reactions
 
         return reactions(self, constraint)
 
@@ -314,7 +314,7 @@ class Motion:
         Returns:
             The Matplotlib figure.
         """
-        from appell.simulate.plot import plot
+        from appell.motion.plot import plot
 
         return plot(self, names, path)
 
