@@ -3,31 +3,34 @@
 import numpy as np
 import pytest
 
-from appell import library
-from appell.code.state import State
-from appell.code.system import compile
+import appell as ap
 from appell.errors import FormulationError
-from appell.formulation.abstract import derive
-from appell.formulation.gibbs_appell import GibbsAppell
-from appell.formulation.multipliers import Multipliers
-from appell.formulation.udwadia_kalaba import UdwadiaKalaba
-from appell.formulation.voronets import Voronets
-from appell.kinematics.consistency import project_positions, project_velocities, sample_state
+from appell.kinematics.chart import Split
+from appell.kinematics.consistency import (
+    jacobian_at,
+    project_positions,
+    project_velocities,
+    sample_split,
+    sample_state,
+)
 from appell.kinematics.mechanics import Mechanics
-from appell.model.symbols import speeds
 
 NONLINEAR = {"appell-hamel", "constant-speed"}  # refused by Voronets
 SINGULAR = {"rolling-ball", "four-bar"}  # mass matrix without constraints: quaternion norm, massless last bar
 VARIANTS = {
     "pendulum-chain": [{"angles": "absolute"}, {"mass": "points"}, {"links": 1}, {"links": 6, "angles": "absolute"}],
 }
-CASES = [(name, {}) for name in library.names()] + [(name, o) for name, listed in VARIANTS.items() for o in listed]
+CASES = [(name, {}) for name in ap.library.names()] + [(name, o) for name, listed in VARIANTS.items() for o in listed]
 
 
 def random_states(model, count=5, seed=3):
-    """States on the constraints at random times, inputs and parameters as suggested."""
+    """States on the constraints at random times, inputs and parameters as suggested.
+
+    Configurations where the rows lose rank (other assemblies of the Bricard loop) have no unique accelerations and
+    are left out.
+    """
     mechanics, rng = Mechanics(model), np.random.default_rng(seed)
-    p = mechanics.sample_values(rng)
+    p, rank = mechanics.sample_values(rng), len(sample_split(mechanics).rows)
     found = []
     while len(found) < count:
         q, v, z = sample_state(mechanics, rng, p, spread=0.5)
@@ -36,12 +39,13 @@ def random_states(model, count=5, seed=3):
         assert left < 1e-12
         v, left = project_velocities(mechanics, t, q, v, z, p)
         assert left < 1e-12
-        found.append(State(model, np.concatenate([q, v, z]), t))
+        if len(Split.at(jacobian_at(mechanics, t, q, v, z, p), rtol=1e-3).rows) == rank:
+            found.append(ap.State(model, np.concatenate([q, v, z]), t))
     return found
 
 
 def accelerations(model, formulation, states):
-    system = compile(derive(model, formulation)).bind()
+    system = ap.compile(ap.derive(model, formulation)).bind()
     return np.array([system.accelerations(state) for state in states])
 
 
@@ -54,21 +58,22 @@ def assert_close(got, expected, rtol=1e-10):
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: "-".join([case[0], *map(str, case[1].values())]))
 def case(request):
     name, options = request.param
-    model = library.model(name, options)
+    model = ap.library.model(name, options)
     states = random_states(model)
-    return name, model, states, accelerations(model, Multipliers(), states)
+    return name, model, states, accelerations(model, ap.Multipliers(), states)
 
 
 def test_every_letter_has_a_suggested_value(case):
     _, model, _, _ = case
     assert {s.label for s in (*model.parameters, *model.inputs)} == set(model.values)
     assert model.description
-    assert all(s.unit or "e" in s.name for s in model.coordinates)
+    unitless = {s.name for s in (*model.coordinates, *model.parameters, *model.inputs) if not s.unit}
+    assert unitless <= {"e0", "e1", "e2", "e3", "c"}  # quaternion, ratio of speeds
 
 
 def test_the_start_is_on_the_constraints(case):
     _, model, _, _ = case
-    system = compile(derive(model, Multipliers())).bind()
+    system = ap.compile(ap.derive(model, ap.Multipliers())).bind()
     state = system.consistent()
     near = [abs(state[name] - value) for name, value in model.start.items()]
     assert max(near) < 1e-9
@@ -77,16 +82,16 @@ def test_the_start_is_on_the_constraints(case):
 
 def test_gibbs_appell(case):
     _, model, states, expected = case
-    assert_close(accelerations(model, GibbsAppell(), states), expected)
+    assert_close(accelerations(model, ap.GibbsAppell(), states), expected)
 
 
 def test_voronets(case):
     name, model, states, expected = case
     if name in NONLINEAR:
         with pytest.raises(FormulationError, match="nonlinear"):
-            derive(model, Voronets())
+            ap.derive(model, ap.Voronets())
     else:
-        assert_close(accelerations(model, Voronets(), states), expected)
+        assert_close(accelerations(model, ap.Voronets(), states), expected)
 
 
 def test_udwadia_kalaba(case):
@@ -100,40 +105,39 @@ def test_udwadia_kalaba(case):
         assert (smallest < 1e-12 * largest) == (name in SINGULAR)
     if name in SINGULAR:
         pytest.skip("the mass matrix of the free system is singular")
-    assert_close(accelerations(model, UdwadiaKalaba(), states), expected)
+    assert_close(accelerations(model, ap.UdwadiaKalaba(), states), expected)
 
 
 def test_quasi_velocities_of_the_rolling_disk():
-    model = library.rolling_disk()
+    model = ap.library.rolling_disk()
     states = random_states(model)
-    expected = accelerations(model, Multipliers(), states)
+    expected = accelerations(model, ap.Multipliers(), states)
     (disk,) = model.bodies
-    w = speeds("w1 w2 w3")
+    w = ap.speeds("w1 w2 w3")
     for frame in (disk.frame, disk.frame.parent, model.ground):
         omega = frame.components(disk.angular_velocity)
-        formulation = GibbsAppell(speeds=dict(zip(w, omega, strict=True)))
+        formulation = ap.GibbsAppell(speeds=dict(zip(w, omega, strict=True)))
         assert_close(accelerations(model, formulation, states), expected)
 
 
 def test_quasi_velocities_of_the_snakeboard():
-    model = library.snakeboard()
+    model = ap.library.snakeboard()
     states = random_states(model)
-    expected = accelerations(model, Multipliers(), states)
-    x, y, yaw, front, rear = model.coordinates
+    expected = accelerations(model, ap.Multipliers(), states)
+    _, _, yaw, front, rear = model.coordinates
     board = model.bodies[0]
     forward = board.velocity_at(board.center).dot(board.frame.x)
-    u1, u2, u3 = speeds("u1 u2 u3")
+    u1, u2, u3 = ap.speeds("u1 u2 u3")
     for first in (forward, yaw.rate, forward + 0.3 * yaw.rate):
-        formulation = GibbsAppell(speeds={u1: first, u2: front.rate + yaw.rate, u3: rear.rate - front.rate})
+        formulation = ap.GibbsAppell(speeds={u1: first, u2: front.rate + yaw.rate, u3: rear.rate - front.rate})
         assert_close(accelerations(model, formulation, states), expected)
 
 
-@pytest.mark.parametrize(("c", "z_rate"), [(1.5, 3.0), (0.4, -1.0)])
-def test_nonlinear_quasi_velocities_of_appell_hamel(c, z_rate):
-    model = library.appell_hamel()
+def test_nonlinear_quasi_velocities_of_appell_hamel():
+    model = ap.library.appell_hamel()
     states = random_states(model)
-    expected = accelerations(model, Multipliers(), states)
+    expected = accelerations(model, ap.Multipliers(), states)
     x, y, z = model.coordinates
-    u1, u2 = speeds("u1 u2")
-    formulation = GibbsAppell(speeds={u1: z.rate, u2: x.rate * y.rate + c * z.rate**2})
+    u1, u2 = ap.speeds("u1 u2")
+    formulation = ap.GibbsAppell(speeds={u1: z.rate, u2: x.rate * y.rate + 1.5 * z.rate**2})
     assert_close(accelerations(model, formulation, states), expected)

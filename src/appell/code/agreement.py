@@ -10,6 +10,7 @@ from appell.equations import Equations
 from appell.errors import AppellError
 from appell.formulation import FORMULATIONS
 from appell.formulation.abstract import kinds
+from appell.formulation.udwadia_kalaba import UdwadiaKalaba
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
 
@@ -57,10 +58,14 @@ class Rivals:
         for name, (_, machine, speeds) in self._codes.items():
             u = np.array(speeds(t, q, v, z, p)).ravel()
             value = machine.flat(t, np.concatenate([q, u, z]), w, p)
-            if name == "Udwadia-Kalaba" and not np.all(np.isfinite(value)):
+            if name == UdwadiaKalaba.name and not self._free_system_regular(t, q, v, z, w, p):
                 continue
             found[name] = value
         return found
+
+    def _free_system_regular(self, *state: object) -> bool:
+        M = np.array(self.mechanics.functions["multiplier"](*state)[0])
+        return bool(np.linalg.cond(M) < 1e12)
 
 
 def _open(equations: Equations) -> ca.SX:

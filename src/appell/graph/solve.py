@@ -15,7 +15,8 @@ def solve_spd(matrix: ca.SX, right: ca.SX) -> ca.SX:
         return ca.SX(0, right.shape[1])
     if matrix.shape[0] == 1:
         return right / matrix
-    factors = ca.ldl(ca.sparsify(matrix))
+    # One triangle decides: where an entry cancels in the other one only, the pattern would not be symmetric.
+    factors = ca.ldl(ca.sparsify(ca.triu2symm(ca.triu(matrix))))
     return ca.ldl_solve(ca.densify(right), *factors)
 
 
@@ -39,7 +40,7 @@ def solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
         solution = _solve_block(ca.densify(matrix[i, j]), remainder)
         for position, k in enumerate(j):
             unknown[k] = solution[position, :]
-    return ca.vertcat(*[_of(row) for row in unknown])
+    return ca.densify(ca.vertcat(*[_of(row) for row in unknown]))
 
 
 def _of(row: ca.SX | None) -> ca.SX:

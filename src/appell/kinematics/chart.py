@@ -38,39 +38,50 @@ class Split:
     dependent: tuple[int, ...] = ()
 
     @classmethod
-    def at(cls, jacobian: np.ndarray, scale: np.ndarray | None = None, rtol: float = 1e-8) -> Split:
+    def at(cls, jacobian: np.ndarray, rtol: float = 1e-8, rows: tuple[int, ...] | None = None) -> Split:
         """The best split for a numeric Jacobian: rows by rank, columns by pivoting.
 
         Args:
             jacobian: de/dv at a state.
-            scale: Size of one unit of each rate, to compare metres with radians.
-            rtol: Singular values below this share of the largest count as zero.
+            rtol: Pivots below this share of the largest count as zero.
+            rows: Rows to use if they are independent here.
         """
-        if jacobian.shape[0] == 0:
+        scaled = unit_rows(jacobian)
+        if scaled.shape[0] == 0 or not np.any(scaled):
             return cls()
-        scaled = jacobian if scale is None else jacobian * scale
-        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
-        scaled = scaled / np.where(norms > 0, norms, 1)
         _, triangle, order = scipy.linalg.qr(scaled.T, pivoting=True, mode="economic")
         sizes = np.abs(np.diag(triangle))
-        rank = int(np.sum(sizes > rtol * max(sizes[0], 1e-300)))
-        rows = tuple(sorted(int(i) for i in order[:rank]))
-        _, _, columns = scipy.linalg.qr(scaled[list(rows)], pivoting=True, mode="economic")
-        return cls(rows, tuple(sorted(int(i) for i in columns[:rank])))
+        rank = int(np.sum(sizes > rtol * sizes[0]))
+        chosen = tuple(sorted(int(i) for i in order[:rank]))
+        if rows is not None and len(rows) == rank and smallest(scaled[list(rows)]) > 1e-3 * smallest(scaled[list(chosen)]):
+            chosen = rows
+        _, _, columns = scipy.linalg.qr(scaled[list(chosen)], pivoting=True, mode="economic")
+        return cls(chosen, tuple(sorted(int(i) for i in columns[:rank])))
 
-    def growth(self, jacobian: np.ndarray, scale: np.ndarray | None = None) -> float:
+    def growth(self, jacobian: np.ndarray) -> float:
         """How strongly independent rates are amplified into dependent ones; infinite where the split is singular."""
         if not self.rows:
             return 1.0
         if not np.all(np.isfinite(jacobian)):
             return np.inf
-        scaled = jacobian if scale is None else jacobian * scale
-        used = scaled[list(self.rows)]
+        used = jacobian[list(self.rows)]
         try:
             inverse = np.linalg.solve(used[:, list(self.dependent)], used)
         except np.linalg.LinAlgError:
             return np.inf
         return float(np.max(np.abs(inverse))) if np.all(np.isfinite(inverse)) else np.inf
+
+
+def unit_rows(jacobian: np.ndarray) -> np.ndarray:
+    """Rows of length one; rows that are nothing but rounding beside the largest become zero."""
+    norms = np.linalg.norm(jacobian, axis=1, keepdims=True)
+    real = norms > 1e-10 * np.max(norms, initial=0.0)
+    return np.where(real, jacobian, 0.0) / np.where(real, norms, 1.0)
+
+
+def smallest(matrix: np.ndarray) -> float:
+    """The smallest singular value."""
+    return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if matrix.size else 1.0
 
 
 @dataclass(frozen=True, eq=False)

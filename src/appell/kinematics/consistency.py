@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from appell.kinematics.chart import Split
+from appell.kinematics.chart import Split, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
 
 EXHAUSTIVE = 120  # so many splits are compared one by one
@@ -121,9 +121,12 @@ def sample_split(mechanics: Mechanics) -> Split:
         jacobians = [jacobian_at(mechanics, 0.0, q, v, z, p)]
     splits = [Split.at(jacobian) for jacobian in jacobians]
     rank = max(len(split.rows) for split in splits)
-    rows = next(split.rows for split in splits if len(split.rows) == rank)
     regular = [j for j, split in zip(jacobians, splits, strict=True) if len(split.rows) == rank]
-    candidates = [split for split in splits if len(split.rows) == rank]
+    choices = list(dict.fromkeys(split.rows for split in splits if len(split.rows) == rank))
+    if math.comb(len(mechanics.row_names), rank) <= EXHAUSTIVE:
+        choices = list(itertools.combinations(range(len(mechanics.row_names)), rank))
+    rows = max(choices, key=lambda kept: min(smallest(unit_rows(j)[list(kept)]) for j in regular))
+    candidates = [Split.at(j, rows=rows) for j in regular]
     if math.comb(n, rank) <= EXHAUSTIVE:
         candidates += [Split(rows, columns) for columns in itertools.combinations(range(n), rank)]
     return min(dict.fromkeys(candidates), key=lambda split: max(split.growth(j) for j in regular))

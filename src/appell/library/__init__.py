@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MODELS: dict[str, str] = {
     "appell-hamel": "_appell_hamel:appell_hamel",
     "arevalo": "_arevalo:arevalo",
+    "bicycle": "_bicycle:bicycle",
     "bricard": "_bricard:bricard",
     "chaplygin-sleigh": "_chaplygin_sleigh:chaplygin_sleigh",
     "constant-speed": "_constant_speed:constant_speed",

@@ -16,7 +16,7 @@ def arevalo() -> Model:
     From rest at (0, r), with m = r = 1 and f = 2,
     $$ x = \sin t^2, \quad y = \cos t^2, \quad \lambda = -4t^2, $$
     with the constraint written as (x^2 + y^2 - r^2)/2. The particle goes round faster and faster, so an error of
-    the integrator shows as a growing lag, and each coordinate becomes the dependent one four times a turn.
+    the integrator shows as a growing lag, and the dependent coordinate changes four times a turn.
     The force f (y, -x) is circulatory: it has no potential, and energy grows steadily.
 
     Parameters of the model: m, mass; r, radius; f, size of the force per metre.

@@ -13,11 +13,13 @@ from appell.model.symbols import coordinates, parameters
 def bricard() -> Model:
     """Bricard's 6R loop: six hinges, five moving rods along edges of a cube, threefold symmetric.
 
-    Counting freedoms (Gruebler) gives none: five angles, and the sixth hinge closes the loop by five rows, three for its
-    place and two for the direction of its axis. Yet the loop moves with one degree of freedom, because for this
+    Counting freedoms (Gruebler) gives none: five angles, and the sixth hinge closes the loop by five rows, three for
+    its place and two for the direction of its axis. Yet the loop moves with one degree of freedom, because for this
     geometry (equal lengths, neighbouring axes at right angles) one of the five rows follows from the others at
-    every configuration. Which row is left out is found at numbers, never by looking at the formulas; the multiplier
-    that belongs to it is indeterminate. The configurations form one smooth closed curve (Arponen et al. 2007).
+    every configuration. Which one is seen from numbers, not from the formulas: only the first row of the axis can be
+    left out everywhere, each of the others is needed somewhere. Single reactions in such a loop are indeterminate.
+    The configurations form one smooth closed curve with q1 = q3 = q5 and q2 = q4 (Arponen et al. 2007). The rows also
+    hold with the axis of the last hinge reversed: those are other assemblies, which the motion never reaches.
 
     Parameters of the model: m, mass of a rod; l, its length; w, side of its square cross section; g, along -y.
     Coordinates: q1 ... q5, angles of the hinges about y, z, x, y, z; all zero when the rods lie along the cube.

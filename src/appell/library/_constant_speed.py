@@ -17,8 +17,8 @@ def constant_speed() -> Model:
 
     A nonlinear constraint on the velocity with a closed solution: for the direction theta of the velocity
     $v\dot\theta = -g\cos\theta$, hence
-    $$ \sin\theta = -\tanh\bigl(gt/v - \operatorname{artanh}\sin\theta_0\bigr),\quad x = \tfrac{v^2}{g}(\theta_0-\theta),
-       \quad y = \tfrac{v^2}{g}\ln\frac{\cos\theta}{\cos\theta_0}. $$
+    $$ \sin\theta = -\tanh\bigl(gt/v - \operatorname{artanh}\sin\theta_0\bigr),\quad
+       x = \tfrac{v^2}{g}(\theta_0-\theta),\quad y = \tfrac{v^2}{g}\ln\frac{\cos\theta}{\cos\theta_0}. $$
     The track turns downwards into a vertical asymptote at the distance $(v^2/g)(\theta_0 + \pi/2)$. The force of the
     constraint acts along the velocity and does work: it takes exactly the power of the weight.
 

@@ -17,8 +17,8 @@ from appell.model.symbols import coordinates, parameters, t
 def driven_pendulum() -> Model:
     r"""A bob on a spring and a damper, hung from a pivot that is moved up and down as A sin(w t).
 
-    The pivot is a coordinate with a prescribed motion, so the force that the drive must exert is the reaction of the row
-    `drive`. The suggested stiffness makes the bounce exactly twice as fast as the swing ($k l = 3mg$), the
+    The pivot is a coordinate with a prescribed motion, so the force that the drive must exert is the reaction of the
+    row `drive`. The suggested stiffness makes the bounce exactly twice as fast as the swing ($k l = 3mg$), the
     resonance of Vitt and Gorelik: driven at the frequency of the bounce, which alone would only go up and down,
     the pendulum begins to swing from the smallest sideways push, and the motion passes to and fro between
     bouncing and swinging. Energy is not conserved: the drive works, the damper takes.

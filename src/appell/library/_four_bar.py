@@ -46,6 +46,6 @@ def four_bar() -> Model:
         name="four-bar linkage",
         description="a closed chain of three moving bars with point masses at the joints",
         values={la: 0.8, lb: 2.0, lc: 1.0, ln: 2.0, m: 1.0, g: 9.81},
-        start={q1: radians(10), q2: 0.1147600368, q3: -2.6421428399},
+        start={q1: radians(10), q2: 0.11476003679030358, q3: -2.6421428398768207},
         until=10.0,
     )

@@ -47,7 +47,7 @@ def pendulum_chain(links: int = 3, angles: str = "relative", mass: str = "rods")
         frame = (frame if angles == "relative" else ground).rotate("z", angle, f"link {i}")
         start, end = end, end - l * frame.y
         if mass == "rods":
-            bodies.append(RigidBody(f"link {i}", m, (start - l / 2 * frame.y), frame, (m * l**2 / 12, 0, m * l**2 / 12)))
+            bodies.append(RigidBody(f"link {i}", m, start - l / 2 * frame.y, frame, (m * l**2 / 12, 0, m * l**2 / 12)))
         else:
             bodies.append(Particle(f"bob {i}", m, end))
     return Model(
@@ -56,7 +56,7 @@ def pendulum_chain(links: int = 3, angles: str = "relative", mass: str = "rods")
         bodies,
         [Gravity(-g * ground.y)],
         name="pendulum chain",
-        description=f"{links} equal {'rods' if mass == 'rods' else 'point masses'} hung one from another, {angles} angles",
+        description=f"{links} equal {mass if mass == 'rods' else 'point masses'} in a chain, {angles} angles",
         values={m: 1.0, l: 1.0, g: 9.81},
         start={angle: pi / 2 if i == 0 or angles == "absolute" else 0.0 for i, angle in enumerate(q)},
         until=10.0,

@@ -42,7 +42,7 @@ def rolling_ball() -> Model:
         [ball],
         constraints=[Nonholonomic([slip.dot(ground.x), slip.dot(ground.y)], "rolling")],
         name="rolling ball",
-        description="a homogeneous ball rolling on a turning table; its centre runs on a circle at 2/7 of the table's rate",
+        description="a homogeneous ball rolling on a turning table; its centre runs on a circle",
         values={m: 0.2, r: 0.1, Omega: 3.5},
         # Thrown at 0.3 m/s across the radius; it rolls about x at (Omega x - y')/r = 14.5 rad/s.
         start={

@@ -17,7 +17,7 @@ def rolling_disk() -> Model:
 
     Five coordinates, two rolling rows, three degrees of freedom. Straight upright rolling is stable for
     $v^2 > gr/3$; slower than that the disk falls into a circle. Energy is conserved and two more integrals exist in
-    hypergeometric functions of the lean (Appell, Korteweg 1900), so the motion is quasi-periodic.
+    hypergeometric functions of the lean (Appell, Korteweg 1900), so the motion is integrable.
     The best quasi-velocities are the components of the angular velocity in `plane`, the frame that leans and yaws
     with the disk but does not spin: the spin angle then never enters the equations.
 

@@ -23,7 +23,8 @@ def slider_crank() -> Model:
     Parameters of the model: a, crank length; l, rod length; e, offset of the slide above the crank's axis; m_c, m_r,
     m_s, masses of crank, rod (uniform and thin) and slider; k, s_0, stiffness of the spring and the x_s at which
     it is slack; c, damping of the slider; g, along -y.
-    Input: tau, torque on the crank. Coordinates: theta of the crank, phi of the rod below the x axis, x_s of the slider.
+    Input: tau, torque on the crank.
+    Coordinates: theta of the crank, phi of the rod (clockwise from the x axis), x_s of the slider.
 
     Reference: Krasinskiy 2025 for the method (Shulgin's equations); numbers computed by multipliers to 25 digits.
     """

@@ -15,9 +15,9 @@ def snakeboard() -> Model:
     """A board with a steerable truck at each end; each truck rolls forward and cannot slip sideways.
 
     Five coordinates and two rows leave three degrees of freedom, here without a rider's rotor: the board coasts. The
-    two rows determine the velocity of the board from its turning rate except where both trucks stand straight
-    (front = rear = 0): there the board rolls freely without turning, and a formulation that always takes the board's
-    velocity as dependent divides by zero. Dependent velocities are therefore better chosen by pivoting.
+    two rows determine the velocity of the board from its turning rate except where the trucks are parallel
+    (front = rear): there the board rolls on without turning, and equations that always take the velocity of the board
+    as dependent divide by zero. Dependent velocities are therefore better chosen by pivoting.
 
     Parameters of the model: l, distance of the trucks; I, moment of inertia of board and of each truck about its own
     centre; m, mass of each of the three.

@@ -15,8 +15,9 @@ def spherical_pendulum() -> Model:
 
     Two degrees of freedom without the singular poles of spherical angles. Which coordinate is the dependent one must
     change on the way: the rate of z follows from those of x and y only away from the equator. Energy and the
-    angular momentum about the vertical are constant; the track is a rosette whose apsides advance, by Bravais'
-    formula proportionally to the area of the swing. With y = 0 it is the plane pendulum in Cartesian coordinates.
+    angular momentum about the vertical are constant; the track is a rosette whose apsides advance, for small
+    semi-axes a, b at 3ab/(8 l^2) times the frequency of the swing (Airy's precession, which spoils badly started
+    Foucault pendulums). With y = 0 it is the plane pendulum in Cartesian coordinates.
 
     Parameters of the model: m, mass; l, length; g. The z axis points up.
     The multiplier of the row `length` times 2 l is the force in the rod, negative in tension.

@@ -10,6 +10,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.frame import Frame, Vector
+from appell.model.symbols import Evolving
 
 
 def _mass(name: str, mass: Any) -> sp.Expr:
@@ -91,9 +92,13 @@ class RigidBody:
     def velocity_at(self, point: Vector) -> Vector:
         """Velocity of the body's material that is now at `point`.
 
-        The point's own velocity minus its velocity as seen from the body; terms common to both never appear.
+        Where the arm from the centre has constant components in its own frame: the point's own velocity minus its
+        velocity as seen from the body, in which terms common to both never appear. Else v + omega x arm.
         """
-        return point.dt(self.frame.path[0]) - (point - self.center).dt(self.frame)
+        ground, arm = self.frame.path[0], point - self.center
+        if any(isinstance(s, Evolving) for part in arm.parts.values() for e in part for s in e.free_symbols):
+            return self.center.dt(ground) - arm.cross(self.angular_velocity)
+        return point.dt(ground) - arm.dt(self.frame)
 
     @property
     def inertia_frame(self) -> Frame:

@@ -14,7 +14,7 @@ from appell.motion.leg import Leg, Task
 
 OWN = ("taylor", "dop853", "cvodes")
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
-LARGE = 4000  # instructions above which compiling a Taylor integrator takes longer than most runs
+LARGE = 1800  # instructions above which compiling a Taylor integrator takes longer than most runs
 
 
 @dataclass(frozen=True)

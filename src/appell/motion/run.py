@@ -136,7 +136,12 @@ def _start(system: System, start: State | Mapping[Any, float] | None) -> State:
         labels = names_of(system.model)
         given = {name: value for name, value in system.model.start.items() if name in labels}
         speeds = {name: value for name, value in system.model.start.items() if name not in labels}
-        return system.consistent(speeds, near=given) if system.model.constraints else system.state({**given, **speeds})
+        if not system.model.constraints:
+            return system.state({**given, **speeds})
+        try:
+            return system.consistent({**given, **speeds})
+        except InconsistentStartError:
+            return system.consistent(speeds, near=given)
     if not isinstance(start, State):
         return system.state(start)
     if start.names != names_of(system.model):
@@ -223,15 +228,13 @@ class _Run:
         if equations.formulation.fixed or not equations.mechanics.row_names:
             return code
         jacobian = Projection(code, self.p).jacobian(state.t, state.q, state.v, state.z)
-        best = Split.at(jacobian)
+        best = Split.at(jacobian, rows=equations.split.rows)
         if not equations.split.dependent:  # formulations that keep all rates need only the right rows
             return code if len(best.rows) == len(equations.split.rows) else code.with_split(best)
         if equations.split.growth(jacobian) <= RESTLESS * best.growth(jacobian) and len(best.rows) == len(equations.split.rows):
             return code
         if len(best.rows) >= len(equations.model.coordinates):
             return code
-        if best.rows != equations.split.rows and len(best.rows) == len(equations.split.rows):
-            best = Split.at(jacobian)
         return code.with_split(best)
 
     def _inputs(self) -> np.ndarray:
@@ -258,14 +261,14 @@ class _Run:
         split = self.code.equations.split
         growth = split.growth(jacobian)
         if growth <= min(self._calm, 1e3):
-            self._calm = max(4.0, RESTLESS * Split.at(jacobian).growth(jacobian)) if not np.isfinite(self._calm) else self._calm
+            self._calm = max(4.0, RESTLESS * Split.at(jacobian, rows=split.rows).growth(jacobian)) if not np.isfinite(self._calm) else self._calm
             return
         if self.code.equations.formulation.fixed:
             if growth > 1e9:
                 self._wish = Outcome.SPEEDS_SINGULAR
                 raise Enough
             return
-        best = Split.at(jacobian)
+        best = Split.at(jacobian, rows=split.rows)
         if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
             self._wish = best
             raise Enough
@@ -425,7 +428,7 @@ class _Run:
             self.switches.append(f"t = {self.t:.6g}: dependent velocities {old} -> {new}")
             self.x = self.bound.to_x(state)
             self.modes.start(self.t, self.x, self.w, self.p)
-            return True
+            return self.t < self.end
         assert isinstance(self._wish, Outcome)
         self.outcome = self._wish
         self.detail = f"t = {self.t:.9g}"

@@ -33,7 +33,6 @@ def _integrator(flow: Flow, tolerance: float) -> Any:
     made[tolerance] = hy.taylor_adaptive(
         list(zip(x, rates, strict=True)),
         [0.0] * sizes[1],
-        pars=[0.0] * (sizes[2] + sizes[3] + flow.count),
         tol=tolerance,
         compact_mode=flow.rhs.n_instructions() > TINY,
         t_events=[hy.t_event(guard, direction=hy.event_direction.negative) for guard in watched],
@@ -46,13 +45,7 @@ def integrate(task: Task) -> Leg:
     hy = heyoka_code._module()
     tolerance = task.rtol if task.rtol is not None else np.finfo(float).eps
     integrator = _integrator(task.flow, tolerance)
-    base = task.w.size + task.p.size
-    integrator.time = task.t0
-    integrator.state[:] = task.x0
-    integrator.pars[:base] = np.concatenate([task.w, task.p])
-    integrator.pars[base:] = task.gates
-    if task.flow.count:
-        integrator.reset_cooldowns()
+    _place(integrator, task)
     last = [task.t0, np.array(task.x0, dtype=float)]
     stalled = [0]
     asked = [End.REACHED]
@@ -74,12 +67,22 @@ def integrate(task: Task) -> Leg:
         finally:
             last[0], last[1] = t, x
         if task.open_gates(t, x):
-            ta.pars[base:] = task.gates
+            _set_parameters(ta, task)
         return True
 
-    outcome, _, _, steps, output, _ = integrator.propagate_until(
-        task.t1, callback=after_step, c_output=True, max_steps=task.max_steps
-    )
+    first = min(task.t1, task.t0 + _first_step(integrator, task))
+    outputs, steps = [], 0
+    for stop in (first, task.t1):
+        if float(integrator.time) >= stop:
+            continue
+        outcome, _, _, more, output, _ = integrator.propagate_until(
+            stop, callback=after_step, c_output=True, max_steps=max(1, task.max_steps - steps)
+        )
+        steps += int(more)
+        if output is not None:
+            outputs.append(output)
+        if outcome != hy.taylor_outcome.time_limit:
+            break
     end, guard = asked[0], -1
     if outcome == hy.taylor_outcome.err_nf_state:
         end = End.NOT_FINITE
@@ -90,12 +93,50 @@ def integrate(task: Task) -> Leg:
     finite = end is not End.NOT_FINITE
     t_end = float(integrator.time) if finite else last[0]
     final = np.array(integrator.state) if finite else last[1]
-    times = np.array(output.times) if output is not None else np.array([task.t0, t_end])
-    times = times[times <= t_end] if finite else times[: max(1, np.searchsorted(times, t_end, side="right"))]
+    times = np.unique(np.concatenate([np.array([task.t0]), *(np.array(output.times) for output in outputs)]))
+    times = times[times <= t_end]
+    starts = np.array([output.times[0] for output in outputs])
 
     def dense(t: np.ndarray) -> np.ndarray:
-        if output is None:
+        t = np.clip(np.atleast_1d(t), times[0], times[-1])
+        if not outputs:
             return np.repeat(np.asarray(final)[:, None], t.size, axis=1)
-        return np.array(output(np.clip(t, times[0], times[-1]))).T
+        which = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, len(outputs) - 1)
+        result = np.empty((final.size, t.size))
+        for k in np.unique(which):
+            result[:, which == k] = np.array(outputs[k](t[which == k])).T
+        return result
 
-    return Leg(times, final, dense, end, guard, int(steps))
+    return Leg(times, final, dense, end, guard, steps)
+
+
+def _set_parameters(integrator: Any, task: Task) -> None:
+    """Inputs, parameters and gates; heyoka knows only as many as the equations contain."""
+    values = np.concatenate([task.w, task.p, task.gates])
+    integrator.pars[:] = values[: integrator.pars.size]
+
+
+def _place(integrator: Any, task: Task) -> None:
+    integrator.time = task.t0
+    integrator.state[:] = task.x0
+    _set_parameters(integrator, task)
+    if task.flow.count:
+        integrator.reset_cooldowns()
+
+
+def _first_step(integrator: Any, task: Task) -> float:
+    """A first step from all orders of the series.
+
+    heyoka takes its steps from the last two orders. At a symmetric start (a pendulum released at rest in the horizontal)
+    both may vanish by themselves, and the step would be far too long; after one step the gaps are filled.
+    """
+    integrator.step(max_delta_t=1e-200, write_tc=True)
+    series = np.abs(np.array(integrator.tc))
+    _place(integrator, task)
+    order = series.shape[1] - 1
+    sizes = np.max(series, axis=0)
+    if not np.all(np.isfinite(sizes)):
+        return np.inf
+    scale = max(1.0, sizes[0])
+    radii = [(scale / sizes[k]) ** (1 / k) for k in range(max(2, order // 3), order + 1) if sizes[k] > 0]
+    return min(radii) * np.exp(-2.0 - 0.7 / max(1, order - 1)) if radii else np.inf

@@ -1,0 +1,37 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint types docs bench clean
+
+demo: $(READY)  ## set everything up and run the main job
+	@echo "== the rolling disk: derive, prove, compile, simulate 10 s, check =="
+	@mkdir -p out
+	$(BIN)/appell verify rolling-disk
+	$(BIN)/appell run rolling-disk --out out/rolling-disk.png --out out/rolling-disk.nc
+	@echo "== done: see out/rolling-disk.png =="
+
+test: $(READY)  ## set everything up and run all tests
+	@echo "== tests =="
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY)  ## style, types, layers
+	@echo "== lint: ruff, pyright, import-linter =="
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## appell and its peers in one process
+	$(BIN)/pip install --quiet -e '.[peers]'
+	$(BIN)/python -m benchmarks
+
+$(READY): pyproject.toml
+	@echo "== setting up $(VENV) (a minute or two the first time) =="
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(READY)
+
+clean:  ## remove what was made
+	rm -rf $(VENV) out build dist .pytest_cache .ruff_cache

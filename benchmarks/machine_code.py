@@ -1,0 +1,53 @@
+"""From nothing to SIMD machine code, with heyoka's disk cache empty and filled."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+
+import numpy as np
+
+from benchmarks.first_value import KANE, SMALL, made
+from benchmarks.models import Chain, appell_system, same
+from benchmarks.table import Comparison, Comparisons
+from benchmarks.timing import in_new_process
+
+TARGETS = {Chain(7): 20.0, Chain(20, "absolute", "points"): 8.0}
+
+
+def measure(links: int, angles: str, mass: str) -> float:
+    """Seconds to the first values of a batch, everything else warm; for a process of its own."""
+    small = Chain(2, angles, mass)
+    appell_system(small).rhs(0.0, small.states(8))
+    chain = Chain(links, angles, mass)
+    states = chain.states(8)
+    began = time.perf_counter()
+    system = appell_system(chain)
+    batch = system.rhs(0.0, states)
+    seconds = time.perf_counter() - began
+    same("CasADi's machine", batch, np.array([system.rhs(0.0, x) for x in states.T]).T)
+    return seconds
+
+
+def run(quick: bool) -> Comparisons:
+    """Both chains, cold and warm."""
+    rows = []
+    for chain in SMALL if quick else TARGETS:
+        arguments = [chain.links, chain.angles, chain.mass]
+        cold, warm = [], []
+        for _ in range(1 if quick else 3):
+            with tempfile.TemporaryDirectory(prefix="heyoka-") as folder:
+                cold.append(in_new_process("benchmarks.machine_code", "measure", arguments, folder))
+                warm.append(in_new_process("benchmarks.machine_code", "measure", arguments, folder))
+        m = made(chain, 1 if quick else 2)
+        for words, seconds, target in (
+            ("empty cache", min(cold), TARGETS.get(chain)),
+            ("filled cache", min(warm), None),
+        ):
+            what = f"{chain}, {words}"
+            rows.append(Comparison(what, seconds, KANE, m.theirs, target, m.our_operations, m.kane_operations))
+    return Comparisons(
+        "2. From the model to machine code (SIMD batch function)",
+        rows,
+        ["Ours is machine code for batches, the peer's is Python code; each of ours in a process of its own."],
+    )

@@ -1,0 +1,35 @@
+"""One right-hand side from Python: what every hand-written loop and every SciPy integrator pays."""
+
+from __future__ import annotations
+
+from benchmarks.first_value import SMALL
+from benchmarks.models import Chain, Rhs, appell_system, kane_system, pydy_rhs, same
+from benchmarks.table import Comparison, Comparisons
+from benchmarks.timing import per_call
+
+TARGETS = {Chain(7): 50.0, Chain(20, "absolute", "points"): 50.0}
+
+
+def run(quick: bool) -> Comparisons:
+    """system.rhs(t, x) against lambdified Kane with its solve, and against PyDy's C code."""
+    rows = []
+    for chain in SMALL if quick else TARGETS:
+        x = chain.states(1)[:, 0]
+        system, kane = appell_system(chain), kane_system(chain)
+        peers: dict[str, Rhs] = {"SymPy lambdify(cse), solve": kane.rhs}
+        missing = {}
+        try:
+            peers["PyDy Cython, solve"] = pydy_rhs(chain)
+        except ImportError as error:
+            missing["PyDy Cython, solve"] = str(error)
+        for who, rhs in peers.items():
+            same(who, system.rhs(0.0, x), rhs(0.0, x))
+        calls = {"appell": lambda: system.rhs(0.0, x)}  # noqa: B023
+        calls.update({who: lambda rhs=rhs: rhs(0.0, x) for who, rhs in peers.items()})  # noqa: B023
+        best = per_call(calls)
+        ours, theirs = system.equations.operations, kane.operations
+        for who in (*peers, *missing):
+            target = TARGETS.get(chain) if who.startswith("SymPy") else None
+            note = missing.get(who, "")
+            rows.append(Comparison(str(chain), best["appell"], who, best.get(who), target, ours, theirs, note))
+    return Comparisons("3. One right-hand side called from Python", rows)

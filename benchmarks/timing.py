@@ -1,0 +1,77 @@
+"""Clocks for a machine that others use as well: the best of several runs, both sides by turns."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+Action = Callable[[], Any]
+
+
+def once(action: Action) -> float:
+    """Seconds one run takes."""
+    began = time.perf_counter()
+    action()
+    return time.perf_counter() - began
+
+
+def by_turns(actions: Mapping[str, Action], repeats: int = 5, before: Action | None = None) -> dict[str, float]:
+    """The best time of each action; all are run once before the clock starts, then by turns.
+
+    Args:
+        actions: What to time.
+        repeats: How many rounds.
+        before: Called before every run, outside the clock.
+    """
+    best = dict.fromkeys(actions, float("inf"))
+    for round_ in range(repeats + 1):
+        for name, action in actions.items():
+            if before is not None:
+                before()
+            seconds = once(action)
+            if round_:
+                best[name] = min(best[name], seconds)
+    return best
+
+
+def per_call(actions: Mapping[str, Action], rounds: int = 15, slice_: float = 0.02) -> dict[str, float]:
+    """The best time of one call of each quick action, in loops of about `slice_` seconds."""
+    loops = {}
+    for name, action in actions.items():
+        count = 1
+        while (seconds := once(lambda: [action() for _ in range(count)])) < slice_ / 4:  # noqa: B023
+            count *= 4
+        loops[name] = max(1, round(count * slice_ / seconds))
+
+    def loop(action: Action, count: int) -> Action:
+        def run() -> None:
+            for _ in range(count):
+                action()
+
+        return run
+
+    best = by_turns({name: loop(action, loops[name]) for name, action in actions.items()}, rounds)
+    return {name: seconds / loops[name] for name, seconds in best.items()}
+
+
+def in_new_process(module: str, function: str, arguments: list[Any], cache: str) -> Any:
+    """What a function returns in a process of its own, with heyoka's disk cache in the folder `cache`."""
+    program = f"import json, sys; from {module} import {function} as f; print(json.dumps(f(*json.loads(sys.argv[1]))))"
+    done = subprocess.run(
+        [sys.executable, "-c", program, json.dumps(arguments)],
+        cwd=ROOT,
+        env={**os.environ, "HEYOKA_CACHE_DIR": cache},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{module}.{function}{tuple(arguments)} failed in a process of its own:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])

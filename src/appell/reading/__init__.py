@@ -1,0 +1,51 @@
+"""How a person reads the equations: derived from the very graph that runs, written as a textbook would.
+
+    Equations -> blocks (rows on the graph) -> sharing (short formulas) -> rows (simplified, compared) -> Page -> print
+
+Small systems are brought to a normal form (`laurent`), the shortest way to write it is looked for (`shorten`), and the
+result is compared with the graph at random points. Large ones are shown with named intermediate quantities.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from appell.reading.page import Page, page
+from appell.reading.printing import as_latex, as_text
+
+if TYPE_CHECKING:
+    from appell.equations import Equations
+
+__all__ = ["Page", "latex", "page", "show", "text"]
+
+
+def latex(equations: Equations, simplify: bool | None = None) -> str:
+    """The equations as one `aligned` environment of LaTeX.
+
+    Args:
+        equations: The equations.
+        simplify: Simplify (True), name intermediate quantities (False), or decide by size (None).
+    """
+    return as_latex(page(equations, simplify))
+
+
+def text(equations: Equations, simplify: bool | None = None) -> str:
+    """The equations as plain text; arguments as for `latex`."""
+    return as_text(page(equations, simplify))
+
+
+def show(equations: Equations) -> None:
+    """Typeset the equations in a notebook, print them as text elsewhere."""
+    if _in_notebook():
+        from IPython.display import Math, display
+
+        display(Math(latex(equations)))
+    else:
+        print(text(equations))
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook's kernel runs this; IPython is not loaded to find out."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and hasattr(shell, "kernel")

@@ -1,0 +1,100 @@
+"""How letters stand on the page: parameters before coordinates before speeds, and how long a formula is to read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Self
+
+import sympy as sp
+
+from appell.model.body import RigidBody
+from appell.model.symbols import Evolving, Letter, Parameter, t
+
+if TYPE_CHECKING:
+    from appell.equations import Equations
+
+
+class Shown(sp.Symbol):
+    """A letter with its place in the order of the page and its own way to be printed.
+
+    SymPy orders factors and terms by the names of symbols; the name is therefore the place, and the printed forms are
+    kept beside it.
+    """
+
+    __slots__ = ("letter", "tex", "text")
+    letter: Letter | None
+    text: str
+    tex: str
+
+    def __new__(cls, place: int, text: str, tex: str, letter: Letter | None = None) -> Self:
+        obj = sp.Symbol.__xnew__(cls, f"{place:05d} {text}", real=True)
+        obj.text, obj.tex, obj.letter = text, tex, letter
+        return obj
+
+    @classmethod
+    def of(cls, place: int, letter: Letter) -> Self:
+        """A letter of the model; names of constraint rows in it are made words."""
+        if isinstance(letter, Evolving):
+            return cls(place, str(letter), sp.latex(letter), letter)
+        word = re.sub(r"\W+", "_", letter.name).strip("_")
+        return cls(place, word, sp.latex(sp.Symbol(word)), letter)
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is anything but a parameter."""
+        return not isinstance(self.letter, Parameter)
+
+    def _sympystr(self, printer: Any) -> str:
+        return self.text
+
+    def _latex(self, printer: Any) -> str:
+        return self.tex
+
+
+def ordered_parameters(equations: Equations) -> list[Parameter]:
+    """Moments of inertia, masses, then the rest by name: `I + m a^2`, `m g l`."""
+    inertias: set[Any] = set()
+    masses: set[Any] = set()
+    for body in equations.model.bodies:
+        masses |= body.mass.free_symbols
+        if isinstance(body, RigidBody):
+            inertias |= {e for e in body.inertia if isinstance(e, sp.Symbol)}
+    return sorted(
+        equations.model.parameters, key=lambda p: (0 if p in inertias - masses else 1 if p in masses else 2, p.name)
+    )
+
+
+def shown(equations: Equations) -> dict[Letter, Shown]:
+    """The letters of equations in the order of the page; rates that are no speeds and the unknowns come last."""
+    accelerations = tuple(s.rate for s in equations.speeds)
+    rates = tuple(s.rate for s in (*equations.coordinates, *equations.model.states))
+    letters: Iterable[Letter] = (
+        *ordered_parameters(equations),
+        *equations.inputs,
+        t,
+        *equations.model.states,
+        *equations.coordinates,
+        *equations.speeds,
+        *rates,
+        *accelerations,
+        *equations.unknowns,
+    )
+    return {letter: Shown.of(place, letter) for place, letter in enumerate(dict.fromkeys(letters))}
+
+
+def weight(formula: sp.Basic) -> int:
+    """How much there is to read: letters, numbers, functions and signs of operations."""
+    if isinstance(formula, sp.Integer):
+        return 0 if formula in (1, -1) else 1
+    if isinstance(formula, sp.Rational):
+        return 2
+    if not formula.args:
+        return 1
+    inside = sum(weight(e) for e in formula.args)
+    if isinstance(formula, sp.Add | sp.Mul):
+        signs = sum(e in (1, -1) for e in formula.args)
+        return inside + len(formula.args) - 1 - signs
+    if isinstance(formula, sp.Pow):
+        return inside + (2 if formula.exp.could_extract_minus_sign() else 0)
+    return inside + 1

@@ -1,0 +1,147 @@
+"""The page: all equations of motion in the form in which they are printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import sympy as sp
+
+from appell.graph.replay import operations
+from appell.model.symbols import Letter, t
+from appell.reading.blocks import Block, blocks
+from appell.reading.letters import Shown, shown, weight
+from appell.reading.rows import Row, Simplifier, agrees
+from appell.reading.sharing import Names, Shared, numbered
+
+if TYPE_CHECKING:
+    from appell.equations import Equations
+
+SMALL = 600  # larger graphs are not simplified unless it is asked for
+BUDGET = 200_000  # work of a simplification
+FORCED = 2_000_000  # the same where it is asked for
+LONGER = 1.3  # named quantities are preferred to simplified formulas that are longer by this factor
+
+
+@dataclass(frozen=True)
+class Section:
+    """Rows under a heading."""
+
+    heading: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that is printed.
+
+    Attributes:
+        title: Model and principle.
+        sections: Kinematics, dynamics, and so on.
+        names: Named intermediate quantities, in the order in which they can be evaluated.
+        letters: The letters and how they are shown.
+        operations: Arithmetic operations of one right-hand side.
+    """
+
+    title: str
+    sections: tuple[Section, ...]
+    names: Names
+    letters: Mapping[Letter, Shown]
+    operations: int
+
+    @property
+    def length(self) -> int:
+        """How much there is to read."""
+        rows = sum(row.length for section in self.sections for row in section.rows)
+        return rows + sum(weight(e) + 2 for e in self.names.values())
+
+    def section(self, heading: str) -> tuple[Row, ...]:
+        """The rows under a heading; none if it is missing."""
+        return next((s.rows for s in self.sections if s.heading == heading), ())
+
+
+def page(equations: Equations, simplify: bool | None = None) -> Page:
+    """The page of some equations.
+
+    Args:
+        equations: The equations.
+        simplify: Whether to simplify or to name intermediate quantities; decided by size if left out.
+    """
+    return _Writer(equations).page(simplify)
+
+
+class _Writer:
+    def __init__(self, equations: Equations) -> None:
+        self.equations = equations
+        self.letters = shown(equations)
+        self.blocks = blocks(equations)
+        known, y = (*equations.arguments,), equations.y
+        groups = ((t,), equations.states, equations.inputs, equations.model.parameters)
+        self.arguments = [*known, y]
+        symbols = [[self.letters[s] for s in group] for group in (*groups, equations.unknowns)]
+        self.leaves: dict[sp.Basic, ca.SX] = {
+            s: column[i]
+            for column, listed in zip(self.arguments, symbols, strict=True)
+            for i, s in enumerate(listed)
+        }
+        self.graphs = [[block.row(i) for i in range(block.size)] for block in self.blocks]
+        columns = [column for block in self.graphs for column in block]
+        self.shared = Shared(columns, self.arguments, symbols)
+        self.size = operations(ca.Function("size", self.arguments, columns))
+
+    def page(self, simplify: bool | None) -> Page:
+        wanted = simplify if simplify is not None else self.size <= SMALL
+        if not wanted:
+            return self._written({})
+        short = self._simplified(FORCED if simplify else BUDGET)
+        complete = self._written(short)
+        if simplify or len(short) == len(self.shared.columns):
+            named = self._written({})
+            return complete if simplify or complete.length <= LONGER * named.length else named
+        return self._written({})
+
+    def _simplified(self, budget: int) -> dict[int, Row]:
+        """The rows that could be simplified and that agree with the graph, by their number."""
+        velocities = {self.letters[s] for s in self.equations.speeds}
+        simplifier = Simplifier(self.shared.pieces, velocities, budget)
+        found: dict[int, Row] = {}
+        number = 0
+        for block, graphs in zip(self.blocks, self.graphs, strict=True):
+            unknowns = self._unknowns(block)
+            for graph in graphs:
+                row = simplifier.row(unknowns, self.shared.columns[number], block.scaled)
+                if row is not None and agrees(row, graph, unknowns, self.arguments, self.leaves):
+                    found[number] = row
+                number += 1
+        return found
+
+    def _unknowns(self, block: Block) -> list[Shown]:
+        return [self.letters[s] for s in block.unknowns]
+
+    def _written(self, short: Mapping[int, Row]) -> Page:
+        """Simplified rows where there are any, named quantities in the others."""
+        columns = self.shared.columns
+        rest = [k for k in range(len(columns)) if k not in short]
+        names, flat = numbered(self.shared.pieces, [e for k in rest for e in columns[k]], self._prefix())
+        entries: dict[int, list[sp.Expr]] = {}
+        for k in rest:
+            entries[k], flat = flat[: len(columns[k])], flat[len(columns[k]) :]
+        sections, number = [], 0
+        for block, graphs in zip(self.blocks, self.graphs, strict=True):
+            unknowns = self._unknowns(block)
+            numbers = range(number, number + len(graphs))
+            rows = [short[k] if k in short else Row.of(unknowns, entries[k]) for k in numbers]
+            number += len(graphs)
+            kept = tuple(row for row in rows if not row.trivial)
+            if kept:
+                sections.append(Section(block.heading, kept))
+        title = f"{self.equations.model.name} by {self.equations.formulation.name}"
+        return Page(title, tuple(sections), names, self.letters, self.equations.operations)
+
+    def _prefix(self) -> str:
+        texts = [s.text for s in self.letters.values()]
+        free = (p for p in ("Z", "Y", "X", "aux") if not any(re.fullmatch(rf"{p}\d+", word) for word in texts))
+        return next(free, "intermediate")

@@ -1,0 +1,134 @@
+"""Pages as plain text and as LaTeX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.str import StrPrinter
+
+from appell.reading.page import Page
+from appell.reading.rows import Row
+
+WIDTH = 110  # of a line of text
+LATEX_WIDTH = 220  # of a line of LaTeX source
+LEFT_WIDTH = 40  # longer left sides are not aligned with others
+
+
+def _positive_first(terms: list[sp.Expr]) -> list[sp.Expr]:
+    """The first positive term leads: `a - b`, not `-b + a`."""
+    lead = next((i for i, term in enumerate(terms) if not term.could_extract_minus_sign()), 0)
+    return [terms[lead], *terms[:lead], *terms[lead + 1 :]]
+
+
+class _Text(StrPrinter):
+    sign = "*"
+
+    def _as_ordered_terms(self, expr: sp.Expr, order: Any = None) -> list[sp.Expr]:
+        return _positive_first(super()._as_ordered_terms(expr, order=order))
+
+    def in_brackets(self, text: str) -> str:
+        return f"({text})"
+
+
+class _Latex(LatexPrinter):
+    sign = " "
+
+    def _as_ordered_terms(self, expr: sp.Expr, order: Any = None) -> list[sp.Expr]:
+        return _positive_first(super()._as_ordered_terms(expr, order=order))
+
+    def in_brackets(self, text: str) -> str:
+        return rf"\left({text}\right)"
+
+
+def as_text(page: Page) -> str:
+    """Sections with aligned equations, the names, and the count of operations."""
+    printer = _Text()
+    lines = [page.title]
+    for section in page.sections:
+        lines += ["", section.heading, *_aligned([_sides(row, printer) for row in section.rows])]
+    if page.names:
+        names = [(name.text, _terms(formula, printer)) for name, formula in page.names.items()]
+        lines += ["", "where", *_aligned(names)]
+    return "\n".join([*lines, "", _count(page)])
+
+
+def as_latex(page: Page) -> str:
+    """One aligned environment."""
+    printer = _Latex()
+    lines: list[str] = []
+    for section in page.sections:
+        lines += [rf"&\text{{{section.heading}}}", *_latex_lines([_sides(row, printer) for row in section.rows])]
+    if page.names:
+        names = [(name.tex, _terms(formula, printer)) for name, formula in page.names.items()]
+        lines += [r"&\text{where}", *_latex_lines(names)]
+    lines.append(rf"&\text{{{_count(page)}}}")
+    return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
+
+def _count(page: Page) -> str:
+    return f"{page.operations} operation{'' if page.operations == 1 else 's'} for one right-hand side"
+
+
+def _sides(row: Row, printer: _Text | _Latex) -> tuple[str, list[str]]:
+    """The left side, coefficients before unknowns in the order of these, and the terms of the right side."""
+    if not row.left:
+        return _joined(_terms(row.right, printer)), ["0"]
+    words = []
+    for coefficient, unknown in row.left:
+        letter = printer.doprint(unknown)
+        if coefficient in (1, -1):
+            words.append(letter if coefficient == 1 else f"-{letter}")
+        elif isinstance(coefficient, sp.Add):
+            words.append(printer.in_brackets(printer.doprint(coefficient)) + printer.sign + letter)
+        else:
+            words.append(printer.doprint(coefficient) + printer.sign + letter)
+    return _joined(words), _terms(row.right, printer)
+
+
+def _terms(formula: sp.Expr, printer: _Text | _Latex) -> list[str]:
+    """The terms of a sum in the order in which they are printed."""
+    terms = printer._as_ordered_terms(formula) if isinstance(formula, sp.Add) else [formula]
+    return [printer.doprint(term) for term in terms]
+
+
+def _joined(words: list[str]) -> str:
+    text = words[0]
+    for word in words[1:]:
+        text += f" - {word[1:].lstrip()}" if word.startswith("-") else f" + {word}"
+    return text
+
+
+def _folded(words: list[str], width: int) -> list[str]:
+    """Terms on as few lines as hold them; a line that goes on begins with a sign."""
+    lines = [words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + len(word) + 3 <= width:
+            lines[-1] = _joined([lines[-1], word])
+        else:
+            lines.append(f"- {word[1:].lstrip()}" if word.startswith("-") else f"+ {word}")
+    return lines
+
+
+def _aligned(equations: list[tuple[str, list[str]]]) -> list[str]:
+    width = max((len(left) for left, _ in equations if len(left) <= LEFT_WIDTH), default=8)
+    lines = []
+    for left, right in equations:
+        first, *others = _folded(right, WIDTH - width - 5)
+        if len(left) <= LEFT_WIDTH:
+            lines.append(f"  {left:<{width}} = {first}")
+        elif len(left) + len(first) + 5 <= WIDTH and not others:
+            lines.append(f"  {left} = {first}")
+        else:
+            lines += [f"  {left}", f"  {'':<{width}} = {first}"]
+        lines += [f"  {'':<{width}}   {line}" for line in others]
+    return lines
+
+
+def _latex_lines(equations: list[tuple[str, list[str]]]) -> list[str]:
+    lines = []
+    for left, right in equations:
+        first, *others = _folded(right, LATEX_WIDTH)
+        lines += [f"{left} &= {first}", *(rf"&\quad {line}" for line in others)]
+    return lines

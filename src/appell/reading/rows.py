@@ -1,0 +1,151 @@
+"""One row of a page: simplified, freed of common factors, and compared with the graph at random points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import sympy as sp
+
+from appell.errors import CompileError
+from appell.graph.lower import Lowering
+from appell.reading.laurent import Laurent, Sum, TooLong, common, content, inverse, shifted
+from appell.reading.letters import Shown, weight
+from appell.reading.shorten import Shortener
+
+POINTS = 12
+ENOUGH = 3  # so many of them must be states at which the graph has a value
+AGREEMENT = 1e-9
+PARAMETERS = -2  # their place among the arguments
+
+
+@dataclass(frozen=True)
+class Row:
+    """One equation: the sum of coefficients times letters is the right-hand side.
+
+    Attributes:
+        left: Pairs of coefficient and letter; none for a residual.
+        right: The right-hand side, or the residual itself.
+        factor: What the row of the graph was multiplied by.
+    """
+
+    left: tuple[tuple[sp.Expr, Shown], ...]
+    right: sp.Expr
+    factor: sp.Expr = sp.Integer(1)
+
+    @classmethod
+    def of(cls, unknowns: Sequence[Shown], entries: Sequence[sp.Expr], factor: sp.Expr = sp.Integer(1)) -> Row:
+        """From coefficients followed by the right-hand side."""
+        left = tuple((c, s) for c, s in zip(entries, unknowns, strict=False) if c != 0)
+        return cls(left, entries[-1], factor)
+
+    @property
+    def length(self) -> int:
+        """How much there is to read."""
+        return weight(self.right) + sum(weight(c) + 2 for c, _ in self.left)
+
+    @property
+    def trivial(self) -> bool:
+        """Whether it says x' = x'."""
+        return len(self.left) == 1 and self.left[0] == (1, self.right)
+
+
+class Simplifier:
+    """Brings rows into a short form.
+
+    Args:
+        pieces: Named pieces of the formulas, each after those it uses itself.
+        velocities: The letters that are velocities.
+        budget: How much work it may take.
+    """
+
+    def __init__(self, pieces: Mapping[Shown, sp.Expr], velocities: set[Shown], budget: int) -> None:
+        self.algebra = Laurent(budget)
+        self.shortener = Shortener(self.algebra, velocities)
+        self._known: dict[Shown, Sum] = {}
+        for symbol, piece in pieces.items():
+            if all(s in self._known or s not in pieces for s in piece.free_symbols):
+                try:
+                    self._known[symbol] = self.algebra.sum_of(piece, self._known)
+                except TooLong:
+                    continue
+        self._pieces = pieces
+
+    def row(self, unknowns: Sequence[Shown], entries: Sequence[sp.Expr], scaled: bool) -> Row | None:
+        """The shortest form found of coefficients followed by a right-hand side; None if it takes too much work."""
+        if any(s in self._pieces and s not in self._known for e in entries for s in e.free_symbols):
+            return None
+        try:
+            sums = [self.algebra.sum_of(e, self._known) for e in entries]
+            if not scaled:
+                return Row.of(unknowns, [self.shortener.shortest(a) for a in sums])
+            variants = [self._scaled(unknowns, *variant) for variant in self._variants(sums)]
+        except TooLong:
+            return None
+        return min(variants, key=lambda row: row.length)
+
+    def _variants(self, sums: list[Sum]) -> list[tuple[list[Sum], sp.Expr]]:
+        """The row as it is, freed of sums in denominators, and of all denominators that vary."""
+        algebra = self.algebra
+        variants = [(sums, sp.Integer(1))]
+        whole, powers = algebra.cleared(sums)
+        factor = algebra.product(powers)
+        if powers:
+            variants.append((whole, factor))
+        varying = {g for a in whole for m in a for g, _ in m if not self.shortener.is_parameter(g)}
+        below = tuple((g, e) for g, e in common(whole, among=varying, clear=True) if e < 0)
+        if below:
+            upper = inverse(below)
+            variants.append(([algebra.times_monomial(a, upper) for a in whole], factor * algebra.product(upper)))
+        return variants
+
+    def _scaled(self, unknowns: Sequence[Shown], sums: list[Sum], factor: sp.Expr) -> Row:
+        """Divide by what all terms have in common: numbers and powers of parameters."""
+        parameters = {g for a in sums for m in a for g, _ in m if self.shortener.is_parameter(g)}
+        shared = common(sums, among=parameters, clear=True)
+        share = content(c for a in sums for c in a.values())
+        first = next((a for a in sums if a), {})
+        if first and all(c < 0 for c in first.values()):
+            share = -share
+        written = [self.shortener.shortest(shifted(a, inverse(shared), 1 / share)) for a in sums]
+        number = sp.Rational(int(share.denominator), int(share.numerator))
+        return Row.of(unknowns, written, number * factor / self.algebra.product(shared))
+
+
+def agrees(
+    row: Row,
+    graph: ca.SX,
+    unknowns: Sequence[Shown],
+    arguments: Sequence[ca.SX],
+    leaves: Mapping[sp.Basic, ca.SX],
+) -> bool:
+    """Whether a row is the graph's times its factor, at random points.
+
+    Args:
+        row: What is to be printed.
+        graph: Coefficients and right-hand side on the graph, a column.
+        unknowns: The letters of the coefficients.
+        arguments: All symbols of the graph, as columns; the parameters are the last but one.
+        leaves: What each letter is on the graph.
+    """
+    coefficients = {s: c for c, s in row.left}
+    lower = Lowering(leaves)
+    try:
+        written = ca.vertcat(*[lower(coefficients.get(s, 0)) for s in unknowns], lower(row.right))
+        factor = lower(row.factor)
+    except CompileError:
+        return False
+    function = ca.Function("row", list(arguments), [ca.densify(written), ca.densify(graph * factor)])
+    rng = np.random.default_rng(11)
+    compared = 0
+    for _ in range(POINTS):
+        point = [rng.uniform(0.3, 1.5, a.numel()) * rng.choice((-1.0, 1.0), a.numel()) for a in arguments]
+        point[PARAMETERS] = np.abs(point[PARAMETERS])
+        one, other = (np.array(e) for e in function(*point))
+        if np.all(np.isfinite(other)):
+            compared += 1
+            if not np.all(np.abs(one - other) <= AGREEMENT * np.maximum(1.0, np.abs(other))):
+                return False
+    return compared >= ENOUGH
