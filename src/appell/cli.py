@@ -30,7 +30,9 @@ app = typer.Typer(
 
 ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A name from `appell list`, or a FILE.py.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-SetOption = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter, input or starting value.")]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter, input or starting value.")
+]
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,9 @@ def _settings(case: Case, given: list[str] | None) -> tuple[dict[str, float], di
         elif label in states:
             start[label] = number
         else:
-            raise ModelError(unknown(label, sorted((*values, *states)), f"parameter, input or state of {case.model.name!r}"))
+            raise ModelError(
+                unknown(label, sorted((*values, *states)), f"parameter, input or state of {case.model.name!r}")
+            )
     return numbers, start
 
 
@@ -126,9 +130,16 @@ def list_models(as_json: JsonOption = False) -> None:
 
     with _errors(as_json):
         models = [library.model(name) for name in library.names()]
-        rows = [[n, str(len(m.coordinates)), str(len(m.rows)), m.description.split(".")[0]] for n, m in zip(library.names(), models, strict=True)]
+        rows = [
+            [n, str(len(m.coordinates)), str(len(m.rows)), m.description.split(".")[0]]
+            for n, m in zip(library.names(), models, strict=True)
+        ]
         if as_json:
-            print(json.dumps([dict(zip(("name", "coordinates", "rows", "description"), row, strict=True)) for row in rows]))
+            print(
+                json.dumps(
+                    [dict(zip(("name", "coordinates", "rows", "description"), row, strict=True)) for row in rows]
+                )
+            )
         else:
             _table("", ["model", "coordinates", "constraint rows", "what it is"], rows)
 
@@ -160,7 +171,9 @@ def show(
             print(equations.latex())
             return
         print(f"{model.name}\n{model.description}\n")
-        rows = [[s.label, s.kind, s.unit, f"{model.values[s.label]:g}" if s.label in model.values else ""] for s in letters]
+        rows = [
+            [s.label, s.kind, s.unit, f"{model.values[s.label]:g}" if s.label in model.values else ""] for s in letters
+        ]
         _table("", ["symbol", "kind", "unit", "value"], rows)
         for row in model.rows:
             print(f"constraint {row.name}: {row.expression} = 0")
@@ -184,7 +197,11 @@ def verify(
         found = compare(case.model, case.formulation, values=values, states=states, seed=seed)
         if as_json:
             pairs = [{"first": a, "second": b, "disagreement": value} for (a, b), value in found.pairs.items()]
-            print(json.dumps({"model": found.model, "states": found.states, "pairs": pairs, "worst": found.worst, "ok": found.ok}))
+            print(
+                json.dumps(
+                    {"model": found.model, "states": found.states, "pairs": pairs, "worst": found.worst, "ok": found.ok}
+                )
+            )
         else:
             _table(
                 f"{found.model}: {found.states} random states on the constraints",
@@ -200,10 +217,14 @@ def verify(
 def run(
     name: ModelArgument,
     settings: SetOption = None,
-    until: Annotated[float | None, typer.Option(help="End time in seconds; the model's suggestion if left out.")] = None,
+    until: Annotated[
+        float | None, typer.Option(help="End time in seconds; the model's suggestion if left out.")
+    ] = None,
     method: Annotated[str, typer.Option(help="auto, taylor, dop853, cvodes, RK45, Radau, ...")] = "auto",
     points: Annotated[int, typer.Option(help="Rows of the table.")] = 501,
-    out: Annotated[list[Path] | None, typer.Option(help="Write the motion: .nc, .zarr, .csv, or a picture .png .svg .pdf.")] = None,
+    out: Annotated[
+        list[Path] | None, typer.Option(help="Write the motion: .nc, .zarr, .csv, or a picture .png .svg .pdf.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Simulate a model and prove the motion."""
@@ -220,7 +241,9 @@ def run(
         state = None
         if start:
             suggested = {n: v for n, v in case.model.start.items() if n not in start}
-            state = system.consistent(start, near=suggested) if case.model.rows else system.state({**suggested, **start})
+            state = (
+                system.consistent(start, near=suggested) if case.model.rows else system.state({**suggested, **start})
+            )
         motion = simulate(system, state, until, method=method, points=points, events=case.events, outputs=case.outputs)
         proof = motion.check()
         for path in out or ():
@@ -236,8 +259,10 @@ def run(
             print(system.equations.summary())
             print(motion.summary())
             print(proof)
-            rows = [[label, motion.units.get(label, ""), f"{float(c[0]):.9g}", f"{float(c.min()):.9g}", f"{float(c.max()):.9g}", f"{float(c[-1]):.9g}"]
-                    for label, c in motion.columns.items()]  # fmt: skip
+            rows = [
+                [label, motion.units.get(label, ""), *(f"{float(e):.9g}" for e in (c[0], c.min(), c.max(), c[-1]))]
+                for label, c in motion.columns.items()
+            ]
             _table("", ["quantity", "unit", "first", "least", "greatest", "last"], rows)
             for path in out or ():
                 print(f"wrote {path}")
@@ -268,7 +293,9 @@ def _write(motion: Any, path: Path) -> None:
 def export(
     name: ModelArgument,
     c: Annotated[Path | None, typer.Option("--c", help="Write C source and header: --c disk.c")] = None,
-    casadi: Annotated[Path | None, typer.Option("--casadi", help="Write a CasADi function: --casadi disk.casadi")] = None,
+    casadi: Annotated[
+        Path | None, typer.Option("--casadi", help="Write a CasADi function: --casadi disk.casadi")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write the equations for other programs."""

@@ -137,7 +137,9 @@ class Equations:
         for symbol in expression.free_symbols:
             if symbol not in leaves:
                 self.model.check_letter(symbol, f"the formula {expression}")
-                raise ModelError(f"{symbol} does not occur in the model, so the formula {expression} has no value here.")
+                raise ModelError(
+                    f"{symbol} does not occur in the model, so the formula {expression} has no value here."
+                )
         return self._close(Lowering(leaves)(expression))
 
     @cached_property
@@ -158,7 +160,11 @@ class Equations:
     @cached_property
     def qddot(self) -> ca.SX:
         """q'' in t, x, w, p; what all formulations must agree on."""
-        return ca.substitute(self._close(self.chart.a), self.y, self.acceleration) if self.y.numel() else self._close(self.chart.a)
+        return (
+            ca.substitute(self._close(self.chart.a), self.y, self.acceleration)
+            if self.y.numel()
+            else self._close(self.chart.a)
+        )
 
     @cached_property
     def rhs(self) -> ca.Function:
@@ -180,7 +186,9 @@ class Equations:
         closed = dict(self.closed)
         for w, law in laws.items():
             if w not in self.inputs:
-                raise ModelError(f"{w} is no open input of this model; open are: {', '.join(map(str, self.inputs)) or 'none'}.")
+                raise ModelError(
+                    f"{w} is no open input of this model; open are: {', '.join(map(str, self.inputs)) or 'none'}."
+                )
             law = sp.sympify(law)
             if law.free_symbols & set(laws):
                 raise ModelError(f"The law of {w} contains a closed input: {law}.")

@@ -1,0 +1,1 @@
+"""What can be said about a model or a system without running it."""

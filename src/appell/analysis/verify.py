@@ -48,7 +48,9 @@ class Verification:
         return self.worst <= ENOUGH
 
     def __repr__(self) -> str:
-        lines = [f"{self.model}: {self.states} random consistent states (constraint residuals up to {self.residual:.1e})"]
+        lines = [
+            f"{self.model}: {self.states} random consistent states (constraint residuals up to {self.residual:.1e})"
+        ]
         lines += [f"  {a} / {b}: {value:.2e}" for (a, b), value in self.pairs.items()]
         return "\n".join([*lines, f"  {'all agree' if self.ok else 'DISAGREEMENT'}: worst {self.worst:.2e}"])
 

@@ -1,0 +1,1 @@
+"""From equations to functions that run: machines, systems, states, export."""

@@ -39,7 +39,9 @@ class Rivals:
     def _add(self, name: str, equations: Equations) -> None:
         x = equations.mechanics.variables
         speeds = ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [equations.chart.formulas])
-        accelerations = ca.Function("accelerations", [x.t, equations.x, x.w, x.p], [ca.densify(_open(equations))], {"cse": True})
+        accelerations = ca.Function(
+            "accelerations", [x.t, equations.x, x.w, x.p], [ca.densify(_open(equations))], {"cse": True}
+        )
         self._codes[name] = equations, Machine(accelerations, simd=False), speeds
 
     @property

@@ -22,6 +22,8 @@ class Code:
         self.simd = simd
         self._machines: dict[str, Machine] = {}
         self._siblings: dict[Split, Code] = {equations.split: self}
+        x = equations.mechanics.variables
+        self.speeds = ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [equations.chart.formulas])
 
     def __getattr__(self, name: str) -> Machine:
         if name.startswith("_") or name not in _RECIPES:
@@ -60,4 +62,4 @@ _RECIPES = {
 
 def function_of(equations: Equations, name: str) -> ca.Function:
     """A named function of t, x, w, p."""
-    return ca.Function(name, equations.arguments, _RECIPES[name](equations), {"cse": True})
+    return ca.Function(name, equations.arguments, _RECIPES[name](equations), {"cse": name != "rhs"})

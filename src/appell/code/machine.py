@@ -52,9 +52,7 @@ class Machine:
         for buffer, value in zip(self._inputs, arguments, strict=True):
             buffer[:] = value
         self._run()
-        return [
-            out.reshape(shape, order="F").copy() for out, shape in zip(self._outputs, self._shapes, strict=True)
-        ]
+        return [out.reshape(shape, order="F").copy() for out, shape in zip(self._outputs, self._shapes, strict=True)]
 
     def batch(self, t: Any, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
         """The first output for many states: x of shape (n, B); t, w, p one for all or one per column."""

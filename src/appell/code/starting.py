@@ -62,7 +62,9 @@ def _with_velocities(
     if any(s.label in keep for s in quasi):
         if kept.any():
             clash = [label for label in rates if label in keep]
-            raise ModelError(f"Give either speeds ({', '.join(map(str, quasi))}) or rates ({', '.join(clash)}), not both.")
+            raise ModelError(
+                f"Give either speeds ({', '.join(map(str, quasi))}) or rates ({', '.join(clash)}), not both."
+            )
         u = np.array([keep.get(s.label, 0.0) for s in equations.speeds])
         if equations.chart.redundant:
             raise ModelError("Nonlinear quasi-velocities cannot start a motion; give the rates of the coordinates.")
@@ -130,4 +132,3 @@ def _explain_positions(system: System, t: float, q: np.ndarray, left: float, kep
         else "the dimensions may not close, or the guess is on another branch; give near=... closer to a real configuration"
     )
     raise InconsistentStartError(f"No positions satisfy the constraint {row!r} (nearest miss {left:.3g}): {reason}.")
-

@@ -71,7 +71,9 @@ class State:
     def __add__(self, other: Any) -> State:
         shift = np.asarray(other, dtype=float)
         if shift.shape != self.array.shape:
-            raise ModelError(f"The state has {self.array.size} entries ({', '.join(self.names)}), got {shift.size} to add.")
+            raise ModelError(
+                f"The state has {self.array.size} entries ({', '.join(self.names)}), got {shift.size} to add."
+            )
         return replace(self, array=self.array + shift, changes={})
 
     def to_dict(self) -> dict[str, float]:

@@ -18,8 +18,9 @@ from appell.code.starting import consistent_state, given_state
 from appell.code.state import State, unknown
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
+from appell.model.body import RigidBody
 from appell.model.model import Model
-from appell.model.symbols import Letter, key
+from appell.model.symbols import key
 
 
 class System:
@@ -73,13 +74,13 @@ class System:
 
     def check_masses(self) -> None:
         """Raise if a constant mass or moment of inertia is negative, or a particle has none."""
+        checked: set[Any] = set()
         for body in self.model.bodies:
-            moments = list(body.inertia.diagonal()) if hasattr(body, "inertia") else []
+            moments = list(body.inertia.diagonal()) if isinstance(body, RigidBody) else []
             for what, formula in (("mass", body.mass), *(("moment of inertia", e) for e in moments)):
-                if not formula.free_symbols or not all(s.label in self.values for s in formula.free_symbols if isinstance(s, Letter)):
+                if formula in checked or not formula.free_symbols <= set(self.model.parameters):
                     continue
-                if any(s not in self.model.parameters for s in formula.free_symbols):
-                    continue
+                checked.add(formula)
                 number = float(formula.subs({s: self.values[s.label] for s in formula.free_symbols}))
                 if number < 0 or (number == 0 and what == "mass" and not moments):
                     raise ModelError(
@@ -148,7 +149,9 @@ class System:
         found: dict[str, float] = {}
         if mechanics.position_rows:
             c = np.array(mechanics.functions["position"](state.t, state.q, self.p)[0]).ravel()
-            found.update({mechanics.row_names[i]: float(value) for i, value in zip(mechanics.position_rows, c, strict=True)})
+            found.update(
+                {mechanics.row_names[i]: float(value) for i, value in zip(mechanics.position_rows, c, strict=True)}
+            )
         if mechanics.row_names:
             e = np.array(mechanics.functions["velocity"](state.t, state.q, state.v, state.z, self.p)[0]).ravel()
             for i, value in enumerate(e):
@@ -172,7 +175,9 @@ class System:
         """
         return given_state(self, {key(n): float(v) for n, v in (given or {}).items()}, t)
 
-    def consistent(self, keep: Mapping[Any, float] | None = None, near: Mapping[Any, float] | None = None, t: float = 0.0) -> State:
+    def consistent(
+        self, keep: Mapping[Any, float] | None = None, near: Mapping[Any, float] | None = None, t: float = 0.0
+    ) -> State:
         """A state on the constraints.
 
         Args:
@@ -181,17 +186,17 @@ class System:
             t: Time.
         """
         return consistent_state(
-            self, {key(n): float(v) for n, v in (keep or {}).items()}, {key(n): float(v) for n, v in (near or {}).items()}, t
+            self,
+            {key(n): float(v) for n, v in (keep or {}).items()},
+            {key(n): float(v) for n, v in (near or {}).items()},
+            t,
         )
 
     def to_x(self, state: State) -> np.ndarray:
         """x = (q, u, z) of a state."""
         if state.model is not self.model and state.names != tuple(s for s in State(self.model, state.array).names):
             raise ModelError(f"The state is one of {state.model.name!r}, the system one of {self.model.name!r}.")
-        chart, x = self.equations.chart, self.equations.mechanics.variables
-        if not hasattr(self.code, "_speeds"):
-            self.code._speeds = ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [chart.formulas])
-        u = np.array(self.code._speeds(state.t, state.q, state.v, state.z, self.p)).ravel()
+        u = np.array(self.code.speeds(state.t, state.q, state.v, state.z, self.p)).ravel()
         return np.concatenate([state.q, u, state.z])
 
     def from_x(self, t: float, x: Any) -> State:
@@ -227,5 +232,7 @@ def compile(equations: Equations, machine: str = "auto") -> System:
     if machine == "heyoka" and not heyoka_code.available():
         raise CompileError("heyoka is not installed; `pip install heyoka` (Linux), or use machine='casadi'.")
     if not isinstance(equations, Equations):
-        raise CompileError(f"Only equations can be compiled, got {type(equations).__name__}; write compile(derive(model)).")
+        raise CompileError(
+            f"Only equations can be compiled, got {type(equations).__name__}; write compile(derive(model))."
+        )
     return System(Code(equations, machine != "casadi"))

@@ -38,7 +38,9 @@ class GibbsAppell(AbstractFormulation):
     accepts = frozenset({"holonomic", "linear", "nonlinear"})
     reference = "Appell 1900; Qiao 1990"
 
-    def __init__(self, speeds: Mapping[Speed, Any] | None = None, dependent: Iterable[Coordinate] | None = None) -> None:
+    def __init__(
+        self, speeds: Mapping[Speed, Any] | None = None, dependent: Iterable[Coordinate] | None = None
+    ) -> None:
         self.speeds = dict(speeds) if speeds else None
         self.dependent = tuple(dependent) if dependent is not None else None
 
@@ -61,10 +63,8 @@ class GibbsAppell(AbstractFormulation):
         if chart.geometry is mechanics.geometry:
             S = mechanics.S
         else:
-            S = sum((chart.geometry.energies(body)[1] for body in mechanics.model.bodies), ca.SX(0))
+            S = sum((chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies), ca.SX(0))
         U = ca.dot(chart.in_speeds(mechanics.Q), chart.a)
         A, minus_b = ca.linear_coeff(ca.gradient(S - U, chart.y), chart.y, True)
         thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
-        return Equations(
-            self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, True, {}
-        )
+        return Equations(self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, True, {})

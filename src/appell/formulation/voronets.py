@@ -73,6 +73,4 @@ class Voronets(AbstractFormulation):
         right = N.T @ chart.in_speeds(mechanics.Q)
         A, minus_b = ca.linear_coeff(left - right, chart.y, True)
         thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
-        return Equations(
-            self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, True, {}
-        )
+        return Equations(self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, True, {})

@@ -1,0 +1,1 @@
+"""CasADi graphs: lowering from SymPy, raising back, solving, kinks. Knows no mechanics."""

@@ -53,7 +53,11 @@ class Split:
         sizes = np.abs(np.diag(triangle))
         rank = int(np.sum(sizes > rtol * sizes[0]))
         chosen = tuple(sorted(int(i) for i in order[:rank]))
-        if rows is not None and len(rows) == rank and smallest(scaled[list(rows)]) > 1e-3 * smallest(scaled[list(chosen)]):
+        if (
+            rows is not None
+            and len(rows) == rank
+            and smallest(scaled[list(rows)]) > 1e-3 * smallest(scaled[list(chosen)])
+        ):
             chosen = rows
         _, _, columns = scipy.linalg.qr(scaled[list(chosen)], pivoting=True, mode="economic")
         return cls(chosen, tuple(sorted(int(i) for i in columns[:rank])))
@@ -138,7 +142,9 @@ class Chart:
             formulas = x.v[free]
         slopes = ca.jacobian(formulas, x.v)
         if not definitions and not rows:
-            return cls(mechanics, split, letters, x.v, x.v, mechanics.a, _rates(letters), mechanics.a, mechanics.a, x.v, False)
+            return cls(
+                mechanics, split, letters, x.v, x.v, mechanics.a, _rates(letters), mechanics.a, mechanics.a, x.v, False
+            )
         linear = not ca.depends_on(ca.vec(ca.vertcat(slopes, J)), x.v)
         y = ca.vertcat(*[ca.SX.sym(s.rate.name) for s in letters]) if letters else ca.SX(0, 1)
         if linear:
@@ -147,7 +153,9 @@ class Chart:
             K = solve(ca.vertcat(slopes, J), ca.vertcat(u, ca.SX.zeros(len(rows))) - still)
             zdot = ca.substitute(x.zdot, x.v, K)
             state, rates = ca.vertcat(x.q, u, x.t, x.z), ca.vertcat(K, y, 1, zdot)
-            return cls(mechanics, split, letters, u, K, y, _rates(letters), y, ca.jtimes(K, state, rates), formulas, False)
+            return cls(
+                mechanics, split, letters, u, K, y, _rates(letters), y, ca.jtimes(K, state, rates), formulas, False
+            )
         carried = ca.substitute(mechanics.derivative(ca.vertcat(formulas, e)), mechanics.a, ca.SX.zeros(n))
         a = solve(ca.vertcat(slopes, J), ca.vertcat(y, ca.SX.zeros(len(rows))) - carried)
         every = tuple(q.rate for q in coordinates)
@@ -160,7 +168,11 @@ class Chart:
 
     def in_speeds(self, expression: ca.SX) -> ca.SX:
         """Put K(q, u, t) in place of q'."""
-        return expression if self.u is self.mechanics.variables.v else ca.substitute(expression, self.mechanics.variables.v, self.K)
+        return (
+            expression
+            if self.u is self.mechanics.variables.v
+            else ca.substitute(expression, self.mechanics.variables.v, self.K)
+        )
 
     def derivative(self, expression: ca.SX) -> ca.SX:
         """Total time derivative along the motion, in terms of y."""

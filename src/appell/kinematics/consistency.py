@@ -73,7 +73,9 @@ def project_velocities(
     return best, left
 
 
-def jacobian_at(mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray) -> np.ndarray:
+def jacobian_at(
+    mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray
+) -> np.ndarray:
     """de/dv at a state."""
     return np.array(mechanics.functions["velocity"](t, q, v, z, p)[1])
 

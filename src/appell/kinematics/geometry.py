@@ -16,6 +16,7 @@ The parts of a vector are summed from the ground outwards along the tree; sums s
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 import casadi as ca
 import sympy as sp
@@ -74,7 +75,11 @@ class Geometry:
     def _take(self, formulas: dict[sp.Expr, str]) -> None:
         for formula, place in formulas.items():
             self.variables.positions_only(formula, place)
-        moving = [e for e in formulas if e.free_symbols and not all(s in self.variables.model.parameters for s in e.free_symbols)]
+        moving = [
+            e
+            for e in formulas
+            if e.free_symbols and not all(s in self.variables.model.parameters for s in e.free_symbols)
+        ]
         zero = ca.SX(0)
         self._jets.update({e: (self.lower(e), zero, zero) for e in formulas})
         if moving:
@@ -147,13 +152,17 @@ class Geometry:
         for here in target.path:
             if total is not None:
                 inner = total
-                key, total = self._shared((key, here, order), lambda here=here, inner=inner: self._frame(here)[0].T @ inner)
+                key, total = self._shared(
+                    (key, here, order), lambda here=here, inner=inner: self._frame(here)[0].T @ inner
+                )
             for frame in meeting.get(here, ()):
                 inner = total if total is not None else ca.SX.zeros(3)
                 part = vector.parts[frame]
                 key, total = self._shared(
                     (key, here, frame, part, order),
-                    lambda here=here, frame=frame, part=part, inner=inner: inner + self._placed(frame, here, part, order),
+                    lambda here=here, frame=frame, part=part, inner=inner: (
+                        inner + self._placed(frame, here, part, order)
+                    ),
                 )
         return ca.SX.zeros(3) if total is None else total
 
@@ -210,26 +219,31 @@ class Geometry:
             omega = omega + along
         return ca.densify(omega), ca.densify(alpha)
 
-    def energies(self, body: Body) -> tuple[ca.SX, ca.SX]:
-        """Kinetic energy and acceleration energy of one body.
-
-        T = m v^2/2 + omega.I omega/2,   S = m a^2/2 + alpha.I alpha/2 + alpha.(omega x I omega),
-        the part of S without accelerations left out as it never matters.
-        """
-        m = self.variables.masses[body]
-        home = self.home(body.center)
-        kinetic = acceleration = ca.SX(0)
+    def kinetic_energy(self, body: Body) -> ca.SX:
+        """T = m v^2/2 + omega.I omega/2."""
+        total, m = ca.SX(0), self.variables.masses[body]
         if not m.is_zero():
-            v, a = self.resolve(body.center, home, 1), self.resolve(body.center, home, 2)
-            kinetic, acceleration = m / 2 * ca.dot(v, v), m / 2 * ca.dot(a, a)
-        if isinstance(body, RigidBody):
+            v = self.resolve(body.center, self.home(body.center), 1)
+            total = m / 2 * ca.dot(v, v)
+        if self._turns_with_inertia(body):
+            omega, _ = self.rotation_rates(body.frame.axes, body.inertia_frame)
+            total = total + ca.dot(omega, self.variables.inertias[body] @ omega) / 2
+        return total
+
+    def acceleration_energy(self, body: Body) -> ca.SX:
+        """S = m a^2/2 + alpha.I alpha/2 + alpha.(omega x I omega); the part without accelerations never matters."""
+        total, m = ca.SX(0), self.variables.masses[body]
+        if not m.is_zero():
+            a = self.resolve(body.center, self.home(body.center), 2)
+            total = m / 2 * ca.dot(a, a)
+        if self._turns_with_inertia(body):
             inertia = self.variables.inertias[body]
-            if inertia.nnz() and not inertia.is_zero():
-                omega, alpha = self.rotation_rates(body.frame.axes, body.inertia_frame)
-                momentum = inertia @ omega
-                kinetic = kinetic + ca.dot(omega, momentum) / 2
-                acceleration = acceleration + ca.dot(alpha, inertia @ alpha) / 2 + ca.dot(alpha, ca.cross(omega, momentum))
-        return kinetic, acceleration
+            omega, alpha = self.rotation_rates(body.frame.axes, body.inertia_frame)
+            total = total + ca.dot(alpha, inertia @ alpha) / 2 + ca.dot(alpha, ca.cross(omega, inertia @ omega))
+        return total
+
+    def _turns_with_inertia(self, body: Body) -> TypeGuard[RigidBody]:
+        return isinstance(body, RigidBody) and not self.variables.inertias[body].is_zero()
 
 
 def _rodrigues(k: ca.SX, angle: ca.SX) -> ca.SX:

@@ -42,19 +42,14 @@ class Mechanics:
         return ca.jtimes(expression, ca.vertcat(*state), ca.vertcat(*rates))
 
     @cached_property
-    def _energies(self) -> tuple[ca.SX, ca.SX]:
-        pairs = [self.geometry.energies(body) for body in self.model.bodies]
-        return sum((T for T, _ in pairs), ca.SX(0)), sum((S for _, S in pairs), ca.SX(0))
-
-    @property
     def T(self) -> ca.SX:
         """Kinetic energy, masses as frozen letters."""
-        return self._energies[0]
+        return sum((self.geometry.kinetic_energy(body) for body in self.model.bodies), ca.SX(0))
 
-    @property
+    @cached_property
     def S(self) -> ca.SX:
         """Acceleration energy in q, v, a, masses as frozen letters."""
-        return self._energies[1]
+        return sum((self.geometry.acceleration_energy(body) for body in self.model.bodies), ca.SX(0))
 
     @cached_property
     def forces(self) -> tuple[GeneralizedForce, ...]:

@@ -76,7 +76,14 @@ class Variables:
 
         masses = {body: freeze(f"mass of {body.name}", body.mass) for body in model.bodies}
         inertias = {
-            body: ca.SX(ca.vertcat(*[ca.horzcat(*[freeze(f"inertia of {body.name}", body.inertia[i, j]) for j in range(3)]) for i in range(3)]))
+            body: ca.SX(
+                ca.vertcat(
+                    *[
+                        ca.horzcat(*[freeze(f"inertia of {body.name}", body.inertia[i, j]) for j in range(3)])
+                        for i in range(3)
+                    ]
+                )
+            )
             for body in model.bodies
             if isinstance(body, RigidBody)
         }

@@ -20,7 +20,7 @@ def bicycle() -> Model:
     trail c, tilt of the steer axis, radii, masses, positions of mass centres and moments of inertia of rear wheel R, rear
     frame and rider B, front frame H, front wheel F. Upright running is stable between 4.29 m/s and 6.02 m/s.
 
-    Source: Meijaard, Papadopoulos, Ruina, Schwab 2007, Proc. R. Soc. A 463, Table 1.
+    Reference: Meijaard, Papadopoulos, Ruina, Schwab 2007, Proc. R. Soc. A 463, Table 1.
     """
     x, y = coordinates("x y", "m", "contact of the rear wheel")
     yaw, lean, pitch, steer = coordinates("yaw lean pitch steer", "rad")
@@ -47,8 +47,12 @@ def bicycle() -> Model:
     touch_f = hub_f + (r_f / sp.sqrt(1 - dip**2)) * (ground.z - dip * fork.y)
 
     rear = RigidBody("rear wheel", m_r, hub_r, plane.rotate("y", spin_r), (i_rx, i_ry, i_rx))
-    rider = RigidBody("rear frame and rider", m_b, hub_r + frame.vector(x_b, 0, z_b + r_r), frame, (i_bx, i_by, i_bz, 0, 0, i_bxz))
-    handle = RigidBody("front frame", m_h, head + upright.vector(x_h - w - c, 0, z_h), upright, (i_hx, i_hy, i_hz, 0, 0, i_hxz))
+    rider = RigidBody(
+        "rear frame and rider", m_b, hub_r + frame.vector(x_b, 0, z_b + r_r), frame, (i_bx, i_by, i_bz, 0, 0, i_bxz)
+    )
+    handle = RigidBody(
+        "front frame", m_h, head + upright.vector(x_h - w - c, 0, z_h), upright, (i_hx, i_hy, i_hz, 0, 0, i_hxz)
+    )
     front = RigidBody("front wheel", m_f, hub_f, fork.rotate("y", spin_f), (i_fx, i_fy, i_fx))
     level = [ground.x, ground.y]
     return Model(
@@ -68,6 +72,6 @@ def bicycle() -> Model:
             x_b: 0.3, z_b: -0.9, x_h: 0.9, z_h: -0.7, i_rx: 0.0603, i_ry: 0.12, i_fx: 0.1405, i_fy: 0.28,
             i_bx: 9.2, i_by: 11, i_bz: 2.8, i_bxz: 2.4, i_hx: 0.05892, i_hy: 0.06, i_hz: 0.00708, i_hxz: -0.00756,
         },
-        start={spin_r.rate: -5 / 0.3, lean.rate: 0.1},
+        start={x.rate: 5, spin_r.rate: -5 / 0.3, spin_f.rate: -5 / 0.35, lean.rate: 0.1},
         until=5.0,
     )  # fmt: skip

@@ -1,0 +1,1 @@
+"""What the user says: symbols, frames, bodies, forces, constraints."""

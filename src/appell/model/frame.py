@@ -131,7 +131,9 @@ class Frame:
     def rotate_body(self, sequence: str, *angles: Any) -> Frame:
         """Body-fixed sequence: `rotate_body("zxy", yaw, lean, spin)`."""
         if len(sequence) != len(angles):
-            raise ModelError(f"The sequence {sequence!r} has {len(sequence)} turns but {len(angles)} angles were given.")
+            raise ModelError(
+                f"The sequence {sequence!r} has {len(sequence)} turns but {len(angles)} angles were given."
+            )
         frame = self
         for axis, angle in zip(sequence, angles, strict=True):
             frame = frame.rotate(axis, angle)
@@ -269,7 +271,9 @@ class Vector:
         if isinstance(factor, Vector):
             raise ModelError("Two vectors cannot be multiplied by *; use a.dot(b) or a.cross(b).")
         factor = sp.sympify(factor)
-        return Vector({f: (factor * c[0], factor * c[1], factor * c[2]) for f, c in self.parts.items()} if factor != 0 else {})
+        return Vector(
+            {f: (factor * c[0], factor * c[1], factor * c[2]) for f, c in self.parts.items()} if factor != 0 else {}
+        )
 
     __rmul__ = __mul__
     # SymPy scalars on the left must leave the product to us.
@@ -355,4 +359,3 @@ def angular_velocity(a: Frame, b: Frame) -> Vector:
         assert frame.rotation is not None
         total = total - frame.vector(*frame.rotation.angular_velocity)
     return total
-

@@ -266,7 +266,9 @@ class Model:
         name = getattr(symbol, "name", str(symbol))
         names = [q.name for q in (*self.coordinates, *self.states)]
         if isinstance(symbol, Speed) or (isinstance(symbol, Rate) and isinstance(symbol.base, Speed)):
-            hint = "Speeds are defined in the formulation and cannot stand in a model; write coordinates and their rates."
+            hint = (
+                "Speeds are defined in the formulation and cannot stand in a model; write coordinates and their rates."
+            )
         elif isinstance(symbol, Evolving):
             hint = f"Add it to the {'states' if isinstance(symbol, ExtraState) else 'coordinates'} of the model."
         elif name == "t":

@@ -1,0 +1,1 @@
+"""From a system to a motion: integrators, events, projection, checks."""

@@ -112,7 +112,9 @@ def _balance(motion: Motion) -> tuple[float, dict[str, float], tuple[float, floa
         accelerate = stretch.code.accelerations
         n, m = len(system.model.coordinates), len(stretch.code.equations.speeds)
 
-        def account(times: np.ndarray, stretch=stretch, accelerate=accelerate, n=n, m=m) -> list[tuple[float, np.ndarray, float]]:
+        def account(
+            times: np.ndarray, stretch=stretch, accelerate=accelerate, n=n, m=m
+        ) -> list[tuple[float, np.ndarray, float]]:
             x = motion._x(stretch, times)
             w_open = motion._w(stretch, times)
             w_all = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
@@ -138,7 +140,11 @@ def _balance(motion: Motion) -> tuple[float, dict[str, float], tuple[float, floa
             error = max(error, abs(values[k + 1] - first - jumps - float(np.sum(total))))
         before = last = values[-1]
     scale = max(through, abs(first or 0.0), abs(last or 0.0))
-    return error / scale, dict(zip(ledger.names, total.tolist(), strict=True)), (float(first or 0.0), float(last or 0.0))
+    return (
+        error / scale,
+        dict(zip(ledger.names, total.tolist(), strict=True)),
+        (float(first or 0.0), float(last or 0.0)),
+    )
 
 
 def _agreement(motion: Motion) -> dict[str, float]:
@@ -154,12 +160,15 @@ def _agreement(motion: Motion) -> dict[str, float]:
         stretch = motion._located(np.array([t]))[0][0]
         split = stretch.code.equations.split
         if not split.dependent and split.rows:
-            split = equations.split if equations.split.dependent else Split.at(jacobian_at(mechanics, t, q, v, z, system.p))
+            split = (
+                equations.split if equations.split.dependent else Split.at(jacobian_at(mechanics, t, q, v, z, system.p))
+            )
         if split not in rivals:
             rivals[split] = Rivals(mechanics, split)
-        mine = stretch.code.accelerations.flat(t, motion._x(stretch, np.array([t]))[:, 0], motion._w(stretch, np.array([t]))[0], system.p)
+        mine = stretch.code.accelerations.flat(
+            t, motion._x(stretch, np.array([t]))[:, 0], motion._w(stretch, np.array([t]))[0], system.p
+        )
         for name, other in rivals[split].accelerations(t, q, v, z, inputs, system.p).items():
             if name != equations.formulation.name:
                 found[name] = max(found.get(name, 0.0), disagreement(mine, other))
     return found
-

@@ -130,7 +130,11 @@ class Stepper:
                 reached = h >= abs(limit - self.t)
                 self.t = limit if reached else self.t + h * self._sign
                 self.x = new
-                self.h = max(self.h, h) * (min(1.0, factor) if rejected else factor) if h == self.h else max(self.h, h * factor)
+                self.h = (
+                    max(self.h, h) * (min(1.0, factor) if rejected else factor)
+                    if h == self.h
+                    else max(self.h, h * factor)
+                )
                 return None
             self.h = h * max(SHRINK, SAFETY * error**-0.125)
             rejected = True

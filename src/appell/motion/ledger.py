@@ -48,7 +48,9 @@ class Ledger:
         powers = ca.vertcat(*[power for _, power in named]) if named else ca.SX(0, 1)
         everything = [x.t, x.q, x.v, mechanics.a, x.z, x.w, x.p]
         self._function = Machine(
-            ca.Function("ledger", everything, [x.thaw(h), ca.densify(x.thaw(powers)), x.thaw(mechanics.V)], {"cse": True}),
+            ca.Function(
+                "ledger", everything, [x.thaw(h), ca.densify(x.thaw(powers)), x.thaw(mechanics.V)], {"cse": True}
+            ),
             simd=False,
         )
 
@@ -56,7 +58,9 @@ class Ledger:
     def _multiplier(self) -> Machine:
         return Machine(self.mechanics.functions["multiplier"], simd=False)
 
-    def multipliers(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
+    def multipliers(
+        self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
+    ) -> np.ndarray:
         """The multipliers of all rows at a state, from M a - J' lambda = F and J a = gamma; of redundant rows the smallest."""
         M, F, J, gamma = self._multiplier(t, q, v, z, w, p)
         n, rows = M.shape[0], J.shape[0]

@@ -36,7 +36,15 @@ class Method:
 
 
 def choose(
-    wanted: str, flow: Flow, t0: float, x0: np.ndarray, t1: float, w: np.ndarray, p: np.ndarray, simd: bool, by_python: bool
+    wanted: str,
+    flow: Flow,
+    t0: float,
+    x0: np.ndarray,
+    t1: float,
+    w: np.ndarray,
+    p: np.ndarray,
+    simd: bool,
+    by_python: bool,
 ) -> Method:
     """The method the user wants, or the best for these equations."""
     if wanted not in ("auto", *OWN, *SCIPY):
@@ -49,7 +57,9 @@ def choose(
     if wanted == "taylor" and not heyoka_code.available():
         raise IntegrationError("Taylor's method needs heyoka (Linux); use method='dop853'.")
     if wanted == "cvodes" and flow.count:
-        raise IntegrationError("CVODES does not locate events; use method='Radau' for stiff equations with events or kinks.")
+        raise IntegrationError(
+            "CVODES does not locate events; use method='Radau' for stiff equations with events or kinks."
+        )
     if wanted != "auto":
         return Method(wanted, "chosen by the caller")
     if by_python:
@@ -61,7 +71,9 @@ def choose(
         return Method("cvodes", f"stiff: decay rate {rate:.3g}/s over {t1 - t0:g} s")
     size = flow.rhs.n_instructions()
     if not (simd and heyoka_code.available()):
-        why = "CasADi's machine was asked for" if heyoka_code.available() else "heyoka is not installed, runs take longer"
+        why = (
+            "CasADi's machine was asked for" if heyoka_code.available() else "heyoka is not installed, runs take longer"
+        )
         return Method("dop853", why)
     if size > LARGE:
         return Method("dop853", f"large: {size} instructions, more than compile well as a Taylor series")

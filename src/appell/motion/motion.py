@@ -127,7 +127,9 @@ class Motion:
     def system(self) -> System:
         """The system that moved."""
         if self._system is None:
-            raise AppellError("This motion was loaded from a file without its model; use appell.load(path, system=...).")
+            raise AppellError(
+                "This motion was loaded from a file without its model; use appell.load(path, system=...)."
+            )
         return self._system
 
     @property
@@ -377,7 +379,11 @@ def load(path: str | Path, system: System | None = None) -> Motion:
     if not path.exists():
         raise AppellError(f"There is no file {path}.")
     try:
-        data = xarray.open_zarr(path, consolidated=False) if path.suffix == ".zarr" else xarray.open_dataset(path, engine="scipy")
+        data = (
+            xarray.open_zarr(path, consolidated=False)
+            if path.suffix == ".zarr"
+            else xarray.open_dataset(path, engine="scipy")
+        )
         data = data.load()
         data.close()
         info = json.loads(data.attrs["appell"])

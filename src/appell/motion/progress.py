@@ -44,16 +44,17 @@ class Progress:
         if self._bar is None:
             if clock - self._begun < PATIENCE:
                 return
-            self._open()
+            self._bar = self._open()
         self._bar.update(self._line, completed=now - self.start)
 
-    def _open(self) -> None:
+    def _open(self) -> Any:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        self._bar = Progress(
+        bar = Progress(
             TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("left"),
             TimeRemainingColumn(), console=Console(stderr=True), transient=True,
         )  # fmt: skip
-        self._line = self._bar.add_task(self.what, total=self.end - self.start)
-        self._bar.start()
+        self._line = bar.add_task(self.what, total=self.end - self.start)
+        bar.start()
+        return bar

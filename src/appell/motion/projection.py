@@ -71,4 +71,3 @@ class Projection:
         """de/dv at a state."""
         assert self._velocity is not None
         return self._velocity(t, q, v, z, self.p)[1]
-

@@ -73,7 +73,9 @@ def simulate(
         The motion, also if the run ended early; `motion.outcome` says how it ended.
     """
     if not isinstance(system, System):
-        raise IntegrationError(f"Only a System can be simulated, got {type(system).__name__}; write compile(derive(model)).bind(...).")
+        raise IntegrationError(
+            f"Only a System can be simulated, got {type(system).__name__}; write compile(derive(model)).bind(...)."
+        )
     system, law = _driven(system, inputs, control)
     if law is None:
         _ = system.w
@@ -84,10 +86,14 @@ def simulate(
         raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")
     for event in events:
         _check_event(system, event)
-    return _Run(system, state, end, method, rtol, atol, tuple(events), law, progress, max_steps).motion(points, at, outputs)
+    return _Run(system, state, end, method, rtol, atol, tuple(events), law, progress, max_steps).motion(
+        points, at, outputs
+    )
 
 
-def _driven(system: System, inputs: Mapping[Any, Any] | None, control: Any) -> tuple[System, Callable[[float, State], np.ndarray] | None]:
+def _driven(
+    system: System, inputs: Mapping[Any, Any] | None, control: Any
+) -> tuple[System, Callable[[float, State], np.ndarray] | None]:
     """Numbers are bound, formulas closed into the graph, Python functions become a law."""
     names = {w.label: w for w in system.model.inputs}
     numbers: dict[str, float] = {}
@@ -145,7 +151,9 @@ def _start(system: System, start: State | Mapping[Any, float] | None) -> State:
     if not isinstance(start, State):
         return system.state(start)
     if start.names != names_of(system.model):
-        raise ModelError(f"The start is a state of {start.model.name!r} ({', '.join(start.names)}), not of {system.model.name!r}.")
+        raise ModelError(
+            f"The start is a state of {start.model.name!r} ({', '.join(start.names)}), not of {system.model.name!r}."
+        )
     if not np.all(np.isfinite(start.array)):
         bad = start.names[int(np.argmin(np.isfinite(start.array)))]
         raise InconsistentStartError(f"The starting value of {bad!r} is not finite.")
@@ -207,7 +215,15 @@ class _Run:
         self.w = self._inputs()
         self.modes.start(self.t, self.x, self.w, self.p)
         self.method: Method = choose(
-            method, self.modes.flow(), self.t, self.x, end, self.w, self.modes.parameters(self.p), system.code.simd, law is not None
+            method,
+            self.modes.flow(),
+            self.t,
+            self.x,
+            end,
+            self.w,
+            self.modes.parameters(self.p),
+            system.code.simd,
+            law is not None,
         )
 
     # The present choice of speeds.
@@ -231,7 +247,9 @@ class _Run:
         best = Split.at(jacobian, rows=equations.split.rows)
         if not equations.split.dependent:  # formulations that keep all rates need only the right rows
             return code if len(best.rows) == len(equations.split.rows) else code.with_split(best)
-        if equations.split.growth(jacobian) <= RESTLESS * best.growth(jacobian) and len(best.rows) == len(equations.split.rows):
+        if equations.split.growth(jacobian) <= RESTLESS * best.growth(jacobian) and len(best.rows) == len(
+            equations.split.rows
+        ):
             return code
         if len(best.rows) >= len(equations.model.coordinates):
             return code
@@ -256,12 +274,20 @@ class _Run:
     def _look_at_speeds(self, t: float, x: np.ndarray) -> None:
         """Ask for other dependent velocities well before the present ones become singular."""
         n, m = self.projection.n, self.projection.speeds
-        v = x[n : 2 * n] if self.code.equations.chart.redundant else self.code.rates.flat(t, x, self._some_inputs(), self.p)
+        v = (
+            x[n : 2 * n]
+            if self.code.equations.chart.redundant
+            else self.code.rates.flat(t, x, self._some_inputs(), self.p)
+        )
         jacobian = self.projection.jacobian(t, x[:n], v, x[n + m :])
         split = self.code.equations.split
         growth = split.growth(jacobian)
         if growth <= min(self._calm, 1e3):
-            self._calm = max(4.0, RESTLESS * Split.at(jacobian, rows=split.rows).growth(jacobian)) if not np.isfinite(self._calm) else self._calm
+            self._calm = (
+                max(4.0, RESTLESS * Split.at(jacobian, rows=split.rows).growth(jacobian))
+                if not np.isfinite(self._calm)
+                else self._calm
+            )
             return
         if self.code.equations.formulation.fixed:
             if growth > 1e9:
@@ -309,7 +335,9 @@ class _Run:
         if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(np.diff(grid) <= 0):
             raise IntegrationError("The times at=... must be finite and increasing.")
         if grid[0] < self.t or grid[-1] > self.end:
-            raise IntegrationError(f"The times at=... must lie within [{self.t:g}, {self.end:g}]; got {grid[0]:g} .. {grid[-1]:g}.")
+            raise IntegrationError(
+                f"The times at=... must lie within [{self.t:g}, {self.end:g}]; got {grid[0]:g} .. {grid[-1]:g}."
+            )
         return grid
 
     def _leg(self, grid: np.ndarray) -> bool:
@@ -440,7 +468,9 @@ class _Run:
     def _diagnose(self) -> None:
         """Where it stopped and the likely cause."""
         matrix, forcing = self.code.linear_system(self.t, self.x, self.w, self.p)
-        cause = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
+        cause = (
+            "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
+        )
         condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
         if matrix.size and not (condition < 1e12):
             self.outcome = Outcome.SINGULAR

@@ -45,7 +45,9 @@ def first_crossing(task: Task, x_at: Callable[[float], np.ndarray], t0: float, t
                 def value(t: float, k: int = int(k)) -> float:
                     return float(task.guards(t, x_at(t))[k])
 
-                root = float(brentq(value, times[i], times[i + 1], xtol=1e-15 * max(1.0, abs(t1)), rtol=1e-15, maxiter=200))
+                root = float(
+                    brentq(value, times[i], times[i + 1], xtol=1e-15 * max(1.0, abs(t1)), rtol=1e-15, maxiter=200)
+                )
                 if found is None or abs(root - t0) < abs(found[0] - t0):
                     found = (root, int(k))
                 break

@@ -12,6 +12,7 @@ from appell.motion.flow import Flow
 from appell.motion.leg import End, Enough, Leg, Task
 
 TINY = 45  # below so many operations straight-line code compiles fast and runs faster than compact code
+NUDGE = 1e-300  # keeps a guard off exact zero: from there heyoka's root finder sees no later zero in the same step
 
 _integrators: weakref.WeakKeyDictionary[Flow, dict[float, Any]] = weakref.WeakKeyDictionary()
 
@@ -24,12 +25,12 @@ def _integrator(flow: Flow, tolerance: float) -> Any:
     sizes = [flow.rhs.nnz_in(i) for i in range(4)]
     x = heyoka_code.variables(sizes[1])
     w, p = heyoka_code.parameters(sizes[2]), heyoka_code.parameters(sizes[3], sizes[2])
-    gates = heyoka_code.parameters(flow.count, sizes[2] + sizes[3])
+    blinds = heyoka_code.parameters(flow.count, sizes[2] + sizes[3])
     arguments = [[hy.time], x, w, p]
     rates = heyoka_code.expressions(flow.rhs, arguments)[0]
     guards = heyoka_code.expressions(flow.guards, arguments)[0] if flow.count else []
     # A guard that is switched off is the constant 1.
-    watched = [gate * guard + (1.0 - gate) for gate, guard in zip(gates, guards, strict=True)]
+    watched = [(1.0 - blind) * guard + blind for blind, guard in zip(blinds, guards, strict=True)]
     made[tolerance] = hy.taylor_adaptive(
         list(zip(x, rates, strict=True)),
         [0.0] * sizes[1],
@@ -112,7 +113,7 @@ def integrate(task: Task) -> Leg:
 
 def _set_parameters(integrator: Any, task: Task) -> None:
     """Inputs, parameters and gates; heyoka knows only as many as the equations contain."""
-    values = np.concatenate([task.w, task.p, task.gates])
+    values = np.concatenate([task.w, task.p, np.where(task.gates, NUDGE, 1.0)])
     integrator.pars[:] = values[: integrator.pars.size]
 
 

@@ -304,7 +304,9 @@ class Laurent:
 
     def formula(self, a: Sum) -> sp.Expr:
         """A sum as it stands."""
-        return sp.Add(*(sp.Rational(int(c.numerator), int(c.denominator)) * self.product(m) for m, c in sorted(a.items())))
+        return sp.Add(
+            *(sp.Rational(int(c.numerator), int(c.denominator)) * self.product(m) for m, c in sorted(a.items()))
+        )
 
     def product(self, monomial: Monomial) -> sp.Expr:
         """A monomial as a formula."""

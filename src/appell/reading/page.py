@@ -83,9 +83,7 @@ class _Writer:
         self.arguments = [*known, y]
         symbols = [[self.letters[s] for s in group] for group in (*groups, equations.unknowns)]
         self.leaves: dict[sp.Basic, ca.SX] = {
-            s: column[i]
-            for column, listed in zip(self.arguments, symbols, strict=True)
-            for i, s in enumerate(listed)
+            s: column[i] for column, listed in zip(self.arguments, symbols, strict=True) for i, s in enumerate(listed)
         }
         self.graphs = [[block.row(i) for i in range(block.size)] for block in self.blocks]
         columns = [column for block in self.graphs for column in block]
