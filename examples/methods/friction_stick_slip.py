@@ -1,7 +1,7 @@
 """A block on a moving belt, held by a spring: stick and slip.
 
-Aim: dry friction as it is written, with a sign in it. While the block sticks, the sign's argument stays at zero: the
-run finds the sticking, keeps the block exactly at the speed of the belt, and finds the moment it lets go.
+Aim: dry friction as it is written, with a sign in it. While the block sticks, the argument of the sign stays at zero:
+the run finds the sticking, keeps the block exactly at the speed of the belt, and finds the moment it lets go.
 Source: a standard test of friction models; sticking as in Filippov 1960. Static friction is larger than sliding
 friction, mu(v) = mu_k + (mu_s - mu_k) exp(-(v/v_s)^2), so the oscillation sustains itself.
 """
@@ -32,15 +32,14 @@ model = ap.Model(
 
 system = ap.compile(ap.derive(model)).bind()
 motion = ap.simulate(system, {x: 0.0}, until=10.0, points=2001)
-print(motion)
-print(motion.check())
+print(motion, "\n")
 
-sticking = np.abs(motion[x.rate] - 0.2) < 1e-12
-print(f"sticks {100 * float(sticking.mean()):.1f} % of the time")
-print(f"lets go at x = {float(motion[x].max()):.3f} m or before; the spring then pulls with about mu_s m g = 5.886 N")
+print("       time [s]   spring force [N]   speed [m/s]")
 for occurrence in motion.occurrences[:6]:
     state = motion.at(occurrence.t)
-    print(f"t = {occurrence.t:.9f} s, spring force {40 * state[x]:.9f} N, speed {state[x.rate]:.9f} m/s")
+    print(f"{occurrence.t:15.12f}   {40 * state[x]:16.12f}   {state[x.rate]:.12f}")
+sticking = np.abs(motion[x.rate] - 0.2) < 1e-12
+print(f"\nsticks {100 * float(sticking.mean()):.1f} % of the time; lets go at mu_s m g = {0.6 * 9.81:.3f} N")
 
 if len(sys.argv) > 1:
     motion.plot(x, x.rate, path=sys.argv[1])

@@ -10,7 +10,7 @@ from appell.errors import ModelError
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.variables import Variables
 from appell.model.body import RigidBody
-from appell.model.force import AnyForce, Damper, Force, Generalized, Gravity, Potential, Torque
+from appell.model.force import AbstractForce, Damper, Force, Generalized, Gravity, Potential, Torque
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate, Parameter, Time
 
@@ -24,15 +24,14 @@ class GeneralizedForce:
     potential: ca.SX | None = None
 
 
-def generalized_force(force: AnyForce, geometry: Geometry) -> GeneralizedForce:
+def generalized_force(force: AbstractForce, geometry: Geometry) -> GeneralizedForce:
     """What a force does along each coordinate, in q, v, z, w, p, t."""
     variables = geometry.variables
     q, v = variables.q, variables.v
     match force:
         case Gravity():
             return _gravity(force, geometry)
-        case Force(vector=vector, at=at, body=body):
-            point = at if isinstance(at, Vector) else at.center
+        case Force(vector=vector, point=point, body=body):
             home = geometry.home(point)
             velocity = geometry.resolve(point, home, 1)
             if body is not None:
@@ -66,6 +65,8 @@ def generalized_force(force: AnyForce, geometry: Geometry) -> GeneralizedForce:
             r, rate = geometry.resolve(gap, home, 0), geometry.resolve(gap, home, 1)
             stretch = ca.dot(r, rate) / ca.sqrt(ca.dot(r, r))
             Q = ca.jtimes(stretch, v, -variables.lower(coefficient) * stretch, True)
+        case _:
+            raise ModelError(f"No rule is known for a force of kind {type(force).__name__}.")
     return GeneralizedForce(force.name, ca.densify(Q))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import Evolving
+
+Content = sp.Expr | Vector | Frame
+"""What formulas stand in: formulas themselves, vectors, frames."""
 
 
 def _mass(name: str, mass: Any) -> sp.Expr:
@@ -44,6 +47,10 @@ class Particle:
             raise ModelError(f"The center of {name!r} must be a point such as ground.point(x, y), got {center!r}.")
         for attribute, value in (("name", name), ("mass", mass), ("center", center)):
             object.__setattr__(self, attribute, value)
+
+    def content(self) -> Iterator[Content]:
+        """The formulas, vectors and frames it is made of."""
+        yield from (self.mass, self.center)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -83,6 +90,10 @@ class RigidBody:
             ("inertia", tensor),
         ):
             object.__setattr__(self, attribute, value)
+
+    def content(self) -> Iterator[Content]:
+        """The formulas, vectors and frames it is made of."""
+        yield from (self.mass, self.center, self.frame, *self.inertia)
 
     @property
     def angular_velocity(self) -> Vector:

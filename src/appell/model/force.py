@@ -5,14 +5,15 @@ Each of them is data. How a force becomes a generalized one is told in `appell.k
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.body import Body, Particle, RigidBody
+from appell.model.body import Body, Content, Particle, RigidBody
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate
 
@@ -23,8 +24,18 @@ def _vector(value: Any, what: str) -> Vector:
     return value
 
 
+class AbstractForce(ABC):
+    """Something that drives, with a name and the formulas it is made of."""
+
+    name: str
+
+    @abstractmethod
+    def content(self) -> Iterator[Content]:
+        """The formulas, vectors and frames it is made of."""
+
+
 @dataclass(frozen=True, eq=False)
-class Gravity:
+class Gravity(AbstractForce):
     """Weight of every body: `Gravity(-g * ground.z)`.
 
     Args:
@@ -38,9 +49,13 @@ class Gravity:
     def __post_init__(self) -> None:
         _vector(self.acceleration, "The acceleration of Gravity")
 
+    def content(self) -> Iterator[Content]:
+        """Its vector."""
+        yield self.acceleration
+
 
 @dataclass(frozen=True, eq=False)
-class Force:
+class Force(AbstractForce):
     """A force at a point.
 
     Args:
@@ -60,9 +75,18 @@ class Force:
         if not isinstance(self.at, Vector | Particle | RigidBody):
             raise ModelError(f"A Force acts at a point or on a body, got at={self.at!r}.")
 
+    @property
+    def point(self) -> Vector:
+        """Where it acts."""
+        return self.at if isinstance(self.at, Vector) else self.at.center
+
+    def content(self) -> Iterator[Content]:
+        """Its vector and its point."""
+        yield from (self.vector, self.point)
+
 
 @dataclass(frozen=True, eq=False)
-class Torque:
+class Torque(AbstractForce):
     """A couple on a body or frame, and its opposite on another one.
 
     Args:
@@ -83,9 +107,14 @@ class Torque:
             if end is not None and not isinstance(end, RigidBody | Frame):
                 raise ModelError(f"A Torque acts on a rigid body or a frame, got {end!r}.")
 
+    def content(self) -> Iterator[Content]:
+        """Its vector and its frames."""
+        yield self.vector
+        yield from (end if isinstance(end, Frame) else end.frame for end in (self.on, self.reaction) if end is not None)
+
 
 @dataclass(frozen=True, eq=False, init=False)
-class Potential:
+class Potential(AbstractForce):
     """A potential energy V(q, t); its force is -dV/dq."""
 
     energy: sp.Expr
@@ -95,9 +124,13 @@ class Potential:
         object.__setattr__(self, "energy", sp.sympify(energy))
         object.__setattr__(self, "name", name)
 
+    def content(self) -> Iterator[Content]:
+        """Its formula."""
+        yield self.energy
+
 
 @dataclass(frozen=True, eq=False, init=False)
-class Generalized:
+class Generalized(AbstractForce):
     """Generalized forces given directly: `Generalized({theta: tau})`.
 
     Args:
@@ -114,6 +147,10 @@ class Generalized:
                 raise ModelError(f"Generalized forces belong to coordinates, got {coordinate!r} as a key.")
         object.__setattr__(self, "forces", {q: sp.sympify(e) for q, e in forces.items()})
         object.__setattr__(self, "name", name)
+
+    def content(self) -> Iterator[Content]:
+        """Its coordinates and formulas."""
+        yield from (*self.forces, *self.forces.values())
 
 
 def Spring(a: Vector, b: Vector, stiffness: Any, length: Any = 0, name: str = "spring") -> Potential:
@@ -133,7 +170,7 @@ def Spring(a: Vector, b: Vector, stiffness: Any, length: Any = 0, name: str = "s
 
 
 @dataclass(frozen=True, eq=False)
-class Damper:
+class Damper(AbstractForce):
     """A straight viscous damper between two points: force c times the rate of |b - a|.
 
     Args:
@@ -152,5 +189,6 @@ class Damper:
         _vector(self.a, "The end of a Damper")
         _vector(self.b, "The end of a Damper")
 
-
-AnyForce = Gravity | Force | Torque | Potential | Generalized | Damper
+    def content(self) -> Iterator[Content]:
+        """Its ends and its coefficient."""
+        yield from (self.a, self.b, sp.sympify(self.coefficient))

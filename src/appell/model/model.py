@@ -10,9 +10,9 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError, UndeclaredError
-from appell.model.body import Body, Particle, RigidBody
+from appell.model.body import Body, Content, Particle, RigidBody
 from appell.model.constraint import AbstractConstraint, Holonomic, Row
-from appell.model.force import AnyForce, Damper, Force, Generalized, Gravity, Potential, Torque
+from appell.model.force import AbstractForce, Generalized, Potential
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import (
     Coordinate,
@@ -58,7 +58,7 @@ class Model:
     ground: Frame
     coordinates: tuple[Coordinate, ...]
     bodies: tuple[Body, ...]
-    forces: tuple[AnyForce, ...]
+    forces: tuple[AbstractForce, ...]
     constraints: tuple[AbstractConstraint, ...]
     states: Mapping[ExtraState, sp.Expr]
     name: str
@@ -74,7 +74,7 @@ class Model:
         ground: Frame,
         coordinates: Iterable[Coordinate] | Coordinate,
         bodies: Iterable[Body],
-        forces: Iterable[AnyForce] = (),
+        forces: Iterable[AbstractForce] = (),
         constraints: Iterable[AbstractConstraint] = (),
         states: Mapping[ExtraState, Any] | None = None,
         name: str = "model",
@@ -136,7 +136,7 @@ class Model:
 
     def add(
         self,
-        *parts: AbstractConstraint | AnyForce | Body,
+        *parts: AbstractConstraint | AbstractForce | Body,
         coordinates: Iterable[Coordinate] = (),
         states: Mapping[ExtraState, Any] | None = None,
     ) -> Model:
@@ -169,7 +169,7 @@ class Model:
                 raise ModelError(f"{q!r} is not a coordinate; make it by appell.coordinates({str(q)!r}).")
         for things, kinds, word in (
             (self.bodies, (Particle, RigidBody), "body"),
-            (self.forces, (Gravity, Force, Torque, Potential, Generalized, Damper), "force"),
+            (self.forces, (AbstractForce,), "force"),
             (self.constraints, (AbstractConstraint,), "constraint"),
         ):
             for thing in things:
@@ -197,33 +197,11 @@ class Model:
 
     def formulas(self) -> Iterator[tuple[str, sp.Expr]]:
         """Every formula of the model, with words that say where it stands."""
-        for body in self.bodies:
-            yield f"the mass of {body.name!r}", body.mass
-            yield from _in_vector(f"the center of {body.name!r}", body.center)
-            if isinstance(body, RigidBody):
-                yield from ((f"the inertia of {body.name!r}", e) for e in body.inertia if e != 0)
-                yield from _in_frames(body.frame)
-        for force in self.forces:
-            place = f"the force {force.name!r}"
-            match force:
-                case Gravity(acceleration=vector):
-                    yield from _in_vector(place, vector)
-                case Force(vector=vector, at=at):
-                    yield from _in_vector(place, vector)
-                    yield from _in_vector(place, at if isinstance(at, Vector) else at.center)
-                case Torque(vector=vector, on=on, reaction=reaction):
-                    yield from _in_vector(place, vector)
-                    for end in (on, reaction):
-                        if end is not None:
-                            yield from _in_frames(end if isinstance(end, Frame) else end.frame)
-                case Potential(energy=energy):
-                    yield place, energy
-                case Generalized(forces=forces):
-                    yield from ((place, e) for q, formula in forces.items() for e in (q, formula))
-                case Damper(a=a, b=b, coefficient=coefficient):
-                    yield from _in_vector(place, a)
-                    yield from _in_vector(place, b)
-                    yield place, sp.sympify(coefficient)
+        seen: set[Frame] = set()
+        for things, what in ((self.bodies, "the body"), (self.forces, "the force")):
+            for thing in things:
+                for part in thing.content():
+                    yield from _formulas(f"{what} {thing.name!r}", part, seen)
         for row in self.rows:
             yield f"the constraint {row.name!r}", row.expression
         for z, rate in self.states.items():
@@ -274,7 +252,7 @@ class Model:
         elif name == "t":
             hint = "Time is appell.t, not a symbol made by SymPy."
         elif name in names:
-            hint = f"A {'coordinate' if name in [q.name for q in self.coordinates] else 'state'} of that name was declared through appell; use that one."
+            hint = "A coordinate or state of that name was declared through appell; use that symbol."
         else:
             near = difflib.get_close_matches(name, names, 1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
@@ -325,19 +303,23 @@ def _rename(thing: Any, name: str) -> Any:
     return replace(thing, name=name)
 
 
-def _in_vector(place: str, vector: Vector) -> Iterator[tuple[str, sp.Expr]]:
-    for frame, part in vector.parts.items():
-        yield from ((place, e) for e in part if e != 0)
-        yield from _in_frames(frame)
-
-
-def _in_frames(frame: Frame) -> Iterator[tuple[str, sp.Expr]]:
-    for turned in frame.path[1:]:
-        rotation = turned.rotation
-        assert rotation is not None
-        for e in (*(rotation.axis or ()), rotation.angle, *(rotation.quaternion or ())):
-            if e is not None:
-                yield f"the rotation of {turned.name!r}", e
+def _formulas(place: str, part: Content, seen: set[Frame]) -> Iterator[tuple[str, sp.Expr]]:
+    """Formulas of a formula, a vector or a frame; each frame is visited once."""
+    if isinstance(part, Vector):
+        for frame, components in part.parts.items():
+            yield from ((place, e) for e in components)
+            yield from _formulas(place, frame, seen)
+    elif isinstance(part, Frame):
+        for turned in part.path[1:]:
+            rotation = turned.rotation
+            if turned in seen or rotation is None:
+                continue
+            seen.add(turned)
+            for e in (*(rotation.axis or ()), rotation.angle, *(rotation.quaternion or ())):
+                if e is not None:
+                    yield f"the rotation of {turned.name!r}", e
+    else:
+        yield place, part
 
 
 def _numbers(given: Mapping[Any, float] | None, known: set[str] | None, what: str) -> dict[str, float]:

@@ -57,7 +57,7 @@ class Task:
             leg by raising `Enough`.
         gates: For each guard whether it is looked at; those that rest on zero are not, until they have moved.
         max_steps: Limit.
-        law: x' by a Python function of t and x, in place of the flow's.
+        drive: Inputs by a Python function of t and x, in place of w.
     """
 
     flow: Flow
@@ -71,18 +71,24 @@ class Task:
     watch: Callable[[float, np.ndarray], bool]
     gates: np.ndarray
     max_steps: int
-    law: Callable[[float, np.ndarray], np.ndarray] | None = None
+    drive: Callable[[float, np.ndarray], np.ndarray] | None = None
     grid: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def inputs(self, t: float, x: np.ndarray) -> np.ndarray:
+        """Values of the inputs."""
+        return self.w if self.drive is None else self.drive(t, x)
 
     def f(self, t: float, x: np.ndarray) -> np.ndarray:
         """The right-hand side."""
-        if self.law is not None:
-            return self.law(t, x)
-        return self.flow.machine.flat(t, x, self.w, self.p)
+        return self.flow.machine.flat(t, x, self.inputs(t, x), self.p)
 
     def guards(self, t: float, x: np.ndarray) -> np.ndarray:
         """Values of the guards."""
-        return self.flow.guard_machine.flat(t, x, self.w, self.p)
+        return self.flow.guard_machine.flat(t, x, self.inputs(t, x), self.p)
+
+    def guard_rates(self, t: float, x: np.ndarray) -> np.ndarray:
+        """Rates of the guards, inputs held."""
+        return self.flow.guard_machine(t, x, self.inputs(t, x), self.p)[1].ravel()
 
     def open_gates(self, t: float, x: np.ndarray) -> bool:
         """Look again at guards that have moved away from zero; returns whether any did."""

@@ -212,8 +212,7 @@ class _Run:
         self.projection(self.t, self.x)
         if not np.all(np.isfinite(self.x)):
             raise IntegrationError("The speeds cannot be found at the start: the chosen speeds are dependent there.")
-        self.w = self._inputs()
-        self.modes.start(self.t, self.x, self.w, self.p)
+        self.modes.start(self.t, self.x, self.inputs, self.p)
         self.method: Method = choose(
             method,
             self.modes.flow(),
@@ -255,8 +254,18 @@ class _Run:
             return code
         return code.with_split(best)
 
-    def _inputs(self) -> np.ndarray:
-        return self.bound.w if self.law is None else self.law(self.t, self.state)
+    def inputs(self, t: float, x: np.ndarray) -> np.ndarray:
+        """Values of the open inputs."""
+        if self.law is None:
+            return self.bound.w
+        n, m = self.projection.n, self.projection.speeds
+        v = self.code.rates.flat(t, x, self._some_inputs(), self.p)
+        return self.law(t, State(self.system.model, np.concatenate([x[:n], v, x[n + m :]]), t))
+
+    @property
+    def w(self) -> np.ndarray:
+        """Values of the open inputs here and now."""
+        return self.inputs(self.t, self.x)
 
     # After every step.
 
@@ -342,16 +351,16 @@ class _Run:
 
     def _leg(self, grid: np.ndarray) -> bool:
         """One leg and what follows from its end; returns whether the run goes on."""
-        flow, p = self.modes.flow(), self.modes.parameters(self.p)
+        flow, p, w = self.modes.flow(), self.modes.parameters(self.p), self.w
         task = Task(
-            flow, self.t, self.x, self.end, self.w, p, self.rtol, self.atol, self.watch,
-            self._gates(flow.count, p), self.max_steps, self._python_law(), grid[(grid > self.t) & (grid <= self.end)],
+            flow, self.t, self.x, self.end, w, p, self.rtol, self.atol, self.watch, self._gates(flow.count, p),
+            self.max_steps, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= self.end)],
         )  # fmt: skip
         self._wish = None
         leg = self.method.integrate(task)
         self.max_steps -= leg.steps
         self.t, self.x = float(leg.times[-1]), np.array(leg.final)
-        self.stretches.append(Stretch(self.code, self.w, p, leg.times, leg.dense, np.array(leg.final)))
+        self.stretches.append(Stretch(self.code, w, p, leg.times, leg.dense, np.array(leg.final)))
         if leg.end is End.REACHED:
             return False
         if leg.end is End.GUARD:
@@ -366,21 +375,6 @@ class _Run:
         self._diagnose()
         return False
 
-    def _python_law(self) -> Callable[[float, np.ndarray], np.ndarray] | None:
-        if self.law is None:
-            return None
-        law, bound, p = self.law, self.bound, self.modes.parameters(self.p)
-        machine, zeros = self.modes.flow().machine, self._some_inputs()
-        rates = self.code.rates
-        n, m = self.projection.n, self.projection.speeds
-
-        def f(t: float, x: np.ndarray) -> np.ndarray:
-            v = rates.flat(t, x, zeros, self.p)
-            state = State(bound.model, np.concatenate([x[:n], v, x[n + m :]]), t)
-            return machine.flat(t, x, law(t, state), p)
-
-        return f
-
     def _gates(self, count: int, p: np.ndarray) -> np.ndarray:
         """Guards that rest on zero are not looked at until they have moved."""
         gates = np.ones(count, dtype=bool)
@@ -394,7 +388,7 @@ class _Run:
         kind, which, side = self.modes.owner(guard)
         self.projection(self.t, self.x)
         if kind == "kink":
-            self.modes.switch(which, self.t, self.x, self.w, self.p, side)
+            self.modes.switch(which, self.t, self.x, self.inputs, self.p, side)
             name = f"kink {which}"
         else:
             event = self.events[which]
@@ -445,7 +439,7 @@ class _Run:
             new = State(self.system.model, array, self.t)
             self.x = self.bound.to_x(new)
         self.projection(self.t, self.x)
-        self.modes.start(self.t, self.x, self.w, self.p)
+        self.modes.start(self.t, self.x, self.inputs, self.p)
 
     def _watcher(self) -> bool:
         if isinstance(self._wish, Split):
@@ -455,7 +449,7 @@ class _Run:
             new = ", ".join(map(str, self.code.equations.dependent))
             self.switches.append(f"t = {self.t:.6g}: dependent velocities {old} -> {new}")
             self.x = self.bound.to_x(state)
-            self.modes.start(self.t, self.x, self.w, self.p)
+            self.modes.start(self.t, self.x, self.inputs, self.p)
             return self.t < self.end
         assert isinstance(self._wish, Outcome)
         self.outcome = self._wish

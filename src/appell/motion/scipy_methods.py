@@ -34,7 +34,7 @@ class Stepper:
             "rtol": max(self.task.rtol or 1e-10, 3e-14),
             "atol": self.task.atol or self.task.rtol or 1e-10,
         }
-        if self.name in IMPLICIT and self.task.law is None:
+        if self.name in IMPLICIT and self.task.drive is None:
             machine = self.task.flow.jacobian_machine
             options["jac"] = lambda t, x: machine(t, x, self.task.w, self.task.p)[0]
         return getattr(scipy.integrate, self.name)(self.task.f, self.t, self.x, limit, **options)

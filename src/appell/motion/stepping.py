@@ -33,21 +33,31 @@ class AnyStepper(Protocol):
 
 
 def first_crossing(task: Task, x_at: Callable[[float], np.ndarray], t0: float, t1: float) -> tuple[float, int] | None:
-    """The first time in (t0, t1] at which an open guard falls through zero, and which."""
+    """The first time in (t0, t1] at which an open guard falls through zero, and which.
+
+    Where a guard is positive at two looks but falls at the first and rises at the second, its lowest point in between is
+    looked at too: it may have dipped below zero and come back.
+    """
     times = np.linspace(t0, t1, LOOKS + 1)
-    values = np.array([task.guards(t, x_at(t)) for t in times])
+    states = [x_at(t) for t in times]
+    values = np.array([task.guards(t, x) for t, x in zip(times, states, strict=True)])
+    rates = np.array([task.guard_rates(t, x) for t, x in zip(times, states, strict=True)])
     found: tuple[float, int] | None = None
     for k in np.flatnonzero(task.gates):
-        column = values[:, k]
-        for i in range(LOOKS):
-            if column[i] > 0 >= column[i + 1]:
 
-                def value(t: float, k: int = int(k)) -> float:
-                    return float(task.guards(t, x_at(t))[k])
+        def value(t: float, k: int = int(k)) -> float:
+            return float(task.guards(t, x_at(t))[k])
 
-                root = float(
-                    brentq(value, times[i], times[i + 1], xtol=1e-15 * max(1.0, abs(t1)), rtol=1e-15, maxiter=200)
-                )
+        def rate(t: float, k: int = int(k)) -> float:
+            return float(task.guard_rates(t, x_at(t))[k])
+
+        for i in np.flatnonzero(values[:-1, k] > 0):
+            before, after, left = times[i], times[i + 1], values[i + 1, k]
+            if left > 0 and rates[i, k] < 0 < rates[i + 1, k]:
+                after = brentq(rate, before, after)
+                left = value(after)
+            if left <= 0:
+                root = float(brentq(value, before, after, xtol=1e-15 * max(1.0, abs(t1)), rtol=1e-15, maxiter=200))
                 if found is None or abs(root - t0) < abs(found[0] - t0):
                     found = (root, int(k))
                 break
