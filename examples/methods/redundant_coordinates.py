@@ -33,7 +33,7 @@ print(f"the dependent rate was changed {len(motion.info['switches'])} times\n")
 print(motion.check(), "\n")
 
 momentum = ground.components(frame.vector(I1 * omega[0], I2 * omega[1], I3 * omega[2]))
-drift = max(float(np.ptp(motion[component])) for component in momentum)
+drift = max(np.ptp(motion.evaluate(component)) for component in momentum)
 print(f"angular momentum constant to {drift:.1e} kg m^2/s")
 
 E2, M2 = I1 * 1e-6 + I2 + I3 * 1e-6, I1**2 * 1e-6 + I2**2 + I3**2 * 1e-6  # 2E and M^2

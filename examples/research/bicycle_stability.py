@@ -50,8 +50,10 @@ if len(sys.argv) > 1:
     axis = figure.subplots()
     axis.axvspan(weave, capsize, color="tab:green", alpha=0.15, label="stable")
     axis.plot(speeds, found.real, ".", color="tab:blue", markersize=2)
-    axis.plot(speeds, np.abs(found.imag), ".", color="tab:orange", markersize=2)
+    axis.plot(speeds, np.where(found.imag > 0, found.imag, np.nan), ".", color="tab:orange", markersize=2)
     axis.axhline(0, color="black", linewidth=0.8)
-    axis.set(xlabel="speed [m/s]", ylabel="real (blue) and imaginary (orange) parts [1/s]", ylim=(-10, 10), xlim=(0, 10))
+    axis.set(
+        xlabel="speed [m/s]", ylabel="real (blue) and imaginary (orange) parts [1/s]", ylim=(-10, 10), xlim=(0, 10)
+    )
     axis.legend()
     figure.savefig(sys.argv[1], dpi=150)

@@ -27,9 +27,10 @@ print(motion.check(), "\n")
 
 q = np.array([motion[f"q{i}"] for i in range(1, 6)])
 symmetry = max(np.ptp(q[[0, 2, 4]], axis=0).max(), np.ptp(q[[1, 3]], axis=0).max())
-energy = [system.energy(motion.at(t))["total"] for t in motion.times]
 print(f"threefold symmetry q1 = q3 = q5, q2 = q4 kept to {symmetry:.1e} rad")
-print(f"energy kept to {np.ptp(energy):.1e} J of {np.ptp([system.energy(motion.at(t))['kinetic'] for t in motion.times]):.3f} J exchanged")
+energies = [system.energy(motion.at(t)) for t in motion.times]
+total, kinetic = ([energy[kind] for energy in energies] for kind in ("total", "kinetic"))
+print(f"energy kept to {np.ptp(total):.1e} J while up to {max(kinetic):.3f} J were kinetic")
 
 try:
     system.consistent(keep={"q1": 0.4, "q2": 0.4})

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from appell.model.force import Torque as Torque
     from appell.model.frame import Frame as Frame
     from appell.model.frame import Vector as Vector
+    from appell.model.mass_flow import Stream as Stream
+    from appell.model.mass_flow import drained as drained
     from appell.model.model import Model as Model
     from appell.model.symbols import coordinates as coordinates
     from appell.model.symbols import inputs as inputs
@@ -69,6 +71,7 @@ _HOME = {
     "model.constraint": "Holonomic Nonholonomic Prescribed Rolling",
     "model.force": "Damper Force Generalized Gravity Potential Spring Torque",
     "model.frame": "Frame Vector",
+    "model.mass_flow": "Stream drained",
     "model.model": "Model",
     "model.symbols": "coordinates inputs parameters speeds states t",
     "motion.events": "Event",

@@ -203,7 +203,7 @@ class System:
         """The state of x = (q, u, z)."""
         x = np.asarray(x, dtype=float)
         n, m = len(self.model.coordinates), len(self.equations.speeds)
-        v = self.code.rates.flat(t, x, self.w, self.p)
+        v = self.code.rates.flat(t, x, np.zeros(len(self.equations.inputs)), self.p)  # rates never contain inputs
         return State(self.model, np.concatenate([x[:n], v, x[n + m :]]), float(t))
 
     # Other machines.

@@ -64,7 +64,13 @@ class GibbsAppell(AbstractFormulation):
             S = mechanics.S
         else:
             S = sum((chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies), ca.SX(0))
-        U = ca.dot(chart.in_speeds(mechanics.Q), chart.a)
-        A, minus_b = ca.linear_coeff(ca.gradient(S - U, chart.y), chart.y, True)
+        # Forces are frozen in dU/dy, also a thrust that contains accelerations through dm/dt (Qiao 1990, eq. (3.10)).
+        held = ca.SX.sym("held", mechanics.a.numel())
+        Q = ca.substitute(mechanics.Q, mechanics.a, held) if mechanics.accelerating else mechanics.Q
+        U = ca.dot(chart.in_speeds(Q), chart.a)
+        residual = ca.gradient(S - U, chart.y)
+        if mechanics.accelerating:
+            residual = ca.substitute(residual, held, chart.a)
+        A, minus_b = ca.linear_coeff(residual, chart.y, True)
         thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
-        return Equations(self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, True, {})
+        return Equations(self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, not mechanics.accelerating, {})

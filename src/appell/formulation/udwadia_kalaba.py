@@ -6,7 +6,7 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.formulation.abstract import AbstractFormulation, free_chart
-from appell.graph.solve import solve_spd
+from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
 
@@ -31,13 +31,17 @@ class UdwadiaKalaba(AbstractFormulation):
         """M q'' = F + force of constraint."""
         x, rows = mechanics.variables, list(split.rows)
         M, minus_F = ca.linear_coeff(ca.gradient(mechanics.S, mechanics.a), mechanics.a, True)
-        M, F = x.thaw(M), mechanics.Q - minus_F
-        F = x.thaw(F)
+        F = mechanics.Q - minus_F
+        if mechanics.accelerating:
+            D, F = ca.linear_coeff(F, mechanics.a, True)
+            M = M - D
+        M, F = x.thaw(M), x.thaw(F)
+        solved = solve if mechanics.accelerating else solve_spd
         if rows:
             J, gamma = mechanics.J[rows, :], mechanics.gamma[rows]
-            free = solve_spd(M, ca.horzcat(ca.densify(J.T), F))
+            free = solved(M, ca.horzcat(ca.densify(J.T), F))
             gains, a = free[:, : len(rows)], free[:, len(rows)]
-            F = F + J.T @ solve_spd(J @ gains, gamma - J @ a)
+            F = F + J.T @ solved(J @ gains, gamma - J @ a)
         letters = tuple(q.rate.rate for q in mechanics.model.coordinates)
         chart = free_chart(mechanics, split.rows)
-        return Equations(self, mechanics, chart, M, F, letters, mechanics.a, mechanics.a, True, {})
+        return Equations(self, mechanics, chart, M, F, letters, mechanics.a, mechanics.a, not mechanics.accelerating, {})

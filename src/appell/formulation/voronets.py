@@ -70,7 +70,7 @@ class Voronets(AbstractFormulation):
         if s:
             B_rate = ca.reshape(chart.derivative(ca.vec(B)), B.shape)
             left = left - (B_rate - delta(s_rate)).T @ theta
-        right = N.T @ chart.in_speeds(mechanics.Q)
+        right = N.T @ ca.substitute(chart.in_speeds(mechanics.Q), mechanics.a, chart.a)
         A, minus_b = ca.linear_coeff(left - right, chart.y, True)
         thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
-        return Equations(self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, True, {})
+        return Equations(self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, not mechanics.accelerating, {})

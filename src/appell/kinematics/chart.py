@@ -177,15 +177,20 @@ class Chart:
     def derivative(self, expression: ca.SX) -> ca.SX:
         """Total time derivative along the motion, in terms of y."""
         x = self.mechanics.variables
-        state, rates = ca.vertcat(x.q, self.u, x.t, x.z), ca.vertcat(self.K, self.udot, 1, self.zdot)
-        return ca.jtimes(expression, state, rates)
+        rate = self.frozen_derivative(expression)
+        return rate + ca.jtimes(expression, x.z, self.zdot) if x.z.numel() else rate
+
+    def frozen_derivative(self, expression: ca.SX) -> ca.SX:
+        """Time derivative with the extra states held."""
+        x = self.mechanics.variables
+        return ca.jtimes(expression, ca.vertcat(x.q, self.u, x.t), ca.vertcat(self.K, self.udot, 1))
 
     @cached_property
     def geometry(self) -> Geometry:
         """Positions, velocities and accelerations in terms of u and y."""
         if self.u is self.mechanics.variables.v and not self.redundant:
             return self.mechanics.geometry
-        return Geometry(self.mechanics.variables, self.derivative, self.K)
+        return Geometry(self.mechanics.variables, self.frozen_derivative, self.K)
 
 
 def _rates(letters: tuple[Evolving, ...]) -> tuple[Evolving, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -12,6 +13,7 @@ from appell.kinematics.variables import Variables
 from appell.model.body import RigidBody
 from appell.model.force import AbstractForce, Damper, Force, Generalized, Gravity, Potential, Torque
 from appell.model.frame import Frame, Vector
+from appell.model.mass_flow import Stream
 from appell.model.symbols import Coordinate, Parameter, Time
 
 
@@ -24,8 +26,16 @@ class GeneralizedForce:
     potential: ca.SX | None = None
 
 
-def generalized_force(force: AbstractForce, geometry: Geometry) -> GeneralizedForce:
-    """What a force does along each coordinate, in q, v, z, w, p, t."""
+def generalized_force(
+    force: AbstractForce, geometry: Geometry, derivative: Callable[[ca.SX], ca.SX]
+) -> GeneralizedForce:
+    """What a force does along each coordinate, in q, v, z, w, p, t (and a, for streams that need it).
+
+    Args:
+        force: The force.
+        geometry: The motion in terms of q and v.
+        derivative: Total time derivative, extra states included.
+    """
     variables = geometry.variables
     q, v = variables.q, variables.v
     match force:
@@ -65,6 +75,8 @@ def generalized_force(force: AbstractForce, geometry: Geometry) -> GeneralizedFo
             r, rate = geometry.resolve(gap, home, 0), geometry.resolve(gap, home, 1)
             stretch = ca.dot(r, rate) / ca.sqrt(ca.dot(r, r))
             Q = ca.jtimes(stretch, v, -variables.lower(coefficient) * stretch, True)
+        case Stream():
+            return _stream(force, geometry, derivative)
         case _:
             raise ModelError(f"No rule is known for a force of kind {type(force).__name__}.")
     return GeneralizedForce(force.name, ca.densify(Q))
@@ -86,6 +98,31 @@ def _material_velocity(geometry: Geometry, body: RigidBody, point: Vector, home:
     return geometry.resolve(body.center, home, 1) + ca.cross(omega, arm)
 
 
+def _stream(stream: Stream, geometry: Geometry, derivative: Callable[[ca.SX], ca.SX]) -> GeneralizedForce:
+    """Q = (dv/dq')' mu u with u relative to the body; the body's mass keeps its formula here, it is not frozen."""
+    variables = geometry.variables
+    if stream.rate is not None:
+        mu = variables.lower(stream.rate)
+    else:
+        others = (f for f in variables.model.forces if isinstance(f, Stream) and f.body is stream.body and f is not stream)
+        mu = derivative(variables.lower(stream.body.mass))
+        mu = mu - sum((variables.lower(f.rate) for f in others), ca.SX(0))
+    home = geometry.home(stream.at)
+    velocity = geometry.resolve(stream.at, home, 1)
+    if isinstance(stream.body, RigidBody):
+        velocity = _material_velocity(geometry, stream.body, stream.at, home)
+    relative = _components(geometry, stream.velocity, home)
+    if stream.absolute:
+        relative = relative - velocity
+    Q = ca.jtimes(velocity, variables.v, mu * relative, True)
+    if stream.source is not None and isinstance(stream.body, RigidBody):
+        omega, _ = geometry.rotation_rates(stream.body.frame.axes, home)
+        path = geometry.resolve(stream.at - stream.source, home, 0)
+        middle = _material_velocity(geometry, stream.body, stream.source + (stream.at - stream.source) / 2, home)
+        Q = Q + ca.jtimes(middle, variables.v, 2 * mu * ca.cross(omega, path), True)
+    return GeneralizedForce(stream.name, ca.densify(Q))
+
+
 def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:
     """-dV/dq of V = -sum m g.r at frozen masses; V counts as potential energy where the masses are constant."""
     variables: Variables = geometry.variables
@@ -100,7 +137,8 @@ def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:
         for body in variables.model.bodies:
             potential = potential - variables.masses[body] * ca.dot(g, geometry.resolve(body.center, ground, 0))
         Q = -ca.gradient(potential, variables.q)
-        steady = variables.frozen.numel() == 0 or not ca.depends_on(potential, variables.frozen)
+        changing = ca.vertcat(variables.frozen, variables.z)
+        steady = changing.numel() == 0 or not ca.depends_on(potential, changing)
         return GeneralizedForce(force.name, ca.densify(Q), potential if steady else None)
     Q = ca.SX.zeros(variables.q.numel())
     for body in variables.model.bodies:

@@ -33,7 +33,7 @@ class Geometry:
 
     Args:
         variables: The model on the graph.
-        derivative: Total time derivative of a column, given the first or second time.
+        derivative: Time derivative of a column at frozen extra states, given the first or second time.
         rates: What q' is (the letters v themselves, or a formula in the speeds).
     """
 
@@ -41,7 +41,7 @@ class Geometry:
         self.variables = variables
         self.derivative = derivative
         model = variables.model
-        memo = {s: variables.lower.memo[s] for s in (t, *model.parameters, *model.coordinates)}
+        memo = {s: variables.lower.memo[s] for s in (t, *model.parameters, *model.coordinates, *model.states)}
         memo.update({s.rate: rates[i] for i, s in enumerate(model.coordinates)})
         self.lower = Lowering(memo)
         self._jets: dict[sp.Expr, tuple[ca.SX, ca.SX, ca.SX]] = {}
@@ -74,7 +74,7 @@ class Geometry:
 
     def _take(self, formulas: dict[sp.Expr, str]) -> None:
         for formula, place in formulas.items():
-            self.variables.positions_only(formula, place)
+            self.variables.positions_only(formula, place, shape=place.startswith("the center"))
         moving = [
             e
             for e in formulas
@@ -90,7 +90,7 @@ class Geometry:
 
     def _jet(self, formula: sp.Expr) -> tuple[ca.SX, ca.SX, ca.SX]:
         if formula not in self._jets:
-            self._take({formula: "a position"})
+            self._take({formula: "the center or point"})
         return self._jets[formula]
 
     def _frame(self, frame: Frame) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:

@@ -30,16 +30,18 @@ class Mechanics:
         self.model = model
         self.variables = Variables.of(model)
         self.a = ca.vertcat(*[ca.SX.sym(s.rate.rate.name) for s in model.coordinates])
-        self.geometry = Geometry(self.variables, self.derivative, self.variables.v)
+        self.geometry = Geometry(self.variables, self.frozen_derivative, self.variables.v)
 
     def derivative(self, expression: ca.SX) -> ca.SX:
         """Total time derivative: d/dt of q, v, t, z with v' = a."""
         x = self.variables
-        state, rates = [x.q, x.v, x.t], [x.v, self.a, ca.SX(1)]
-        if x.z.numel():
-            state.append(x.z)
-            rates.append(x.zdot)
-        return ca.jtimes(expression, ca.vertcat(*state), ca.vertcat(*rates))
+        rate = self.frozen_derivative(expression)
+        return rate + ca.jtimes(expression, x.z, x.zdot) if x.z.numel() else rate
+
+    def frozen_derivative(self, expression: ca.SX) -> ca.SX:
+        """Time derivative with the extra states held: the motion of what is solid."""
+        x = self.variables
+        return ca.jtimes(expression, ca.vertcat(x.q, x.v, x.t), ca.vertcat(x.v, self.a, 1))
 
     @cached_property
     def T(self) -> ca.SX:
@@ -54,12 +56,17 @@ class Mechanics:
     @cached_property
     def forces(self) -> tuple[GeneralizedForce, ...]:
         """Every force by itself."""
-        return tuple(generalized_force(force, self.geometry) for force in self.model.forces)
+        return tuple(generalized_force(force, self.geometry, self.derivative) for force in self.model.forces)
 
     @cached_property
     def Q(self) -> ca.SX:
-        """The sum of all generalized forces."""
+        """The sum of all generalized forces; a thrust whose rate contains accelerations has a in it."""
         return ca.densify(sum((f.Q for f in self.forces), ca.SX.zeros(self.variables.q.numel())))
+
+    @cached_property
+    def accelerating(self) -> bool:
+        """Whether a force contains accelerations: mass that depends on velocities and leaves with thrust."""
+        return bool(ca.depends_on(self.Q, self.a))
 
     @cached_property
     def V(self) -> ca.SX:
@@ -127,6 +134,9 @@ class Mechanics:
         M = ca.jacobian(momentum, x.v)
         carried = ca.jtimes(momentum, ca.vertcat(x.q, x.t), ca.vertcat(x.v, 1))
         F = self.Q - carried + ca.gradient(self.T, x.q)
+        if self.accelerating:
+            D, F = ca.linear_coeff(F, self.a, True)
+            M = M - D
         return x.thaw(M), x.thaw(F)
 
     @cached_property

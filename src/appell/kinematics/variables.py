@@ -103,12 +103,18 @@ class Variables:
         """The arguments of every function of positions and velocities: t, q, v, z, w, p."""
         return [self.t, self.q, self.v, self.z, self.w, self.p]
 
-    def positions_only(self, formula: sp.Expr, place: str) -> None:
-        """Raise if a formula of a position contains anything but coordinates, parameters and time."""
+    def positions_only(self, formula: sp.Expr, place: str, shape: bool = False) -> None:
+        """Raise if a formula of a position contains anything but coordinates, parameters and time.
+
+        Args:
+            formula: The formula.
+            place: Where it stands.
+            shape: Whether extra states are allowed as well: the place of a draining body's centre. What flows inside the
+                body is not carried by it, so velocities are taken at frozen shape.
+        """
+        allowed = {*self.model.parameters, t, *(self.model.states if shape else ())}
         for symbol in formula.free_symbols:
-            if isinstance(symbol, Rate) or not (
-                isinstance(symbol, Coordinate) or symbol in self.model.parameters or symbol == t
-            ):
+            if isinstance(symbol, Rate) or not (isinstance(symbol, Coordinate) or symbol in allowed):
                 kind = getattr(symbol, "kind", "symbol")
                 raise ModelError(
                     f"In {place}: the {kind} {symbol} cannot stand in a position; positions are formulas in "

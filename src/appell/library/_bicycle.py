@@ -16,9 +16,11 @@ def bicycle() -> Model:
     """A bicycle with a rigid rider: two knife-edge wheels, a rear frame, a front frame turning about a tilted axis.
 
     Axes x forward, y to the right, z down. Of the eight coordinates the pitch follows from the front wheel touching the
-    ground; four rolling rows leave three degrees of freedom: lean, steer and forward speed. Parameters: wheelbase w,
-    trail c, tilt of the steer axis, radii, masses, positions of mass centres and moments of inertia of rear wheel R, rear
-    frame and rider B, front frame H, front wheel F. Upright running is stable between 4.29 m/s and 6.02 m/s.
+    ground; four rolling rows leave three degrees of freedom: lean, steer and forward speed. Upright running is stable
+    between 4.29 m/s and 6.02 m/s.
+
+    Parameters of the model: w, wheelbase; c, trail; tilt of the steer axis; radii r, masses m, mass centres x, z and moments
+    of inertia i of rear wheel r, rear frame and rider b, front frame h, front wheel f; g.
 
     Reference: Meijaard, Papadopoulos, Ruina, Schwab 2007, Proc. R. Soc. A 463, Table 1.
     """

@@ -46,7 +46,7 @@ def _formulas(given: Any, frame: Frame | None, name: str) -> list[tuple[str, sp.
     return [(name, expression)]
 
 
-def _vanishes(expression: sp.Expr) -> bool:
+def vanishes(expression: sp.Expr) -> bool:
     """Whether a formula is zero whatever its letters are, seen at three random points."""
     letters = sorted(expression.free_symbols, key=lambda s: s.name)
     random = np.random.default_rng(3)
@@ -146,7 +146,7 @@ class Rolling(AbstractConstraint):
             rows = _formulas(slip, None, name)
         else:
             rows = [(f"{name}[{i}]", slip.dot(direction)) for i, direction in enumerate(along)]
-        kept = [(label, e) for label, e in rows if not _vanishes(e)]
+        kept = [(label, e) for label, e in rows if not vanishes(e)]
         if not kept:
             raise ModelError(f"{name!r}: the contact never slips by construction; nothing is left to constrain.")
         self.rows = tuple(Row(label, e, 1) for label, e in kept)

@@ -11,9 +11,10 @@ import sympy as sp
 
 from appell.errors import ModelError, UndeclaredError
 from appell.model.body import Body, Content, Particle, RigidBody
-from appell.model.constraint import AbstractConstraint, Holonomic, Row
+from appell.model.constraint import AbstractConstraint, Holonomic, Row, vanishes
 from appell.model.force import AbstractForce, Generalized, Potential
 from appell.model.frame import Frame, Vector
+from appell.model.mass_flow import Stream
 from appell.model.symbols import (
     Coordinate,
     Evolving,
@@ -25,6 +26,7 @@ from appell.model.symbols import (
     Speed,
     Time,
     key,
+    time_derivative,
 )
 
 
@@ -101,6 +103,7 @@ class Model:
             object.__setattr__(self, attribute, value)
         self._check_kinds()
         letters = self._check_letters()
+        self._check_flows()
         object.__setattr__(self, "parameters", tuple(s for s in letters if isinstance(s, Parameter)))
         object.__setattr__(self, "inputs", tuple(s for s in letters if isinstance(s, Input)))
         known = {s.label for s in (*self.parameters, *self.inputs)}
@@ -234,6 +237,29 @@ class Model:
                 raise ModelError(f"The name {name!r} is used for two different things; rename one of them.")
         return letters
 
+    def _check_flows(self) -> None:
+        """The streams of a body must carry what its mass changes by."""
+        for body in self.bodies:
+            streams = [f for f in self.forces if isinstance(f, Stream) and f.body is body]
+            rest = [s for s in streams if s.rate is None]
+            if len(rest) > 1:
+                raise ModelError(
+                    f"Two streams of {body.name!r} have no rate ({', '.join(repr(s.name) for s in rest)}); "
+                    "at most one may carry what the others leave."
+                )
+            if not streams or rest:
+                continue
+            change = time_derivative(body.mass).subs({z.rate: rate for z, rate in self.states.items()})
+            carried = sum((s.rate for s in streams if s.rate is not None), sp.Integer(0))
+            if not vanishes(change - carried):
+                raise ModelError(
+                    f"The streams of {body.name!r} carry {carried}, but its mass {body.mass} changes by {change}. "
+                    "Make them equal, or leave out the rate of one stream, which then carries the rest."
+                )
+        for stream in self.forces:
+            if isinstance(stream, Stream) and stream.body not in self.bodies:
+                raise ModelError(f"The stream {stream.name!r} belongs to {stream.body.name!r}, which is not among the bodies.")
+
     def check_letter(self, symbol: Any, place: str, declared: set[Any] | None = None) -> None:
         """Raise if a symbol has no meaning in this model."""
         declared = {*self.coordinates, *self.states} if declared is None else declared
@@ -295,7 +321,7 @@ def _rename(thing: Any, name: str) -> Any:
         twin.name = name
         twin.rows = tuple(replace(row, name=name + row.name.removeprefix(thing.name)) for row in thing.rows)
         return twin
-    if isinstance(thing, Potential | Generalized):
+    if isinstance(thing, Potential | Generalized | Stream):
         twin = object.__new__(type(thing))
         for attribute, value in {**vars(thing), "name": name}.items():
             object.__setattr__(twin, attribute, value)

@@ -6,7 +6,7 @@ guard has a gate behind them, which switches it off while it rests on zero.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,8 +15,12 @@ import numpy as np
 
 from appell.code.code import Code
 from appell.code.machine import Machine
+from appell.errors import IntegrationError
 from appell.graph.kinks import Modal, has_kinks
 from appell.motion.events import Event
+
+AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
+Inputs = Callable[[float, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +68,11 @@ class Modes:
     Args:
         code: The equations as functions.
         events: What the user looks for.
+        driven: Whether inputs are given by Python functions, whose rates nobody knows.
     """
 
-    def __init__(self, code: Code, events: Sequence[Event]) -> None:
-        self.code = code
+    def __init__(self, code: Code, events: Sequence[Event], driven: bool = False) -> None:
+        self.code, self.driven = code, driven
         equations = code.equations
         function = code.rhs.function
         t, x, w, p = equations.arguments
@@ -96,16 +101,19 @@ class Modes:
         return tuple(int(i) for i in np.flatnonzero(self.modes == 0))
 
     def flow(self) -> Flow:
-        """The smooth flow of the present modes; made once for every set of sliding kinks."""
-        if self.sliding not in self._flows:
-            self._flows[self.sliding] = self._make()
-        return self._flows[self.sliding]
+        """The smooth flow of the present modes."""
+        return self._flow(self.sliding)
 
-    def _make(self) -> Flow:
+    def _flow(self, slide: tuple[int, ...]) -> Flow:
+        """The flow with some kinks sliding; made once."""
+        if slide not in self._flows:
+            self._flows[slide] = self._make(slide)
+        return self._flows[slide]
+
+    def _make(self, slide: tuple[int, ...]) -> Flow:
         if self.modal is None:
             return Flow(self.code.rhs.function, self._user)
         m = self.modal
-        slide = self.sliding
         xdot, s = m.sliding(slide)
         p = ca.vertcat(m.p, m.s)
         guards = [self._user(m.t, m.x, m.w, m.p)]
@@ -124,35 +132,50 @@ class Modes:
         """p with the modes behind."""
         return np.concatenate([p, self.modes]) if self.modal else p
 
-    def start(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> None:
+    def start(self, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
         """Find the modes at a state; where a switching function is zero the rates decide."""
         if self.modal is None:
             return
         for _ in range(2 * self.modes.size + 2):
             before = self.modes.copy()
-            g, _ = (e.ravel() for e in self._switches(t, x, w, np.concatenate([p, self.modes])))
+            g, _ = (e.ravel() for e in self._switches(t, x, inputs(t, x), np.concatenate([p, self.modes])))
             for i, value in enumerate(g):
                 if abs(value) > 1e-13:
                     self.modes[i] = 1 if value > 0 else -1
                 else:
-                    self._settle(i, t, x, w, p)
+                    self._settle(i, t, x, inputs, p)
             if np.array_equal(before, self.modes):
                 break
 
-    def _settle(self, i: int, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> None:
+    def _ahead(self, i: int, mode: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> float:
+        """How fast g_i moves in a mode over a short while, by one step of the midpoint rule."""
+        trial = self.modes.copy()
+        trial[i] = mode
+        values = np.concatenate([p, trial])
+        f = self._flow(tuple(k for k in self.sliding if k != i)).machine.flat
+        middle, later = t + AHEAD / 2, t + AHEAD
+        half = x + AHEAD / 2 * f(t, x, inputs(t, x), values)
+        end = x + AHEAD * f(middle, half, inputs(middle, half), values)
+        g = [self._switches(*there, inputs(*there), values)[0].ravel()[i] for there in ((t, x), (later, end))]
+        return float(g[1] - g[0]) / AHEAD
+
+    def _settle(self, i: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
         """Mode of a kink at g = 0: the one whose flow leaves on its own side, else sliding."""
         rates = {}
         for mode in (1, -1):
             trial = self.modes.copy()
             trial[i] = mode
-            rates[mode] = float(self._switches(t, x, w, np.concatenate([p, trial]))[1].ravel()[i])
+            rates[mode] = float(self._switches(t, x, inputs(t, x), np.concatenate([p, trial]))[1].ravel()[i])
         tiny = 1e-12 * max(1.0, abs(rates[1]), abs(rates[-1]))
+        if max(abs(rates[1]), abs(rates[-1])) <= tiny:
+            rates = {mode: self._ahead(i, mode, t, x, inputs, p) for mode in (1, -1)}
+            tiny = 1e-10
         if rates[1] > tiny and rates[-1] >= -tiny:
             self.modes[i] = 1
         elif rates[-1] < -tiny and rates[1] <= tiny:
             self.modes[i] = -1
         elif rates[1] < -tiny and rates[-1] > tiny:
-            self.modes[i] = 0
+            self._stick(i)
         elif rates[1] > tiny:  # both leave: stay with the mode it has
             self.modes[i] = self.modes[i] or 1
         elif abs(rates[-1]) <= tiny:  # resting on the kink in the mode below it
@@ -173,10 +196,20 @@ class Modes:
             position += width
         raise IndexError(guard)
 
-    def switch(self, kink: int, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray, side: int) -> None:
+    def _stick(self, i: int) -> None:
+        """Slide along a kink from here on."""
+        assert self.modal is not None
+        if self.driven and ca.depends_on(self.modal.g[i], self.modal.w):
+            raise IntegrationError(
+                "The motion sticks to an input that a Python function gives (friction against a driven part), and its "
+                "rate is not known; give the input as a formula in appell.t, or make it an extra state."
+            )
+        self.modes[i] = 0
+
+    def switch(self, kink: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray, side: int) -> None:
         """Flip a kink whose guard fired; one that slid leaves on the side its mode reached."""
         if self.modes[kink] == 0:
             self.modes[kink] = 1 if side == 0 else -1
             return
         self.modes[kink] = -self.modes[kink]
-        self._settle(kink, t, x, w, p)
+        self._settle(kink, t, x, inputs, p)

@@ -36,10 +36,10 @@ class Ledger:
         drive = -ca.gradient(T, x.t)
         if not drive.is_zero():
             named.append(("prescribed motion", drive))
-        self._mass_power = ca.SX(0)
         if x.frozen.numel():
-            self._mass_power = ca.dot(ca.gradient(h, x.frozen), mechanics.derivative(x.thawed))
-            named.append(("change of mass", self._mass_power))
+            named.append(("change of mass", ca.dot(ca.gradient(h, x.frozen), mechanics.derivative(x.thawed))))
+        if x.z.numel() and ca.depends_on(h, x.z):
+            named.append(("change of shape", ca.jtimes(h, x.z, x.zdot)))
         self.names = [name for name, _ in named]
         still = x.thaw(ca.substitute(mechanics.e[self.rows], x.v, ca.SX.zeros(x.v.numel()))) if self.rows else ca.SX(0)
         self.working = bool(self.rows) and (not mechanics.linear or not ca.sparsify(still).is_zero())

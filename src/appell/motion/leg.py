@@ -86,9 +86,10 @@ class Task:
         """Values of the guards."""
         return self.flow.guard_machine.flat(t, x, self.inputs(t, x), self.p)
 
-    def guard_rates(self, t: float, x: np.ndarray) -> np.ndarray:
-        """Rates of the guards, inputs held."""
-        return self.flow.guard_machine(t, x, self.inputs(t, x), self.p)[1].ravel()
+    def guards_and_rates(self, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values of the guards, and their rates with the inputs held."""
+        values, rates = self.flow.guard_machine(t, x, self.inputs(t, x), self.p)
+        return values.ravel(), rates.ravel()
 
     def open_gates(self, t: float, x: np.ndarray) -> bool:
         """Look again at guards that have moved away from zero; returns whether any did."""

@@ -233,7 +233,7 @@ class _Run:
         self.bound = System(code, self.system.values)
         if code not in self._projections:
             self._projections[code] = Projection(code, self.p)
-            self._modes[code] = Modes(code, self.events)
+            self._modes[code] = Modes(code, self.events, self.law is not None)
         self.projection, self.modes = self._projections[code], self._modes[code]
         self._calm = np.inf
 

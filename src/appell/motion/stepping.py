@@ -33,15 +33,9 @@ class AnyStepper(Protocol):
 
 
 def first_crossing(task: Task, x_at: Callable[[float], np.ndarray], t0: float, t1: float) -> tuple[float, int] | None:
-    """The first time in (t0, t1] at which an open guard falls through zero, and which.
-
-    Where a guard is positive at two looks but falls at the first and rises at the second, its lowest point in between is
-    looked at too: it may have dipped below zero and come back.
-    """
+    """The first time in (t0, t1] at which an open guard falls through zero, and which."""
     times = np.linspace(t0, t1, LOOKS + 1)
-    states = [x_at(t) for t in times]
-    values = np.array([task.guards(t, x) for t, x in zip(times, states, strict=True)])
-    rates = np.array([task.guard_rates(t, x) for t, x in zip(times, states, strict=True)])
+    values, rates = np.swapaxes([task.guards_and_rates(t, x_at(t)) for t in times], 0, 1)
     found: tuple[float, int] | None = None
     for k in np.flatnonzero(task.gates):
 
@@ -49,19 +43,40 @@ def first_crossing(task: Task, x_at: Callable[[float], np.ndarray], t0: float, t
             return float(task.guards(t, x_at(t))[k])
 
         def rate(t: float, k: int = int(k)) -> float:
-            return float(task.guard_rates(t, x_at(t))[k])
+            return float(task.guards_and_rates(t, x_at(t))[1][k])
 
-        for i in np.flatnonzero(values[:-1, k] > 0):
-            before, after, left = times[i], times[i + 1], values[i + 1, k]
-            if left > 0 and rates[i, k] < 0 < rates[i + 1, k]:
-                after = brentq(rate, before, after)
-                left = value(after)
-            if left <= 0:
-                root = float(brentq(value, before, after, xtol=1e-15 * max(1.0, abs(t1)), rtol=1e-15, maxiter=200))
-                if found is None or abs(root - t0) < abs(found[0] - t0):
-                    found = (root, int(k))
-                break
+        bracket = _first_bracket(times, values[:, k], rates[:, k], value, rate)
+        if bracket is not None:
+            root = float(brentq(value, *bracket, xtol=1e-15 * max(1.0, abs(t1)), rtol=1e-15, maxiter=200))
+            if found is None or root < found[0]:
+                found = (root, int(k))
     return found
+
+
+def _first_bracket(
+    times: np.ndarray,
+    values: np.ndarray,
+    rates: np.ndarray,
+    value: Callable[[float], float],
+    rate: Callable[[float], float],
+) -> tuple[float, float] | None:
+    """Two times at the first of which a guard is positive, and at the second no longer.
+
+    Between two looks it may have dipped below zero and come back, which shows at its lowest point; and one that begins
+    on zero and rises may have come back before the first look.
+    """
+    for i in range(times.size - 1):
+        before, after, g, later = times[i], times[i + 1], values[i], values[i + 1]
+        if i == 0 and g <= 0 < rates[0] and later <= 0:
+            early = (before + (after - before) * 0.5**k for k in range(1, 50))
+            before = next((t for t in early if value(t) > 0), before)
+            g = value(before)
+        elif g > 0 and later > 0 and rates[i] < 0 < rates[i + 1]:
+            after = brentq(rate, before, after)
+            later = value(after)
+        if g > 0 >= later:
+            return before, after
+    return None
 
 
 def march(stepper: AnyStepper, task: Task) -> Leg:

@@ -10,9 +10,10 @@ import numpy as np
 from appell.code import heyoka_code
 from appell.motion.flow import Flow
 from appell.motion.leg import End, Enough, Leg, Task
+from appell.motion.stepping import first_crossing
 
 TINY = 45  # below so many operations straight-line code compiles fast and runs faster than compact code
-NUDGE = 1e-300  # keeps a guard off exact zero: from there heyoka's root finder sees no later zero in the same step
+NUDGE = 1e-100  # keeps a guard off exact zero: from there heyoka's root finder sees no later zero in the same step
 
 _integrators: weakref.WeakKeyDictionary[Flow, dict[float, Any]] = weakref.WeakKeyDictionary()
 
@@ -50,6 +51,7 @@ def integrate(task: Task) -> Leg:
     last = [task.t0, np.array(task.x0, dtype=float)]
     stalled = [0]
     asked = [End.REACHED]
+    missed: list[tuple[float, int]] = []
 
     def after_step(ta: Any) -> bool:
         t, x = float(ta.time), np.array(ta.state)
@@ -59,6 +61,12 @@ def integrate(task: Task) -> Leg:
         if stalled[0] > 30:
             asked[0] = End.COLLAPSED
             return False
+        if task.flow.count and np.any(task.guards(t, x)[task.gates] < 0):
+            # heyoka's root finder may give up on a zero; its step still knows where it was.
+            crossing = first_crossing(task, lambda s: np.array(ta.update_d_output(s)), last[0], t)
+            if crossing is not None:
+                missed.append(crossing)
+                return False
         try:
             if task.watch(t, x):
                 ta.state[:] = x
@@ -94,7 +102,10 @@ def integrate(task: Task) -> Leg:
     finite = end is not End.NOT_FINITE
     t_end = float(integrator.time) if finite else last[0]
     final = np.array(integrator.state) if finite else last[1]
-    times = np.unique(np.concatenate([np.array([task.t0]), *(np.array(output.times) for output in outputs)]))
+    if missed:
+        end, (t_end, guard) = End.GUARD, missed[0]
+        final = np.array(integrator.update_d_output(t_end))
+    times = np.unique(np.concatenate([np.array([task.t0, t_end]), *(np.array(output.times) for output in outputs)]))
     times = times[times <= t_end]
     starts = np.array([output.times[0] for output in outputs])
 
