@@ -34,11 +34,12 @@ class Camera:
         self.up = np.array([-np.sin(e) * np.cos(a), -np.sin(e) * np.sin(a), np.cos(e)])
 
     def __call__(self, points):
+        """Places in the picture."""
         return np.stack([points @ self.right, points @ self.up], axis=-1)
 
 
 def draw_disk(axis):
-    """A uniform disk of radius 0.3 m that starts leaning and turning: the track of its contact, and the last moments."""
+    """A uniform disk of radius 0.3 m: the track of its contact, and the last moments."""
     model = ap.library.rolling_disk()
     (disk,) = model.bodies
     plane = disk.frame.parent

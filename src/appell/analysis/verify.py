@@ -13,7 +13,7 @@ from appell.code.agreement import Rivals, disagreement
 from appell.errors import FormulationError, InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import sample_split, sample_state
+from appell.kinematics.consistency import jacobian_at, sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
 from appell.model.symbols import key
@@ -102,7 +102,7 @@ def verify(
                 )
             continue
         q, v, z = state
-        jacobian = np.array(mechanics.functions["velocity"](0.0, q, v, z, p)[1])
+        jacobian = jacobian_at(mechanics, 0.0, q, v, z, p)
         if split.growth(jacobian) > 1e3 or len(Split.at(jacobian, rtol=1e-5).rows) != len(split.rows):
             continue  # near a singular configuration rounding would be blamed on the formulations
         found = rivals.accelerations(0.0, q, v, z, w, p)

@@ -155,6 +155,8 @@ class System:
         if mechanics.row_names:
             e = np.array(mechanics.functions["velocity"](state.t, state.q, state.v, state.z, self.p)[0]).ravel()
             for i, value in enumerate(e):
+                if i in mechanics.acceleration_rows:
+                    continue
                 suffix = ".rate" if i in mechanics.position_rows else ""
                 found[mechanics.row_names[i] + suffix] = float(value)
         return found

@@ -21,7 +21,8 @@ class AbstractFormulation(ABC):
 
     Attributes:
         name: As the literature calls it.
-        accepts: Kinds of constraint it is valid for: `holonomic`, `linear`, `nonlinear` (in the velocities).
+        accepts: Kinds of constraint it is valid for: `holonomic`, `linear` and `nonlinear` (in the velocities),
+            `acceleration` (on accelerations).
         multipliers: Whether multipliers are among its unknowns.
         reference: Where it comes from.
     """
@@ -59,24 +60,18 @@ class AbstractFormulation(ABC):
 
 def kinds(mechanics: Mechanics) -> set[str]:
     """The kinds of constraint a model has."""
-    found = set()
-    for i, row in enumerate(mechanics.model.rows):
-        if row.order == 0:
-            found.add("holonomic")
-        else:
-            found.add("nonlinear" if ca.depends_on(mechanics.J[i, :], mechanics.variables.v) else "linear")
-    return found
+    return {_kind(mechanics, i) for i in range(len(mechanics.model.rows))}
+
+
+def _kind(mechanics: Mechanics, i: int) -> str:
+    order = mechanics.model.rows[i].order
+    if order == 1:
+        return "nonlinear" if ca.depends_on(mechanics.J[i, :], mechanics.variables.v) else "linear"
+    return "holonomic" if order == 0 else "acceleration"
 
 
 def _named(mechanics: Mechanics, refused: list[str]) -> list[str]:
-    listed = []
-    for i, row in enumerate(mechanics.model.rows):
-        kind = "holonomic" if row.order == 0 else "linear"
-        if row.order == 1 and ca.depends_on(mechanics.J[i, :], mechanics.variables.v):
-            kind = "nonlinear"
-        if kind in refused:
-            listed.append(repr(row.name))
-    return listed
+    return [repr(row.name) for i, row in enumerate(mechanics.model.rows) if _kind(mechanics, i) in refused]
 
 
 def wanted_split(mechanics: Mechanics, dependent: tuple[Coordinate, ...], chosen: Split) -> Split:

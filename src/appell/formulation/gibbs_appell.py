@@ -23,7 +23,8 @@ class GibbsAppell(AbstractFormulation):
     written as $\partial R/\partial\dot u = 0$ with $R = S - U$, $U = Q\cdot\ddot q$, and $\ddot q(q, u, \dot u, t)$ from
     $\dot q = K(q, u, t)$.
 
-    Accepts: holonomic and nonholonomic constraints, linear or nonlinear in the velocities (Chetaev's rule).
+    Accepts: holonomic and nonholonomic constraints, linear or nonlinear in the velocities (Chetaev's rule), and
+    constraints on accelerations (Gauss's rule).
     Unknowns: one per degree of freedom; A symmetric and positive definite.
 
     Args:
@@ -35,7 +36,7 @@ class GibbsAppell(AbstractFormulation):
     """
 
     name = "Gibbs-Appell"
-    accepts = frozenset({"holonomic", "linear", "nonlinear"})
+    accepts = frozenset({"holonomic", "linear", "nonlinear", "acceleration"})
     reference = "Appell 1900; Qiao 1990"
 
     def __init__(

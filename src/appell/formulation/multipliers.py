@@ -23,7 +23,7 @@ class Multipliers(AbstractFormulation):
     """
 
     name = "Lagrange multipliers"
-    accepts = frozenset({"holonomic", "linear", "nonlinear"})
+    accepts = frozenset({"holonomic", "linear", "nonlinear", "acceleration"})
     multipliers = True
     reference = "Lagrange 1788; Chetaev 1932"
 

@@ -24,7 +24,7 @@ class UdwadiaKalaba(AbstractFormulation):
     """
 
     name = "Udwadia-Kalaba"
-    accepts = frozenset({"holonomic", "linear", "nonlinear"})
+    accepts = frozenset({"holonomic", "linear", "nonlinear", "acceleration"})
     reference = "Udwadia and Kalaba 1992"
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:

@@ -145,7 +145,8 @@ class Chart:
             return cls(
                 mechanics, split, letters, x.v, x.v, mechanics.a, _rates(letters), mechanics.a, mechanics.a, x.v, False
             )
-        linear = not ca.depends_on(ca.vec(ca.vertcat(slopes, J)), x.v)
+        on_accelerations = any(i in mechanics.acceleration_rows for i in rows)
+        linear = not on_accelerations and not ca.depends_on(ca.vec(ca.vertcat(slopes, J)), x.v)
         y = ca.vertcat(*[ca.SX.sym(s.rate.name) for s in letters]) if letters else ca.SX(0, 1)
         if linear:
             u = ca.vertcat(*[ca.SX.sym(s.name) for s in letters]) if letters else ca.SX(0, 1)
@@ -156,8 +157,8 @@ class Chart:
             return cls(
                 mechanics, split, letters, u, K, y, _rates(letters), y, ca.jtimes(K, state, rates), formulas, False
             )
-        carried = ca.substitute(mechanics.derivative(ca.vertcat(formulas, e)), mechanics.a, ca.SX.zeros(n))
-        a = solve(ca.vertcat(slopes, J), ca.vertcat(y, ca.SX.zeros(len(rows))) - carried)
+        carried = ca.substitute(mechanics.derivative(formulas), mechanics.a, ca.SX.zeros(n))
+        a = solve(ca.vertcat(slopes, J), ca.vertcat(y - carried, mechanics.gamma[rows]))
         every = tuple(q.rate for q in coordinates)
         return cls(mechanics, split, every, x.v, x.v, y, _rates(letters), a, a, x.v, True)
 

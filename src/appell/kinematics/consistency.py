@@ -77,7 +77,7 @@ def jacobian_at(
     mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray
 ) -> np.ndarray:
     """de/dv at a state."""
-    return np.array(mechanics.functions["velocity"](t, q, v, z, p)[1])
+    return np.array(mechanics.functions["jacobian"](t, q, v, z, p))
 
 
 def sample_state(

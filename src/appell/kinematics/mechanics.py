@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from appell.errors import ModelError
+from appell.graph.lower import Lowering
 from appell.kinematics.forces import GeneralizedForce, generalized_force
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.variables import Variables
@@ -92,8 +93,16 @@ class Mechanics:
         return self.variables.lower.column([rows[i].expression for i in self.position_rows])
 
     @cached_property
+    def acceleration_rows(self) -> tuple[int, ...]:
+        """Which rows constrain accelerations."""
+        return tuple(i for i, row in enumerate(self.model.rows) if row.order == 2)
+
+    @cached_property
     def e(self) -> ca.SX:
-        """Residuals of all rows as constraints on velocities, position rows differentiated once."""
+        """Residuals of all rows as constraints on velocities: position rows differentiated once.
+
+        A row on accelerations says nothing about velocities; zero stands in its place.
+        """
         x, listed = self.variables, []
         rates = ca.jtimes(self.c, ca.vertcat(x.q, x.t), ca.vertcat(x.v, 1)) if self.position_rows else self.c
         for i, row in enumerate(self.model.rows):
@@ -105,26 +114,47 @@ class Mechanics:
                     f"The constraint {row.name!r} contains an input; a constraint may contain coordinates, rates, "
                     "parameters, time and extra states. Let an extra state follow the input instead."
                 )
-            listed.append(x.lower(row.expression))
+            listed.append(x.lower(row.expression) if row.order == 1 else ca.SX(0))
         return ca.vertcat(*listed) if listed else ca.SX(0, 1)
 
     @cached_property
     def J(self) -> ca.SX:
-        """de/dv."""
-        return ca.jacobian(self.e, self.variables.v)
+        """The rows that virtual displacements obey: de/dv, and df/da of rows on accelerations."""
+        J = ca.jacobian(self.e, self.variables.v)
+        if self.acceleration_rows:
+            J[list(self.acceleration_rows), :] = self._acceleration[0]
+        return J
+
+    @cached_property
+    def _acceleration(self) -> tuple[ca.SX, ca.SX]:
+        """df/da and the rest of f for the rows on accelerations."""
+        memo = {**self.variables.lower.memo, **{q.rate.rate: self.a[i] for i, q in enumerate(self.model.coordinates)}}
+        lower, rows = Lowering(memo), self.model.rows
+        f = lower.column([rows[i].expression for i in self.acceleration_rows])
+        slope = ca.jacobian(f, self.a)
+        if ca.depends_on(ca.vec(slope), self.a):
+            names = ", ".join(repr(rows[i].name) for i in self.acceleration_rows)
+            raise ModelError(
+                f"A row among {names} is not linear in the accelerations; write it solved for them, or differentiate it."
+            )
+        return slope, ca.substitute(f, self.a, ca.SX.zeros(self.a.numel()))
 
     @cached_property
     def linear(self) -> bool:
-        """Whether every row is linear in the velocities."""
-        return self.e.numel() == 0 or not ca.depends_on(ca.vec(self.J), self.variables.v)
+        """Whether every row is a constraint on positions or linear in the velocities."""
+        return not self.acceleration_rows and (
+            self.e.numel() == 0 or not ca.depends_on(ca.vec(self.J), self.variables.v)
+        )
 
     @cached_property
     def gamma(self) -> ca.SX:
-        """The right-hand side of J a = gamma: minus the part of e' without accelerations."""
+        """The right-hand side of J a = gamma: minus the part of e' (or f) without accelerations."""
         if self.e.numel() == 0:
             return ca.SX(0, 1)
-        rest = self.derivative(self.e)
-        return -ca.substitute(rest, self.a, ca.SX.zeros(self.a.numel()))
+        rest = ca.substitute(self.derivative(self.e), self.a, ca.SX.zeros(self.a.numel()))
+        if self.acceleration_rows:
+            rest[list(self.acceleration_rows)] = self._acceleration[1]
+        return -rest
 
     @cached_property
     def lagrange(self) -> tuple[ca.SX, ca.SX]:
@@ -148,7 +178,8 @@ class Mechanics:
             name: ca.Function(name, arguments, [ca.densify(e) for e in results], {"cse": True})
             for name, arguments, results in (
                 ("position", [x.t, x.q, x.p], [self.c, ca.jacobian(self.c, x.q)]),
-                ("velocity", [x.t, x.q, x.v, x.z, x.p], [self.e, self.J]),
+                ("velocity", [x.t, x.q, x.v, x.z, x.p], [self.e, ca.jacobian(self.e, x.v)]),
+                ("jacobian", [x.t, x.q, x.v, x.z, x.p], [self.J]),
                 ("multiplier", x.arguments, [M, F, self.J, self.gamma]),
                 ("energy", x.arguments, [x.thaw(self.T), x.thaw(self.V)]),
             )

@@ -20,7 +20,7 @@ from appell.model.symbols import Coordinate, Rate
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One scalar equation `expression = 0` on positions (order 0) or velocities (order 1)."""
+    """One scalar equation `expression = 0` on positions (order 0), velocities (order 1) or accelerations (order 2)."""
 
     name: str
     expression: sp.Expr
@@ -93,7 +93,10 @@ class Holonomic(AbstractConstraint):
 
 
 class Nonholonomic(AbstractConstraint):
-    """f(q, q', t) = 0, linear or nonlinear in the velocities.
+    """f(q, q', t) = 0, linear or nonlinear in the velocities, or f(q, q', q'', t) = 0, linear in the accelerations.
+
+    The forces of a constraint on velocities are ideal by Chetaev's rule, those of one on accelerations by Gauss's: they
+    do no work along virtual displacements with df/dq' . dq = 0, or df/dq'' . dq = 0.
 
     Args:
         expression: A formula, a SymPy `Eq`, a velocity vector, or a list of these.
@@ -111,9 +114,9 @@ class Nonholonomic(AbstractConstraint):
                     f"The row {label!r} of a Nonholonomic constraint contains no velocity: {e}. "
                     "Use Holonomic for constraints on positions."
                 )
-            if order > 1:
-                raise ModelError(f"The row {label!r} contains an acceleration: {e}; velocities are the limit here.")
-        self.rows = tuple(Row(label, e, 1) for label, e in rows)
+            if order > 2:
+                raise ModelError(f"The row {label!r} contains a third derivative: {e}; accelerations are the limit here.")
+        self.rows = tuple(Row(label, e, _order(e)) for label, e in rows)
 
 
 class Rolling(AbstractConstraint):

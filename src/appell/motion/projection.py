@@ -29,6 +29,7 @@ class Projection:
         self.redundant = code.equations.chart.redundant
         self._position = Machine(mechanics.functions["position"], simd=False) if self.holonomic else None
         self._velocity = Machine(mechanics.functions["velocity"], simd=False) if mechanics.row_names else None
+        self._jacobian = Machine(mechanics.functions["jacobian"], simd=False) if mechanics.row_names else None
 
     @property
     def active(self) -> bool:
@@ -68,6 +69,6 @@ class Projection:
         return changed
 
     def jacobian(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """de/dv at a state."""
-        assert self._velocity is not None
-        return self._velocity(t, q, v, z, self.p)[1]
+        """The rows that virtual displacements obey, at a state."""
+        assert self._jacobian is not None
+        return self._jacobian(t, q, v, z, self.p)[0]

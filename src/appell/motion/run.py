@@ -19,6 +19,7 @@ from appell.code.state import State, names_of, unknown
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.chart import Split
+from appell.kinematics.consistency import project_velocities
 from appell.model.symbols import Input, key
 from appell.motion.events import Event, Occurrence
 from appell.motion.flow import Modes
@@ -30,6 +31,7 @@ from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 
 RESTLESS = 6.0  # growth of the dependent velocities, against the best choice, at which the choice is changed
+RESTING = 1e-9  # guards nearer to zero than this count as zero where another guard or the start of a leg is
 ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
 
 
@@ -198,6 +200,7 @@ class _Run:
         self.progress = Progress(state.t, end, progress)
         self.stretches: list[Stretch] = []
         self.occurrences: list[Occurrence] = []
+        self._stops: list[float] = []  # when guards ended legs
         self.switches: list[str] = []
         self.outcome, self.detail = Outcome.DONE, ""
         self.interrupted = False
@@ -364,7 +367,7 @@ class _Run:
         if leg.end is End.REACHED:
             return False
         if leg.end is End.GUARD:
-            return self._guard(leg.guard)
+            return self._guard(leg.guard, task)
         if leg.end is End.WATCHER:
             return self._watcher()
         self.outcome = {
@@ -381,26 +384,32 @@ class _Run:
         if not count:
             return gates
         values, rates = (e.ravel() for e in self.modes.flow().guard_machine(self.t, self.x, self.w, p))
-        resting = (np.abs(values) < 1e-9) & (rates <= 1e-12)
+        resting = (np.abs(values) < RESTING) & (rates <= 1e-12)
         return gates & ~resting
 
-    def _guard(self, guard: int) -> bool:
-        kind, which, side = self.modes.owner(guard)
+    def _guard(self, guard: int, task: Task) -> bool:
+        """What the guards that fall through zero here ask for; there may be several at once."""
+        values, rates = task.guards_and_rates(self.t, self.x)
+        falling = task.gates & (np.abs(values) < RESTING) & (rates < -1e-12)
+        falling[guard] = True
+        owners = [self.modes.owner(int(k)) for k in np.flatnonzero(falling)]
         self.projection(self.t, self.x)
-        if kind == "kink":
-            self.modes.switch(which, self.t, self.x, self.inputs, self.p, side)
-            name = f"kink {which}"
-        else:
-            event = self.events[which]
-            name = event.name
+        events = [self.events[which] for kind, which, _ in owners if kind == "event"]
+        for kind, which, side in owners:
+            if kind == "kink":
+                self.modes.switch(which, self.t, self.x, self.inputs, self.p, side)
+                self.occurrences.append(Occurrence(f"kink {which}", self.t))
+        for event in events:
             if event.reset:
                 self._reset(event)
-        self.occurrences.append(Occurrence(name, self.t))
-        if kind == "event" and self.events[which].stop:
-            self.outcome, self.detail = Outcome.EVENT, f"{name!r} at t = {self.t:.12g}"
+            self.occurrences.append(Occurrence(event.name, self.t))
+        stops = [event.name for event in events if event.stop]
+        if stops:
+            self.outcome, self.detail = Outcome.EVENT, f"{stops[0]!r} at t = {self.t:.12g}"
             return False
         limit = self._accumulating()
         if limit is not None:
+            name = self.occurrences[-1].name
             self.outcome = Outcome.ACCUMULATION
             self.detail = f"{name!r} piles up at t = {limit:.9g}; model the contact at rest as a constraint to go on"
             return False
@@ -408,38 +417,46 @@ class _Run:
 
     def _accumulating(self, kept: int = 6) -> float | None:
         """The time at which events pile up, if they follow each other ever faster and it is almost there."""
-        times = np.array([o.t for o in self.occurrences[-kept - 1 :]])
-        gaps = np.diff(times)
+        self._stops.append(self.t)
+        gaps = np.diff(self._stops[-kept - 1 :])
         if gaps.size < kept:
             return None
         if gaps.sum() <= ZENO * 1e-3:
-            return float(times[-1])
+            return self.t
         ratios = gaps[1:] / np.maximum(gaps[:-1], 1e-300)
         if np.any(ratios >= 0.999) or np.ptp(ratios) > 1e-3:
             return None
         left = float(gaps[-1] * ratios[-1] / (1 - ratios[-1]))
-        return float(times[-1] + left) if left < ZENO * max(1.0, abs(self.t)) else None
+        return self.t + left if left < ZENO * max(1.0, abs(self.t)) else None
 
     def _reset(self, event: Event) -> None:
         equations = self.code.equations
         formulas = [equations.formula(e) for e in event.reset.values()]
         machine = Machine(ca.Function("reset", equations.arguments, [ca.densify(ca.vertcat(*formulas))]), simd=False)
         values = machine.flat(self.t, self.x, self.w, self.p)
-        state = self.bound.from_x(self.t, self.x)
-        speeds = [s.label for s in equations.speeds]
-        array, names = state.array.copy(), names_of(self.system.model)
-        by_speeds = False
-        for label, value in zip(event.reset, values, strict=True):
-            if label in names:
-                array[names.index(label)] = value
-            else:
-                by_speeds = True
-                self.x[self.projection.n + speeds.index(label)] = value
-        if not by_speeds:
-            new = State(self.system.model, array, self.t)
-            self.x = self.bound.to_x(new)
+        new = dict(zip(event.reset, values, strict=True))
+        old = self.bound.from_x(self.t, self.x)
+        array = np.array([new.get(name, value) for name, value in old.to_dict().items()])
+        self.x = self.bound.to_x(self._with_rates(State(self.system.model, array, self.t), event))
+        for i, speed in enumerate(equations.speeds):
+            if speed.label in new:
+                self.x[self.projection.n + i] = new[speed.label]
         self.projection(self.t, self.x)
         self.modes.start(self.t, self.x, self.inputs, self.p)
+
+    def _with_rates(self, state: State, event: Event) -> State:
+        """A state after a reset: the rates that were set stay, the others follow by the constraints."""
+        kept = np.array([q.rate.label in event.reset for q in self.system.model.coordinates])
+        mechanics = self.code.equations.mechanics
+        if not kept.any() or not mechanics.row_names:
+            return state
+        v, left = project_velocities(mechanics, state.t, state.q, state.v, state.z, self.p, np.flatnonzero(~kept))
+        if left > 1e-9 * max(1.0, float(np.max(np.abs(v)))):
+            raise InconsistentStartError(
+                f"The event {event.name!r} at t = {state.t:.9g} resets {', '.join(event.reset)} to rates that the "
+                "constraints forbid; reset fewer of them, the others follow."
+            )
+        return State(state.model, np.concatenate([state.q, v, state.z]), state.t)
 
     def _watcher(self) -> bool:
         if isinstance(self._wish, Split):

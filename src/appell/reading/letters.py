@@ -14,6 +14,8 @@ from appell.model.symbols import Evolving, Letter, Parameter, t
 if TYPE_CHECKING:
     from appell.equations import Equations
 
+BRACKETS = 2  # how much a pair of brackets weighs
+
 
 class Shown(sp.Symbol):
     """A letter with its place in the order of the page and its own way to be printed.
@@ -84,17 +86,18 @@ def shown(equations: Equations) -> dict[Letter, Shown]:
 
 
 def weight(formula: sp.Basic) -> int:
-    """How much there is to read: letters, numbers, functions and signs of operations."""
-    if isinstance(formula, sp.Integer):
-        return 0 if formula in (1, -1) else 1
+    """How much there is to read: letters, numbers, functions, brackets and signs of operations."""
     if isinstance(formula, sp.Rational):
-        return 2
+        return 1 if formula.q == 1 else 2
     if not formula.args:
         return 1
+    if isinstance(formula, sp.Mul):
+        factors = [e for e in formula.args if e != -1]
+        return sum(weight(e) + BRACKETS * isinstance(e, sp.Add) for e in factors) + len(factors) - 1
     inside = sum(weight(e) for e in formula.args)
-    if isinstance(formula, sp.Add | sp.Mul):
-        signs = sum(e in (1, -1) for e in formula.args)
-        return inside + len(formula.args) - 1 - signs
+    if isinstance(formula, sp.Add):
+        return inside + len(formula.args) - 1
     if isinstance(formula, sp.Pow):
-        return inside + (2 if formula.exp.could_extract_minus_sign() else 0)
+        below = formula.exp.could_extract_minus_sign()
+        return inside + BRACKETS * isinstance(formula.base, sp.Add) + (2 if below else 0)
     return inside + 1

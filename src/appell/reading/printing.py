@@ -17,9 +17,8 @@ LEFT_WIDTH = 40  # longer left sides are not aligned with others
 
 
 def _positive_first(terms: list[sp.Expr]) -> list[sp.Expr]:
-    """The first positive term leads: `a - b`, not `-b + a`."""
-    lead = next((i for i, term in enumerate(terms) if not term.could_extract_minus_sign()), 0)
-    return [terms[lead], *terms[:lead], *terms[lead + 1 :]]
+    """`a - b`, not `-b + a`."""
+    return sorted(terms, key=lambda term: term.could_extract_minus_sign())
 
 
 class _Text(StrPrinter):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -11,9 +12,12 @@ import sympy as sp
 
 from appell.errors import CompileError
 from appell.graph.lower import Lowering
-from appell.reading.laurent import Laurent, Sum, TooLong, common, content, inverse, shifted
+from appell.reading.laurent import Laurent, TooLong
 from appell.reading.letters import Shown, weight
+from appell.reading.normal import Normal
+from appell.reading.sharing import BEHIND, Names
 from appell.reading.shorten import Shortener
+from appell.reading.sums import Sum, common, content, generators, inverse, shifted, sign
 
 POINTS = 12
 ENOUGH = 3  # so many of them must be states at which the graph has a value
@@ -59,26 +63,59 @@ class Simplifier:
         pieces: Named pieces of the formulas, each after those it uses itself.
         velocities: The letters that are velocities.
         budget: How much work it may take.
+        naming: Whether sums in denominators and under roots, and quotients by such sums that occur more than once, get
+            names instead of being multiplied out.
+
+    Attributes:
+        names: What was named, in the order in which it can be evaluated.
     """
 
-    def __init__(self, pieces: Mapping[Shown, sp.Expr], velocities: set[Shown], budget: int) -> None:
-        self.algebra = Laurent(budget)
+    def __init__(
+        self, pieces: Mapping[Shown, sp.Expr], velocities: set[Shown], budget: int, naming: bool = False
+    ) -> None:
+        self.names: Names = {}
+        self.algebra = Laurent(budget, self._name if naming else None)
         self.shortener = Shortener(self.algebra, velocities)
-        self._known: dict[Shown, Sum] = {}
+        self._normal = Normal(self.algebra)
+        self._given: dict[tuple[Any, ...], Shown] = {}
+        self._pieces = pieces
         for symbol, piece in pieces.items():
-            if all(s in self._known or s not in pieces for s in piece.free_symbols):
+            if not self._unknown(piece):
                 try:
-                    self._known[symbol] = self.algebra.sum_of(piece, self._known)
+                    a = self._normal(piece)
+                    self._normal.known[symbol] = self._quotient(a) if naming else a
                 except TooLong:
                     continue
-        self._pieces = pieces
+
+    def _unknown(self, formula: sp.Expr) -> bool:
+        return any(s in self._pieces and s not in self._normal.known for s in formula.free_symbols)
+
+    def _name(self, a: Sum, root: bool) -> Shown:
+        key = (root, *sorted(a.items()))
+        if key not in self._given:
+            formula = self.shortener.shortest(a)
+            number = len(self.names) + 1
+            self._given[key] = Shown(BEHIND + number, f"name{number}", "")
+            self.names[self._given[key]] = sp.sqrt(formula) if root else formula
+        return self._given[key]
+
+    def _quotient(self, a: Sum) -> Sum:
+        """A sum over a sum under a name, what it has in common taken out."""
+        a = self.algebra.whole(a)
+        below = {g for g in generators(a) if g in self.algebra.denominators}
+        if not below:
+            return a
+        shared = tuple(pair for pair in common([a], clear=True) if pair[0] not in below)
+        share = content(a.values()) * sign(a)
+        rest = shifted(a, inverse(shared), 1 / share)
+        return a if len(rest) == 1 else shifted(self.algebra.atom(self._name(rest, False)), shared, share)
 
     def row(self, unknowns: Sequence[Shown], entries: Sequence[sp.Expr], scaled: bool) -> Row | None:
         """The shortest form found of coefficients followed by a right-hand side; None if it takes too much work."""
-        if any(s in self._pieces and s not in self._known for e in entries for s in e.free_symbols):
+        if any(self._unknown(e) for e in entries):
             return None
         try:
-            sums = [self.algebra.sum_of(e, self._known) for e in entries]
+            sums = [self._normal(e) for e in entries]
             if not scaled:
                 return Row.of(unknowns, [self.shortener.shortest(a) for a in sums])
             variants = [self._scaled(unknowns, *variant) for variant in self._variants(sums)]
@@ -98,7 +135,7 @@ class Simplifier:
         below = tuple((g, e) for g, e in common(whole, among=varying, clear=True) if e < 0)
         if below:
             upper = inverse(below)
-            variants.append(([algebra.times_monomial(a, upper) for a in whole], factor * algebra.product(upper)))
+            variants.append(([algebra.reduced(shifted(a, upper)) for a in whole], factor * algebra.product(upper)))
         return variants
 
     def _scaled(self, unknowns: Sequence[Shown], sums: list[Sum], factor: sp.Expr) -> Row:
@@ -107,8 +144,7 @@ class Simplifier:
         shared = common(sums, among=parameters, clear=True)
         share = content(c for a in sums for c in a.values())
         first = next((a for a in sums if a), {})
-        if first and all(c < 0 for c in first.values()):
-            share = -share
+        share *= sign(first)
         written = [self.shortener.shortest(shifted(a, inverse(shared), 1 / share)) for a in sums]
         number = sp.Rational(int(share.denominator), int(share.numerator))
         return Row.of(unknowns, written, number * factor / self.algebra.product(shared))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import sympy as sp
 
-from appell.reading.laurent import FACTORED, Laurent, Monomial, Sum, TooLong, common, content, inverse, shifted
+from appell.reading.laurent import Laurent, TooLong
 from appell.reading.letters import weight
+from appell.reading.sums import ONE, Monomial, Sum, common, content, inverse, shifted, sign
 from appell.reading.trigonometry import Trigonometry
 
 LONGEST = 160  # sums of more terms are nothing to read
@@ -26,7 +28,7 @@ class Shortener:
         self.algebra = algebra
         self.trigonometry = Trigonometry(algebra)
         self.velocities = velocities
-        self._written: dict[tuple[tuple[Monomial, object], ...], sp.Expr] = {}
+        self._written: dict[tuple[Any, ...], sp.Expr] = {}
 
     def shortest(self, a: Sum) -> sp.Expr:
         """A sum in normal form, written as shortly as is found."""
@@ -41,31 +43,36 @@ class Shortener:
     def _arranged(self, a: Sum, depth: int = 0) -> sp.Expr:
         if not a:
             return sp.Integer(0)
-        key = tuple(sorted(a.items()))
+        key = (depth > 0, *sorted(a.items()))
         if key not in self._written:
-            options = [self._taken_out(a, clear, depth) for clear in (False, True)]
-            self._written[key] = min(options, key=weight)
+            outside = dict.fromkeys(common([a], clear=clear) for clear in (False, True))
+            self._written[key] = min((self._taken_out(a, shared, depth) for shared in outside), key=weight)
         return self._written[key]
 
-    def _taken_out(self, a: Sum, clear: bool, depth: int) -> sp.Expr:
+    def _taken_out(self, a: Sum, shared: Monomial, depth: int) -> sp.Expr:
         """Common factors before, the rest in its best grouping."""
-        shared, share = common([a], clear=clear), content(a.values())
-        if all(c < 0 for c in a.values()) and (shared or share != 1 or len(a) == 1):
-            share = -share
+        share = content(a.values())
+        if shared or share != 1 or len(a) == 1:
+            share *= sign(a)
+        before = self.algebra.product(shared)
         rest = shifted(a, inverse(shared), 1 / share)
-        outside = sp.Rational(int(share.numerator), int(share.denominator)) * self.algebra.product(shared)
+        number = _rational(share)
         if len(rest) == 1:
-            return outside * self._rational(*rest.values())
-        plain = self.algebra.formula(rest)
-        options = [_times(outside, plain)]
-        if len(rest) <= FACTORED:
-            factors = self.algebra.factors(rest)
-            if len(factors) > 1 or factors[0][1] > 1:
-                parts = [self._arranged(f, depth) ** e for f, e in factors]
-                options.append(_times(outside, sp.Mul(*parts)))
-        if depth < NESTED:
-            options += [_times(outside, grouped) for grouped in self._groups(rest, depth)]
+            return number * before * _rational(*rest.values())
+        options = [_times(number * before, e) for e in self._rests(rest, depth)]
+        if depth == 0 and number not in (1, -1):
+            options += [_times(before, e) for e in self._rests(shifted(rest, ONE, share), depth)]
         return min(options, key=weight)
+
+    def _rests(self, a: Sum, depth: int) -> list[sp.Expr]:
+        """Ways to write a sum without a common factor."""
+        options = [self.algebra.formula(a)]
+        factors = self.algebra.factors(a)
+        if sum(e for _, e in factors) > 1:
+            options.append(sp.Mul(*(self._arranged(f, depth) ** e for f, e in factors)))
+        if depth < NESTED:
+            options += self._groups(a, depth)
+        return options
 
     def _groups(self, a: Sum, depth: int) -> list[sp.Expr]:
         kinds: list[Callable[[int], bool]] = [self._is_velocity, self._is_angle, self.is_parameter]
@@ -93,9 +100,7 @@ class Shortener:
             return None
         terms = []
         for normed, parts in joined.items():
-            share = content(parts.values())
-            if all(c < 0 for c in parts.values()):
-                share = -share
+            share = content(parts.values()) * sign(dict(normed))
             inner = {m: c * share for m, c in normed}
             outer = {m: c / share for m, c in parts.items()}
             terms.append(_times(self._arranged(outer, depth + 1), self._arranged(inner, depth + 1)))
@@ -112,9 +117,9 @@ class Shortener:
         formula = self.algebra.formulas[generator]
         return all(not s.varies for s in formula.free_symbols)
 
-    @staticmethod
-    def _rational(c: object) -> sp.Rational:
-        return sp.Rational(int(c.numerator), int(c.denominator))
+
+def _rational(c: object) -> sp.Rational:
+    return sp.Rational(int(c.numerator), int(c.denominator))
 
 
 def _times(a: sp.Expr, b: sp.Expr) -> sp.Expr:
