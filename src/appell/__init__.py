@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from appell.formulation.abstract import derive as derive
     from appell.formulation.gibbs_appell import GibbsAppell as GibbsAppell
     from appell.formulation.multipliers import Multipliers as Multipliers
+    from appell.formulation.quasi_accelerations import QuasiAccelerations as QuasiAccelerations
+    from appell.formulation.relative_motion import RelativeMotion as RelativeMotion
     from appell.formulation.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
     from appell.formulation.voronets import Voronets as Voronets
     from appell.model.body import Particle as Particle
@@ -65,6 +67,8 @@ _HOME = {
     "formulation.abstract": "derive",
     "formulation.gibbs_appell": "GibbsAppell",
     "formulation.multipliers": "Multipliers",
+    "formulation.quasi_accelerations": "QuasiAccelerations",
+    "formulation.relative_motion": "RelativeMotion",
     "formulation.udwadia_kalaba": "UdwadiaKalaba",
     "formulation.voronets": "Voronets",
     "model.body": "Particle RigidBody",

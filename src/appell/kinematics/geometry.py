@@ -35,11 +35,16 @@ class Geometry:
         variables: The model on the graph.
         derivative: Time derivative of a column at frozen extra states, given the first or second time.
         rates: What q' is (the letters v themselves, or a formula in the speeds).
+        root: The frame taken to be at rest, with its origin; the ground if left out. Any other one gives relative motion.
     """
 
-    def __init__(self, variables: Variables, derivative: Callable[[ca.SX], ca.SX], rates: ca.SX) -> None:
+    def __init__(
+        self, variables: Variables, derivative: Callable[[ca.SX], ca.SX], rates: ca.SX, root: Frame | None = None
+    ) -> None:
         self.variables = variables
         self.derivative = derivative
+        self.root = variables.model.ground if root is None else root.axes
+        self.origin = Vector({}) if root is None else root.origin
         model = variables.model
         memo = {s: variables.lower.memo[s] for s in (t, *model.parameters, *model.coordinates, *model.states)}
         memo.update({s.rate: rates[i] for i, s in enumerate(model.coordinates)})
@@ -62,11 +67,11 @@ class Geometry:
                     formulas.setdefault(e, place)
 
         for body in self.variables.model.bodies:
-            visit(f"the center of {body.name!r}", body.center)
+            visit(f"the center of {body.name!r}", self.center(body))
             if isinstance(body, RigidBody):
                 frames.setdefault(body.frame.axes)
         for frame in list(frames):
-            for turned in frame.path[1:]:
+            for turned in frame.path[frame.path.index(self.root) + 1 :]:
                 rotation = turned.rotation
                 if rotation is not None and rotation.angle is not None:
                     formulas.setdefault(rotation.angle, f"the rotation of {turned.name!r}")
@@ -98,7 +103,7 @@ class Geometry:
         if frame in self._frames:
             return self._frames[frame]
         zero = ca.SX.zeros(3)
-        if frame.parent is None:
+        if frame.parent is None or frame is self.root:
             self._frames[frame] = (ca.SX.eye(3), zero, zero, zero, zero)
             return self._frames[frame]
         rotation = frame.rotation
@@ -134,10 +139,9 @@ class Geometry:
 
     def home(self, vector: Vector) -> Frame:
         """The frame in which the sum of a vector's parts costs least."""
-        ground = self.variables.model.ground
         deepest = vector.frame
         if deepest is None:
-            return ground
+            return self.root
         if all(frame in deepest.path for frame in vector.parts):
             return deepest
         shared = [f for f in deepest.path if all(f in other.path for other in vector.parts)]
@@ -219,14 +223,24 @@ class Geometry:
             omega = omega + along
         return ca.densify(omega), ca.densify(alpha)
 
+    def center(self, body: Body) -> Vector:
+        """Position of a body's mass centre from the origin at rest."""
+        return body.center - self.origin
+
+    def inertia_frame(self, body: RigidBody) -> Frame:
+        """The outermost frame, not beyond the one at rest, in which the inertia tensor has the same components."""
+        frame = body.inertia_frame
+        return frame if self.root in frame.path else self.root
+
     def kinetic_energy(self, body: Body) -> ca.SX:
         """T = m v^2/2 + omega.I omega/2."""
         total, m = ca.SX(0), self.variables.masses[body]
         if not m.is_zero():
-            v = self.resolve(body.center, self.home(body.center), 1)
+            center = self.center(body)
+            v = self.resolve(center, self.home(center), 1)
             total = m / 2 * ca.dot(v, v)
         if self._turns_with_inertia(body):
-            omega, _ = self.rotation_rates(body.frame.axes, body.inertia_frame)
+            omega, _ = self.rotation_rates(body.frame.axes, self.inertia_frame(body))
             total = total + ca.dot(omega, self.variables.inertias[body] @ omega) / 2
         return total
 
@@ -234,11 +248,12 @@ class Geometry:
         """S = m a^2/2 + alpha.I alpha/2 + alpha.(omega x I omega); the part without accelerations never matters."""
         total, m = ca.SX(0), self.variables.masses[body]
         if not m.is_zero():
-            a = self.resolve(body.center, self.home(body.center), 2)
+            center = self.center(body)
+            a = self.resolve(center, self.home(center), 2)
             total = m / 2 * ca.dot(a, a)
         if self._turns_with_inertia(body):
             inertia = self.variables.inertias[body]
-            omega, alpha = self.rotation_rates(body.frame.axes, body.inertia_frame)
+            omega, alpha = self.rotation_rates(body.frame.axes, self.inertia_frame(body))
             total = total + ca.dot(alpha, inertia @ alpha) / 2 + ca.dot(alpha, ca.cross(omega, inertia @ omega))
         return total
 

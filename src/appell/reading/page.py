@@ -93,51 +93,54 @@ class _Writer:
     def page(self, simplify: bool | None) -> Page:
         wanted = simplify if simplify is not None else self.size <= SMALL
         if not wanted:
-            return self._written({})
-        short = self._simplified(FORCED if simplify else BUDGET)
-        complete = self._written(short)
-        if simplify or len(short) == len(self.shared.columns):
-            named = self._written({})
-            return complete if simplify or complete.length <= LONGER * named.length else named
-        return self._written({})
+            return self._written({}, {})
+        budget = FORCED if simplify else BUDGET
+        pages = [self._written(*self._simplified(budget, naming=naming)) for naming in (False, True)]
+        if not simplify:
+            pages.append(self._written({}, {}))
+        shortest = min(page.length for page in pages)
+        return next(page for page in pages if page.length <= LONGER * shortest)
 
-    def _simplified(self, budget: int) -> dict[int, Row]:
-        """The rows that could be simplified and that agree with the graph, by their number."""
+    def _simplified(self, budget: int, naming: bool) -> tuple[dict[int, Row], Names]:
+        """The rows that could be simplified and that agree with the graph, by their number, and names used in them."""
         velocities = {self.letters[s] for s in self.equations.speeds}
-        simplifier = Simplifier(self.shared.pieces, velocities, budget)
-        found: dict[int, Row] = {}
+        simplifier = Simplifier(self.shared.pieces, velocities, budget, naming)
+        rows: dict[int, Row] = {}
         number = 0
         for block, graphs in zip(self.blocks, self.graphs, strict=True):
             unknowns = self._unknowns(block)
             for graph in graphs:
                 row = simplifier.row(unknowns, self.shared.columns[number], block.scaled)
-                if row is not None and agrees(row, graph, unknowns, self.arguments, self.leaves):
-                    found[number] = row
+                if row is not None and agrees(row, simplifier.names, graph, unknowns, self.arguments, self.leaves):
+                    rows[number] = row
                 number += 1
-        return found
+        return rows, simplifier.names
 
     def _unknowns(self, block: Block) -> list[Shown]:
         return [self.letters[s] for s in block.unknowns]
 
-    def _written(self, short: Mapping[int, Row]) -> Page:
-        """Simplified rows where there are any, named quantities in the others."""
-        columns = self.shared.columns
-        rest = [k for k in range(len(columns)) if k not in short]
-        names, flat = numbered(self.shared.pieces, [e for k in rest for e in columns[k]], self._prefix())
-        entries: dict[int, list[sp.Expr]] = {}
-        for k in rest:
-            entries[k], flat = flat[: len(columns[k])], flat[len(columns[k]) :]
-        sections, number = [], 0
+    def _written(self, simplified: Mapping[int, Row], names: Names) -> Page:
+        """Simplified rows where there are any, pieces of the graph under names in the others."""
+        rows: list[Row] = []
+        sizes = []
         for block, graphs in zip(self.blocks, self.graphs, strict=True):
             unknowns = self._unknowns(block)
-            numbers = range(number, number + len(graphs))
-            rows = [short[k] if k in short else Row.of(unknowns, entries[k]) for k in numbers]
-            number += len(graphs)
-            kept = tuple(row for row in rows if not row.trivial)
-            if kept:
-                sections.append(Section(block.heading, kept))
+            numbers = range(len(rows), len(rows) + len(graphs))
+            rows += [simplified.get(k) or Row.of(unknowns, self.shared.columns[k]) for k in numbers]
+            sizes.append(len(graphs))
+        used = [e for row in rows for e in row.formulas]
+        kept, used = numbered({**names, **self.shared.pieces}, used, self._prefix())
+        sections = []
+        for block, size in zip(self.blocks, sizes, strict=True):
+            written = []
+            for row in rows[:size]:
+                written.append(row.rewritten(used[: len(row.formulas)]))
+                used = used[len(row.formulas) :]
+            rows = rows[size:]
+            if visible := tuple(row for row in written if not row.trivial):
+                sections.append(Section(block.heading, visible))
         title = f"{self.equations.model.name} by {self.equations.formulation.name}"
-        return Page(title, tuple(sections), names, self.letters, self.equations.operations)
+        return Page(title, tuple(sections), kept, self.letters, self.equations.operations)
 
     def _prefix(self) -> str:
         texts = [s.text for s in self.letters.values()]

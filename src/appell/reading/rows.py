@@ -51,6 +51,16 @@ class Row:
         return weight(self.right) + sum(weight(c) + 2 for c, _ in self.left)
 
     @property
+    def formulas(self) -> list[sp.Expr]:
+        """Coefficients, right-hand side, factor."""
+        return [*(c for c, _ in self.left), self.right, self.factor]
+
+    def rewritten(self, formulas: Sequence[sp.Expr]) -> Row:
+        """The same row with other formulas, in the order of `formulas`."""
+        *left, right, factor = formulas
+        return Row(tuple((c, s) for c, (_, s) in zip(left, self.left, strict=True) if c != 0), right, factor)
+
+    @property
     def trivial(self) -> bool:
         """Whether it says x' = x'."""
         return len(self.left) == 1 and self.left[0] == (1, self.right)
@@ -152,6 +162,7 @@ class Simplifier:
 
 def agrees(
     row: Row,
+    names: Names,
     graph: ca.SX,
     unknowns: Sequence[Shown],
     arguments: Sequence[ca.SX],
@@ -161,6 +172,7 @@ def agrees(
 
     Args:
         row: What is to be printed.
+        names: The names in it.
         graph: Coefficients and right-hand side on the graph, a column.
         unknowns: The letters of the coefficients.
         arguments: All symbols of the graph, as columns; the parameters are the last but one.
@@ -169,6 +181,8 @@ def agrees(
     coefficients = {s: c for c, s in row.left}
     lower = Lowering(leaves)
     try:
+        for name, formula in names.items():
+            lower.memo[name] = lower(formula)
         written = ca.vertcat(*[lower(coefficients.get(s, 0)) for s in unknowns], lower(row.right))
         factor = lower(row.factor)
     except CompileError:

@@ -63,23 +63,35 @@ def numbered(pieces: Mapping[Shown, sp.Expr], used: Sequence[sp.Expr], prefix: s
     short: Names = {}
     long: Names = {}
     for symbol, piece in pieces.items():
-        formula = piece.xreplace(short)
+        formula = replaced(piece, short)
         (short if weight(formula) <= KEPT else long)[symbol] = formula
-    used = [e.xreplace(short) for e in used]
+    used = [replaced(e, short) for e in used]
     counts = _counts(long, used)
     put: Names = {}
     kept: Names = {}
     for symbol, piece in long.items():
         if not counts[symbol]:
             continue
-        formula = piece.xreplace(put)
+        formula = replaced(piece, put)
         if counts[symbol] == 1 and weight(formula) <= ONCE:
             put[symbol] = formula
             continue
         number = len(kept) + 1
         put[symbol] = Shown(BEHIND + number, f"{prefix}{number}", f"{prefix}_{{{number}}}")
         kept[put[symbol]] = formula
-    return kept, [e.xreplace(put) for e in used]
+    return kept, [replaced(e, put) for e in used]
+
+
+def replaced(formula: sp.Expr, put: Mapping[Shown, sp.Expr]) -> sp.Expr:
+    """A formula with others in place of symbols; SymPy's own way would multiply numbers into brackets again."""
+    if formula in put:
+        return put[formula]
+    if not formula.args or put.keys().isdisjoint(formula.free_symbols):
+        return formula
+    inside = [replaced(e, put) for e in formula.args]
+    if isinstance(formula, sp.Mul) and len(inside) == 2 and isinstance(inside[0], sp.Number):
+        return sp.Mul(*inside, evaluate=not isinstance(inside[1], sp.Add))
+    return formula.func(*inside)
 
 
 def _counts(names: Names, used: Iterable[sp.Expr]) -> dict[Shown, int]:

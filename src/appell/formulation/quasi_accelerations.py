@@ -1,0 +1,130 @@
+"""Gibbs-Appell equations in quasi-accelerations, also nonlinear ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import sympy as sp
+
+from appell.equations import Equations
+from appell.errors import FormulationError
+from appell.formulation.abstract import AbstractFormulation
+from appell.formulation.gibbs_appell import GibbsAppell
+from appell.graph.lower import Lowering
+from appell.graph.solve import solve
+from appell.kinematics.chart import Split
+from appell.kinematics.mechanics import Mechanics
+from appell.model.symbols import Letter, Rate, Speed
+
+NEWTON = 20  # steps for quasi-accelerations that are not linear
+
+
+class QuasiAccelerations(AbstractFormulation):
+    r"""Gibbs-Appell equations in quasi-velocities and quasi-accelerations (Qiao's form V).
+
+    With $\dot\Pi = \psi(q, \Pi, e, t)$ put into $R(q, \Pi, \dot\Pi, t) = S - U$,
+    $$ \frac{\partial R^{**}}{\partial e_\gamma} = \sum_j \Phi^*_j \frac{\partial\psi_j}{\partial e_\gamma}, $$
+    where the forces of $U$ and the thrust $\Phi^*$ are frozen. For $\psi$ linear in e the equations are linear; otherwise
+    Newton's method is part of the graph.
+
+    Accepts: every kind of constraint. Unknowns: the quasi-accelerations e, one per degree of freedom.
+
+    Args:
+        speeds: Quasi-velocities, as for `GibbsAppell`; they may be nonlinear.
+        accelerations: The rate of each speed as a formula in the quasi-accelerations, coordinates, speeds and time:
+            `{w1.rate: e1 + e2, w2.rate: sinh(e2)}`. The letters e are made by `appell.speeds`.
+        guess: Starting values of Newton's method where the formulas are not linear; zero if left out.
+
+    Reference: Qiao 1990, eq. (5.17), with det(d psi/d e) not zero.
+    """
+
+    name = "quasi-accelerations"
+    accepts = frozenset({"holonomic", "linear", "nonlinear", "acceleration"})
+    reference = "Qiao 1990, form V"
+
+    def __init__(
+        self,
+        speeds: Mapping[Speed, Any],
+        accelerations: Mapping[Any, Any],
+        guess: Mapping[Speed, float] | None = None,
+    ) -> None:
+        self.speeds = dict(speeds)
+        self.accelerations = {rate: sp.sympify(formula) for rate, formula in accelerations.items()}
+        self.guess = {e: float(value) for e, value in (guess or {}).items()}
+
+    @property
+    def fixed(self) -> bool:
+        """The user chose the speeds."""
+        return True
+
+    def choose(self, mechanics: Mechanics) -> Split:
+        """Rows and dependent coordinates for a typical state."""
+        return GibbsAppell(self.speeds).choose(mechanics)
+
+    def derive(self, mechanics: Mechanics, split: Split) -> Equations:
+        """dR**/de by the chain rule in R(psi(e))."""
+        inner = GibbsAppell(self.speeds).derive(mechanics, split)
+        letters = self._letters(inner)
+        e = ca.vertcat(*[ca.SX.sym(letter.name) for letter in letters])
+        psi = self._psi(inner, letters, e)
+        slope = ca.jacobian(psi, e)
+        # dR**/de = (d psi/d e)' (A Pi' - b) with A, b of form IV.
+        linear = not ca.depends_on(ca.vec(slope), e)
+        now = e if linear else self._newton(inner.A, inner.b, psi, slope, e, letters)
+        slope, value = ca.substitute([slope, psi], [e], [now]) if not linear else (slope, psi)
+        A = slope.T @ inner.A @ slope
+        if linear:
+            b = slope.T @ (inner.b - inner.A @ ca.substitute(psi, e, ca.SX.zeros(e.numel())))
+        else:
+            b = A @ now - slope.T @ (inner.A @ value - inner.b)
+        carry = [ca.substitute(expression, inner.y, psi) for expression in (inner.udot, inner.chart.a)]
+        chart = replace(inner.chart, y=e, unknowns=letters, udot=carry[0], a=carry[1])
+        return Equations(self, mechanics, chart, A, b, letters, e, carry[0], inner.definite, {})
+
+    def _letters(self, inner: Equations) -> tuple[Speed, ...]:
+        wanted = {speed.rate for speed in self.speeds}
+        if set(self.accelerations) != wanted:
+            raise FormulationError(
+                f"Give the rate of each speed by quasi-accelerations: {', '.join(str(r) for r in sorted(wanted, key=str))}; "
+                f"got {', '.join(map(str, self.accelerations))}."
+            )
+        found = {s for formula in self.accelerations.values() for s in formula.free_symbols if isinstance(s, Speed)}
+        letters = tuple(sorted(found - set(self.speeds), key=lambda s: s.name))
+        if len(letters) != len(wanted):
+            raise FormulationError(
+                f"{len(wanted)} speeds need {len(wanted)} quasi-accelerations, but the formulas contain "
+                f"{len(letters)}: {', '.join(map(str, letters)) or 'none'}."
+            )
+        return letters
+
+    def _psi(self, inner: Equations, letters: tuple[Speed, ...], e: ca.SX) -> ca.SX:
+        leaves = {s: g for s, g in inner.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
+        leaves.update({q.rate: inner.chart.K[i] for i, q in enumerate(inner.model.coordinates)})
+        leaves.update({s: inner.chart.in_speeds(self._speed(inner, s)) for s in self.speeds})
+        leaves.update({letter: e[i] for i, letter in enumerate(letters)})
+        for formula in self.accelerations.values():
+            for symbol in formula.free_symbols:
+                if symbol not in leaves or (isinstance(symbol, Rate) and symbol.order > 1):
+                    raise FormulationError(f"{symbol} cannot stand in a quasi-acceleration: {formula}.")
+        lower = Lowering(leaves)
+        return ca.vertcat(*[lower(self.accelerations[speed.rate]) for speed in self.speeds])
+
+    def _speed(self, inner: Equations, speed: Speed) -> ca.SX:
+        if speed in inner.speeds:
+            return inner.chart.u[inner.speeds.index(speed)]
+        return inner.mechanics.variables.lower(self.speeds[speed])
+
+    def _newton(
+        self, A: ca.SX, b: ca.SX, psi: ca.SX, slope: ca.SX, e: ca.SX, letters: tuple[Speed, ...]
+    ) -> ca.SX:
+        """The quasi-accelerations after a fixed number of Newton steps, second derivatives of psi left out."""
+        now = ca.vertcat(*[ca.SX(self.guess.get(letter, 0.0)) for letter in letters])
+        others = [letter for letter in ca.symvar(ca.vertcat(psi, ca.vec(A), b)) if not ca.depends_on(letter, e)]
+        function = ca.Function("newton", [e, *others], [A @ psi - b, A @ slope])
+        for _ in range(NEWTON):
+            value, matrix = function(now, *others)
+            now = now - solve(matrix, value)
+        return now
