@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -20,7 +20,7 @@ PEERS: dict[str, Callable[[Chain], Callable[[np.ndarray], np.ndarray]]] = {
 
 
 @contextmanager
-def one_core():
+def one_core() -> Iterator[None]:
     """heyoka on one core only, where heyoka is installed."""
     try:
         import heyoka
@@ -58,7 +58,7 @@ def run(quick: bool) -> Comparisons:
 
     calls = {"all cores": batch, "one core": single_core}
     best = by_turns({**calls, **{who: lambda f=f: f(states) for who, f in found.items()}}, 3 if quick else 6)
-    rows = []
+    rows, operations = [], system.equations.operations
     for cores in calls:
         for who in PEERS:
             target = TARGET if who.startswith("Pinocchio") and cores == "all cores" and not quick else None
@@ -68,7 +68,5 @@ def run(quick: bool) -> Comparisons:
     return Comparisons(
         f"4. {counted(count)} right-hand sides at once, per evaluation",
         rows,
-        [
-            f"Ours: one call with states as columns, a new array for the result, {system.equations.operations} operations each."
-        ],
+        [f"Ours: one call with states as columns and a new array for the result, {operations} operations each."],
     )

@@ -80,7 +80,7 @@ def run(quick: bool) -> Comparisons:
         rows,
         [
             f"Error: largest difference of the state at the end from {name}.",
-            f"One right-hand side takes {system.equations.operations} operations. Times are those of ap.simulate called again; "
-            "the first run may compile.",
+            f"One right-hand side takes {system.equations.operations} operations. "
+            "Times are those of ap.simulate called again; the first run may compile.",
         ],
     )

@@ -127,8 +127,8 @@ def _explain_positions(system: System, t: float, q: np.ndarray, left: float, kep
     row = mechanics.row_names[mechanics.position_rows[int(np.argmax(np.abs(residual)))]]
     count = len([i for i in mechanics.position_rows if i in system.equations.split.rows])
     reason = (
-        f"{count} independent position rows have only {free} coordinates left to adjust; keep fewer than {', '.join(kept)}"
+        f"{count} independent position rows have only {free} coordinates to adjust; keep fewer than {', '.join(kept)}"
         if free < count
-        else "the dimensions may not close, or the guess is on another branch; give near=... closer to a real configuration"
+        else "the dimensions may not close, or the guess is on another branch; give near=... closer to a real one"
     )
     raise InconsistentStartError(f"No positions satisfy the constraint {row!r} (nearest miss {left:.3g}): {reason}.")

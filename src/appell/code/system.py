@@ -121,7 +121,8 @@ class System:
         w = self.w if w is None else np.asarray(w, dtype=float)
         if x.shape[0] != self.equations.x.numel():
             raise ModelError(
-                f"The state has {self.equations.x.numel()} entries ({', '.join(map(str, self.equations.states))}), got {x.shape[0]}."
+                f"The state has {self.equations.x.numel()} entries "
+                f"({', '.join(map(str, self.equations.states))}), got {x.shape[0]}."
             )
         if x.ndim == 2:
             return self.code.rhs.batch(t, x, w, self.p)

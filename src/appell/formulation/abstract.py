@@ -43,8 +43,8 @@ class AbstractFormulation(ABC):
         if refused:
             able = [f.__name__ for f in AbstractFormulation.__subclasses__() if got <= f.accepts]
             raise FormulationError(
-                f"{self.name} accepts constraints of kind {', '.join(sorted(self.accepts))}, but {mechanics.model.name!r} "
-                f"has {', '.join(refused)} ones: {', '.join(_named(mechanics, refused))}. "
+                f"{self.name} accepts constraints of kind {', '.join(sorted(self.accepts))}, but "
+                f"{mechanics.model.name!r} has {', '.join(refused)} ones: {', '.join(_named(mechanics, refused))}. "
                 f"Use {' or '.join(able) if able else 'another formulation'}."
             )
 
@@ -82,8 +82,8 @@ def wanted_split(mechanics: Mechanics, dependent: tuple[Coordinate, ...], chosen
             raise FormulationError(f"{q} cannot be dependent: it is no coordinate of {mechanics.model.name!r}.")
     if len(set(dependent)) != len(chosen.rows):
         raise FormulationError(
-            f"{len(dependent)} dependent coordinates were given, but there are {len(chosen.rows)} independent constraint "
-            f"rows; give {len(chosen.rows)} of: {', '.join(map(str, order))}."
+            f"{len(dependent)} dependent coordinates were given, but there are {len(chosen.rows)} independent "
+            f"constraint rows; give {len(chosen.rows)} of: {', '.join(map(str, order))}."
         )
     return Split(chosen.rows, tuple(sorted(order[q] for q in dependent)))
 

@@ -20,8 +20,8 @@ class GibbsAppell(AbstractFormulation):
 
     $$ \frac{\partial S}{\partial \dot u_i} = Q_i^*, \qquad
        S = \tfrac12\sum m\,a^2 + \tfrac12\,\alpha\cdot I\alpha + \alpha\cdot(\omega\times I\omega) $$
-    written as $\partial R/\partial\dot u = 0$ with $R = S - U$, $U = Q\cdot\ddot q$, and $\ddot q(q, u, \dot u, t)$ from
-    $\dot q = K(q, u, t)$.
+    written as $\partial R/\partial\dot u = 0$ with $R = S - U$, $U = Q\cdot\ddot q$, and $\ddot q(q, u, \dot u, t)$
+    from $\dot q = K(q, u, t)$.
 
     Accepts: holonomic and nonholonomic constraints, linear or nonlinear in the velocities (Chetaev's rule), and
     constraints on accelerations (Gauss's rule).
@@ -74,4 +74,15 @@ class GibbsAppell(AbstractFormulation):
             residual = ca.substitute(residual, held, chart.a)
         A, minus_b = ca.linear_coeff(residual, chart.y, True)
         thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
-        return Equations(self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, not mechanics.accelerating, {})
+        return Equations(
+            self,
+            mechanics,
+            chart,
+            thaw(A),
+            thaw(-minus_b),
+            chart.unknowns,
+            chart.y,
+            chart.udot,
+            not mechanics.accelerating,
+            {},
+        )

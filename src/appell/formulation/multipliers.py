@@ -40,5 +40,14 @@ class Multipliers(AbstractFormulation):
         y = ca.vertcat(mechanics.a, multipliers)
         chart = free_chart(mechanics, split.rows)
         return Equations(
-            self, mechanics, chart, A, ca.vertcat(F, gamma), (*letters, *names), y, y[: x.q.numel()], not rows and not mechanics.accelerating, {}
+            self,
+            mechanics,
+            chart,
+            A,
+            ca.vertcat(F, gamma),
+            (*letters, *names),
+            y,
+            y[: x.q.numel()],
+            not rows and not mechanics.accelerating,
+            {},
         )

@@ -27,8 +27,8 @@ class QuasiAccelerations(AbstractFormulation):
 
     With $\dot\Pi = \psi(q, \Pi, e, t)$ put into $R(q, \Pi, \dot\Pi, t) = S - U$,
     $$ \frac{\partial R^{**}}{\partial e_\gamma} = \sum_j \Phi^*_j \frac{\partial\psi_j}{\partial e_\gamma}, $$
-    where the forces of $U$ and the thrust $\Phi^*$ are frozen. For $\psi$ linear in e the equations are linear; otherwise
-    Newton's method is part of the graph.
+    where the forces of $U$ and the thrust $\Phi^*$ are frozen. For $\psi$ linear in e the equations are linear;
+    otherwise Newton's method is part of the graph.
 
     Accepts: every kind of constraint. Unknowns: the quasi-accelerations e, one per degree of freedom.
 
@@ -88,7 +88,7 @@ class QuasiAccelerations(AbstractFormulation):
         wanted = {speed.rate for speed in self.speeds}
         if set(self.accelerations) != wanted:
             raise FormulationError(
-                f"Give the rate of each speed by quasi-accelerations: {', '.join(str(r) for r in sorted(wanted, key=str))}; "
+                f"Give the rate of each speed by quasi-accelerations: {', '.join(sorted(map(str, wanted)))}; "
                 f"got {', '.join(map(str, self.accelerations))}."
             )
         found = {s for formula in self.accelerations.values() for s in formula.free_symbols if isinstance(s, Speed)}
@@ -117,9 +117,7 @@ class QuasiAccelerations(AbstractFormulation):
             return inner.chart.u[inner.speeds.index(speed)]
         return inner.mechanics.variables.lower(self.speeds[speed])
 
-    def _newton(
-        self, A: ca.SX, b: ca.SX, psi: ca.SX, slope: ca.SX, e: ca.SX, letters: tuple[Speed, ...]
-    ) -> ca.SX:
+    def _newton(self, A: ca.SX, b: ca.SX, psi: ca.SX, slope: ca.SX, e: ca.SX, letters: tuple[Speed, ...]) -> ca.SX:
         """The quasi-accelerations after a fixed number of Newton steps, second derivatives of psi left out."""
         now = ca.vertcat(*[ca.SX(self.guess.get(letter, 0.0)) for letter in letters])
         others = [letter for letter in ca.symvar(ca.vertcat(psi, ca.vec(A), b)) if not ca.depends_on(letter, e)]

@@ -30,7 +30,8 @@ class RelativeMotion(AbstractFormulation):
        Z_s = -\frac{\partial (V^0+V^\omega)}{\partial q_s} + Q_s^{\dot\omega} + \Gamma_s $$
     with $R_r = S_r - U$ from relative accelerations alone, and, the masses frozen,
 
-    - $V^0 = \sum m\,a_0\cdot r'$ (the carrier's translation), $V^\omega = -\tfrac12\sum m|\omega\times r'|^2$ (centrifugal),
+    - $V^0 = \sum m\,a_0\cdot r'$ (the carrier's translation), $V^\omega = -\tfrac12\sum m|\omega\times r'|^2$
+    (centrifugal),
     - $Q^{\dot\omega}_s = -\sum m(\dot\omega\times r')\cdot\partial r'/\partial q_s$ (Euler),
     - $\Gamma_s = -2\sum m(\omega\times\dot r')\cdot\partial r'/\partial q_s$ (Coriolis, gyroscopic).
 
@@ -85,7 +86,10 @@ class RelativeMotion(AbstractFormulation):
                 if turned.rotation is not None and turned.rotation.angle is not None:
                     _only_time([turned.rotation.angle], carrier)
         for body in mechanics.model.bodies:
-            frames = [*(body.center - carrier.origin).parts, *([body.frame.axes] if isinstance(body, RigidBody) else [])]
+            frames = [
+                *(body.center - carrier.origin).parts,
+                *([body.frame.axes] if isinstance(body, RigidBody) else []),
+            ]
             if any(carrier.axes not in frame.path for frame in frames):
                 raise FormulationError(
                     f"{body.name!r} is not placed from the carrier {carrier.name!r}; build it with carrier.point(...) "
@@ -139,7 +143,7 @@ class RelativeMotion(AbstractFormulation):
         }
 
     def terms(self, model: Model) -> dict[str, sp.Matrix]:
-        """The inertial forces of the carrier along each coordinate as formulas: translation, centrifugal, Euler, Coriolis."""
+        """The inertial forces of the carrier along each coordinate as formulas, kind by kind."""
         mechanics = Mechanics(model)
         self.check(mechanics)
         x = mechanics.variables

@@ -44,4 +44,6 @@ class UdwadiaKalaba(AbstractFormulation):
             F = F + J.T @ solved(J @ gains, gamma - J @ a)
         letters = tuple(q.rate.rate for q in mechanics.model.coordinates)
         chart = free_chart(mechanics, split.rows)
-        return Equations(self, mechanics, chart, M, F, letters, mechanics.a, mechanics.a, not mechanics.accelerating, {})
+        return Equations(
+            self, mechanics, chart, M, F, letters, mechanics.a, mechanics.a, not mechanics.accelerating, {}
+        )

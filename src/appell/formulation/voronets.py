@@ -73,4 +73,15 @@ class Voronets(AbstractFormulation):
         right = N.T @ ca.substitute(chart.in_speeds(mechanics.Q), mechanics.a, chart.a)
         A, minus_b = ca.linear_coeff(left - right, chart.y, True)
         thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
-        return Equations(self, mechanics, chart, thaw(A), thaw(-minus_b), chart.unknowns, chart.y, chart.udot, not mechanics.accelerating, {})
+        return Equations(
+            self,
+            mechanics,
+            chart,
+            thaw(A),
+            thaw(-minus_b),
+            chart.unknowns,
+            chart.y,
+            chart.udot,
+            not mechanics.accelerating,
+            {},
+        )

@@ -1,7 +1,7 @@
 """Charts of the velocity space: which speeds u describe the motion, and q' and q'' in terms of them.
 
-Linear constraints leave n - L free speeds: chosen rates of coordinates (a split), or quasi-velocities given by formulas.
-Then q' = K(q, u, t) and the unknowns are y = u'.
+Linear constraints leave n - L free speeds: chosen rates of coordinates (a split), or quasi-velocities given by
+formulas. Then q' = K(q, u, t) and the unknowns are y = u'.
 If a row or a quasi-velocity is nonlinear in the velocities, K has several branches; all rates are kept as speeds, the
 branch is the one the motion is on, and the unknowns y are the n - L independent (quasi-)accelerations:
 q'' = Gamma y + beta, with the columns of Gamma the virtual displacements of Chetaev's rule.
@@ -133,8 +133,8 @@ class Chart:
             formulas = ca.vertcat(*[_lowered(mechanics, speed, formula) for speed, formula in definitions.items()])
             if len(letters) != n - len(rows):
                 raise FormulationError(
-                    f"{len(letters)} speeds were given ({', '.join(s.name for s in letters)}), but {n} coordinates under "
-                    f"{len(rows)} independent constraint rows leave {n - len(rows)} free; give {n - len(rows)}."
+                    f"{len(letters)} speeds were given ({', '.join(s.name for s in letters)}), but {n} coordinates "
+                    f"under {len(rows)} independent constraint rows leave {n - len(rows)} free; give {n - len(rows)}."
                 )
         else:
             free = [i for i in range(n) if i not in split.dependent]

@@ -104,7 +104,9 @@ def _stream(stream: Stream, geometry: Geometry, derivative: Callable[[ca.SX], ca
     if stream.rate is not None:
         mu = variables.lower(stream.rate)
     else:
-        others = (f for f in variables.model.forces if isinstance(f, Stream) and f.body is stream.body and f is not stream)
+        others = (
+            f for f in variables.model.forces if isinstance(f, Stream) and f.body is stream.body and f is not stream
+        )
         mu = derivative(variables.lower(stream.body.mass))
         mu = mu - sum((variables.lower(f.rate) for f in others), ca.SX(0))
     home = geometry.home(stream.at)

@@ -35,7 +35,8 @@ class Geometry:
         variables: The model on the graph.
         derivative: Time derivative of a column at frozen extra states, given the first or second time.
         rates: What q' is (the letters v themselves, or a formula in the speeds).
-        root: The frame taken to be at rest, with its origin; the ground if left out. Any other one gives relative motion.
+        root: The frame taken to be at rest, with its origin; the ground if left out. Any other one gives relative
+            motion.
     """
 
     def __init__(
@@ -113,7 +114,8 @@ class Geometry:
             relative = ca.vertcat(*[self.lower(e) for e in rotation.angular_velocity])
             relative_rate = self.derivative(relative)
         else:
-            assert rotation.axis is not None and rotation.angle is not None
+            assert rotation.axis is not None
+            assert rotation.angle is not None
             angle, rate, acceleration = self._jet(rotation.angle)
             k = ca.vertcat(*[self.lower(e) for e in rotation.axis])
             turn = ca.sparsify(_rodrigues(k, angle))

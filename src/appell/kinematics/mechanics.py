@@ -135,7 +135,7 @@ class Mechanics:
         if ca.depends_on(ca.vec(slope), self.a):
             names = ", ".join(repr(rows[i].name) for i in self.acceleration_rows)
             raise ModelError(
-                f"A row among {names} is not linear in the accelerations; write it solved for them, or differentiate it."
+                f"A row among {names} is not linear in the accelerations; solve it for them, or differentiate it."
             )
         return slope, ca.substitute(f, self.a, ca.SX.zeros(self.a.numel()))
 

@@ -109,7 +109,8 @@ class Variables:
         Args:
             formula: The formula.
             place: Where it stands.
-            shape: Whether extra states are allowed as well: the place of a draining body's centre. What flows inside the
+            shape: Whether extra states are allowed as well: the place of a draining body's centre. What flows inside
+                the
                 body is not carried by it, so velocities are taken at frozen shape.
         """
         allowed = {*self.model.parameters, t, *(self.model.states if shape else ())}

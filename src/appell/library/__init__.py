@@ -35,6 +35,7 @@ MODELS: dict[str, str] = {
     "slider-crank": "_slider_crank:slider_crank",
     "snakeboard": "_snakeboard:snakeboard",
     "spherical-pendulum": "_spherical_pendulum:spherical_pendulum",
+    "sprayer": "_sprayer:sprayer",
 }
 """From the name on the command line to file and function."""
 

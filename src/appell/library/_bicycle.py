@@ -19,8 +19,8 @@ def bicycle() -> Model:
     ground; four rolling rows leave three degrees of freedom: lean, steer and forward speed. Upright running is stable
     between 4.29 m/s and 6.02 m/s.
 
-    Parameters of the model: w, wheelbase; c, trail; tilt of the steer axis; radii r, masses m, mass centres x, z and moments
-    of inertia i of rear wheel r, rear frame and rider b, front frame h, front wheel f; g.
+    Parameters of the model: w, wheelbase; c, trail; tilt of the steer axis; radii r, masses m, mass centres x, z and
+    moments of inertia i of rear wheel r, rear frame and rider b, front frame h, front wheel f; g.
 
     Reference: Meijaard, Papadopoulos, Ruina, Schwab 2007, Proc. R. Soc. A 463, Table 1.
     """
@@ -68,7 +68,7 @@ def bicycle() -> Model:
             Rolling(front, touch_f, along=level, name="front rolling"),
         ],
         name="bicycle",
-        description="the Whipple bicycle with a rigid rider, benchmark data. Running upright at 5 m/s, pushed sideways.",
+        description="the Whipple bicycle with a rigid rider, benchmark data. It runs at 5 m/s, pushed sideways.",
         values={
             w: 1.02, c: 0.08, tilt: sp.pi / 10, g: 9.81, r_r: 0.3, r_f: 0.35, m_r: 2, m_b: 85, m_h: 4, m_f: 3,
             x_b: 0.3, z_b: -0.9, x_h: 0.9, z_h: -0.7, i_rx: 0.0603, i_ry: 0.12, i_fx: 0.1405, i_fy: 0.28,

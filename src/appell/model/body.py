@@ -145,7 +145,7 @@ def _tensor(name: str, inertia: Any) -> sp.Matrix:
         tensor = sp.Matrix([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])
     else:
         raise ModelError(
-            f"The inertia of {name!r} needs 3 moments (Ixx, Iyy, Izz), 6 entries, or a 3 by 3 matrix; got {len(values)}."
+            f"The inertia of {name!r} needs 3 moments (Ixx, Iyy, Izz), 6 entries or a 3 by 3 matrix; got {len(values)}."
         )
     for moment in tensor.diagonal():
         if moment.is_number and (not moment.is_finite or moment < 0):

@@ -115,7 +115,9 @@ class Nonholonomic(AbstractConstraint):
                     "Use Holonomic for constraints on positions."
                 )
             if order > 2:
-                raise ModelError(f"The row {label!r} contains a third derivative: {e}; accelerations are the limit here.")
+                raise ModelError(
+                    f"The row {label!r} contains a third derivative: {e}; accelerations are the limit here."
+                )
         self.rows = tuple(Row(label, e, _order(e)) for label, e in rows)
 
 

@@ -26,12 +26,14 @@ class Stream(AbstractForce):
     Args:
         body: The body that gains or loses mass.
         velocity: Velocity of what comes or goes, relative to the body there.
-        rate: Mass per second into the body; negative for what is ejected. Left out, the stream carries all of the body's
+        rate: Mass per second into the body; negative for what is ejected. Left out, the stream carries all of the
+            body's
             dm/dt that other streams do not, also where the mass depends on velocities, so that its rate contains
             accelerations.
         at: The point of the body where it happens; the centre if left out.
         absolute: Whether `velocity` is the velocity against the ground instead.
-        source: For flow inside a rigid body: the point it comes from (the tank). The moving liquid's Coriolis force, and
+        source: For flow inside a rigid body: the point it comes from (the tank). The moving liquid's Coriolis force,
+            and
             with it jet damping, is then added: -2 mu omega x (at - source), acting half-way.
         name: Its name in the power balance.
     """
@@ -57,7 +59,9 @@ class Stream(AbstractForce):
         if not isinstance(body, Particle | RigidBody):
             raise ModelError(f"The stream {name!r} needs a Particle or RigidBody to flow from, got {body!r}.")
         if not isinstance(velocity, Vector):
-            raise ModelError(f"The velocity of the stream {name!r} must be a vector such as -c*frame.x, got {velocity!r}.")
+            raise ModelError(
+                f"The velocity of the stream {name!r} must be a vector such as -c*frame.x, got {velocity!r}."
+            )
         if isinstance(body, Particle) and (at is not None or source is not None):
             raise ModelError(f"The stream {name!r} leaves a particle; at= and source= are for rigid bodies.")
         fields = {

@@ -258,7 +258,9 @@ class Model:
                 )
         for stream in self.forces:
             if isinstance(stream, Stream) and stream.body not in self.bodies:
-                raise ModelError(f"The stream {stream.name!r} belongs to {stream.body.name!r}, which is not among the bodies.")
+                raise ModelError(
+                    f"The stream {stream.name!r} belongs to {stream.body.name!r}, which is not among the bodies."
+                )
 
     def check_letter(self, symbol: Any, place: str, declared: set[Any] | None = None) -> None:
         """Raise if a symbol has no meaning in this model."""

@@ -24,6 +24,7 @@ class Letter(sp.Symbol):
     description: str
 
     def __new__(cls, name: str, unit: str = "", description: str = "") -> Self:
+        """Make one; SymPy's own cache is passed by, since a unit is no part of what a symbol is."""
         obj = sp.Symbol.__xnew__(cls, name, real=True)
         obj.unit, obj.description = unit, description
         return obj
@@ -103,6 +104,7 @@ class Rate(Evolving):
     order: int
 
     def __new__(cls, base: Evolving, order: int) -> Self:
+        """Make one."""
         obj = sp.Symbol.__xnew__(cls, base.name + ".rate" * order, real=True)
         obj.base, obj.order = base, order
         obj.unit = f"{base.unit}/s{'' if order == 1 else f'^{order}'}" if base.unit else ""

@@ -61,7 +61,7 @@ class Ledger:
     def multipliers(
         self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
     ) -> np.ndarray:
-        """The multipliers of all rows at a state, from M a - J' lambda = F and J a = gamma; of redundant rows the smallest."""
+        """The multipliers of all rows, from M a - J' lambda = F and J a = gamma; the smallest if rows are redundant."""
         M, F, J, gamma = self._multiplier(t, q, v, z, w, p)
         n, rows = M.shape[0], J.shape[0]
         system = np.block([[M, -J.T], [J, np.zeros((rows, rows))]])

@@ -17,7 +17,7 @@ import sympy as sp
 
 from appell.code.code import Code
 from appell.code.machine import Machine
-from appell.code.state import State, names_of, unknown
+from appell.code.state import State, unknown
 from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import AppellError, ModelError
@@ -324,8 +324,8 @@ class Motion:
         """A few lines: what moved, how it was computed, how it ended."""
         info = self.info
         lines = [
-            f"{info['model']}: t = {self.times[0]:g} .. {self.times[-1]:g} s, {info['steps']} steps by {info['method']} "
-            f"({info['reason']}), {info['seconds']:.3g} s",
+            f"{info['model']}: t = {self.times[0]:g} .. {self.times[-1]:g} s, {info['steps']} steps by "
+            f"{info['method']} ({info['reason']}), {info['seconds']:.3g} s",
             self.outcome.value + (f" {self.detail}" if self.detail else ""),
         ]
         lines += [f"speeds changed at {line}" for line in info["switches"]]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def reactions(motion: Motion, constraint: str | None) -> Any:
     """Multipliers and generalized forces of the constraints along a motion.
 
-    The multiplier of a row is the force along it: of a rolling row the contact force in that direction, of a closed loop
-    the joint force. The generalized force of a row is its multiplier times the row's gradient.
+    The multiplier of a row is the force along it: of a rolling row the contact force in that direction, of a closed
+    loop the joint force. The generalized force of a row is its multiplier times the row's gradient.
 
     Args:
         motion: The motion.

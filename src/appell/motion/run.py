@@ -58,8 +58,8 @@ def simulate(
         system: A system with all its numbers bound.
         start: A state, values for `system.state`, or nothing for the model's suggested start.
         until: The time at which to stop; the model's suggestion if left out.
-        method: `"auto"`, `"taylor"`, `"dop853"`, `"cvodes"`, or one of SciPy's (`"RK45"`, `"DOP853"`, `"Radau"`, `"BDF"`,
-            `"LSODA"`).
+        method: `"auto"`, `"taylor"`, `"dop853"`, `"cvodes"`, or one of SciPy's (`"RK45"`, `"DOP853"`, `"Radau"`,
+            `"BDF"`, `"LSODA"`).
         rtol: Relative tolerance; machine precision for Taylor's method, 1e-12 for dop853, 1e-10 else.
         atol: Absolute tolerance; as rtol if left out.
         points: How many times, evenly spread, the motion is tabulated at.
@@ -485,7 +485,7 @@ class _Run:
         condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
         if matrix.size and not (condition < 1e12):
             self.outcome = Outcome.SINGULAR
-            cause = f"its condition number is {condition:.2g}; a coordinate without inertia, or coordinates that degenerate there"
+            cause = f"its condition number is {condition:.2g}; a coordinate has no inertia or degenerates there"
         elif not np.all(np.isfinite(forcing)):
             cause = "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
         state = self.bound.from_x(self.t, self.x)

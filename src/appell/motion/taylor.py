@@ -139,8 +139,8 @@ def _place(integrator: Any, task: Task) -> None:
 def _first_step(integrator: Any, task: Task) -> float:
     """A first step from all orders of the series.
 
-    heyoka takes its steps from the last two orders. At a symmetric start (a pendulum released at rest in the horizontal)
-    both may vanish by themselves, and the step would be far too long; after one step the gaps are filled.
+    heyoka takes its steps from the last two orders. At a symmetric start (a pendulum released at rest in the
+    horizontal) both may vanish by themselves, and the step would be far too long; after one step the gaps are filled.
     """
     integrator.step(max_delta_t=1e-200, write_tc=True)
     series = np.abs(np.array(integrator.tc))

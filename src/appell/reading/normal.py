@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import reduce
 
 import sympy as sp
@@ -10,7 +10,7 @@ from sympy.polys.domains import QQ
 
 from appell.reading.laurent import Laurent
 from appell.reading.letters import Shown
-from appell.reading.sums import ONE, Monomial, Rational, Sum, plus, shifted
+from appell.reading.sums import ONE, Monomial, Rational, Sum, generators, plus, shifted
 
 
 class Normal:
@@ -18,13 +18,15 @@ class Normal:
 
     Args:
         algebra: Where the sums live.
+        settle: What is done with a quotient of sums as soon as it is met.
 
     Attributes:
         known: The sums of symbols that stand for longer formulas.
     """
 
-    def __init__(self, algebra: Laurent) -> None:
+    def __init__(self, algebra: Laurent, settle: Callable[[Sum], Sum] = lambda a: a) -> None:
         self.algebra = algebra
+        self._settle = settle
         self.known: dict[sp.Symbol, Sum] = {}
         self._units: dict[Monomial, int] = {}
 
@@ -38,7 +40,7 @@ class Normal:
         if isinstance(formula, sp.Add):
             return reduce(plus, (self(e) for e in formula.args))
         if isinstance(formula, sp.Mul):
-            return reduce(algebra.multiply, (self(e) for e in formula.args))
+            return self._product([self(e) for e in formula.args])
         if isinstance(formula, sp.Pow) and formula.exp.is_Integer:
             return algebra.power(self(formula.base), int(formula.exp))
         if isinstance(formula, sp.Pow) and (2 * formula.exp).is_Integer:
@@ -50,6 +52,16 @@ class Normal:
             return sine if isinstance(formula, sp.sin) else cosine
         inside = {s: algebra.formula(self.known[s]) for s in formula.free_symbols if s in self.known}
         return algebra.atom(formula.xreplace(inside))
+
+    def _product(self, sums: list[Sum]) -> Sum:
+        """Single terms first, so that a sum meets its denominator before it is multiplied by other sums."""
+        total: Sum = {ONE: QQ(1)}
+        for a in sorted(sums, key=len):
+            quotient = any(g in self.algebra.denominators for g in generators(total))
+            total = self.algebra.multiply(total, a)
+            if quotient and len(a) > 1:
+                total = self._settle(total)
+        return total
 
     def _turn(self, angle: Sum) -> tuple[Sum, Sum]:
         """Sine and cosine of a sum of angles, by the addition theorem; an angle with a fixed part is not taken apart."""

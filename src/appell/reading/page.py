@@ -95,14 +95,18 @@ class _Writer:
         if not wanted:
             return self._written({}, {})
         budget = FORCED if simplify else BUDGET
-        pages = [self._written(*self._simplified(budget, naming=naming)) for naming in (False, True)]
+        simplifier, rows = self._simplified(budget, naming=False)
+        pages = [self._written(rows, {})]
+        if not simplifier.plain:
+            simplifier, rows = self._simplified(budget, naming=True)
+            pages.append(self._written(rows, simplifier.names))
         if not simplify:
             pages.append(self._written({}, {}))
         shortest = min(page.length for page in pages)
         return next(page for page in pages if page.length <= LONGER * shortest)
 
-    def _simplified(self, budget: int, naming: bool) -> tuple[dict[int, Row], Names]:
-        """The rows that could be simplified and that agree with the graph, by their number, and names used in them."""
+    def _simplified(self, budget: int, naming: bool) -> tuple[Simplifier, dict[int, Row]]:
+        """The rows that could be simplified and that agree with the graph, by their number."""
         velocities = {self.letters[s] for s in self.equations.speeds}
         simplifier = Simplifier(self.shared.pieces, velocities, budget, naming)
         rows: dict[int, Row] = {}
@@ -114,7 +118,7 @@ class _Writer:
                 if row is not None and agrees(row, simplifier.names, graph, unknowns, self.arguments, self.leaves):
                     rows[number] = row
                 number += 1
-        return rows, simplifier.names
+        return simplifier, rows
 
     def _unknowns(self, block: Block) -> list[Shown]:
         return [self.letters[s] for s in block.unknowns]

@@ -86,7 +86,7 @@ class Simplifier:
         self.names: Names = {}
         self.algebra = Laurent(budget, self._name if naming else None)
         self.shortener = Shortener(self.algebra, velocities)
-        self._normal = Normal(self.algebra)
+        self._normal = Normal(self.algebra, self._quotient) if naming else Normal(self.algebra)
         self._given: dict[tuple[Any, ...], Shown] = {}
         self._pieces = pieces
         for symbol, piece in pieces.items():
@@ -96,6 +96,11 @@ class Simplifier:
                     self._normal.known[symbol] = self._quotient(a) if naming else a
                 except TooLong:
                     continue
+
+    @property
+    def plain(self) -> bool:
+        """Whether no sum stands in a denominator or under a root, so that naming them is of no use."""
+        return not self.algebra.denominators and not self.algebra.squares
 
     def _unknown(self, formula: sp.Expr) -> bool:
         return any(s in self._pieces and s not in self._normal.known for s in formula.free_symbols)
