@@ -114,7 +114,7 @@ class RelativeMotion(AbstractFormulation):
         """The inertial forces of the carrier along each coordinate, each by itself, in q, v, t at frozen mass."""
         x, carrier = mechanics.variables, self.carrier.axes
         relative = Geometry(x, mechanics.frozen_derivative, x.v, self.carrier)
-        _, omega, omega_rate, _, _ = mechanics.geometry._frame(carrier)
+        _, omega, omega_rate, _, _ = mechanics.geometry.frame(carrier)
         a0 = mechanics.geometry.resolve(self.carrier.origin, carrier, 2)
         translation = centrifugal = euler = ca.SX(0)
         coriolis = ca.SX.zeros(x.q.numel())

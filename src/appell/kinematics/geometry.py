@@ -16,7 +16,7 @@ The parts of a vector are summed from the ground outwards along the tree; sums s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import casadi as ca
 import sympy as sp
@@ -26,6 +26,18 @@ from appell.kinematics.variables import Variables
 from appell.model.body import Body, RigidBody
 from appell.model.frame import Frame, Triple, Vector
 from appell.model.symbols import t
+
+
+class FrameMotion(NamedTuple):
+    """How a frame moves: all vectors in its own axes."""
+
+    turn: ca.SX
+    """R with v_parent = R v_own."""
+    omega: ca.SX
+    alpha: ca.SX
+    relative: ca.SX
+    """Angular velocity against the parent."""
+    relative_rate: ca.SX
 
 
 class Geometry:
@@ -51,7 +63,7 @@ class Geometry:
         memo.update({s.rate: rates[i] for i, s in enumerate(model.coordinates)})
         self.lower = Lowering(memo)
         self._jets: dict[sp.Expr, tuple[ca.SX, ca.SX, ca.SX]] = {}
-        self._frames: dict[Frame, tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]] = {}
+        self._frames: dict[Frame, FrameMotion] = {}
         self._sums: dict[tuple[object, ...], tuple[int, ca.SX]] = {}
         self._turns: dict[tuple[Frame, Frame], ca.SX] = {}
         self._prepare()
@@ -99,13 +111,13 @@ class Geometry:
             self._take({formula: "the center or point"})
         return self._jets[formula]
 
-    def _frame(self, frame: Frame) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
-        """R, omega, alpha, and the relative angular velocity with its rate; all but R in the frame's own axes."""
+    def frame(self, frame: Frame) -> FrameMotion:
+        """The motion of a frame."""
         if frame in self._frames:
             return self._frames[frame]
         zero = ca.SX.zeros(3)
         if frame.parent is None or frame is self.root:
-            self._frames[frame] = (ca.SX.eye(3), zero, zero, zero, zero)
+            self._frames[frame] = FrameMotion(ca.SX.eye(3), zero, zero, zero, zero)
             return self._frames[frame]
         rotation = frame.rotation
         assert rotation is not None
@@ -120,11 +132,11 @@ class Geometry:
             k = ca.vertcat(*[self.lower(e) for e in rotation.axis])
             turn = ca.sparsify(_rodrigues(k, angle))
             relative, relative_rate = k * rate, k * acceleration
-        _, omega, alpha, _, _ = self._frame(frame.parent)
-        carried = turn.T @ omega
-        own = carried + relative
-        own_rate = turn.T @ alpha + ca.cross(carried, relative) + relative_rate
-        self._frames[frame] = (turn, ca.densify(own), ca.densify(own_rate), relative, relative_rate)
+        parent = self.frame(frame.parent)
+        carried = turn.T @ parent.omega
+        omega = ca.densify(carried + relative)
+        alpha = ca.densify(turn.T @ parent.alpha + ca.cross(carried, relative) + relative_rate)
+        self._frames[frame] = FrameMotion(turn, omega, alpha, relative, relative_rate)
         return self._frames[frame]
 
     def _part(self, frame: Frame, part: Triple, order: int) -> ca.SX:
@@ -132,7 +144,7 @@ class Geometry:
         c = ca.vertcat(*[j[0] for j in jets])
         if order == 0:
             return c
-        _, omega, alpha, _, _ = self._frame(frame)
+        _, omega, alpha, _, _ = self.frame(frame)
         rate = ca.vertcat(*[j[1] for j in jets])
         if order == 1:
             return rate + ca.cross(omega, c)
@@ -159,7 +171,7 @@ class Geometry:
             if total is not None:
                 inner = total
                 key, total = self._shared(
-                    (key, here, order), lambda here=here, inner=inner: self._frame(here)[0].T @ inner
+                    (key, here, order), lambda here=here, inner=inner: self.frame(here).turn.T @ inner
                 )
             for frame in meeting.get(here, ()):
                 inner = total if total is not None else ca.SX.zeros(3)
@@ -196,10 +208,10 @@ class Geometry:
         parent = frame.parent
         assert parent is not None
         if parent is ancestor:
-            return self._frame(frame)[0]
+            return self.frame(frame).turn
         name = (ancestor, frame)
         if name not in self._turns:
-            self._turns[name] = ca.sparsify(self.turn(ancestor, parent) @ self._frame(frame)[0])
+            self._turns[name] = ca.sparsify(self.turn(ancestor, parent) @ self.frame(frame).turn)
         return self._turns[name]
 
     def between(self, target: Frame, frame: Frame) -> ca.SX:
@@ -210,13 +222,12 @@ class Geometry:
     def rotation_rates(self, frame: Frame, target: Frame) -> tuple[ca.SX, ca.SX]:
         """omega and alpha of a frame in the axes of one of its ancestors; turns in between never meet their inverse."""
         if target not in frame.path:
-            _, omega, alpha, _, _ = self._frame(frame)
-            turn = self.between(target, frame)
-            return ca.densify(turn @ omega), ca.densify(turn @ alpha)
-        _, omega, alpha, _, _ = self._frame(target)
+            own, turn = self.frame(frame), self.between(target, frame)
+            return ca.densify(turn @ own.omega), ca.densify(turn @ own.alpha)
+        _, omega, alpha, _, _ = self.frame(target)
         for step in frame.path[frame.path.index(target) + 1 :]:
             assert step.parent is not None
-            turn, _, _, relative, relative_rate = self._frame(step)
+            turn, _, _, relative, relative_rate = self.frame(step)
             outward = self.turn(target, step.parent)
             if step.rotation is not None and step.rotation.quaternion is not None:
                 outward = outward @ turn  # an axis has the same components on both sides, a quaternion's rate has not
