@@ -1,7 +1,8 @@
 """What the documents say is true: every example file and every code block runs, and prints what the page shows.
 
 Blocks marked `python` of one page run one after the other in one namespace; lines of `sh` blocks that begin with
-`appell` are run as commands. A `text` block right after either of them is what it printed.
+`appell` are run as commands. A `text` block after either of them is what it printed. Run as a script, this file puts
+the present output into the pages.
 """
 
 import contextlib
@@ -10,6 +11,7 @@ import re
 import runpy
 import shlex
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,12 +31,6 @@ VARYING = (" steps by ", "speeds changed at")  # how long a run took and where i
 
 def name_of(path):
     return str(path.relative_to(ROOT))
-
-
-def blocks(page):
-    """Kind, first line and text of each code block."""
-    text = page.read_text()
-    return [(m[1], text.count("\n", 0, m.start()) + 2, m[2]) for m in BLOCK.finditer(text)]
 
 
 def execute(code, line, page, namespace):
@@ -57,7 +53,12 @@ def command(code):
 
 
 def same(shown, printed):
-    """Whether a line says the same: words exactly, numbers to six digits, what is below 1e-9 counts as zero."""
+    """Whether a line says the same: words exactly, numbers to six digits, what is below 1e-9 counts as zero.
+
+    Three dots at its end stand for whatever follows.
+    """
+    if shown.endswith(" ..."):
+        return printed.startswith(shown.removesuffix(" ..."))
     if NUMBER.sub("#", shown).split() != NUMBER.sub("#", printed).split():
         return False
     if any(words in shown for words in VARYING):
@@ -75,27 +76,34 @@ def assert_shown(shown, printed, place):
             free = True
             continue
         found = next((i for i in range(at, len(lines)) if same(line, lines[i])), None)
-        assert found is not None, f"{place} shows a line that was not printed:\n{line}\nprinted:\n" + "\n".join(lines[at:])
+        assert found is not None, f"{place} shows a line that was not printed:\n{line}\nprinted:\n" + "\n".join(
+            lines[at:]
+        )
         assert free or found == at, f"{place} leaves out:\n" + "\n".join(lines[at:found])
         at, free = found + 1, False
     assert free or at == len(lines), f"{place} leaves out:\n" + "\n".join(lines[at:])
 
 
+def outputs(page):
+    """Run all blocks of a page; yields each `text` block that shows an output, and that output."""
+    namespace, printed, text = {"__name__": "page"}, None, page.read_text()
+    for block in BLOCK.finditer(text):
+        line = text.count("\n", 0, block.start()) + 2
+        if block[1] == "python":
+            printed = execute(block[2], line, page, namespace)
+        elif block[1] == "sh":
+            printed = command(block[2])
+        elif block[1] == "text" and printed is not None:
+            yield block, f"{name_of(page)}, line {line},", printed
+            printed = None
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_pages(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    namespace = {"__name__": "page"}
-    printed = None
-    for kind, line, text in blocks(page):
-        place = f"{name_of(page)}, line {line},"
-        if kind == "python":
-            printed = execute(text, line, page, namespace)
-        elif kind == "sh":
-            printed = command(text)
-        elif kind == "text" and printed is not None:
-            if heyoka_code.available():  # without it other methods are chosen, with other words
-                assert_shown(text, printed, place)
-            printed = None
+    for block, place, printed in outputs(page):
+        if heyoka_code.available():  # without it other methods are chosen, with other words
+            assert_shown(block[2], printed, place)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -129,3 +137,23 @@ def test_every_page_is_reachable_from_the_readme():
         targets = [(page.parent / t).resolve() for t in LINK.findall(page.read_text()) if t.endswith(".md")]
         left += [target for target in targets if target not in seen and target.exists()]
     assert {page.resolve() for page in PAGES} <= {page.resolve() for page in seen}
+
+
+def refresh(page):
+    """Put what is printed now into the `text` blocks that no longer show it."""
+    text, done, parts = page.read_text(), 0, []
+    for block, place, printed in outputs(page):
+        try:
+            assert_shown(block[2], printed, place)
+        except AssertionError:
+            shown = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())
+            parts.append(f"{text[done : block.start(2)]}{shown}\n")
+            done = block.end(2)
+            print(f"{place} is refreshed")
+    page.write_text("".join([*parts, text[done:]]))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for each in PAGES:
+            refresh(each)

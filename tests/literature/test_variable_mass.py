@@ -1,0 +1,671 @@
+"""Variable mass: reference numbers to 12 digits, by every formulation that accepts the case.
+
+Sources of the numbers: closed forms evaluated with 30 digits where there is one; else Newton's law with multipliers in
+the inertial frame, integrated by DOP853 at 1e-13 and compared with a second formulation and LSODA (largest difference
+7e-12). The pursuit is Qiao 1990, section VIII.
+"""
+
+from dataclasses import dataclass
+from math import atan2, atanh, cos, log, nan, sin, sqrt, tan, tanh
+
+import numpy as np
+import pytest
+import scipy.integrate
+import sympy as sp
+import sympy.physics.mechanics as me
+
+import appell as ap
+from appell.kinematics.consistency import project_velocities
+from appell.kinematics.mechanics import Mechanics
+
+t = ap.t
+x, y, z = ap.coordinates("x y z")
+u1, u2 = ap.speeds("u1 u2")
+ground = ap.Frame("ground")
+g = 9.81
+
+
+def rational(number):
+    return sp.Rational(str(number))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, its start, q and q' at some times (nan where no number is known), and quasi-velocities to try."""
+
+    model: ap.Model
+    start: dict
+    table: dict
+    quasi: tuple = ()
+    nonlinear: tuple = ()
+    dependent: tuple = ()
+    carrier: ap.Frame | None = None
+    linear: bool = True
+    spread: float = 0.1
+
+    def formulations(self):
+        listed = [ap.GibbsAppell()]
+        listed += [ap.GibbsAppell(speeds=speeds) for speeds in (*self.quasi, *self.nonlinear)]
+        listed += [ap.GibbsAppell(dependent=[q]) for q in self.dependent]
+        return listed
+
+    def others(self):
+        listed = [ap.Multipliers(), ap.UdwadiaKalaba()]
+        if self.linear:
+            listed += [ap.Voronets(), *(ap.Voronets(dependent=[q]) for q in self.dependent)]
+        return listed if self.carrier is None else [*listed, ap.RelativeMotion(self.carrier)]
+
+
+def line(mass, velocity, force=0, weight=0, absolute=False):
+    """A particle on the x axis with one stream."""
+    body = ap.Particle("body", mass, ground.point(x, 0))
+    forces = [ap.Stream(body, velocity * ground.x, absolute=absolute)]
+    if force:
+        forces.append(ap.Force(force * ground.x, body))
+    if weight:
+        forces.append(ap.Gravity(weight * ground.x))
+    return ap.Model(ground, x, [body], forces)
+
+
+def pursuit(form="coordinates", **values):
+    """Case (a): dependent velocity y', or the speed towards the target."""
+    model = ap.library.pursuit(form)
+    return ap.Model(
+        model.ground,
+        model.coordinates,
+        model.bodies,
+        model.forces,
+        model.constraints,
+        values={**model.values, **values},
+    )
+
+
+PURSUIT_A2 = {"mu": 0.3, "g": 0.0, "eta_0": 1.0, "eta_1": 0.0, "xi_0": 0.0, "xi_1": 0.8, "xi_2": 0.0}
+A1 = {
+    0.25: (-5.592663283833, 7.542789072783, 2.265543988377, -2.508020704839),
+    0.5: (-4.863897944783, 6.749075245611, 3.571024506210, -3.836417695056),
+    1.0: (-2.403734799326, 4.179207691991, 6.294637767697, -6.438867088596),
+    1.2: (-1.031791110356, 2.787050409105, 7.430132825219, -7.484287967168),
+}
+A2 = {
+    1.0: (-2.924191787081, 2.271068483577, nan, nan),
+    4.0: (0.643475492515, 0.725681030427, nan, nan),
+    6.0: (3.189372084909, 0.209755770898, nan, nan),
+}
+AWAY = {u1: x.rate * y.rate}  # a nonlinear quasi-velocity
+
+
+def pursuit_cases():
+    start_1 = {x: -6, y: 8, x.rate: 1, y.rate: -8 / 7}
+    start_2 = {x: -4, y: 3, x.rate: 1.3 * 0.8, y.rate: -1.3 * 0.6}
+    speeds = (ap.library.pursuit_speeds(), {u1: x.rate - t * y.rate})
+    yield "a1", Case(pursuit(), start_1, A1, speeds, (AWAY,), (x, y))
+    yield "a1 quasi", Case(pursuit("quasi"), start_1, A1, speeds, (AWAY,), (x, y))
+    # Straight above the target (x = xi) only the row of the quasi form is defined.
+    yield "a2", Case(pursuit("quasi", **PURSUIT_A2), start_2, A2, speeds[:1], (), (x,))
+
+
+def straight_cases():
+    scaled, curved = ({u1: x.rate * (1 + x**2 / 1000) + t},), ({u1: x.rate + x.rate**3 / 100},)
+    fast = ({u1: x.rate + x.rate**2 / 10_000},)
+    rocket = {
+        10.0: (1658.01589486322, 348.187102628420),
+        20.0: (7388.46257404056, 825.451247531981),
+        40.0: (39963.2417513180, 2826.47582486820),
+    }
+    yield "c1", Case(line(100 - 2 * t, -2000, weight=-g), {}, rocket, ({u1: 3 * x.rate + t},), fast)
+    burning = {5.0: (115.875, 35.95), 10.0: (360.5, 61.9)}
+    yield "c2", Case(line(7 * sp.exp(-t / 20), -300, weight=-g), {x: 1, x.rate: 10}, burning, scaled, fast)
+    drop = {2.0: (19.2545983786050, 16.3711111111111), 10.0: (326.582858559113, 59.26)}
+    yield "c3", Case(ap.library.raindrop(), {"s.rate": 2}, drop)
+    yield (
+        "c3 absolute",
+        Case(line(1 + rational(0.4) * t, 0, weight=g, absolute=True), {x.rate: 2}, drop, scaled, curved),
+    )
+    chain = {
+        0.5: (1.46485000377176, 4.45277873073978),
+        1.0: (4.21891826937943, 6.46657367043449),
+        2.0: (12.3974813607173, 9.84871821786031),
+    }
+    yield "e1", Case(line(rational(0.5) + x / 5, -x.rate, weight=g), {x.rate: 1}, chain, scaled, curved)
+    mass = 2 / sp.sqrt(1 - x.rate**2 / 9)  # (m v)' = F with this mass is a charge at relativistic speeds
+    relativistic = {2.0: (1.41640786499874, 1.34164078649987), 10.0: (20.3109888428070, 2.78543007265578)}
+    moment = ({u1: mass * x.rate},)
+    yield "e2", Case(line(mass, -x.rate, rational(1.5)), {}, relativistic, scaled, (*curved, *moment), spread=0.02)
+    quadratic = {1.0: (nan, 1.31610288103672), 5.0: (nan, 2.87451390644897)}
+    yield "e2b", Case(line(1 + rational(0.3) * x.rate**2, -x.rate, 2), {}, quadratic, scaled, curved)
+
+
+def plane_cases():
+    velocity = ground.vector(x.rate, y.rate)
+    body = ap.Particle("body", 4 - rational(0.3) * t, ground.point(x, y))
+    row = ap.Nonholonomic(x.rate**2 + y.rate**2 - 25, "speed")
+    start = {x.rate: 5 * cos(0.9), y.rate: 5 * sin(0.9)}
+    speeds = ({u1: x.rate}, {u1: y.rate + t * x.rate / 10}), ({u1: sp.atan2(y.rate, x.rate)},)
+
+    def model(lost):
+        return ap.Model(ground, (x, y), [body], [ap.Gravity(-g * ground.y), ap.Stream(body, lost)], [row])
+
+    end = {2.0: (6.007972594778, -4.344282317400, nan, nan)}
+    yield "d1", Case(model(-rational(0.4) * velocity), start, end, *speeds, (y,), linear=False)
+    sideways = {
+        1.0: (4.319082045372, 0.172213286169, 3.331409688808, -3.728499629250),
+        2.0: (5.833208008408, -4.506109298445, 0.421171072878, -4.982229915146),
+    }
+    normal = rational(0.6) * ground.vector(-y.rate, x.rate)
+    yield "d2", Case(model(normal), start, sideways, *speeds, (y,), linear=False)
+
+
+def cone_case():
+    velocity = ground.vector(x.rate, y.rate, z.rate)
+    body = ap.Particle("body", 3 * sp.exp(-rational(0.08) * t), ground.point(x, y, z))
+    model = ap.Model(
+        ground,
+        (x, y, z),
+        [body],
+        [
+            ap.Gravity(-g * ground.z),
+            ap.Force(-rational(0.2) * velocity, body),
+            ap.Stream(body, ground.vector(-20, 12, 5)),
+        ],
+        [ap.Nonholonomic(z.rate - rational(0.75) * sp.sqrt(x.rate**2 + y.rate**2), "slope")],
+    )
+    table = {
+        0.5: (1.508734090993, 0.249932885614, 1.148745251215, 2.025168036851, 0.092057251369, 1.520444446435),
+        1.0: (2.026395435083, 0.216912298757, 1.539402312545, 0.076219415930, -0.033504276540, 0.062443686230),
+    }
+    speeds = {u1: x.rate + y.rate, u2: y.rate - t * z.rate}
+    polar = {u1: z.rate, u2: sp.atan2(y.rate, x.rate)}
+    start = {x.rate: 4, y.rate: 1, z.rate: 0.75 * sqrt(17)}
+    yield "d3", Case(model, start, table, (speeds,), (polar,), (z,), linear=False)
+
+
+def relative_cases():
+    rod = ground.rotate("z", rational(1.2) * t, "rod")
+    bead = ap.Particle("bead", 2 * sp.exp(-rational(0.3) * t), rod.point(x, 0))
+    closed = {1.0: (0.8960069687258, 0.7848500988973), 3.0: (7.7947143077388, 9.1454600525524)}
+    model = ap.Model(ground, x, [bead], [ap.Stream(bead, rational(0.8) * rod.x)])
+    scaled, curved = ({u1: x.rate * (2 + x**2) + t},), ({u1: x.rate + x.rate**3},)
+    yield "f2", Case(model, {x: 0.5, x.rate: 0.1}, closed, scaled, curved, carrier=rod)
+    turned = ground.rotate("z", t / 2 + rational(0.4) * (1 - sp.cos(t)), "carrier")
+    carrier = turned.at(ground.point(rational(0.3) * t**2, rational(0.1) * sp.sin(2 * t)))
+    body = ap.Particle("body", 2 + rational(0.3) * x**2, carrier.point(x, y))  # lost at rest relative to the body
+    straight = {
+        1.0: (1.1557005287111, 0.2307921590435, 0.1352447542236, -0.1672758862631),
+        4.0: (4.3020063030149, -0.4667450512969, 2.2366031451667, -0.2325086109750),
+    }
+    start = {x: 1, y: 0.5, x.rate: 0.3, y.rate: -0.2}
+    speeds = {u1: x.rate - y, u2: y.rate + x + t}
+    twisted = {u1: x.rate + y.rate**3, u2: y.rate - x.rate**3}
+    yield "f3", Case(ap.Model(ground, (x, y), [body]), start, straight, (speeds,), (twisted,), carrier=carrier)
+
+
+CASES = dict(
+    entry for cases in (pursuit_cases, straight_cases, plane_cases, cone_case, relative_cases) for entry in cases()
+)
+TRAJECTORIES = [(name, i) for name, case in CASES.items() for i in range(len(case.formulations()))]
+
+
+def bound(model, formulation=None):
+    return ap.compile(ap.derive(model, formulation)).bind()
+
+
+def run(model, start, until, formulation=None, **options):
+    system = bound(model, formulation)
+    state = system.consistent(start) if model.rows else system.state(start)
+    motion = ap.simulate(system, state, until, **options)
+    assert motion.outcome is ap.Outcome.DONE
+    return motion
+
+
+def assert_table(motion, table):
+    for time, numbers in table.items():
+        known = ~np.isnan(numbers)
+        np.testing.assert_allclose(motion.at(time).array[known], np.array(numbers)[known], rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize(("name", "which"), TRAJECTORIES, ids=lambda part: str(part))
+def test_trajectory(name, which):
+    case = CASES[name]
+    method = "auto" if which == 0 else "dop853"
+    motion = run(case.model, case.start, max(case.table), case.formulations()[which], method=method)
+    assert_table(motion, case.table)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_formulation_has_the_same_accelerations(name):
+    """At random states on the constraints near the motion, to 1e-12."""
+    case = CASES[name]
+    motion = run(case.model, case.start, max(case.table))
+    mechanics, rng = Mechanics(case.model), np.random.default_rng(5)
+    n, states = len(case.model.coordinates), []
+    for time in rng.uniform(0, max(case.table), 6):
+        q, v = np.split(motion.at(time).array * (1 + case.spread * rng.uniform(-1, 1, 2 * n)), 2)
+        v, left = project_velocities(mechanics, time, q, v, np.zeros(0), motion.system.p)
+        assert left < 1e-12
+        states.append(ap.State(case.model, np.concatenate([q, v]), time))
+    expected = None
+    for formulation in (*case.others(), *case.formulations()):
+        system = bound(case.model, formulation)
+        found = np.array([system.accelerations(state) for state in states])
+        assert np.all(np.isfinite(found))
+        expected = found if expected is None else expected
+        scale = np.maximum(1.0, np.max(np.abs(expected), axis=1, keepdims=True))
+        assert np.max(np.abs(found - expected) / scale) < 1e-12, formulation.name
+
+
+def test_invariants_of_the_pursuit():
+    """Without weight and thrust two integrals are known in closed form (a2)."""
+    motion = run(CASES["a2"].model, CASES["a2"].start, 6.0, ap.GibbsAppell(speeds=ap.library.pursuit_speeds()))
+    speed, c = 1.3, 0.8
+    for time in np.linspace(0, 6, 13):
+        at_x, at_y, v_x, v_y = motion.at(time).array
+        gap = c * time - at_x
+        r, psi = sqrt(gap**2 + at_y**2), atan2(at_y, gap)
+        # psi is the angle of the line from the target's course; at first the target is ahead.
+        assert r * sin(psi) / tan(psi / 2) ** (speed / c) == pytest.approx(17.883120117794, rel=1e-10)
+        assert r * (speed + c * cos(psi)) + (speed**2 - c**2) * time == pytest.approx(9.7, rel=1e-10)
+        assert sqrt(v_x**2 + v_y**2) == pytest.approx(speed, rel=1e-12)
+
+
+def test_pursuit_past_the_point_above_the_target():
+    """At x = xi form III is singular; the speed towards the target carries on, from one side to the other."""
+    model = pursuit("quasi", **PURSUIT_A2)
+    v = ap.library.pursuit_speeds()
+    motion = run(model, {x: 0.5, y: 3, x.rate: -0.5 * 1.3 / sqrt(9.25), y.rate: -3 * 1.3 / sqrt(9.25)}, 2.0,
+                 ap.GibbsAppell(speeds=v))  # fmt: skip
+    gap = motion.evaluate(x - rational(0.8) * t)
+    assert gap[0] > 0 > gap[-1]
+    assert motion.check().ok
+    np.testing.assert_allclose(motion["v"], 1.3, rtol=1e-12)
+
+
+def test_heading_of_constant_speed():
+    """d1: sin(phi) = -tanh(g t/c + C), whatever the mass, because what is lost pulls along the velocity."""
+    motion = run(CASES["d1"].model, CASES["d1"].start, 2.0)
+    for time, phi in ((0.5, 0.072858568014), (1.0, -0.804102001768), (2.0, -1.457528446191)):
+        state = motion.at(time)
+        assert atan2(state[y.rate], state[x.rate]) == pytest.approx(phi, abs=1e-11)
+        assert sin(phi) == pytest.approx(-tanh(g * time / 5 - atanh(sin(0.9))), abs=1e-11)
+
+
+def test_closed_form_of_a_mass_that_grows_with_the_distance():
+    """e1: (m v)^2 = (m0 v0)^2 + 2 g (m^3 - m0^3)/(3 kappa)."""
+    motion = run(CASES["e1"].model, CASES["e1"].start, 2.0)
+    state = motion.at(2.0)
+    m = 0.5 + 0.2 * state[x]
+    assert (m * state[x.rate]) ** 2 == pytest.approx(0.25 + 2 * g * (m**3 - 0.125) / 0.6, rel=1e-12)
+
+
+# What a mass that depends on time means: Meshchersky's law, not (m v)' = F.
+
+
+def test_the_rocket_is_not_what_kane_s_method_makes_of_it():
+    """m0 = 10 kg, 0.5 kg/s at 2000 m/s for 10 s: 1288.19 m/s; (m v)' = F with the same thrust gives 1852.85 m/s."""
+    mass = 10 - t / 2
+    motion = run(line(mass, -2000, weight=-g), {}, 10.0)
+    assert motion.at(10.0)[x.rate] == pytest.approx(1288.1943611199, rel=1e-12)
+    assert motion.at(10.0)[x] == pytest.approx(5646.5563888011, rel=1e-12)
+    assert 2000 * log(2) - g * 10 == pytest.approx(1288.1943611199, rel=1e-12)
+
+    q, u = me.dynamicsymbols("q u")
+    clock = me.dynamicsymbols._t
+    frame, point = me.ReferenceFrame("N"), me.Point("P")
+    point.set_vel(frame, u * frame.x)
+    m = 10 - clock / 2
+    body = me.Particle("body", point, m)
+    kane = me.KanesMethod(frame, q_ind=[q], u_ind=[u], kd_eqs=[q.diff() - u])
+    kane.kanes_equations([body], [(point, (1000 - m * g) * frame.x)])
+    rate = (kane.mass_matrix.inv() * kane.forcing)[0]
+    function = sp.lambdify((clock, q, u), rate)
+    found = scipy.integrate.solve_ivp(
+        lambda s, v: [v[1], function(s, *v)], (0, 10), [0, 0], "DOP853", rtol=1e-12, atol=1e-12
+    )
+    assert found.y[1, -1] == pytest.approx(1852.85, abs=1e-6)
+    assert found.y[0, -1] == pytest.approx(7101.68, abs=5e-3)
+    # The same law is had by saying what it means: what leaves is at rest, and the engine pushes on the outside.
+    pushed = run(line(mass, 0, 1000, -g, absolute=True), {}, 10.0)
+    assert pushed.at(10.0)[x.rate] == pytest.approx(1852.85, abs=1e-9)
+
+
+def test_several_streams_at_once():
+    """Two in, two out, one of them along y: m v' = sum mu_k (u_k) with u_k relative."""
+    mass = ap.states("mass")
+    body = ap.Particle("body", mass, ground.point(x, y))
+    v = ground.vector(x.rate, y.rate)
+    streams = [
+        ap.Stream(body, ground.vector(3, 0), rate=2, absolute=True, name="wind"),
+        ap.Stream(body, -v, rate=t, name="dust"),
+        ap.Stream(body, ground.vector(-40, 0), rate=-1, name="main jet"),
+        ap.Stream(body, ground.vector(0, -10) + v / 2, name="rest"),  # carries what is left of dm/dt
+    ]
+    model = ap.Model(ground, (x, y), [body], streams, states={mass: 1 - sp.cos(t)})
+    motion = run(model, {mass: 5, x.rate: 1, y.rate: -2}, 4.0)
+
+    def rate(s, w):
+        m, a, b = w
+        rest = 1 - np.cos(s) - (2 + s - 1)
+        thrust_x = 2 * (3 - a) - s * a + 40 + rest * a / 2
+        thrust_y = -2 * b - s * b + rest * (b / 2 - 10)
+        return [1 - np.cos(s), thrust_x / m, thrust_y / m]
+
+    expected = scipy.integrate.solve_ivp(rate, (0, 4), [5, 1, -2], "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    state = motion.at(4.0)
+    np.testing.assert_allclose([state[mass], state[x.rate], state[y.rate]], expected, rtol=1e-11)
+    assert ap.verify(model, ap.GibbsAppell(speeds={u1: x.rate + y, u2: y.rate * (2 + t)})).worst < 1e-12
+
+
+def newton(forces, row, row_rate, mass):
+    """m a = F + lambda de/dv with de/dv . a = -rest, by hand: what the tests compare with."""
+
+    def rate(s, w):
+        n = w.size // 2
+        q, v = w[:n], w[n:]
+        gradient, rest = row(s, q, v), row_rate(s, q, v)
+        free = forces(s, q, v) / mass(s, q, v)
+        multiplier = -(gradient @ free + rest) / (gradient @ gradient)
+        return np.concatenate([v, free + multiplier * gradient])
+
+    return rate
+
+
+def test_nonlinear_row_that_depends_on_time():
+    """x'^2 + 2 y'^2 = (3 + sin t)^2 + x, thrust of mass lost backwards."""
+    body = ap.Particle("body", 3 - rational(0.4) * t, ground.point(x, y))
+    lost = ground.vector(-6, 1)
+    row = x.rate**2 + 2 * y.rate**2 - (3 + sp.sin(t)) ** 2 - x
+    model = ap.Model(
+        ground, (x, y), [body], [ap.Gravity(-g * ground.y), ap.Stream(body, lost)], [ap.Nonholonomic(row, "row")]
+    )
+    start = {x: 0, y: 0, x.rate: 1, y.rate: 2}
+
+    rate = newton(
+        lambda s, q, v: (3 - 0.4 * s) * np.array([0, -g]) - 0.4 * np.array([-6, 1]),
+        lambda s, q, v: np.array([2 * v[0], 4 * v[1]]),
+        lambda s, q, v: -v[0] - 2 * (3 + np.sin(s)) * np.cos(s),
+        lambda s, q, v: 3 - 0.4 * s,
+    )
+    expected = scipy.integrate.solve_ivp(rate, (0, 1.5), [0, 0, 1, 2], "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    for formulation in (None, ap.GibbsAppell(speeds={u1: sp.atan2(y.rate, x.rate)}), ap.Multipliers()):
+        motion = run(model, start, 1.5, formulation)
+        np.testing.assert_allclose(motion.at(1.5).array, expected, rtol=1e-10, atol=1e-11)
+    assert motion.check().ok
+    assert ap.verify(ap.Model(*vars_of(model), start=start)).worst < 1e-12
+
+
+def vars_of(model):
+    return model.ground, model.coordinates, model.bodies, model.forces, model.constraints
+
+
+@pytest.mark.parametrize("row", ["linear", "nonlinear"])
+def test_mass_that_depends_on_position_and_velocity_under_a_row(row):
+    """m = 2 + 0.3 x^2 + 0.1 (x'^2 + y'^2): the thrust contains accelerations, M - D is not symmetric."""
+    speed = x.rate**2 + y.rate**2
+    body = ap.Particle("body", 2 + rational(0.3) * x**2 + speed / 10, ground.point(x, y))
+    lost = ground.vector(-1 - y.rate / 2, rational(0.7) * x.rate)
+    expression = y.rate - t * x.rate / 3 - x / 5 if row == "linear" else speed - 4 - t
+    model = ap.Model(
+        ground,
+        (x, y),
+        [body],
+        [ap.Force(ground.vector(3, -2) * body.mass, body), ap.Stream(body, lost)],
+        [ap.Nonholonomic(expression, "row")],
+        start={x: 0.4, y: 0, x.rate: 1.6, y.rate: 1.2} if row == "nonlinear" else {x: 0.4, x.rate: 1, y.rate: 0.08},
+    )
+
+    def rate(s, w):
+        p, v = w[:2], w[2:]
+        m, u = 2 + 0.3 * p[0] ** 2 + 0.1 * (v @ v), np.array([-1 - v[1] / 2, 0.7 * v[0]])
+        M = m * np.eye(2) - np.outer(u, 0.2 * v)
+        F = m * np.array([3, -2]) + u * 0.6 * p[0] * v[0]
+        if row == "linear":
+            J, rest = np.array([-s / 3, 1]), -v[0] / 3 - v[0] / 5
+        else:
+            J, rest = 2 * v, -1.0
+        kkt = np.block([[M, -J[:, None]], [J[None, :], np.zeros((1, 1))]])
+        return np.concatenate([v, np.linalg.solve(kkt, np.append(F, -rest))[:2]])
+
+    motion = run(model, dict(model.start), 1.5)
+    w0 = motion.at(0.0).array
+    expected = scipy.integrate.solve_ivp(rate, (0, 1.5), w0, "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    np.testing.assert_allclose(motion.at(1.5).array, expected, rtol=1e-10, atol=1e-11)
+    assert motion.check().ok
+    quasi = {u1: x.rate + 2 * y.rate} if row == "linear" else {u1: x.rate * y.rate}
+    assert ap.verify(model, ap.GibbsAppell(speeds=quasi)).worst < 1e-12
+    assert not ap.derive(model).definite
+
+
+def test_relative_motion_with_a_nonlinear_row():
+    """In a carrier that turns and is shaken: relative speed 1.5 + 0.3 sin t, mass 2 + 0.3 x^2 - 0.1 t, thrust.
+
+    By hand in the carrier's axes: m a' = X - m (a0 + w x (w x r) + w' x r + 2 w x v') + lambda v'.
+    """
+    angle, origin = t / 2 + rational(0.4) * (1 - sp.cos(t)), (rational(0.3) * t**2, rational(0.1) * sp.sin(2 * t))
+    carrier = ground.rotate("z", angle, "carrier").at(ground.point(*origin))
+    body = ap.Particle("body", 2 + rational(0.3) * x**2 - t / 10, carrier.point(x, y))
+    lost = carrier.vector(-2, 1 + y.rate)
+    size = rational(1.5) + rational(0.3) * sp.sin(t)
+    row = ap.Nonholonomic(x.rate**2 + y.rate**2 - size**2, "relative speed")
+    start = {x: 1, y: 0.5, x.rate: 1.2, y.rate: 0.9}
+    model = ap.Model(ground, (x, y), [body], [ap.Stream(body, lost)], [row], start=start)
+
+    def free(s, p, v):
+        m, m_rate = 2 + 0.3 * p[0] ** 2 - 0.1 * s, 0.6 * p[0] * v[0] - 0.1
+        th, w, w_rate = 0.5 * s + 0.4 * (1 - np.cos(s)), 0.5 + 0.4 * np.sin(s), 0.4 * np.cos(s)
+        a_x, a_y = 0.6, -0.4 * np.sin(2 * s)
+        a0 = np.array([a_x * np.cos(th) + a_y * np.sin(th), -a_x * np.sin(th) + a_y * np.cos(th)])
+        left = np.array([-p[1], p[0]])
+        inertial = a0 - w**2 * p + w_rate * left + 2 * w * np.array([-v[1], v[0]])
+        return m_rate * np.array([-2, 1 + v[1]]) - m * inertial
+
+    rate = newton(
+        free,
+        lambda s, p, v: 2 * v,
+        lambda s, p, v: -2 * (1.5 + 0.3 * np.sin(s)) * 0.3 * np.cos(s),
+        lambda s, p, v: 2 + 0.3 * p[0] ** 2 - 0.1 * s,
+    )
+    expected = scipy.integrate.solve_ivp(rate, (0, 3), [1, 0.5, 1.2, 0.9], "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    heading = {u1: sp.atan2(y.rate, x.rate)}
+    for formulation in (None, ap.GibbsAppell(speeds=heading), ap.RelativeMotion(carrier)):
+        motion = run(model, start, 3.0, formulation)
+        np.testing.assert_allclose(motion.at(3.0).array, expected, rtol=1e-10, atol=1e-11)
+        assert motion.check().ok
+    assert ap.verify(model, ap.RelativeMotion(carrier)).worst < 1e-12
+
+
+def test_rotor_with_flow_inside():
+    """A free rotor on an axis: liquid from a tank at r_t through pipes to four nozzles with tangential jets.
+
+    Angular momentum: ((I + m r_t^2) w)' = -sum mu_k r_k x (w x r_k + theta_k), so with J = I + m r_t^2
+    w + b = C J^n, n = (r_k^2 - r_t^2)/r_t^2, b = r_k theta/(r_k^2 - r_t^2). Without the Coriolis force of the flow
+    inside the balance does not close.
+    """
+    I, r_t, r_k, jet, mu, m_0 = 10, rational(0.2), rational(0.7), rational(0.05), 2, 50
+    angle, water = ap.coordinates("angle"), ap.states("water")
+    rotor = ground.rotate("z", angle, "rotor")
+    wheel = ap.RigidBody("wheel", 1, ground.point(0, 0), rotor, (0, 0, I))
+    tanks, streams = [], []
+    for k in range(4):
+        arm = rotor.rotate("z", k * sp.pi / 2)
+        tank = ap.RigidBody(f"tank {k}", water / 4, r_t * arm.x, rotor)
+        tanks.append(tank)
+        streams.append(
+            ap.Stream(tank, jet * arm.y, rate=-rational(mu) / 4, at=r_k * arm.x, source=tank.center, name=f"jet {k}")
+        )
+    model = ap.Model(ground, angle, [wheel, *tanks], streams, states={water: -mu})
+    motion = run(model, {angle.rate: 1, water: m_0}, 20.0)
+    J = np.array([10 + 50 * 0.04, 10 + 10 * 0.04])
+    n, b = (0.49 - 0.04) / 0.04, 0.7 * 0.05 / (0.49 - 0.04)
+    closed = (1 + b) * (J[1] / J[0]) ** n - b
+    assert motion.at(20.0)[angle.rate] == pytest.approx(closed, rel=1e-11)
+    assert motion.check().balance < 1e-10
+    without = [ap.Stream(s.body, s.velocity, s.rate, s.at, name=s.name) for s in streams]
+    plain = run(
+        ap.Model(ground, angle, [wheel, *tanks], without, states={water: -mu}), {angle.rate: 1, water: m_0}, 20.0
+    )
+    assert abs(plain.at(20.0)[angle.rate] - closed) > 0.1
+
+
+# Models of the library with closed solutions.
+
+
+def test_staged_rocket():
+    """Tsiolkovsky's equation for each stage; the event drops the shell at the exact time."""
+    motion = ap.simulate(bound(ap.library.rocket()), events=ap.library.rocket_events(), until=300.0)
+    assert [(o.name, o.t) for o in motion.occurrences if "stage" in o.name] == [
+        ("stage 1 dropped", pytest.approx(100, abs=1e-10))
+    ]
+    m_2 = 300 + 200 + 1500  # payload, shell, propellant
+    m_1 = m_2 + 800 + 6000
+    speed = 2600 * log(m_1 / (m_1 - 6000)) - g * 100
+    np.testing.assert_allclose(motion.at(100 - 1e-9)["h.rate"], speed, rtol=1e-9)
+    speed += 3200 * log(m_2 / (m_2 - 1500)) - g * 150
+    state = motion.at(250.0)
+    assert state["h.rate"] == pytest.approx(speed, rel=1e-11)
+    assert state["dry"] + state["fuel"] == pytest.approx(500, abs=1e-9)
+    end = motion.at(300.0)
+    assert end["h.rate"] == pytest.approx(speed - g * 50, rel=1e-11)
+    assert motion.check().ok
+
+
+def test_rocket_of_one_and_of_three_stages():
+    one = ((100.0, 500.0, 5.0, 2000.0),)
+    assert ap.library.rocket_events(one) == []
+    three = ((1000.0, 4000.0, 50.0, 2500.0), (200.0, 800.0, 10.0, 3000.0), (50.0, 200.0, 4.0, 3200.0))
+    motion = ap.simulate(bound(ap.library.rocket(False, three, 100.0)), events=ap.library.rocket_events(three, 100.0))
+    ends = [o.t for o in motion.occurrences if "stage" in o.name]
+    np.testing.assert_allclose(ends, [80, 160], rtol=1e-12)
+    ideal = sum(
+        c * log((left + f) / left)
+        for left, f, c in ((100 + 1000 + 1000 + 250, 4000, 2500), (100 + 200 + 250, 800, 3000), (150, 200, 3200))
+    )
+    assert motion.at(210.0)["h.rate"] == pytest.approx(ideal - g * 210, rel=1e-11)
+    with pytest.raises(ap.AppellError, match="four positive numbers"):
+        ap.library.rocket(stages=((1.0, -2.0, 3.0, 4.0),))
+
+
+def test_swept_raindrop_tends_to_a_seventh_of_g():
+    motion = ap.simulate(bound(ap.library.raindrop("swept")))
+    kappa, (s, v) = 0.001 / 4000, motion.at(60.0).array
+    r, r_0 = 1e-5 + kappa * s, 1e-5
+    constant = (1 - 2 * g * r_0 / (7 * kappa)) * r_0**6
+    assert v**2 == pytest.approx(2 * g * r / (7 * kappa) + constant / r**6, rel=1e-11)
+    assert motion.evaluate(motion.system.model.coordinates[0].rate.rate, [60.0])[0] == pytest.approx(g / 7, rel=1e-9)
+    with pytest.raises(ap.AppellError, match="'steady' or 'swept'"):
+        ap.library.raindrop("square")
+
+
+def test_hauled_chain():
+    """(x v)^2 = F x^2/rho - 2 g x^3/3 + C on the way up; v^2/2 = (F/rho) ln x - g x + C on the way down."""
+    motion = ap.simulate(bound(ap.library.hauled_chain()))
+    top, bottom = (o.t for o in motion.occurrences[:2])
+    up = [(h * v) ** 2 - 20 * h**2 + 2 * g * h**3 / 3 for h, v in motion.states(np.linspace(0, top, 7))]
+    np.testing.assert_allclose(up, up[0], rtol=1e-11)
+    down = [v**2 / 2 - 20 * log(h) + g * h for h, v in motion.states(np.linspace(top, bottom, 7))]
+    np.testing.assert_allclose(down, down[0], rtol=1e-11)
+    rise = ap.simulate(motion.system, {x: 1e-4, x.rate: sqrt(20)}, until=2.0, events=[ap.Event(x.rate, -1, stop=True)])
+    # Lifted from the floor it rises to 3/2 of the height of rest.
+    assert rise.at(rise.times[-1])[x] == pytest.approx(1.5 * 40 / (2 * g), rel=1e-6)
+
+
+def test_two_streams():
+    motion = ap.simulate(bound(ap.library.two_streams()))
+    v_e = 40 * 12 / 50
+    for time in (1.0, 10.0, 30.0):
+        assert motion.at(time)["x.rate"] == pytest.approx(v_e * (1 - np.exp(-50 * time / 500)), rel=1e-12)
+
+
+@pytest.mark.parametrize("water", [0.5, 0.1])
+def test_leaking_sleigh(water):
+    """The two equations of its docstring, in the speeds u along the blade and omega."""
+    model = ap.library.leaking_sleigh()
+    m, inertia, a, b, e, mu, c = (model.values[n] for n in ("m", "I", "a", "b", "e", "mu", "c"))
+    theta, u, omega = 0.7, 1.3, -0.8
+    along, across = np.array([cos(theta), sin(theta)]), np.array([-sin(theta), cos(theta)])
+    state = ap.State(model, np.array([0.2, -0.1, theta, *(u * along), omega, water]))
+    moment = m * a + water * b
+    u_rate = (moment * omega**2 + mu * c) / (m + water)
+    turning = -moment * u * omega - mu * (e**2 - b**2) * omega
+    for formulation in (ap.GibbsAppell(), ap.Voronets(), ap.Multipliers()):
+        found = bound(model, formulation).accelerations(state)
+        np.testing.assert_allclose(found[:2], u_rate * along + u * omega * across, rtol=1e-12)
+        assert found[2] == pytest.approx(turning / (inertia + m * a**2 + water * b**2), rel=1e-12)
+
+
+def test_a_leak_that_keeps_proportions_changes_nothing():
+    """Inertia in proportion to the mass and nothing pushed off: it moves as a hoop of constant mass does."""
+    model = ap.library.leaking_disk()
+    state = np.array([0.3, 0.2, 1.0, 0.4, -0.3, -0.5, 0.4, 3.0])
+    system = bound(model).bind({"m": 1e-9})  # a hoop of water and almost nothing else
+    positions = state[:5]
+    v = dict(zip(("yaw.rate", "lean.rate", "spin.rate"), state[5:], strict=True))
+    names = ("yaw", "lean", "spin", "x", "y")
+    found = [
+        system.accelerations(system.state({**dict(zip(names, positions, strict=True)), **v, "water": water}))
+        for water in (3.0, 1.0)
+    ]
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-8)
+
+
+def test_leaking_disk_loses_its_stability():
+    """Stable while v^2 > A M g r^3/(C (C + M r^2)): at 0.88 m/s with 3 kg of water, no longer with none."""
+    full = ap.simulate(bound(ap.library.leaking_disk()).bind({"mu": 1e-9}), until=8.0)
+    leaking = ap.simulate(bound(ap.library.leaking_disk()), until=8.0)
+    assert np.max(np.abs(full["lean"])) < 5e-3
+    assert np.max(np.abs(leaking["lean"])) > 0.1
+
+
+def test_hopper_cart():
+    """(m + s) x'' = -k x - mu x', s = mu T (1 - exp(-t/T))."""
+    motion = ap.simulate(bound(ap.library.hopper_cart()))
+
+    def rate(s, w):
+        return [w[1], (-200 * w[0] - 2 * w[1]) / (10 + 10 * (1 - np.exp(-s / 5)))]
+
+    expected = scipy.integrate.solve_ivp(rate, (0, 20), [0.5, 0], "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    np.testing.assert_allclose(motion.at(20.0).array[:2], expected, rtol=1e-10)
+
+
+def test_rocket_car_on_a_straight_course():
+    """v = v0 + c ln((M + m0)/(M + m)), the wheels' inertia being mass that never leaves."""
+    model = ap.library.rocket_car()
+    motion = ap.simulate(bound(model), {"x.rate": 5.0, "fuel": 40.0}, until=8.0)
+    M = 80 + 500 + 30 + 2 * 0.8 / 0.09 + 2 * 1.5 / 0.16
+    for time in (1.0, 4.0, 5.0, 8.0):
+        left = max(40 - 8 * time, 0)
+        assert motion.at(time)["x.rate"] == pytest.approx(5 + 900 * log((M + 40) / (M + left)), rel=1e-11)
+
+
+def test_rocket_car_in_the_quasi_velocities_of_the_source():
+    """Steer rate and speed of the front axle: heading' = u2 sin(steer)/L, and six more; two equations by hand.
+
+    With A = M + 2 J_1/r_1^2 for the front axle, B = M_2 + m + 2 J_2/r_2^2 and
+    C = M_2 l^2 + I_2 + 2 J_2 b^2/r_2^2 for the body, D = I_1 + 2 J_1 a^2/r_1^2, omega = u2 sin(delta)/L, the kinetic
+    energy is A u2^2/2 + B (u2 cos delta)^2/2 + C omega^2/2 + D (omega + delta')^2/2, and the power of the thrust is
+    mu c u2 cos(delta): with a steering torque tau on delta, D (omega' + delta'') = tau and energy give both equations.
+    """
+    model = ap.library.rocket_car()
+    steer, front = model.coordinates[3], model.bodies[0]
+    speed = front.velocity_at(front.center).dot(front.frame.x)
+    formulation = ap.GibbsAppell(speeds={u1: steer.rate, u2: speed})
+    assert ap.verify(model, formulation).worst < 1e-10
+    system = bound(model, formulation).bind({"tau": 3.0})
+    delta, d_rate, u, fuel, psi = 0.3, 0.4, 6.0, 20.0, 1.1
+    state = system.consistent(
+        {"heading": psi, "steer": delta, "u1": d_rate, "u2": u, "fuel": fuel}, near=dict.fromkeys(("x", "y"), 0.0)
+    )
+    omega = state["heading.rate"]
+    assert omega == pytest.approx(u * sin(delta) / 2.5, rel=1e-12)
+    a = dict(zip((q.name for q in model.coordinates), system.accelerations(state), strict=True))
+    M_f = 80 + 2 * 0.8 / 0.09
+    M_b = 500 + 30 + fuel + 2 * 1.5 / 0.16
+    turn = 500 * 1.0 + 600 + 2 * 1.5 * 0.75**2 / 0.16
+    axle = 15 + 2 * 0.8 * 0.7**2 / 0.09
+    direction = psi + delta
+    u_rate = a["x"] * cos(direction) + a["y"] * sin(direction)
+    omega_rate = u_rate * sin(delta) / 2.5 + u * cos(delta) * d_rate / 2.5
+    assert a["heading"] == pytest.approx(omega_rate, rel=1e-12)
+    assert axle * (omega_rate + a["steer"]) == pytest.approx(3.0, rel=1e-10)
+    power = M_f * u * u_rate + M_b * u * cos(delta) * (u_rate * cos(delta) - u * sin(delta) * d_rate)
+    power += turn * omega * omega_rate + axle * (omega + d_rate) * (omega_rate + a["steer"])
+    assert power == pytest.approx(8 * 900 * u * cos(delta) + 3.0 * d_rate, rel=1e-11)

@@ -1,0 +1,120 @@
+"""Letters: what they are equal to, their rates, units, printing and the names they may have."""
+
+import copy
+import pickle
+
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.errors import ModelError
+from appell.model.symbols import key, time_derivative
+
+
+def test_one_name_gives_a_symbol_and_several_a_tuple():
+    x = ap.coordinates("x")
+    y, z = ap.coordinates("y, z")
+    assert isinstance(x, sp.Symbol)
+    assert [s.name for s in (x, y, z)] == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize(
+    ("maker", "kind"),
+    [
+        (ap.coordinates, "coordinate"),
+        (ap.speeds, "speed"),
+        (ap.parameters, "parameter"),
+        (ap.inputs, "input"),
+        (ap.states, "state"),
+    ],
+)
+def test_kinds(maker, kind):
+    letter = maker("a", "m", "what it is")
+    assert (letter.kind, letter.unit, letter.description, letter.label) == (kind, "m", "what it is", "a")
+    assert letter.is_real
+
+
+def test_letters_of_the_same_kind_and_name_are_the_same_wherever_they_are_made():
+    x, other = ap.coordinates("x", "m"), ap.coordinates("x", "ft", "another label")
+    assert x == other
+    assert hash(x) == hash(other)
+    assert x.rate == other.rate
+    assert x - other == 0
+
+
+def test_letters_of_another_kind_are_other_letters():
+    same_name = [ap.coordinates("x"), ap.speeds("x"), ap.parameters("x"), ap.inputs("x"), ap.states("x")]
+    same_name += [sp.Symbol("x"), sp.Symbol("x", real=True)]
+    assert len(set(same_name)) == len(same_name)
+    assert ap.coordinates("x").rate != ap.states("x").rate
+
+
+def test_rates():
+    x = ap.coordinates("x", "m")
+    assert x.rate.rate == x.derivative(2)
+    assert x.derivative(0) is x
+    assert x.rate.derivative(2) == x.derivative(3)
+    assert (x.rate.order, x.rate.rate.order) == (1, 2)
+    assert x.rate.rate.base == x
+    assert [x.rate.unit, x.rate.rate.unit] == ["m/s", "m/s^2"]
+    assert [x.rate.label, x.rate.rate.label] == ["x.rate", "x.rate.rate"]
+    assert ap.coordinates("n").rate.unit == ""
+
+
+def test_printing():
+    x = ap.coordinates("x")
+    assert [str(x.rate), str(x.derivative(2))] == ["x'", "x''"]
+    assert sp.latex(x.derivative(2)) == r"\ddot{x}"
+    assert sp.latex(ap.coordinates("theta_1").rate) == r"\dot{\theta_{1}}"
+    assert sp.latex(x.derivative(4)) == "{x}^{(4)}"
+    assert sp.pretty(x.rate) == "x'"
+
+
+@pytest.mark.parametrize("letter", [ap.coordinates("x", "m"), ap.coordinates("x", "m").rate, ap.parameters("m", "kg")])
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
+def test_copies_are_equal_and_keep_their_labels(letter, again):
+    twin = again(letter)
+    assert twin == letter
+    assert twin.unit == letter.unit
+    assert type(twin) is type(letter)
+
+
+def test_time_derivative():
+    x, y = ap.coordinates("x y")
+    m, z = ap.parameters("m"), ap.states("z")
+    formula = m * sp.sin(x) * y.rate + ap.t**2 * z
+    expected = m * sp.cos(x) * x.rate * y.rate + m * sp.sin(x) * y.derivative(2) + 2 * ap.t * z + ap.t**2 * z.rate
+    assert sp.expand(time_derivative(formula) - expected) == 0
+    assert time_derivative(3) == 0
+
+
+def test_units_one_for_all_or_one_each():
+    assert [s.unit for s in ap.parameters("a b c", "m")] == ["m", "m", "m"]
+    assert [s.unit for s in ap.parameters("a b c", "m - kg")] == ["m", "", "kg"]
+    with pytest.raises(ModelError, match=r"3 names but 2 units"):
+        ap.parameters("a b c", "m kg")
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("", "No name given"),
+        ("2x", "'2x' cannot name a coordinate"),
+        ("x-y", "'x-y' cannot name a coordinate"),
+        ("lambda", "'lambda' cannot name a coordinate"),
+        ("t", "'t' is time itself"),
+        ("x y x", "stands twice in 'x y x'"),
+    ],
+)
+def test_bad_names_are_named(names, words):
+    with pytest.raises(ModelError, match=words):
+        ap.coordinates(names)
+
+
+def test_keys():
+    x = ap.coordinates("x")
+    assert [key(x), key(x.rate), key("x'"), key("x.rate"), key("x''")] == ["x", "x.rate", "x.rate", "x.rate", "x.rate.rate"]
+    with pytest.raises(ModelError, match=r"Got 3 as a name; give a symbol made by appell or its name as text"):
+        key(3)
+    with pytest.raises(ModelError, match="Got x as a name"):
+        key(sp.Symbol("x"))
