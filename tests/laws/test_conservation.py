@@ -67,9 +67,12 @@ def test_free_bodies_keep_their_momentum():
         start={"e0": 1.0},
     )
     system = ap.compile(ap.derive(model)).bind()
-    start = system.consistent({x.rate: 0.3, a.rate: 1.0, b.rate: -0.4, "e1.rate": 0.8, "e0": 1, "e1": 0, "e2": 0, "e3": 0})
+    start = system.consistent(
+        {x.rate: 0.3, a.rate: 1.0, b.rate: -0.4, "e1.rate": 0.8, "e0": 1, "e1": 0, "e2": 0, "e3": 0}
+    )
     momentum = {
-        f"p{i}": sum(body.mass * ground.components(body.center.dt(ground))[i] for body in (big, small)) for i in range(3)
+        f"p{i}": sum(body.mass * ground.components(body.center.dt(ground))[i] for body in (big, small))
+        for i in range(3)
     }
     spin = {}
     for body in (big, small):

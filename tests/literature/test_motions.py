@@ -74,7 +74,9 @@ def test_chaplygin_sleigh_in_closed_form():
     heading = end["theta"]
     assert heading == pytest.approx(1.06206174830593, abs=1e-11)
     assert end["theta.rate"] == pytest.approx(7.1050664572e-5, abs=1e-11)
-    assert end["x.rate"] * np.cos(heading) + end["y.rate"] * np.sin(heading) == pytest.approx(1.05356537502174, abs=1e-11)
+    assert end["x.rate"] * np.cos(heading) + end["y.rate"] * np.sin(heading) == pytest.approx(
+        1.05356537502174, abs=1e-11
+    )
     assert (end[names[0]], end[names[1]]) == pytest.approx((5.92354646430801, 8.39423460041754), abs=1e-11)
 
 
@@ -116,7 +118,9 @@ def test_appell_and_hamel():
 def test_constant_speed_under_gravity():
     """sin th = -tanh(gt/v - artanh sin th0): v = 2, th0 = 1, t = 1."""
     model = ap.library.constant_speed()
-    motion = run(model, {"x.rate": 2 * np.cos(1.0), "y.rate": 2 * np.sin(1.0), "x": 0, "y": 0}, 1.0, {"v": 2, "g": 9.81})
+    motion = run(
+        model, {"x.rate": 2 * np.cos(1.0), "y.rate": 2 * np.sin(1.0), "x": 0, "y": 0}, 1.0, {"v": 2, "g": 9.81}
+    )
     end = motion.at(1.0)
     assert end["y.rate"] / 2 == pytest.approx(-0.99872538102775, abs=1e-12)
     assert (end["x"], end["y"]) == pytest.approx((1.02764566101732, -0.96663514406715), abs=1e-12)
