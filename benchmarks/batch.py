@@ -44,7 +44,7 @@ def run(quick: bool) -> Comparisons:
         try:
             found[who] = build(chain)
         except ImportError as error:
-            missing[who] = f"{error}: pip install appell[peers]"
+            missing[who] = f"{error.name} is not installed; pip install 'appell[peers]'"
             continue
         few = states[:, :200]
         same(who, system.rhs(0.0, few)[chain.links :], found[who](few))

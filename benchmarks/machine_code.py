@@ -45,7 +45,7 @@ def run(quick: bool) -> Comparisons:
             ("filled cache", min(warm), None),
         ):
             what = f"{chain}, {words}"
-            rows.append(Comparison(what, seconds, KANE, m.theirs, target, m.our_operations, m.kane_operations))
+            rows.append(Comparison(what, seconds, KANE, m.theirs, target, m.our_operations, m.their_operations))
     return Comparisons(
         "2. From the model to machine code (SIMD batch function)",
         rows,

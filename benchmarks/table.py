@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 Result = dict[str, Any]
@@ -70,11 +71,18 @@ class Comparisons:
             table.add_column("operations, ours : peer's", justify="right")
         table.add_column("note")
         for row in self.rows:
-            cells = [row.what, duration(row.ours), row.peer, duration(row.theirs), times(row.ratio), times(row.target)]
+            cells = [
+                escape(row.what),
+                duration(row.ours),
+                row.peer,
+                duration(row.theirs),
+                times(row.ratio),
+                times(row.target),
+            ]
             cells.append({True: "[green]yes[/green]", False: "[red]no[/red]", None: "-"}[row.met])
             if counted:
                 cells.append(f"{count(row.our_operations)} : {count(row.their_operations)}")
-            table.add_row(*cells, row.note)
+            table.add_row(*cells, escape(row.note))
         console.print(table)
         for note in self.notes:
             console.print(f"  {note}", style="dim")
@@ -138,4 +146,4 @@ def count(number: float | None) -> str:
 def scoreboard(topics: Iterable[Comparisons | Counts]) -> str:
     """How many aims are reached."""
     met = [row.met for topic in topics if isinstance(topic, Comparisons) for row in topic.rows if row.met is not None]
-    return f"{sum(met)} of {len(met)} targets met" if met else "no targets at these sizes"
+    return f"{sum(met)} of {len(met)} targets met" if met else "no targets among these"

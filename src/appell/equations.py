@@ -214,13 +214,17 @@ class Equations:
         return self.summary()
 
     def latex(self, simplify: bool | None = None) -> str:
-        """The equations in LaTeX, raised from the graph that runs; see `appell.reading`."""
+        """The equations in LaTeX, raised from the graph that runs.
+
+        Args:
+            simplify: Simplify (True), name intermediate quantities (False), or decide by size (None).
+        """
         from appell.reading import latex
 
         return latex(self, simplify)
 
     def text(self, simplify: bool | None = None) -> str:
-        """The equations as plain text."""
+        """The equations as plain text; argument as for `latex`."""
         from appell.reading import text
 
         return text(self, simplify)

@@ -28,7 +28,10 @@ def test_d21_the_acceleration_energy_has_a_factor_one_half():
 
 
 def test_d24_there_are_only_n_minus_g_equations():
-    """Printed (24)-(26): n equations with independent dq. In Qiao's pursuit the reaction acts along every coordinate."""
+    """Printed (24)-(26): n equations with independent dq.
+
+    In Qiao's pursuit the reaction acts along every coordinate.
+    """
     model = ap.library.pursuit()
     system = ap.compile(ap.derive(model)).bind()
     force = ap.simulate(system, until=0.2, points=3).reactions()["force"].values[0]
@@ -94,7 +97,10 @@ def wheeled(rows):
 
 
 def test_d_three_constraints_leave_four_freedoms_not_two():
-    """Printed: three constraints reduce seven velocities to two. Two freedoms need the lateral row and four rolling rows."""
+    """Printed: three constraints reduce seven velocities to two.
+
+    Two freedoms need the lateral row and four rolling rows.
+    """
     model, _, _ = wheeled(2)
     assert len(ap.derive(model).speeds) == 4
     model, speeds, _ = wheeled(4)
@@ -102,7 +108,10 @@ def test_d_three_constraints_leave_four_freedoms_not_two():
 
 
 def test_d44_d45_d49_inertia_of_the_wheels_and_of_the_offset():
-    """Printed: Iw/(2R^2), a^2 Iw/(2R^2), 4R^2/a^2 Iw, and (49) without d^2 m. True: 4Iw/R^2, 4a^2 Iw/R^2, with d^2 m."""
+    """Printed: Iw/(2R^2), a^2 Iw/(2R^2), 4R^2/a^2 Iw, and (49) without d^2 m.
+
+    True: 4Iw/R^2, 4a^2 Iw/R^2, with d^2 m.
+    """
     model, speeds, values = wheeled(4)
     system = ap.compile(ap.derive(model, ap.GibbsAppell(speeds=speeds))).bind()
     A = system.mass_matrix(0.0, system.to_x(system.state({"th": 0.7, "v": 1.0, "omega": 0.3})))
@@ -114,7 +123,7 @@ def test_d44_d45_d49_inertia_of_the_wheels_and_of_the_offset():
 
 def test_d38_d47_d48_signs_of_the_offset_terms():
     """Printed (38): (v' + d w^2) X0; true v' - d w^2, as (47), (48) have it: +m d w^2 and -m d w v on the right."""
-    model, speeds, values = wheeled(4)
+    model, speeds, _ = wheeled(4)
     system = ap.compile(ap.derive(model, ap.GibbsAppell(speeds=speeds))).bind()
     m, d = 130.0, 0.2
     x = system.to_x(system.state({"th": 0.2, "v": 1.3, "omega": 0.8}))
@@ -206,7 +215,10 @@ def test_q61_the_gyroscopic_term_has_a_part_from_explicit_time():
 
 
 def test_q88_the_pursuit_has_dm_dt_in_its_thrust():
-    """Printed (8.7), (8.8): m[...] in the thrust, in kg m/s instead of N. With dm/dt it is Newton's law with multiplier."""
+    """Printed (8.7), (8.8): m[...] in the thrust, in kg m/s instead of N.
+
+    With dm/dt it is Newton's law with multiplier.
+    """
     x, y = ap.coordinates("x y")
     ground = ap.Frame("ground")
     xi, eta = 1 + t / 2 + sp.sin(2 * t) / 5, sp.Rational(1, 2) + sp.cos(t) / 5
@@ -234,7 +246,10 @@ def test_q88_the_pursuit_has_dm_dt_in_its_thrust():
 
 
 def test_q26_reactions_vanish_only_along_virtual_displacements():
-    """Printed (2.6): sum F_i dx_i/dq_w = 0 for all w. In a1 at t = 0 the reaction is not zero, but along (1, phi_x) it is."""
+    """Printed (2.6): sum F_i dx_i/dq_w = 0 for all w.
+
+    In a1 at t = 0 the reaction is not zero, but along (1, phi_x) it is.
+    """
     model = ap.library.pursuit()
     mechanics = Mechanics(model)
     system = ap.compile(ap.derive(model)).bind()

@@ -159,7 +159,9 @@ def test_joints_place_their_origin_and_turn():
     ground = ap.Frame()
     at = {A: 0.3, B: -0.8, C: 1.1, x: 0.5, y: 0.7}
     pin = ground.pin(A, "z", at=(1, 2, 0))
-    np.testing.assert_allclose(numbers(ground.components(pin.point(1, 0)), at).ravel(), [1 + np.cos(0.3), 2 + np.sin(0.3), 0])
+    np.testing.assert_allclose(
+        numbers(ground.components(pin.point(1, 0)), at).ravel(), [1 + np.cos(0.3), 2 + np.sin(0.3), 0]
+    )
     slide = ground.slide(x, "-y", at=(1, 0, 0))
     np.testing.assert_allclose(numbers(ground.components(slide.origin), at).ravel(), [1, -0.5, 0])
     assert slide.axes is ground
@@ -170,7 +172,9 @@ def test_joints_place_their_origin_and_turn():
     )
     free = ground.free(x, y, 3, A, B, C)
     np.testing.assert_allclose(
-        numbers(rotation_between(ground, free), at), Rotation.from_euler("ZXY", [0.3, -0.8, 1.1]).as_matrix(), atol=1e-15
+        numbers(rotation_between(ground, free), at),
+        Rotation.from_euler("ZXY", [0.3, -0.8, 1.1]).as_matrix(),
+        atol=1e-15,
     )
     universal = ground.universal(A, B)
     np.testing.assert_allclose(

@@ -113,7 +113,13 @@ def test_bad_names_are_named(names, words):
 
 def test_keys():
     x = ap.coordinates("x")
-    assert [key(x), key(x.rate), key("x'"), key("x.rate"), key("x''")] == ["x", "x.rate", "x.rate", "x.rate", "x.rate.rate"]
+    assert [key(x), key(x.rate), key("x'"), key("x.rate"), key("x''")] == [
+        "x",
+        "x.rate",
+        "x.rate",
+        "x.rate",
+        "x.rate.rate",
+    ]
     with pytest.raises(ModelError, match=r"Got 3 as a name; give a symbol made by appell or its name as text"):
         key(3)
     with pytest.raises(ModelError, match="Got x as a name"):

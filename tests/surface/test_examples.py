@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import appell as ap
 from appell.cli import app
 from appell.code import heyoka_code
 
@@ -137,6 +138,12 @@ def test_every_page_is_reachable_from_the_readme():
         targets = [(page.parent / t).resolve() for t in LINK.findall(page.read_text()) if t.endswith(".md")]
         left += [target for target in targets if target not in seen and target.exists()]
     assert {page.resolve() for page in PAGES} <= {page.resolve() for page in seen}
+
+
+def test_models_of_the_readme_exist():
+    named = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(named) >= 16
+    assert set(named) <= set(ap.library.names())
 
 
 def refresh(page):

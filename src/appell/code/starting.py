@@ -18,13 +18,11 @@ CLOSE = 1e-9
 
 
 def _checked(system: System, *given: Mapping[str, float]) -> None:
-    known = (*names_of(system.model), *(s.label for s in system.equations.speeds))
+    known = tuple(dict.fromkeys((*names_of(system.model), *(s.label for s in system.equations.speeds))))
     for values in given:
-        for label, value in values.items():
+        for label in values:
             if label not in known:
                 raise ModelError(unknown(label, known, f"entry of the state of {system.model.name!r}"))
-            if not np.isfinite(value):
-                raise ModelError(f"The starting value of {label!r} must be a finite number, got {value}.")
 
 
 def given_state(system: System, given: Mapping[str, float], t: float) -> State:
@@ -68,7 +66,13 @@ def _with_velocities(
         u = np.array([keep.get(s.label, 0.0) for s in equations.speeds])
         if equations.chart.redundant:
             raise ModelError("Nonlinear quasi-velocities cannot start a motion; give the rates of the coordinates.")
-        return system.from_x(t, np.concatenate([q, u, z]))
+        state = system.from_x(t, np.concatenate([q, u, z]))
+        if not np.all(np.isfinite(state.v)):
+            raise InconsistentStartError(
+                f"The speeds {', '.join(map(str, quasi))} are dependent at these positions and do not give the rates; "
+                "choose others in the formulation."
+            )
+        return state
     found, left = project_velocities(mechanics, t, q, v, z, system.p, np.flatnonzero(~kept))
     if left > CLOSE * max(1.0, float(np.max(np.abs(v), initial=0.0))):
         _explain_velocities(system, t, q, found, z, left, [r for r, k in zip(rates, kept, strict=True) if k])

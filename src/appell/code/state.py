@@ -92,6 +92,22 @@ def names_of(model: Model) -> tuple[str, ...]:
     return (*(s.label for s in q), *(s.rate.label for s in q), *(s.label for s in model.states))
 
 
+def number(label: str, value: Any) -> float:
+    """A finite number for a name."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = np.nan
+    if not np.isfinite(found):
+        raise ModelError(f"The value of {label!r} must be a finite number, got {value!r}.")
+    return found
+
+
+def numbers(given: Mapping[Any, Any] | None) -> dict[str, float]:
+    """Finite numbers by the labels of their names."""
+    return {key(name): number(key(name), value) for name, value in (given or {}).items()}
+
+
 def unknown(label: str, known: Sequence[str], what: str) -> str:
     """A message for a name that does not exist, with the nearest that does."""
     near = difflib.get_close_matches(label, known, 1)

@@ -15,7 +15,7 @@ from appell.code import heyoka_code
 from appell.code.code import Code, function_of
 from appell.code.export import write_c
 from appell.code.starting import consistent_state, given_state
-from appell.code.state import State, unknown
+from appell.code.state import State, number, numbers, unknown
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.model.body import RigidBody
@@ -63,10 +63,7 @@ class System:
             label = key(name)
             if label not in letters:
                 raise ModelError(unknown(label, sorted(letters), f"parameter or input of {self.model.name!r}"))
-            number = float(value)
-            if not np.isfinite(number):
-                raise ModelError(f"The value of {label!r} must be a finite number, got {value!r}.")
-            bound[label] = number
+            bound[label] = number(label, value)
         system = System(self.code, bound)
         if not system.missing:
             system.check_masses()
@@ -116,7 +113,13 @@ class System:
     # Functions of the state x = (q, u, z).
 
     def rhs(self, t: float, x: Any, w: Any = None) -> np.ndarray:
-        """x' = f(t, x); x of shape (n,) or (n, B) for many states at once. Fits `scipy.integrate.solve_ivp`."""
+        """The right-hand side x' = f(t, x); it fits `scipy.integrate.solve_ivp`.
+
+        Args:
+            t: Time.
+            x: The state (q, u, z): shape (n,), or (n, B) for B states at once.
+            w: Values of the open inputs; those that are bound if left out.
+        """
         x = np.asarray(x, dtype=float)
         w = self.w if w is None else np.asarray(w, dtype=float)
         if x.shape[0] != self.equations.x.numel():
@@ -129,15 +132,15 @@ class System:
         return self.code.rhs.flat(t, x, w, self.p)
 
     def jacobian(self, t: float, x: Any) -> np.ndarray:
-        """df/dx."""
+        """The Jacobian df/dx of the right-hand side at a time and a state x = (q, u, z)."""
         return self.code.jacobian(t, np.asarray(x, dtype=float), self.w, self.p)[0]
 
     def mass_matrix(self, t: float, x: Any) -> np.ndarray:
-        """A of A y = b."""
+        """A of A y = b at a time and a state x = (q, u, z)."""
         return self.code.linear_system(t, np.asarray(x, dtype=float), self.w, self.p)[0]
 
     def forcing(self, t: float, x: Any) -> np.ndarray:
-        """b of A y = b."""
+        """b of A y = b at a time and a state x = (q, u, z)."""
         return self.code.linear_system(t, np.asarray(x, dtype=float), self.w, self.p)[1][:, 0]
 
     def accelerations(self, state: State) -> np.ndarray:
@@ -174,9 +177,13 @@ class System:
     def state(self, given: Mapping[Any, float] | None = None, t: float = 0.0) -> State:
         """A starting state: positions as given (else zero), rates or speeds as given, the rest from the constraints.
 
-        Raises an error if the positions do not satisfy the constraints; `consistent` finds some that do.
+        Positions that do not satisfy the constraints are an error; `consistent` finds some that do.
+
+        Args:
+            given: Values by symbol or name: coordinates, extra states, and rates or speeds.
+            t: Time.
         """
-        return given_state(self, {key(n): float(v) for n, v in (given or {}).items()}, t)
+        return given_state(self, numbers(given), t)
 
     def consistent(
         self, keep: Mapping[Any, float] | None = None, near: Mapping[Any, float] | None = None, t: float = 0.0
@@ -188,12 +195,7 @@ class System:
             near: Guesses for the others (zero, or the model's suggested start, if left out).
             t: Time.
         """
-        return consistent_state(
-            self,
-            {key(n): float(v) for n, v in (keep or {}).items()},
-            {key(n): float(v) for n, v in (near or {}).items()},
-            t,
-        )
+        return consistent_state(self, numbers(keep), numbers(near), t)
 
     def to_x(self, state: State) -> np.ndarray:
         """x = (q, u, z) of a state."""

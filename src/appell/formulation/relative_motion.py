@@ -30,8 +30,8 @@ class RelativeMotion(AbstractFormulation):
        Z_s = -\frac{\partial (V^0+V^\omega)}{\partial q_s} + Q_s^{\dot\omega} + \Gamma_s $$
     with $R_r = S_r - U$ from relative accelerations alone, and, the masses frozen,
 
-    - $V^0 = \sum m\,a_0\cdot r'$ (the carrier's translation), $V^\omega = -\tfrac12\sum m|\omega\times r'|^2$
-    (centrifugal),
+    - $V^0 = \sum m\,a_0\cdot r'$ (the carrier's translation),
+    - $V^\omega = -\tfrac12\sum m|\omega\times r'|^2$ (centrifugal),
     - $Q^{\dot\omega}_s = -\sum m(\dot\omega\times r')\cdot\partial r'/\partial q_s$ (Euler),
     - $\Gamma_s = -2\sum m(\omega\times\dot r')\cdot\partial r'/\partial q_s$ (Coriolis, gyroscopic).
 

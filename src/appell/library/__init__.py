@@ -28,18 +28,30 @@ MODELS: dict[str, str] = {
     "differential-drive": "_differential_drive:differential_drive",
     "driven-pendulum": "_driven_pendulum:driven_pendulum",
     "four-bar": "_four_bar:four_bar",
+    "hauled-chain": "_hauled_chain:hauled_chain",
+    "hopper-cart": "_hopper_cart:hopper_cart",
     "knife-edge": "_knife_edge:knife_edge",
+    "leaking-disk": "_leaking_disk:leaking_disk",
+    "leaking-sleigh": "_leaking_sleigh:leaking_sleigh",
     "pendulum-chain": "_pendulum_chain:pendulum_chain",
+    "pursuit": "_pursuit:pursuit",
+    "raindrop": "_raindrop:raindrop",
+    "rocket": "_rocket:rocket",
+    "rocket-car": "_rocket_car:rocket_car",
     "rolling-ball": "_rolling_ball:rolling_ball",
     "rolling-disk": "_rolling_disk:rolling_disk",
     "slider-crank": "_slider_crank:slider_crank",
     "snakeboard": "_snakeboard:snakeboard",
     "spherical-pendulum": "_spherical_pendulum:spherical_pendulum",
     "sprayer": "_sprayer:sprayer",
+    "two-streams": "_two_streams:two_streams",
 }
 """From the name on the command line to file and function."""
 
-_FUNCTIONS = {where.partition(":")[2]: where for where in MODELS.values()}
+COMPANIONS = ("_pursuit:pursuit_speeds", "_rocket:rocket_events")
+"""What goes with a model but is no part of it: quasi-velocities for a formulation, events for a run."""
+
+_FUNCTIONS = {where.partition(":")[2]: where for where in (*MODELS.values(), *COMPANIONS)}
 
 
 def names() -> tuple[str, ...]:
@@ -74,12 +86,12 @@ def model(name: str, options: Mapping[str, Any] | None = None) -> Model:
     return function(**(options or {}))
 
 
-def _load(where: str) -> Callable[..., Model]:
+def _load(where: str) -> Callable[..., Any]:
     file, _, function = where.partition(":")
     return getattr(import_module(f"appell.library.{file}"), function)
 
 
-def __getattr__(name: str) -> Callable[..., Model]:
+def __getattr__(name: str) -> Callable[..., Any]:
     if name not in _FUNCTIONS:
         raise AttributeError(f"appell.library has no name {name!r}")
     function = _load(_FUNCTIONS[name])

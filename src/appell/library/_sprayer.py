@@ -181,7 +181,8 @@ def sprayer(
 
     open_ = drained(1, m, m_empty)
     forces: list[AbstractForce] = []
-    rates = []
+    rates: list[sp.Expr] = []
+    jets: list[sp.Expr] = []
     for i, k in enumerate(listed, 1):
         flow = (mu if k.flow is None else k.flow) * open_
         speed = u0 if k.speed is None else k.speed
@@ -189,6 +190,7 @@ def sprayer(
         jet = (speed * sp.cos(k.angle), speed * sp.sin(k.angle))
         own = (forward - k.y * theta.rate, sideways + k.x * theta.rate)
         rates.append(-flow)
+        jets.extend(jet)
         if mode == "paper":
             u = (own[0] + jet[0], own[1] + jet[1])
             factor = flow - k_d * _length(*u) - k_f
@@ -198,6 +200,10 @@ def sprayer(
         forces.append(Stream(liquid, body.vector(*jet), -flow, place, source=source, name=f"jet {i}"))
         factor = -k_d * _length(*own) - k_f
         forces.append(Force(body.vector(factor * own[0], factor * own[1]), place, chassis, f"resistance {i}"))
+    used = {R, a, d, inertia, Iw, m_empty, k_d, k_f}.union(*(e.free_symbols for e in (*rates, *jets)))
+    used |= {m_r} if mode == "paper" else set()
+    used |= {x_t, y_t} if internal_flow or separate_tank else set()
+    used |= {k_t} if separate_tank else set()
     values: dict[Any, Any] = {
         R: 0.3, a: 0.5, d: 0.2, inertia: 10.0, Iw: 0.1, m_empty: 50.0 if mode == "paper" else 100.0, mu: 2.0 / len(listed),
         u0: 0.5, k_d: 0.1, k_f: 0.05, parameters("alpha", "rad"): 2 * sp.pi / 3, x_t: 0.2, y_t: 0.0, k_t: 0.2, m_r: 1.0,
@@ -207,23 +213,23 @@ def sprayer(
             tau = inputs(f"tau_{name}", "N*m", "motor torque")
             forces.append(Torque(tau * body.y, wheels[name], chassis, f"motor {name}"))
             values[tau] = suggested
+            used.add(tau)
     else:
         force, moment = inputs("force moment", "N N*m", "drive")
         forces.append(Force(force * body.x, axle, chassis, "driving force"))
         forces.append(Torque(moment * body.z, chassis, name="driving moment"))
         values.update({force: 3.2 / 0.3, moment: 0.4 * 0.5 / 0.3})
+        used |= {force, moment}
     rows = [Nonholonomic(sideways, "no side slip")]
     for name in WHEELS:
         side = _PLACES[name][1]
         rows.append(Nonholonomic(forward - side * a * theta.rate - R * phi[name].rate, f"rolling {name}"))
-    bare = Model(ground, (x, y, theta, *phi.values()), bodies, forces, rows, {m: sp.Add(*rates)})
-    known = {*bare.parameters, *bare.inputs}
     return Model(
-        ground, bare.coordinates, bodies, forces, rows, bare.states,
+        ground, (x, y, theta, *phi.values()), bodies, forces, rows, {m: sp.Add(*rates)},
         name="sprayer",
         description="a spraying robot on four wheels whose tank runs empty"
         + (". The equations as the paper prints them, not physics." if mode == "paper" else ""),
-        values={letter: value for letter, value in values.items() if letter in known},
+        values={letter: value for letter, value in values.items() if letter in used},
         start={
             x: 0.0, y: 0.0, theta: 0.0, x.rate: 1.0, y.rate: 0.0, theta.rate: 0.0, m: 150.0,
             **{e: 0.0 for e in phi.values()}, **{e.rate: 1.0 / 0.3 for e in phi.values()},

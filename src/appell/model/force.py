@@ -115,7 +115,12 @@ class Torque(AbstractForce):
 
 @dataclass(frozen=True, eq=False, init=False)
 class Potential(AbstractForce):
-    """A potential energy V(q, t); its force is -dV/dq."""
+    """A potential energy V(q, t); its force is -dV/dq.
+
+    Args:
+        energy: A formula in coordinates, parameters and time.
+        name: Its name in the power balance.
+    """
 
     energy: sp.Expr
     name: str = "potential"

@@ -129,7 +129,12 @@ class Frame:
         return self._child(Rotation(unit_axis(axis), sp.sympify(angle)), name)
 
     def rotate_body(self, sequence: str, *angles: Any) -> Frame:
-        """Body-fixed sequence: `rotate_body("zxy", yaw, lean, spin)`."""
+        """This frame turned about axes of its own, one after the other: `rotate_body("zxy", yaw, lean, spin)`.
+
+        Args:
+            sequence: The axes, each turned with the frame by the turns before it.
+            angles: One angle for each, in radians.
+        """
         if len(sequence) != len(angles):
             raise ModelError(
                 f"The sequence {sequence!r} has {len(sequence)} turns but {len(angles)} angles were given."
@@ -143,6 +148,13 @@ class Frame:
         """This frame turned by the unit quaternion w + xi + yj + zk.
 
         Its norm is kept by a constraint that the model adds by itself.
+
+        Args:
+            w: Scalar part.
+            x: First component of the vector part.
+            y: Second component.
+            z: Third component.
+            name: A name for reports.
         """
         quaternion = tuple(sp.sympify(e) for e in (w, x, y, z))
         child = self._child(Rotation(quaternion=quaternion), name)
@@ -200,25 +212,52 @@ class Frame:
     # Joints: the child frame that a joint leaves free to move.
 
     def pin(self, angle: Any, axis: Any = "z", at: Iterable[Any] = (0, 0, 0), name: str | None = None) -> Frame:
-        """A hinge at a point of this frame: the child turns about `axis` by `angle`."""
+        """A hinge: the child turns by `angle`.
+
+        Args:
+            angle: Any formula, in radians.
+            axis: The axis of the hinge, as for `rotate`.
+            at: Its place in this frame; the child's origin is there.
+            name: A name for reports.
+        """
         child = self.rotate(axis, angle, name)
         child.origin = self.point(*at)
         return child
 
     def slide(self, distance: Any, axis: Any = "x", at: Iterable[Any] = (0, 0, 0), name: str | None = None) -> Frame:
-        """A prismatic joint: the child moves along `axis` by `distance` and does not turn."""
+        """A prismatic joint: the child moves and does not turn.
+
+        Args:
+            distance: How far it has moved.
+            axis: The direction, as for `rotate`.
+            at: Where it is at distance zero.
+            name: A name for reports.
+        """
         start = triple(at, "A point")
         steps = (sp.sympify(distance) * k for k in unit_axis(axis))
         return self.at(self.point(*(a + b for a, b in zip(start, steps, strict=True))), name)
 
     def universal(self, first: Any, second: Any, axes: str = "xy", at: Iterable[Any] = (0, 0, 0)) -> Frame:
-        """A Cardan joint: two turns about crossing axes."""
+        """A Cardan joint: two turns about crossing axes.
+
+        Args:
+            first: Angle about the first axis, which is fixed in this frame.
+            second: Angle about the second axis, which is fixed in the child.
+            axes: The two axes.
+            at: Its place in this frame.
+        """
         child = self.rotate_body(axes, first, second)
         child.origin = self.point(*at)
         return child
 
     def spherical(self, *attitude: Any, at: Iterable[Any] = (0, 0, 0), sequence: str = "zxy") -> Frame:
-        """A ball joint: three angles (body-fixed `sequence`) or four quaternion components."""
+        """A ball joint.
+
+        Args:
+            attitude: Three angles, or four components of a unit quaternion, the scalar part first.
+            at: Its place in this frame.
+            sequence: For angles: the axes, as for `rotate_body`.
+        """
         if len(attitude) == 4:
             child = self.rotate_quaternion(*attitude)
         elif len(attitude) == 3:
@@ -229,16 +268,39 @@ class Frame:
         return child
 
     def planar(self, x: Any, y: Any, angle: Any, at: Iterable[Any] = (0, 0, 0), name: str | None = None) -> Frame:
-        """Motion in the x-y plane of this frame."""
+        """Motion in the x-y plane of this frame.
+
+        Args:
+            x: First coordinate of the child's origin.
+            y: Second coordinate.
+            angle: Turn about z.
+            at: Where x = y = 0 is.
+            name: A name for reports.
+        """
         start = triple(at, "A point")
         return self.pin(angle, "z", (start[0] + x, start[1] + y, start[2]), name)
 
     def free(self, x: Any, y: Any, z: Any, *attitude: Any, sequence: str = "zxy") -> Frame:
-        """Six degrees of freedom: a position and three angles or four quaternion components."""
+        """Six degrees of freedom.
+
+        Args:
+            x: First coordinate of the child's origin.
+            y: Second coordinate.
+            z: Third coordinate.
+            attitude: Three angles or four quaternion components, as for `spherical`.
+            sequence: For angles: the axes, as for `rotate_body`.
+        """
         return self.spherical(*attitude, at=(x, y, z), sequence=sequence)
 
     def weld(self, at: Iterable[Any] = (0, 0, 0), axis: Any = "z", angle: Any = 0, name: str | None = None) -> Frame:
-        """No freedom at all: a frame fixed in this one."""
+        """No freedom at all: a frame fixed in this one.
+
+        Args:
+            at: Where its origin is.
+            axis: The axis about which it is turned.
+            angle: By how much.
+            name: A name for reports.
+        """
         return self.pin(angle, axis, at, name)
 
 

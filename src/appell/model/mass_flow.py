@@ -27,14 +27,12 @@ class Stream(AbstractForce):
         body: The body that gains or loses mass.
         velocity: Velocity of what comes or goes, relative to the body there.
         rate: Mass per second into the body; negative for what is ejected. Left out, the stream carries all of the
-            body's
-            dm/dt that other streams do not, also where the mass depends on velocities, so that its rate contains
-            accelerations.
+            body's dm/dt that other streams do not, also where the mass depends on velocities, so that its rate
+            contains accelerations.
         at: The point of the body where it happens; the centre if left out.
         absolute: Whether `velocity` is the velocity against the ground instead.
         source: For flow inside a rigid body: the point it comes from (the tank). The moving liquid's Coriolis force,
-            and
-            with it jet damping, is then added: -2 mu omega x (at - source), acting half-way.
+            and with it jet damping, is then added: -2 mu omega x (at - source), acting half-way.
         name: Its name in the power balance.
     """
 

@@ -143,7 +143,13 @@ class Model:
         coordinates: Iterable[Coordinate] = (),
         states: Mapping[ExtraState, Any] | None = None,
     ) -> Model:
-        """The same model with more constraints, forces, bodies, coordinates or extra states."""
+        """The same model with more in it.
+
+        Args:
+            parts: Constraints, forces and bodies.
+            coordinates: More coordinates, behind those there are.
+            states: More extra states and their rates.
+        """
         bodies = tuple(p for p in parts if isinstance(p, Particle | RigidBody))
         constraints = tuple(p for p in parts if isinstance(p, AbstractConstraint))
         forces = tuple(p for p in parts if not isinstance(p, Particle | RigidBody | AbstractConstraint))
@@ -228,7 +234,7 @@ class Model:
                     f"In {place}: {formula} contains a function or derivative that SymPy does not know in closed form; "
                     "write q.rate for velocities and give functions explicitly."
                 )
-            if not formula.is_finite and formula.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
+            if formula.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
                 raise ModelError(f"In {place}: the formula {formula} is not finite.")
         letters = [found[k] for k in sorted(found)]
         names = [s.name for s in (*self.coordinates, *self.states, *letters)]

@@ -212,7 +212,7 @@ def time_derivative(expression: Any) -> sp.Expr:
     Example:
         >>> x = coordinates("x")
         >>> time_derivative(x**2 * t)
-        2*t*x*x' + x**2
+        x**2 + 2*x*x'*t
     """
     expression = sp.sympify(expression)
     total = sp.diff(expression, t)

@@ -20,6 +20,7 @@ from appell.graph.kinks import Modal, has_kinks
 from appell.motion.events import Event
 
 AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
+RESTING = 1e-9  # a switching function up to this is on zero
 Inputs = Callable[[float, np.ndarray], np.ndarray]
 
 
@@ -178,10 +179,23 @@ class Modes:
             self._stick(i)
         elif rates[1] > tiny:  # both leave: stay with the mode it has
             self.modes[i] = self.modes[i] or 1
-        elif abs(rates[-1]) <= tiny:  # resting on the kink in the mode below it
-            self.modes[i] = -1
-        else:
-            self.modes[i] = 1
+        else:  # resting on the kink in the mode below it, or in the one above
+            self.modes[i] = -1 if abs(rates[-1]) <= tiny else 1
+            self._lay(i, t, x, inputs, p)
+
+    def _lay(self, i: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
+        """Move x, by rounding only, to the side of a kink it rests on, so that the condition itself says the same."""
+        assert self.modal is not None
+        m = self.modal
+        slope = ca.Function(
+            "slope", [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], [m.g[i], ca.densify(ca.gradient(m.g[i], m.x))]
+        )
+        values = np.concatenate([p, self.modes])
+        for reach in (1.0, 2.0, 4.0):
+            g, gradient = (np.array(e).ravel() for e in slope(t, x, inputs(t, x), values))
+            if g[0] * self.modes[i] >= 0 or not gradient.any():
+                return
+            x -= reach * g[0] / (gradient @ gradient) * gradient
 
     def owner(self, guard: int) -> tuple[str, int, int]:
         """What a guard belongs to: an event and its sign, or a kink."""
@@ -207,9 +221,16 @@ class Modes:
         self.modes[i] = 0
 
     def switch(self, kink: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray, side: int) -> None:
-        """Flip a kink whose guard fired; one that slid leaves on the side its mode reached."""
+        """Flip a kink whose guard fired; one that slid leaves on the side its mode reached.
+
+        Other kinks that rest on zero are looked at again: a flow that kept them there may have ended with this one.
+        """
         if self.modes[kink] == 0:
             self.modes[kink] = 1 if side == 0 else -1
-            return
-        self.modes[kink] = -self.modes[kink]
-        self._settle(kink, t, x, inputs, p)
+        else:
+            self.modes[kink] = -self.modes[kink]
+            self._settle(kink, t, x, inputs, p)
+        g = self._switches(t, x, inputs(t, x), np.concatenate([p, self.modes]))[0].ravel()
+        for i in np.flatnonzero((np.abs(g) < RESTING) & (self.modes != 0)):
+            if i != kink:
+                self._settle(int(i), t, x, inputs, p)

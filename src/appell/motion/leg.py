@@ -10,6 +10,8 @@ import numpy as np
 
 from appell.motion.flow import Flow
 
+STALL, STALLS = 1e-14, 30  # a run has collapsed after so many steps in a row that hardly move time, relative to it
+
 
 class End(Enum):
     """Why a leg ended."""

@@ -198,10 +198,16 @@ class Motion:
         return result
 
     def evaluate(self, formula: Any, times: Any = None) -> np.ndarray:
-        """Any formula in coordinates, rates, speeds, extra states, inputs, parameters and time, along the motion."""
+        """Values of a formula along the motion.
+
+        Args:
+            formula: In coordinates, rates, speeds, extra states, inputs, parameters and time; or one acceleration.
+            times: Where; the times of the table if left out.
+        """
         times = self.times if times is None else np.atleast_1d(np.asarray(times, dtype=float))
         formula = sp.sympify(formula)
         result = np.empty(times.size)
+        made: dict[Code, Machine] = {}  # a run with many events has many stretches of the same code
         second = isinstance(formula, Rate) and formula.order == 2 and formula.base in self.system.model.coordinates
         for stretch, here in self._located(times):
             equations = stretch.code.equations
@@ -210,7 +216,9 @@ class Motion:
                 index = equations.coordinates.index(formula.base)
                 machine, row = stretch.code.accelerations, index
             else:
-                machine, row = Machine(_function(equations, self.system.equations, formula), simd=False), 0
+                if stretch.code not in made:
+                    made[stretch.code] = Machine(_function(equations, self.system.equations, formula), simd=False)
+                machine, row = made[stretch.code], 0
             x = self._x(stretch, times[here])
             w = self._w(stretch, times[here])
             for i, t, column, inputs in zip(here, times[here], x.T, w, strict=True):
@@ -271,7 +279,11 @@ class Motion:
         return self.dataset.to_dataframe()
 
     def save(self, path: str | Path) -> Path:
-        """Write to NetCDF (.nc) or Zarr (.zarr), with the model's description and the versions inside."""
+        """Write the table to a file, with the description of the run and the versions of what computed it.
+
+        Args:
+            path: A name that ends in .nc (NetCDF) or .zarr.
+        """
         path = Path(path)
         if not path.parent.is_dir():
             raise AppellError(f"The folder {path.parent} does not exist; make it first.")
@@ -301,7 +313,11 @@ class Motion:
         return check(self)
 
     def reactions(self, constraint: str | None = None) -> Dataset:
-        """Forces of constraint along the motion, of one constraint or of all; see `appell.motion.reactions`."""
+        """Forces of constraint along the motion: multipliers and generalized forces.
+
+        Args:
+            constraint: Name of a constraint or of one of its rows; all if left out.
+        """
         from appell.motion.reactions import reactions
 
         return reactions(self, constraint)

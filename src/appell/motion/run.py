@@ -15,7 +15,7 @@ import sympy as sp
 
 from appell.code.code import Code
 from appell.code.machine import Machine
-from appell.code.state import State, names_of, unknown
+from appell.code.state import State, names_of, number, unknown
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.chart import Split
@@ -24,6 +24,7 @@ from appell.model.symbols import Input, key
 from appell.motion.events import Event, Occurrence
 from appell.motion.flow import Modes
 from appell.motion.leg import End, Enough, Task
+from appell.motion.masses import NOTHING, Masses
 from appell.motion.method import Method, choose
 from appell.motion.motion import Motion, Stretch
 from appell.motion.outcome import Outcome
@@ -110,7 +111,7 @@ def _driven(
         elif isinstance(value, sp.Basic) and value.free_symbols:
             formulas[names[label]] = value
         else:
-            numbers[label] = float(value)
+            numbers[label] = number(label, value)
     if isinstance(control, Mapping):
         formulas.update(control)
         control = None
@@ -206,6 +207,7 @@ class _Run:
         self.interrupted = False
         self._modes: dict[Code, Modes] = {}
         self._projections: dict[Code, Projection] = {}
+        self._masses: dict[Code, Masses] = {}
         self._wish: Split | Outcome | None = None
         self.began = time.perf_counter()
         self.state = state
@@ -213,8 +215,13 @@ class _Run:
         self.use(self._best_code(system.code, state))
         self.x = self.bound.to_x(state)
         self.projection(self.t, self.x)
-        if not np.all(np.isfinite(self.x)):
-            raise IntegrationError("The speeds cannot be found at the start: the chosen speeds are dependent there.")
+        if not np.all(np.isfinite([*self.x, *self.bound.from_x(self.t, self.x)])):
+            chosen = ", ".join(map(str, self.code.equations.speeds))
+            raise IntegrationError(
+                f"The speeds {chosen} are dependent at the start; choose others, or leave the choice to appell."
+            )
+        self._first = self.masses.start(self.t, self.x, self.w, self.p)
+        self._inertia = self._smallest() if self.masses.names else 0.0
         self.modes.start(self.t, self.x, self.inputs, self.p)
         self.method: Method = choose(
             method,
@@ -237,7 +244,8 @@ class _Run:
         if code not in self._projections:
             self._projections[code] = Projection(code, self.p)
             self._modes[code] = Modes(code, self.events, self.law is not None)
-        self.projection, self.modes = self._projections[code], self._modes[code]
+            self._masses[code] = Masses(code)
+        self.projection, self.modes, self.masses = self._projections[code], self._modes[code], self._masses[code]
         self._calm = np.inf
 
     def _best_code(self, code: Code, state: State) -> Code:
@@ -279,6 +287,9 @@ class _Run:
         if self.interrupted:
             self._wish = Outcome.INTERRUPTED
             raise Enough
+        if self.masses.names and self.masses.negative(t, x, self._mass_inputs(t, x), self.p, self._first) is not None:
+            self._wish = Outcome.MASS_USED_UP
+            raise Enough
         if self.code.equations.split.dependent:
             self._look_at_speeds(t, x)
         return changed
@@ -311,6 +322,9 @@ class _Run:
             self._wish = best
             raise Enough
         self._calm = 2 * growth
+
+    def _mass_inputs(self, t: float, x: np.ndarray) -> np.ndarray:
+        return self.inputs(t, x) if self.masses.driven else self._some_inputs()
 
     def _some_inputs(self) -> np.ndarray:
         return np.zeros(len(self.code.equations.inputs)) if self.law is not None else self.bound.w
@@ -361,6 +375,8 @@ class _Run:
         )  # fmt: skip
         self._wish = None
         leg = self.method.integrate(task)
+        if self._wish is Outcome.MASS_USED_UP:
+            leg, self._used_up = self.masses.cut(leg, w, self.p, self._first)
         self.max_steps -= leg.steps
         self.t, self.x = float(leg.times[-1]), np.array(leg.final)
         self.stretches.append(Stretch(self.code, w, p, leg.times, leg.dense, np.array(leg.final)))
@@ -471,10 +487,17 @@ class _Run:
         assert isinstance(self._wish, Outcome)
         self.outcome = self._wish
         self.detail = f"t = {self.t:.9g}"
+        if self.outcome is Outcome.MASS_USED_UP:
+            self.detail += f": the mass of {self._used_up!r}; end its flow in time, for example by appell.drained"
         if self.outcome is Outcome.SPEEDS_SINGULAR:
             chosen = ", ".join(map(str, self.code.equations.speeds))
             self.detail += f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"
         return False
+
+    def _smallest(self) -> float:
+        """The smallest singular value of the matrix of the accelerations."""
+        matrix, _ = self.code.linear_system(self.t, self.x, self.w, self.p)
+        return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if np.all(np.isfinite(matrix)) else 0.0
 
     def _diagnose(self) -> None:
         """Where it stopped and the likely cause."""
@@ -482,8 +505,16 @@ class _Run:
         cause = (
             "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
         )
+        shrunk = bool(self.masses.names) and not self._smallest() > NOTHING * self._inertia
+        gone = self.masses.gone(self.t, self.x, self.w, self.p, self._first) if shrunk else None
         condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
-        if matrix.size and not (condition < 1e12):
+        if gone is not None:
+            self.outcome = Outcome.MASS_USED_UP
+            cause = f"nothing is left of the mass of {gone!r}; end its flow in time, for example by appell.drained"
+        elif shrunk and self.code.equations.mechanics.accelerating:
+            self.outcome = Outcome.SINGULAR
+            cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
+        elif matrix.size and not (condition < 1e12):
             self.outcome = Outcome.SINGULAR
             cause = f"its condition number is {condition:.2g}; a coordinate has no inertia or degenerates there"
         elif not np.all(np.isfinite(forcing)):

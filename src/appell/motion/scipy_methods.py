@@ -42,10 +42,15 @@ class Stepper:
     def step(self, limit: float) -> End | None:
         """One step of the solver."""
         if self._solver is None or not np.array_equal(self._solver.y, self.x):
+            if not np.all(np.isfinite(self.task.f(self.t, self.x))):
+                return End.NOT_FINITE  # from here SciPy would look for a first step without end
             self._solver = self._fresh(limit)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._solver.step()
+            try:
+                self._solver.step()
+            except ValueError:  # a Jacobian that is not finite
+                return End.NOT_FINITE
         if self._solver.status == "failed":
             return End.COLLAPSED if np.all(np.isfinite(self._solver.y)) else End.NOT_FINITE
         if not np.all(np.isfinite(self._solver.y)):

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from scipy.optimize import brentq
 
-from appell.motion.leg import End, Enough, Leg, Task
+from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
 
 LOOKS = 8  # places within a step at which the guards are looked at
 
@@ -82,7 +82,7 @@ def _first_bracket(
 def march(stepper: AnyStepper, task: Task) -> Leg:
     """Step until the end, a guard, or a fault."""
     times = [task.t0]
-    end, guard, steps = End.REACHED, -1, 0
+    end, guard, steps, stalled = End.REACHED, -1, 0, 0
     while stepper.t != task.t1:
         if steps >= task.max_steps:
             end = End.STEP_LIMIT
@@ -93,6 +93,10 @@ def march(stepper: AnyStepper, task: Task) -> Leg:
             end = fault
             break
         steps += 1
+        stalled = stalled + 1 if stepper.t - before <= STALL * max(1.0, abs(before)) else 0
+        if stalled > STALLS:
+            end = End.COLLAPSED
+            break
         if task.flow.count and task.gates.any():
             x_at = stepper.interpolant()
             crossing = first_crossing(task, x_at, before, stepper.t)

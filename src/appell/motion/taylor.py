@@ -9,7 +9,7 @@ import numpy as np
 
 from appell.code import heyoka_code
 from appell.motion.flow import Flow
-from appell.motion.leg import End, Enough, Leg, Task
+from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
 from appell.motion.stepping import first_crossing
 
 TINY = 45  # below so many operations straight-line code compiles fast and runs faster than compact code
@@ -57,8 +57,8 @@ def integrate(task: Task) -> Leg:
         t, x = float(ta.time), np.array(ta.state)
         if not np.all(np.isfinite(x)):
             return True  # heyoka itself ends the run
-        stalled[0] = stalled[0] + 1 if t - last[0] <= 1e-14 * max(1.0, abs(t)) else 0
-        if stalled[0] > 30:
+        stalled[0] = stalled[0] + 1 if t - last[0] <= STALL * max(1.0, abs(t)) else 0
+        if stalled[0] > STALLS:
             asked[0] = End.COLLAPSED
             return False
         if task.flow.count and np.any(task.guards(t, x)[task.gates] < 0):

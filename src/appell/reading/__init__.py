@@ -38,7 +38,7 @@ def text(equations: Equations, simplify: bool | None = None) -> str:
 def show(equations: Equations) -> None:
     """Typeset the equations in a notebook, print them as text elsewhere."""
     if _in_notebook():
-        from IPython.display import Math, display
+        from IPython.display import Math, display  # pyright: ignore[reportMissingImports]
 
         display(Math(latex(equations)))
     else:

@@ -1,4 +1,4 @@
-"""Which equations a page has, on the graph: kinematics, dynamics, dependent accelerations, extra states, constraints."""
+"""Which equations a page has, on the graph: kinematics, dynamics, accelerations, extra states, constraints."""
 
 from __future__ import annotations
 
@@ -78,6 +78,6 @@ def _residuals(equations: Equations) -> Block:
     mechanics, rows = equations.mechanics, equations.model.rows
     kept = [mechanics.c]
     if equations.chart.redundant:
-        kept.append(mechanics.e[[i for i, row in enumerate(rows) if row.order > 0]])
+        kept.append(mechanics.e[[i for i, row in enumerate(rows) if row.order == 1]])
     right = equations.in_state(ca.vertcat(*[e for e in kept if e.numel()] or [ca.SX(0, 1)]))
     return Block("constraints", (), ca.SX(right.numel(), 0), right, False)

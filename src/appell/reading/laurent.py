@@ -15,7 +15,7 @@ from sympy.polys.rings import PolyRing
 
 from appell.reading.sums import ONE, Monomial, Sum, common, content, generators, inverse, plus, shifted, times
 
-FACTORED = 8  # sums of more terms or generators are not factored
+FACTORED = 10  # sums of more terms or generators are not factored
 PUT = 8  # a radicand of more terms is not put in place of a squared root
 
 
@@ -41,6 +41,7 @@ class Laurent:
         self.squares: dict[int, Sum] = {}  # of a root
         self.denominators: dict[int, Sum] = {}
         self._name = name
+        self._factors: dict[tuple[tuple[Monomial, object], ...], list[tuple[Sum, int]]] = {}
         self._named_roots: dict[tuple[tuple[Monomial, object], ...], int] = {}
 
     def generator(self, formula: sp.Expr) -> int:
@@ -196,17 +197,25 @@ class Laurent:
 
     def factors(self, a: Sum) -> list[tuple[Sum, int]]:
         """Irreducible factors of a sum; the sum itself if it is long or has negative exponents."""
-        if max(len(a), len(generators(a))) > FACTORED or any(e < 0 for m in a for _, e in m):
-            return [(a, 1)]
+        key = tuple(sorted(a.items()))
+        if key not in self._factors:
+            negative = any(e < 0 for m in a for _, e in m)
+            long = max(len(a), len(generators(a))) > FACTORED
+            self._factors[key] = [(a, 1)] if negative or long or _irreducible(a) else self._factored(a)
+        return self._factors[key]
+
+    def _factored(self, a: Sum) -> list[tuple[Sum, int]]:
         used, (polynomial,) = self._in_ring([a])
         unit, listed = polynomial.factor_list()
         found = [(_from_ring(f, used), int(e)) for f, e in listed]
         found.sort(key=lambda pair: sorted(pair[0].items()))
         return found if unit == 1 else [({ONE: QQ(unit)}, 1), *found]
 
-    def _quotient(self, a: Sum, b: Sum) -> Sum | None:
-        """a / b if nothing is left over, for sums without negative exponents."""
+    def quotient(self, a: Sum, b: Sum) -> Sum | None:
+        """a / b if nothing is left over; None if there is, or if a has negative exponents."""
         self.spend(len(a) * len(b))
+        if any(e < 0 for m in a for _, e in m):
+            return None
         used, (above, below) = self._in_ring([a, b])
         whole, remainder = divmod(above, below)
         return None if remainder else _from_ring(whole, used)
@@ -236,7 +245,7 @@ class Laurent:
         for g, exponent in powers:
             shift = common([above], clear=True)
             above = shifted(above, inverse(shift))
-            while exponent and (shorter := self._quotient(above, self.denominators[g])) is not None:
+            while exponent and (shorter := self.quotient(above, self.denominators[g])) is not None:
                 above, exponent = shorter, exponent - 1
             above = shifted(above, shift)
             below = times(below, ((g, -exponent),) if exponent else ONE)
@@ -245,6 +254,18 @@ class Laurent:
 
 def _pythagoras(other: int) -> Sum:
     return {ONE: QQ(1), ((other, 2),): QQ(-1)}
+
+
+def _irreducible(a: Sum) -> bool:
+    """Whether a sum obviously has no factors: it is g m + rest, with nothing common to m and the rest."""
+    for g in generators(a):
+        having = [m for m in a if (g, 1) in m]
+        if len(having) == 1 and all(g not in dict(m) for m in a if m != having[0]):
+            rest = {m: c for m, c in a.items() if m != having[0]}
+            others = {h for h, _ in having[0]} - {g}
+            if rest and not common([rest], among=others):
+                return True
+    return False
 
 
 def _from_ring(polynomial: Iterable, used: list[int]) -> Sum:

@@ -20,8 +20,8 @@ BRACKETS = 2  # how much a pair of brackets weighs
 class Shown(sp.Symbol):
     """A letter with its place in the order of the page and its own way to be printed.
 
-    SymPy orders factors and terms by the names of symbols; the name is therefore the place, and the printed forms are
-    kept beside it.
+    SymPy orders factors and terms by the names of symbols; the name is therefore the place, and the printed forms,
+    which the printers of this package use, are kept beside it.
     """
 
     __slots__ = ("letter", "tex", "text")
@@ -30,28 +30,34 @@ class Shown(sp.Symbol):
     tex: str
 
     def __new__(cls, place: int, text: str, tex: str, letter: Letter | None = None) -> Self:
+        """Make the symbol: its place, how it is printed as text and in LaTeX, and what it stands for."""
         obj = sp.Symbol.__xnew__(cls, f"{place:05d} {text}", real=True)
         obj.text, obj.tex, obj.letter = text, tex, letter
         return obj
 
     @classmethod
     def of(cls, place: int, letter: Letter) -> Self:
-        """A letter of the model; names of constraint rows in it are made words."""
+        """A letter of the model."""
         if isinstance(letter, Evolving):
-            return cls(place, str(letter), sp.latex(letter), letter)
+            return cls(place, str(letter), _upright(sp.latex(letter), getattr(letter, "base", letter).name), letter)
+        # The multiplier of a constraint row bears the name of the row, which need not be a word.
         word = re.sub(r"\W+", "_", letter.name).strip("_")
-        return cls(place, word, sp.latex(sp.Symbol(word)), letter)
+        return cls(place, word, _upright(sp.latex(sp.Symbol(word)), word), letter)
 
     @property
     def varies(self) -> bool:
         """Whether it is anything but a parameter."""
         return not isinstance(self.letter, Parameter)
 
-    def _sympystr(self, printer: Any) -> str:
-        return self.text
 
-    def _latex(self, printer: Any) -> str:
-        return self.tex
+def _upright(tex: str, name: str) -> str:
+    """Names of several letters are set upright, or they would look like products."""
+    inner = sp.latex(sp.Symbol(name))
+    word = re.match(r"[A-Za-z]{2,}", inner)
+    if word is None:
+        return tex
+    before, _, after = tex.rpartition(inner)
+    return rf"{before}\mathrm{{{word.group()}}}{inner[word.end() :]}{after}"
 
 
 def ordered_parameters(equations: Equations) -> list[Parameter]:

@@ -64,7 +64,7 @@ class Normal:
         return total
 
     def _turn(self, angle: Sum) -> tuple[Sum, Sum]:
-        """Sine and cosine of a sum of angles, by the addition theorem; an angle with a fixed part is not taken apart."""
+        """Sine and cosine of a sum of angles, by the addition theorem; a sum with a constant is not taken apart."""
         multiply = self.algebra.multiply
         fixed = any(not any(isinstance(self.algebra.formulas[g], Shown) for g, _ in m) for m in angle)
         parts = [(angle, 1)] if fixed else [self._part(m, c) for m, c in sorted(angle.items())]

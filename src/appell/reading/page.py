@@ -20,7 +20,7 @@ from appell.reading.sharing import Names, Shared, numbered
 if TYPE_CHECKING:
     from appell.equations import Equations
 
-SMALL = 600  # larger graphs are not simplified unless it is asked for
+SMALL = 900  # larger graphs are not simplified unless it is asked for
 BUDGET = 200_000  # work of a simplification
 FORCED = 2_000_000  # the same where it is asked for
 LONGER = 1.3  # named quantities are preferred to simplified formulas that are longer by this factor
@@ -113,8 +113,8 @@ class _Writer:
         number = 0
         for block, graphs in zip(self.blocks, self.graphs, strict=True):
             unknowns = self._unknowns(block)
-            for graph in graphs:
-                row = simplifier.row(unknowns, self.shared.columns[number], block.scaled)
+            for lead, graph in enumerate(graphs):
+                row = simplifier.row(unknowns, self.shared.columns[number], block.scaled, lead)
                 if row is not None and agrees(row, simplifier.names, graph, unknowns, self.arguments, self.leaves):
                     rows[number] = row
                 number += 1

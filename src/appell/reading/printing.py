@@ -8,12 +8,16 @@ import sympy as sp
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
+from appell.reading.letters import Shown
 from appell.reading.page import Page
 from appell.reading.rows import Row
 
 WIDTH = 110  # of a line of text
 LATEX_WIDTH = 220  # of a line of LaTeX source
 LEFT_WIDTH = 40  # longer left sides are not aligned with others
+
+
+Sides = tuple[list[str], list[str]]  # terms of the left and of the right side
 
 
 def _positive_first(terms: list[sp.Expr]) -> list[sp.Expr]:
@@ -24,6 +28,9 @@ def _positive_first(terms: list[sp.Expr]) -> list[sp.Expr]:
 class _Text(StrPrinter):
     sign = "*"
 
+    def _print_Shown(self, expr: Shown) -> str:
+        return expr.text
+
     def _as_ordered_terms(self, expr: sp.Expr, order: Any = None) -> list[sp.Expr]:
         return _positive_first(super()._as_ordered_terms(expr, order=order))
 
@@ -33,6 +40,9 @@ class _Text(StrPrinter):
 
 class _Latex(LatexPrinter):
     sign = " "
+
+    def _print_Shown(self, expr: Shown) -> str:
+        return expr.tex
 
     def _as_ordered_terms(self, expr: sp.Expr, order: Any = None) -> list[sp.Expr]:
         return _positive_first(super()._as_ordered_terms(expr, order=order))
@@ -48,7 +58,7 @@ def as_text(page: Page) -> str:
     for section in page.sections:
         lines += ["", section.heading, *_aligned([_sides(row, printer) for row in section.rows])]
     if page.names:
-        names = [(name.text, _terms(formula, printer)) for name, formula in page.names.items()]
+        names = [([name.text], _terms(formula, printer)) for name, formula in page.names.items()]
         lines += ["", "where", *_aligned(names)]
     return "\n".join([*lines, "", _count(page)])
 
@@ -60,7 +70,7 @@ def as_latex(page: Page) -> str:
     for section in page.sections:
         lines += [rf"&\text{{{section.heading}}}", *_latex_lines([_sides(row, printer) for row in section.rows])]
     if page.names:
-        names = [(name.tex, _terms(formula, printer)) for name, formula in page.names.items()]
+        names = [([name.tex], _terms(formula, printer)) for name, formula in page.names.items()]
         lines += [r"&\text{where}", *_latex_lines(names)]
     lines.append(rf"&\text{{{_count(page)}}}")
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
@@ -70,10 +80,10 @@ def _count(page: Page) -> str:
     return f"{page.operations} operation{'' if page.operations == 1 else 's'} for one right-hand side"
 
 
-def _sides(row: Row, printer: _Text | _Latex) -> tuple[str, list[str]]:
-    """The left side, coefficients before unknowns in the order of these, and the terms of the right side."""
+def _sides(row: Row, printer: _Text | _Latex) -> tuple[list[str], list[str]]:
+    """Terms of the left side, coefficients before unknowns in the order of these, and terms of the right side."""
     if not row.left:
-        return _joined(_terms(row.right, printer)), ["0"]
+        return _terms(row.right, printer), ["0"]
     words = []
     for coefficient, unknown in row.left:
         letter = printer.doprint(unknown)
@@ -83,7 +93,7 @@ def _sides(row: Row, printer: _Text | _Latex) -> tuple[str, list[str]]:
             words.append(printer.in_brackets(printer.doprint(coefficient)) + printer.sign + letter)
         else:
             words.append(printer.doprint(coefficient) + printer.sign + letter)
-    return _joined(words), _terms(row.right, printer)
+    return words, _terms(row.right, printer)
 
 
 def _terms(formula: sp.Expr, printer: _Text | _Latex) -> list[str]:
@@ -110,24 +120,29 @@ def _folded(words: list[str], width: int) -> list[str]:
     return lines
 
 
-def _aligned(equations: list[tuple[str, list[str]]]) -> list[str]:
-    width = max((len(left) for left, _ in equations if len(left) <= LEFT_WIDTH), default=8)
+def _aligned(equations: list[Sides]) -> list[str]:
+    lefts = [_joined(left) for left, _ in equations]
+    width = max((len(left) for left in lefts if len(left) <= LEFT_WIDTH), default=8)
     lines = []
-    for left, right in equations:
+    for left, (words, right) in zip(lefts, equations, strict=True):
         first, *others = _folded(right, WIDTH - width - 5)
         if len(left) <= LEFT_WIDTH:
             lines.append(f"  {left:<{width}} = {first}")
         elif len(left) + len(first) + 5 <= WIDTH and not others:
             lines.append(f"  {left} = {first}")
         else:
-            lines += [f"  {left}", f"  {'':<{width}} = {first}"]
+            head, *tail = _folded(words, WIDTH - 4)
+            lines += [f"  {head}", *(f"    {line}" for line in tail), f"  {'':<{width}} = {first}"]
         lines += [f"  {'':<{width}}   {line}" for line in others]
     return lines
 
 
-def _latex_lines(equations: list[tuple[str, list[str]]]) -> list[str]:
+def _latex_lines(equations: list[Sides]) -> list[str]:
     lines = []
     for left, right in equations:
+        head, *tail = _folded(left, LATEX_WIDTH)
         first, *others = _folded(right, LATEX_WIDTH)
-        lines += [f"{left} &= {first}", *(rf"&\quad {line}" for line in others)]
+        lines += [head, *(rf"\quad {line}" for line in tail)]
+        lines[-1] += f" &= {first}"
+        lines += [rf"&\quad {line}" for line in others]
     return lines

@@ -17,7 +17,7 @@ from appell.reading.letters import Shown, weight
 from appell.reading.normal import Normal
 from appell.reading.sharing import BEHIND, Names
 from appell.reading.shorten import Shortener
-from appell.reading.sums import Sum, common, content, generators, inverse, shifted, sign
+from appell.reading.sums import ONE, Rational, Sum, common, content, generators, inverse, shifted, sign
 
 POINTS = 12
 ENOUGH = 3  # so many of them must be states at which the graph has a value
@@ -37,10 +37,10 @@ class Row:
 
     left: tuple[tuple[sp.Expr, Shown], ...]
     right: sp.Expr
-    factor: sp.Expr = sp.Integer(1)
+    factor: sp.Expr = sp.S.One
 
     @classmethod
-    def of(cls, unknowns: Sequence[Shown], entries: Sequence[sp.Expr], factor: sp.Expr = sp.Integer(1)) -> Row:
+    def of(cls, unknowns: Sequence[Shown], entries: Sequence[sp.Expr], factor: sp.Expr = sp.S.One) -> Row:
         """From coefficients followed by the right-hand side."""
         left = tuple((c, s) for c, s in zip(entries, unknowns, strict=False) if c != 0)
         return cls(left, entries[-1], factor)
@@ -125,15 +125,22 @@ class Simplifier:
         rest = shifted(a, inverse(shared), 1 / share)
         return a if len(rest) == 1 else shifted(self.algebra.atom(self._name(rest, False)), shared, share)
 
-    def row(self, unknowns: Sequence[Shown], entries: Sequence[sp.Expr], scaled: bool) -> Row | None:
-        """The shortest form found of coefficients followed by a right-hand side; None if it takes too much work."""
+    def row(self, unknowns: Sequence[Shown], entries: Sequence[sp.Expr], scaled: bool, lead: int) -> Row | None:
+        """The shortest form found of a row; None if it takes too much work.
+
+        Args:
+            unknowns: The letters on the left.
+            entries: Their coefficients, then the right-hand side.
+            scaled: Whether the row may be multiplied by a factor.
+            lead: Which coefficient shall be positive.
+        """
         if any(self._unknown(e) for e in entries):
             return None
         try:
             sums = [self._normal(e) for e in entries]
             if not scaled:
                 return Row.of(unknowns, [self.shortener.shortest(a) for a in sums])
-            variants = [self._scaled(unknowns, *variant) for variant in self._variants(sums)]
+            variants = [self._scaled(unknowns, *variant, lead) for variant in self._variants(sums)]
         except TooLong:
             return None
         return min(variants, key=lambda row: row.length)
@@ -142,27 +149,70 @@ class Simplifier:
         """The row as it is, freed of sums in denominators, and of all denominators that vary."""
         algebra = self.algebra
         variants = [(sums, sp.Integer(1))]
-        whole, powers = algebra.cleared(sums)
+        whole, powers = algebra.cleared([algebra.whole(a) for a in sums])
         factor = algebra.product(powers)
         if powers:
             variants.append((whole, factor))
-        varying = {g for a in whole for m in a for g, _ in m if not self.shortener.is_parameter(g)}
+        varying = {g for a in whole for g in generators(a) if not self.shortener.is_parameter(g)}
         below = tuple((g, e) for g, e in common(whole, among=varying, clear=True) if e < 0)
         if below:
             upper = inverse(below)
             variants.append(([algebra.reduced(shifted(a, upper)) for a in whole], factor * algebra.product(upper)))
         return variants
 
-    def _scaled(self, unknowns: Sequence[Shown], sums: list[Sum], factor: sp.Expr) -> Row:
-        """Divide by what all terms have in common: numbers and powers of parameters."""
-        parameters = {g for a in sums for m in a for g, _ in m if self.shortener.is_parameter(g)}
-        shared = common(sums, among=parameters, clear=True)
+    def _scaled(self, unknowns: Sequence[Shown], sums: list[Sum], factor: sp.Expr, lead: int) -> Row:
+        """Divide by what all terms have in common.
+
+        A factor common to a whole row cannot vanish at a state where the equations determine the accelerations.
+        """
+        parameters = {g for a in sums for g in generators(a) if self.shortener.is_parameter(g)}
+        for among, clear in ((parameters, True), (None, False)):
+            shared = common(sums, among, clear)
+            sums = [shifted(a, inverse(shared)) for a in sums]
+            factor /= self.algebra.product(shared)
+        sums, divisor = self._divided(sums)
         share = content(c for a in sums for c in a.values())
-        first = next((a for a in sums if a), {})
-        share *= sign(first)
-        written = [self.shortener.shortest(shifted(a, inverse(shared), 1 / share)) for a in sums]
+        written = self._written(sums, share)
+        leading = (
+            written[lead] if lead < len(unknowns) and written[lead] != 0 else next((e for e in written if e != 0), 1)
+        )
+        if _negative(leading):
+            share = -share
+            written = self._written(sums, share)
         number = sp.Rational(int(share.denominator), int(share.numerator))
-        return Row.of(unknowns, written, number * factor / self.algebra.product(shared))
+        return Row.of(unknowns, written, number * factor / divisor)
+
+    def _divided(self, sums: list[Sum]) -> tuple[list[Sum], sp.Expr]:
+        """The sums without their common factors of several terms, and the product of these."""
+        divisor = sp.Integer(1)
+        shortest = min((a for a in sums if a), key=len, default={})
+        for factor, exponent in self.algebra.factors(shortest):
+            for _ in range(exponent if len(factor) > 1 else 0):
+                quotients = [self.algebra.quotient(a, factor) for a in sums]
+                if any(q is None for q in quotients):
+                    break
+                sums = [q for q in quotients if q is not None]
+                divisor *= self.algebra.formula(factor)
+        return sums, divisor
+
+    def _written(self, sums: list[Sum], share: Rational) -> list[sp.Expr]:
+        *left, right = [self.shortener.shortest(shifted(a, ONE, 1 / share)) for a in sums]
+        return [*left, _opened(right)]
+
+
+def _opened(right: sp.Expr) -> sp.Expr:
+    """A right-hand side without brackets about the whole of it."""
+    if isinstance(right, sp.Mul) and len(right.args) == 2:
+        number, terms = right.args
+        if isinstance(number, sp.Number) and isinstance(terms, sp.Add):
+            return sp.Add(*(number * term for term in terms.args))
+    return right
+
+
+def _negative(formula: sp.Expr) -> bool:
+    """Whether a formula would be printed with more minus signs than plus signs."""
+    terms = sp.Add.make_args(formula)
+    return 2 * sum(bool(term.as_coeff_Mul()[0] < 0) for term in terms) > len(terms)
 
 
 def agrees(

@@ -12,7 +12,7 @@ from appell.reading.letters import weight
 from appell.reading.sums import ONE, Monomial, Sum, common, content, inverse, shifted, sign
 from appell.reading.trigonometry import Trigonometry
 
-LONGEST = 160  # sums of more terms are nothing to read
+LONGEST = 80  # sums of more terms are nothing to read
 NESTED = 3  # groups within groups
 
 
@@ -28,17 +28,20 @@ class Shortener:
         self.algebra = algebra
         self.trigonometry = Trigonometry(algebra)
         self.velocities = velocities
+        self._constant: dict[int, bool] = {}
         self._written: dict[tuple[Any, ...], sp.Expr] = {}
 
     def shortest(self, a: Sum) -> sp.Expr:
         """A sum in normal form, written as shortly as is found."""
-        if len(a) > LONGEST:
-            raise TooLong
-        candidates = [self._arranged(form) for form in self.trigonometry.forms(a)]
         whole = self.algebra.whole(a)
-        if whole != a:
-            candidates += [self._arranged(form) for form in self.trigonometry.forms(whole)]
-        return min(candidates, key=weight)
+        candidates = self._forms(a) + (self._forms(whole) if whole != a else [])
+        if not candidates:
+            raise TooLong
+        return min((self._arranged(form) for form in candidates), key=weight)
+
+    def _forms(self, a: Sum) -> list[Sum]:
+        forms = self.trigonometry.forms(a) if len(a) <= LONGEST else self.trigonometry.multiples(a)
+        return [form for form in forms if len(form) <= LONGEST]
 
     def _arranged(self, a: Sum, depth: int = 0) -> sp.Expr:
         if not a:
@@ -114,8 +117,10 @@ class Shortener:
 
     def is_parameter(self, generator: int) -> bool:
         """Whether a generator contains nothing that varies."""
-        formula = self.algebra.formulas[generator]
-        return all(not s.varies for s in formula.free_symbols)
+        if generator not in self._constant:
+            letters = self.algebra.formulas[generator].free_symbols
+            self._constant[generator] = not any(s.varies for s in letters)
+        return self._constant[generator]
 
 
 def _rational(c: object) -> sp.Rational:

@@ -11,7 +11,7 @@ from appell.reading.laurent import Laurent
 from appell.reading.sums import ONE, Monomial, Sum, times
 
 Angle = tuple[tuple[int, int], ...]  # (sine of a base angle, how many of it)
-MULTIPLES = 4  # products of more sines and cosines are not turned into multiples of angles
+MULTIPLES = 8  # products of more sines and cosines are not turned into multiples of angles
 
 
 class Trigonometry:
@@ -34,6 +34,10 @@ class Trigonometry:
             yield self._tangents(paired)
         if plain != a and (paired := self._paired(plain)):
             yield self._tangents(paired)
+        yield from self.multiples(a)
+
+    def multiples(self, a: Sum) -> Iterator[Sum]:
+        """Only the form with multiples of angles: long sums of a chain of angles are short in it."""
         if (multiples := self._multiples(a)) is not None:
             yield self._tangents(multiples)
 
