@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from appell import library as library
+    from appell.analysis.galerkin import galerkin as galerkin
+    from appell.analysis.integral_principle import integral_principle as integral_principle
     from appell.analysis.verify import Verification as Verification
     from appell.analysis.verify import verify as verify
     from appell.code.state import State as State
@@ -59,6 +61,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "analysis.galerkin": "galerkin",
+    "analysis.integral_principle": "integral_principle",
     "analysis.verify": "Verification verify",
     "code.state": "State",
     "code.system": "System compile",

@@ -1,0 +1,352 @@
+"""Galerkin in time: the integral principle in velocity space as a solver.
+
+On each time element q, u and z are polynomials; what the equations leave is orthogonal to the rates of the test
+functions. Nothing is solved for the accelerations: the residual A u' - b itself is weighted.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby, pairwise
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.polynomial import legendre
+from scipy.integrate import solve_ivp
+
+from appell.code.code import Code
+from appell.code.state import State
+from appell.code.system import System
+from appell.equations import Equations
+from appell.errors import FormulationError, IntegrationError
+from appell.graph.solve import solve_spd
+from appell.kinematics.chart import Split
+from appell.kinematics.consistency import jacobian_at
+from appell.model.mass_flow import Stream
+from appell.motion.motion import Motion, Stretch
+from appell.motion.outcome import Outcome
+from appell.motion.projection import Projection
+from appell.motion.run import RESTLESS, _start
+
+NEWTON = 25  # steps at most
+
+
+def galerkin(
+    system: System,
+    start: State | Mapping[Any, float] | None = None,
+    until: float | None = None,
+    degree: int = 9,
+    elements: int = 1,
+    tests: str = "free",
+    *,
+    points: int = 501,
+) -> Motion:
+    r"""Solve the equations of a system by the integral principle: polynomials in time, weighted residuals.
+
+    On an element $[t_0, t_1]$ every entry of x = (q, u, z) is a polynomial of the given degree N with its first value
+    given, so N coefficients are unknown. With test functions $w_i$ whose rates are Legendre's polynomials $P_i$,
+    $$ \int_{t_0}^{t_1}(A\dot u - b)\,\dot w_i\,dt = 0, \qquad \int_{t_0}^{t_1}(\dot q - K)\,\dot w_i\,dt = 0,
+       \qquad \int_{t_0}^{t_1}(\dot z - Z)\,\dot w_i\,dt = 0, \qquad i = 0 \dots N-1, $$
+    the first of which is eq. (7.6) with $\delta\Pi = w_i$. The tests $i \ge 1$ vanish at both ends, $w_0$ is free at
+    $t_1$; without it, eq. (7.7), one equation per speed is missing. Integrals are by Gauss quadrature with 2N + 6
+    nodes, Newton's method uses exact Jacobians. For smooth motions the error falls exponentially with N, and at the
+    ends of the elements with the power 2N of their length. Kinks of the forces are not located.
+
+    Args:
+        system: A system with all its numbers bound, with as many speeds as degrees of freedom.
+        start: A state, values for `system.state`, or nothing for the model's suggested start.
+        until: The time at which to stop; the model's suggestion if left out.
+        degree: N.
+        elements: How many elements of equal length, one after the other.
+        tests: `"free"`; `"fixed"` is refused, with the count of what is missing.
+        points: How many times, evenly spread, the motion is tabulated at.
+
+    Returns:
+        A motion; `motion.info["reason"]` says how small the last Legendre coefficients are beside the largest.
+
+    Example:
+        >>> import appell as ap
+        >>> system = ap.compile(ap.derive(ap.library.spherical_pendulum())).bind()
+        >>> motion = galerkin(system, until=1.0, degree=12, elements=4)
+        >>> bool(np.max(np.abs(motion.at(1.0).array - ap.simulate(system, until=1.0).at(1.0).array)) < 1e-9)
+        True
+
+    Reference: Qiao 1990, eqs. (7.6), (7.7).
+    """
+    began = clock.perf_counter()
+    if not isinstance(system, System):
+        raise IntegrationError(
+            f"Only a System can be solved, got {type(system).__name__}; write compile(derive(model))."
+        )
+    _check(system.equations, degree, elements, points, tests)
+    state = _start(system, start)
+    end = float(system.model.until + state.t if until is None else until)
+    if not end > state.t or not np.isfinite(end):
+        raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")
+    march = _March(system, state, _Basis(degree))
+    for a, b in pairwise(np.linspace(state.t, end, elements + 1)):
+        march.element(float(a), float(b))
+    return Motion.of_run(
+        system=system,
+        stretches=march.stretches(),
+        outcome=Outcome.DONE,
+        detail="",
+        method="galerkin",
+        reason=f"degree {degree}, last Legendre coefficients {march.tail:.1e} of the largest",
+        occurrences=[],
+        switches=march.switches,
+        seconds=clock.perf_counter() - began,
+        grid=np.linspace(state.t, end, points),
+        outputs={},
+        law=None,
+    )
+
+
+def _check(equations: Equations, degree: int, elements: int, points: int, tests: str) -> None:
+    for name, number, least in (("degree", degree, 1), ("elements", elements, 1), ("points", points, 2)):
+        if not isinstance(number, int | np.integer) or number < least:
+            raise IntegrationError(f"Got {name}={number!r}; give a whole number, {least} or more.")
+    if tests == "fixed":
+        raise FormulationError(
+            f"Tests that vanish at both ends of an element give {degree - 1} equations for the {degree} unknown "
+            f"coefficients of each speed ({', '.join(map(str, equations.speeds))}): eq. (7.7) says no more than that "
+            "what the equations leave is constant in time. One test with a free end is missing; use tests='free'."
+        )
+    if tests != "free":
+        raise FormulationError(f"Got tests={tests!r}; use 'free'.")
+    if equations.chart.redundant:
+        raise FormulationError(
+            f"The speeds {', '.join(map(str, equations.speeds))} of {equations.model.name!r} by "
+            f"{equations.formulation.name} are redundant: they obey constraint rows of their own, and weighting all of "
+            "them would be too much. Derive by GibbsAppell() with speeds and constraints linear in the rates, or use "
+            "simulate."
+        )
+
+
+def residual_along(equations: Equations) -> ca.Function:
+    """What the equations leave for a given x': (t, x, x', w, p) -> A y - b, its size, the thrust, z'."""
+    if equations.formulation.multipliers:
+        raise FormulationError(
+            f"{equations.formulation.name} has multipliers among its unknowns, and a motion does not show them; "
+            "derive the system by GibbsAppell()."
+        )
+    time, x, w, p = equations.arguments
+    n, m = len(equations.coordinates), len(equations.speeds)
+    rates = ca.SX.sym("rates", x.numel())
+    y = _unknowns(equations, rates[n : n + m])
+    A, b = equations._close(equations.A), equations._close(equations.b)
+    size = ca.fabs(A) @ ca.fabs(y) + ca.fabs(b)
+    thrust = ca.substitute(equations._close(thrust_along(equations)), equations.y, y)
+    outputs = [A @ y - b, size, thrust, equations._close(equations.chart.zdot)]
+    return ca.Function("along", [time, x, rates, w, p], [ca.densify(e) for e in outputs], {"cse": True})
+
+
+def thrust_along(equations: Equations) -> ca.SX:
+    """Phi*: the generalized force of all streams along the unknowns, in the state and y."""
+    mechanics, chart = equations.mechanics, equations.chart
+    pairs = zip(mechanics.forces, mechanics.model.forces, strict=True)
+    Q = sum((f.Q for f, force in pairs if isinstance(force, Stream)), ca.SX.zeros(len(equations.coordinates)))
+    Q = chart.in_speeds(ca.substitute(mechanics.variables.thaw(Q), mechanics.a, chart.a))
+    return ca.jacobian(chart.a, chart.y).T @ Q
+
+
+def _unknowns(equations: Equations, udot: ca.SX) -> ca.SX:
+    """y for given rates of the speeds; where the speeds are redundant the y that comes nearest."""
+    y, formula = equations.y, equations._close(equations.udot)
+    if formula.shape == y.shape and ca.is_equal(formula, y, 0):
+        return udot
+    slope = ca.jacobian(formula, y)
+    if ca.depends_on(ca.vec(slope), y):
+        raise FormulationError(
+            f"The unknowns of {equations.formulation.name} are not linear in the rates of the speeds; derive the "
+            "system by GibbsAppell() with the same speeds."
+        )
+    rest = ca.substitute(formula, y, ca.SX.zeros(y.numel()))
+    return solve_spd(slope.T @ slope, slope.T @ (udot - rest))
+
+
+def fitting(code: Code, time: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray) -> Code:
+    """The code whose speeds describe a motion well at a state: the given one while it does or where the user chose."""
+    equations = code.equations
+    split = equations.split
+    if equations.formulation.fixed or not split.dependent:
+        return code
+    jacobian = jacobian_at(equations.mechanics, time, q, v, z, p)
+    best = Split.at(jacobian, rows=split.rows)
+    if len(best.rows) != len(split.rows) or split.growth(jacobian) <= RESTLESS * best.growth(jacobian):
+        return code
+    return code.with_split(best)
+
+
+class _Basis:
+    """Polynomials that vanish at s = -1, P_k(s) - P_k(-1) for k = 1 .. N, and weights P_i, i = 0 .. N-1, on [-1, 1].
+
+    Args:
+        degree: N.
+    """
+
+    def __init__(self, degree: int) -> None:
+        self.degree = degree
+        self.nodes, weights = legendre.leggauss(2 * degree + 6)
+        self.values = self.at(self.nodes)
+        slopes = [legendre.legval(self.nodes, legendre.legder(np.eye(degree + 1)[k])) for k in range(1, degree + 1)]
+        self.slopes = np.array(slopes).T
+        self.tests = weights * legendre.legvander(self.nodes, degree - 1).T
+
+    def at(self, s: np.ndarray) -> np.ndarray:
+        """Values, one row per place."""
+        return legendre.legvander(s, self.degree)[:, 1:] - (-1.0) ** np.arange(1, self.degree + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Element:
+    """A solved element: x = x0 + sum of coefficients times basis."""
+
+    code: Code
+    basis: _Basis
+    t0: float
+    t1: float
+    x0: np.ndarray
+    coefficients: np.ndarray
+
+    def __call__(self, times: np.ndarray) -> np.ndarray:
+        s = 2 * (np.asarray(times) - self.t0) / (self.t1 - self.t0) - 1
+        return self.x0[:, None] + (self.basis.at(s) @ self.coefficients).T
+
+    @cached_property
+    def tail(self) -> float:
+        """The last coefficients beside the largest value."""
+        return float(np.max(np.abs(self.coefficients[-1])) / max(1e-300, np.max(np.abs(self(self._grid)))))
+
+    @property
+    def _grid(self) -> np.ndarray:
+        return np.linspace(self.t0, self.t1, 5)
+
+
+class _March:
+    """One element after the other.
+
+    Args:
+        system: The system.
+        state: Where it starts.
+        basis: Polynomials and weights.
+    """
+
+    def __init__(self, system: System, state: State, basis: _Basis) -> None:
+        self.system, self.basis = system, basis
+        self.code, self.state = system.code, state
+        self.elements: list[_Element] = []
+        self.switches: list[str] = []
+        self._functions: dict[Code, ca.Function] = {}
+
+    @property
+    def tail(self) -> float:
+        """The last coefficients beside the largest, on the worst element."""
+        return max(element.tail for element in self.elements)
+
+    def element(self, t0: float, t1: float) -> None:
+        """Solve the next element."""
+        state, p = self.state, self.system.p
+        code = fitting(self.code, t0, state.q, state.v, state.z, p)
+        if code is not self.code and self.elements:
+            old, new = (", ".join(map(str, c.equations.dependent)) for c in (self.code, code))
+            self.switches.append(f"t = {t0:.6g}: dependent velocities {old} -> {new}")
+        self.code, bound = code, System(code, self.system.values)
+        x0 = bound.to_x(state)
+        project = Projection(code, p)
+        project(t0, x0)
+        solved = _Element(code, self.basis, t0, t1, x0, self._newton(t0, t1, x0))
+        self.elements.append(solved)
+        final = solved(np.array([t1]))[:, 0]
+        project(t1, final)
+        self.state = bound.from_x(t1, final)
+
+    def _guess(self, t0: float, t1: float, x0: np.ndarray) -> np.ndarray:
+        """Coefficients of a crude solution; of no motion at all where there is none."""
+        times = (t0 + t1) / 2 + (t1 - t0) / 2 * self.basis.nodes
+        f, w, p = self.code.rhs, self.system.w, self.system.p
+        with np.errstate(all="ignore"):
+            crude = solve_ivp(lambda t, x: f.flat(t, x, w, p), (t0, t1), x0, t_eval=times, rtol=1e-4, atol=1e-6)
+        if not crude.success or not np.all(np.isfinite(crude.y)):
+            return np.zeros((self.basis.degree, x0.size))
+        return np.linalg.lstsq(self.basis.values, crude.y.T - x0, rcond=None)[0]
+
+    def _newton(self, t0: float, t1: float, x0: np.ndarray) -> np.ndarray:
+        """Coefficients for which all weighted residuals vanish."""
+        basis, half = self.basis, (t1 - t0) / 2
+        times = ((t0 + t1) / 2 + half * basis.nodes)[None, :]
+        count, size = basis.nodes.size, x0.size
+        function = self._function(self.code)
+        constants = [np.repeat(e[:, None], count, axis=1) for e in (self.system.w, self.system.p)]
+        coefficients, last = self._guess(t0, t1, x0), np.inf
+        slopes = basis.slopes / half
+        for _ in range(NEWTON):
+            x, rates = x0[:, None] + (basis.values @ coefficients).T, (slopes @ coefficients).T
+            F, by_x, by_rates = (np.array(e) for e in function(times, x, rates, *constants))
+            residual = basis.tests @ F.T
+            by_x, by_rates = (e.reshape(size, count, size).transpose(1, 0, 2) for e in (by_x, by_rates))
+            matrix = _weighted(basis.tests, by_x, basis.values) + _weighted(basis.tests, by_rates, slopes)
+            if not (np.all(np.isfinite(residual)) and np.all(np.isfinite(matrix))):
+                break
+            try:
+                step = np.linalg.solve(matrix, -residual.ravel()).reshape(coefficients.shape)
+            except np.linalg.LinAlgError:
+                break
+            coefficients = coefficients + step
+            moved = float(np.max(np.abs(step)) / max(1.0, np.max(np.abs(x))))
+            if moved < 1e-12 or (moved < 1e-9 and moved > last / 2):
+                return coefficients
+            last = moved
+        raise IntegrationError(
+            f"Newton's method finds no polynomials of degree {basis.degree} on the element t = {t0:.6g} .. {t1:.6g}; "
+            "take more elements, or end before the motion becomes singular."
+        )
+
+    def _function(self, code: Code) -> ca.Function:
+        """(t, x, x', w, p) -> what all equations leave, and its derivatives by x and x', for all nodes at once."""
+        if code not in self._functions:
+            equations = code.equations
+            time, x, w, p = equations.arguments
+            n, m = len(equations.coordinates), len(equations.speeds)
+            rates = ca.SX.sym("rates", x.numel())
+            residual, _, _, zdot = residual_along(equations)(time, x, rates, w, p)
+            F = ca.vertcat(rates[:n] - equations.chart.K, residual, rates[n + m :] - zdot)
+            outputs = [ca.densify(e) for e in (F, ca.jacobian(F, x), ca.jacobian(F, rates))]
+            function = ca.Function("element", [time, x, rates, w, p], outputs, {"cse": True})
+            self._functions[code] = function.map(self.basis.nodes.size)
+        return self._functions[code]
+
+    def stretches(self) -> list[Stretch]:
+        """The elements as dense output, one stretch per choice of speeds."""
+        made = []
+        for code, group in groupby(self.elements, key=lambda element: element.code):
+            elements = list(group)
+            times = np.array([elements[0].t0, *(element.t1 for element in elements)])
+            final = elements[-1](times[-1:])[:, 0]
+            made.append(Stretch(code, self.system.w, self.system.p, times, _Dense(elements, times), final))
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Dense:
+    """x at any times within some elements."""
+
+    elements: list[_Element]
+    edges: np.ndarray
+
+    def __call__(self, times: np.ndarray) -> np.ndarray:
+        which = np.clip(np.searchsorted(self.edges, times, side="right") - 1, 0, len(self.elements) - 1)
+        result = np.empty((self.elements[0].x0.size, times.size))
+        for k in np.unique(which):
+            result[:, which == k] = self.elements[k](times[which == k])
+        return result
+
+
+def _weighted(tests: np.ndarray, slope: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """The matrix of sum_n tests[i, n] slope[n, c, d] basis[n, k] for rows (i, c) and columns (k, d)."""
+    blocks = np.einsum("in,ncd,nk->ickd", tests, slope, basis, optimize=True)
+    return blocks.reshape(blocks.shape[0] * blocks.shape[1], -1)
