@@ -112,9 +112,10 @@ class Equations:
 
     def in_state(self, expression: ca.SX) -> ca.SX:
         """An expression in q, v, z, w, p, t written in the state: speeds for rates, closed inputs by their formulas."""
-        return self._close(self.chart.in_speeds(expression))
+        return self.with_laws(self.chart.in_speeds(expression))
 
-    def _close(self, expression: ca.SX) -> ca.SX:
+    def with_laws(self, expression: ca.SX) -> ca.SX:
+        """An expression with the closed inputs replaced by their formulas."""
         if not self.closed:
             return expression
         memo = self.mechanics.variables.lower.memo
@@ -140,30 +141,30 @@ class Equations:
                 raise ModelError(
                     f"{symbol} does not occur in the model, so the formula {expression} has no value here."
                 )
-        return self._close(Lowering(leaves)(expression))
+        return self.with_laws(Lowering(leaves)(expression))
 
     @cached_property
     def acceleration(self) -> ca.SX:
         """y as a straight-line graph, nothing inverted."""
-        A, b = self._close(self.A), self._close(self.b)
+        A, b = self.with_laws(self.A), self.with_laws(self.b)
         return solve_spd(A, b) if self.definite else solve(A, b)
 
     @cached_property
     def xdot(self) -> ca.SX:
         """The right-hand side: x' in t, x, w, p."""
-        udot = self._close(self.udot)
+        udot = self.with_laws(self.udot)
         known = self.acceleration
         if not (udot.shape == self.y.shape and ca.is_equal(udot, self.y, 0)):
             known = ca.substitute(udot, self.y, known)
-        return ca.cse(ca.densify(ca.vertcat(self.chart.K, known, self._close(self.chart.zdot))))
+        return ca.cse(ca.densify(ca.vertcat(self.chart.K, known, self.with_laws(self.chart.zdot))))
 
     @cached_property
     def qddot(self) -> ca.SX:
         """q'' in t, x, w, p; what all formulations must agree on."""
         return (
-            ca.substitute(self._close(self.chart.a), self.y, self.acceleration)
+            ca.substitute(self.with_laws(self.chart.a), self.y, self.acceleration)
             if self.y.numel()
-            else self._close(self.chart.a)
+            else self.with_laws(self.chart.a)
         )
 
     @cached_property

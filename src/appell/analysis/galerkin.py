@@ -138,10 +138,10 @@ def residual_along(equations: Equations) -> ca.Function:
     n, m = len(equations.coordinates), len(equations.speeds)
     rates = ca.SX.sym("rates", x.numel())
     y = _unknowns(equations, rates[n : n + m])
-    A, b = equations._close(equations.A), equations._close(equations.b)
+    A, b = equations.with_laws(equations.A), equations.with_laws(equations.b)
     size = ca.fabs(A) @ ca.fabs(y) + ca.fabs(b)
-    thrust = ca.substitute(equations._close(thrust_along(equations)), equations.y, y)
-    outputs = [A @ y - b, size, thrust, equations._close(equations.chart.zdot)]
+    thrust = ca.substitute(equations.with_laws(thrust_along(equations)), equations.y, y)
+    outputs = [A @ y - b, size, thrust, equations.with_laws(equations.chart.zdot)]
     return ca.Function("along", [time, x, rates, w, p], [ca.densify(e) for e in outputs], {"cse": True})
 
 
@@ -156,7 +156,7 @@ def thrust_along(equations: Equations) -> ca.SX:
 
 def _unknowns(equations: Equations, udot: ca.SX) -> ca.SX:
     """y for given rates of the speeds; where the speeds are redundant the y that comes nearest."""
-    y, formula = equations.y, equations._close(equations.udot)
+    y, formula = equations.y, equations.with_laws(equations.udot)
     if formula.shape == y.shape and ca.is_equal(formula, y, 0):
         return udot
     slope = ca.jacobian(formula, y)

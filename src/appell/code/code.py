@@ -48,14 +48,14 @@ def _jacobian(equations: Equations) -> list[ca.SX]:
 
 
 def _linear_system(equations: Equations) -> list[ca.SX]:
-    return [ca.densify(equations._close(equations.A)), ca.densify(equations._close(equations.b))]
+    return [ca.densify(equations.with_laws(equations.A)), ca.densify(equations.with_laws(equations.b))]
 
 
 _RECIPES = {
     "rhs": lambda eqs: [eqs.xdot],
     "jacobian": _jacobian,
     "linear_system": _linear_system,
-    "rates": lambda eqs: [ca.densify(eqs._close(eqs.chart.K))],
+    "rates": lambda eqs: [ca.densify(eqs.with_laws(eqs.chart.K))],
     "accelerations": lambda eqs: [ca.densify(eqs.qddot)],
 }
 

@@ -28,10 +28,10 @@ class Machine:
         self._batch: Any = None
         self._buffer, self._run = function.buffer()
         self._inputs = [np.zeros(function.nnz_in(i)) for i in range(function.n_in())]
-        self._outputs = [np.zeros(function.nnz_out(i)) for i in range(function.n_out())]
+        self.results = [np.zeros(function.nnz_out(i)) for i in range(function.n_out())]
         for i, array in enumerate(self._inputs):
             self._buffer.set_arg(i, memoryview(array))
-        for i, array in enumerate(self._outputs):
+        for i, array in enumerate(self.results):
             self._buffer.set_res(i, memoryview(array))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -45,14 +45,14 @@ class Machine:
         a[2][:] = w
         a[3][:] = p
         self._run()
-        return self._outputs[0].copy()
+        return self.results[0].copy()
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         """All outputs, each in its own shape."""
         for buffer, value in zip(self._inputs, arguments, strict=True):
             buffer[:] = value
         self._run()
-        return [out.reshape(shape, order="F").copy() for out, shape in zip(self._outputs, self._shapes, strict=True)]
+        return [out.reshape(shape, order="F").copy() for out, shape in zip(self.results, self._shapes, strict=True)]
 
     def batch(self, t: Any, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
         """The first output for many states: x of shape (n, B); t, w, p one for all or one per column."""

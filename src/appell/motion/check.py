@@ -115,8 +115,8 @@ def _balance(motion: Motion) -> tuple[float, dict[str, float], tuple[float, floa
         def account(
             times: np.ndarray, stretch=stretch, accelerate=accelerate, n=n, m=m
         ) -> list[tuple[float, np.ndarray, float]]:
-            x = motion._x(stretch, times)
-            w_open = motion._w(stretch, times)
+            x = motion.sample(stretch, times)
+            w_open = motion.open_inputs(stretch, times)
             w_all = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
             entries = []
             for i, t in enumerate(times):
@@ -157,7 +157,7 @@ def _agreement(motion: Motion) -> dict[str, float]:
     rivals: dict[object, Rivals] = {}
     for (t, row), inputs in zip(zip(times, motion.states(times), strict=True), w, strict=True):
         q, v, z = _parts(motion, row)
-        stretch = motion._located(np.array([t]))[0][0]
+        stretch = motion.located(np.array([t]))[0][0]
         split = stretch.code.equations.split
         if not split.dependent and split.rows:
             split = (
@@ -166,7 +166,7 @@ def _agreement(motion: Motion) -> dict[str, float]:
         if split not in rivals:
             rivals[split] = Rivals(mechanics, split)
         mine = stretch.code.accelerations.flat(
-            t, motion._x(stretch, np.array([t]))[:, 0], motion._w(stretch, np.array([t]))[0], system.p
+            t, motion.sample(stretch, np.array([t]))[:, 0], motion.open_inputs(stretch, np.array([t]))[0], system.p
         )
         for name, other in rivals[split].accelerations(t, q, v, z, inputs, system.p).items():
             if name != equations.formulation.name:

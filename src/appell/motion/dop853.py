@@ -117,7 +117,7 @@ class Stepper:
             self._extended[-3] = h * self._sign
             machine = self.step_machine
             new = machine.flat(self.t, self.x, self.task.w, self._extended)
-            error = abs(float(machine._outputs[1][0]))
+            error = abs(float(machine.results[1][0]))
             if not np.isfinite(error) or not np.all(np.isfinite(new)):
                 self.h = h * 0.1
                 rejected = True

@@ -137,7 +137,7 @@ class Motion:
         """Where and why it ended, if early."""
         return self.info.get("detail", "")
 
-    def _located(self, times: np.ndarray) -> list[tuple[Stretch, np.ndarray]]:
+    def located(self, times: np.ndarray) -> list[tuple[Stretch, np.ndarray]]:
         """Which stretch each time belongs to; a boundary belongs to what follows."""
         starts = np.array([s.times[0] for s in self.stretches])
         which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(self.stretches) - 1)
@@ -155,8 +155,8 @@ class Motion:
         model = self.system.model
         n, k = len(model.coordinates), len(model.states)
         result = np.empty((times.size, 2 * n + k))
-        for stretch, here in self._located(times):
-            x = self._x(stretch, times[here])
+        for stretch, here in self.located(times):
+            x = self.sample(stretch, times[here])
             m = len(stretch.code.equations.speeds)
             result[here, :n], result[here, 2 * n :] = x[:n].T, x[n + m :].T
             rates, w = stretch.code.rates, np.zeros(len(stretch.code.equations.inputs))
@@ -164,7 +164,7 @@ class Motion:
                 result[i, n : 2 * n] = rates.flat(t, column, w, self.system.p)
         return result
 
-    def _x(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:
+    def sample(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:
         """x on the constraints within a stretch."""
         x = np.array(stretch.dense(np.clip(times, stretch.times[0], stretch.times[-1])))
         projection = Projection(stretch.code, self.system.p)
@@ -209,7 +209,7 @@ class Motion:
         result = np.empty(times.size)
         made: dict[Code, Machine] = {}  # a run with many events has many stretches of the same code
         second = isinstance(formula, Rate) and formula.order == 2 and formula.base in self.system.model.coordinates
-        for stretch, here in self._located(times):
+        for stretch, here in self.located(times):
             equations = stretch.code.equations
             if second:
                 assert isinstance(formula, Rate)
@@ -219,13 +219,13 @@ class Motion:
                 if stretch.code not in made:
                     made[stretch.code] = Machine(_function(equations, self.system.equations, formula), simd=False)
                 machine, row = made[stretch.code], 0
-            x = self._x(stretch, times[here])
-            w = self._w(stretch, times[here])
+            x = self.sample(stretch, times[here])
+            w = self.open_inputs(stretch, times[here])
             for i, t, column, inputs in zip(here, times[here], x.T, w, strict=True):
                 result[i] = machine.flat(t, column, inputs, self.system.p)[row]
         return result
 
-    def _w(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:
+    def open_inputs(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:
         if self.law is None:
             return np.repeat(stretch.w[None, :], times.size, axis=0)
         model, states = self.system.model, self.states(times)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from appell.reading.page import Page, page
+from appell.reading.pages import Page, page
 from appell.reading.printing import as_latex, as_text
 
 if TYPE_CHECKING:

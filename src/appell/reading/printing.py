@@ -9,7 +9,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from appell.reading.letters import Shown
-from appell.reading.page import Page
+from appell.reading.pages import Page
 from appell.reading.rows import Row
 
 WIDTH = 110  # of a line of text

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from appell.equations import Equations
 
 SMALL = 900  # larger graphs are not simplified unless it is asked for
-BUDGET = 200_000  # work of a simplification
-FORCED = 2_000_000  # the same where it is asked for
+BUDGET = 60_000  # work of a simplification
+FORCED = 1_000_000  # the same where it is asked for
 LONGER = 1.3  # named quantities are preferred to simplified formulas that are longer by this factor
 
 

@@ -1,0 +1,111 @@
+"""The balance of linear momentum, with what the jets carry away.
+
+    P(t) - P(0) + carried(t) = impulse of the ground and of the resistances
+
+P is the momentum of everything solid and of the liquid; with internal flow also that of the liquid on its way,
+`sum mu_k (r_k - r_t)`. Without internal flow the model takes the liquid out at the centre of mass of its body, and a jet
+carries away `mu_k` times that velocity plus its own; with it, times the velocity of the nozzle plus its own.
+The forces of the ground are the reactions of the constraint rows, which the equations of motion never contained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.library._sprayer import STILL, WHEELS
+from appell.motion.motion import Motion
+from appell.sprayer.robot import Sprayer, d, k_d, k_f, m, omega, theta, v, x_t, y_t
+
+Pair = tuple[sp.Expr, sp.Expr]
+
+
+@dataclass(frozen=True)
+class Momentum:
+    """The balance over a motion, in N s along x and y of the ground.
+
+    Attributes:
+        gained: What robot and liquid gained.
+        carried: What the jets carried away.
+        impulse: What ground and resistances gave.
+        error: Largest difference, relative to the largest of these.
+    """
+
+    gained: np.ndarray
+    carried: np.ndarray
+    impulse: np.ndarray
+    error: float
+
+
+def gauss_times(first: float, last: float, panels: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    """Times and weights of Gauss quadrature with eight nodes on each of `panels` equal parts."""
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    edges = np.linspace(first, last, panels + 1)
+    half = np.diff(edges)[:, None] / 2
+    return (((edges[1:] + edges[:-1])[:, None] / 2 + half * nodes).ravel(), (half * weights).ravel())
+
+
+def momentum(robot: Sprayer, motion: Motion, weights: np.ndarray) -> Momentum:
+    """The balance along a motion that is tabulated at the times of a quadrature.
+
+    Args:
+        robot: The robot, driven by its wheels, in consistent mode.
+        motion: Its motion `simulate(..., at=times)` with times from `gauss_times`, over which no flow begins or ends.
+        weights: The weights that belong to the times.
+    """
+    if robot.mode != "consistent" or robot.drive != "wheels":
+        raise ModelError("Momentum is balanced for a robot in consistent mode that is driven by its wheels.")
+    if motion.times.size != weights.size:
+        raise ModelError(f"{motion.times.size} times but {weights.size} weights; simulate with at=times.")
+    ends = np.array([motion.stretches[0].times[0], motion.stretches[-1].times[-1]])
+    total = m + sp.Add(*(k.mass for k in robot.nozzles))
+    held: Pair = (total * v - robot.side_moment * omega, robot.first_moment * omega)
+    if robot.internal_flow:
+        held = (
+            held[0] + sp.Add(*(robot.flow(k) * (k.x - x_t) for k in robot.nozzles)),
+            held[1] + sp.Add(*(robot.flow(k) * (k.y - y_t) for k in robot.nozzles)),
+        )
+    gained = np.diff(_in_ground(motion, held, ends), axis=1)[:, 0]
+    carried = _in_ground(motion, _carried(robot), motion.times) @ weights
+    ground = motion.reactions()
+    traction = sum(ground[f"rolling {name}"].values for name in WHEELS)
+    pushed = _turned(motion, np.array([traction, ground["no side slip"].values]), motion.times)
+    impulse = (pushed + _in_ground(motion, _resistance(robot), motion.times)) @ weights
+    scale = max(float(np.max(np.abs(e))) for e in (gained, carried, impulse))
+    return Momentum(gained, carried, impulse, float(np.max(np.abs(gained + carried - impulse))) / scale)
+
+
+def _carried(robot: Sprayer) -> Pair:
+    along, across = [], []
+    leaving = (x_t, y_t) if robot.separate_tank else (d, sp.Integer(0))
+    for k in robot.nozzles:
+        place = (k.x, k.y) if robot.internal_flow else leaving
+        jet, flow = robot.jet(k), robot.flow(k)
+        along.append(flow * (v - place[1] * omega + jet[0]))
+        across.append(flow * (place[0] * omega + jet[1]))
+    return sp.Add(*along), sp.Add(*across)
+
+
+def _resistance(robot: Sprayer) -> Pair:
+    along, across = [], []
+    for k in robot.nozzles:
+        own = (v - k.y * omega, k.x * omega)
+        factor = -k_d * sp.sqrt(own[0] ** 2 + own[1] ** 2 + STILL**2) - k_f
+        along.append(factor * own[0])
+        across.append(factor * own[1])
+    return sp.Add(*along), sp.Add(*across)
+
+
+def _in_ground(motion: Motion, pair: Pair, times: np.ndarray) -> np.ndarray:
+    return _turned(motion, np.array([motion.evaluate(e, times) for e in pair]), times)
+
+
+def _turned(motion: Motion, pair: Any, times: np.ndarray) -> np.ndarray:
+    """From the axes of the robot to those of the ground."""
+    angle = motion.evaluate(theta, times)
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([c * pair[0] - s * pair[1], s * pair[0] + c * pair[1]])

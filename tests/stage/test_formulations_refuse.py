@@ -1,0 +1,87 @@
+"""A formulation refuses what it is not valid for, and says what is."""
+
+import pytest
+
+import appell as ap
+from appell.errors import FormulationError
+
+x, y, z = ap.coordinates("x y z")
+m = ap.parameters("m")
+ground = ap.Frame("ground")
+bob = ap.Particle("bob", m, ground.point(x, y, z))
+
+
+def particle(*constraints):
+    return ap.Model(ground, (x, y, z), [bob], [ap.Gravity(-9.81 * ground.z)], constraints, name="bob")
+
+
+NONLINEAR = ap.Nonholonomic(x.rate**2 + y.rate**2 - z.rate**2, "cone")
+
+
+def test_voronets_refuses_nonlinear_rows_by_name():
+    with pytest.raises(FormulationError) as error:
+        ap.derive(particle(NONLINEAR, ap.Nonholonomic(x.rate - y * z.rate, "roll")), ap.Voronets())
+    words = str(error.value)
+    assert words.startswith(
+        "Voronets accepts constraints of kind holonomic, linear, but 'bob' has nonlinear ones: 'cone'."
+    )
+    assert "GibbsAppell" in words
+    assert "Multipliers" in words
+    assert "'roll'" not in words
+    assert "Voronets or" not in words
+    assert "or Voronets" not in words
+
+
+@pytest.mark.parametrize("formulation", [ap.GibbsAppell(), ap.Multipliers(), ap.UdwadiaKalaba()], ids=lambda f: f.name)
+def test_what_it_names_accepts_the_model(formulation):
+    equations = ap.derive(particle(NONLINEAR), formulation)
+    assert "nonlinear" in formulation.accepts
+    assert equations.formulation is formulation
+
+
+def test_voronets_accepts_linear_and_holonomic_rows_that_depend_on_time():
+    rows = ap.Nonholonomic(x.rate - ap.t * y.rate, "roll"), ap.Holonomic(z - ap.t * x, "lift")
+    assert len(ap.derive(particle(*rows), ap.Voronets()).unknowns) == 1
+
+
+@pytest.mark.parametrize("wrong", [ap.GibbsAppell, "GibbsAppell", 3])
+def test_a_formulation_is_an_object(wrong):
+    with pytest.raises(FormulationError, match=r"as a formulation; give one such as appell.GibbsAppell\(\)"):
+        ap.derive(particle(), wrong)
+
+
+@pytest.mark.parametrize("formulation", [ap.GibbsAppell, ap.Voronets])
+@pytest.mark.parametrize(
+    ("dependent", "words"),
+    [
+        ([ap.coordinates("q")], "q cannot be dependent: it is no coordinate of 'bob'"),
+        (
+            [x, y],
+            r"2 dependent coordinates were given, but there are 1 independent constraint rows; give 1 of: x, y, z",
+        ),
+        ([], r"0 dependent coordinates were given"),
+    ],
+)
+def test_wrong_dependent_coordinates(formulation, dependent, words):
+    with pytest.raises(FormulationError, match=words):
+        ap.derive(particle(ap.Nonholonomic(x.rate - y * z.rate, "roll")), formulation(dependent=dependent))
+
+
+@pytest.mark.parametrize("formulation", [ap.GibbsAppell(), ap.Voronets(), ap.Multipliers(), ap.UdwadiaKalaba()])
+def test_over_constrained_models_are_refused_with_their_rows(formulation):
+    rows = [ap.Holonomic(x - 1, "wall"), ap.Holonomic(y - x, "tie"), ap.Nonholonomic(z.rate - x.rate, "roll")]
+    with pytest.raises(
+        FormulationError, match=r"'bob' is over-constrained: its 3 independent constraint rows \(wall, tie, roll\)"
+    ):
+        ap.derive(particle(*rows), formulation)
+
+
+def test_only_equations_can_be_compiled():
+    from appell.errors import CompileError
+
+    with pytest.raises(
+        CompileError, match=r"Only equations can be compiled, got Model; write compile\(derive\(model\)\)"
+    ):
+        ap.compile(particle())
+    with pytest.raises(CompileError, match="Got machine='fortran'; use 'auto', 'heyoka' or 'casadi'"):
+        ap.compile(ap.derive(particle()), "fortran")

@@ -1,0 +1,108 @@
+"""Kinks taken out of a graph: with the modes of a point the smooth graph has the value of the kinked one there."""
+
+import casadi as ca
+import numpy as np
+import pytest
+import sympy as sp
+
+from appell.errors import CompileError
+from appell.graph.kinks import KINKED, Modal, has_kinks
+from appell.graph.lower import Lowering
+from appell.graph.replay import NAMES
+
+a, b, c = sp.symbols("a b c", real=True)
+
+
+def function(*formulas):
+    """x' = f(t, x, w, p) with x = (a, b, c)."""
+    x = ca.SX.sym("x", 3)
+    lower = Lowering({a: x[0], b: x[1], c: x[2]})
+    return ca.Function("f", [ca.SX.sym("t"), x, ca.SX(0, 1), ca.SX(0, 1)], [ca.vertcat(*map(lower, formulas))])
+
+
+FORMULAS = {
+    "abs": sp.Abs(a * b - c),
+    "sign": a + sp.sign(b - c),
+    "min": sp.Min(a, b, c),
+    "max": sp.Max(a, b**2, c),
+    "Heaviside": sp.Heaviside(a - b) * c,
+    "Piecewise": sp.Piecewise((a, a < b), (b**2, b < c), (sp.sin(c), True)),
+    "and or not": sp.Piecewise((1, sp.And(a < b, b <= c)), (a, sp.Or(a > c, sp.Not(b < 1))), (c, True)),
+    "nested": sp.Piecewise((sp.Abs(a - sp.Min(b, c)), a > b), (sp.Max(a, sp.sign(c - b)), True)),
+    "deadband": sp.Piecewise((a - 1, a > 1), (a + 1, a < -1), (0, True)),
+    "saturation": sp.Max(-1, sp.Min(1, a)),
+    "twice the same": sp.sign(a - b) + sp.Abs(a - b) + sp.Max(a, b),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_the_smooth_graph_has_the_same_value_in_the_modes_of_the_point(name):
+    f = function(FORMULAS[name], 0, 0)
+    assert has_kinks(f)
+    modal = Modal.of(f)
+    switches = ca.Function("g", [modal.x, modal.s], [modal.g])
+    smooth = ca.Function("smooth", [modal.x, modal.s], [modal.xdot])
+    for point in np.random.default_rng(3).uniform(-2, 2, (30, 3)):
+        modes = np.ones(modal.s.numel())
+        for _ in range(4):  # a switching function may contain modes of others
+            modes = np.where(np.array(switches(point, modes)).ravel() > 0, 1.0, -1.0)
+        np.testing.assert_allclose(np.array(smooth(point, modes)), np.array(f(0, point, [], [])), atol=1e-14)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_what_is_left_is_smooth(name):
+    """Nothing of the state is compared any more: the only conditions left are on modes."""
+    modal = Modal.of(function(FORMULAS[name], 0, 0))
+    smooth = ca.Function("smooth", [modal.x, modal.s], [modal.xdot])
+    slopes = ca.Function("slopes", [modal.x, modal.s], [ca.jacobian(modal.xdot, modal.x)])
+    for f in (smooth, slopes):
+        sharp = [NAMES[f.instruction_id(k)] for k in range(f.n_instructions())]
+        assert not {"fabs", "sign", "fmin", "fmax", "floor"} & set(sharp)
+    modes = np.ones(modal.s.numel())
+    along = [np.array(smooth([s, 0.3, -0.4], modes))[0, 0] for s in np.linspace(-2, 2, 400)]
+    assert np.max(np.abs(np.diff(along, 3))) < 1e-3  # no jump and no corner on the way
+
+
+def test_the_same_switching_function_has_one_mode():
+    assert Modal.of(function(sp.sign(a - b) + sp.Abs(a - b), sp.Heaviside(c - a), sp.Max(a, c))).s.numel() == 3
+
+
+@pytest.mark.xfail(strict=True, reason="graph/kinks.py tells switching functions apart by their graphs")
+def test_the_same_switching_function_written_the_other_way_round_has_one_mode():
+    assert Modal.of(function(sp.sign(a - b), sp.sign(b - a), sp.Max(a, b))).s.numel() == 1
+
+
+def test_smooth_functions_have_no_kinks():
+    f = function(sp.sin(a) * b, sp.sqrt(1 + c**2), sp.exp(-a) / (1 + b**2))
+    assert not has_kinks(f)
+    assert Modal.of(f).s.numel() == 0
+
+
+@pytest.mark.parametrize("formula", [sp.floor(a), sp.ceiling(a), sp.Mod(a, 2)], ids=str)
+def test_what_jumps_at_countless_places_is_refused(formula):
+    f = function(formula, 0, 0)
+    assert has_kinks(f)
+    with pytest.raises(CompileError, match=r"jumps at countless places; write the jumps as a Piecewise or as an Event"):
+        Modal.of(f)
+
+
+def test_sliding_keeps_the_switching_function_at_zero():
+    """x' = c - 2 sign(x) sticks to x = 0 while |c| < 2, with a mode of c/2 in between."""
+    modal = Modal.of(function(c - 2 * sp.sign(a), 0, 0))
+    xdot, s = modal.sliding((0,))
+    f = ca.Function("f", [modal.x], [xdot, s])
+    rate, mode = f([0, 0, 0.6])
+    assert np.array(rate).ravel()[0] == pytest.approx(0, abs=1e-16)
+    assert float(mode) == pytest.approx(0.3)
+    assert modal.sliding(())[0] is modal.xdot
+
+
+def test_a_kink_that_enters_twice_cannot_slide():
+    """Between the modes the rate is not linear in the mode: the motion on g = 0 is not determined."""
+    modal = Modal.of(function(c - sp.sign(a) * (1 + b * sp.exp(sp.sign(a))), 0, 0))
+    with pytest.raises(CompileError, match="cannot be resolved uniquely"):
+        modal.sliding((0,))
+
+
+def test_the_list_of_kinks_names_real_operations():
+    assert set(NAMES.values()) >= KINKED

@@ -1,0 +1,184 @@
+"""One right-hand side on every machine: CasADi, heyoka, C, SciPy; and the same code from run to run."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+
+import casadi as ca
+import numpy as np
+import pytest
+import scipy.integrate
+
+import appell as ap
+from appell.errors import CompileError, ModelError
+
+NAMES = ["rolling-disk", "slider-crank", "differential-drive", "pendulum-chain"]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def equations(request):
+    return ap.derive(ap.library.model(request.param))
+
+
+@pytest.fixture(scope="module")
+def system(equations):
+    return ap.compile(equations).bind()
+
+
+@pytest.fixture(scope="module")
+def states(system):
+    """Columns of states near the suggested start."""
+    x0 = system.to_x(system.consistent())
+    return x0[:, None] + np.random.default_rng(5).uniform(-0.3, 0.3, (x0.size, 37))
+
+
+def test_many_states_at_once_are_the_states_one_by_one(system, states):
+    single = np.array([system.rhs(0.4, x) for x in states.T]).T
+    scale = np.max(np.abs(single), axis=0)
+    for columns in (slice(None), slice(0, 1), slice(3, 8)):
+        batch = system.rhs(0.4, states[:, columns])
+        assert batch.shape == single[:, columns].shape
+        assert np.max(np.abs(batch - single[:, columns]) / scale[columns]) < 1e-12
+
+
+def test_casadi_and_heyoka_agree(equations, system, states):
+    plain = ap.compile(equations, machine="casadi").bind()
+    assert not plain.code.rhs.simd
+    assert system.code.rhs.simd
+    one, other = plain.rhs(0.4, states), system.rhs(0.4, states)
+    assert np.max(np.abs(one - other) / np.max(np.abs(one), axis=0)) < 1e-12
+    np.testing.assert_array_equal(plain.rhs(0.4, states[:, 0]), system.rhs(0.4, states[:, 0]))
+
+
+def test_the_batch_takes_columns_in_any_memory_order(system, states):
+    expected = system.rhs(0.4, states)
+    np.testing.assert_array_equal(system.rhs(0.4, np.asfortranarray(states)), expected)
+    np.testing.assert_array_equal(system.rhs(0.4, np.repeat(states, 2, axis=1)[:, ::2]), expected)
+
+
+def test_binding_numbers_compiles_nothing(system):
+    other = system.bind(dict.fromkeys([system.model.parameters[0].label], 2.5))
+    assert other.code is system.code
+    assert other.values != system.values
+
+
+def test_jacobian_against_finite_differences(system, states):
+    x, h = states[:, 0], 1e-6
+    columns = [(system.rhs(0.4, x + h * e) - system.rhs(0.4, x - h * e)) / (2 * h) for e in np.eye(x.size)]
+    found = system.jacobian(0.4, x)
+    np.testing.assert_allclose(found, np.array(columns).T, atol=1e-7 * max(1.0, np.max(np.abs(found))))
+
+
+def test_matrix_and_forcing_give_the_unknowns(system, states):
+    x = states[:, 1]
+    y = np.linalg.solve(system.mass_matrix(0.4, x), system.forcing(0.4, x))
+    n, m = len(system.model.coordinates), len(system.equations.speeds)
+    np.testing.assert_allclose(system.rhs(0.4, x)[n : n + m], y, rtol=1e-10, atol=1e-10)
+
+
+def test_to_casadi(system, states):
+    function = system.to_casadi()
+    assert (function.n_in(), function.n_out()) == (4, 1)
+    found = np.array(function(0.4, states[:, 2], system.w, system.p)).ravel()
+    np.testing.assert_array_equal(found, system.rhs(0.4, states[:, 2]))
+    again = ca.Function.deserialize(function.serialize())
+    np.testing.assert_array_equal(np.array(again(0.4, states[:, 2], system.w, system.p)).ravel(), found)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_c_source_compiles_and_gives_the_same_numbers(system, states, tmp_path):
+    source, header = system.to_c(tmp_path / "model.c")
+    assert (source.name, header.name) == ("model.c", "model.h")
+    comment = header.read_text()
+    assert all(f"[{i}] {s}" in comment for i, s in enumerate(system.equations.states))
+    assert "model_rhs(t, x, w, p) -> xdot" in comment
+    library = tmp_path / "model.so"
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Wall", str(source), "-o", str(library), "-lm"], check=True)
+    code = ctypes.CDLL(str(library))
+    n, k = len(system.equations.states), len(system.equations.unknowns)
+    x = states[:, 3]
+    for name, sizes, expected in (
+        ("model_rhs", [n], [system.rhs(0.4, x)]),
+        ("model_jacobian", [n * n], [system.jacobian(0.4, x).ravel(order="F")]),
+        ("model_linear_system", [k * k, k], [system.mass_matrix(0.4, x).ravel(order="F"), system.forcing(0.4, x)]),
+    ):
+        found = call(code, name, [[0.4], x, system.w, system.p], sizes)
+        for got, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12 * np.max(np.abs(wanted)))
+
+
+def call(code, name, arguments, sizes):
+    """Call a function that CasADi's generator wrote."""
+    work = [ctypes.c_longlong() for _ in range(4)]
+    getattr(code, f"{name}_work")(*map(ctypes.byref, work))
+    counts = [w.value for w in work]
+    pointer = ctypes.POINTER(ctypes.c_double)
+    given = [np.ascontiguousarray(a, dtype=float) for a in arguments]
+    results = [np.zeros(size) for size in sizes]
+    arg = (pointer * max(counts[0], len(given)))(*[a.ctypes.data_as(pointer) for a in given])
+    res = (pointer * max(counts[1], len(results)))(*[a.ctypes.data_as(pointer) for a in results])
+    iw, w = (ctypes.c_longlong * (counts[2] + 1))(), (ctypes.c_double * (counts[3] + 1))()
+    assert getattr(code, name)(arg, res, iw, w, 0) == 0
+    return results
+
+
+@pytest.mark.parametrize("name", ["disk.txt", "2disk.c", "no/disk.c"])
+def test_c_source_is_written_whole_or_not_at_all(name, tmp_path):
+    system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
+    with pytest.raises(CompileError, match=r"ends in .c|C identifier|does not exist; make it first"):
+        system.to_c(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_solve_ivp_takes_the_right_hand_side():
+    system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
+    start = system.to_x(system.consistent())
+    found = scipy.integrate.solve_ivp(system.rhs, (0, 1), start, method="DOP853", rtol=1e-12, atol=1e-12)
+    motion = ap.simulate(system, until=1.0)
+    np.testing.assert_allclose(found.y[:, -1], system.to_x(motion.at(1.0)), atol=1e-9)
+    stiff = scipy.integrate.solve_ivp(
+        system.rhs, (0, 0.1), start, method="Radau", jac=system.jacobian, rtol=1e-8, atol=1e-8, vectorized=False
+    )
+    np.testing.assert_allclose(stiff.y[:, -1], system.to_x(motion.at(0.1)), atol=1e-5)
+
+
+def test_states_of_the_wrong_size_are_named():
+    system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
+    with pytest.raises(ModelError, match=r"The state has 8 entries \(yaw, lean, spin, x, y, .*\), got 5"):
+        system.rhs(0.0, np.zeros(5))
+
+
+def test_nothing_divides_by_what_vanishes_in_an_ordinary_configuration():
+    """All coordinates zero: spin of the disk, steer of the bicycle, both steering angles of the snakeboard."""
+    for name in ("rolling-disk", "bicycle", "snakeboard", "chaplygin-sleigh"):
+        system = ap.compile(ap.derive(ap.library.model(name))).bind()
+        n = len(system.model.coordinates)
+        for rates in (0.0, 0.3, -2.0):
+            x = np.concatenate([np.zeros(n), np.full(len(system.equations.speeds), rates)])
+            assert np.all(np.isfinite(system.rhs(0.0, x)))
+            assert np.all(np.isfinite(system.jacobian(0.0, x)))
+
+
+DIGEST = """
+import sys, hashlib, tempfile, pathlib
+import appell as ap
+for name in ("rolling-disk", "four-bar", "bicycle", "snakeboard"):
+    system = ap.compile(ap.derive(ap.library.model(name))).bind()
+    folder = pathlib.Path(tempfile.mkdtemp())
+    files = system.to_c(folder / "code.c")
+    text = "".join(f.read_text() for f in files) + system.to_casadi().serialize() + system.equations.summary()
+    print(name, hashlib.sha256(text.encode()).hexdigest())
+"""
+
+
+def test_generated_code_is_identical_from_run_to_run():
+    runs = []
+    for seed in ("1", "4711"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        runs.append(
+            subprocess.run([sys.executable, "-c", DIGEST], capture_output=True, text=True, check=True, env=environment)
+        )
+    assert runs[0].stdout == runs[1].stdout
+    assert runs[0].stdout.count("\n") == 4
