@@ -223,20 +223,28 @@ def run(
     method: Annotated[str, typer.Option(help="auto, taylor, dop853, cvodes, RK45, Radau, ...")] = "auto",
     points: Annotated[int, typer.Option(help="Rows of the table.")] = 501,
     out: Annotated[
-        list[Path] | None, typer.Option(help="Write the motion: .nc, .zarr, .csv, or a picture .png .svg .pdf.")
+        list[Path] | None,
+        typer.Option(help="Write the motion: .nc, .zarr, .csv, or a picture .png .svg .pdf; a study: FOLDER/."),
     ] = None,
+    study: Annotated[bool, typer.Option(help="Run the study of a model that has one, such as sprayer.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Simulate a model and prove the motion."""
+    """Simulate a model and prove the motion; a model with a study is put through it."""
+    from appell import library
     from appell.code.system import compile
     from appell.formulation.abstract import derive
     from appell.motion.run import simulate
 
     with _errors(as_json):
-        for path in out or ():
-            _check_out(path)
         case = _case(name)
         values, start = _settings(case, settings)
+        whole = library.study(name) if study else None
+        if whole is not None:
+            if not whole(values, start, until, list(out or ()), as_json):
+                raise typer.Exit(1)
+            return
+        for path in out or ():
+            _check_out(path)
         system = compile(derive(case.model, case.formulation)).bind(values)
         state = None
         if start:

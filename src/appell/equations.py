@@ -200,7 +200,8 @@ class Equations:
     def summary(self) -> str:
         """One paragraph: states, equations, speeds, operations, rows left out."""
         lines = [
-            f"{self.model.name} by {self.formulation.name}: {len(self.states)} states, {len(self.unknowns)} equations, "
+            f"{self.model.name} by {self.formulation.name}: {len(self.states)} states, "
+            f"{len(self.unknowns)} equation{'s' * (len(self.unknowns) != 1)}, "
             f"{'multipliers among the unknowns' if self.formulation.multipliers else 'no multipliers'}, "
             f"{self.operations} operations",
             "speeds: " + (", ".join(map(str, self.speeds)) or "none"),

@@ -1,4 +1,4 @@
-"""Models of variable mass in the library: what their docstrings claim, against closed solutions and equations by hand."""
+"""Models of variable mass in the library: their docstrings against closed solutions and equations by hand."""
 
 from math import cos, log, sin, sqrt
 

@@ -151,14 +151,22 @@ def test_states_of_the_wrong_size_are_named():
 
 
 def test_nothing_divides_by_what_vanishes_in_an_ordinary_configuration():
-    """All coordinates zero: spin of the disk, steer of the bicycle, both steering angles of the snakeboard."""
-    for name in ("rolling-disk", "bicycle", "snakeboard", "chaplygin-sleigh"):
+    """All coordinates zero: spin of the disk, steer of the bicycle."""
+    for name in ("rolling-disk", "bicycle", "chaplygin-sleigh", "differential-drive"):
         system = ap.compile(ap.derive(ap.library.model(name))).bind()
         n = len(system.model.coordinates)
         for rates in (0.0, 0.3, -2.0):
             x = np.concatenate([np.zeros(n), np.full(len(system.equations.speeds), rates)])
             assert np.all(np.isfinite(system.rhs(0.0, x)))
             assert np.all(np.isfinite(system.jacobian(0.0, x)))
+
+
+def test_where_a_choice_of_speeds_is_singular_another_one_is_taken():
+    """A snakeboard with parallel trucks rolls straight on; x' no longer follows from the turning rate."""
+    system = ap.compile(ap.derive(ap.library.snakeboard())).bind()
+    start = system.consistent({"front": 0.0, "rear": 0.0, "x.rate": 2.0, "front.rate": 0.0, "rear.rate": 0.0})
+    motion = ap.simulate(system, start, until=3.0)
+    np.testing.assert_allclose(motion.at(3.0).array, [6, 0, 0, 0, 0, 2, 0, 0, 0, 0], atol=1e-14)
 
 
 DIGEST = """

@@ -24,6 +24,7 @@ class Code:
         self._siblings: dict[Split, Code] = {equations.split: self}
         x = equations.mechanics.variables
         self.speeds = ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [equations.chart.formulas])
+        self._second: Machine | None = None
 
     def __getattr__(self, name: str) -> Machine:
         if name.startswith("_") or name not in _RECIPES:
@@ -31,6 +32,19 @@ class Code:
         if name not in self._machines:
             self._machines[name] = Machine(function_of(self.equations, name), self.simd)
         return self._machines[name]
+
+    @property
+    def second(self) -> Machine:
+        """q'' from t, x, w, p and x'."""
+        if self._second is None:
+            t, x, w, p = self.equations.arguments
+            rate = ca.SX.sym("rate", x.numel())
+            K = self.equations.with_laws(self.equations.chart.K)
+            a = ca.jtimes(K, ca.vertcat(x, t), ca.vertcat(rate, 1))
+            self._second = Machine(
+                ca.Function("second", [t, x, w, p, rate], [ca.densify(a)], {"cse": True}), simd=False
+            )
+        return self._second
 
     def with_split(self, split: Split) -> Code:
         """The code for other dependent velocities: derived once, then remembered."""
@@ -55,9 +69,21 @@ _RECIPES = {
     "rhs": lambda eqs: [eqs.xdot],
     "jacobian": _jacobian,
     "linear_system": _linear_system,
+    "spread": lambda eqs: [ca.densify(eqs.with_laws(ca.jacobian(eqs.chart.K, eqs.chart.u)))],
     "rates": lambda eqs: [ca.densify(eqs.with_laws(eqs.chart.K))],
     "accelerations": lambda eqs: [ca.densify(eqs.qddot)],
 }
+
+
+def force_powers(equations: Equations) -> ca.SX:
+    """Q_k . q' of every force of the model, in the state."""
+    mechanics = equations.mechanics
+    x = mechanics.variables
+    powers = [x.thaw(ca.dot(force.Q, x.v)) for force in mechanics.forces]
+    column = ca.vertcat(*powers) if powers else ca.SX(0, 1)
+    if mechanics.accelerating:
+        column = ca.substitute(column, mechanics.a, equations.qddot)
+    return ca.densify(equations.in_state(column))
 
 
 def function_of(equations: Equations, name: str) -> ca.Function:

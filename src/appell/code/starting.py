@@ -56,23 +56,31 @@ def _with_velocities(
     rates = [s.rate.label for s in model.coordinates]
     quasi = [s for s in equations.speeds if s.label not in rates]
     kept = np.array([label in keep for label in rates])
-    v = np.array([keep.get(label, near.get(label, 0.0)) for label in rates])
+    v = np.array([near.get(label, 0.0) for label in rates])
+
+    def by_speeds(given: Mapping[str, float]) -> State:
+        """The rates v with some speeds as given."""
+        x = system.to_x(State(model, np.concatenate([q, v, z]), t))
+        for i, speed in enumerate(equations.speeds):
+            x[q.size + i] = given.get(speed.label, x[q.size + i])
+        return system.from_x(t, x)
+
+    if any(s.label in near for s in quasi):
+        v = by_speeds(near).v
     if any(s.label in keep for s in quasi):
         if kept.any():
             clash = [label for label in rates if label in keep]
             raise ModelError(
                 f"Give either speeds ({', '.join(map(str, quasi))}) or rates ({', '.join(clash)}), not both."
             )
-        u = np.array([keep.get(s.label, 0.0) for s in equations.speeds])
-        if equations.chart.redundant:
-            raise ModelError("Nonlinear quasi-velocities cannot start a motion; give the rates of the coordinates.")
-        state = system.from_x(t, np.concatenate([q, u, z]))
+        state = by_speeds(keep)
         if not np.all(np.isfinite(state.v)):
             raise InconsistentStartError(
                 f"The speeds {', '.join(map(str, quasi))} are dependent at these positions and do not give the rates; "
                 "choose others in the formulation."
             )
         return state
+    v = np.array([keep.get(label, rate) for label, rate in zip(rates, v, strict=True)])
     found, left = project_velocities(mechanics, t, q, v, z, system.p, np.flatnonzero(~kept))
     if left > CLOSE * max(1.0, float(np.max(np.abs(v), initial=0.0))):
         _explain_velocities(system, t, q, found, z, left, [r for r, k in zip(rates, kept, strict=True) if k])

@@ -235,7 +235,9 @@ def schedule(variable: Any, points: Iterable[tuple[float, float]]) -> sp.Expr:
     """
     listed = [(sp.sympify(at), sp.sympify(gain)) for at, gain in points]
     if not listed or any(not b[0] > a[0] for a, b in zip(listed, listed[1:], strict=False)):
-        raise ModelError(f"A schedule needs points in increasing order, got {[(float(a), float(g)) for a, g in listed]}.")
+        raise ModelError(
+            f"A schedule needs points in increasing order, got {[(float(a), float(g)) for a, g in listed]}."
+        )
     total, before = listed[0][1], sp.Integer(0)
     slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(listed, listed[1:], strict=False)]
     for (at, _), slope in zip(listed, [*slopes, sp.Integer(0)], strict=True):

@@ -41,7 +41,9 @@ class AbstractFormulation(ABC):
         got = kinds(mechanics)
         refused = sorted(got - self.accepts)
         if refused:
-            able = [f.__name__ for f in AbstractFormulation.__subclasses__() if got <= f.accepts]
+            from appell.formulation import FORMULATIONS
+
+            able = [f.__name__ for f in FORMULATIONS if got <= f.accepts]
             raise FormulationError(
                 f"{self.name} accepts constraints of kind {', '.join(sorted(self.accepts))}, but "
                 f"{mechanics.model.name!r} has {', '.join(refused)} ones: {', '.join(_named(mechanics, refused))}. "

@@ -51,6 +51,9 @@ MODELS: dict[str, str] = {
 COMPANIONS = ("_pursuit:pursuit_speeds", "_rocket:rocket_events")
 """What goes with a model but is no part of it: quasi-velocities for a formulation, events for a run."""
 
+STUDIES: dict[str, str] = {"sprayer": "appell.sprayer.study:main"}
+"""Models that `appell run` does more with than one motion: name to module and function."""
+
 _FUNCTIONS = {where.partition(":")[2]: where for where in (*MODELS.values(), *COMPANIONS)}
 
 
@@ -73,7 +76,7 @@ def model(name: str, options: Mapping[str, Any] | None = None) -> Model:
         >>> model("pendulum-chain", {"links": 2})
         Model 'pendulum chain': 2 coordinates, 2 bodies, 1 force, 0 constraint rows, parameters g l m
     """
-    label = name.strip().lower().replace("_", "-").replace(" ", "-")
+    label = _label(name)
     if label not in MODELS:
         near = difflib.get_close_matches(label, MODELS, 3, 0.5)
         hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(MODELS)}."
@@ -84,6 +87,23 @@ def model(name: str, options: Mapping[str, Any] | None = None) -> Model:
         if option not in known:
             raise ModelError(f"{label!r} has no option {option!r}; it has: {', '.join(known) or 'none'}.")
     return function(**(options or {}))
+
+
+def study(name: str) -> Callable[..., bool] | None:
+    """What `appell run` does with a model in place of one motion, or None.
+
+    Args:
+        name: A name as for `model`, or anything else.
+    """
+    where = STUDIES.get(_label(name))
+    if where is None:
+        return None
+    module, _, function = where.partition(":")
+    return getattr(import_module(module), function)
+
+
+def _label(name: str) -> str:
+    return name.strip().lower().replace("_", "-").replace(" ", "-")
 
 
 def _load(where: str) -> Callable[..., Any]:
@@ -100,4 +120,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_FUNCTIONS, "MODELS", "model", "names"])
+    return sorted([*_FUNCTIONS, "MODELS", "model", "names", "study"])

@@ -32,7 +32,7 @@ class Stream(AbstractForce):
         at: The point of the body where it happens; the centre if left out.
         absolute: Whether `velocity` is the velocity against the ground instead.
         source: For flow inside a rigid body: the point it comes from (the tank). The moving liquid's Coriolis force,
-            and with it jet damping, is then added: -2 mu omega x (at - source), acting half-way.
+            and with it jet damping, is then added: 2 rate omega x (at - source), acting half-way.
         name: Its name in the power balance.
     """
 

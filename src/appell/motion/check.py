@@ -15,7 +15,7 @@ from appell.kinematics.consistency import jacobian_at
 from appell.motion.ledger import Ledger
 
 if TYPE_CHECKING:
-    from appell.motion.motion import Motion
+    from appell.motion.motion import Motion, Stretch
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 PANELS = 4000
@@ -109,30 +109,15 @@ def _balance(motion: Motion) -> tuple[float, dict[str, float], tuple[float, floa
             continue
         if edges.size > PANELS:
             edges = edges[np.unique(np.linspace(0, edges.size - 1, PANELS).astype(int))]
-        accelerate = stretch.code.accelerations
-        n, m = len(system.model.coordinates), len(stretch.code.equations.speeds)
-
-        def account(
-            times: np.ndarray, stretch=stretch, accelerate=accelerate, n=n, m=m
-        ) -> list[tuple[float, np.ndarray, float]]:
-            x = motion.sample(stretch, times)
-            w_open = motion.open_inputs(stretch, times)
-            w_all = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
-            entries = []
-            for i, t in enumerate(times):
-                v = stretch.code.rates.flat(t, x[:, i], w_open[i], system.p)
-                a = accelerate.flat(t, x[:, i], w_open[i], system.p)
-                entries.append(ledger(t, x[:n, i], v, a, x[n + m :, i], w_all[i], system.p))
-            return entries
-
-        values = [h for h, _, _ in account(edges)]
+        values = [h for h, _ in _account(motion, stretch, ledger, edges)]
         if first is None:
             first = values[0]
         elif before is not None:
             jumps += values[0] - before  # what a reset did
         middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
         nodes = (middle[:, None] + half[:, None] * NODES[None, :]).ravel()
-        powers = np.array([row for _, row, _ in account(nodes)]).reshape(half.size, NODES.size, -1)
+        powers = np.array([row for _, row in _account(motion, stretch, ledger, nodes)])
+        powers = powers.reshape(half.size, NODES.size, -1)
         works = np.einsum("kij,i,k->kj", powers, WEIGHTS, half)
         for k in range(half.size):
             total += works[k]
@@ -147,6 +132,24 @@ def _balance(motion: Motion) -> tuple[float, dict[str, float], tuple[float, floa
     )
 
 
+def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray) -> list[tuple[float, np.ndarray]]:
+    """h and all powers at some times of a stretch; forces with kinks in the modes of the stretch."""
+    system = motion.system
+    n, m = len(system.model.coordinates), len(stretch.code.equations.speeds)
+    x, w_open = motion.sample(stretch, times), motion.open_inputs(stretch, times)
+    w_all = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
+    entries = []
+    for i, t in enumerate(times):
+        column = x[:, i]
+        v = stretch.code.rates.flat(t, column, w_open[i], system.p)
+        a = stretch.accelerations(t, column, w_open[i])
+        h, powers, _ = ledger(t, column[:n], v, a, column[n + m :], w_all[i], system.p)
+        if stretch.powers is not None:
+            powers[: len(system.model.forces)] = stretch.powers.flat(t, column, w_open[i], stretch.p)
+        entries.append((h, powers))
+    return entries
+
+
 def _agreement(motion: Motion) -> dict[str, float]:
     system = motion.system
     equations = system.equations
@@ -158,6 +161,8 @@ def _agreement(motion: Motion) -> dict[str, float]:
     for (t, row), inputs in zip(zip(times, motion.states(times), strict=True), w, strict=True):
         q, v, z = _parts(motion, row)
         stretch = motion.located(np.array([t]))[0][0]
+        if stretch.sliding:
+            continue  # what sticks is held by a force between those of the two modes; no formula of the model says it
         split = stretch.code.equations.split
         if not split.dependent and split.rows:
             split = (
@@ -165,9 +170,8 @@ def _agreement(motion: Motion) -> dict[str, float]:
             )
         if split not in rivals:
             rivals[split] = Rivals(mechanics, split)
-        mine = stretch.code.accelerations.flat(
-            t, motion.sample(stretch, np.array([t]))[:, 0], motion.open_inputs(stretch, np.array([t]))[0], system.p
-        )
+        now = np.array([t])
+        mine = stretch.accelerations(t, motion.sample(stretch, now)[:, 0], motion.open_inputs(stretch, now)[0])
         for name, other in rivals[split].accelerations(t, q, v, z, inputs, system.p).items():
             if name != equations.formulation.name:
                 found[name] = max(found.get(name, 0.0), disagreement(mine, other))

@@ -41,7 +41,8 @@ def integrate(task: Task) -> Leg:
     rtol = task.rtol or 1e-10
     options = {"reltol": rtol, "abstol": task.atol or rtol, "max_num_steps": 200_000, "show_eval_warnings": False}
     values = np.concatenate([task.w, task.p])
-    grid = np.unique(np.concatenate([np.linspace(task.t0, task.t1, POINTS + 1), task.grid]))
+    layer = task.t0 + (task.t1 - task.t0) * np.geomspace(1e-10, 1e-2, POINTS // 4)  # fast transients at the start
+    grid = np.unique(np.concatenate([np.linspace(task.t0, task.t1, POINTS + 1), layer, task.grid]))
     times, states = [grid[:1]], [np.array(task.x0, dtype=float)[:, None]]
     end, now = End.REACHED, np.array(task.x0, dtype=float)
     for piece in np.array_split(np.arange(1, grid.size), min(CHUNKS, grid.size - 1)):

@@ -13,13 +13,16 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from appell.code.code import Code
+from appell.code.code import Code, force_powers
 from appell.code.machine import Machine
 from appell.errors import IntegrationError
 from appell.graph.kinks import Modal, has_kinks
+from appell.graph.raising import raised
+from appell.model.symbols import t as TIME
 from appell.motion.events import Event
 
 AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
+READABLE = 40  # letters of a switching function that is shown
 RESTING = 1e-9  # a switching function up to this is on zero
 Inputs = Callable[[float, np.ndarray], np.ndarray]
 
@@ -85,9 +88,13 @@ class Modes:
                 self.event_guards.append((i, sign))
                 formulas.append(sign * formula)
         self._user = ca.Function("user", [t, x, w, p], [ca.vertcat(*formulas) if formulas else ca.SX(0, 1)])
-        self.modal = Modal.of(function) if has_kinks(function) else None
+        self.modal = None
+        if has_kinks(function):
+            outputs = [equations.xdot, force_powers(equations)]
+            self.modal = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
         self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
         self._flows: dict[tuple[int, ...], Flow] = {}
+        self._powers: dict[tuple[int, ...], Machine] = {}
 
     @cached_property
     def _switches(self) -> Machine:
@@ -128,6 +135,17 @@ class Modes:
             ca.Function("rhs", arguments, [ca.cse(ca.densify(xdot))]),
             ca.Function("guards", arguments, [ca.densify(ca.vertcat(*guards))]),
         )
+
+    def powers(self) -> Machine | None:
+        """The power of every force in the present modes, for what sticks as well; None if there are no kinks."""
+        if self.modal is None:
+            return None
+        slide, m = self.sliding, self.modal
+        if slide not in self._powers:
+            column = ca.substitute(m.extras, m.s, m.sliding(slide)[1])
+            function = ca.Function("powers", [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], [ca.densify(column)], {"cse": True})
+            self._powers[slide] = Machine(function, simd=False)
+        return self._powers[slide]
 
     def parameters(self, p: np.ndarray) -> np.ndarray:
         """p with the modes behind."""
@@ -209,6 +227,16 @@ class Modes:
                 return "kink", i, guard - position
             position += width
         raise IndexError(guard)
+
+    def name(self, kink: int) -> str:
+        """The switching function of a kink as a formula, if it is short enough to read."""
+        assert self.modal is not None
+        m, equations = self.modal, self.code.equations
+        letters = [[TIME], equations.states, equations.inputs, equations.model.parameters, [TIME] * m.s.numel()]
+        if ca.depends_on(m.g[kink], m.s):
+            return f"kink {kink}"
+        formula = str(raised(m.g[kink], [m.t, m.x, m.w, m.p, m.s], letters)[0])
+        return f"{formula} = 0" if len(formula) <= READABLE else f"kink {kink}"
 
     def _stick(self, i: int) -> None:
         """Slide along a kink from here on."""

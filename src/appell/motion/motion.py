@@ -23,6 +23,7 @@ from appell.equations import Equations
 from appell.errors import AppellError, ModelError
 from appell.model.symbols import Letter, Rate, key
 from appell.motion.events import Occurrence
+from appell.motion.flow import Flow
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 
@@ -34,7 +35,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """Part of a run in one choice of speeds: x at any time between its first and last step."""
+    """Part of a run in one choice of speeds and modes: x at any time between its first and last step.
+
+    Attributes:
+        code: The equations as functions.
+        w: Inputs.
+        p: Parameters, with the modes of kinks behind.
+        times: Step boundaries.
+        dense: x at some times.
+        final: x at the end.
+        flow: The smooth equations it was integrated by; None if they are those of `code`.
+        powers: The power of each force in these modes; None if there are no kinks.
+        sliding: Kinks that stick.
+    """
 
     code: Code
     w: np.ndarray
@@ -42,6 +55,17 @@ class Stretch:
     times: np.ndarray
     dense: Callable[[np.ndarray], np.ndarray]
     final: np.ndarray
+    flow: Flow | None = None
+    powers: Machine | None = None
+    sliding: tuple[int, ...] = ()
+
+    def accelerations(self, t: float, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """q'' at a state of this stretch, in its modes."""
+        n = self.code.equations.mechanics.variables.p.numel()
+        if self.flow is None:
+            return self.code.accelerations.flat(t, x, w, self.p[:n])
+        rate = self.flow.machine.flat(t, x, w, self.p)
+        return self.code.second(t, x, w, self.p[:n], rate)[0][:, 0]
 
 
 class Motion:
@@ -211,21 +235,23 @@ class Motion:
         second = isinstance(formula, Rate) and formula.order == 2 and formula.base in self.system.model.coordinates
         for stretch, here in self.located(times):
             equations = stretch.code.equations
+            x = self.sample(stretch, times[here])
+            w = self.open_inputs(stretch, times[here])
             if second:
                 assert isinstance(formula, Rate)
                 index = equations.coordinates.index(formula.base)
-                machine, row = stretch.code.accelerations, index
+                values = [stretch.accelerations(t, *row)[index] for t, *row in zip(times[here], x.T, w, strict=True)]
             else:
-                if stretch.code not in made:
-                    made[stretch.code] = Machine(_function(equations, self.system.equations, formula), simd=False)
-                machine, row = made[stretch.code], 0
-            x = self.sample(stretch, times[here])
-            w = self.open_inputs(stretch, times[here])
-            for i, t, column, inputs in zip(here, times[here], x.T, w, strict=True):
-                result[i] = machine.flat(t, column, inputs, self.system.p)[row]
+                machine = Machine(_function(equations, self.system.equations, formula), simd=False)
+                values = [
+                    machine.flat(t, column, inputs, self.system.p)[0]
+                    for t, column, inputs in zip(times[here], x.T, w, strict=True)
+                ]
+            result[here] = values
         return result
 
     def open_inputs(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:
+        """Values of the open inputs at some times of a stretch, one row each."""
         if self.law is None:
             return np.repeat(stretch.w[None, :], times.size, axis=0)
         model, states = self.system.model, self.states(times)
@@ -346,8 +372,9 @@ class Motion:
         ]
         lines += [f"speeds changed at {line}" for line in info["switches"]]
         if self.occurrences:
-            shown = ", ".join(f"{o.name} {o.t:.9g}" for o in self.occurrences[:6])
-            lines.append(f"{len(self.occurrences)} events: {shown}{' ...' if len(self.occurrences) > 6 else ''}")
+            shown = ", ".join(f"{o.name} at {o.t:.9g} s" for o in self.occurrences[:6])
+            count = f"{len(self.occurrences)} event{'s' * (len(self.occurrences) != 1)}"
+            lines.append(f"{count}: {shown}{' ...' if len(self.occurrences) > 6 else ''}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

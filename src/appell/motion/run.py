@@ -304,6 +304,12 @@ class _Run:
         )
         jacobian = self.projection.jacobian(t, x[:n], v, x[n + m :])
         split = self.code.equations.split
+        if self.code.equations.formulation.fixed:
+            spread = self.code.spread.flat(t, x, self._some_inputs(), self.p)
+            if not np.max(np.abs(spread), initial=0.0) < 1e9:
+                self._wish = Outcome.SPEEDS_SINGULAR
+                raise Enough
+            return
         growth = split.growth(jacobian)
         if growth <= min(self._calm, 1e3):
             self._calm = (
@@ -311,11 +317,6 @@ class _Run:
                 if not np.isfinite(self._calm)
                 else self._calm
             )
-            return
-        if self.code.equations.formulation.fixed:
-            if growth > 1e9:
-                self._wish = Outcome.SPEEDS_SINGULAR
-                raise Enough
             return
         best = Split.at(jacobian, rows=split.rows)
         if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
@@ -379,7 +380,19 @@ class _Run:
             leg, self._used_up = self.masses.cut(leg, w, self.p, self._first)
         self.max_steps -= leg.steps
         self.t, self.x = float(leg.times[-1]), np.array(leg.final)
-        self.stretches.append(Stretch(self.code, w, p, leg.times, leg.dense, np.array(leg.final)))
+        self.stretches.append(
+            Stretch(
+                self.code,
+                w,
+                p,
+                leg.times,
+                leg.dense,
+                np.array(leg.final),
+                flow,
+                self.modes.powers(),
+                self.modes.sliding,
+            )
+        )
         if leg.end is End.REACHED:
             return False
         if leg.end is End.GUARD:
@@ -414,7 +427,7 @@ class _Run:
         for kind, which, side in owners:
             if kind == "kink":
                 self.modes.switch(which, self.t, self.x, self.inputs, self.p, side)
-                self.occurrences.append(Occurrence(f"kink {which}", self.t))
+                self.occurrences.append(Occurrence(self.modes.name(which), self.t))
         for event in events:
             if event.reset:
                 self._reset(event)

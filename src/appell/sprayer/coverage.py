@@ -75,8 +75,9 @@ class Coverage:
 
     @property
     def wetted(self) -> np.ndarray:
-        """Cells that got a tenth of the greatest dose or more; what a rim of the spray only grazed does not count."""
-        return self.dose >= 0.1 * self.dose.max()
+        """Cells that got a quarter of the usual dose (the median) or more; those the rim only grazed do not count."""
+        some = self.dose[self.dose > 1e-3 * self.dose.max(initial=0.0)]
+        return self.dose >= 0.25 * (np.median(some) if some.size else np.inf)
 
     def _doses(self, where: Any) -> np.ndarray:
         chosen = self.dose[self.wetted if where is None else np.asarray(where, dtype=bool)]

@@ -74,7 +74,9 @@ def mass(study: Study) -> Figure:
     motion, driven = study.open_loop, study.held[0].motion
     axis.plot(motion.times, motion["m"], color="#1b6ca8", linewidth=1.8, label="corrected: flow ends with the tank")
     printed = np.maximum(driven["m"].values[0] - 2.0 * motion.times, 50.0)
-    axis.plot(motion.times, printed, color=GREY, linestyle="--", linewidth=1.2, label="as printed: floor 50 kg", zorder=1)
+    axis.plot(
+        motion.times, printed, color=GREY, linestyle="--", linewidth=1.2, label="as printed: floor 50 kg", zorder=1
+    )
     end = driven.times[-1]
     axis.plot(end, driven["m"].values[-1], "o", color="#1b6ca8", markersize=5)
     axis.annotate(
@@ -113,11 +115,25 @@ def paths(study: Study) -> Figure:
         reference = [followed.motion.evaluate(e) for e in followed.path.position]
         axis.plot(*reference, color="0.15", linewidth=3.2, alpha=0.25, label="reference", zorder=3)
         axis.plot(held.motion["x"], held.motion["y"], "--", color="0.25", linewidth=1.3, label="speeds held", zorder=4)
-        axis.plot(followed.motion["x"], followed.motion["y"], color=COLORS[name], linewidth=1.5, label="path followed", zorder=5)
+        axis.plot(
+            followed.motion["x"],
+            followed.motion["y"],
+            color=COLORS[name],
+            linewidth=1.5,
+            label="path followed",
+            zorder=5,
+        )
         where = [followed.motion[s].values for s in "xy"]
-        axis.plot(where[0][0], where[1][0], "o", color="white", markeredgecolor="0.1", markersize=8, label="start", zorder=6)
+        axis.plot(
+            where[0][0], where[1][0], "o", color="white", markeredgecolor="0.1", markersize=8, label="start", zorder=6
+        )
         axis.plot(where[0][-1], where[1][-1], "s", color="0.1", markersize=7, label="end", zorder=6)
-        _plain(axis, "x [m]", "y [m]", f"{name}: mean error {_off(held.errors[0])} held, {_off(followed.errors[0])} followed")
+        _plain(
+            axis,
+            "x [m]",
+            "y [m]",
+            f"{name}: mean error {_off(held.errors[0])} held, {_off(followed.errors[0])} followed",
+        )
         axis.set_aspect("equal")
     handles, labels = axes["straight"].get_legend_handles_labels()
     figure.legend(handles, labels, frameon=False, loc="outside lower center", ncols=len(labels))
@@ -134,7 +150,15 @@ def _spray(axis: Axes, drive: Drive, every: float = 1.0) -> None:
     for i, (px, py) in enumerate(placed(drive.robot, motion, line)):
         ends = x + c * px - s * py, y + s * px + c * py
         axis.plot(ends[0].T, ends[1].T, color=SPRAY, linewidth=0.9, alpha=0.75, zorder=1)
-        axis.plot(ends[0][:, 0], ends[1][:, 0], ".", color="#17527d", markersize=3, label="nozzles" if i == 0 else None, zorder=2)
+        axis.plot(
+            ends[0][:, 0],
+            ends[1][:, 0],
+            ".",
+            color="#17527d",
+            markersize=3,
+            label="nozzles" if i == 0 else None,
+            zorder=2,
+        )
     axis.plot([], [], color=SPRAY, linewidth=0.9, label="spray lines, each second")
 
 
@@ -151,7 +175,9 @@ def states(study: Study) -> Figure:
             axis.plot(held.motion.times, held.motion.evaluate(formula), color="0.15", alpha=0.25, linewidth=3.2)
             axis.plot(held.motion.times, held.motion[label], "--", color="0.25", linewidth=1.2)
             axis.plot(followed.motion.times, followed.motion[label], color=COLORS[name], linewidth=1.4)
-            _plain(axis, "t [s]" if row == len(rows) - 1 else "", words if column == 0 else "", name if row == 0 else "")
+            _plain(
+                axis, "t [s]" if row == len(rows) - 1 else "", words if column == 0 else "", name if row == 0 else ""
+            )
             _calm(axis)
     _legend(figure, axes[0, 0], ("reference", "speeds held", "path followed"))
     return figure

@@ -106,9 +106,7 @@ def follow_by_linearization(robot: Sprayer, path: Path, lookahead: float, stiffn
     wanted = [path.rate(e) for e in rates]
     place = [x + L * c, y + L * s]
     moving = [v * c - L * omega * s, v * s + L * omega * c]
-    pull = [
-        wanted[i] + damping * (rates[i] - moving[i]) + stiffness * (target[i] - place[i]) for i in range(2)
-    ]
+    pull = [wanted[i] + damping * (rates[i] - moving[i]) + stiffness * (target[i] - place[i]) for i in range(2)]
     v_dot = c * pull[0] + s * pull[1] + L * omega**2
     omega_dot = (c * pull[1] - s * pull[0] - v * omega) / L
     A, b = robot.inertia, robot.load

@@ -10,17 +10,18 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from appell.code.system import compile
+from appell.code.system import System, compile
 from appell.control.pid import PID
 from appell.errors import ModelError
 from appell.formulation.abstract import derive
+from appell.model.symbols import key
 from appell.motion.check import Check
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
@@ -193,13 +194,13 @@ def study(values: Mapping[Any, float] | None = None, until: float = 20.0, mass: 
         mass: Chassis and liquid at the start.
         seed: Of the irregular flow.
     """
-    given = dict(values or {})
-    side = corners(sp.pi / 2)
+    given = {key(name): value for name, value in (values or {}).items()}
+    side = corners(given.pop("alpha", sp.pi / 2))
     # Table 1 has no wheel inertia, and what (49) sums without a mass is left out, as for the fitted gains.
     literal = Sprayer(side, "paper", values={"Iw": 0.0, "m_r": 0.0, **given})
     plain = Sprayer(side, values={"Iw": 0.0, **given})
     wheeled = Sprayer(side, drive="wheels", values=given)
-    jumping = Sprayer(irregular(side, 0.3, 2.0, until, seed), drive="wheels", values=given)
+    jumping = Sprayer(irregular(side, 0.3, until / 10, until, seed), drive="wheels", values=given)
     paths = (straight(), circle(), zigzag())
 
     def held(robot: Sprayer, path: Path) -> Law:
@@ -212,16 +213,18 @@ def study(values: Mapping[Any, float] | None = None, until: float = 20.0, mass: 
     def linearized(robot: Sprayer, path: Path) -> Law:
         return follow_by_linearization(robot, path, 0.5, 4.0, 4.0)
 
-    def go(robot: Sprayer, path: Path, made: Any, beside: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Drive:
+    @cache
+    def ready(robot: Sprayer, path: Path, made: Any) -> tuple[Law, System]:
         law = made(robot, path)
-        system = drive(robot, path, law)
+        return law, drive(robot, path, law)
+
+    def go(robot: Sprayer, path: Path, made: Any, beside: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Drive:
+        law, system = ready(robot, path, made)
         state = start(system, path, mass, beside)
-        return Drive(
-            path, law, robot, simulate(system, state, until, points=POINTS, progress=False)
-        )
+        return Drive(path, law, robot, simulate(system, state, until, points=POINTS, progress=False))
 
     followed = tuple(go(wheeled, path, linearized) for path in paths)
-    opened, balance = _open_loop(given, mass)
+    opened, balance = _open_loop(values or {}, mass)
     checks = {"open loop": opened.check(), **{e.path.name: e.motion.check() for e in followed}}
     return Study(
         tuple(go(literal, path, held) for path in paths),
