@@ -31,7 +31,13 @@ def surroundings() -> dict[str, Any]:
             versions[name] = version(name)
         except PackageNotFoundError:
             versions[name] = "missing"
-    return {"python": platform.python_version(), "machine": _processor(), "cores": os.cpu_count(), "versions": versions}
+    return {
+        "python": platform.python_version(),
+        "machine": _processor(),
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "versions": versions,
+    }
 
 
 def _processor() -> str:
@@ -56,6 +62,8 @@ def main() -> None:
     about = surroundings()
     console.print(f"{about['machine']}, {about['cores']} cores, Python {about['python']}")
     console.print(", ".join(f"{name} {number}" for name, number in about["versions"].items()) + "\n", style="dim")
+    if about["load"] is not None and about["load"] > 0.5 * about["cores"]:
+        console.print(f"Others use this machine too (load {about['load']:.1f}): ratios are rough.\n", style="yellow")
     results = {}
     for name in asked.names or TOPICS:
         with console.status(name):

@@ -41,7 +41,7 @@ def by_turns(actions: Mapping[str, Action], repeats: int = 5, before: Action | N
     return best
 
 
-def per_call(actions: Mapping[str, Action], rounds: int = 15, slice_: float = 0.02) -> dict[str, float]:
+def per_call(actions: Mapping[str, Action], rounds: int = 80, slice_: float = 0.004) -> dict[str, float]:
     """The best time of one call of each quick action, in loops of about `slice_` seconds."""
     loops = {}
     for name, action in actions.items():

@@ -64,7 +64,7 @@ def run(quick: bool) -> Comparisons:
     actions = {**{method: simulated(method) for method in methods}, "scipy": scipy}
     first = {method: once(actions[method]) for method in methods}
     error = {who: float(np.max(np.abs(action() - exact))) for who, action in actions.items()}
-    best = by_turns(actions, 3 if quick else 7)
+    best = by_turns(actions, 3 if quick else 15)
     rows = [
         Comparison(
             f"{until:g} s, method {method!r}",

@@ -39,6 +39,7 @@ for occurrence in motion.occurrences[:6]:
     state = motion.at(occurrence.t)
     print(f"{occurrence.t:15.12f}   {40 * state[x]:16.12f}   {state[x.rate]:.12f}")
 sticking = np.abs(motion[x.rate] - 0.2) < 1e-12
+print("\n" + repr(motion.check()))
 print(f"\nsticks {100 * float(sticking.mean()):.1f} % of the time; lets go at mu_s m g = {0.6 * 9.81:.3f} N")
 
 if len(sys.argv) > 1:

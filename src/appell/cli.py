@@ -240,7 +240,7 @@ def run(
         values, start = _settings(case, settings)
         whole = library.study(name) if study else None
         if whole is not None:
-            if not whole(values, start, until, list(out or ()), as_json):
+            if not whole(values, start, until, method, list(out or ()), as_json):
                 raise typer.Exit(1)
             return
         for path in out or ():

@@ -116,12 +116,13 @@ class Equations:
 
     def with_laws(self, expression: ca.SX) -> ca.SX:
         """An expression with the closed inputs replaced by their formulas."""
-        if not self.closed:
-            return expression
-        memo = self.mechanics.variables.lower.memo
-        lower = Lowering({**self._leaves()})
-        letters = ca.vertcat(*[memo[s] for s in self.closed])
-        return ca.substitute(expression, letters, ca.vertcat(*[lower(e) for e in self.closed.values()]))
+        return ca.substitute(expression, *self._laws) if self.closed else expression
+
+    @cached_property
+    def _laws(self) -> tuple[ca.SX, ca.SX]:
+        """The closed inputs as letters, and their formulas."""
+        memo, lower = self.mechanics.variables.lower.memo, Lowering(self._leaves())
+        return ca.vertcat(*[memo[s] for s in self.closed]), ca.vertcat(*[lower(e) for e in self.closed.values()])
 
     def _leaves(self) -> dict[sp.Basic, ca.SX]:
         leaves: dict[sp.Basic, ca.SX] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import sympy as sp
@@ -52,8 +53,8 @@ class Controller:
 class PID:
     r"""$u = K_p e + K_i z + K_d \dot e$ with $\dot z = e$ as long as nothing is at its limit.
 
-    Anti-windup: the integral z stops growing where |z| has reached `clamp`, and where the output has reached `limit` and
-    the error would drive it further (conditional integration). The places where that happens are located during a run.
+    Anti-windup: the integral z stops growing where |z| has reached `clamp`, and where the output has reached `limit`
+    and the error would drive it further (conditional integration). Where that happens is located during a run.
 
     The rate of an error of positions is a formula in velocities. An error of velocities has accelerations in its rate,
     and these depend on the output: an algebraic loop, which is refused. Give `lag`, and the derivative is taken by a
@@ -148,8 +149,8 @@ def _check_gain(name: str, gain: sp.Expr) -> None:
     wrong = [s for s in gain.free_symbols if isinstance(s, Coordinate | Rate | Speed | Input)]
     if wrong:
         raise ModelError(
-            f"The gain {name} = {gain} contains {', '.join(map(str, wrong))}; a gain schedule is a formula in time, extra "
-            "states and parameters."
+            f"The gain {name} = {gain} contains {', '.join(map(str, wrong))}; a gain schedule is a formula in time, "
+            "extra states and parameters."
         )
 
 
@@ -157,8 +158,8 @@ def _check_error(name: str, error: sp.Expr) -> None:
     for symbol in error.free_symbols:
         if isinstance(symbol, Speed):
             raise ModelError(
-                f"The error {name!r} contains the speed {symbol}; its integral is a state of the model, which knows only "
-                "coordinates and their rates. Write the formula of the speed instead."
+                f"The error {name!r} contains the speed {symbol}; its integral is a state of the model, which knows "
+                "only coordinates and their rates. Write the formula of the speed instead."
             )
         if isinstance(symbol, Rate) and (symbol.order > 1 or isinstance(symbol.base, ExtraState)):
             raise ModelError(f"The error {name!r} contains {symbol}; use coordinates, velocities and extra states.")
@@ -234,12 +235,12 @@ def schedule(variable: Any, points: Iterable[tuple[float, float]]) -> sp.Expr:
         [10.0, 10.0, 8.5, 4.0, 4.0]
     """
     listed = [(sp.sympify(at), sp.sympify(gain)) for at, gain in points]
-    if not listed or any(not b[0] > a[0] for a, b in zip(listed, listed[1:], strict=False)):
+    if not listed or any(not b[0] > a[0] for a, b in pairwise(listed)):
         raise ModelError(
             f"A schedule needs points in increasing order, got {[(float(a), float(g)) for a, g in listed]}."
         )
     total, before = listed[0][1], sp.Integer(0)
-    slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(listed, listed[1:], strict=False)]
+    slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(listed)]
     for (at, _), slope in zip(listed, [*slopes, sp.Integer(0)], strict=True):
         total += (slope - before) * sp.Max(sp.sympify(variable) - at, 0)
         before = slope

@@ -63,13 +63,12 @@ def nozzles_of(given: int | Iterable[Nozzle | Sequence[Any]]) -> tuple[Nozzle, .
     A number n means n/2 on the right and n/2 on the left, from front (0.5 m) to back (-0.5 m) at 0.5 m from the middle,
     the jets turned from straight ahead by the parameter alpha to their own side; 4 are the four corners.
     """
-    if isinstance(given, int) and not isinstance(given, bool):
+    if isinstance(given, int):
         if given < 2 or given % 2:
             raise ModelError(
                 f"Got {given} nozzles; give an even number, half of them for each side, or a list of Nozzle."
             )
-        (alpha,) = (parameters("alpha", "rad", "angle of the jets"),)
-        half = given // 2
+        alpha, half = parameters("alpha", "rad", "angle of the jets"), given // 2
         places = [
             sp.Rational(1, 2) - (sp.Rational(i, half - 1) if half > 1 else sp.Rational(1, 2)) for i in range(half)
         ]
@@ -205,8 +204,9 @@ def sprayer(
     used |= {x_t, y_t} if internal_flow or separate_tank else set()
     used |= {k_t} if separate_tank else set()
     values: dict[Any, Any] = {
-        R: 0.3, a: 0.5, d: 0.2, inertia: 10.0, Iw: 0.1, m_empty: 50.0 if mode == "paper" else 100.0, mu: 2.0 / len(listed),
-        u0: 0.5, k_d: 0.1, k_f: 0.05, parameters("alpha", "rad"): 2 * sp.pi / 3, x_t: 0.2, y_t: 0.0, k_t: 0.2, m_r: 1.0,
+        R: 0.3, a: 0.5, d: 0.2, inertia: 10.0, Iw: 0.1, m_empty: 50.0 if mode == "paper" else 100.0,
+        mu: 2.0 / len(listed), u0: 0.5, parameters("alpha", "rad"): 2 * sp.pi / 3, k_d: 0.1, k_f: 0.05,
+        x_t: 0.2, y_t: 0.0, k_t: 0.2, m_r: 1.0,
     }  # fmt: skip
     if drive == "wheels":
         for name, suggested in zip(WHEELS, (0.9, 0.9, 0.7, 0.7), strict=True):

@@ -41,7 +41,7 @@ class Event:
             raise ModelError(f"The direction of an event is -1, 0 or +1, got {self.direction!r}.")
         if isinstance(self.expression, str) or not isinstance(sp.sympify(self.expression), sp.Expr):
             raise ModelError(
-                f"An event needs a formula whose zero is looked for, made of the model's symbols; got {self.expression!r}."
+                f"An event needs a formula in the model's symbols whose zero is looked for, got {self.expression!r}."
             )
         object.__setattr__(self, "expression", sp.sympify(self.expression))
         object.__setattr__(self, "reset", {key(n): sp.sympify(e) for n, e in self.reset.items()})

@@ -23,7 +23,7 @@ from appell.motion.events import Event
 
 AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
 READABLE = 40  # letters of a switching function that is shown
-RESTING = 1e-9  # a switching function up to this is on zero
+RESTING = 1e-9  # a guard or switching function up to this is on zero
 Inputs = Callable[[float, np.ndarray], np.ndarray]
 
 
@@ -248,17 +248,15 @@ class Modes:
             )
         self.modes[i] = 0
 
-    def switch(self, kink: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray, side: int) -> None:
-        """Flip a kink whose guard fired; one that slid leaves on the side its mode reached.
+    def switch(self, fired: Sequence[tuple[int, int]], t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
+        """Flip the kinks whose guards fired; one that slid leaves on the side its mode reached.
 
-        Other kinks that rest on zero are looked at again: a flow that kept them there may have ended with this one.
+        Other kinks that rest on zero are looked at again: a flow that kept them there may have ended with these.
         """
-        if self.modes[kink] == 0:
-            self.modes[kink] = 1 if side == 0 else -1
-        else:
-            self.modes[kink] = -self.modes[kink]
-            self._settle(kink, t, x, inputs, p)
+        left = [kink for kink, _ in fired if self.modes[kink] == 0]
+        for kink, side in fired:
+            self.modes[kink] = -self.modes[kink] or (1 if side == 0 else -1)
         g = self._switches(t, x, inputs(t, x), np.concatenate([p, self.modes]))[0].ravel()
         for i in np.flatnonzero((np.abs(g) < RESTING) & (self.modes != 0)):
-            if i != kink:
+            if i not in left:
                 self._settle(int(i), t, x, inputs, p)

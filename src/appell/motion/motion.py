@@ -242,9 +242,10 @@ class Motion:
                 index = equations.coordinates.index(formula.base)
                 values = [stretch.accelerations(t, *row)[index] for t, *row in zip(times[here], x.T, w, strict=True)]
             else:
-                machine = Machine(_function(equations, self.system.equations, formula), simd=False)
+                if stretch.code not in made:
+                    made[stretch.code] = Machine(_function(equations, self.system.equations, formula), simd=False)
                 values = [
-                    machine.flat(t, column, inputs, self.system.p)[0]
+                    made[stretch.code].flat(t, column, inputs, self.system.p)[0]
                     for t, column, inputs in zip(times[here], x.T, w, strict=True)
                 ]
             result[here] = values

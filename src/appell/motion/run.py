@@ -20,9 +20,9 @@ from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import project_velocities
-from appell.model.symbols import Input, key
+from appell.model.symbols import Input, Rate, key
 from appell.motion.events import Event, Occurrence
-from appell.motion.flow import Modes
+from appell.motion.flow import RESTING, Modes
 from appell.motion.leg import End, Enough, Task
 from appell.motion.masses import NOTHING, Masses
 from appell.motion.method import Method, choose
@@ -32,7 +32,6 @@ from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 
 RESTLESS = 6.0  # growth of the dependent velocities, against the best choice, at which the choice is changed
-RESTING = 1e-9  # guards nearer to zero than this count as zero where another guard or the start of a leg is
 ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
 
 
@@ -84,11 +83,21 @@ def simulate(
         _ = system.w
     _ = system.p
     state = _start(system, start)
-    end = float(system.model.until + state.t if until is None else until)
-    if not end > state.t or not np.isfinite(end):
+    end = system.model.until + state.t if until is None else number("until", until)
+    if not end > state.t:
         raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance is not None and not number(name, tolerance) > 0:
+            raise IntegrationError(
+                f"The tolerance {name} must be positive, got {tolerance!r}; 1e-9 is a common choice."
+            )
+    if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
+        raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
     for event in events:
         _check_event(system, event)
+    for formula in (outputs or {}).values():
+        if not (isinstance(formula, Rate) and formula.order == 2):
+            system.equations.formula(formula)
     return _Run(system, state, end, method, rtol, atol, tuple(events), law, progress, max_steps).motion(
         points, at, outputs
     )
@@ -120,22 +129,27 @@ def _driven(
         system = System(Code(system.equations.close(formulas), system.code.simd), system.values)
     if not functions and control is None:
         return system, None
+    if control is not None and not callable(control):
+        raise ModelError(f"The control must be a function (t, state) -> inputs or formulas by input, got {control!r}.")
     order = [w.label for w in system.equations.inputs]
 
     def law(t: float, state: State) -> np.ndarray:
-        values = np.array([system.values.get(label, np.nan) for label in order])
-        for label, function in functions.items():
-            values[order.index(label)] = float(function(t))
-        if control is not None:
-            given = control(t, state)
-            if isinstance(given, Mapping):
-                for name, value in given.items():
-                    values[order.index(key(name))] = float(value)
-            else:
-                values[:] = np.atleast_1d(np.asarray(given, dtype=float))
-        if np.isnan(values).any():
-            raise ModelError(f"No finite value for the input {order[int(np.argmax(np.isnan(values)))]!r} at t = {t:g}.")
-        return values
+        values = {label: system.values.get(label, np.nan) for label in order}
+        values.update({label: function(t) for label, function in functions.items()})
+        given = control(t, state) if control is not None else {}
+        if not isinstance(given, Mapping):
+            column = np.atleast_1d(given).ravel()
+            if column.size != len(order):
+                raise ModelError(f"The control gave {column.size} values for {len(order)} inputs ({', '.join(order)}).")
+            given = dict(zip(order, column, strict=True))
+        for name, value in given.items():
+            if key(name) not in order:
+                raise ModelError(unknown(key(name), order, "open input that the control could give"))
+            values[key(name)] = value
+        try:
+            return np.array([float(values[label]) for label in order])
+        except (TypeError, ValueError):
+            raise ModelError(f"The inputs must be numbers, got {values!r} at t = {t:g}.") from None
 
     return system, law
 
@@ -172,7 +186,7 @@ def _start(system: System, start: State | Mapping[Any, float] | None) -> State:
 
 def _check_event(system: System, event: Event) -> None:
     system.equations.formula(event.expression)
-    names = (*names_of(system.model), *(s.label for s in system.equations.speeds))
+    names = tuple(dict.fromkeys((*names_of(system.model), *(s.label for s in system.equations.speeds))))
     for label, formula in event.reset.items():
         if label not in names:
             raise ModelError(unknown(label, names, "entry of the state that an event could reset"))
@@ -215,6 +229,8 @@ class _Run:
         self.use(self._best_code(system.code, state))
         self.x = self.bound.to_x(state)
         self.projection(self.t, self.x)
+        if not np.all(np.isfinite(self.w)):
+            raise ModelError(f"No finite value for the inputs at the start, t = {self.t:g}: got {self.w}.")
         if not np.all(np.isfinite([*self.x, *self.bound.from_x(self.t, self.x)])):
             chosen = ", ".join(map(str, self.code.equations.speeds))
             raise IntegrationError(
@@ -424,10 +440,10 @@ class _Run:
         owners = [self.modes.owner(int(k)) for k in np.flatnonzero(falling)]
         self.projection(self.t, self.x)
         events = [self.events[which] for kind, which, _ in owners if kind == "event"]
-        for kind, which, side in owners:
-            if kind == "kink":
-                self.modes.switch(which, self.t, self.x, self.inputs, self.p, side)
-                self.occurrences.append(Occurrence(self.modes.name(which), self.t))
+        kinks = [(which, side) for kind, which, side in owners if kind == "kink"]
+        if kinks:
+            self.modes.switch(kinks, self.t, self.x, self.inputs, self.p)
+            self.occurrences += [Occurrence(self.modes.name(which), self.t) for which, _ in kinks]
         for event in events:
             if event.reset:
                 self._reset(event)

@@ -62,18 +62,17 @@ def _first_bracket(
 ) -> tuple[float, float] | None:
     """Two times at the first of which a guard is positive, and at the second no longer.
 
-    Between two looks it may have dipped below zero and come back, which shows at its lowest point; and one that begins
-    on zero and rises may have come back before the first look.
+    Between two looks a guard may have dipped below zero and come back, or risen above it and fallen again: that shows
+    where it turns.
     """
     for i in range(times.size - 1):
         before, after, g, later = times[i], times[i + 1], values[i], values[i + 1]
-        if i == 0 and g <= 0 < rates[0] and later <= 0:
-            early = (before + (after - before) * 0.5**k for k in range(1, 50))
-            before = next((t for t in early if value(t) > 0), before)
-            g = value(before)
-        elif g > 0 and later > 0 and rates[i] < 0 < rates[i + 1]:
-            after = brentq(rate, before, after)
-            later = value(after)
+        if (g > 0) == (later > 0) and rates[i] * rates[i + 1] < 0:
+            turn = brentq(rate, before, after)
+            if g > 0:
+                after, later = turn, value(turn)
+            else:
+                before, g = turn, value(turn)
         if g > 0 >= later:
             return before, after
     return None

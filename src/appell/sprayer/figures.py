@@ -84,8 +84,9 @@ def mass(study: Study) -> Figure:
     )
     for event in motion.occurrences[:1]:
         axis.axvline(event.t, color="0.75", linewidth=0.8, zorder=0)
-        axis.annotate(f"empty at {event.t:.4g} s", (event.t, motion["m"].values[0]), (-6, -4), textcoords="offset points",
-                      ha="right", va="top", color="0.35")  # fmt: skip
+        place = (event.t, motion["m"].values[0])
+        style = {"textcoords": "offset points", "ha": "right", "va": "top", "color": "0.35"}
+        axis.annotate(f"empty at {event.t:.4g} s", place, (-6, -4), **style)
     _plain(axis, "t [s]", "m [kg]", "Mass of chassis and liquid")
     axis.legend(frameon=False, fontsize=9, loc="lower left")
     return figure
@@ -235,8 +236,8 @@ def coverage(study: Study) -> Figure:
         shown = np.ma.masked_less(field.dose, 1e-3 * top)
         picture = axis.pcolormesh(*edges, shown, cmap="YlGnBu", vmin=0, vmax=top, rasterized=True)
         axis.plot(drive.motion["x"], drive.motion["y"], color="0.2", linewidth=0.9)
-        title = f"{drive.path.name}: {field.landed:.3g} l, Christiansen {field.christiansen():.2f}, variation {field.variation():.2f}"
-        _plain(axis, "x [m]", "y [m]", title)
+        evenness = f"Christiansen {field.christiansen():.2f}, variation {field.variation():.2f}"
+        _plain(axis, "x [m]", "y [m]", f"{drive.path.name}: {field.landed:.3g} l, {evenness}")
         axis.set_aspect("equal")
     figure.colorbar(picture, ax=list(axes.values()), label="l/m2", shrink=0.85, pad=0.02, extend="max")
     return figure

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import sympy as sp
 
@@ -133,8 +132,8 @@ def _hold(
             feedforward = pid.kd * _set_point_rate(label, speed if label == "v" else rate, known)
             if pid.limit is not None:
                 raise ModelError(
-                    f"The PID of {label} has a derivative gain that acts as added inertia, and a limit, which that cannot "
-                    "keep; give it a lag=, or leave out limit= or kd=."
+                    f"The PID of {label} has a derivative gain that acts as added inertia, and a limit, which that "
+                    "cannot keep; give it a lag=, or leave out limit= or kd=."
                 )
             bodies.append(_flywheel(robot, label, pid.kd))
             pid = PID(pid.kp, pid.ki, 0, pid.clamp)
@@ -148,8 +147,8 @@ def _set_point_rate(label: str, set_point: sp.Expr, known: Mapping[ExtraState, s
     rate = time_derivative(set_point).xreplace({z.rate: e for z, e in known.items()})
     if any(isinstance(s, Rate) for s in rate.free_symbols) or any(s in (x, y, theta) for s in set_point.free_symbols):
         raise ModelError(
-            f"The set point of {label} comes from an outer loop, so its rate contains what the robot does; give the inner "
-            "PID a lag= for its derivative, or no kd."
+            f"The set point of {label} comes from an outer loop, so its rate contains what the robot does; give the "
+            "inner PID a lag= for its derivative, or no kd."
         )
     return rate
 

@@ -3,8 +3,8 @@
     P(t) - P(0) + carried(t) = impulse of the ground and of the resistances
 
 P is the momentum of everything solid and of the liquid; with internal flow also that of the liquid on its way,
-`sum mu_k (r_k - r_t)`. Without internal flow the model takes the liquid out at the centre of mass of its body, and a jet
-carries away `mu_k` times that velocity plus its own; with it, times the velocity of the nozzle plus its own.
+`sum mu_k (r_k - r_t)`. Without internal flow the model takes the liquid out at the centre of mass of its body, and a
+jet carries away `mu_k` times that velocity plus its own; with it, times the velocity of the nozzle plus its own.
 The forces of the ground are the reactions of the constraint rows, which the equations of motion never contained.
 """
 

@@ -2,8 +2,8 @@
 
     x' = v cos(theta), y' = v sin(theta), theta' = omega
 
-The pose of the reference is integrated along with the motion, as extra states x_ref, y_ref and, where the heading is not
-known in closed form, theta_ref; it is then as exact as the motion itself and can stand in feedback laws.
+The pose of the reference is integrated along with the motion, as extra states x_ref, y_ref and, where the heading is
+not known in closed form, theta_ref; it is then as exact as the motion itself and can stand in feedback laws.
 """
 
 from __future__ import annotations

@@ -187,8 +187,9 @@ def irregular(
 ) -> tuple[Nozzle, ...]:
     """The same nozzles with flows that jump at random: each flow times a factor that is constant over an interval.
 
-    The factors are independent from nozzle to nozzle and from interval to interval, positive (gamma distributed), and of
-    each nozzle their mean over all intervals is 1. After the last interval the factor is 1. The speed of the jets stays.
+    The factors are independent from nozzle to nozzle and from interval to interval, positive (gamma distributed), and
+    of each nozzle their mean over all intervals is 1. After the last interval the factor is 1. The speed of the jets
+    stays.
 
     Args:
         nozzles: As for `Sprayer`.

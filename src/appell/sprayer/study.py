@@ -185,7 +185,13 @@ class Study:
         }  # fmt: skip
 
 
-def study(values: Mapping[Any, float] | None = None, until: float = 20.0, mass: float = 150.0, seed: int = 1) -> Study:
+def study(
+    values: Mapping[Any, float] | None = None,
+    until: float = 20.0,
+    mass: float = 150.0,
+    seed: int = 1,
+    method: str = "auto",
+) -> Study:
     """Drive all paths in all ways.
 
     Args:
@@ -193,6 +199,7 @@ def study(values: Mapping[Any, float] | None = None, until: float = 20.0, mass: 
         until: Seconds of each run along a path.
         mass: Chassis and liquid at the start.
         seed: Of the irregular flow.
+        method: Integrator, as for `simulate`.
     """
     given = {key(name): value for name, value in (values or {}).items()}
     side = corners(given.pop("alpha", sp.pi / 2))
@@ -221,10 +228,10 @@ def study(values: Mapping[Any, float] | None = None, until: float = 20.0, mass: 
     def go(robot: Sprayer, path: Path, made: Any, beside: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Drive:
         law, system = ready(robot, path, made)
         state = start(system, path, mass, beside)
-        return Drive(path, law, robot, simulate(system, state, until, points=POINTS, progress=False))
+        return Drive(path, law, robot, simulate(system, state, until, points=POINTS, method=method, progress=False))
 
     followed = tuple(go(wheeled, path, linearized) for path in paths)
-    opened, balance = _open_loop(values or {}, mass)
+    opened, balance = _open_loop(values or {}, mass, method)
     checks = {"open loop": opened.check(), **{e.path.name: e.motion.check() for e in followed}}
     return Study(
         tuple(go(literal, path, held) for path in paths),
@@ -239,29 +246,35 @@ def study(values: Mapping[Any, float] | None = None, until: float = 20.0, mass: 
     )
 
 
-def _open_loop(values: Mapping[Any, float], mass: float) -> tuple[Motion, Momentum]:
+def _open_loop(values: Mapping[Any, float], mass: float, method: str) -> tuple[Motion, Momentum]:
     """Constant torques through the end of the tank; and, with internal flow and a full tank, the momentum."""
     robot = Sprayer(drive="wheels", values=values)
     system = compile(derive(robot.model, robot.formulation)).bind(values)
     state = system.state({"v": 1.0, "m": mass})
-    motion = simulate(system, state, 30.0, points=POINTS, progress=False)
+    motion = simulate(system, state, 30.0, points=POINTS, method=method, progress=False)
     inner = Sprayer(drive="wheels", internal_flow=True, values=values)
     system = compile(derive(inner.model, inner.formulation)).bind(values)
     end = 0.8 * min((o.t for o in motion.occurrences), default=25.0)
     times, weights = gauss_times(0.0, end)
-    flowing = simulate(system, {"v": 1.0, "m": mass}, end, at=times, progress=False)
+    flowing = simulate(system, {"v": 1.0, "m": mass}, end, at=times, method=method, progress=False)
     return motion, momentum(inner, flowing, weights)
 
 
 def main(
-    values: Mapping[str, float], begin: Mapping[str, float], until: float | None, out: list[File], as_json: bool
+    values: Mapping[str, float],
+    begin: Mapping[str, float],
+    until: float | None,
+    method: str,
+    out: list[File],
+    as_json: bool,
 ) -> bool:
     """What `appell run sprayer` does.
 
     Args:
         values: Numbers of parameters.
         begin: Numbers of the starting state; only the mass m may be given.
-        until: Seconds of each run along a path.
+        until: Seconds of each run along a path; 20 if left out.
+        method: Integrator, as for `simulate`.
         out: A folder for the pictures, or nothing.
         as_json: Whether to print JSON.
 
@@ -274,15 +287,15 @@ def main(
     inputs = [name for name in values if name.startswith("tau_")]
     if wrong or inputs:
         raise ModelError(
-            f"The study of the sprayer drives several paths by feedback and cannot take {', '.join(wrong + inputs)}; set "
-            "parameters or m, or run the model alone by --no-study."
+            f"The study of the sprayer drives several paths by feedback and cannot take {', '.join(wrong + inputs)}; "
+            "set parameters or m, or run the model alone by --no-study."
         )
     for folder in out:
         if folder.suffix or (folder.exists() and not folder.is_dir()):
             raise ModelError(f"The study of the sprayer writes pictures to a folder, got {folder}; use --out FOLDER/.")
         if not folder.absolute().parent.is_dir():
             raise ModelError(f"The folder {folder.absolute().parent} does not exist; make it first.")
-    made = study(values, 20.0 if until is None else until, begin.get("m", 150.0))
+    made = study(values, 20.0 if until is None else until, begin.get("m", 150.0), method=method)
     files = [file for folder in out for file in draw(made, folder)]
     if as_json:
         print(json.dumps({**made.to_json(), "files": [str(file) for file in files]}))
@@ -330,8 +343,8 @@ def show(made: Study) -> None:
         rows,
     )
     print(
-        "The gains of the speed loops are fitted to the paper's errors, which are therefore no evidence for its equations;\n"
-        "18.2378 m on the straight path is not reproduced by any reading (the paper's text says 0.08 m).\n"
+        "The gains of the speed loops are fitted to the paper's errors: that these come out is no evidence for its\n"
+        "equations. 18.2378 m on the straight path is not reproduced by any reading (the paper's text says 0.08 m).\n"
     )
     rows = [
         [row["path"], row["law"], f"{row['tracking']:.4f}", f"{row['tracking_at_end']:.2e}", row["kind"]]
@@ -340,7 +353,7 @@ def show(made: Study) -> None:
     first = f"{np.hypot(*BESIDE[:2]):.3g} m and {abs(BESIDE[2]):g} rad"
     table(f"begun {first} beside the path; flows that jump at random", "path|law|mean m|at the end m|case", rows)
     rows = [
-        [e.path.name, f"{e.side_force.min():.4f} .. {e.side_force.max():.4f}", *(
+        [e.path.name, " .. ".join(f"{round(end, 4) + 0.0:.4f}" for end in data["side_force"][e.path.name]), *(
             f"{data['coverage'][e.path.name][what]:.4g}" for what in ("sprayed", "area", "christiansen", "variation")
         ), f"{abs(e.coverage.landed / e.coverage.sprayed - 1):.0e}"]
         for e in made.linearized

@@ -1,0 +1,190 @@
+"""Events against closed forms: located to machine precision, filtered, reset, ended, and not lost."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.errors import ModelError
+
+METHODS = ["taylor", "dop853", "RK45", "DOP853", "Radau"]
+G = 9.81
+h, y = ap.coordinates("h y", "m")
+ground = ap.Frame("ground")
+
+
+@pytest.fixture(scope="module")
+def ball():
+    body = ap.Particle("ball", 1, ground.point(0, h))
+    return ap.compile(ap.derive(ap.Model(ground, h, [body], [ap.Gravity(-G * ground.y)], name="ball"))).bind()
+
+
+@pytest.fixture(scope="module")
+def two_balls():
+    bodies = [ap.Particle("one", 1, ground.point(0, h)), ap.Particle("other", 1, ground.point(1, y))]
+    return ap.compile(ap.derive(ap.Model(ground, (h, y), bodies, [ap.Gravity(-G * ground.y)]))).bind()
+
+
+def bounces(e, count):
+    """Times at which a ball dropped from 1 m bounces with restitution e."""
+    return np.sqrt(2 / G) * (2 * np.cumsum(e ** np.arange(count)) - 1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("reset", [{h.rate: -0.9 * h.rate}, {h: 0, h.rate: -0.9 * h.rate}], ids=["rate", "both"])
+def test_a_bouncing_ball_hits_the_ground_at_the_right_times(ball, method, reset):
+    event = ap.Event(h, direction=-1, reset=reset, name="bounce")
+    motion = ap.simulate(ball, {h: 1.0}, until=5.0, method=method, events=[event])
+    expected = bounces(0.9, 20)
+    expected = expected[expected < 5.0]
+    found = np.array([o.t for o in motion.occurrences])
+    assert found.size == expected.size
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert {o.name for o in motion.occurrences} == {"bounce"}
+    assert motion.outcome is ap.Outcome.DONE
+    assert float(motion["h"].min()) > -1e-12
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("reset", [{h.rate: -0.5 * h.rate}, {h: 0, h.rate: -0.5 * h.rate}], ids=["rate", "both"])
+def test_ever_faster_events_end_the_run_with_their_limit(ball, method, reset):
+    event = ap.Event(h, direction=-1, reset=reset, name="bounce")
+    motion = ap.simulate(ball, {h: 1.0}, until=5.0, method=method, events=[event])
+    limit = np.sqrt(2 / G) * 3
+    assert motion.outcome is ap.Outcome.ACCUMULATION
+    assert not motion.outcome.ok
+    assert f"'bounce' piles up at t = {limit:.9g}" in motion.detail
+    assert "model the contact at rest as a constraint" in motion.detail
+    assert limit - 1e-3 < motion.times[-1] <= limit
+
+
+def test_restitution_one_never_piles_up(ball):
+    event = ap.Event(h, direction=-1, reset={h.rate: -h.rate}, name="bounce")
+    motion = ap.simulate(ball, {h: 1.0}, until=60.0, events=[event])
+    assert motion.outcome is ap.Outcome.DONE
+    assert len(motion.occurrences) == int((60 / np.sqrt(2 / G) + 1) / 2)
+    energy = motion.evaluate(h.rate**2 / 2 + G * h)
+    assert np.max(np.abs(energy / G - 1)) < 1e-12
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_stop_event_ends_the_run(ball, method):
+    motion = ap.simulate(ball, {h: 1.0}, until=5.0, method=method, events=[ap.Event(h, stop=True, name="ground")])
+    assert motion.outcome is ap.Outcome.EVENT
+    assert motion.outcome.ok
+    assert motion.times[-1] == pytest.approx(np.sqrt(2 / G), abs=1e-12)
+    assert float(motion["h"][-1]) == pytest.approx(0, abs=1e-12)
+    assert motion.detail.startswith("'ground' at t = 0.4515")
+    assert "A stop event ended the run." in motion.summary()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("direction", "which"), [(1, [0]), (-1, [1]), (0, [0, 1])])
+@pytest.mark.parametrize("height", [0.3, 1.0, 1.27, 1.2742])
+def test_only_the_wanted_direction_counts(ball, method, direction, which, height):
+    """Up and down through a height, the highest of them a hair below the top at 1.27420998."""
+    motion = ap.simulate(
+        ball, {h.rate: 5.0}, until=20.0, method=method, events=[ap.Event(h - height, direction=direction)]
+    )
+    root = np.sqrt(25 - 2 * G * height)
+    expected = np.array([(5 - root) / G, (5 + root) / G])[which]
+    np.testing.assert_allclose([o.t for o in motion.occurrences], expected, rtol=0, atol=2e-12 / (root / 5))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_begins_on_zero_fires_when_it_comes_back(ball, method):
+    motion = ap.simulate(ball, {h.rate: 5.0}, until=2.0, method=method, events=[ap.Event(h)])
+    np.testing.assert_allclose([o.t for o in motion.occurrences], [10 / G], atol=1e-12)
+    falling = ap.simulate(ball, {}, until=2.0, method=method, events=[ap.Event(h)])
+    assert falling.occurrences == ()
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853", "Radau"])
+@pytest.mark.parametrize("direction", [0, -1])
+def test_a_quantity_that_comes_to_rest_on_zero_fires_once(method, direction):
+    """Coulomb friction stops a block at t = 2; its speed is zero from then on, and the block stays."""
+    model = ap.Model(ground, h, [ap.Particle("block", 1, ground.point(h, 0))], [ap.Generalized({h: -sp.sign(h.rate)})])
+    system = ap.compile(ap.derive(model)).bind()
+    event = ap.Event(h.rate, direction=direction, name="rest")
+    motion = ap.simulate(system, {h.rate: 2.0}, until=6.0, method=method, events=[event])
+    assert [o.t for o in motion.occurrences if o.name == "rest"] == [pytest.approx(2.0, abs=1e-12)]
+    assert float(motion["h"][-1]) == pytest.approx(2.0, abs=1e-12)
+    assert float(motion["h.rate"][-1]) == pytest.approx(0.0, abs=1e-14)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_events_at_the_same_time_all_happen(two_balls, method):
+    resets = [
+        ap.Event(h, direction=-1, reset={h.rate: -h.rate}, name="one"),
+        ap.Event(y, direction=-1, reset={y.rate: -y.rate / 2}, name="other"),
+        ap.Event(ap.t - np.sqrt(2 / G), name="clock"),
+    ]
+    motion = ap.simulate(two_balls, {h: 1.0, y: 1.0}, until=0.7, method=method, events=resets)
+    assert [o.name for o in motion.occurrences] == ["one", "other", "clock"]
+    speed = np.sqrt(2 * G)
+    left = 0.7 - np.sqrt(2 / G)
+    assert float(motion["h.rate"][-1]) == pytest.approx(speed - G * left, abs=1e-11)
+    assert float(motion["y.rate"][-1]) == pytest.approx(speed / 2 - G * left, abs=1e-11)
+
+
+def test_events_beyond_one_another_keep_their_order(two_balls):
+    events = [ap.Event(h - k / 10, name=f"{k}") for k in range(9, 0, -1)]
+    motion = ap.simulate(two_balls, {h: 1.0, y: 5.0}, until=0.45, events=events)
+    assert [o.name for o in motion.occurrences] == [str(k) for k in range(9, 0, -1)]
+    np.testing.assert_allclose(
+        [o.t for o in motion.occurrences], [np.sqrt(2 * k / 10 / G) for k in range(1, 10)], rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+def test_events_in_time_inputs_and_speeds(method):
+    u, v = ap.inputs("u"), ap.speeds("v")
+    model = ap.Model(ground, h, [ap.Particle("block", 1, ground.point(h, 0))], [ap.Generalized({h: u})])
+    system = ap.compile(ap.derive(model, ap.GibbsAppell(speeds={v: 3 * h.rate}))).bind({u: 2.0})
+    events = [ap.Event(ap.t - 0.25, name="clock"), ap.Event(v - 3, name="speed"), ap.Event(u * h - 1, name="work")]
+    motion = ap.simulate(system, {}, until=2.0, method=method, events=events)
+    assert {o.name: pytest.approx(o.t, abs=1e-12) for o in motion.occurrences} == {
+        "clock": 0.25,
+        "speed": 0.5,
+        "work": 0.5**0.5,
+    }
+
+
+def test_events_see_the_input_that_a_python_function_gives_now():
+    u = ap.inputs("u")
+    model = ap.Model(ground, h, [ap.Particle("block", 1, ground.point(h, 0))], [ap.Generalized({h: u})])
+    system = ap.compile(ap.derive(model))
+    event = ap.Event(u - 1, reset={h.rate: u}, name="reached")
+    motion = ap.simulate(system, {}, until=3.0, inputs={u: lambda t: t}, events=[event])
+    assert [(o.name, pytest.approx(o.t, abs=1e-12)) for o in motion.occurrences] == [("reached", 1.0)]
+    assert float(motion["h.rate"][-1]) == pytest.approx(1 + (9 - 1) / 2, abs=1e-8)
+
+
+def test_occurrences_are_kept_in_files(ball, tmp_path):
+    event = ap.Event(h, direction=-1, reset={h.rate: -0.9 * h.rate}, name="bounce")
+    motion = ap.simulate(ball, {h: 1.0}, until=2.0, events=[event])
+    again = ap.load(motion.save(tmp_path / "ball.nc"))
+    assert again.occurrences == motion.occurrences
+    assert f"{len(motion.occurrences)} events: bounce at 0.45152" in motion.summary()
+
+
+def test_the_table_shows_the_state_after_a_reset(ball):
+    first = float(np.sqrt(2 / G))
+    event = ap.Event(h, direction=-1, reset={h.rate: -h.rate}, name="bounce")
+    motion = ap.simulate(ball, {h: 1.0}, until=1.0, events=[event])
+    when = motion.occurrences[0].t
+    assert motion.at(when)["h.rate"] == pytest.approx(G * first)
+    assert motion.at(np.nextafter(when, 0))["h.rate"] == pytest.approx(-G * first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"expression": h, "direction": 2}, r"direction of an event is -1, 0 or \+1, got 2"),
+        ({"expression": h > 0}, r"needs a formula .*whose zero is looked for, got h > 0"),
+        ({"expression": h, "reset": {3: 1}}, "Got 3 as a name"),
+    ],
+)
+def test_wrong_events(arguments, words):
+    with pytest.raises(ModelError, match=words):
+        ap.Event(**arguments)

@@ -1,0 +1,343 @@
+"""Simulate: every method, the automatic choice, outputs, inputs, and what is wrong with the arguments."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.errors import IntegrationError, MissingValueError, ModelError, UndeclaredError
+
+METHODS = ["taylor", "dop853", "cvodes", "RK45", "DOP853", "Radau", "BDF", "LSODA"]
+x = ap.coordinates("x", "m")
+u = ap.inputs("u", "N")
+m, k, c = ap.parameters("m k c")
+ground = ap.Frame("ground")
+
+
+def oscillator(force):
+    return ap.Model(
+        ground, x, [ap.Particle("block", m, ground.point(x, 0))], [ap.Generalized({x: force})], name="block"
+    )
+
+
+@pytest.fixture(scope="module")
+def driven():
+    """m x'' = u - k x with m = k = 1."""
+    return ap.compile(ap.derive(oscillator(u - k * x))).bind({m: 1.0, k: 1.0})
+
+
+@pytest.fixture(scope="module")
+def disk():
+    return ap.compile(ap.derive(ap.library.rolling_disk())).bind()
+
+
+@pytest.fixture(scope="module")
+def reference(disk):
+    return ap.simulate(disk, until=1.0)
+
+
+@pytest.mark.parametrize(
+    ("method", "tolerance"),
+    [
+        ("taylor", 1e-13),
+        ("dop853", 1e-10),
+        ("DOP853", 1e-8),
+        ("RK45", 1e-7),
+        ("cvodes", 1e-6),
+        ("Radau", 1e-7),
+        ("LSODA", 1e-6),
+    ],
+)
+def test_methods_agree(disk, reference, method, tolerance):
+    motion = ap.simulate(disk, until=1.0, method=method, points=11)
+    assert motion.outcome is ap.Outcome.DONE
+    assert motion.info["method"] == method
+    assert motion.info["reason"] == "chosen by the caller"
+    expected = reference.states(motion.times)
+    assert np.max(np.abs(motion.states(motion.times) - expected)) < tolerance
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_dense_output_against_a_closed_form(driven, method):
+    """x = 1 - cos t, at times that are no steps and no points of the table."""
+    motion = ap.simulate(driven, {x: 0.0}, until=6.0, inputs={u: 1.0}, method=method, points=3)
+    times = np.random.default_rng(1).uniform(0, 6, 50)
+    tolerance = {"taylor": 2e-14, "dop853": 1e-10}.get(method, 2e-7)
+    states = motion.states(times)
+    np.testing.assert_allclose(states[:, 0], 1 - np.cos(times), atol=tolerance)
+    np.testing.assert_allclose(states[:, 1], np.sin(times), atol=tolerance)
+    np.testing.assert_allclose(motion["x"], 1 - np.cos([0, 3, 6]), atol=tolerance)
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-7, 1e-10])
+@pytest.mark.parametrize("method", ["taylor", "dop853", "cvodes", "RK45"])
+def test_the_tolerance_is_heeded(driven, method, rtol):
+    motion = ap.simulate(driven, {x: 0.0}, until=6.0, inputs={u: 1.0}, method=method, rtol=rtol)
+    error = abs(float(motion["x"][-1]) - (1 - np.cos(6)))
+    assert error < 1000 * rtol
+    finer = ap.simulate(driven, {x: 0.0}, until=6.0, inputs={u: 1.0}, method=method, rtol=rtol / 1000)
+    assert (finer.info["steps"] >= motion.info["steps"]) or method == "taylor"  # whose order rises instead
+
+
+def test_the_automatic_choice_is_recorded_with_its_reason(driven):
+    smooth = ap.simulate(driven, {x: 0.0}, until=1.0, inputs={u: 1.0})
+    assert smooth.info["method"] == "taylor"
+    assert smooth.info["reason"].startswith("smooth, ")
+    assert smooth.info["reason"] in smooth.summary()
+    watched = ap.simulate(driven, {x: 0.0}, until=1.0, inputs={u: 1.0}, events=[ap.Event(x - 0.1)])
+    assert "between located kinks and events" in watched.info["reason"]
+    by_python = ap.simulate(driven, {x: 0.0}, until=1.0, inputs={u: np.sin})
+    assert (by_python.info["method"], by_python.info["reason"]) == ("DOP853", "an input is given by a Python function")
+    plain = ap.compile(driven.equations, machine="casadi").bind(driven.values)
+    portable = ap.simulate(plain, {x: 0.0}, until=1.0, inputs={u: 1.0})
+    assert (portable.info["method"], portable.info["reason"]) == ("dop853", "CasADi's machine was asked for")
+
+
+def test_large_systems_go_to_dop853():
+    system = ap.compile(ap.derive(ap.library.pendulum_chain(14))).bind()
+    motion = ap.simulate(system, until=0.05, points=2)
+    assert motion.info["method"] == "dop853"
+    assert motion.info["reason"].startswith("large: ")
+
+
+@pytest.fixture(scope="module")
+def stiff():
+    """Overdamped: x' decays at once to -x k/c and then creeps."""
+    return ap.compile(ap.derive(oscillator(-c * x.rate - k * x))).bind({m: 1.0, k: 1e3, c: 1e6})
+
+
+def test_stiff_equations_go_to_cvodes(stiff):
+    motion = ap.simulate(stiff, {x: 1.0}, until=100.0)
+    assert motion.info["method"] == "cvodes"
+    assert motion.info["reason"].startswith("stiff: decay rate 1e+06/s")
+    slow = -1e6 / 2 + np.sqrt(1e12 / 4 - 1e3)
+    np.testing.assert_allclose(motion["x"], np.exp(slow * motion.times), rtol=1e-6)
+
+
+def test_stiff_equations_with_events_go_to_radau(stiff):
+    motion = ap.simulate(stiff, {x: 1.0}, until=100.0, events=[ap.Event(x - 0.95, stop=True, name="crept")])
+    assert motion.info["method"] == "Radau"
+    slow = -1e6 / 2 + np.sqrt(1e12 / 4 - 1e3)
+    assert motion.times[-1] == pytest.approx(np.log(0.95) / slow, rel=1e-6)
+
+
+def test_output_grid(driven):
+    run = {"until": 3.0, "inputs": {u: 1.0}}
+    at = ap.simulate(driven, {x: 0.0}, at=[0.5, 1.0, 2.25], **run)
+    np.testing.assert_array_equal(at.times, [0.5, 1.0, 2.25])
+    np.testing.assert_allclose(at["x"], 1 - np.cos(at.times), atol=1e-14)
+    np.testing.assert_array_equal(ap.simulate(driven, {x: 0.0}, points=4, **run).times, [0, 1, 2, 3])
+    assert ap.simulate(driven, {x: 0.0}, **run).times.size == 501
+
+
+def test_outputs_are_tabulated(driven):
+    energy = (m * x.rate**2 + k * x**2) / 2 - u * x
+    motion = ap.simulate(driven, {x: 0.0}, until=3.0, inputs={u: 1.0}, outputs={"energy": energy, "push": x.rate.rate})
+    np.testing.assert_allclose(motion["energy"], 0, atol=1e-14)
+    np.testing.assert_allclose(motion["push"], np.cos(motion.times), atol=1e-13)
+    assert {"energy", "push"} <= set(motion.dataset.data_vars)
+
+
+def test_inputs_as_number_formula_and_function(driven):
+    """u = sin t gives x = (sin t - t cos t)/2."""
+    expected = (np.sin(5) - 5 * np.cos(5)) / 2
+    for value, tolerance in ((sp.sin(ap.t), 1e-14), (np.sin, 1e-8)):
+        motion = ap.simulate(driven, {x: 0.0}, until=5.0, inputs={u: value})
+        assert float(motion["x"][-1]) == pytest.approx(expected, abs=tolerance)
+        np.testing.assert_allclose(motion["u"], np.sin(motion.times), atol=1e-15)
+        assert motion.check().ok
+    bound = ap.simulate(driven.bind({u: 1.0}), {x: 0.0}, until=5.0)
+    assert float(bound["x"][-1]) == pytest.approx(1 - np.cos(5), abs=1e-14)
+    feedback = ap.simulate(driven, {x: 1.0}, until=5.0, inputs={u: -3 * x})
+    assert float(feedback["x"][-1]) == pytest.approx(np.cos(10), abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        lambda t, state: -3 * state["x"],
+        lambda t, state: [-3 * state[x]],
+        lambda t, state: {"u": -3 * state.q[0]},
+        lambda t, state: {u: np.array(-3 * state["x"])},
+    ],
+)
+def test_control_in_every_form(driven, control):
+    motion = ap.simulate(driven, {x: 1.0}, until=5.0, control=control)
+    assert float(motion["x"][-1]) == pytest.approx(np.cos(10), abs=1e-7)
+    np.testing.assert_allclose(motion["u"], -3 * motion["x"].values, atol=1e-14)
+    proof = motion.check()
+    assert proof.ok
+    assert proof.work["generalized"] == pytest.approx((np.sin(10) * 2) ** 2 / 2, abs=1e-6)
+
+
+def test_control_as_formulas_is_compiled(driven):
+    motion = ap.simulate(driven, {x: 1.0}, until=5.0, control={u: -3 * x})
+    assert motion.info["method"] == "taylor"
+    assert float(motion["x"][-1]) == pytest.approx(np.cos(10), abs=1e-13)
+
+
+def test_the_start_may_be_left_out_given_by_name_or_late(driven):
+    model = ap.Model(ground, x, [ap.Particle("block", 1, ground.point(x, 0))], start={x: 2.0, x.rate: -1.0}, until=4.0)
+    system = ap.compile(ap.derive(model)).bind()
+    suggested = ap.simulate(system)
+    assert (suggested.times[-1], float(suggested["x"][-1])) == (4.0, -2.0)
+    assert float(ap.simulate(system, {"x": 1.0}, until=4.0)["x"][-1]) == 1.0
+    late = ap.simulate(system, system.state({"x": 1.0, "x.rate": 1.0}, t=2.0))
+    np.testing.assert_allclose(late.times[[0, -1]], [2.0, 6.0])
+    assert float(late["x"][-1]) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853", "RK45"])
+def test_the_number_of_steps_is_limited(driven, method):
+    motion = ap.simulate(driven, {x: 0.0}, until=50.0, inputs={u: 1.0}, method=method, max_steps=7)
+    assert motion.outcome is ap.Outcome.STEP_LIMIT
+    assert not motion.outcome.ok
+    assert motion.info["steps"] == 7
+    assert 0 < motion.times[-1] < 50
+    last = motion.times[-1]
+    assert float(motion["x"][-1]) == pytest.approx(1 - np.cos(last), abs=1e-9)
+    assert "give a larger max_steps" in motion.summary()
+
+
+WRONG = {
+    "no system": (
+        lambda s: ap.simulate(s.model),
+        IntegrationError,
+        r"got Model; write compile\(derive\(model\)\).bind",
+    ),
+    "a method": (
+        lambda s: ap.simulate(s, method="euler"),
+        IntegrationError,
+        "Unknown method 'euler'; use 'auto', 'taylor'",
+    ),
+    "an end before the start": (lambda s: ap.simulate(s, until=-1.0), IntegrationError, "got until = -1"),
+    "an end at the start": (lambda s: ap.simulate(s, until=0), IntegrationError, "must end after its start at t = 0"),
+    "an end that is not finite": (
+        lambda s: ap.simulate(s, until=np.nan),
+        ModelError,
+        "'until' must be a finite number",
+    ),
+    "an end that is no number": (lambda s: ap.simulate(s, until="long"), ModelError, "'until' must be a finite number"),
+    "one point": (lambda s: ap.simulate(s, points=1), IntegrationError, "at least two points, got points=1"),
+    "times outside": (
+        lambda s: ap.simulate(s, at=[1, 99]),
+        IntegrationError,
+        r"must lie within \[0, 10\]; got 1 .. 99",
+    ),
+    "times that fall": (lambda s: ap.simulate(s, at=[2, 1]), IntegrationError, "must be finite and increasing"),
+    "no times": (lambda s: ap.simulate(s, at=[]), IntegrationError, "must be finite and increasing"),
+    "a negative tolerance": (
+        lambda s: ap.simulate(s, rtol=-1e-9),
+        IntegrationError,
+        "rtol must be positive, got -1e-09",
+    ),
+    "a zero tolerance": (lambda s: ap.simulate(s, atol=0), IntegrationError, "atol must be positive, got 0"),
+    "one event": (lambda s: ap.simulate(s, events=ap.Event(x)), IntegrationError, r"a list of appell.Event\(...\)"),
+    "an event that is none": (lambda s: ap.simulate(s, events=["x"]), IntegrationError, r"got \['x'\]"),
+    "an event of unknown letters": (
+        lambda s: ap.simulate(s, events=[ap.Event(sp.Symbol("q"))]),
+        UndeclaredError,
+        "'q' is not declared",
+    ),
+    "a reset of nothing": (
+        lambda s: ap.simulate(s, events=[ap.Event(x, reset={"y": 1})]),
+        ModelError,
+        "'y' is no entry of the state that an event could reset. There are: x, x.rate",
+    ),
+    "events for CVODES": (
+        lambda s: ap.simulate(s, events=[ap.Event(x)], method="cvodes"),
+        IntegrationError,
+        "use method='Radau'",
+    ),
+    "an unknown input": (lambda s: ap.simulate(s, inputs={"v": 1}), ModelError, "'v' is no input of 'block'"),
+    "an input that is no number": (
+        lambda s: ap.simulate(s, inputs={u: "hard"}),
+        ModelError,
+        "'u' must be a finite number",
+    ),
+    "an input that is not finite": (
+        lambda s: ap.simulate(s, inputs={u: lambda t: np.nan}),
+        ModelError,
+        "No finite value for the inputs at the start",
+    ),
+    "a function for Taylor": (
+        lambda s: ap.simulate(s, inputs={u: np.sin}, method="taylor"),
+        IntegrationError,
+        "give the law as a formula",
+    ),
+    "a control that is no function": (
+        lambda s: ap.simulate(s, control=3),
+        ModelError,
+        r"must be a function \(t, state\)",
+    ),
+    "a control of wrong length": (
+        lambda s: ap.simulate(s, control=lambda t, state: [1, 2]),
+        ModelError,
+        r"gave 2 values for 1 inputs \(u\)",
+    ),
+    "a control of unknown inputs": (
+        lambda s: ap.simulate(s, control=lambda t, state: {"v": 1}),
+        ModelError,
+        "'v' is no open input",
+    ),
+    "a control without value": (
+        lambda s: ap.simulate(s, control=lambda t, state: {"u": None}),
+        ModelError,
+        "The inputs must be numbers",
+    ),
+    "an output of unknown letters": (
+        lambda s: ap.simulate(s, outputs={"a": sp.Symbol("q")}),
+        UndeclaredError,
+        "'q' is not declared",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG, ids=lambda name: name.replace(" ", "-"))
+def test_wrong_arguments_are_named(driven, case):
+    wrong, error, words = WRONG[case]
+    with pytest.raises(error, match=words):
+        wrong(driven.bind({u: 0.0}))
+
+
+def test_an_open_input_must_have_a_value(driven):
+    with pytest.raises(MissingValueError, match=r"No value for the input u; write system.bind\(\{u: ...\}\)"):
+        ap.simulate(driven, until=1.0)
+
+
+def test_an_input_that_stops_being_finite_ends_the_run(driven):
+    motion = ap.simulate(driven, {x: 0.0}, until=5.0, inputs={u: lambda t: 1.0 if t < 2 else np.nan})
+    assert not motion.outcome.ok
+    assert motion.times[-1] == pytest.approx(2.0, abs=1e-6)
+    np.testing.assert_allclose(motion["x"], 1 - np.cos(motion.times), atol=1e-7)
+
+
+def test_a_reset_of_speeds_and_positions_together():
+    """Quasi-velocities, coordinates and extra states may be reset by one event."""
+    v = ap.speeds("v")
+    z = ap.states("z")
+    model = ap.Model(ground, x, [ap.Particle("block", 1, ground.point(x, 0))], states={z: 1})
+    system = ap.compile(ap.derive(model, ap.GibbsAppell(speeds={v: 2 * x.rate}))).bind()
+    event = ap.Event(x - 1, reset={x: 0.5, v: -v, z: 10.0}, name="flip")
+    motion = ap.simulate(system, {x.rate: 1.0}, until=3.0, events=[event])
+    assert [(o.name, o.t) for o in motion.occurrences] == [("flip", 1.0)]
+    np.testing.assert_allclose([float(motion[q][-1]) for q in ("x", "x.rate", "v", "z")], [-1.5, -1.0, -2.0, 12.0])
+
+
+def test_a_reset_of_one_rate_takes_the_others_along_the_constraints():
+    system = ap.compile(ap.derive(ap.library.slider_crank())).bind()
+    slider = system.model.coordinates[2]
+    event = ap.Event(slider - 0.3, direction=-1, reset={slider.rate: -slider.rate / 2}, name="stop")
+    motion = ap.simulate(system, until=0.2, events=[event])
+    when = motion.occurrences[0].t
+    before, after = motion.at(when - 1e-9), motion.at(when)
+    assert after["x_s.rate"] == pytest.approx(-before["x_s.rate"] / 2, rel=1e-6)
+    assert max(map(abs, system.residual(after).values())) < 1e-14
+    assert motion.check().ok
+    crank = system.model.coordinates[0]
+    wrong = ap.Event(slider - 0.3, direction=-1, reset={slider.rate: 1.0, crank.rate: 1.0}, name="stop")
+    with pytest.raises(
+        ap.AppellError,
+        match=r"The event 'stop' at t = .* resets x_s.rate, theta.rate to rates that the constraints forbid",
+    ):
+        ap.simulate(system, until=0.2, events=[wrong])
