@@ -52,5 +52,7 @@ def run(quick: bool) -> Comparisons:
     return Comparisons(
         "1. From the model to the first right-hand side",
         rows,
-        ["Everything imported, SymPy's cache empty. Our single states run on CasADi's machine: nothing to compile."],
+        [
+            "Processor time, all imported, SymPy's cache empty. Single states run on CasADi's machine: nothing to compile."
+        ],
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-import time
 
 import numpy as np
 
 from benchmarks.first_value import KANE, SMALL, made
 from benchmarks.models import Chain, appell_system, same
 from benchmarks.table import Comparison, Comparisons
-from benchmarks.timing import in_new_process
+from benchmarks.timing import WALL, in_new_process
 
 TARGETS = {Chain(7): 20.0, Chain(20, "absolute", "points"): 8.0}
 
@@ -21,10 +20,10 @@ def measure(links: int, angles: str, mass: str) -> float:
     appell_system(small).rhs(0.0, small.states(8))
     chain = Chain(links, angles, mass)
     states = chain.states(8)
-    began = time.perf_counter()
+    began = WALL()
     system = appell_system(chain)
     batch = system.rhs(0.0, states)
-    seconds = time.perf_counter() - began
+    seconds = WALL() - began
     same("CasADi's machine", batch, np.array([system.rhs(0.0, x) for x in states.T]).T)
     return seconds
 
@@ -49,5 +48,8 @@ def run(quick: bool) -> Comparisons:
     return Comparisons(
         "2. From the model to machine code (SIMD batch function)",
         rows,
-        ["Ours is machine code for batches, the peer's is Python code; each of ours in a process of its own."],
+        [
+            "Ours: time on the wall, in a process of its own, to machine code for batches.",
+            "The peer's: processor time to Python code, from topic 1.",
+        ],
     )

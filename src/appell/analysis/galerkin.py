@@ -27,10 +27,11 @@ from appell.graph.solve import solve_spd
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.model.mass_flow import Stream
+from appell.motion.driver import RESTLESS
 from appell.motion.motion import Motion, Stretch
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
-from appell.motion.run import RESTLESS, _start
+from appell.motion.run import starting_state
 
 NEWTON = 25  # steps at most
 
@@ -83,7 +84,7 @@ def galerkin(
             f"Only a System can be solved, got {type(system).__name__}; write compile(derive(model))."
         )
     _check(system.equations, degree, elements, points, tests)
-    state = _start(system, start)
+    state = starting_state(system, start)
     end = float(system.model.until + state.t if until is None else until)
     if not end > state.t or not np.isfinite(end):
         raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")

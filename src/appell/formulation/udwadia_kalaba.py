@@ -42,8 +42,8 @@ class UdwadiaKalaba(AbstractFormulation):
         M = np.array(mechanics.functions["multiplier"](0.0, *state, w, p)[0])
         if np.all(np.isfinite(M)) and np.linalg.cond(M) > 1e12:
             raise FormulationError(
-                f"{self.name} needs the mass matrix of the free system to be regular, but in {mechanics.model.name!r} some "
-                "coordinates have no inertia of their own. Use GibbsAppell, Voronets or Multipliers."
+                f"{self.name} needs the mass matrix of the free system to be regular, but in {mechanics.model.name!r} "
+                "some coordinates have no inertia of their own. Use GibbsAppell, Voronets or Multipliers."
             )
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:

@@ -154,7 +154,7 @@ def _agreement(motion: Motion) -> dict[str, float]:
     system = motion.system
     equations = system.equations
     mechanics = equations.mechanics
-    # Not at the ends, nor at round times: there the motion may stand on a kink, where its formula has a value of its own.
+    # Not at the ends nor at round times: there the motion may stand on a kink, whose formula has a value of its own.
     share = (np.arange(LOOKS) + 0.3819660113) / LOOKS
     times = motion.times[0] + share * (motion.times[-1] - motion.times[0])
     w = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
@@ -164,7 +164,7 @@ def _agreement(motion: Motion) -> dict[str, float]:
         q, v, z = _parts(motion, row)
         stretch = motion.located(np.array([t]))[0][0]
         if stretch.sliding:
-            continue  # what sticks is held by a force between those of the two modes; no formula of the model says it
+            continue  # what sticks is held by a force between those of the two modes, which no formula says
         split = stretch.code.equations.split
         if not split.dependent and split.rows:
             split = (

@@ -7,7 +7,9 @@ not its strength: runs with guards go to SciPy's Radau.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+from collections import deque
 from collections.abc import Iterator
 
 import casadi as ca
@@ -27,7 +29,8 @@ def _quiet() -> Iterator[None]:
     null = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(null, 2)
-        yield
+        with contextlib.redirect_stderr(io.StringIO()):
+            yield
     finally:
         os.dup2(saved, 2)
         os.close(null)
@@ -45,13 +48,18 @@ def integrate(task: Task) -> Leg:
     grid = np.unique(np.concatenate([np.linspace(task.t0, task.t1, POINTS + 1), layer, task.grid]))
     times, states = [grid[:1]], [np.array(task.x0, dtype=float)[:, None]]
     end, now = End.REACHED, np.array(task.x0, dtype=float)
-    for piece in np.array_split(np.arange(1, grid.size), min(CHUNKS, grid.size - 1)):
+    pieces = deque(np.array_split(np.arange(1, grid.size), min(CHUNKS, grid.size - 1)))
+    while pieces:
+        piece = pieces.popleft()
         start = float(times[-1][-1])
         solver = ca.integrator("stiff", "cvodes", problem, start, grid[piece].tolist(), options)
         try:
             with _quiet():
                 found = np.array(solver(x0=now, p=values)["xf"])
         except RuntimeError:
+            if piece.size > 1:  # once more, point by point, to keep what can be had
+                pieces.extendleft(piece[::-1, None])
+                continue
             end = End.COLLAPSED if np.all(np.isfinite(task.f(start, now))) else End.NOT_FINITE
             break
         if not np.all(np.isfinite(found)):

@@ -1,0 +1,409 @@
+"""A run, leg by leg: integrate, keep the constraints, follow events, modes and changes of speeds, until the end."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from appell.code.code import Code
+from appell.code.machine import Machine
+from appell.code.state import State
+from appell.code.system import System
+from appell.errors import InconsistentStartError, IntegrationError, ModelError
+from appell.kinematics.chart import Split
+from appell.kinematics.consistency import project_velocities
+from appell.motion.events import Event, Occurrence
+from appell.motion.flow import RESTING, Modes
+from appell.motion.leg import End, Enough, Task
+from appell.motion.masses import NOTHING, Masses
+from appell.motion.method import Method, choose
+from appell.motion.motion import Motion, Stretch
+from appell.motion.outcome import Outcome
+from appell.motion.progress import Progress
+from appell.motion.projection import Projection
+
+RESTLESS = 6.0  # growth of the dependent velocities, against the best choice, at which the choice is changed
+ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
+
+
+class Run:
+    """One call of simulate: legs, events, switches, until the end."""
+
+    def __init__(
+        self,
+        system: System,
+        state: State,
+        end: float,
+        method: str,
+        rtol: float | None,
+        atol: float | None,
+        events: tuple[Event, ...],
+        law: Callable[[float, State], np.ndarray] | None,
+        progress: bool | None,
+        max_steps: int,
+    ) -> None:
+        self.system, self.end, self.wanted, self.events, self.law = system, end, method, events, law
+        self.rtol, self.atol, self.max_steps = rtol, atol, max_steps
+        self.p = system.p
+        self.progress = Progress(state.t, end, progress)
+        self.stretches: list[Stretch] = []
+        self.occurrences: list[Occurrence] = []
+        self._stops: list[float] = []  # when guards ended legs
+        self.switches: list[str] = []
+        self.outcome, self.detail = Outcome.DONE, ""
+        self.interrupted = False
+        self._modes: dict[Code, Modes] = {}
+        self._projections: dict[Code, Projection] = {}
+        self._masses: dict[Code, Masses] = {}
+        self._wish: Split | Outcome | None = None
+        self.began = time.perf_counter()
+        self.state = state
+        self.t = state.t
+        self.use(self._best_code(system.code, state))
+        self.x = self.bound.to_x(state)
+        self.projection(self.t, self.x)
+        if not np.all(np.isfinite(self.w)):
+            raise ModelError(f"No finite value for the inputs at the start, t = {self.t:g}: got {self.w}.")
+        if not np.all(np.isfinite([*self.x, *self.bound.from_x(self.t, self.x)])):
+            chosen = ", ".join(map(str, self.code.equations.speeds))
+            raise IntegrationError(
+                f"The speeds {chosen} are dependent at the start; choose others, or leave the choice to appell."
+            )
+        self._first = self.masses.start(self.t, self.x, self.w, self.p)
+        self._inertia = self._smallest() if self.masses.names else 0.0
+        self.modes.start(self.t, self.x, self.inputs, self.p)
+        self.method: Method = choose(
+            method,
+            self.modes.flow(),
+            self.t,
+            self.x,
+            end,
+            self.w,
+            self.modes.parameters(self.p),
+            system.code.simd,
+            law is not None,
+        )
+
+    # The present choice of speeds.
+
+    def use(self, code: Code) -> None:
+        """Take the equations of one choice of speeds."""
+        self.code = code
+        self.bound = System(code, self.system.values)
+        if code not in self._projections:
+            self._projections[code] = Projection(code, self.p)
+            self._modes[code] = Modes(code, self.events, self.law is not None)
+            self._masses[code] = Masses(code)
+        self.projection, self.modes, self.masses = self._projections[code], self._modes[code], self._masses[code]
+        self._calm = np.inf
+
+    def _best_code(self, code: Code, state: State) -> Code:
+        """At the start: the given choice of speeds if it is good enough here, else the best."""
+        equations = code.equations
+        if equations.formulation.fixed or not equations.mechanics.row_names:
+            return code
+        jacobian = Projection(code, self.p).jacobian(state.t, state.q, state.v, state.z)
+        best = Split.at(jacobian, rows=equations.split.rows)
+        if not equations.split.dependent:  # formulations that keep all rates need only the right rows
+            return code if len(best.rows) == len(equations.split.rows) else code.with_split(best)
+        if equations.split.growth(jacobian) <= RESTLESS * best.growth(jacobian) and len(best.rows) == len(
+            equations.split.rows
+        ):
+            return code
+        if len(best.rows) >= len(equations.model.coordinates):
+            return code
+        return code.with_split(best)
+
+    def inputs(self, t: float, x: np.ndarray) -> np.ndarray:
+        """Values of the open inputs."""
+        if self.law is None:
+            return self.bound.w
+        n, m = self.projection.n, self.projection.speeds
+        v = self.code.rates.flat(t, x, self._some_inputs(), self.p)
+        return self.law(t, State(self.system.model, np.concatenate([x[:n], v, x[n + m :]]), t))
+
+    @property
+    def w(self) -> np.ndarray:
+        """Values of the open inputs here and now."""
+        return self.inputs(self.t, self.x)
+
+    # After every step.
+
+    def watch(self, t: float, x: np.ndarray) -> bool:
+        """Keep the constraints, look at the speeds, hear the keyboard, show the progress."""
+        changed = self.projection(t, x) if self.projection.active else False
+        self.progress(t)
+        if self.interrupted:
+            self._wish = Outcome.INTERRUPTED
+            raise Enough
+        if self.masses.names and self.masses.negative(t, x, self._mass_inputs(t, x), self.p, self._first) is not None:
+            self._wish = Outcome.MASS_USED_UP
+            raise Enough
+        if self.code.equations.split.dependent:
+            self._look_at_speeds(t, x)
+        return changed
+
+    def _look_at_speeds(self, t: float, x: np.ndarray) -> None:
+        """Ask for other dependent velocities well before the present ones become singular."""
+        n, m = self.projection.n, self.projection.speeds
+        v = (
+            x[n : 2 * n]
+            if self.code.equations.chart.redundant
+            else self.code.rates.flat(t, x, self._some_inputs(), self.p)
+        )
+        jacobian = self.projection.jacobian(t, x[:n], v, x[n + m :])
+        split = self.code.equations.split
+        if self.code.equations.formulation.fixed:
+            spread = self.code.spread.flat(t, x, self._some_inputs(), self.p)
+            if not np.max(np.abs(spread), initial=0.0) < 1e9:
+                self._wish = Outcome.SPEEDS_SINGULAR
+                raise Enough
+            return
+        growth = split.growth(jacobian)
+        if growth <= min(self._calm, 1e3):
+            self._calm = (
+                max(4.0, RESTLESS * Split.at(jacobian, rows=split.rows).growth(jacobian))
+                if not np.isfinite(self._calm)
+                else self._calm
+            )
+            return
+        best = Split.at(jacobian, rows=split.rows)
+        if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
+            self._wish = best
+            raise Enough
+        self._calm = 2 * growth
+
+    def _mass_inputs(self, t: float, x: np.ndarray) -> np.ndarray:
+        return self.inputs(t, x) if self.masses.driven else self._some_inputs()
+
+    def _some_inputs(self) -> np.ndarray:
+        return np.zeros(len(self.code.equations.inputs)) if self.law is not None else self.bound.w
+
+    # The run.
+
+    def motion(self, points: int, at: Any, outputs: Mapping[str, Any] | None) -> Motion:
+        """Run, and tabulate."""
+        grid = self._grid(points, at)
+        with self.progress, _keyboard(self):
+            while self._leg(grid):
+                pass
+        return Motion.of_run(
+            system=self.system,
+            stretches=self.stretches,
+            outcome=self.outcome,
+            detail=self.detail,
+            method=self.method.name,
+            reason=self.method.reason,
+            occurrences=self.occurrences,
+            switches=self.switches,
+            seconds=time.perf_counter() - self.began,
+            grid=grid,
+            outputs=dict(outputs or {}),
+            law=self.law,
+        )
+
+    def _grid(self, points: int, at: Any) -> np.ndarray:
+        if at is None:
+            if int(points) < 2:
+                raise IntegrationError(f"A motion needs at least two points, got points={points}.")
+            return np.linspace(self.t, self.end, int(points))
+        grid = np.asarray(at, dtype=float).ravel()
+        if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(np.diff(grid) <= 0):
+            raise IntegrationError("The times at=... must be finite and increasing.")
+        if grid[0] < self.t or grid[-1] > self.end:
+            raise IntegrationError(
+                f"The times at=... must lie within [{self.t:g}, {self.end:g}]; got {grid[0]:g} .. {grid[-1]:g}."
+            )
+        return grid
+
+    def _leg(self, grid: np.ndarray) -> bool:
+        """One leg and what follows from its end; returns whether the run goes on."""
+        flow, p, w = self.modes.flow(), self.modes.parameters(self.p), self.w
+        task = Task(
+            flow, self.t, self.x, self.end, w, p, self.rtol, self.atol, self.watch, self._gates(flow.count, p),
+            self.max_steps, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= self.end)],
+        )  # fmt: skip
+        self._wish = None
+        leg = self.method.integrate(task)
+        if self._wish is Outcome.MASS_USED_UP:
+            leg, self._used_up = self.masses.cut(leg, w, self.p, self._first)
+        self.max_steps -= leg.steps
+        self.t, self.x = float(leg.times[-1]), np.array(leg.final)
+        self.stretches.append(
+            Stretch(
+                self.code,
+                w,
+                p,
+                leg.times,
+                leg.dense,
+                np.array(leg.final),
+                flow,
+                self.modes.powers(),
+                self.modes.sliding,
+            )
+        )
+        if leg.end is End.REACHED:
+            return False
+        if leg.end is End.GUARD:
+            return self._guard(leg.guard, task)
+        if leg.end is End.WATCHER:
+            return self._watcher()
+        self.outcome = {
+            End.NOT_FINITE: Outcome.NOT_FINITE,
+            End.COLLAPSED: Outcome.STEP_COLLAPSED,
+            End.STEP_LIMIT: Outcome.STEP_LIMIT,
+        }[leg.end]
+        self._diagnose()
+        return False
+
+    def _gates(self, count: int, p: np.ndarray) -> np.ndarray:
+        """Guards that rest on zero are not looked at until they have moved."""
+        gates = np.ones(count, dtype=bool)
+        if not count:
+            return gates
+        values, rates = (e.ravel() for e in self.modes.flow().guard_machine(self.t, self.x, self.w, p))
+        resting = (np.abs(values) < RESTING) & (rates <= 1e-12)
+        return gates & ~resting
+
+    def _guard(self, guard: int, task: Task) -> bool:
+        """What the guards that fall through zero here ask for; there may be several at once."""
+        values, rates = task.guards_and_rates(self.t, self.x)
+        falling = task.gates & (np.abs(values) < RESTING) & (rates < -1e-12)
+        falling[guard] = True
+        owners = [self.modes.owner(int(k)) for k in np.flatnonzero(falling)]
+        self.projection(self.t, self.x)
+        events = [self.events[which] for kind, which, _ in owners if kind == "event"]
+        kinks = [(which, side) for kind, which, side in owners if kind == "kink"]
+        if kinks:
+            self.modes.switch(kinks, self.t, self.x, self.inputs, self.p)
+            self.occurrences += [Occurrence(self.modes.name(which), self.t) for which, _ in kinks]
+        for event in events:
+            if event.reset:
+                self._reset(event)
+            self.occurrences.append(Occurrence(event.name, self.t))
+        stops = [event.name for event in events if event.stop]
+        if stops:
+            self.outcome, self.detail = Outcome.EVENT, f"{stops[0]!r} at t = {self.t:.12g}"
+            return False
+        limit = self._accumulating()
+        if limit is not None:
+            name = self.occurrences[-1].name
+            self.outcome = Outcome.ACCUMULATION
+            self.detail = f"{name!r} piles up at t = {limit:.9g}; model the contact at rest as a constraint to go on"
+            return False
+        return self.t < self.end
+
+    def _accumulating(self, kept: int = 6) -> float | None:
+        """The time at which events pile up, if they follow each other ever faster and it is almost there."""
+        self._stops.append(self.t)
+        gaps = np.diff(self._stops[-kept - 1 :])
+        if gaps.size < kept:
+            return None
+        if gaps.sum() <= ZENO * 1e-3:
+            return self.t
+        ratios = gaps[1:] / np.maximum(gaps[:-1], 1e-300)
+        if np.any(ratios >= 0.999) or np.ptp(ratios) > 1e-3:
+            return None
+        left = float(gaps[-1] * ratios[-1] / (1 - ratios[-1]))
+        return self.t + left if left < ZENO * max(1.0, abs(self.t)) else None
+
+    def _reset(self, event: Event) -> None:
+        equations = self.code.equations
+        formulas = [equations.formula(e) for e in event.reset.values()]
+        machine = Machine(ca.Function("reset", equations.arguments, [ca.densify(ca.vertcat(*formulas))]), simd=False)
+        values = machine.flat(self.t, self.x, self.w, self.p)
+        new = dict(zip(event.reset, values, strict=True))
+        old = self.bound.from_x(self.t, self.x)
+        array = np.array([new.get(name, value) for name, value in old.to_dict().items()])
+        self.x = self.bound.to_x(self._with_rates(State(self.system.model, array, self.t), event))
+        for i, speed in enumerate(equations.speeds):
+            if speed.label in new:
+                self.x[self.projection.n + i] = new[speed.label]
+        self.projection(self.t, self.x)
+        self.modes.start(self.t, self.x, self.inputs, self.p)
+
+    def _with_rates(self, state: State, event: Event) -> State:
+        """A state after a reset: the rates that were set stay, the others follow by the constraints."""
+        kept = np.array([q.rate.label in event.reset for q in self.system.model.coordinates])
+        mechanics = self.code.equations.mechanics
+        if not kept.any() or not mechanics.row_names:
+            return state
+        v, left = project_velocities(mechanics, state.t, state.q, state.v, state.z, self.p, np.flatnonzero(~kept))
+        if left > 1e-9 * max(1.0, float(np.max(np.abs(v)))):
+            raise InconsistentStartError(
+                f"The event {event.name!r} at t = {state.t:.9g} resets {', '.join(event.reset)} to rates that the "
+                "constraints forbid; reset fewer of them, the others follow."
+            )
+        return State(state.model, np.concatenate([state.q, v, state.z]), state.t)
+
+    def _watcher(self) -> bool:
+        if isinstance(self._wish, Split):
+            state = self.bound.from_x(self.t, self.x)
+            old = ", ".join(map(str, self.code.equations.dependent))
+            self.use(self.code.with_split(self._wish))
+            new = ", ".join(map(str, self.code.equations.dependent))
+            self.switches.append(f"t = {self.t:.6g}: dependent velocities {old} -> {new}")
+            self.x = self.bound.to_x(state)
+            self.modes.start(self.t, self.x, self.inputs, self.p)
+            return self.t < self.end
+        assert isinstance(self._wish, Outcome)
+        self.outcome = self._wish
+        self.detail = f"t = {self.t:.9g}"
+        if self.outcome is Outcome.MASS_USED_UP:
+            self.detail += f": the mass of {self._used_up!r}; end its flow in time, for example by appell.drained"
+        if self.outcome is Outcome.SPEEDS_SINGULAR:
+            chosen = ", ".join(map(str, self.code.equations.speeds))
+            self.detail += f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"
+        return False
+
+    def _smallest(self) -> float:
+        """The smallest singular value of the matrix of the accelerations."""
+        matrix, _ = self.code.linear_system(self.t, self.x, self.w, self.p)
+        return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if np.all(np.isfinite(matrix)) else 0.0
+
+    def _diagnose(self) -> None:
+        """Where it stopped and the likely cause."""
+        matrix, forcing = self.code.linear_system(self.t, self.x, self.w, self.p)
+        cause = (
+            "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
+        )
+        shrunk = bool(self.masses.names) and not self._smallest() > NOTHING * self._inertia
+        gone = self.masses.gone(self.t, self.x, self.w, self.p, self._first) if shrunk else None
+        condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
+        if gone is not None:
+            self.outcome = Outcome.MASS_USED_UP
+            cause = f"nothing is left of the mass of {gone!r}; end its flow in time, for example by appell.drained"
+        elif shrunk and self.code.equations.mechanics.accelerating:
+            self.outcome = Outcome.SINGULAR
+            cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
+        elif matrix.size and not (condition < 1e12):
+            self.outcome = Outcome.SINGULAR
+            cause = f"its condition number is {condition:.2g}; a coordinate has no inertia or degenerates there"
+        elif not np.all(np.isfinite(forcing)):
+            cause = "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
+        state = self.bound.from_x(self.t, self.x)
+        self.detail = f"t = {self.t:.9g}, {state!r}; likely cause: {cause}"
+
+
+@contextmanager
+def _keyboard(run: Run) -> Iterator[None]:
+    """Ctrl-C ends the run at the next step instead of throwing away what was computed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handler(*_: object) -> None:
+        run.interrupted = True
+
+    old = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old)

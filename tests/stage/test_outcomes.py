@@ -1,0 +1,176 @@
+"""How runs end early: a clear outcome, the time, the state, a likely cause, and everything computed so far."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+
+METHODS = ["taylor", "dop853", "cvodes", "RK45", "Radau", "LSODA"]
+x, y = ap.coordinates("x y", "m")
+ground = ap.Frame("ground")
+
+
+def block(force):
+    model = ap.Model(
+        ground, x, [ap.Particle("block", 1, ground.point(x, 0))], [ap.Generalized({x: force})], name="block"
+    )
+    return ap.compile(ap.derive(model)).bind()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_force_that_stops_being_finite(method):
+    """sqrt(1 - x) has no value beyond x = 1: x' = sqrt(7/3) there."""
+    motion = ap.simulate(block(sp.sqrt(1 - x)), {x.rate: 1.0}, until=10.0, method=method)
+    assert motion.outcome in (ap.Outcome.NOT_FINITE, ap.Outcome.STEP_COLLAPSED)
+    assert not motion.outcome.ok
+    assert motion.outcome.value in motion.summary()
+    late = {"cvodes": 0.05}.get(method, 1e-4)
+    assert 0.7613 - late < motion.times[-1] < 0.7614
+    assert float(motion["x"][-1]) == pytest.approx(1, abs=2 * late)
+    assert np.all(np.isfinite(motion.states(motion.times)))
+    assert f"t = {motion.times[-1]:.9g}, State(t=" in motion.detail
+    assert "likely cause: " in motion.detail
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_force_that_is_not_finite_from_the_start(method):
+    motion = ap.simulate(block(sp.log(x)), {x: -1.0}, until=10.0, method=method)
+    assert motion.outcome is ap.Outcome.NOT_FINITE
+    assert "a force or a constraint is not finite there" in motion.detail
+    np.testing.assert_array_equal(motion.times, [0.0])
+    assert float(motion["x"][0]) == -1.0
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853", "RK45", "LSODA"])
+def test_a_motion_that_escapes_to_infinity(method):
+    """x'' = 6 x^2 from x = 1, x' = 2 is x = 1/(1 - t)^2."""
+    motion = ap.simulate(block(6 * x**2), {x: 1.0, x.rate: 2.0}, until=10.0, method=method)
+    assert motion.outcome in (ap.Outcome.NOT_FINITE, ap.Outcome.STEP_COLLAPSED)
+    assert motion.times[-1] == pytest.approx(1.0, abs=1e-6)
+    assert "does the motion escape to infinity?" in motion.detail
+    early = motion.times[motion.times < 0.97]
+    np.testing.assert_allclose(motion.states(early)[:, 0], 1 / (1 - early) ** 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853", "RK45", "Radau", "LSODA"])
+def test_a_collision_with_an_attracting_centre(method):
+    """x'' = -1/x^2 from rest at 1 falls in at pi/(2 sqrt 2)."""
+    motion = ap.simulate(block(-1 / x**2), {x: 1.0}, until=10.0, method=method)
+    assert motion.outcome in (ap.Outcome.NOT_FINITE, ap.Outcome.STEP_COLLAPSED)
+    assert motion.times[-1] == pytest.approx(np.pi / 8**0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["dop853", "LSODA"])
+def test_a_pole_in_time_does_not_hold_a_run_for_ever(method):
+    """Close to t = 2 the steps of LSODA become as small as rounding, but never fail."""
+    motion = ap.simulate(block(1 / (2 - ap.t)), {}, until=10.0, method=method)
+    assert motion.outcome is ap.Outcome.STEP_COLLAPSED
+    assert motion.times[-1] == pytest.approx(2.0, abs=1e-6)
+
+
+def test_a_coordinate_without_inertia():
+    model = ap.Model(ground, (x, y), [ap.Particle("block", 1, ground.point(x, 0))], [ap.Generalized({y: -y})])
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), {y: 1.0}, until=1.0)
+    assert motion.outcome is ap.Outcome.SINGULAR
+    assert "condition number" in motion.detail
+    assert "no inertia" in motion.detail
+    np.testing.assert_array_equal(motion.times, [0.0])
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+def test_inertia_that_vanishes_on_the_way(method):
+    """T = (1 - s^2) s'^2/2 about s = 1: a particle on the curve (s - s^3/3 ...) has no inertia at the turning point."""
+    angle = ap.coordinates("angle")
+    body = ap.Particle("bead", 1, ground.point(sp.cos(angle), 0))  # seen along a circle: no inertia at angle = 0
+    system = ap.compile(ap.derive(ap.Model(ground, angle, [body], [ap.Gravity(9.81 * ground.x)]))).bind()
+    motion = ap.simulate(system, {angle: 1.5}, until=5.0, method=method)
+    assert motion.outcome in (ap.Outcome.SINGULAR, ap.Outcome.STEP_COLLAPSED, ap.Outcome.NOT_FINITE)
+    # cos(angle) = cos(1.5) + g t^2/2 reaches 1
+    assert motion.times[-1] == pytest.approx(np.sqrt(2 * (1 - np.cos(1.5)) / 9.81), abs=1e-6)
+
+
+def test_chosen_speeds_that_stop_describing_the_motion():
+    """A pendulum over the top whose y' shall always be the dependent one."""
+    model = ap.library.spherical_pendulum()
+    z = model.coordinates[2]
+    system = ap.compile(ap.derive(model, ap.GibbsAppell(dependent=[z]))).bind()
+    start = system.consistent({"x": 0.0, "y": 0.0, "z": -0.5, "x.rate": 8.0, "y.rate": 0.0})
+    motion = ap.simulate(system, start, until=2.0)
+    assert motion.outcome in (ap.Outcome.SPEEDS_SINGULAR, ap.Outcome.SINGULAR, ap.Outcome.STEP_COLLAPSED)
+    assert "likely cause" in motion.detail or "leave the choice to appell" in motion.detail
+    assert abs(float(motion["z"][-1])) < 1e-2
+    free = ap.simulate(ap.compile(ap.derive(model)).bind(), start, until=2.0)
+    assert free.outcome is ap.Outcome.DONE
+
+
+def test_everything_up_to_the_end_can_be_used(tmp_path):
+    motion = ap.simulate(block(6 * x**2), {x: 1.0, x.rate: 2.0}, until=10.0)
+    again = ap.load(motion.save(tmp_path / "early.nc"))
+    assert again.outcome is motion.outcome
+    assert again.detail == motion.detail
+    assert motion.at(0.5)["x"] == pytest.approx(4.0)
+
+
+@pytest.fixture(scope="module")
+def swinging():
+    return ap.compile(ap.derive(ap.library.pendulum_chain(2))).bind()
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853", "RK45", "cvodes"])
+def test_ctrl_c_keeps_what_was_computed(swinging, method):
+    ap.simulate(swinging, until=0.01, method=method)  # compiled before the clock runs
+    ours = signal.getsignal(signal.SIGINT)
+    begun = time.monotonic()
+    clock = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    clock.start()
+    try:
+        motion = ap.simulate(swinging, until=1e6, method=method, points=5, rtol=1e-9)
+    finally:
+        clock.cancel()
+    assert motion.outcome is ap.Outcome.INTERRUPTED
+    assert not motion.outcome.ok
+    assert 0 < motion.times[-1] < 1e6
+    assert np.all(np.isfinite(motion.at(motion.times[-1]).array))
+    assert time.monotonic() - begun < 30
+    assert signal.getsignal(signal.SIGINT) is ours
+
+
+def test_ctrl_c_on_the_command_line():
+    """The same through a process of its own: what was computed is printed, and the exit code says that it was cut."""
+    code = (
+        "import appell as ap\n"
+        "system = ap.compile(ap.derive(ap.library.pendulum_chain(2))).bind()\n"
+        "ap.simulate(system, until=0.01)\n"
+        "print('ready', flush=True)\n"
+        "motion = ap.simulate(system, until=1e7, points=3)\n"
+        "print(motion.outcome.name, motion.times[-1] > 0, flush=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert rest == "INTERRUPTED True\n"
+    assert process.returncode == 0
+
+
+def test_runs_in_other_threads_leave_the_keyboard_alone(swinging):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(ap.simulate(swinging, until=0.1).outcome))
+    thread.start()
+    thread.join()
+    assert found == [ap.Outcome.DONE]
+
+
+def test_outcomes_are_sentences():
+    assert [o for o in ap.Outcome if o.ok] == [ap.Outcome.DONE, ap.Outcome.EVENT]
+    assert all(o.value.endswith(".") and o.value[0].isupper() for o in ap.Outcome)
