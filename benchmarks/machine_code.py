@@ -6,7 +6,7 @@ import tempfile
 
 import numpy as np
 
-from benchmarks.first_value import KANE, SMALL, made
+from benchmarks.first_value import KANE, ROUNDS, SMALL, made
 from benchmarks.models import Chain, appell_system, same
 from benchmarks.table import Comparison, Comparisons
 from benchmarks.timing import WALL, in_new_process
@@ -38,7 +38,7 @@ def run(quick: bool) -> Comparisons:
             with tempfile.TemporaryDirectory(prefix="heyoka-") as folder:
                 cold.append(in_new_process("benchmarks.machine_code", "measure", arguments, folder))
                 warm.append(in_new_process("benchmarks.machine_code", "measure", arguments, folder))
-        m = made(chain, 1 if quick else 2)
+        m = made(chain, ROUNDS[quick])
         for words, seconds, target in (
             ("empty cache", min(cold), TARGETS.get(chain)),
             ("filled cache", min(warm), None),

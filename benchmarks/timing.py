@@ -1,7 +1,7 @@
 """Clocks for a machine that others use as well: the best of several runs, both sides by turns.
 
-What runs on one core is timed by the processor's time (`CPU`), which others do not lengthen: with a clock on the wall the
-side that takes seconds would suffer more from them than the side that takes milliseconds.
+What runs on one core is timed by the processor's time (`CPU`), which others lengthen least: with a clock on the wall
+the side that takes seconds would suffer more from them than the side that takes milliseconds.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def test_a_force_that_stops_being_finite(method):
     assert motion.outcome in (ap.Outcome.NOT_FINITE, ap.Outcome.STEP_COLLAPSED)
     assert not motion.outcome.ok
     assert motion.outcome.value in motion.summary()
-    late = {"cvodes": 0.05}.get(method, 1e-4)
+    late = {"cvodes": 0.006}.get(method, 1e-4)  # which keeps its own grid
     assert 0.7613 - late < motion.times[-1] < 0.7614
     assert float(motion["x"][-1]) == pytest.approx(1, abs=2 * late)
     assert np.all(np.isfinite(motion.states(motion.times)))
@@ -87,9 +87,9 @@ def test_a_coordinate_without_inertia():
 
 @pytest.mark.parametrize("method", ["taylor", "dop853"])
 def test_inertia_that_vanishes_on_the_way(method):
-    """T = (1 - s^2) s'^2/2 about s = 1: a particle on the curve (s - s^3/3 ...) has no inertia at the turning point."""
+    """A bead whose place is cos(angle) on a line: at angle = 0 the angle moves nothing."""
     angle = ap.coordinates("angle")
-    body = ap.Particle("bead", 1, ground.point(sp.cos(angle), 0))  # seen along a circle: no inertia at angle = 0
+    body = ap.Particle("bead", 1, ground.point(sp.cos(angle), 0))
     system = ap.compile(ap.derive(ap.Model(ground, angle, [body], [ap.Gravity(9.81 * ground.x)]))).bind()
     motion = ap.simulate(system, {angle: 1.5}, until=5.0, method=method)
     assert motion.outcome in (ap.Outcome.SINGULAR, ap.Outcome.STEP_COLLAPSED, ap.Outcome.NOT_FINITE)
@@ -97,18 +97,19 @@ def test_inertia_that_vanishes_on_the_way(method):
     assert motion.times[-1] == pytest.approx(np.sqrt(2 * (1 - np.cos(1.5)) / 9.81), abs=1e-6)
 
 
-def test_chosen_speeds_that_stop_describing_the_motion():
-    """A pendulum over the top whose y' shall always be the dependent one."""
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+def test_chosen_speeds_that_become_singular_are_not_silently_wrong(method):
+    """A pendulum over the top whose z' shall always be the dependent one, though it is not determined at z = 0."""
     model = ap.library.spherical_pendulum()
     z = model.coordinates[2]
     system = ap.compile(ap.derive(model, ap.GibbsAppell(dependent=[z]))).bind()
     start = system.consistent({"x": 0.0, "y": 0.0, "z": -0.5, "x.rate": 8.0, "y.rate": 0.0})
-    motion = ap.simulate(system, start, until=2.0)
-    assert motion.outcome in (ap.Outcome.SPEEDS_SINGULAR, ap.Outcome.SINGULAR, ap.Outcome.STEP_COLLAPSED)
-    assert "likely cause" in motion.detail or "leave the choice to appell" in motion.detail
-    assert abs(float(motion["z"][-1])) < 1e-2
-    free = ap.simulate(ap.compile(ap.derive(model)).bind(), start, until=2.0)
+    motion = ap.simulate(system, start, until=2.0, method=method)
+    free = ap.simulate(ap.compile(ap.derive(model)).bind(), start, until=2.0, method=method)
     assert free.outcome is ap.Outcome.DONE
+    assert len(free.info["switches"]) > 5
+    gap = np.max(np.abs(motion.states(motion.times) - free.states(motion.times)))
+    assert gap < 1e-9 or not motion.outcome.ok or not motion.check().ok
 
 
 def test_everything_up_to_the_end_can_be_used(tmp_path):

@@ -134,6 +134,12 @@ class Run:
         """Values of the open inputs here and now."""
         return self.inputs(self.t, self.x)
 
+    @property
+    def _idle(self) -> bool:
+        """Whether no step needs attention."""
+        watched = self.projection.active or self.code.equations.split.dependent or self.masses.names
+        return not watched
+
     # After every step.
 
     def watch(self, t: float, x: np.ndarray) -> bool:
@@ -228,7 +234,7 @@ class Run:
         flow, p, w = self.modes.flow(), self.modes.parameters(self.p), self.w
         task = Task(
             flow, self.t, self.x, self.end, w, p, self.rtol, self.atol, self.watch, self._gates(flow.count, p),
-            self.max_steps, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= self.end)],
+            self.max_steps, self._idle, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= self.end)],
         )  # fmt: skip
         self._wish = None
         leg = self.method.integrate(task)

@@ -6,9 +6,11 @@ guard has a gate behind them, which switches it off while it rests on zero.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -64,6 +66,22 @@ class Flow:
         return self.guards.nnz_out(0)
 
 
+# A second run of the same system finds its flows, and with them its integrators, as the first one left them.
+_FLOWS: weakref.WeakKeyDictionary[Code, dict[Any, dict[tuple[int, ...], Flow]]] = weakref.WeakKeyDictionary()
+_MODALS: weakref.WeakKeyDictionary[Code, Modal | None] = weakref.WeakKeyDictionary()
+
+
+def _modal(code: Code) -> Modal | None:
+    """The right-hand side and the powers of the forces with their kinks taken out; None if there are none."""
+    if code not in _MODALS:
+        equations = code.equations
+        _MODALS[code] = None
+        if has_kinks(code.rhs.function):
+            outputs = [equations.xdot, force_powers(equations)]
+            _MODALS[code] = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
+    return _MODALS[code]
+
+
 class Modes:
     """The kinks of a set of equations along a run: which mode each is in, and the flow that belongs to it.
 
@@ -78,7 +96,6 @@ class Modes:
     def __init__(self, code: Code, events: Sequence[Event], driven: bool = False) -> None:
         self.code, self.driven = code, driven
         equations = code.equations
-        function = code.rhs.function
         t, x, w, p = equations.arguments
         self.event_guards: list[tuple[int, int]] = []  # which event, which sign
         formulas: list[ca.SX] = []
@@ -88,12 +105,10 @@ class Modes:
                 self.event_guards.append((i, sign))
                 formulas.append(sign * formula)
         self._user = ca.Function("user", [t, x, w, p], [ca.vertcat(*formulas) if formulas else ca.SX(0, 1)])
-        self.modal = None
-        if has_kinks(function):
-            outputs = [equations.xdot, force_powers(equations)]
-            self.modal = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
+        self.modal = _modal(code)
         self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
-        self._flows: dict[tuple[int, ...], Flow] = {}
+        looked_for = tuple((event.expression, event.direction) for event in events)
+        self._flows = _FLOWS.setdefault(code, {}).setdefault(looked_for, {})
         self._powers: dict[tuple[int, ...], Machine] = {}
 
     @cached_property

@@ -59,6 +59,7 @@ class Task:
             leg by raising `Enough`.
         gates: For each guard whether it is looked at; those that rest on zero are not, until they have moved.
         max_steps: Limit.
+        idle: Whether the watcher need not see every step: nothing to keep, only the keyboard to hear.
         drive: Inputs by a Python function of t and x, in place of w.
     """
 
@@ -73,6 +74,7 @@ class Task:
     watch: Callable[[float, np.ndarray], bool]
     gates: np.ndarray
     max_steps: int
+    idle: bool
     drive: Callable[[float, np.ndarray], np.ndarray] | None = None
     grid: np.ndarray = field(default_factory=lambda: np.zeros(0))
 

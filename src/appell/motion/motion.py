@@ -6,7 +6,7 @@ import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,10 +171,9 @@ class Motion:
         """q, q', z at any times, one row each, from the dense output."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
         if self._system is None or not self.stretches:
-            names = [n for n in self.columns if n in self.info.get("state", [])]
-            return np.array([np.interp(times, self.times, self.columns[n]) for n in names]).T
+            return np.array([np.interp(times, self.times, self.columns[n]) for n in self.info["state"]]).T
         first, last = self.stretches[0].times[0], self.stretches[-1].times[-1]
-        if np.any(times < first - 1e-12) or np.any(times > last + 1e-12 * max(1, abs(last))):
+        if not np.all((times >= first - 1e-12) & (times <= last + 1e-12 * max(1, abs(last)))):
             raise ModelError(f"The motion covers t = {first:g} .. {last:g}; got {times.min():g} .. {times.max():g}.")
         model = self.system.model
         n, k = len(model.coordinates), len(model.states)
@@ -230,6 +229,10 @@ class Motion:
         """
         times = self.times if times is None else np.atleast_1d(np.asarray(times, dtype=float))
         formula = sp.sympify(formula)
+        if not self.stretches:
+            raise AppellError(
+                f"A file keeps the table of a motion only, and {formula} is not in it; give it to simulate as an output."
+            )
         result = np.empty(times.size)
         made: dict[Code, Machine] = {}  # a run with many events has many stretches of the same code
         second = isinstance(formula, Rate) and formula.order == 2 and formula.base in self.system.model.coordinates
@@ -286,6 +289,9 @@ class Motion:
         else:
             label = key(name)
             if label not in self.columns:
+                if self.stretches:
+                    seconds = {q.rate.rate.label: q.rate.rate for q in self.system.model.coordinates}
+                    name = seconds.get(label, name)
                 if isinstance(name, Rate) and name.order == 2:
                     return xarray.DataArray(self.evaluate(name), {"t": self.times}, ["t"], label, {"units": name.unit})
                 raise ModelError(unknown(label, list(self.columns), "quantity of this motion"))
@@ -399,6 +405,7 @@ def _in_rates(original: Equations, formula: sp.Expr) -> ca.SX:
     return Lowering(memo)(formula)
 
 
+@cache
 def versions() -> dict[str, str]:
     """Versions of what computed it."""
     found = {"python": platform.python_version()}
@@ -433,7 +440,8 @@ def load(path: str | Path, system: System | None = None) -> Motion:
         info = json.loads(data.attrs["appell"])
     except (KeyError, ValueError, TypeError, OSError) as error:
         raise AppellError(f"{path} was not written by appell: {error}.") from error
-    columns = {str(name): np.array(values) for name, values in data.data_vars.items()}
+    order = dict.fromkeys([*info["state"], *map(str, data.data_vars)])  # a Zarr folder does not keep it
+    columns = {name: np.array(data[name]) for name in order}
     units = {str(name): str(values.attrs.get("units", "")) for name, values in data.data_vars.items()}
     occurrences = [Occurrence(e["name"], e["t"]) for e in info["events"]]
     return Motion(np.array(data["t"]), columns, units, info, Outcome[info["outcome"]], system, (), occurrences)

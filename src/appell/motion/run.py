@@ -78,7 +78,10 @@ def simulate(
         raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
     for event in events:
         _check_event(system, event)
-    for formula in (outputs or {}).values():
+    taken = {*names_of(system.model), *(s.label for s in (*system.equations.speeds, *system.model.inputs))}
+    for name, formula in (outputs or {}).items():
+        if name in taken:
+            raise ModelError(f"The output {name!r} has the name of a quantity of the motion itself; give it another.")
         if not (isinstance(formula, Rate) and formula.order == 2):
             system.equations.formula(formula)
     return Run(system, state, end, method, rtol, atol, tuple(events), law, progress, max_steps).motion(
@@ -90,6 +93,8 @@ def _driven(
     system: System, inputs: Mapping[Any, Any] | None, control: Any
 ) -> tuple[System, Callable[[float, State], np.ndarray] | None]:
     """Numbers are bound, formulas closed into the graph, Python functions become a law."""
+    if isinstance(control, Mapping):
+        inputs, control = {**(inputs or {}), **control}, None
     names = {w.label: w for w in system.model.inputs}
     numbers: dict[str, float] = {}
     formulas: dict[Input, Any] = {}
@@ -104,9 +109,6 @@ def _driven(
             formulas[names[label]] = value
         else:
             numbers[label] = number(label, value)
-    if isinstance(control, Mapping):
-        formulas.update(control)
-        control = None
     system = system.bind(numbers)
     if formulas:
         system = System(Code(system.equations.close(formulas), system.code.simd), system.values)

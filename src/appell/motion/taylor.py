@@ -12,6 +12,7 @@ from appell.motion.flow import Flow
 from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
 from appell.motion.stepping import first_crossing
 
+GLANCES = 40  # steps between two looks at the keyboard where nothing else is to be watched
 TINY = 45  # below so many operations straight-line code compiles fast and runs faster than compact code
 NUDGE = 1e-100  # keeps a guard off exact zero: from there heyoka's root finder sees no later zero in the same step
 
@@ -49,7 +50,7 @@ def integrate(task: Task) -> Leg:
     integrator = _integrator(task.flow, tolerance)
     _place(integrator, task)
     last = [task.t0, np.array(task.x0, dtype=float)]
-    stalled = [0]
+    stalled, count = [0], [0]
     asked = [End.REACHED]
     missed: list[tuple[float, int]] = []
 
@@ -79,13 +80,24 @@ def integrate(task: Task) -> Leg:
             _set_parameters(ta, task)
         return True
 
+    def glance(ta: Any) -> bool:
+        """After a step that needs no attention: a look at the clock, and now and then at the keyboard."""
+        t = ta.time
+        stalled[0] = stalled[0] + 1 if t - last[0] <= STALL * max(1.0, abs(t)) else 0
+        count[0] += 1
+        if stalled[0] > STALLS or count[0] % GLANCES == 0:
+            return after_step(ta)
+        last[0] = t
+        return True
+
     first = min(task.t1, task.t0 + _first_step(integrator, task))
+    idle = task.idle and not task.flow.count
     outputs, steps = [], 0
     for stop in (first, task.t1):
         if float(integrator.time) >= stop:
             continue
         outcome, _, _, more, output, _ = integrator.propagate_until(
-            stop, callback=after_step, c_output=True, max_steps=max(1, task.max_steps - steps)
+            stop, callback=glance if idle else after_step, c_output=True, max_steps=max(1, task.max_steps - steps)
         )
         steps += int(more)
         if output is not None:
@@ -102,6 +114,8 @@ def integrate(task: Task) -> Leg:
     finite = end is not End.NOT_FINITE
     t_end = float(integrator.time) if finite else last[0]
     final = np.array(integrator.state) if finite else last[1]
+    if not finite and idle and outputs:
+        final = np.array(outputs[-1](t_end))
     if missed:
         end, (t_end, guard) = End.GUARD, missed[0]
         final = np.array(integrator.update_d_output(t_end))

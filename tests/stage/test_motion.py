@@ -1,0 +1,244 @@
+"""A motion: quantities by name, symbol and formula, dense states, files, tables, pictures, words."""
+
+import json
+
+import numpy as np
+import pytest
+import sympy as sp
+import xarray
+
+import appell as ap
+from appell.errors import AppellError, ModelError, UndeclaredError
+
+
+@pytest.fixture(scope="module")
+def system():
+    """The rolling disk in quasi-velocities."""
+    model = ap.library.rolling_disk()
+    (body,) = model.bodies
+    omega = body.frame.parent.components(body.angular_velocity)
+    formulation = ap.GibbsAppell(speeds=dict(zip(ap.speeds("w1 w2 w3", "rad/s"), omega, strict=True)))
+    return ap.compile(ap.derive(model, formulation)).bind()
+
+
+@pytest.fixture(scope="module")
+def motion(system):
+    lean = system.model.coordinates[1]
+    return ap.simulate(system, until=2.0, points=21, outputs={"height": system.model.values["r"] * sp.cos(lean)})
+
+
+@pytest.fixture(scope="module")
+def letters(system):
+    return {q.name: q for q in system.model.coordinates} | {u.name: u for u in system.equations.speeds}
+
+
+def test_by_name_symbol_and_rate(motion, letters):
+    lean = letters["lean"]
+    for name in (lean, "lean"):
+        assert motion[name].name == "lean"
+        assert motion[name].attrs["units"] == "rad"
+        assert motion[name].dims == ("t",)
+        np.testing.assert_array_equal(motion[name].t, motion.times)
+    for name in (lean.rate, "lean.rate", "lean'"):
+        assert motion[name].attrs["units"] == "rad/s"
+        np.testing.assert_array_equal(motion[name], motion.columns["lean.rate"])
+    assert motion["w2"].attrs["units"] == "rad/s"
+
+
+def test_accelerations(motion, letters):
+    lean = letters["lean"]
+    step = 1e-4
+    inner = motion.times[1:-1]
+    slopes = (motion.states(inner + step)[:, 6] - motion.states(inner - step)[:, 6]) / (2 * step)
+    for name in (lean.rate.rate, "lean.rate.rate", "lean''"):
+        np.testing.assert_allclose(motion[name][1:-1], slopes, atol=1e-5)
+        assert motion[name].attrs["units"] == "rad/s^2"
+
+
+def test_by_formula(motion, letters):
+    lean, w2 = letters["lean"], letters["w2"]
+    found = motion[w2**2 * sp.sin(lean) + ap.t]
+    np.testing.assert_allclose(found, motion["w2"] ** 2 * np.sin(motion["lean"]) + motion.times, rtol=1e-13)
+    np.testing.assert_allclose(motion["height"], 0.26 * np.cos(motion["lean"]), rtol=1e-14)
+    mass = ap.parameters("m")
+    np.testing.assert_allclose(motion[mass * letters["yaw"].rate], 3.43 * motion["yaw.rate"], rtol=1e-13)
+
+
+def test_what_a_motion_has_not_is_named(motion, letters):
+    with pytest.raises(ModelError, match=r"'leen' is no quantity of this motion. Did you mean 'lean'\?"):
+        motion["leen"]
+    with pytest.raises(UndeclaredError, match="A coordinate or state of that name was declared through appell"):
+        motion[sp.Symbol("lean")]
+    with pytest.raises(ModelError, match="is no quantity of this motion"):
+        motion[letters["lean"].derivative(3)]
+    with pytest.raises(ModelError, match="Got 3 as a name"):
+        motion[3]
+
+
+def test_states_at_any_time(motion, system):
+    state = motion.at(1.2345)
+    assert state.t == 1.2345
+    assert max(map(abs, system.residual(state).values())) < 1e-14
+    np.testing.assert_array_equal(motion.at(2.0).array, motion.states([2.0])[0])
+    np.testing.assert_allclose(motion.states(motion.times)[:, 1], motion["lean"], rtol=1e-15)
+    again = ap.simulate(system, state, until=2.0)
+    np.testing.assert_allclose(again.at(2.0).array, motion.at(2.0).array, atol=1e-12)
+
+
+@pytest.mark.parametrize("time", [-0.1, 2.1, np.nan])
+def test_times_outside_are_refused(motion, time):
+    with pytest.raises(ModelError, match=r"The motion covers t = 0 .. 2; got"):
+        motion.at(time)
+
+
+def test_the_start_is_the_start(motion, system):
+    np.testing.assert_allclose(motion.at(0.0).array, system.consistent().array, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["disk.nc", "disk.zarr"])
+def test_save_and_load(motion, system, tmp_path, name):
+    if name.endswith("zarr"):
+        pytest.importorskip("zarr")
+    path = motion.save(tmp_path / name)
+    assert path == tmp_path / name
+    again = ap.load(path)
+    assert again.info == motion.info
+    assert again.units == motion.units
+    assert list(again.columns)[:10] == list(motion.columns)[:10]
+    for label, values in motion.columns.items():
+        np.testing.assert_array_equal(again[label], values)
+    assert again.outcome is motion.outcome
+    assert again.summary() == motion.summary()
+    with_model = ap.load(path, system=system)
+    np.testing.assert_allclose(with_model.at(1.0).array, motion.at(1.0).array, rtol=1e-14)
+    np.testing.assert_allclose(with_model.reactions()["rolling.x"], motion.reactions()["rolling.x"], rtol=1e-9)
+    motion.save(path)  # once more over the first
+
+
+def test_files_describe_the_run_without_pickle(motion, tmp_path):
+    data = xarray.open_dataset(motion.save(tmp_path / "disk.nc"), engine="scipy")
+    try:
+        info = json.loads(data.attrs["appell"])
+        assert info["model"] == "rolling disk"
+        assert info["values"] == {"m": 3.43, "r": 0.26, "g": 9.81}
+        assert {"python", "appell", "casadi", "numpy", "sympy"} <= set(info["versions"])
+        assert "no multipliers" in info["equations"]
+        assert data["lean"].attrs["units"] == "rad"
+        assert data["t"].attrs["units"] == "s"
+    finally:
+        data.close()
+
+
+@pytest.mark.parametrize("name", ["disk.txt", "disk", "no/disk.nc"])
+def test_what_cannot_be_saved_leaves_nothing_behind(motion, tmp_path, name):
+    with pytest.raises(AppellError, match=r"ends in .nc \(NetCDF\) or .zarr|does not exist; make it first"):
+        motion.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_save_leaves_the_old_file(motion, tmp_path, monkeypatch):
+    path = motion.save(tmp_path / "disk.nc")
+    before = path.read_bytes()
+
+    def broken(self, target, **_):
+        target.write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(xarray.Dataset, "to_netcdf", broken)
+    with pytest.raises(OSError, match="disk full"):
+        motion.save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["disk.nc"]
+
+
+def test_files_that_are_none_of_ours(motion, tmp_path):
+    with pytest.raises(AppellError, match="There is no file"):
+        ap.load(tmp_path / "nothing.nc")
+    (tmp_path / "text.nc").write_text("hello")
+    xarray.Dataset({"a": ("t", [1.0])}).to_netcdf(tmp_path / "foreign.nc", engine="scipy")
+    whole = motion.save(tmp_path / "whole.nc").read_bytes()
+    (tmp_path / "cut.nc").write_bytes(whole[:200])
+    for name in ("text.nc", "foreign.nc", "cut.nc"):
+        with pytest.raises(AppellError, match="was not written by appell"):
+            ap.load(tmp_path / name)
+
+
+def test_a_loaded_motion_says_what_it_cannot_do(motion, letters, tmp_path):
+    again = ap.load(motion.save(tmp_path / "disk.nc"))
+    with pytest.raises(AppellError, match=r"use appell.load\(path, system=...\)"):
+        again.at(1.0)
+    with pytest.raises(AppellError, match="give it to simulate as an output"):
+        again[letters["lean"] ** 2]
+    with pytest.raises(AppellError, match="run simulate again"):
+        again.check()
+
+
+def test_tables(motion):
+    frame = motion.to_pandas()
+    assert frame.index.name == "t"
+    np.testing.assert_array_equal(frame["lean"], motion["lean"])
+    assert list(motion.dataset.data_vars) == list(motion.columns)
+    assert motion.dataset["x.rate"].attrs["units"] == "m/s"
+
+
+@pytest.mark.parametrize("name", ["all.png", "some.svg"])
+def test_pictures(motion, letters, tmp_path, name):
+    names = () if name == "all.png" else ("lean", letters["lean"].rate, letters["w2"] ** 2)
+    figure = motion.plot(*names, path=tmp_path / name)
+    content = (tmp_path / name).read_bytes()
+    assert content.startswith(b"\x89PNG" if name == "all.png" else b"<?xml")
+    assert len(content) > 10_000
+    drawn = [line for axis in figure.axes for line in axis.lines]
+    assert len(drawn) == len(names or motion.columns)
+    assert figure.axes[-1].get_xlabel() == "t [s]"
+    assert any("rad" in axis.get_ylabel() for axis in figure.axes)
+
+
+def test_the_summary_says_what_moved_and_how(motion):
+    words = motion.summary()
+    assert words.startswith("rolling disk: t = 0 .. 2 s, ")
+    assert "by taylor (smooth, " in words
+    assert "The end of the interval was reached." in words
+    assert repr(motion) == words
+
+
+def test_switches_of_speeds_are_lines_of_the_summary():
+    system = ap.compile(ap.derive(ap.library.arevalo())).bind()
+    motion = ap.simulate(system, until=3.0)
+    assert len(motion.info["switches"]) >= 3
+    assert "dependent velocities" in motion.summary()
+    assert all(line in motion.summary() for line in motion.info["switches"])
+
+
+def test_outputs_do_not_take_the_names_of_others(system, letters):
+    with pytest.raises(ModelError, match="The output 'lean' has the name of a quantity of the motion itself"):
+        ap.simulate(system, until=0.1, outputs={"lean": letters["spin"]})
+
+
+def test_quasi_velocities_can_be_read_though_the_run_used_others():
+    """The automatic choice changes during a run; a formula in the first speeds still has a value everywhere."""
+    system = ap.compile(ap.derive(ap.library.spherical_pendulum())).bind()
+    start = system.consistent({"x": 0.0, "y": 0.0, "z": -0.5, "x.rate": 8.0, "y.rate": 0.0})
+    motion = ap.simulate(system, start, until=1.0)
+    assert motion.info["switches"]
+    first = system.equations.speeds[0]
+    np.testing.assert_allclose(motion[2 * first + 0], 2 * motion[first], atol=1e-12)
+
+
+def test_a_check_sees_what_is_wrong(system, motion):
+    """The same table under other numbers: the balance of power and the agreement must both notice."""
+    assert motion.check().ok
+    wrong = system.bind({"g": 9.0})
+    forged = ap.Motion(motion.times, motion.columns, motion.units, motion.info, motion.outcome, wrong, motion.stretches)
+    proof = forged.check()
+    assert not proof.ok
+    assert proof.balance > 1e-6
+    assert "NOT WELL" in repr(proof)
+
+
+def test_a_check_in_words(motion):
+    words = repr(motion.check())
+    assert "constraints: positions kept to" in words
+    assert "work of gravity:" in words
+    assert "agreement with Lagrange multipliers:" in words
+    assert words.endswith("all is well")
