@@ -6,8 +6,9 @@ import sympy as sp
 
 import appell as ap
 from appell.control import PID
+from appell.library._sprayer import m
 from appell.sprayer import Nozzle, Sprayer, circle, corners, drive, formulation, hold_speeds, start, straight, zigzag
-from appell.sprayer.robot import m, omega, v
+from appell.sprayer.robot import omega, v
 
 # t: x, y, theta, v, omega
 CONSISTENT = {

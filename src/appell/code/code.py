@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import casadi as ca
 
 from appell.code.machine import Machine
@@ -15,23 +17,26 @@ class Code:
     Args:
         equations: The equations.
         simd: Whether batches may use heyoka.
+        build: What makes the functions of single calls, such as `appell.code.native.native`; CasADi's own if left out.
     """
 
-    def __init__(self, equations: Equations, simd: bool = True) -> None:
+    def __init__(
+        self, equations: Equations, simd: bool = True, build: Callable[[ca.Function], ca.Function] | None = None
+    ) -> None:
         self.equations = equations
-        self.simd = simd
-        self._machines: dict[str, Machine] = {}
+        self.simd, self.build = simd, build
         self._siblings: dict[Split, Code] = {equations.split: self}
         x = equations.mechanics.variables
         self.speeds = ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [equations.chart.formulas])
+        self.shape = (equations.x.numel(),)
         self._second: Machine | None = None
 
     def __getattr__(self, name: str) -> Machine:
         if name.startswith("_") or name not in _RECIPES:
             raise AttributeError(name)
-        if name not in self._machines:
-            self._machines[name] = Machine(function_of(self.equations, name), self.simd)
-        return self._machines[name]
+        machine = Machine(function_of(self.equations, name), self.simd, self.build)
+        setattr(self, name, machine)  # found without this detour from now on
+        return machine
 
     @property
     def second(self) -> Machine:
@@ -51,7 +56,7 @@ class Code:
         if split not in self._siblings:
             old = self.equations
             new = old.formulation.derive(old.mechanics, split)
-            sibling = Code(new.close(old.closed) if old.closed else new, self.simd)
+            sibling = Code(new.close(old.closed) if old.closed else new, self.simd, self.build)
             sibling._siblings = self._siblings
             self._siblings[split] = sibling
         return self._siblings[split]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
@@ -19,36 +20,47 @@ class Machine:
     Args:
         function: A CasADi function of t, x, w, p with dense outputs.
         simd: Whether batches may use heyoka.
+        build: What makes the function that single calls run, such as `appell.code.native.native`.
     """
 
-    def __init__(self, function: ca.Function, simd: bool = True) -> None:
-        self.function = function
+    def __init__(
+        self,
+        function: ca.Function,
+        simd: bool = True,
+        build: Callable[[ca.Function], ca.Function] | None = None,
+    ) -> None:
+        self.function, self.build = function, build
         self.simd = simd and heyoka_code.available()
         self._shapes = [function.size_out(i) for i in range(function.n_out())]
         self._batch: Any = None
-        self._buffer, self._run = function.buffer()
+        self._buffer, self._run = (function if build is None else build(function)).buffer()
         self._inputs = [np.zeros(function.nnz_in(i)) for i in range(function.n_in())]
         self.results = [np.zeros(function.nnz_out(i)) for i in range(function.n_out())]
+        self._kept: np.ndarray | None = None  # read-only parameters that are in the buffer already
         for i, array in enumerate(self._inputs):
             self._buffer.set_arg(i, memoryview(array))
         for i, array in enumerate(self.results):
             self._buffer.set_res(i, memoryview(array))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Machine, (self.function, self.simd)
+        return Machine, (self.function, self.simd, self.build)
 
     def flat(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
         """The first output as a new flat array."""
         a = self._inputs
         a[0][0] = t
         a[1][:] = x
-        a[2][:] = w
-        a[3][:] = p
+        if w.size:
+            a[2][:] = w
+        if p is not self._kept:
+            a[3][:] = p
+            self._kept = None if p.flags.writeable else p
         self._run()
         return self.results[0].copy()
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         """All outputs, each in its own shape."""
+        self._kept = None
         for buffer, value in zip(self._inputs, arguments, strict=True):
             buffer[:] = value
         self._run()

@@ -14,6 +14,7 @@ import numpy as np
 from appell.code import heyoka_code
 from appell.code.code import Code, function_of
 from appell.code.export import write_c
+from appell.code.native import native
 from appell.code.starting import consistent_state, given_state
 from appell.code.state import State, number, numbers, unknown
 from appell.equations import Equations
@@ -108,7 +109,9 @@ class System:
                 f"No value for the {kind}{'s' if len(absent) > 1 else ''} {', '.join(absent)}; write "
                 f"system.bind({{{', '.join(f'{name}: ...' for name in absent)}}})."
             )
-        return np.array([self.values[s.label] for s in letters], dtype=float)
+        found = np.array([self.values[s.label] for s in letters], dtype=float)
+        found.flags.writeable = False
+        return found
 
     # Functions of the state x = (q, u, z).
 
@@ -122,14 +125,14 @@ class System:
         """
         x = np.asarray(x, dtype=float)
         w = self.w if w is None else np.asarray(w, dtype=float)
+        if x.shape == self.code.shape:
+            return self.code.rhs.flat(t, x, w, self.p)
         if x.shape[0] != self.equations.x.numel():
             raise ModelError(
                 f"The state has {self.equations.x.numel()} entries "
                 f"({', '.join(map(str, self.equations.states))}), got {x.shape[0]}."
             )
-        if x.ndim == 2:
-            return self.code.rhs.batch(t, x, w, self.p)
-        return self.code.rhs.flat(t, x, w, self.p)
+        return self.code.rhs.batch(t, x, w, self.p)
 
     def jacobian(self, t: float, x: Any) -> np.ndarray:
         """The Jacobian df/dx of the right-hand side at a time and a state x = (q, u, z)."""
@@ -227,17 +230,18 @@ def compile(equations: Equations, machine: str = "auto") -> System:
 
     Args:
         equations: What `derive` gave.
-        machine: `"auto"` (machine code where heyoka is installed), `"heyoka"`, or `"casadi"` for CasADi's own.
+        machine: `"auto"` (machine code for batches and Taylor series where heyoka is installed), `"heyoka"`, `"casadi"`
+            for CasADi's own alone, or `"c"`: as auto, and single calls as native code built by the system's C compiler.
 
     Returns:
         A system; bind numbers to it before use.
     """
-    if machine not in ("auto", "heyoka", "casadi"):
-        raise CompileError(f"Got machine={machine!r}; use 'auto', 'heyoka' or 'casadi'.")
+    if machine not in ("auto", "heyoka", "casadi", "c"):
+        raise CompileError(f"Got machine={machine!r}; use 'auto', 'heyoka', 'casadi' or 'c'.")
     if machine == "heyoka" and not heyoka_code.available():
         raise CompileError("heyoka is not installed; `pip install heyoka` (Linux), or use machine='casadi'.")
     if not isinstance(equations, Equations):
         raise CompileError(
             f"Only equations can be compiled, got {type(equations).__name__}; write compile(derive(model))."
         )
-    return System(Code(equations, machine != "casadi"))
+    return System(Code(equations, machine != "casadi", native if machine == "c" else None))

@@ -17,11 +17,29 @@ from appell.model.mass_flow import Stream, drained
 from appell.model.model import Model
 from appell.model.symbols import coordinates, inputs, parameters, states
 
-WHEELS = ("fr", "br", "fl", "bl")
+x, y = coordinates("x y", "m", "axle centre")
+theta = coordinates("theta", "rad", "heading")
+m = states("m", "kg", "mass of chassis and liquid")
+R, a, d = parameters("R a d", "m")
+I, Iw = parameters("I Iw", "kg*m^2")
+mu, u0, alpha = parameters("mu u0 alpha", "kg/s m/s rad")
+k_d, k_f, m_empty, m_r = parameters("k_d k_f m_empty m_r", "kg/m kg/s kg kg")
+x_t, y_t, k_t = parameters("x_t y_t k_t", "m")
+force, moment = inputs("force moment", "N N*m", "drive")
+
+WHEELS = {"fr": (1, -1), "br": (-1, -1), "fl": (1, 1), "bl": (-1, 1)}
+"""Name, and on which side it is: forward or back, left or right."""
+
+PHI = dict(zip(WHEELS, coordinates("phi_fr phi_br phi_fl phi_bl", "rad", "wheel angle"), strict=True))
+TAU = dict(zip(WHEELS, inputs("tau_fr tau_br tau_fl tau_bl", "N*m", "motor torque"), strict=True))
+
+FORWARD = x.rate * sp.cos(theta) + y.rate * sp.sin(theta)
+SIDEWAYS = y.rate * sp.cos(theta) - x.rate * sp.sin(theta)
+OPEN = drained(1, m, m_empty)
+"""1 while there is liquid, then 0."""
+
 STILL = 1e-9
 """Speed in m/s below which the quadratic drag is rounded off, so that it can be differentiated at rest."""
-
-_PLACES = {"fr": (1, -1), "br": (-1, -1), "fl": (1, 1), "bl": (-1, 1)}
 
 
 @dataclass(frozen=True)
@@ -45,16 +63,30 @@ class Nozzle:
     mass: Any = 0
 
     def __post_init__(self) -> None:
+        defaults = {"flow": mu, "speed": u0}
         for name in ("x", "y", "angle", "flow", "speed", "mass"):
-            value = getattr(self, name)
-            if value is None and name in ("flow", "speed"):
-                continue
-            value = sp.sympify(value)
+            given = getattr(self, name)
+            value = sp.sympify(defaults[name] if given is None and name in defaults else given)
             object.__setattr__(self, name, value)
             if value.is_number and not value.is_finite:
                 raise ModelError(f"The {name} of a nozzle must be finite, got {value}.")
             if name in ("flow", "mass") and value.is_number and value < 0:
                 raise ModelError(f"The {name} of a nozzle must not be negative, got {value}.")
+
+    @property
+    def open_flow(self) -> sp.Expr:
+        """Its flow while there is liquid, then nothing."""
+        return self.flow * OPEN
+
+    @property
+    def jet(self) -> tuple[sp.Expr, sp.Expr]:
+        """Velocity of its jet relative to the chassis, forward and to the left."""
+        return self.speed * sp.cos(self.angle), self.speed * sp.sin(self.angle)
+
+    def resistance(self, forward: sp.Expr, left: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+        """Drag and friction -(k_d |u| + k_f) u against a velocity u."""
+        factor = -k_d * sp.sqrt(forward**2 + left**2 + STILL**2) - k_f
+        return factor * forward, factor * left
 
 
 def nozzles_of(given: int | Iterable[Nozzle | Sequence[Any]]) -> tuple[Nozzle, ...]:
@@ -65,14 +97,10 @@ def nozzles_of(given: int | Iterable[Nozzle | Sequence[Any]]) -> tuple[Nozzle, .
     """
     if isinstance(given, int):
         if given < 2 or given % 2:
-            raise ModelError(
-                f"Got {given} nozzles; give an even number, half of them for each side, or a list of Nozzle."
-            )
-        alpha, half = parameters("alpha", "rad", "angle of the jets"), given // 2
-        places = [
-            sp.Rational(1, 2) - (sp.Rational(i, half - 1) if half > 1 else sp.Rational(1, 2)) for i in range(half)
-        ]
-        return tuple(Nozzle(place, side * sp.Rational(1, 2), side * alpha) for side in (-1, 1) for place in places)
+            raise ModelError(f"Got {given} nozzles; give an even number, half for each side, or a list of Nozzle.")
+        half, middle = given // 2, sp.Rational(1, 2)
+        places = [middle - sp.Rational(i, half - 1) for i in range(half)] if half > 1 else [sp.Integer(0)]
+        return tuple(Nozzle(place, side * middle, side * alpha) for side in (-1, 1) for place in places)
     listed = tuple(item if isinstance(item, Nozzle) else Nozzle(*item) for item in given)
     if not listed:
         raise ModelError("A sprayer needs at least one nozzle; give nozzles=4 or a list of (x, y, angle).")
@@ -90,20 +118,20 @@ def sprayer(
 
     The axle centre O does not slip sideways and each wheel rolls, `R phi' = v + a omega` on the right and
     `v - a omega` on the left; that a robot with two axles must scrub when it turns is left out. Nozzle k at (x_k, y_k)
-    sends the flow mu_k with the velocity `u0 (cos, sin)(angle_k)` relative to the chassis, until only m_empty is left:
+    sends the flow mu_k with the velocity `u_k = u0 (cos, sin)(angle_k)` relative to the chassis, until only m_empty is
+    left. In the quasi-velocities v and omega, with `S = m d + sum m_k x_k`,
 
-        [m + sum m_k + 4 Iw/R^2,  -sum m_k y_k                                   ] [v'    ]   [ S omega^2 ]
-        [-sum m_k y_k,             I + m d^2 + sum m_k (x_k^2 + y_k^2) + 4 a^2 Iw/R^2] [omega'] = [-S v omega] + Gamma
+        (m + sum m_k + 4 Iw/R^2) v' - sum m_k y_k omega'                                    =  S omega^2 + Gamma_v
+        -sum m_k y_k v' + (I + m d^2 + sum m_k (x_k^2 + y_k^2) + 4 a^2 Iw/R^2) omega' = -S v omega + Gamma_omega
 
-    with `S = m d + sum m_k x_k` and the wrench Gamma of the wheel torques and of
-    `F_k = -mu_k u_k - k_d |v_k| v_k - k_f v_k`, `v_k = (v - y_k omega, x_k omega)` the velocity of the nozzle.
+    where Gamma is the wrench of the wheel torques and of `F_k = -mu_k u_k - k_d |v_k| v_k - k_f v_k` at the nozzles,
+    which move with `v_k = (v - y_k omega, x_k omega)`.
 
     `mode="paper"` is what the paper prints, for comparison, and not physics: (49) with the thrust (27) of the wrong
-    sign
-    made from the absolute velocity (37) of the jet, drag and friction (28), (29) on that velocity too, `4 R^2/a^2 Iw`
-    and `m_r sum r_k^2` in the moment of inertia and no `m d^2` there, flow down to 50 kg. (49) prints `sum r^2` without
-    a mass: m_r = 1 takes it literally, m_r = 0 leaves it out. It is built from the same rows with a moment of inertia
-    of the chassis so chosen that (49) comes out; its reaction forces mean nothing.
+    sign made from the absolute velocity (37) of the jet, drag and friction (28), (29) on that velocity too,
+    `4 R^2/a^2 Iw` and `m_r sum r_k^2` in the moment of inertia and no `m d^2` there, flow down to 50 kg. (49) prints
+    `sum r^2` without a mass: m_r = 1 takes it literally, m_r = 0 leaves it out. It is built from the same rows with a
+    moment of inertia of the chassis so chosen that (49) comes out; its reaction forces mean nothing.
 
     Args:
         nozzles: An even number (4: one at each corner; jets at the angle alpha to their side), or a list of `Nozzle` or
@@ -132,121 +160,120 @@ def sprayer(
     if mode == "paper" and (internal_flow or separate_tank):
         raise ModelError("The paper has neither internal flow nor a tank of its own; use mode='consistent' for these.")
     listed = nozzles_of(nozzles)
-    x, y = coordinates("x y", "m", "axle centre")
-    theta = coordinates("theta", "rad", "heading")
-    phi = dict(zip(WHEELS, coordinates("phi_fr phi_br phi_fl phi_bl", "rad", "wheel angle"), strict=True))
-    R, a, d = parameters("R a d", "m")
-    inertia, Iw = parameters("I Iw", "kg*m^2")
-    mu, u0, k_d, k_f = parameters("mu u0 k_d k_f", "kg/s m/s kg/m kg/s")
-    m_empty, m_r = parameters("m_empty m_r", "kg")
-    m = states("m", "kg", "mass of chassis and liquid")
-
     ground = Frame("ground")
-    body = ground.rotate("z", theta, "chassis")
-    axle = ground.point(x, y)
-    forward = x.rate * sp.cos(theta) + y.rate * sp.sin(theta)
-    sideways = y.rate * sp.cos(theta) - x.rate * sp.sin(theta)
-
-    lumps = sum((k.mass for k in listed), sp.Integer(0))
+    axle, body = ground.point(x, y), ground.rotate("z", theta, "chassis")
+    chassis, liquid, lumps = _masses(listed, axle, body, mode, separate_tank)
+    wheels = {name: _wheel(name, axle, body) for name in WHEELS}
     if mode == "paper":
-        # What (49) has, minus what the centre at d and the rolling wheels bring by themselves.
-        radii = sum((k.x**2 + k.y**2 for k in listed), sp.Integer(0))
-        moment = inertia + 4 * R**2 / a**2 * Iw + m_r * radii - m * d**2 - 4 * a**2 / R**2 * Iw
-        chassis = RigidBody("chassis and liquid", m, axle + d * body.x, body, (0, 0, moment))
-    elif separate_tank:
-        chassis = RigidBody("chassis", m_empty, axle + d * body.x, body, (0, 0, inertia))
+        forces = _printed_forces(listed, axle, body, chassis)
     else:
-        chassis = RigidBody("chassis and liquid", m, axle + d * body.x, body, (0, 0, inertia))
-    x_t, y_t, k_t = parameters("x_t y_t k_t", "m")
-    tank = axle + body.vector(x_t, y_t)
-    liquid = chassis
-    bodies = [chassis]
-    if separate_tank:
-        liquid = RigidBody("liquid", m - m_empty, tank, body, (0, 0, (m - m_empty) * k_t**2))
-        bodies.append(liquid)
-    wheels = {
-        name: RigidBody(
-            f"wheel {name}",
-            0,
-            axle + body.vector(_PLACES[name][0] * a, _PLACES[name][1] * a),
-            body.rotate("y", phi[name], f"wheel {name}"),
-            (0, Iw, 0),
-        )
-        for name in WHEELS
-    }
-    bodies += wheels.values()
-    if lumps != 0:
-        bodies.append(_lumps(listed, lumps, axle, body, mode))
-
-    open_ = drained(1, m, m_empty)
-    forces: list[AbstractForce] = []
-    rates: list[sp.Expr] = []
-    jets: list[sp.Expr] = []
-    for i, k in enumerate(listed, 1):
-        flow = (mu if k.flow is None else k.flow) * open_
-        speed = u0 if k.speed is None else k.speed
-        place = axle + body.vector(k.x, k.y)
-        jet = (speed * sp.cos(k.angle), speed * sp.sin(k.angle))
-        own = (forward - k.y * theta.rate, sideways + k.x * theta.rate)
-        rates.append(-flow)
-        jets.extend(jet)
-        if mode == "paper":
-            u = (own[0] + jet[0], own[1] + jet[1])
-            factor = flow - k_d * _length(*u) - k_f
-            forces.append(Force(body.vector(factor * u[0], factor * u[1]), place, chassis, f"nozzle {i}"))
-            continue
-        source = tank if internal_flow else None
-        forces.append(Stream(liquid, body.vector(*jet), -flow, place, source=source, name=f"jet {i}"))
-        factor = -k_d * _length(*own) - k_f
-        forces.append(Force(body.vector(factor * own[0], factor * own[1]), place, chassis, f"resistance {i}"))
-    used = {R, a, d, inertia, Iw, m_empty, k_d, k_f}.union(*(e.free_symbols for e in (*rates, *jets)))
-    used |= {m_r} if mode == "paper" else set()
-    used |= {x_t, y_t} if internal_flow or separate_tank else set()
-    used |= {k_t} if separate_tank else set()
-    values: dict[Any, Any] = {
-        R: 0.3, a: 0.5, d: 0.2, inertia: 10.0, Iw: 0.1, m_empty: 50.0 if mode == "paper" else 100.0,
-        mu: 2.0 / len(listed), u0: 0.5, parameters("alpha", "rad"): 2 * sp.pi / 3, k_d: 0.1, k_f: 0.05,
-        x_t: 0.2, y_t: 0.0, k_t: 0.2, m_r: 1.0,
-    }  # fmt: skip
+        forces = _forces(listed, axle, body, chassis, liquid, internal_flow)
     if drive == "wheels":
-        for name, suggested in zip(WHEELS, (0.9, 0.9, 0.7, 0.7), strict=True):
-            tau = inputs(f"tau_{name}", "N*m", "motor torque")
-            forces.append(Torque(tau * body.y, wheels[name], chassis, f"motor {name}"))
-            values[tau] = suggested
-            used.add(tau)
+        forces += [Torque(TAU[name] * body.y, wheels[name], chassis, f"motor {name}") for name in WHEELS]
     else:
-        force, moment = inputs("force moment", "N N*m", "drive")
-        forces.append(Force(force * body.x, axle, chassis, "driving force"))
-        forces.append(Torque(moment * body.z, chassis, name="driving moment"))
-        values.update({force: 3.2 / 0.3, moment: 0.4 * 0.5 / 0.3})
-        used |= {force, moment}
-    rows = [Nonholonomic(sideways, "no side slip")]
-    for name in WHEELS:
-        side = _PLACES[name][1]
-        rows.append(Nonholonomic(forward - side * a * theta.rate - R * phi[name].rate, f"rolling {name}"))
+        forces += [
+            Force(force * body.x, axle, chassis, "driving force"),
+            Torque(moment * body.z, chassis, name="driving moment"),
+        ]
+    rows = [Nonholonomic(SIDEWAYS, "no side slip")]
+    for name, (_, side) in WHEELS.items():
+        rows.append(Nonholonomic(FORWARD - side * a * theta.rate - R * PHI[name].rate, f"rolling {name}"))
+    flow = sp.Add(*(k.open_flow for k in listed))
     return Model(
-        ground, (x, y, theta, *phi.values()), bodies, forces, rows, {m: sp.Add(*rates)},
+        ground,
+        (x, y, theta, *PHI.values()),
+        [*dict.fromkeys((chassis, liquid)), *wheels.values(), *lumps],
+        forces,
+        rows,
+        {m: -flow},
         name="sprayer",
         description="a spraying robot on four wheels whose tank runs empty"
         + (". The equations as the paper prints them, not physics." if mode == "paper" else ""),
-        values={letter: value for letter, value in values.items() if letter in used},
+        values=_values(listed, mode, internal_flow, drive, separate_tank),
         start={
             x: 0.0, y: 0.0, theta: 0.0, x.rate: 1.0, y.rate: 0.0, theta.rate: 0.0, m: 150.0,
-            **{e: 0.0 for e in phi.values()}, **{e.rate: 1.0 / 0.3 for e in phi.values()},
+            **dict.fromkeys(PHI.values(), 0.0), **{phi.rate: 1.0 / 0.3 for phi in PHI.values()},
         },
         until=20.0,
     )  # fmt: skip
 
 
-def _length(a: sp.Expr, b: sp.Expr) -> sp.Expr:
-    return sp.sqrt(a**2 + b**2 + STILL**2)
-
-
-def _lumps(listed: tuple[Nozzle, ...], total: sp.Expr, axle: Vector, body: Frame, mode: str) -> RigidBody:
-    """All lumped masses as one body; (49) has only their sum."""
+def _masses(
+    listed: tuple[Nozzle, ...], axle: Vector, body: Frame, mode: str, separate_tank: bool
+) -> tuple[RigidBody, RigidBody, list[RigidBody]]:
+    """The chassis, what the liquid belongs to, and all lumped masses as one body."""
+    center, total = axle + d * body.x, sp.Add(*(k.mass for k in listed))
+    lumps = []
     if mode == "paper":
-        return RigidBody("nozzles", total, axle, body)
-    x, y = (sum((k.mass * e for k, e in zip(listed, places, strict=True)), sp.Integer(0)) / total
-            for places in ([k.x for k in listed], [k.y for k in listed]))  # fmt: skip
-    moment = sum((k.mass * ((k.x - x) ** 2 + (k.y - y) ** 2) for k in listed), sp.Integer(0))
-    return RigidBody("nozzles", total, axle + body.vector(x, y), body, (0, 0, moment))
+        # What (49) has, minus what the centre at d and the rolling wheels bring by themselves.
+        radii = sp.Add(*(k.x**2 + k.y**2 for k in listed))
+        printed = I + 4 * R**2 / a**2 * Iw + m_r * radii - m * d**2 - 4 * a**2 / R**2 * Iw
+        chassis = liquid = RigidBody("chassis and liquid", m, center, body, (0, 0, printed))
+        if total != 0:  # (49) has only their sum
+            lumps.append(RigidBody("nozzles", total, axle, body))
+        return chassis, liquid, lumps
+    if separate_tank:
+        chassis = RigidBody("chassis", m_empty, center, body, (0, 0, I))
+        filling = m - m_empty
+        liquid = RigidBody("liquid", filling, axle + body.vector(x_t, y_t), body, (0, 0, filling * k_t**2))
+    else:
+        chassis = liquid = RigidBody("chassis and liquid", m, center, body, (0, 0, I))
+    if total != 0:
+        at = [sp.Add(*(k.mass * place for k, place in zip(listed, places, strict=True))) / total
+              for places in ([k.x for k in listed], [k.y for k in listed])]  # fmt: skip
+        spread = sp.Add(*(k.mass * ((k.x - at[0]) ** 2 + (k.y - at[1]) ** 2) for k in listed))
+        lumps.append(RigidBody("nozzles", total, axle + body.vector(*at), body, (0, 0, spread)))
+    return chassis, liquid, lumps
+
+
+def _wheel(name: str, axle: Vector, body: Frame) -> RigidBody:
+    """A wheel of which only the spin counts; its mass is in that of the chassis."""
+    ahead, side = WHEELS[name]
+    hub = axle + body.vector(ahead * a, side * a)
+    return RigidBody(f"wheel {name}", 0, hub, body.rotate("y", PHI[name], f"wheel {name}"), (0, Iw, 0))
+
+
+def _forces(
+    listed: tuple[Nozzle, ...], axle: Vector, body: Frame, chassis: RigidBody, liquid: RigidBody, internal_flow: bool
+) -> list[AbstractForce]:
+    """Thrust by Meshchersky's law, drag and friction on the velocity of the nozzle."""
+    source = axle + body.vector(x_t, y_t) if internal_flow else None
+    forces: list[AbstractForce] = []
+    for i, k in enumerate(listed, 1):
+        place = axle + body.vector(k.x, k.y)
+        own = k.resistance(FORWARD - k.y * theta.rate, SIDEWAYS + k.x * theta.rate)
+        forces.append(Stream(liquid, body.vector(*k.jet), -k.open_flow, place, source=source, name=f"jet {i}"))
+        forces.append(Force(body.vector(*own), place, chassis, f"resistance {i}"))
+    return forces
+
+
+def _printed_forces(listed: tuple[Nozzle, ...], axle: Vector, body: Frame, chassis: RigidBody) -> list[AbstractForce]:
+    """(27)-(29) with (37): (mu - k_d |u| - k_f) u, u the absolute velocity of the jet."""
+    forces: list[AbstractForce] = []
+    for i, k in enumerate(listed, 1):
+        u = (FORWARD - k.y * theta.rate + k.jet[0], SIDEWAYS + k.x * theta.rate + k.jet[1])
+        push = [k.open_flow * e + drag for e, drag in zip(u, k.resistance(*u), strict=True)]
+        forces.append(Force(body.vector(*push), axle + body.vector(k.x, k.y), chassis, f"nozzle {i}"))
+    return forces
+
+
+def _values(
+    listed: tuple[Nozzle, ...], mode: str, internal_flow: bool, drive: str, separate_tank: bool
+) -> dict[Any, Any]:
+    """Table 1 and what it leaves open, for the letters this model has."""
+    values: dict[Any, Any] = {
+        R: 0.3, a: 0.5, d: 0.2, I: 10.0, Iw: 0.1, k_d: 0.1, k_f: 0.05, m_empty: 50.0 if mode == "paper" else 100.0,
+    }  # fmt: skip
+    if drive == "wheels":
+        values.update(zip(TAU.values(), (0.9, 0.9, 0.7, 0.7), strict=True))
+    else:
+        values.update({force: 3.2 / 0.3, moment: 0.4 * 0.5 / 0.3})
+    if mode == "paper":
+        values[m_r] = 1.0
+    if internal_flow or separate_tank:
+        values.update({x_t: 0.2, y_t: 0.0})
+    if separate_tank:
+        values[k_t] = 0.2
+    used = set().union(*(e.free_symbols for k in listed for e in (k.x, k.y, k.angle, k.flow, k.speed, k.mass)))
+    nozzle = {mu: 2.0 / len(listed), u0: 0.5, alpha: 2 * sp.pi / 3}
+    return values | {letter: value for letter, value in nozzle.items() if letter in used}

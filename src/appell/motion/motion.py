@@ -231,7 +231,7 @@ class Motion:
         formula = sp.sympify(formula)
         if not self.stretches:
             raise AppellError(
-                f"A file keeps the table of a motion only, and {formula} is not in it; give it to simulate as an output."
+                f"A file keeps only the table of a motion, without {formula}; give it to simulate as an output."
             )
         result = np.empty(times.size)
         made: dict[Code, Machine] = {}  # a run with many events has many stretches of the same code

@@ -111,7 +111,7 @@ def _driven(
             numbers[label] = number(label, value)
     system = system.bind(numbers)
     if formulas:
-        system = System(Code(system.equations.close(formulas), system.code.simd), system.values)
+        system = System(Code(system.equations.close(formulas), system.code.simd, system.code.build), system.values)
     if not functions and control is None:
         return system, None
     if control is not None and not callable(control):

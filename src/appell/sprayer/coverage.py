@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from appell.errors import ModelError
+from appell.library._sprayer import m, theta, x, y
 from appell.motion.motion import Motion
-from appell.sprayer.robot import Sprayer, m, omega, theta, v, x, y
+from appell.sprayer.robot import Sprayer, omega, v
 
 CHUNK = 200_000  # points that are spread at once
 
@@ -199,10 +200,10 @@ def _litres(robot: Sprayer, motion: Motion, times: np.ndarray, middle: np.ndarra
     lost = -np.diff(motion.states(times)[:, label])
     flows: dict[Any, np.ndarray] = {}
     for k in robot.nozzles:
-        formula = robot.flow(k)
+        formula = k.open_flow
         if formula not in flows:
             flows[formula] = motion.evaluate(formula, middle)
-    each = np.array([flows[robot.flow(k)] for k in robot.nozzles])
+    each = np.array([flows[k.open_flow] for k in robot.nozzles])
     total = each.sum(axis=0)
     return each / np.where(total > 0, total, 1.0) * np.where(total > 0, lost, 0.0)
 

@@ -15,11 +15,12 @@ from appell.code.system import System, compile
 from appell.control.pid import PID
 from appell.errors import ModelError
 from appell.formulation.abstract import derive
+from appell.library._sprayer import FORWARD, PHI, R, theta, x, y
 from appell.model.body import RigidBody
 from appell.model.frame import Frame
-from appell.model.symbols import ExtraState, Rate, coordinates, t, time_derivative
+from appell.model.symbols import ExtraState, Rate, t, time_derivative
 from appell.sprayer.paths import Path
-from appell.sprayer.robot import FORWARD, R, Sprayer, omega, theta, v, x, y
+from appell.sprayer.robot import Sprayer, omega, v
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +160,7 @@ def _flywheel(robot: Sprayer, label: str, gain: sp.Expr) -> RigidBody:
     center = robot.model.bodies[0].center
     if label == "omega":
         return RigidBody("virtual flywheel of omega", 0, center, chassis, (0, 0, gain))
-    phi_fr, phi_fl = coordinates("phi_fr phi_fl", "rad")
-    spinning = chassis.rotate("y", (phi_fr + phi_fl) / 2, "virtual flywheel of v")  # turns at v/R
+    spinning = chassis.rotate("y", (PHI["fr"] + PHI["fl"]) / 2, "virtual flywheel of v")  # turns at v/R
     return RigidBody("virtual flywheel of v", 0, center, spinning, (0, gain * R**2, 0))
 
 

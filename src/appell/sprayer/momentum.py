@@ -17,9 +17,9 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.library._sprayer import STILL, WHEELS
+from appell.library._sprayer import WHEELS, d, m, theta, x_t, y_t
 from appell.motion.motion import Motion
-from appell.sprayer.robot import Sprayer, d, k_d, k_f, m, omega, theta, v, x_t, y_t
+from appell.sprayer.robot import Sprayer, omega, v
 
 Pair = tuple[sp.Expr, sp.Expr]
 
@@ -66,8 +66,8 @@ def momentum(robot: Sprayer, motion: Motion, weights: np.ndarray) -> Momentum:
     held: Pair = (total * v - robot.side_moment * omega, robot.first_moment * omega)
     if robot.internal_flow:
         held = (
-            held[0] + sp.Add(*(robot.flow(k) * (k.x - x_t) for k in robot.nozzles)),
-            held[1] + sp.Add(*(robot.flow(k) * (k.y - y_t) for k in robot.nozzles)),
+            held[0] + sp.Add(*(k.open_flow * (k.x - x_t) for k in robot.nozzles)),
+            held[1] + sp.Add(*(k.open_flow * (k.y - y_t) for k in robot.nozzles)),
         )
     gained = np.diff(_in_ground(motion, held, ends), axis=1)[:, 0]
     carried = _in_ground(motion, _carried(robot), motion.times) @ weights
@@ -84,20 +84,15 @@ def _carried(robot: Sprayer) -> Pair:
     leaving = (x_t, y_t) if robot.separate_tank else (d, sp.Integer(0))
     for k in robot.nozzles:
         place = (k.x, k.y) if robot.internal_flow else leaving
-        jet, flow = robot.jet(k), robot.flow(k)
+        jet, flow = k.jet, k.open_flow
         along.append(flow * (v - place[1] * omega + jet[0]))
         across.append(flow * (place[0] * omega + jet[1]))
     return sp.Add(*along), sp.Add(*across)
 
 
 def _resistance(robot: Sprayer) -> Pair:
-    along, across = [], []
-    for k in robot.nozzles:
-        own = (v - k.y * omega, k.x * omega)
-        factor = -k_d * sp.sqrt(own[0] ** 2 + own[1] ** 2 + STILL**2) - k_f
-        along.append(factor * own[0])
-        across.append(factor * own[1])
-    return sp.Add(*along), sp.Add(*across)
+    pushes = [k.resistance(v - k.y * omega, k.x * omega) for k in robot.nozzles]
+    return sp.Add(*(e[0] for e in pushes)), sp.Add(*(e[1] for e in pushes))
 
 
 def _in_ground(motion: Motion, pair: Pair, times: np.ndarray) -> np.ndarray:

@@ -12,21 +12,32 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.formulation.gibbs_appell import GibbsAppell
-from appell.library._sprayer import STILL, WHEELS, Nozzle, nozzles_of, sprayer
-from appell.model.mass_flow import drained
+from appell.library._sprayer import (
+    FORWARD,
+    TAU,
+    WHEELS,
+    I,
+    Iw,
+    Nozzle,
+    R,
+    a,
+    d,
+    force,
+    k_t,
+    m,
+    m_empty,
+    m_r,
+    moment,
+    nozzles_of,
+    sprayer,
+    theta,
+    x_t,
+    y_t,
+)
 from appell.model.model import Model
-from appell.model.symbols import Input, coordinates, inputs, parameters, speeds, states, t
+from appell.model.symbols import Input, speeds, t
 
-x, y, theta = coordinates("x y theta", "m m rad")
-m = states("m", "kg")
 v, omega = speeds("v omega", "m/s rad/s")
-force, moment = inputs("force moment", "N N*m")
-R, a, d, I, Iw = parameters("R a d I Iw", "m m m kg*m^2 kg*m^2")
-mu, u0, k_d, k_f, m_empty, m_r = parameters("mu u0 k_d k_f m_empty m_r", "kg/s m/s kg/m kg/s kg kg")
-x_t, y_t, k_t = parameters("x_t y_t k_t", "m")
-
-FORWARD = x.rate * sp.cos(theta) + y.rate * sp.sin(theta)
-"""v in coordinates and rates, for places that know no speeds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,21 +81,9 @@ class Sprayer:
         drive, turn = sp.sympify(drive), sp.sympify(turn)
         if self.drive == "body":
             return {force: drive, moment: turn}
-        return {
-            inputs(f"tau_{name}", "N*m"): R / 4 * (drive + (1 if name.endswith("r") else -1) * turn / a)
-            for name in WHEELS
-        }
+        return {TAU[name]: R / 4 * (drive - side * turn / a) for name, (_, side) in WHEELS.items()}
 
     # The equations in closed form, A [v', omega'] = b, for laws that cancel them and for tests.
-
-    def flow(self, nozzle: Nozzle) -> sp.Expr:
-        """mu_k, nothing once the tank is empty."""
-        return (mu if nozzle.flow is None else nozzle.flow) * drained(1, m, m_empty)
-
-    def jet(self, nozzle: Nozzle) -> tuple[sp.Expr, sp.Expr]:
-        """Velocity of the jet relative to the chassis, forward and to the left."""
-        speed = u0 if nozzle.speed is None else nozzle.speed
-        return speed * sp.cos(nozzle.angle), speed * sp.sin(nozzle.angle)
 
     @property
     def first_moment(self) -> sp.Expr:
@@ -116,14 +115,13 @@ class Sprayer:
 
     def nozzle_force(self, nozzle: Nozzle) -> tuple[sp.Expr, sp.Expr]:
         """F_k: thrust, drag and friction at a nozzle, eqs. (27)-(29) corrected; in paper mode as printed."""
-        own = (v - nozzle.y * omega, nozzle.x * omega)
-        jet, flow = self.jet(nozzle), self.flow(nozzle)
+        own, jet, flow = (v - nozzle.y * omega, nozzle.x * omega), nozzle.jet, nozzle.open_flow
         if self.mode == "paper":
             u = (own[0] + jet[0], own[1] + jet[1])
-            factor = flow - k_d * sp.sqrt(u[0] ** 2 + u[1] ** 2 + STILL**2) - k_f
-            return factor * u[0], factor * u[1]
-        factor = -k_d * sp.sqrt(own[0] ** 2 + own[1] ** 2 + STILL**2) - k_f
-        return factor * own[0] - flow * jet[0], factor * own[1] - flow * jet[1]
+            drag = nozzle.resistance(*u)
+            return drag[0] + flow * u[0], drag[1] + flow * u[1]
+        drag = nozzle.resistance(*own)
+        return drag[0] - flow * jet[0], drag[1] - flow * jet[1]
 
     @cached_property
     def load(self) -> tuple[sp.Expr, sp.Expr]:
@@ -133,8 +131,8 @@ class Sprayer:
         about = [k.x * fy - k.y * fx for k, (fx, fy) in pushes]
         if self.internal_flow:
             for k in self.nozzles:
-                along.append(2 * omega * self.flow(k) * (k.y - y_t))
-                about.append(-omega * self.flow(k) * (k.x**2 + k.y**2 - x_t**2 - y_t**2))
+                along.append(2 * omega * k.open_flow * (k.y - y_t))
+                about.append(-omega * k.open_flow * (k.x**2 + k.y**2 - x_t**2 - y_t**2))
         return (
             sp.Add(self.first_moment * omega**2, *along),
             sp.Add(-self.first_moment * v * omega, *about),
@@ -146,7 +144,7 @@ class Sprayer:
         lumps = sp.Add(*(k.mass for k in self.nozzles))
         sides = [-self.nozzle_force(k)[1] for k in self.nozzles]
         if self.internal_flow:
-            sides += [2 * omega * self.flow(k) * (k.x - x_t) for k in self.nozzles]
+            sides += [2 * omega * k.open_flow * (k.x - x_t) for k in self.nozzles]
         inertial = (m + lumps) * v * omega + self.first_moment * omega.rate - self.side_moment * omega**2
         return sp.Add(inertial, *sides)
 
@@ -210,5 +208,5 @@ def irregular(
         factors /= factors.mean()
         pieces = [(float(f), t < float((i + 1) * interval)) for i, f in enumerate(factors)]
         factor = sp.Piecewise(*pieces, (1, True))
-        result.append(Nozzle(k.x, k.y, k.angle, (mu if k.flow is None else k.flow) * factor, k.speed, k.mass))
+        result.append(Nozzle(k.x, k.y, k.angle, k.flow * factor, k.speed, k.mass))
     return tuple(result)

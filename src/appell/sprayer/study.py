@@ -21,6 +21,7 @@ from appell.code.system import System, compile
 from appell.control.pid import PID
 from appell.errors import ModelError
 from appell.formulation.abstract import derive
+from appell.library._sprayer import x, y
 from appell.model.symbols import key
 from appell.motion.check import Check
 from appell.motion.motion import Motion
@@ -29,7 +30,7 @@ from appell.sprayer.coverage import Coverage, cover
 from appell.sprayer.laws import Law, drive, follow_by_linearization, follow_by_pid, hold_speeds, start
 from appell.sprayer.momentum import Momentum, gauss_times, momentum
 from appell.sprayer.paths import Path, circle, straight, zigzag
-from appell.sprayer.robot import Sprayer, corners, irregular, x, y
+from appell.sprayer.robot import Sprayer, corners, irregular
 
 POINTS = 200
 PRINTED = {"straight": (18.2378, 0.0), "circular": (0.2346, 0.0039), "zigzag": (0.201, 0.0523)}
