@@ -46,7 +46,7 @@ def test_the_smooth_graph_has_the_same_value_in_the_modes_of_the_point(name):
         modes = np.ones(modal.s.numel())
         for _ in range(4):  # a switching function may contain modes of others
             modes = np.where(np.array(switches(point, modes)).ravel() > 0, 1.0, -1.0)
-        np.testing.assert_allclose(np.array(smooth(point, modes)), np.array(f(0, point, [], [])), atol=1e-14)
+        np.testing.assert_allclose(np.array(smooth(point, modes)), np.array(f(0, point, [], [])), rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", FORMULAS)

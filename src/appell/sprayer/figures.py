@@ -73,7 +73,8 @@ def mass(study: Study) -> Figure:
     axis = figure.subplots()
     motion, driven = study.open_loop, study.held[0].motion
     axis.plot(motion.times, motion["m"], color="#1b6ca8", linewidth=1.8, label="corrected: flow ends with the tank")
-    printed = np.maximum(driven["m"].values[0] - 2.0 * motion.times, 50.0)
+    flow = len(study.printed[0].robot.nozzles) * motion.system.values["mu"]
+    printed = np.maximum(driven["m"].values[0] - flow * motion.times, 50.0)
     axis.plot(
         motion.times, printed, color=GREY, linestyle="--", linewidth=1.2, label="as printed: floor 50 kg", zorder=1
     )

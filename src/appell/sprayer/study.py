@@ -110,7 +110,7 @@ class Study:
         open_loop: Constant torques, through the end of the tank.
         checks: Proofs of the open run and of each linearized one.
         momentum: Balance of linear momentum of the open run, with internal flow.
-        uneven: The circle with flows that jump at random.
+        uneven: The circle with flows that jump at random, followed by PID, which knows nothing of them.
     """
 
     printed: tuple[Drive, ...]
@@ -243,7 +243,7 @@ def study(
         opened,
         checks,
         balance,
-        go(jumping, circle(), linearized),
+        go(jumping, circle(), by_pid),
     )
 
 
