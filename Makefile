@@ -6,11 +6,11 @@ READY := $(VENV)/.ready
 .PHONY: demo test lint types docs bench clean
 
 demo: $(READY)  ## set everything up and run the main job
-	@echo "== the rolling disk: derive, prove, compile, simulate 10 s, check =="
+	@echo "== the sprayer: prove its equations, drive three paths, balance, map what was sprayed =="
 	@mkdir -p out
-	$(BIN)/appell verify rolling-disk
-	$(BIN)/appell run rolling-disk --out out/rolling-disk.png --out out/rolling-disk.nc
-	@echo "== done: see out/rolling-disk.png =="
+	$(BIN)/appell verify sprayer
+	$(BIN)/appell run sprayer --out out/sprayer/
+	@echo "== done: see the pictures in out/sprayer/ =="
 
 test: $(READY)  ## set everything up and run all tests
 	@echo "== tests =="

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from benchmarks.table import scoreboard
 
-TOPICS = ("first_value", "machine_code", "single_call", "batch", "triple_pendulum", "rolling_disk", "growth")
+TOPICS = ("first_value", "machine_code", "single_call", "batch", "triple_pendulum", "rolling_disk", "growth", "sprayer")
 PACKAGES = ("appell", "casadi", "heyoka", "numpy", "scipy", "sympy", "pin", "mujoco", "pydy", "Cython")
 
 

@@ -11,7 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from appell import control as control
     from appell import library as library
+    from appell import sprayer as sprayer
     from appell.analysis.galerkin import galerkin as galerkin
     from appell.analysis.integral_principle import integral_principle as integral_principle
     from appell.analysis.verify import Verification as Verification
@@ -89,12 +91,14 @@ _HOME = {
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
-__all__ = sorted([*_WHERE, "library"])
+_PACKAGES = ("control", "library", "sprayer")
+
+__all__ = sorted([*_WHERE, *_PACKAGES])
 
 
 def __getattr__(name: str) -> Any:
-    if name == "library":
-        return import_module("appell.library")
+    if name in _PACKAGES:
+        return import_module(f"appell.{name}")
     if name not in _WHERE:
         raise AttributeError(f"appell has no name {name!r}")
     value = getattr(import_module(f"appell.{_WHERE[name]}"), name)

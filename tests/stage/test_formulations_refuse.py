@@ -83,5 +83,5 @@ def test_only_equations_can_be_compiled():
         CompileError, match=r"Only equations can be compiled, got Model; write compile\(derive\(model\)\)"
     ):
         ap.compile(particle())
-    with pytest.raises(CompileError, match="Got machine='fortran'; use 'auto', 'heyoka' or 'casadi'"):
+    with pytest.raises(CompileError, match="Got machine='fortran'; use 'auto', 'heyoka'"):
         ap.compile(ap.derive(particle()), "fortran")

@@ -1,0 +1,329 @@
+"""The command line: what it prints, what it writes, and how it fails."""
+
+import json
+import subprocess
+import sys
+
+import casadi as ca
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import appell as ap
+from appell.cli import app
+
+USER_FILE = """
+import appell as ap
+
+x = ap.coordinates("x", "m")
+m, k = ap.parameters("m k", "kg N/m")
+u = ap.inputs("u", "N")
+v = ap.speeds("v", "m/s")
+ground = ap.Frame("ground")
+block = ap.Particle("block", m, ground.point(x, 0))
+model = ap.Model(ground, x, [block], [ap.Generalized({x: u - k * x}, "spring and motor")], name="my block",
+                 description="a block on a spring. Written by a user.",
+                 values={m: 1.0, k: 4.0, u: 0.0}, start={x: 1.0}, until=2.0)
+"""
+
+
+@pytest.fixture
+def call():
+    def run(*arguments):
+        return CliRunner().invoke(app, [str(a) for a in arguments])
+
+    return run
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "block.py"
+    path.write_text(USER_FILE)
+    return path
+
+
+def strict(text):
+    """JSON as other languages read it: no NaN, no Infinity, one value."""
+
+    def refuse(constant):
+        raise ValueError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def assert_fails(result, *words, code=1):
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert result.stderr.startswith("appell: ")
+    assert len(result.stderr.strip().splitlines()) == 1
+    for word in words:
+        assert word in result.stderr
+
+
+def test_list(call):
+    result = call("list")
+    assert result.exit_code == 0
+    for name in ap.library.names():
+        assert name in result.stdout
+    entries = strict(call("list", "--json").stdout)
+    assert [entry["name"] for entry in entries] == list(ap.library.names())
+    disk = next(entry for entry in entries if entry["name"] == "rolling-disk")
+    assert disk["coordinates"] == 5
+    assert disk["rows"] == 2
+
+
+def test_show(call):
+    result = call("show", "chaplygin-sleigh")
+    assert result.exit_code == 0
+    assert "Chaplygin sleigh" in result.stdout
+    assert "constraint edge" in result.stdout
+    assert "kg*m^2" in result.stdout
+    latex = call("show", "chaplygin-sleigh", "--latex")
+    assert r"\dot{" in latex.stdout
+    data = strict(call("show", "chaplygin-sleigh", "--json").stdout)
+    assert data["name"] == "Chaplygin sleigh"
+    assert {"name": "m", "kind": "parameter", "unit": "kg", "value": 1.0} in data["symbols"]
+    assert data["constraints"][0]["order"] == 1
+    assert data["operations"] > 0
+
+
+def test_verify(call):
+    result = call("verify", "rolling-disk", "--states", 3)
+    assert result.exit_code == 0
+    assert "all agree" in result.stdout
+    assert "Gibbs-Appell" in result.stdout
+    assert "Lagrange multipliers" in result.stdout
+    data = strict(call("verify", "rolling-disk", "--states", 3, "--seed", 5, "--set", "r=0.5", "--json").stdout)
+    assert data["ok"]
+    assert data["states"] == 3
+    assert 0 < data["worst"] < 1e-10
+    assert {"first", "second", "disagreement"} == set(data["pairs"][0])
+
+
+def test_run(call, tmp_path):
+    table, picture, sheet = (tmp_path / name for name in ("disk.nc", "disk.png", "disk.csv"))
+    result = call("run", "rolling-disk", "--until", 1, "--set", "m=2", "--set", "lean=0.2", "--points", 11,
+                  "--out", table, "--out", picture, "--out", sheet)  # fmt: skip
+    assert result.exit_code == 0
+    assert "all is well" in result.stdout
+    assert "The end of the interval was reached." in result.stdout
+    assert f"wrote {table}" in result.stdout
+    motion = ap.load(table)
+    assert motion.times[-1] == 1.0
+    assert motion.times.size == 11
+    assert float(motion["lean"][0]) == pytest.approx(0.2)
+    assert motion.info["values"]["m"] == 2.0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert sheet.read_text().splitlines()[0].startswith("t,yaw,lean")
+    assert {p.name for p in tmp_path.iterdir()} == {"disk.nc", "disk.png", "disk.csv"}
+
+
+def test_run_for_machines(call):
+    data = strict(call("run", "four-bar", "--until", 1, "--set", "q1=0.3", "--method", "dop853", "--json").stdout)
+    assert data["ok"]
+    assert data["method"] == "dop853"
+    assert data["outcome"] == "DONE"
+    assert data["check"]["position"] < 1e-11
+    system = ap.compile(ap.derive(ap.library.four_bar())).bind()
+    start = system.consistent({"q1": 0.3})
+    end = ap.simulate(system, start, until=1.0).at(1.0)
+    assert data["final"]["q1"] == pytest.approx(end["q1"], abs=1e-9)
+
+
+def test_export(call, tmp_path):
+    result = call("export", "rolling-disk", "--c", tmp_path / "disk.c", "--casadi", tmp_path / "disk.casadi")
+    assert result.exit_code == 0
+    assert {p.name for p in tmp_path.iterdir()} == {"disk.c", "disk.h", "disk.casadi"}
+    assert "disk_rhs" in (tmp_path / "disk.c").read_text()
+    function = ca.Function.deserialize((tmp_path / "disk.casadi").read_text())
+    system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
+    x = system.to_x(system.consistent())
+    np.testing.assert_array_equal(np.array(function(0, x, [], system.p)).ravel(), system.rhs(0, x))
+    listed = strict(call("export", "rolling-disk", "--c", tmp_path / "disk.c", "--json").stdout)
+    assert listed == [str(tmp_path / "disk.c"), str(tmp_path / "disk.h")]
+
+
+def test_a_file_works_like_a_library_model(call, file, tmp_path):
+    shown = call("show", file)
+    assert shown.exit_code == 0
+    assert "my block" in shown.stdout
+    assert call("verify", file, "--states", 2).exit_code == 0
+    data = strict(call("run", file, "--until", np.pi / 2, "--set", "x=0.5", "--json").stdout)
+    assert data["final"]["x"] == pytest.approx(-0.5, abs=1e-12)
+    assert call("export", file, "--casadi", tmp_path / "block.casadi").exit_code == 0
+
+
+def test_a_file_may_say_more(call, file):
+    """Its own formulation, events and outputs; `model` may be a function."""
+    file.write_text(
+        USER_FILE.replace("\nmodel = ", "\nbuilt = ")
+        + """
+def model():
+    return built
+
+formulation = ap.GibbsAppell(speeds={v: 2 * x.rate})
+events = [ap.Event(x, stop=True, name="middle")]
+outputs = {"energy": (m * x.rate**2 + k * x**2) / 2}
+"""
+    )
+    data = strict(call("run", file, "--set", "v=0.5", "--json").stdout)
+    assert data["outcome"] == "EVENT"
+    assert data["events"][0]["name"] == "middle"
+    assert data["final"]["energy"] == pytest.approx(0.25**2 / 2 + 2.0)
+    assert data["final"]["v"] == pytest.approx(2 * data["final"]["x.rate"])
+
+
+def test_a_file_may_import_its_neighbours(call, file):
+    (file.parent / "neighbour_of_block.py").write_text("stiffness = 9.0\n")
+    file.write_text(USER_FILE.replace("import appell as ap\n", "import appell as ap\nfrom neighbour_of_block import stiffness\n", 1)
+                    .replace("k: 4.0", "k: stiffness"))  # fmt: skip
+    data = strict(call("run", file, "--json").stdout)
+    assert data["values"]["k"] == 9.0
+
+
+@pytest.mark.parametrize("command", ["show", "verify", "run", "export"])
+def test_unknown_models(call, command, tmp_path):
+    more = ["--c", tmp_path / "a.c"] if command == "export" else []
+    assert_fails(
+        call(command, "roling-disk", *more), "'roling-disk' is no model of the library. Did you mean 'rolling-disk'"
+    )
+    assert_fails(call(command, tmp_path / "nothing.py", *more), "There is no file")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("x = 1\n", "must define `model`, an appell.Model"),
+        ("model = 3\n", "must define `model`, an appell.Model; it defines int"),
+        ("1/0\n", "could not be run: ZeroDivisionError: division by zero"),
+        ("model = (\n", "could not be run: SyntaxError"),
+        ("import appell as ap\nap.coordinates('2x')\n", "'2x' cannot name a coordinate"),
+    ],
+)
+def test_files_that_are_no_models(call, tmp_path, content, words):
+    path = tmp_path / "wrong.py"
+    path.write_text(content)
+    result = call("run", path)
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("mm=1", "'mm' is no parameter, input or state of 'rolling disk'. Did you mean 'm'?"),
+        ("m", "--set takes NAME=NUMBER, for example --set m=1.5; got 'm'"),
+        ("m=heavy", "--set takes NAME=NUMBER, for example --set m=1.5; got 'm=heavy'"),
+        ("m=nan", "The value of 'm' must be a finite number"),
+        ("m=-1", "The mass of 'disk' is m = -1 with these values; it must be positive"),
+    ],
+)
+def test_wrong_settings(call, setting, words):
+    assert_fails(call("run", "rolling-disk", "--set", setting), words)
+
+
+def test_missing_values(call, file):
+    file.write_text(USER_FILE.replace("k: 4.0, ", ""))
+    assert_fails(call("run", file), "No value for the parameter k")
+    assert call("run", file, "--set", "k=4").exit_code == 0
+
+
+def test_starts_that_do_not_exist(call):
+    assert_fails(
+        call("run", "four-bar", "--set", "la=10"), "No positions satisfy the constraint", "the dimensions may not close"
+    )
+
+
+@pytest.mark.parametrize("out", ["disk.txt", "disk", "no/disk.nc"])
+def test_wrong_places_to_write_are_seen_before_the_run(call, tmp_path, out):
+    assert_fails(call("run", "rolling-disk", "--until", 1e9, "--out", tmp_path / out))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written(call, tmp_path):
+    (tmp_path / "disk.nc").mkdir()
+    result = call("run", "rolling-disk", "--until", 0.1, "--out", tmp_path / "disk.nc")
+    assert result.exit_code == 1
+    assert "Traceback" not in result.stderr
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert [p.name for p in tmp_path.iterdir()] == ["disk.nc"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Say what to write: --c FILE.c or --casadi FILE.casadi"),
+        (["--c", "disk.txt"], "Give a path that ends in .c"),
+        (["--c", "no/disk.c"], "does not exist; make it first"),
+        (["--casadi", "no/disk.casadi"], "does not exist; make it first"),
+    ],
+)
+def test_wrong_exports(call, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    assert_fails(call("export", "rolling-disk", *arguments), words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_methods_and_ends(call):
+    assert_fails(call("run", "rolling-disk", "--method", "euler"), "Unknown method 'euler'")
+    assert_fails(call("run", "rolling-disk", "--until", -1), "must end after its start")
+    assert_fails(call("run", "rolling-disk", "--points", 1), "at least two points")
+
+
+def test_errors_for_machines(call):
+    result = call("run", "roling-disk", "--json")
+    assert result.exit_code == 1
+    data = strict(result.stdout)
+    assert data["error"] == "ModelError"
+    assert "Did you mean" in data["message"]
+
+
+def test_a_run_that_ends_early_fails_with_what_it_has(call, file):
+    file.write_text(USER_FILE.replace("u - k * x", "6 * x**2 + 0 * k * u").replace("start={x: 1.0}", "start={x: 1.0, x.rate: 2.0}")
+                    .replace("k: 4.0, u: 0.0", ""))  # fmt: skip
+    result = call("run", file)
+    assert result.exit_code == 1
+    assert "likely cause" in result.stdout
+    machine = call("run", file, "--json")
+    assert machine.exit_code == 1
+    data = strict(machine.stdout)
+    assert not data["ok"]
+    assert data["outcome"] in ("NOT_FINITE", "STEP_COLLAPSED")
+
+
+def test_a_run_that_cannot_even_begin_fails(call, file):
+    file.write_text(USER_FILE.replace("u - k * x", "(u - k * x) / (x - 1)"))
+    result = call("run", file, "--json")
+    assert result.exit_code == 1
+    assert strict(result.stdout)["outcome"] == "NOT_FINITE"
+
+
+def test_wrong_usage_has_its_own_exit_code(call):
+    for arguments in (
+        ["run"],
+        ["fly", "rolling-disk"],
+        ["verify", "rolling-disk", "--states", "0"],
+        ["run", "rolling-disk", "--until", "long"],
+    ):
+        assert call(*arguments).exit_code == 2
+
+
+def test_help(call):
+    for arguments in (["--help"], ["run", "--help"]):
+        result = call(*arguments)
+        assert result.exit_code == 0
+        assert "Usage" in result.stdout
+
+
+def test_the_program_itself(tmp_path):
+    """Through the entry point, in a process of its own: no bar and no colours where nobody looks."""
+    run = [sys.executable, "-c", "from appell.cli import main; main()"]
+    done = subprocess.run([*run, "run", "chaplygin-sleigh", "--until", "1"], capture_output=True, text=True, check=True)
+    assert "all is well" in done.stdout
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+    failed = subprocess.run([*run, "run", "nothing"], capture_output=True, text=True, check=False)
+    assert failed.returncode == 1
+    assert "Traceback" not in failed.stderr

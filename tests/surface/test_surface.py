@@ -1,0 +1,160 @@
+"""The public surface: names pinned, arguments documented, light import, examples in docstrings, sizes of files."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import appell as ap
+
+SOURCE = Path(ap.__file__).parent
+NAMES = """
+    AppellError Damper Equations Event Force Frame Generalized GibbsAppell Gravity Holonomic Model Motion Multipliers
+    Nonholonomic Outcome Particle Potential Prescribed RigidBody Rolling Spring State System Torque UdwadiaKalaba
+    Vector Verification Voronets compile coordinates derive inputs library load parameters simulate speeds states t
+    verify
+""".split()
+
+
+def test_public_names_are_pinned():
+    """Whoever adds or removes a name changes this list, and says so in the changelog."""
+    assert sorted(ap.__all__) == sorted([*NAMES, *LATER])
+    assert len(ap.__all__) <= 60
+    assert set(dir(ap)) >= set(ap.__all__)
+
+
+def test_every_public_name_can_be_had():
+    for name in ap.__all__:
+        assert getattr(ap, name) is getattr(ap, name)
+    with pytest.raises(AttributeError, match="appell has no name 'KanesMethod'"):
+        _ = ap.KanesMethod
+
+
+def test_types_see_the_same_names_as_the_program():
+    """The imports for type checkers at the head of the package and the table of names must be one list."""
+    text = (SOURCE / "__init__.py").read_text()
+    typed = set(re.findall(r"^    from appell[\w.]* import (\w+) as \1$", text, re.MULTILINE))
+    assert typed == set(ap.__all__)
+
+
+def test_the_version_is_that_of_the_package():
+    from importlib.metadata import version
+
+    assert ap.__version__ == version("appell")
+
+
+def callables():
+    """Every public function, class and public method of a class."""
+    for name in ap.__all__:
+        thing = getattr(ap, name)
+        if inspect.isclass(thing):
+            yield name, thing
+            for method, function in vars(thing).items():
+                if not method.startswith("_") and inspect.isfunction(function):
+                    yield f"{name}.{method}", function
+        elif inspect.isfunction(thing):
+            yield name, thing
+
+
+CALLABLES = dict(callables())
+ONE_LINERS = {"State", "Motion.of_run"}  # whose fields are told as attributes, or which nobody calls
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_every_argument_is_documented(name):
+    """Either under Args (or Attributes), or, for short methods, by its name in the one sentence there is."""
+    thing = CALLABLES[name]
+    text = inspect.getdoc(thing) or ""
+    assert text, f"{name} has no docstring"
+    try:
+        parameters = inspect.signature(thing).parameters
+    except ValueError:
+        return
+    if name in ONE_LINERS or issubclass(thing if inspect.isclass(thing) else int, Exception):
+        return
+    if inspect.isclass(thing) and thing.__init__ is object.__init__:
+        return
+    if "Arguments as for `" in text:
+        text += inspect.getdoc(CALLABLES[re.search(r"Arguments as for `(\w+)`", text).group(1)])
+    missing = [p for p in parameters if p not in ("self", "cls") and not re.search(rf"\b{p.rstrip('_')}\b", text)]
+    assert not missing, f"{name} does not say what {', '.join(missing)} is"
+
+
+@pytest.mark.parametrize(
+    "name", ["simulate", "derive", "compile", "verify", "load", "Model", "RigidBody", "Event", "Rolling"]
+)
+def test_the_main_verbs_have_google_sections(name):
+    text = inspect.getdoc(getattr(ap, name))
+    section = re.search(r"^Args:\n((?:    .*\n?)+)", text, re.MULTILINE)
+    assert section
+    documented = re.findall(r"^    (\w+): ", section.group(1), re.MULTILINE)
+    given = [p for p in inspect.signature(getattr(ap, name)).parameters if p != "self"]
+    assert documented == given
+
+
+def modules():
+    return sorted(m.name for m in pkgutil.walk_packages([str(SOURCE)], "appell.") if m.name != "appell.__main__")
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_in_docstrings_run(name):
+    module = importlib.import_module(name)
+    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert result.failed == 0
+
+
+def test_there_are_examples_in_docstrings():
+    finder = doctest.DocTestFinder()
+    examples = sum(len(test.examples) for name in modules() for test in finder.find(importlib.import_module(name)))
+    assert examples > 15
+
+
+def test_importing_appell_loads_no_engine():
+    code = (
+        "import sys, appell; appell.__all__; dir(appell); appell.library.names()\n"
+        "print(*[m for m in ('sympy', 'casadi', 'heyoka', 'xarray', 'scipy', 'matplotlib', 'pandas', 'numpy', 'typer') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import appell as ap; ap.Model", "casadi heyoka xarray matplotlib scipy"),
+        ("import appell as ap; ap.derive(ap.library.rolling_disk())", "heyoka xarray matplotlib pandas"),
+        ("import appell.cli", "sympy casadi heyoka xarray matplotlib"),
+    ],
+)
+def test_engines_come_when_they_are_needed(code, absent):
+    code = f"import sys; {code}\nprint(*[m for m in {absent.split()!r} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == ""
+
+
+def test_no_file_is_too_long():
+    lengths = {str(p.relative_to(SOURCE)): len(p.read_text().splitlines()) for p in SOURCE.rglob("*.py")}
+    assert {name: n for name, n in lengths.items() if n > 600} == {}
+    assert sorted(lengths.values())[len(lengths) // 2] <= 250
+
+
+def test_no_file_hides_behind_a_name_that_says_nothing():
+    empty = {"utils", "helpers", "common", "misc", "core", "manager"}
+    assert not [p for p in SOURCE.rglob("*.py") if p.stem in empty]
+
+
+def test_public_functions_take_no_loose_keywords():
+    for name, thing in CALLABLES.items():
+        try:
+            parameters = inspect.signature(thing).parameters.values()
+        except ValueError:
+            continue
+        if inspect.isclass(thing) and issubclass(thing, Exception):
+            continue
+        assert not [p for p in parameters if p.kind is p.VAR_KEYWORD], name
