@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import appell as ap
+from appell.code.native import compiler
 from benchmarks.first_value import SMALL
 from benchmarks.models import Chain, Rhs, appell_system, kane_system, pydy_rhs, same
 from benchmarks.table import Comparison, Comparisons
@@ -24,12 +26,18 @@ def run(quick: bool) -> Comparisons:
             missing["PyDy Cython, solve"] = str(error)
         for who, rhs in peers.items():
             same(who, system.rhs(0.0, x), rhs(0.0, x))
-        calls = {"appell": lambda: system.rhs(0.0, x)}  # noqa: B023
+        calls = {"CasADi's machine": lambda: system.rhs(0.0, x)}  # noqa: B023
+        if compiler() is not None:
+            native = ap.compile(system.equations, "c").bind(system.values)
+            same("native code", system.rhs(0.0, x), native.rhs(0.0, x))
+            calls["native code"] = lambda: native.rhs(0.0, x)  # noqa: B023
+        machines = list(calls)
         calls.update({who: lambda rhs=rhs: rhs(0.0, x) for who, rhs in peers.items()})  # noqa: B023
         best = per_call(calls)
         ours, theirs = system.equations.operations, kane.operations
-        for who in (*peers, *missing):
-            target = TARGETS.get(chain) if who.startswith("SymPy") else None
-            note = missing.get(who, "")
-            rows.append(Comparison(str(chain), best["appell"], who, best.get(who), target, ours, theirs, note))
-    return Comparisons("3. One right-hand side called from Python", rows, ["Processor time."])
+        for machine in machines:
+            for who in (*peers, *missing):
+                target = TARGETS.get(chain) if who.startswith("SymPy") else None
+                what, note = f"{chain}, {machine}", missing.get(who, "")
+                rows.append(Comparison(what, best[machine], who, best.get(who), target, ours, theirs, note))
+    return Comparisons("3. One right-hand side called from Python", rows, ["Processor time. Native code: machine='c'."])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import runpy
 import sys
 from collections.abc import Iterator
@@ -50,13 +51,26 @@ def _errors(as_json: bool) -> Iterator[None]:
     """Errors as one line (or one JSON object) on standard error, and exit code 1."""
     try:
         yield
-    except AppellError as error:
+    except (AppellError, OSError) as error:
         kind = type(error).__name__
         if as_json:
-            print(json.dumps({"error": kind, "message": str(error)}))
+            _say({"error": kind, "message": str(error)})
         else:
             print(f"appell: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
+
+
+def _say(data: Any) -> None:
+    """Print JSON; numbers that are not finite, which JSON does not have, become null."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(entry) for key, entry in value.items()}
+        if isinstance(value, list | tuple):
+            return [plain(entry) for entry in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    print(json.dumps(plain(data), allow_nan=False))
 
 
 def _case(name: str) -> Case:
@@ -68,12 +82,16 @@ def _case(name: str) -> Case:
     path = Path(name)
     if not path.is_file():
         raise ModelError(f"There is no file {name}.")
+    folder = str(path.parent.resolve())
+    sys.path.insert(0, folder)  # as `python FILE.py` does
     try:
         defined = runpy.run_path(str(path))
     except AppellError:
         raise
     except Exception as error:
         raise ModelError(f"{name} could not be run: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(folder)
     found = defined.get("model")
     if callable(found):
         found = found()
@@ -131,17 +149,15 @@ def list_models(as_json: JsonOption = False) -> None:
     with _errors(as_json):
         models = [library.model(name) for name in library.names()]
         rows = [
-            [n, str(len(m.coordinates)), str(len(m.rows)), m.description.split(".")[0]]
+            [n, len(m.coordinates), len(m.rows), m.description.split(".")[0]]
             for n, m in zip(library.names(), models, strict=True)
         ]
         if as_json:
-            print(
-                json.dumps(
-                    [dict(zip(("name", "coordinates", "rows", "description"), row, strict=True)) for row in rows]
-                )
-            )
+            keys = ("name", "coordinates", "rows", "description")
+            _say([dict(zip(keys, row, strict=True)) for row in rows])
         else:
-            _table("", ["model", "coordinates", "constraint rows", "what it is"], rows)
+            titles = ["model", "coordinates", "constraint rows", "what it is"]
+            _table("", titles, [[str(entry) for entry in row] for row in rows])
 
 
 @app.command()
@@ -162,10 +178,10 @@ def show(
                 {"name": s.label, "kind": s.kind, "unit": s.unit, "value": model.values.get(s.label)} for s in letters
             ]
             rows = [{"name": r.name, "expression": str(r.expression), "order": r.order} for r in model.rows]
-            print(json.dumps({
+            _say({
                 "name": model.name, "description": model.description, "symbols": described, "constraints": rows,
                 "start": dict(model.start), "operations": equations.operations, "latex": equations.latex(),
-            }))  # fmt: skip
+            })  # fmt: skip
             return
         if latex:
             print(equations.latex())
@@ -197,11 +213,7 @@ def verify(
         found = compare(case.model, case.formulation, values=values, states=states, seed=seed)
         if as_json:
             pairs = [{"first": a, "second": b, "disagreement": value} for (a, b), value in found.pairs.items()]
-            print(
-                json.dumps(
-                    {"model": found.model, "states": found.states, "pairs": pairs, "worst": found.worst, "ok": found.ok}
-                )
-            )
+            _say({"model": found.model, "states": found.states, "pairs": pairs, "worst": found.worst, "ok": found.ok})
         else:
             _table(
                 f"{found.model}: {found.states} random states on the constraints",
@@ -258,11 +270,11 @@ def run(
             _write(motion, path)
         last = {label: float(column[-1]) for label, column in motion.columns.items()}
         if as_json:
-            print(json.dumps({
+            _say({
                 **motion.info, "ok": motion.outcome.ok and proof.ok, "final": last,
                 "check": {"position": proof.position, "velocity": proof.velocity, "balance": proof.balance,
                           "work": dict(proof.work), "agreement": dict(proof.agreement)},
-            }))  # fmt: skip
+            })  # fmt: skip
         else:
             print(system.equations.summary())
             print(motion.summary())
@@ -323,7 +335,10 @@ def export(
         if casadi is not None:
             casadi.write_text(system.to_casadi().serialize())
             files.append(casadi)
-        print(json.dumps([str(f) for f in files]) if as_json else "\n".join(f"wrote {f}" for f in files))
+        if as_json:
+            _say([str(f) for f in files])
+        else:
+            print("\n".join(f"wrote {f}" for f in files))
 
 
 def main() -> None:

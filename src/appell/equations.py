@@ -157,7 +157,9 @@ class Equations:
         known = self.acceleration
         if not (udot.shape == self.y.shape and ca.is_equal(udot, self.y, 0)):
             known = ca.substitute(udot, self.y, known)
-        return ca.cse(ca.densify(ca.vertcat(self.chart.K, known, self.with_laws(self.chart.zdot))))
+        column = ca.densify(ca.vertcat(self.chart.K, known, self.with_laws(self.chart.zdot)))
+        plain = self.chart.u is self.mechanics.variables.v and not self.closed
+        return column if plain else ca.cse(column)  # without substitutions nothing stands twice
 
     @cached_property
     def qddot(self) -> ca.SX:

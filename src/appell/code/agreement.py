@@ -79,5 +79,6 @@ def _open(equations: Equations) -> ca.SX:
 def disagreement(a: np.ndarray, b: np.ndarray) -> float:
     """Largest difference of two accelerations, relative to their size (absolute where they are below 1)."""
     size = max(1.0, float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
-    gap = np.max(np.abs(a - b), initial=0.0)
-    return float(gap / size) if np.isfinite(gap) else float("inf")
+    if not np.isfinite(size):
+        return float("inf")
+    return float(np.max(np.abs(a - b), initial=0.0) / size)

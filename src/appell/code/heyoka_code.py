@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 
-from appell.graph.replay import Algebra, replay
+from appell.graph.replay import Algebra, replay, shared
 
 
 @cache
@@ -73,7 +73,7 @@ def _algebra() -> Algebra:
 def expressions(function: ca.Function, arguments: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """The nonzeros of each output of a CasADi function as heyoka expressions."""
     hy = _module()
-    return replay(function, arguments, _algebra(), lambda value: hy.expression(value))
+    return replay(shared(function), arguments, _algebra(), lambda value: hy.expression(value))
 
 
 def variables(count: int, prefix: str = "x") -> list[Any]:

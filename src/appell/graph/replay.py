@@ -50,6 +50,13 @@ def replay(
     return results
 
 
+def shared(function: ca.Function) -> ca.Function:
+    """The same function with equal parts computed once, for machines that do not look for them."""
+    arguments = function.sx_in()
+    results = function.call(arguments)
+    return ca.Function(function.name(), arguments, results, {"cse": True})
+
+
 def operations(function: ca.Function) -> int:
     """How many arithmetic operations a function takes, inputs, outputs and constants not counted."""
     free = (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT)

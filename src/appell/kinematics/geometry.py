@@ -145,11 +145,15 @@ class Geometry:
         if order == 0:
             return c
         _, omega, alpha, _, _ = self.frame(frame)
+        carried = ca.cross(omega, c)
+        if order == 2:
+            carried = ca.cross(alpha, c) + ca.cross(omega, carried)
+        if all(j[1].is_zero() for j in jets):
+            return carried
         rate = ca.vertcat(*[j[1] for j in jets])
         if order == 1:
-            return rate + ca.cross(omega, c)
-        second = ca.vertcat(*[j[2] for j in jets])
-        return second + 2 * ca.cross(omega, rate) + ca.cross(alpha, c) + ca.cross(omega, ca.cross(omega, c))
+            return rate + carried
+        return ca.vertcat(*[j[2] for j in jets]) + 2 * ca.cross(omega, rate) + carried
 
     def home(self, vector: Vector) -> Frame:
         """The frame in which the sum of a vector's parts costs least."""
@@ -192,10 +196,12 @@ class Geometry:
 
     def _placed(self, frame: Frame, ancestor: Frame, part: Triple, order: int) -> ca.SX:
         """One part of a vector in the axes of an ancestor of its frame."""
-        return self._shared(
-            (frame, ancestor, part, order, "placed"),
-            lambda: self.turn(ancestor, frame) @ self._part(frame, part, order),
-        )[1]
+
+        def make() -> ca.SX:
+            own = self._part(frame, part, order)
+            return own if frame is ancestor else self.turn(ancestor, frame) @ own
+
+        return self._shared((frame, ancestor, part, order, "placed"), make)[1]
 
     @staticmethod
     def _meets(branch: Frame, target: Frame) -> Frame:

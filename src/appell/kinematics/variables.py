@@ -65,10 +65,13 @@ class Variables:
         frozen: list[ca.SX] = []
         thawed: list[ca.SX] = []
 
+        constant = {*model.parameters}
+
         def freeze(name: str, formula: sp.Expr) -> ca.SX:
+            if formula == 0:
+                return ca.SX(0)
             graph = lower(formula)
-            constant = {*model.parameters}
-            if all(s in constant for s in formula.free_symbols):
+            if formula.free_symbols <= constant:
                 return graph
             frozen.append(ca.SX.sym(name))
             thawed.append(graph)

@@ -90,6 +90,9 @@ class Frame:
 
     `Frame("ground")` is the inertial one; every other frame comes from it by `rotate`, `at` and the joints.
 
+    Args:
+        name: Its name in messages.
+
     Example:
         >>> from appell.model.symbols import coordinates
         >>> yaw, lean = coordinates("yaw lean")
