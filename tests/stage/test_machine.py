@@ -190,3 +190,30 @@ def test_generated_code_is_identical_from_run_to_run():
         )
     assert runs[0].stdout == runs[1].stdout
     assert runs[0].stdout.count("\n") == 4
+
+
+CACHED = """
+import sqlite3, heyoka as hy
+import appell as ap
+system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
+import numpy as np
+system.rhs(0.0, np.zeros((8, 4)))
+ap.simulate(system, until=0.1)
+memory = hy.llvm_state.get_memcache_size()
+ap.simulate(system.bind({"m": 2.0, "r": 0.5}), until=0.1)
+system.bind({"m": 7.0}).rhs(0.0, np.zeros((8, 4)))
+print(hy.llvm_state.get_memcache_size() - memory, hy.llvm_state.get_diskcache_size())
+"""
+
+
+def test_a_second_run_compiles_nothing(tmp_path):
+    """Other numbers find the code in memory, another process finds it on disk."""
+    environment = {**os.environ, "HEYOKA_CACHE_DIR": str(tmp_path)}
+    grown = []
+    for _ in range(2):
+        run = [sys.executable, "-c", CACHED]
+        out = subprocess.run(run, capture_output=True, text=True, check=True, env=environment).stdout.split()
+        assert out[0] == "0"
+        grown.append(int(out[1]))
+    assert grown[0] > 0
+    assert grown[1] == grown[0]

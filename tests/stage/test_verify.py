@@ -1,0 +1,97 @@
+"""Verify: every pair of formulations, at states on the constraints; and it notices when one of them is wrong."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import appell as ap
+from appell.errors import FormulationError, InconsistentStartError, ModelError
+
+
+@pytest.mark.parametrize("name", ap.library.names())
+def test_library_models_agree(name):
+    found = ap.verify(ap.library.model(name), states=3)
+    assert found.ok
+    assert found.worst < 1e-10
+    assert found.states == 3
+    assert found.residual < 1e-9
+    assert len(found.pairs) >= 1
+
+
+def test_every_pair_is_there_and_printed():
+    found = ap.verify(ap.library.rolling_disk(), states=2)
+    names = {name for pair in found.pairs for name in pair}
+    assert {"Gibbs-Appell", "Voronets", "Lagrange multipliers", "Udwadia-Kalaba"} <= names
+    assert len(found.pairs) == len(names) * (len(names) - 1) // 2
+    assert "rolling disk: 2 random consistent states" in repr(found)
+    assert "all agree: worst" in repr(found)
+
+
+def test_nonlinear_models_leave_out_what_does_not_accept_them():
+    found = ap.verify(ap.library.appell_hamel(), states=2)
+    assert "Voronets" not in {name for pair in found.pairs for name in pair}
+    assert found.ok
+
+
+def test_quasi_velocities_of_the_user_are_compared_too():
+    model = ap.library.rolling_disk()
+    (disk,) = model.bodies
+    speeds = dict(zip(ap.speeds("w1 w2 w3"), disk.frame.components(disk.angular_velocity), strict=True))
+    found = ap.verify(model, ap.GibbsAppell(speeds=speeds), states=2)
+    assert any("w1, w2, w3" in name for pair in found.pairs for name in pair)
+    assert found.ok
+
+
+def test_a_wrong_formulation_is_found_out(monkeypatch):
+    """Voronets without its nonholonomic terms is Lagrange's equation misapplied: smooth, plausible and wrong."""
+    original = ap.Voronets.derive
+
+    def without_theta(self, mechanics, split):
+        equations = original(self, mechanics, split)
+        extra = 0.01 * ca.sin(mechanics.variables.q[0]) * ca.SX.ones(equations.b.shape)
+        return ap.Equations(**{**vars(equations), "b": equations.b + extra})
+
+    monkeypatch.setattr(ap.Voronets, "derive", without_theta)
+    found = ap.verify(ap.library.snakeboard(), states=3)
+    assert not found.ok
+    assert "DISAGREEMENT" in repr(found)
+    wrong = {pair for pair, value in found.pairs.items() if value > 1e-6}
+    assert wrong
+    assert all("Voronets" in pair for pair in wrong)
+
+
+def test_the_seed_decides():
+    model = ap.library.four_bar()
+    one, again, other = (ap.verify(model, states=2, seed=s) for s in (1, 1, 2))
+    assert one.pairs == again.pairs
+    assert one.pairs != other.pairs
+
+
+def test_values_are_heeded():
+    """A model without suggested numbers takes random ones; given ones are taken as they are."""
+    x = ap.coordinates("x")
+    m, k = ap.parameters("m k")
+    ground = ap.Frame()
+    model = ap.Model(ground, x, [ap.Particle("p", m, ground.point(x, 0))], [ap.Generalized({x: -k * x})])
+    assert ap.verify(model, states=2).ok
+    assert ap.verify(model, states=2, values={m: 2.0, "k": 1e6}).ok
+    with pytest.raises(ModelError, match="'mm' is no parameter or input of 'model'"):
+        ap.verify(model, values={"mm": 1.0})
+
+
+def test_what_cannot_be_verified_says_why():
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame()
+    bob = ap.Particle("bob", 1, ground.point(x, y))
+    fixed = ap.Model(ground, (x, y), [bob], (), [ap.Holonomic(x - 1), ap.Holonomic(y)], name="fixed")
+    with pytest.raises(FormulationError, match="'fixed' is over-constrained"):
+        ap.verify(fixed)
+    impossible = ap.Model(ground, (x, y), [bob], (), [ap.Holonomic(x**2 + y**2 + 1, "circle")], name="nowhere")
+    with pytest.raises(InconsistentStartError, match="No state on the constraints of 'nowhere' was found"):
+        ap.verify(impossible)
+
+
+def test_states_are_on_the_constraints():
+    found = ap.verify(ap.library.bricard(), states=3)
+    assert np.isfinite(found.residual)
+    assert found.residual < 1e-9
