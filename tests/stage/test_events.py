@@ -99,6 +99,15 @@ def test_what_begins_on_zero_fires_when_it_comes_back(ball, method):
     assert falling.occurrences == ()
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_what_begins_on_zero_dips_and_comes_back(method):
+    """x = t (t - 1) (t - 2): one step of Taylor's method covers it all, and begins on zero exactly."""
+    model = ap.Model(ground, h, [ap.Particle("block", 1, ground.point(h, 0))], [ap.Generalized({h: 6 * ap.t - 6})])
+    system = ap.compile(ap.derive(model)).bind()
+    motion = ap.simulate(system, {h.rate: 2.0}, until=3.0, method=method, events=[ap.Event(h)])
+    np.testing.assert_allclose([o.t for o in motion.occurrences], [1, 2], rtol=0, atol=1e-11)
+
+
 @pytest.mark.parametrize("method", ["taylor", "dop853", "Radau"])
 @pytest.mark.parametrize("direction", [0, -1])
 def test_a_quantity_that_comes_to_rest_on_zero_fires_once(method, direction):

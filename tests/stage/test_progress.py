@@ -31,7 +31,9 @@ def test_short_runs_show_nothing(clock, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_long_runs_show_how_far_they_are(clock, capsys):
+def test_long_runs_show_how_far_they_are(clock, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     with Progress(0.0, 10.0, shown=True) as bar:
         for second in (2.0, 3.0, 4.0, 5.0):
             clock[0] = second

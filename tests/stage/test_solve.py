@@ -103,10 +103,14 @@ def test_nothing_to_solve(how):
     assert how(ca.SX(0, 0), ca.SX(0, 1)).shape == (0, 1)
 
 
-def test_a_symmetric_matrix_with_one_triangle_written_otherwise():
+@pytest.mark.parametrize(("upper", "lower"), [(1, 0), (0, 1)])
+def test_a_symmetric_matrix_with_one_triangle_written_otherwise(upper, lower):
     """Where an entry cancels in one triangle only, the pattern alone is not symmetric."""
     p = ca.SX.sym("p", 3)
-    matrix = ca.vertcat(ca.horzcat(p[0], p[2] - p[2], 0), ca.horzcat(0, p[1], p[2]), ca.horzcat(0, p[2], 4))
+    hidden = (p[2] + p[0]) - p[0] - p[2]
+    matrix = ca.vertcat(
+        ca.horzcat(p[0], upper * hidden, 0), ca.horzcat(lower * hidden, p[1], p[2]), ca.horzcat(0, p[2], 4)
+    )
     function = ca.Function("solve", [p], [solve_spd(matrix, ca.SX([1, 2, 3]))])
     numbers = np.array([[2.0, 0, 0], [0, 3, 1], [0, 1, 4]])
     np.testing.assert_allclose(np.array(function([2, 3, 1])).ravel(), np.linalg.solve(numbers, [1, 2, 3]), rtol=1e-14)
