@@ -159,7 +159,7 @@ class Equations:
             known = ca.substitute(udot, self.y, known)
         column = ca.densify(ca.vertcat(self.chart.K, known, self.with_laws(self.chart.zdot)))
         plain = self.chart.u is self.mechanics.variables.v and not self.closed
-        return column if plain else ca.cse(column)  # without substitutions nothing stands twice
+        return column if plain else ca.cse(column)  # where little stands twice, looking for it costs more
 
     @cached_property
     def qddot(self) -> ca.SX:

@@ -395,19 +395,16 @@ def test_a_negative_moment_of_inertia_shows_when_numbers_are_bound():
         ap.compile(ap.derive(ap.Model(ground, theta, [wheel]))).bind({inertia: -1})
 
 
-@pytest.mark.xfail(strict=True, reason="model/body.py: nan is neither finite nor infinite for SymPy")
 def test_a_mass_that_is_not_a_number():
     with pytest.raises(ModelError, match="The mass of 'bob' must be a finite real number"):
         particle(sp.nan)
 
 
-@pytest.mark.xfail(strict=True, reason="model/model.py: the text reaches float()")
 def test_a_text_as_a_value():
     with pytest.raises(ModelError, match="The value of 'm' must be a finite number"):
         model(values={m: "heavy"})
 
 
-@pytest.mark.xfail(strict=True, reason="model/model.py does not compare the grounds")
 @pytest.mark.parametrize("where", ["body", "force"])
 def test_a_second_ground(where):
     other = ap.Frame("other")

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from appell.equations import Equations
+from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, wanted_split
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split
@@ -61,6 +63,8 @@ class GibbsAppell(AbstractFormulation):
         """dR/dy = A y - b."""
         chart = Chart.of(mechanics, split, self.speeds)
         x = mechanics.variables
+        if self.speeds is not None:
+            check_speeds(mechanics, split, self.speeds)
         if chart.geometry is mechanics.geometry:
             S = mechanics.S
         else:
@@ -86,3 +90,22 @@ class GibbsAppell(AbstractFormulation):
             not mechanics.accelerating,
             {},
         )
+
+
+def check_speeds(mechanics: Mechanics, split: Split, speeds: Mapping[Speed, Any]) -> None:
+    """Refuse quasi-velocities that are dependent at every one of several typical states."""
+    x = mechanics.variables
+    formulas = ca.vertcat(*[x.lower(formula) for formula in speeds.values()])
+    stacked = ca.vertcat(ca.jacobian(formulas, x.v), mechanics.J[list(split.rows), :])
+    function = ca.Function("stacked", [x.t, x.q, x.v, x.z, x.p], [ca.densify(stacked)])
+    rng = np.random.default_rng(11)
+    p, n = mechanics.sample_values(rng), x.q.numel()
+    for t in (0.0, 0.3, 0.7, 1.1):
+        q, v, z = rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, x.z.numel())
+        matrix = np.array(function(t, q, v, z, p))
+        if not np.all(np.isfinite(matrix)) or np.linalg.matrix_rank(matrix) == n:
+            return
+    raise FormulationError(
+        f"The speeds {', '.join(str(s) for s in speeds)} are dependent on each other or on the constraints: together "
+        f"they do not give all rates of {', '.join(str(q) for q in mechanics.model.coordinates)}. Choose others."
+    )

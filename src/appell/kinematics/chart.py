@@ -22,7 +22,7 @@ from appell.errors import FormulationError, ModelError
 from appell.graph.solve import solve
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.mechanics import Mechanics
-from appell.model.symbols import Coordinate, Evolving, Speed
+from appell.model.symbols import Coordinate, Evolving, Input, Speed
 
 
 @dataclass(frozen=True)
@@ -204,6 +204,11 @@ def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
     formula = sp.sympify(formula)
     for symbol in formula.free_symbols:
         mechanics.model.check_letter(symbol, f"the speed {speed.name!r}")
+        if isinstance(symbol, Input):
+            raise FormulationError(
+                f"The speed {speed.name!r} contains the input {symbol}; a speed is a formula in coordinates, rates, "
+                "parameters, time and extra states."
+            )
         if isinstance(symbol, Evolving) and not isinstance(symbol, Coordinate) and getattr(symbol, "order", 1) > 1:
             raise ModelError(f"The speed {speed.name!r} contains an acceleration: {formula}.")
     if not any(getattr(s, "order", 0) == 1 for s in formula.free_symbols):

@@ -18,7 +18,7 @@ Content = sp.Expr | Vector | Frame
 
 def _mass(name: str, mass: Any) -> sp.Expr:
     mass = sp.sympify(mass)
-    if mass.is_number and (mass.is_finite is False or mass.is_real is False):
+    if mass.has(sp.nan, sp.oo, -sp.oo, sp.zoo) or (mass.is_number and mass.is_real is False):
         raise ModelError(f"The mass of {name!r} must be a finite real number, got {mass}.")
     if mass.is_number and mass < 0:
         raise ModelError(f"The mass of {name!r} must not be negative, got {mass}.")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
 
-from appell.errors import ModelError, UndeclaredError
+from appell.errors import FrameError, ModelError, UndeclaredError
 from appell.model.body import Body, Content, Particle, RigidBody
 from appell.model.constraint import AbstractConstraint, Holonomic, Row, vanishes
 from appell.model.force import AbstractForce, Generalized, Potential
@@ -210,11 +211,22 @@ class Model:
         for things, what in ((self.bodies, "the body"), (self.forces, "the force")):
             for thing in things:
                 for part in thing.content():
+                    self._check_ground(part, f"{what} {thing.name!r}")
                     yield from _formulas(f"{what} {thing.name!r}", part, seen)
         for row in self.rows:
             yield f"the constraint {row.name!r}", row.expression
         for z, rate in self.states.items():
             yield f"the rate of {z.name!r}", rate
+
+    def _check_ground(self, part: Content, place: str) -> None:
+        """All frames must hang from the ground of the model."""
+        frames = part.parts if isinstance(part, Vector) else [part] if isinstance(part, Frame) else []
+        for frame in frames:
+            if frame.path[0] is not self.ground:
+                raise FrameError(
+                    f"In {place}: {frame!r} and the model hang from two different grounds ({frame.path[0]!r}, "
+                    f"{self.ground!r}); make all frames from one appell.Frame()."
+                )
 
     def _check_letters(self) -> list[Letter]:
         """Every letter must be declared; returns parameters and inputs in the order of their names."""
@@ -366,8 +378,11 @@ def _numbers(given: Mapping[Any, float] | None, known: set[str] | None, what: st
                 f"{label!r} is no {what} of this model."
                 + (f" Did you mean {near[0]!r}?" if near else f" It has: {', '.join(sorted(known)) or 'none'}.")
             )
-        number = float(value)
-        if number != number or number in (float("inf"), float("-inf")):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
             raise ModelError(f"The value of {label!r} must be a finite number, got {value!r}.")
         result[label] = number
     return result
