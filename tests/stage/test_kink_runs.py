@@ -129,7 +129,6 @@ def test_two_blocks_that_rub_on_each_other_stick_together(method):
     assert motion.check().ok
 
 
-@pytest.mark.xfail(strict=True, reason="graph/kinks.py: one switching function written in two ways gets two modes")
 def test_friction_written_the_other_way_round_is_the_same_friction():
     bodies = [ap.Particle("lower", 1, ground.point(x, 0)), ap.Particle("upper", 1, ground.point(y, 1))]
     forces = [ap.Generalized({x: -sp.sign(x.rate - y.rate), y: -sp.sign(y.rate - x.rate)})]
@@ -138,7 +137,6 @@ def test_friction_written_the_other_way_round_is_the_same_friction():
     np.testing.assert_allclose(motion.at(5.0).array, [12, 8, 2, 2], rtol=0, atol=1e-11)
 
 
-@pytest.mark.xfail(strict=True, reason="graph/kinks.py: |v| = s v counts as a second entry of the mode s, though v = 0")
 def test_friction_that_falls_with_speed_sticks():
     """Stribeck's friction (1 + exp(-|v|)) sign(v): x'' = -2 near rest."""
     system = block(-(1 + sp.exp(-sp.Abs(x.rate))) * sp.sign(x.rate))

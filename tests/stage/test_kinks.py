@@ -64,10 +64,9 @@ def test_what_is_left_is_smooth(name):
 
 
 def test_the_same_switching_function_has_one_mode():
-    assert Modal.of(function(sp.sign(a - b) + sp.Abs(a - b), sp.Heaviside(c - a), sp.Max(a, c))).s.numel() == 3
+    assert Modal.of(function(sp.sign(a - b) + sp.Abs(a - b), sp.Heaviside(c - a), sp.Max(a, c))).s.numel() == 2
 
 
-@pytest.mark.xfail(strict=True, reason="graph/kinks.py tells switching functions apart by their graphs")
 def test_the_same_switching_function_written_the_other_way_round_has_one_mode():
     assert Modal.of(function(sp.sign(a - b), sp.sign(b - a), sp.Max(a, b))).s.numel() == 1
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from appell.errors import CompileError
 from appell.graph.replay import NAMES, Algebra, replay
@@ -57,17 +58,24 @@ class Modal:
         t, x, w, p = function.sx_in()
         modes: list[ca.SX] = []
         switches: list[ca.SX] = []
-        known: dict[tuple[int, int], ca.SX] = {}
+        seen: list[np.ndarray] = []  # each switching function at three random points
+        random, places = np.random.default_rng(5), {}
 
         def mode(a: ca.SX, b: ca.SX) -> ca.SX:
-            """The sign of a - b as a letter; the same pair gives the same letter."""
-            name = (a.element_hash(), b.element_hash())
-            if name not in known:
-                known[name] = ca.SX.sym(f"mode_{len(modes)}")
-                known[name[1], name[0]] = -known[name]
-                modes.append(known[name])
-                switches.append(a - b)
-            return known[name]
+            """The sign of a - b as a letter; the same function in other words gives the same one, or minus it."""
+            letters = ca.symvar(a - b)
+            for letter in letters:
+                places.setdefault(letter.element_hash(), random.uniform(0.3, 1.2, 3))
+            g = ca.Function("g", letters, [a - b])
+            values = np.array([float(g(*(places[s.element_hash()][k] for s in letters))) for k in range(3)])
+            for known, letter in zip(seen, modes, strict=True):
+                for sign in (1, -1):
+                    if np.allclose(values, sign * known, rtol=1e-13, atol=1e-14):
+                        return sign * letter
+            seen.append(values)
+            modes.append(ca.SX.sym(f"mode_{len(modes)}"))
+            switches.append(a - b)
+            return modes[-1]
 
         zero = ca.SX(0)
 
@@ -132,8 +140,12 @@ class Modal:
         rates = self.g_rate[chosen]
         letters = self.s[chosen]
         slope = ca.jacobian(rates, letters)
-        if ca.depends_on(ca.vec(slope), letters):
+        # On g = 0 a mode that multiplies g itself (|v| = s v in Stribeck's friction) drops out.
+        middle = [ca.substitute(ca.vec(slope), letters, ca.SX.ones(len(chosen)) * k) for k in (-1.0, 0.3, 1.0)]
+        symbols = ca.symvar(ca.vertcat(*middle))
+        if symbols and not _alike_on(self.g[chosen], middle, symbols):
             raise CompileError("The motion sticks where a kink enters twice; this cannot be resolved uniquely.")
+        slope = ca.reshape(middle[1], slope.shape)
         still = ca.substitute(rates, letters, ca.SX.zeros(len(chosen)))
         between = solve(slope, -still)
         return ca.substitute(self.xdot, letters, between), ca.substitute(self.s, letters, between)
@@ -148,3 +160,15 @@ def _mode_only(a: ca.SX) -> bool:
     """Whether an expression is made of modes and numbers alone."""
     letters: list[Any] = ca.symvar(a)
     return all(letter.name().startswith("mode_") for letter in letters)
+
+
+def _alike_on(g: ca.SX, candidates: list[ca.SX], symbols: list[ca.SX]) -> bool:
+    """Whether expressions are equal wherever g = 0, seen at one random point brought there by Newton's method."""
+    letters = ca.vertcat(*ca.symvar(ca.vertcat(g, *candidates)))
+    f = ca.Function("f", [letters], [g, ca.jacobian(g, letters), *candidates])
+    point = np.random.default_rng(6).uniform(0.3, 1.2, letters.numel())
+    for _ in range(30):
+        value, slope = (np.array(e) for e in f(point)[:2])
+        point -= np.linalg.lstsq(slope, value[:, 0], rcond=None)[0]
+    first, *others = (np.array(e) for e in f(point)[2:])
+    return all(np.allclose(first, other, rtol=1e-9, atol=1e-12) for other in others)
