@@ -1,0 +1,17 @@
+"""The command line, one file for each command.
+
+MODEL is a name from `appell list` or a Python file that defines `model` (and, if it likes, `formulation`, `events`,
+`outputs`).
+"""
+
+from __future__ import annotations
+
+from appell.cli import export, list_models, run, show, verify  # each adds its command
+from appell.cli.app import app
+
+__all__ = ["app", "export", "list_models", "main", "run", "show", "verify"]
+
+
+def main() -> None:
+    """Entry point."""
+    app()

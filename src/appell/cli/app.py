@@ -1,0 +1,22 @@
+"""The Typer application, and the arguments that commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="appell",
+    help="Equations of motion without multipliers: derive, prove, compile, simulate.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A name from `appell list`, or a FILE.py.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter, input or starting value.")
+]

@@ -1,0 +1,80 @@
+"""What a command is about: a model of the library or of a file, and the numbers given with `--set`."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from appell.errors import AppellError, ModelError
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model and what its file says about running it."""
+
+    model: Any
+    formulation: Any = None
+    events: tuple[Any, ...] = ()
+    outputs: dict[str, Any] = field(default_factory=dict)
+
+
+def read_case(name: str) -> Case:
+    """The model of a name or of a file, with what the file says about running it."""
+    from appell.library import model
+    from appell.model.model import Model
+
+    if not name.endswith(".py"):
+        return Case(model(name))
+    path = Path(name)
+    if not path.is_file():
+        raise ModelError(f"There is no file {name}.")
+    folder = str(path.parent.resolve())
+    sys.path.insert(0, folder)  # as `python FILE.py` does
+    try:
+        defined = runpy.run_path(str(path))
+    except AppellError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{name} could not be run: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(folder)
+    found = defined.get("model")
+    if callable(found):
+        found = found()
+    if not isinstance(found, Model):
+        raise ModelError(f"{name} must define `model`, an appell.Model; it defines {type(found).__name__}.")
+    return Case(found, defined.get("formulation"), tuple(defined.get("events", ())), dict(defined.get("outputs", {})))
+
+
+def read_settings(case: Case, given: list[str] | None) -> tuple[dict[str, float], dict[str, float]]:
+    """Numbers for parameters and inputs, and for the starting state."""
+    from appell.code.state import names_of, unknown
+    from appell.model.symbols import key
+
+    values = {s.label for s in (*case.model.parameters, *case.model.inputs)}
+    speeds = [s.label for s in getattr(case.formulation, "speeds", None) or ()]
+    states = (*names_of(case.model), *speeds)
+    numbers: dict[str, float] = {}
+    start: dict[str, float] = {}
+    for item in given or ():
+        name, separator, text = item.partition("=")
+        label = key(name.strip())
+        try:
+            number = float(text)
+        except ValueError:
+            separator = ""
+            number = 0.0
+        if not separator:
+            raise ModelError(f"--set takes NAME=NUMBER, for example --set m=1.5; got {item!r}.")
+        if label in values:
+            numbers[label] = number
+        elif label in states:
+            start[label] = number
+        else:
+            raise ModelError(
+                unknown(label, sorted((*values, *states)), f"parameter, input or state of {case.model.name!r}")
+            )
+    return numbers, start

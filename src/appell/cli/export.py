@@ -1,0 +1,45 @@
+"""`appell export MODEL`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from appell.cli.app import JsonOption, ModelArgument, app
+from appell.cli.case import read_case
+from appell.cli.output import errors, say
+from appell.errors import ModelError
+
+
+@app.command()
+def export(
+    name: ModelArgument,
+    c: Annotated[Path | None, typer.Option("--c", help="Write C source and header: --c disk.c")] = None,
+    casadi: Annotated[
+        Path | None, typer.Option("--casadi", help="Write a CasADi function: --casadi disk.casadi")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the equations for other programs."""
+    from appell.code.system import compile
+    from appell.formulation.abstract import derive
+
+    with errors(as_json):
+        if c is None and casadi is None:
+            raise ModelError("Say what to write: --c FILE.c or --casadi FILE.casadi.")
+        if casadi is not None and not casadi.parent.is_dir():
+            raise ModelError(f"The folder {casadi.parent} does not exist; make it first.")
+        case = read_case(name)
+        system = compile(derive(case.model, case.formulation))
+        files: list[Path] = []
+        if c is not None:
+            files += system.to_c(c)
+        if casadi is not None:
+            casadi.write_text(system.to_casadi().serialize())
+            files.append(casadi)
+        if as_json:
+            say([str(f) for f in files])
+        else:
+            print("\n".join(f"wrote {f}" for f in files))

@@ -1,0 +1,74 @@
+"""What commands print: tables, JSON, errors as one line; and the files they write."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from appell.errors import AppellError, ModelError
+
+
+@contextlib.contextmanager
+def errors(as_json: bool) -> Iterator[None]:
+    """Errors as one line (or one JSON object) on standard error, and exit code 1."""
+    try:
+        yield
+    except (AppellError, OSError) as error:
+        kind = type(error).__name__
+        if as_json:
+            say({"error": kind, "message": str(error)})
+        else:
+            print(f"appell: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+
+
+def say(data: Any) -> None:
+    """Print JSON; numbers that are not finite, which JSON does not have, become null."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(entry) for key, entry in value.items()}
+        if isinstance(value, list | tuple):
+            return [plain(entry) for entry in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    print(json.dumps(plain(data), allow_nan=False))
+
+
+def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """Print a table, as wide as the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*columns, title=title, title_justify="left", show_edge=False, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    Console(soft_wrap=False, width=None if sys.stdout.isatty() else 140, highlight=False, markup=False).print(table)
+
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def check_out(path: Path) -> None:
+    """Refuse a file that could not be written, before the work is done."""
+    if path.suffix not in (".nc", ".zarr", ".csv", *PICTURES):
+        raise ModelError(f"Cannot write {path.name!r}: use .nc, .zarr, .csv, .png, .svg or .pdf.")
+    if not path.parent.is_dir():
+        raise ModelError(f"The folder {path.parent} does not exist; make it first.")
+
+
+def write(motion: Any, path: Path) -> None:
+    """Write a motion in the format that the file's ending says."""
+    if path.suffix in PICTURES:
+        motion.plot(path=path)
+    elif path.suffix == ".csv":
+        motion.to_pandas().to_csv(path)
+    else:
+        motion.save(path)
