@@ -175,7 +175,7 @@ class Equations:
         """x' = f(t, x, w, p) as a CasADi function."""
         return ca.Function("rhs", self.arguments, [self.xdot], ["t", "x", "w", "p"], ["xdot"])
 
-    @property
+    @cached_property
     def operations(self) -> int:
         """How many arithmetic operations one right-hand side takes."""
         return operations(self.rhs)

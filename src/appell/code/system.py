@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import casadi as ca
 import numpy as np
+import sympy as sp
 
 from appell.code import heyoka_code
 from appell.code.code import Code, function_of
@@ -72,18 +73,22 @@ class System:
 
     def check_masses(self) -> None:
         """Raise if a constant mass or moment of inertia is negative, or a particle has none."""
-        checked: set[Any] = set()
+        parameters, lower = set(self.model.parameters), self.equations.mechanics.variables.lower
+        found: dict[sp.Expr, tuple[str, str, bool]] = {}
         for body in self.model.bodies:
             moments = list(body.inertia.diagonal()) if isinstance(body, RigidBody) else []
             for what, formula in (("mass", body.mass), *(("moment of inertia", e) for e in moments)):
-                if formula in checked or not formula.free_symbols <= set(self.model.parameters):
-                    continue
-                checked.add(formula)
-                number = float(formula.subs({s: self.values[s.label] for s in formula.free_symbols}))
-                if number < 0 or (number == 0 and what == "mass" and not moments):
-                    raise ModelError(
-                        f"The {what} of {body.name!r} is {formula} = {number:g} with these values; it must be positive."
-                    )
+                if formula not in found and formula.free_symbols and formula.free_symbols <= parameters:
+                    found[formula] = what, body.name, what == "mass" and not moments
+        if not found:
+            return
+        p = self.equations.mechanics.variables.p
+        values = np.array(ca.Function("masses", [p], [lower.column(list(found))])(self.p)).ravel()
+        for (formula, (what, name, needed)), value in zip(found.items(), values, strict=True):
+            if value < 0 or (value == 0 and needed):
+                raise ModelError(
+                    f"The {what} of {name!r} is {formula} = {value:g} with these values; it must be positive."
+                )
 
     @property
     def missing(self) -> list[str]:
@@ -115,14 +120,21 @@ class System:
 
     # Functions of the state x = (q, u, z).
 
-    def rhs(self, t: float, x: Any, w: Any = None) -> np.ndarray:
-        """The right-hand side x' = f(t, x); it fits `scipy.integrate.solve_ivp`.
+    @cached_property
+    def rhs(self) -> Callable[..., np.ndarray]:
+        """The right-hand side x' = f(t, x); `system.rhs` fits `scipy.integrate.solve_ivp`.
 
-        Args:
-            t: Time.
-            x: The state (q, u, z): shape (n,), or (n, B) for B states at once.
-            w: Values of the open inputs; those that are bound if left out.
+        Called as `system.rhs(t, x)` with time and a state (q, u, z) of shape (n,), or (n, B) for B states at once;
+        as `system.rhs(t, x, w)` with other values of the open inputs than those that are bound.
         """
+        if self.missing:
+            return self._rhs
+        return self.code.rhs.bound(self.w, self.p, self._rhs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "rhs"}  # it points into memory
+
+    def _rhs(self, t: float, x: Any, w: Any = None) -> np.ndarray:
         x = np.asarray(x, dtype=float)
         w = self.w if w is None else np.asarray(w, dtype=float)
         if x.shape == self.code.shape:

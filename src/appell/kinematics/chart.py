@@ -15,7 +15,6 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
 import sympy as sp
 
 from appell.errors import FormulationError, ModelError
@@ -49,18 +48,17 @@ class Split:
         scaled = unit_rows(jacobian)
         if scaled.shape[0] == 0 or not np.any(scaled):
             return cls()
-        _, triangle, order = scipy.linalg.qr(scaled.T, pivoting=True, mode="economic")
-        sizes = np.abs(np.diag(triangle))
+        order, sizes = pivots(scaled.T)
         rank = int(np.sum(sizes > rtol * sizes[0]))
-        chosen = tuple(sorted(int(i) for i in order[:rank]))
+        chosen = tuple(sorted(order[:rank]))
         if (
             rows is not None
             and len(rows) == rank
             and smallest(scaled[list(rows)]) > 1e-3 * smallest(scaled[list(chosen)])
         ):
             chosen = rows
-        _, _, columns = scipy.linalg.qr(scaled[list(chosen)], pivoting=True, mode="economic")
-        return cls(chosen, tuple(sorted(int(i) for i in columns[:rank])))
+        columns, _ = pivots(scaled[list(chosen)])
+        return cls(chosen, tuple(sorted(columns[:rank])))
 
     def growth(self, jacobian: np.ndarray) -> float:
         """How strongly independent rates are amplified into dependent ones; infinite where the split is singular."""
@@ -81,6 +79,25 @@ def unit_rows(jacobian: np.ndarray) -> np.ndarray:
     norms = np.linalg.norm(jacobian, axis=1, keepdims=True)
     real = norms > 1e-10 * np.max(norms, initial=0.0)
     return np.where(real, jacobian, 0.0) / np.where(real, norms, 1.0)
+
+
+def pivots(matrix: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """The columns of a matrix in the order of a pivoted QR decomposition, and the diagonal of R.
+
+    SciPy has this as well; its import would take longer than all else that a small model needs.
+    """
+    rest, order, sizes = np.array(matrix, dtype=float), [], []
+    for _ in range(min(rest.shape)):
+        lengths = np.linalg.norm(rest, axis=0)
+        lengths[order] = -1.0
+        best = int(np.argmax(lengths))
+        order.append(best)
+        sizes.append(lengths[best])
+        if lengths[best] > 0:
+            direction = rest[:, best] / lengths[best]
+            for _ in range(2):  # once more, for what rounding left
+                rest -= np.outer(direction, direction @ rest)
+    return order, np.array(sizes)
 
 
 def smallest(matrix: np.ndarray) -> float:

@@ -60,7 +60,7 @@ class Flow:
         t, x, w, p = self.rhs.sx_in()
         return Machine(ca.Function("jacobian", [t, x, w, p], [ca.densify(ca.jacobian(self.rhs(t, x, w, p), x))]))
 
-    @property
+    @cached_property
     def count(self) -> int:
         """How many guards there are."""
         return self.guards.nnz_out(0)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import casadi as ca
 import numpy as np
-from scipy.optimize import brentq
 
 from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.errors import InconsistentStartError
 from appell.model.symbols import Input
 from appell.motion.leg import Leg
+from appell.motion.stepping import zero
 
 ROUNDING = 1e-9  # a tank that ran dry may be so much below zero, relative to what it held
 NOTHING = 1e-5  # below this share of what it was at the start, an inertia that shrinks is as good as gone
@@ -75,7 +75,7 @@ class Masses:
             def left(t: float, which: int = which) -> float:
                 return float(self(t, leg.dense(t)[:, 0], w, p)[which])
 
-            end = float(brentq(left, before, after, xtol=1e-15 * max(1.0, abs(after)))) if left(before) > 0 else before
+            end = zero(left, before, after, 1e-15 * max(1.0, abs(after))) if left(before) > 0 else before
             times = np.append(leg.times[leg.times < end], end)
             return replace(leg, times=times, final=leg.dense(end)[:, 0]), self.names[which]
         raise AssertionError("no mass became negative on this leg")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 
 from appell.code import heyoka_code
 from appell.errors import IntegrationError
-from appell.motion import cvodes, dop853, scipy_methods, taylor
 from appell.motion.flow import Flow
 from appell.motion.leg import Leg, Task
 
@@ -25,14 +25,12 @@ class Method:
     reason: str
 
     def integrate(self, task: Task) -> Leg:
-        """One leg."""
-        if self.name == "taylor":
-            return taylor.integrate(task)
-        if self.name == "dop853":
-            return dop853.integrate(task)
-        if self.name == "cvodes":
-            return cvodes.integrate(task)
-        return scipy_methods.integrate(task, self.name)
+        """One leg; only the integrator that is used is imported, most of them bring much of SciPy along."""
+        if self.name in SCIPY:
+            from appell.motion import scipy_methods
+
+            return scipy_methods.integrate(task, self.name)
+        return import_module(f"appell.motion.{self.name}").integrate(task)
 
 
 def choose(

@@ -109,7 +109,7 @@ def _driven(
             formulas[names[label]] = value
         else:
             numbers[label] = number(label, value)
-    system = system.bind(numbers)
+    system = system.bind(numbers) if numbers else system
     if formulas:
         system = System(Code(system.equations.close(formulas), system.code.simd, system.code.build), system.values)
     if not functions and control is None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import brentq
 
 from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
 
@@ -32,6 +31,13 @@ class AnyStepper(Protocol):
         ...
 
 
+def zero(f: Callable[[float], float], a: float, b: float, near: float = 1e-12) -> float:
+    """Where f vanishes between two places at which its signs differ."""
+    from scipy.optimize import brentq  # slow to import, and most runs look for no zero
+
+    return float(brentq(f, a, b, xtol=near, rtol=1e-15, maxiter=200))
+
+
 def first_crossing(task: Task, x_at: Callable[[float], np.ndarray], t0: float, t1: float) -> tuple[float, int] | None:
     """The first time in (t0, t1] at which an open guard falls through zero, and which."""
     times = np.linspace(t0, t1, LOOKS + 1)
@@ -47,7 +53,7 @@ def first_crossing(task: Task, x_at: Callable[[float], np.ndarray], t0: float, t
 
         bracket = _first_bracket(times, values[:, k], rates[:, k], value, rate)
         if bracket is not None:
-            root = float(brentq(value, *bracket, xtol=1e-15 * max(1.0, abs(t1)), rtol=1e-15, maxiter=200))
+            root = zero(value, *bracket, 1e-15 * max(1.0, abs(t1)))
             if found is None or root < found[0]:
                 found = (root, int(k))
     return found
@@ -68,7 +74,7 @@ def _first_bracket(
     for i in range(times.size - 1):
         before, after, g, later = times[i], times[i + 1], values[i], values[i + 1]
         if (g > 0) == (later > 0) and rates[i] * rates[i + 1] < 0:
-            turn = brentq(rate, before, after)
+            turn = zero(rate, before, after)
             if g > 0:
                 after, later = turn, value(turn)
             else:
