@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from appell.errors import AppellError as AppellError
     from appell.formulation.abstract import derive as derive
     from appell.formulation.gibbs_appell import GibbsAppell as GibbsAppell
+    from appell.formulation.lyapunov_elimination import LyapunovElimination as LyapunovElimination
     from appell.formulation.multipliers import Multipliers as Multipliers
     from appell.formulation.quasi_accelerations import QuasiAccelerations as QuasiAccelerations
     from appell.formulation.relative_motion import RelativeMotion as RelativeMotion
+    from appell.formulation.shulgin import Shulgin as Shulgin
     from appell.formulation.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
     from appell.formulation.voronets import Voronets as Voronets
     from appell.model.body import Particle as Particle
@@ -72,9 +74,11 @@ _HOME = {
     "errors": "AppellError",
     "formulation.abstract": "derive",
     "formulation.gibbs_appell": "GibbsAppell",
+    "formulation.lyapunov_elimination": "LyapunovElimination",
     "formulation.multipliers": "Multipliers",
     "formulation.quasi_accelerations": "QuasiAccelerations",
     "formulation.relative_motion": "RelativeMotion",
+    "formulation.shulgin": "Shulgin",
     "formulation.udwadia_kalaba": "UdwadiaKalaba",
     "formulation.voronets": "Voronets",
     "model.body": "Particle RigidBody",

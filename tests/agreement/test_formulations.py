@@ -5,6 +5,7 @@ import pytest
 
 import appell as ap
 from appell.errors import FormulationError
+from appell.formulation.abstract import kinds
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import (
     jacobian_at,
@@ -92,6 +93,26 @@ def test_voronets(case):
             ap.derive(model, ap.Voronets())
     else:
         assert_close(accelerations(model, ap.Voronets(), states), expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"explicit": False}, {"drift": 5.0}], ids=["(15)", "(14)", "drawn"])
+def test_shulgin(case, options):
+    _, model, states, expected = case
+    refused = kinds(Mechanics(model)) - {"holonomic"}
+    if refused:
+        with pytest.raises(FormulationError, match=f"Shulgin accepts .* {sorted(refused)[0]}"):
+            ap.derive(model, ap.Shulgin(**options))
+    else:
+        assert_close(accelerations(model, ap.Shulgin(**options), states), expected)
+
+
+def test_lyapunov_elimination(case):
+    name, model, states, expected = case
+    if name in SINGULAR:
+        with pytest.raises(FormulationError, match=r"along .* there is no inertia"):
+            ap.derive(model, ap.LyapunovElimination())
+    else:
+        assert_close(accelerations(model, ap.LyapunovElimination(), states), expected)
 
 
 def test_udwadia_kalaba(case):

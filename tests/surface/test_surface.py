@@ -15,7 +15,8 @@ import appell as ap
 
 SOURCE = Path(ap.__file__).parent
 NAMES = """
-    QuasiAccelerations RelativeMotion Stream control drained galerkin integral_principle sprayer
+    LyapunovElimination QuasiAccelerations RelativeMotion Shulgin Stream
+    control drained galerkin integral_principle sprayer
     AppellError Damper Equations Event Force Frame Generalized GibbsAppell Gravity Holonomic Model Motion Multipliers
     Nonholonomic Outcome Particle Potential Prescribed RigidBody Rolling Spring State System Torque UdwadiaKalaba
     Vector Verification Voronets compile coordinates derive inputs library load parameters simulate speeds states t

@@ -27,7 +27,6 @@ from appell.graph.solve import solve_spd
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.model.mass_flow import Stream
-from appell.motion.driver import RESTLESS
 from appell.motion.motion import Motion, Stretch
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
@@ -178,7 +177,9 @@ def fitting(code: Code, time: float, q: np.ndarray, v: np.ndarray, z: np.ndarray
         return code
     jacobian = jacobian_at(equations.mechanics, time, q, v, z, p)
     best = Split.at(jacobian, rows=split.rows)
-    if len(best.rows) != len(split.rows) or split.growth(jacobian) <= RESTLESS * best.growth(jacobian):
+    if len(best.rows) != len(split.rows) or split.growth(jacobian) <= equations.formulation.patience * best.growth(
+        jacobian
+    ):
         return code
     return code.with_split(best)
 

@@ -9,8 +9,7 @@ from appell.code.machine import Machine
 from appell.equations import Equations
 from appell.errors import AppellError
 from appell.formulation import FORMULATIONS
-from appell.formulation.abstract import kinds
-from appell.formulation.udwadia_kalaba import UdwadiaKalaba
+from appell.formulation.abstract import AbstractFormulation, kinds
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
 
@@ -32,7 +31,7 @@ class Rivals:
             if got <= formulation.accepts:
                 equations = formulation().derive(mechanics, split)
                 self._add(formulation.name, equations)
-        if also is not None and (also.formulation.fixed or also.formulation.name not in self._codes):
+        if also is not None and (also.formulation.name not in self._codes or _chosen(also.formulation)):
             speeds = ", ".join(map(str, also.speeds))
             self._add(f"{also.formulation.name} ({speeds})", also)
 
@@ -54,13 +53,13 @@ class Rivals:
     ) -> dict[str, np.ndarray]:
         """q'' by each formulation at a state on the constraints; what is not defined there is left out.
 
-        Udwadia and Kalaba's equation has no value where the free system has no regular mass matrix.
+        Formulations that need a regular mass matrix of the free system have no value where it is singular.
         """
         found = {}
-        for name, (_, machine, speeds) in self._codes.items():
+        for name, (equations, machine, speeds) in self._codes.items():
             u = np.array(speeds(t, q, v, z, p)).ravel()
             value = machine.flat(t, np.concatenate([q, u, z]), w, p)
-            if name == UdwadiaKalaba.name and not self._free_system_regular(t, q, v, z, w, p):
+            if equations.formulation.inertial and not self._free_system_regular(t, q, v, z, w, p):
                 continue
             found[name] = value
         return found
@@ -68,6 +67,11 @@ class Rivals:
     def _free_system_regular(self, *state: object) -> bool:
         M = np.array(self.mechanics.functions["multiplier"](*state)[0])
         return bool(np.linalg.cond(M) < 1e12)
+
+
+def _chosen(formulation: AbstractFormulation) -> bool:
+    """Whether anything about a formulation differs from what it is by itself."""
+    return vars(formulation) != vars(type(formulation)())
 
 
 def _open(equations: Equations) -> ca.SX:

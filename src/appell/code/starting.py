@@ -31,7 +31,7 @@ def given_state(system: System, given: Mapping[str, float], t: float) -> State:
     model, mechanics = system.model, system.equations.mechanics
     q = np.array([given.get(s.label, 0.0) for s in model.coordinates])
     z = np.array([given.get(s.label, 0.0) for s in model.states])
-    if mechanics.position_rows:
+    if mechanics.position_rows and not system.unbound:
         residual = np.array(mechanics.functions["position"](t, q, system.p)[0]).ravel()
         worst = int(np.argmax(np.abs(residual)))
         if abs(residual[worst]) > CLOSE:
@@ -40,7 +40,8 @@ def given_state(system: System, given: Mapping[str, float], t: float) -> State:
                 f"The starting positions violate the constraint {row!r} by {residual[worst]:.3g}. "
                 "Use system.consistent(keep={...}, near={...}) to find positions on the constraints."
             )
-    return _with_velocities(system, q, z, given, {}, t, {})
+    state = _with_velocities(system, q, z, given, {}, t, {})
+    return system.from_x(t, system.to_x(state)) if system.unbound else state
 
 
 def _with_velocities(

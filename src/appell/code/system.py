@@ -118,6 +118,12 @@ class System:
         found.flags.writeable = False
         return found
 
+    @property
+    def unbound(self) -> bool:
+        """Whether states need not lie on the constraints, because the formulation does not put them there."""
+        equations = self.equations
+        return not equations.formulation.movable(equations.mechanics, equations.split)
+
     # Functions of the state x = (q, u, z).
 
     @cached_property
@@ -192,7 +198,8 @@ class System:
     def state(self, given: Mapping[Any, float] | None = None, t: float = 0.0) -> State:
         """A starting state: positions as given (else zero), rates or speeds as given, the rest from the constraints.
 
-        Positions that do not satisfy the constraints are an error; `consistent` finds some that do.
+        Positions that do not satisfy the constraints are an error, unless the formulation lets them be (Shulgin's with
+        `drift` a number); `consistent` finds some that do.
 
         Args:
             given: Values by symbol or name: coordinates, extra states, and rates or speeds.

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from appell.formulation.abstract import AbstractFormulation
 from appell.formulation.gibbs_appell import GibbsAppell
+from appell.formulation.lyapunov_elimination import LyapunovElimination
 from appell.formulation.multipliers import Multipliers
+from appell.formulation.shulgin import Shulgin
 from appell.formulation.udwadia_kalaba import UdwadiaKalaba
 from appell.formulation.voronets import Voronets
 
-FORMULATIONS: tuple[type[AbstractFormulation], ...] = (GibbsAppell, Voronets, Multipliers, UdwadiaKalaba)
+FORMULATIONS: tuple[type[AbstractFormulation], ...] = (
+    GibbsAppell,
+    Voronets,
+    Shulgin,
+    Multipliers,
+    LyapunovElimination,
+    UdwadiaKalaba,
+)

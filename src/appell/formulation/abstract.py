@@ -6,14 +6,17 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import casadi as ca
+import numpy as np
 
 from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.kinematics.chart import Chart, Split
-from appell.kinematics.consistency import sample_split
+from appell.kinematics.consistency import sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
 from appell.model.symbols import Coordinate
+
+RESTLESS = 6.0  # growth of the dependent velocities, against the best choice, at which the choice is changed
 
 
 class AbstractFormulation(ABC):
@@ -24,12 +27,14 @@ class AbstractFormulation(ABC):
         accepts: Kinds of constraint it is valid for: `holonomic`, `linear` and `nonlinear` (in the velocities),
             `acceleration` (on accelerations).
         multipliers: Whether multipliers are among its unknowns.
+        inertial: Whether the mass matrix of the free system must be regular.
         reference: Where it comes from.
     """
 
     name: ClassVar[str]
     accepts: ClassVar[frozenset[str]]
     multipliers: ClassVar[bool] = False
+    inertial: ClassVar[bool] = False
     reference: ClassVar[str] = ""
 
     @abstractmethod
@@ -49,6 +54,30 @@ class AbstractFormulation(ABC):
                 f"{mechanics.model.name!r} has {', '.join(refused)} ones: {', '.join(_named(mechanics, refused))}. "
                 f"Use {' or '.join(able) if able else 'another formulation'}."
             )
+        if self.inertial:
+            self._check_inertia(mechanics)
+
+    def _check_inertia(self, mechanics: Mechanics) -> None:
+        """Refuse a model in which some coordinates have no inertia of their own at a typical state."""
+        rng = np.random.default_rng(7)
+        p = mechanics.sample_values(rng)
+        state = sample_state(mechanics, rng, p, 0.3)
+        if state is None:
+            return
+        w = np.zeros(mechanics.variables.w.numel())
+        M = np.array(mechanics.functions["multiplier"](0.0, *state, w, p)[0])
+        if not np.all(np.isfinite(M)) or np.linalg.cond(M) <= 1e12:
+            return
+        from appell.formulation import FORMULATIONS
+
+        idle = np.abs(np.linalg.svd(M)[2][-1])
+        names = [str(q) for q, share in zip(mechanics.model.coordinates, idle, strict=True) if share > 1e-6]
+        got = kinds(mechanics)
+        able = [f.__name__ for f in FORMULATIONS if got <= f.accepts and not f.inertial]
+        raise FormulationError(
+            f"{self.name} needs the mass matrix of the free system to be regular, but in {mechanics.model.name!r} "
+            f"it is singular: along {', '.join(names)} there is no inertia of their own. Use {' or '.join(able)}."
+        )
 
     def choose(self, mechanics: Mechanics) -> Split:
         """Rows and dependent coordinates for a typical state."""
@@ -58,6 +87,15 @@ class AbstractFormulation(ABC):
     def fixed(self) -> bool:
         """Whether the user chose the speeds, so that they must not be changed during a run."""
         return False
+
+    @property
+    def patience(self) -> float:
+        """Growth of the dependent velocities, against the best choice, at which a run changes the choice."""
+        return RESTLESS
+
+    def movable(self, mechanics: Mechanics, split: Split) -> tuple[int, ...]:
+        """The coordinates a run moves to stay on the position rows: all; none means that it may begin off them."""
+        return tuple(range(len(mechanics.model.coordinates)))
 
 
 def kinds(mechanics: Mechanics) -> set[str]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import casadi as ca
-import numpy as np
 
 from appell.equations import Equations
-from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, free_chart
 from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import sample_state
 from appell.kinematics.mechanics import Mechanics
 
 
@@ -28,23 +25,8 @@ class UdwadiaKalaba(AbstractFormulation):
 
     name = "Udwadia-Kalaba"
     accepts = frozenset({"holonomic", "linear", "nonlinear", "acceleration"})
+    inertial = True
     reference = "Udwadia and Kalaba 1992"
-
-    def check(self, mechanics: Mechanics) -> None:
-        """Refuse also a model whose coordinates have no inertia of their own at a typical state."""
-        super().check(mechanics)
-        rng = np.random.default_rng(7)
-        p = mechanics.sample_values(rng)
-        state = sample_state(mechanics, rng, p, 0.3)
-        if state is None:
-            return
-        w = np.zeros(mechanics.variables.w.numel())
-        M = np.array(mechanics.functions["multiplier"](0.0, *state, w, p)[0])
-        if np.all(np.isfinite(M)) and np.linalg.cond(M) > 1e12:
-            raise FormulationError(
-                f"{self.name} needs the mass matrix of the free system to be regular, but in {mechanics.model.name!r} "
-                "some coordinates have no inertia of their own. Use GibbsAppell, Voronets or Multipliers."
-            )
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """M q'' = F + force of constraint."""

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 MODELS: dict[str, str] = {
     "appell-hamel": "_appell_hamel:appell_hamel",
     "arevalo": "_arevalo:arevalo",
+    "ball-and-beam": "_ball_and_beam:ball_and_beam",
     "bicycle": "_bicycle:bicycle",
     "bricard": "_bricard:bricard",
     "chaplygin-sleigh": "_chaplygin_sleigh:chaplygin_sleigh",
     "constant-speed": "_constant_speed:constant_speed",
+    "delta-robot": "_delta_robot:delta_robot",
     "differential-drive": "_differential_drive:differential_drive",
     "driven-pendulum": "_driven_pendulum:driven_pendulum",
     "four-bar": "_four_bar:four_bar",

@@ -29,7 +29,6 @@ from appell.motion.outcome import Outcome
 from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 
-RESTLESS = 6.0  # growth of the dependent velocities, against the best choice, at which the choice is changed
 ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
 
 
@@ -113,9 +112,9 @@ class Run:
         best = Split.at(jacobian, rows=equations.split.rows)
         if not equations.split.dependent:  # formulations that keep all rates need only the right rows
             return code if len(best.rows) == len(equations.split.rows) else code.with_split(best)
-        if equations.split.growth(jacobian) <= RESTLESS * best.growth(jacobian) and len(best.rows) == len(
-            equations.split.rows
-        ):
+        if equations.split.growth(jacobian) <= equations.formulation.patience * best.growth(jacobian) and len(
+            best.rows
+        ) == len(equations.split.rows):
             return code
         if len(best.rows) >= len(equations.model.coordinates):
             return code
@@ -175,7 +174,10 @@ class Run:
         growth = split.growth(jacobian)
         if growth <= min(self._calm, 1e3):
             self._calm = (
-                max(4.0, RESTLESS * Split.at(jacobian, rows=split.rows).growth(jacobian))
+                max(
+                    4.0,
+                    self.code.equations.formulation.patience * Split.at(jacobian, rows=split.rows).growth(jacobian),
+                )
                 if not np.isfinite(self._calm)
                 else self._calm
             )

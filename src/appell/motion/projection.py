@@ -13,7 +13,7 @@ GOOD = 2e-14  # residuals up to this times the size of the state are rounding
 class Projection:
     """Moves x = (q, u, z) back onto the position rows, and onto the velocity rows where the speeds are redundant.
 
-    The correction is the smallest one in the metric of the mass matrix's diagonal.
+    The correction is the smallest one; where a formulation moves only some coordinates, only of those.
 
     Args:
         code: The equations as functions.
@@ -21,11 +21,13 @@ class Projection:
     """
 
     def __init__(self, code: Code, p: np.ndarray) -> None:
-        mechanics = code.equations.mechanics
+        equations = code.equations
+        mechanics = equations.mechanics
         self.n = len(mechanics.model.coordinates)
         self.speeds = len(code.equations.speeds)
         self.p = p
-        self.holonomic = bool(mechanics.position_rows)
+        self.columns = np.array(equations.formulation.movable(mechanics, equations.split), dtype=int)
+        self.holonomic = bool(mechanics.position_rows) and self.columns.size > 0
         self.redundant = code.equations.chart.redundant
         self._position = Machine(mechanics.functions["position"], simd=False) if self.holonomic else None
         self._velocity = Machine(mechanics.functions["velocity"], simd=False) if mechanics.row_names else None
@@ -52,7 +54,7 @@ class Projection:
             residual, jacobian = self._position(t, q, self.p)
             if np.max(np.abs(residual)) <= GOOD * max(1.0, float(np.max(np.abs(q)))):
                 break
-            q -= np.linalg.lstsq(jacobian, residual[:, 0], rcond=1e-9)[0]
+            q[self.columns] -= np.linalg.lstsq(jacobian[:, self.columns], residual[:, 0], rcond=1e-9)[0]
             changed = True
         return changed
 

@@ -162,7 +162,7 @@ def starting_state(system: System, start: State | Mapping[Any, float] | None) ->
         raise InconsistentStartError(f"The starting value of {bad!r} is not finite.")
     residual = system.residual(start)
     worst = max(residual, key=lambda name: abs(residual[name]), default=None)
-    if worst is not None and not abs(residual[worst]) < 1e-7:
+    if worst is not None and not system.unbound and not abs(residual[worst]) < 1e-7:
         raise InconsistentStartError(
             f"The start violates the constraint {worst!r} by {residual[worst]:.3g}. "
             "Use system.consistent(keep={...}, near={...}) to find a state on the constraints."
