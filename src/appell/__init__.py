@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from appell.formulation.voronets import Voronets as Voronets
     from appell.model.body import Particle as Particle
     from appell.model.body import RigidBody as RigidBody
+    from appell.model.chain import Chain as Chain
     from appell.model.constraint import Holonomic as Holonomic
     from appell.model.constraint import Nonholonomic as Nonholonomic
     from appell.model.constraint import Prescribed as Prescribed
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from appell.model.force import Torque as Torque
     from appell.model.frame import Frame as Frame
     from appell.model.frame import Vector as Vector
+    from appell.model.joint import Joint as Joint
     from appell.model.mass_flow import Stream as Stream
     from appell.model.mass_flow import drained as drained
     from appell.model.model import Model as Model
@@ -82,9 +84,11 @@ _HOME = {
     "formulation.udwadia_kalaba": "UdwadiaKalaba",
     "formulation.voronets": "Voronets",
     "model.body": "Particle RigidBody",
+    "model.chain": "Chain",
     "model.constraint": "Holonomic Nonholonomic Prescribed Rolling",
     "model.force": "Damper Force Generalized Gravity Potential Spring Torque",
     "model.frame": "Frame Vector",
+    "model.joint": "Joint",
     "model.mass_flow": "Stream drained",
     "model.model": "Model",
     "model.symbols": "coordinates inputs parameters speeds states t",

@@ -21,6 +21,7 @@ NAMES = """
     Nonholonomic Outcome Particle Potential Prescribed RigidBody Rolling Spring State System Torque UdwadiaKalaba
     Vector Verification Voronets compile coordinates derive inputs library load parameters simulate speeds states t
     verify
+    Chain Joint
 """.split()
 
 

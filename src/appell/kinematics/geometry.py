@@ -284,6 +284,8 @@ def _rodrigues(k: ca.SX, angle: ca.SX) -> ca.SX:
     """cos a 1 + sin a [k x] + (1 - cos a) k k'; for a coordinate axis only the entries of that plane."""
     numbers = [float(k[i]) if k[i].is_constant() else None for i in range(3)]
     s, c = ca.sin(angle), ca.cos(angle)
+    if angle.is_constant():
+        s, c = (ca.SX(round(x) if abs(x - round(x)) < 1e-15 else x) for x in (float(s), float(c)))
     if None not in numbers and sorted(abs(e) for e in numbers if e is not None) == [0, 0, 1]:
         axis = next(i for i in range(3) if numbers[i])
         i, j = (axis + 1) % 3, (axis + 2) % 3

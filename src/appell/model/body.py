@@ -6,18 +6,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import Frame, Vector
+from appell.model.frame import Frame, Vector, exact_zero
 from appell.model.symbols import Evolving
 
 Content = sp.Expr | Vector | Frame
 """What formulas stand in: formulas themselves, vectors, frames."""
 
 
-def _mass(name: str, mass: Any) -> sp.Expr:
-    mass = sp.sympify(mass)
+def mass_formula(name: str, mass: Any) -> sp.Expr:
+    """A mass as a formula; a number must be finite and not negative.
+
+    Args:
+        name: Name of the body, for messages.
+        mass: What was given.
+    """
+    mass = exact_zero(sp.sympify(mass))
     if mass.has(sp.nan, sp.oo, -sp.oo, sp.zoo) or (mass.is_number and mass.is_real is False):
         raise ModelError(f"The mass of {name!r} must be a finite real number, got {mass}.")
     if mass.is_number and mass < 0:
@@ -40,7 +47,7 @@ class Particle:
     center: Vector
 
     def __init__(self, name: str, mass: Any, center: Vector) -> None:
-        mass = _mass(name, mass)
+        mass = mass_formula(name, mass)
         if mass == 0:
             raise ModelError(f"The mass of the particle {name!r} is zero; give it a mass or leave the particle out.")
         if not isinstance(center, Vector):
@@ -78,8 +85,8 @@ class RigidBody:
             raise ModelError(f"The center of {name!r} must be a point such as ground.point(x, y), got {center!r}.")
         if not isinstance(frame, Frame):
             raise ModelError(f"The frame of {name!r} must be an appell.Frame, got {frame!r}.")
-        tensor = _tensor(name, inertia)
-        mass = _mass(name, mass)
+        tensor = inertia_tensor(name, inertia)
+        mass = mass_formula(name, mass)
         if mass == 0 and tensor.is_zero_matrix:
             raise ModelError(f"The body {name!r} has neither mass nor inertia; give it one or leave it out.")
         for attribute, value in (
@@ -132,11 +139,19 @@ class RigidBody:
         return frame
 
 
-def _tensor(name: str, inertia: Any) -> sp.Matrix:
+def inertia_tensor(name: str, inertia: Any) -> sp.Matrix:
+    """A symmetric 3 by 3 matrix from three moments, six entries or a matrix.
+
+    Args:
+        name: Name of the body, for messages.
+        inertia: What was given.
+    """
+    if isinstance(inertia, np.ndarray | list | tuple) and len(inertia) == 3 and isinstance(inertia[0], _ROWS):
+        inertia = sp.Matrix([list(row) for row in inertia])
     if isinstance(inertia, sp.MatrixBase):
         if inertia.shape != (3, 3) or not (inertia - inertia.T).is_zero_matrix:
             raise ModelError(f"The inertia of {name!r} must be a symmetric 3 by 3 matrix, got {inertia}.")
-        return sp.Matrix(inertia)
+        return _checked_tensor(name, sp.Matrix(inertia))
     values = [sp.sympify(e) for e in inertia] if isinstance(inertia, Iterable) else [sp.sympify(inertia)]
     if len(values) == 3:
         tensor = sp.diag(*values)
@@ -147,9 +162,19 @@ def _tensor(name: str, inertia: Any) -> sp.Matrix:
         raise ModelError(
             f"The inertia of {name!r} needs 3 moments (Ixx, Iyy, Izz), 6 entries or a 3 by 3 matrix; got {len(values)}."
         )
+    return _checked_tensor(name, tensor)
+
+
+_ROWS = (np.ndarray, list, tuple)
+
+
+def _checked_tensor(name: str, tensor: sp.Matrix) -> sp.Matrix:
     for moment in tensor.diagonal():
         if moment.is_number and (not moment.is_finite or moment < 0):
             raise ModelError(f"The moments of inertia of {name!r} must be finite and not negative, got {moment}.")
+    for product in (tensor[0, 1], tensor[1, 2], tensor[2, 0]):
+        if product.is_number and not product.is_finite:
+            raise ModelError(f"The products of inertia of {name!r} must be finite, got {product}.")
     return tensor
 
 

@@ -23,12 +23,17 @@ Triple = tuple[sp.Expr, sp.Expr, sp.Expr]
 
 def triple(values: Iterable[Any], what: str) -> Triple:
     """Three SymPy numbers or formulas; two are completed by a zero."""
-    given = [sp.sympify(value) for value in values]
+    given = [exact_zero(sp.sympify(value)) for value in values]
     if len(given) == 2:
         given.append(sp.Integer(0))
     if len(given) != 3:
         raise ModelError(f"{what} needs two or three components, got {len(given)}: {given}.")
     return given[0], given[1], given[2]
+
+
+def exact_zero(value: sp.Expr) -> sp.Expr:
+    """The same formula, with the float 0.0 as the number zero, which SymPy tells apart."""
+    return sp.Integer(0) if value.is_Float and not value else value
 
 
 def unit_axis(axis: Any) -> Triple:

@@ -1,0 +1,385 @@
+"""Robots: chains and trees of one-freedom joints, by screws, by Denavit-Hartenberg rows or from a URDF file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from appell.errors import MissingValueError, ModelError
+from appell.model.body import RigidBody
+from appell.model.chain_data import ChainData
+from appell.model.force import AbstractForce, Generalized, Gravity
+from appell.model.frame import Frame, Triple, Vector, triple
+from appell.model.joint import Joint, Link
+from appell.model.model import Model
+from appell.model.placement import Placement, finite
+from appell.model.screw_joints import links_from_joints
+from appell.model.screws import pseudo_inertia
+from appell.model.symbols import Coordinate, Evolving, Input, Time, coordinates, inputs, key
+
+
+class Chain(Model):
+    r"""A robot: $T_i = T_{parent(i)}\,M_i\,e^{\hat A_i q_i}$, a tree of revolute, prismatic and helical joints.
+
+    A chain is a `Model`: its joints are the coordinates, its links the bodies, one drive for each joint is an input
+    (`tau1`, or `tau_NAME` for a joint with a name), and gravity acts. Every formulation, `verify`, `simulate` apply to
+    it, and `chain.add(...)` gives a model with constraints, other bodies, forces and mass flows in it.
+
+    Args:
+        joints: The joints with their links, each described at home, that is with all joints at zero.
+        gravity: Acceleration of free fall in ground axes.
+        tool: Where the tool is in the frame of its link: three components or a 4 by 4 matrix.
+        tool_link: Name (or number from 0) of the link that carries the tool; the last one if left out.
+        name: A name for reports.
+        description: What it is and where it comes from.
+        values: Suggested numbers of parameters; the drives have 0 unless given.
+        start: A suggested starting state; joints left out start from rest at zero.
+        until: A suggested length of a run.
+
+    Example:
+        >>> import appell as ap
+        >>> arm = ap.Chain(
+        ...     [
+        ...         ap.Joint("z", at=(0, 0, 0), mass=3, center=(0.25, 0, 0), inertia=(0.004, 0.0625, 0.063)),
+        ...         ap.Joint("z", at=(0.5, 0, 0), mass=2, center=(0.2, 0, 0), inertia=(0.002, 0.027, 0.028)),
+        ...     ],
+        ...     gravity=(0, -9.81, 0),
+        ...     tool=(0.4, 0, 0),
+        ...     name="planar arm",
+        ... )
+        >>> arm
+        Chain 'planar arm': 2 joints RR, 2 bodies, 2 forces, 0 constraint rows, inputs tau1 tau2, no parameters
+        >>> arm.pose([0.0, 1.5707963267948966])[:3, 3].round(12).tolist()
+        [0.5, 0.4, 0.0]
+
+    Reference: Brockett 1984; Negrean et al. 2025, (71)-(81).
+    """
+
+    links: tuple[Link, ...]
+    frames: tuple[Frame, ...]
+    gravity: Triple
+    tool: Placement
+    tool_link: int
+    markers: Mapping[str, tuple[int, Placement]]
+    tool_values: Mapping[str, float]
+    """Suggested numbers of letters that only the tool has, and that are therefore no parameters of the model."""
+
+    def __init__(
+        self,
+        joints: Iterable[Joint],
+        gravity: Iterable[Any] = (0, 0, -9.81),
+        tool: Any = None,
+        tool_link: str | int | None = None,
+        name: str = "chain",
+        description: str = "",
+        values: Mapping[Any, float] | None = None,
+        start: Mapping[Any, float] | None = None,
+        until: float = 10.0,
+    ) -> None:
+        links = links_from_joints(tuple(joints))
+        self._build(links, gravity, tool, tool_link, name, description, values, start, until, {})
+
+    def _build(
+        self,
+        links: Sequence[Link],
+        gravity: Iterable[Any],
+        tool: Any,
+        tool_link: str | int | None,
+        name: str,
+        description: str,
+        values: Mapping[Any, float] | None,
+        start: Mapping[Any, float] | None,
+        until: float,
+        markers: Mapping[str, tuple[int, Placement]],
+    ) -> None:
+        if not links:
+            raise ModelError("A chain needs at least one joint that moves.")
+        _check_moved_mass(links)
+        fields: dict[str, Any] = {
+            "links": tuple(links),
+            "gravity": finite(triple(gravity, "The gravity of a chain"), "The gravity of a chain"),
+            "tool": Placement.of(tool, "The tool"),
+            "markers": dict(markers),
+        }
+        for attribute, value in fields.items():
+            object.__setattr__(self, attribute, value)
+        object.__setattr__(self, "tool_link", len(links) - 1 if tool_link is None else self.index(tool_link))
+        q = _letters(coordinates, [link.joint for link in links], [link.kind for link in links])
+        drives = _letters(inputs, [_drive(link.joint) for link in links], [link.kind for link in links])
+        ground = Frame("ground")
+        frames = _frames(ground, links, q)
+        object.__setattr__(self, "frames", frames)
+        forces: list[AbstractForce] = [Generalized(dict(zip(q, drives, strict=True)), "drives")]
+        if any(e != 0 for e in self.gravity):
+            forces.insert(0, Gravity(ground.vector(*self.gravity)))
+        bodies = [
+            RigidBody(link.name, link.mass, frame.point(*link.center), frame, link.inertia)
+            for link, frame in zip(links, frames, strict=True)
+            if link.mass != 0 or not link.inertia.is_zero_matrix
+        ]
+        given = {key(s): value for s, value in (values or {}).items()}
+        elsewhere = {s.name for e in (*self.gravity, *_formulas(links)) for s in e.free_symbols}
+        alone = {s.name for s in self.tool.matrix.free_symbols} - elsewhere
+        object.__setattr__(self, "tool_values", {name: given.pop(name) for name in sorted(alone & set(given))})
+        begin = {key(s): value for s, value in (start or {}).items()}
+        super().__init__(
+            ground,
+            q,
+            bodies,
+            forces,
+            name=name,
+            description=description,
+            values={**{s.label: 0.0 for s in drives}, **given},
+            start={**{s.label: 0.0 for s in q}, **{s.rate.label: 0.0 for s in q}, **begin},
+            until=until,
+        )
+
+    def __repr__(self) -> str:
+        letters = "".join(link.kind[0].upper() for link in self.links)
+        count = f"{len(self.links)} joint{'s' * (len(self.links) > 1)} {letters}"
+        return super().__repr__().replace("Model", "Chain", 1).replace(_counted(self), count, 1)
+
+    def index(self, link: str | int) -> int:
+        """The number of a link, from 0.
+
+        Args:
+            link: Name of the link or of its joint, or the number itself.
+        """
+        names = [e.name for e in self.links]
+        joints = [e.joint for e in self.links]
+        if isinstance(link, str):
+            for listed in (names, joints):
+                if link in listed:
+                    return listed.index(link)
+        elif -len(names) <= link < len(names):
+            return int(link) % len(names)
+        raise ModelError(f"{link!r} is no link of this chain; there are: {', '.join(names)}.")
+
+    def frame(self, link: str | int) -> Frame:
+        """The frame of a link or of a marker, to attach forces, constraints and other bodies to.
+
+        Args:
+            link: Name of a link, a joint or a marker, or the number of a link.
+        """
+        if isinstance(link, str) and link in self.markers:
+            carrier, place = self.markers[link]
+            return place.frame(self.frames[carrier] if carrier >= 0 else self.ground, link)
+        return self.frames[self.index(link)]
+
+    @property
+    def tool_frame(self) -> Frame:
+        """The frame of the tool; its origin is the tool point."""
+        return self.tool.frame(self.frames[self.tool_link], "tool")
+
+    @property
+    def tool_point(self) -> Vector:
+        """The tool point."""
+        return self.tool_frame.origin
+
+    @cached_property
+    def symbolic(self) -> ChainData:
+        """All data as SymPy formulas, for kinematics in symbols."""
+        links = self.links
+        home = [_array(link.before.matrix * link.after.matrix) for link in links]
+        return ChainData(
+            tuple(link.parent for link in links),
+            tuple(0 if link.kind == "prismatic" else 1 for link in links),
+            np.array([link.pitch for link in links], dtype=object),
+            np.stack(home),
+            np.stack([_body_screw(link) for link in links]),
+            np.stack([pseudo_inertia(e.mass, np.array(e.center), _array(e.inertia)) for e in links]),
+            np.array(self.gravity, dtype=object),
+            _array(self.tool.matrix),
+            self.tool_link,
+        )
+
+    def numbers(self, values: Mapping[Any, float] | None = None) -> ChainData:
+        """All data as arrays of floats.
+
+        Args:
+            values: Numbers of parameters; the suggested ones where none is given.
+        """
+        if not values:
+            return self._suggested_numbers
+        known = {**self.values, **self.tool_values, **{key(s): float(value) for s, value in values.items()}}
+        data = self.symbolic
+        arrays = {
+            name: _numbers(getattr(data, name), known)
+            for name in ("pitch", "relative", "screws", "pseudo", "gravity", "tool")
+        }
+        return ChainData(data.parents, data.revolute, tool_body=data.tool_body, **arrays)
+
+    @cached_property
+    def _suggested_numbers(self) -> ChainData:
+        return self.numbers(self.values or {"": 0.0})
+
+    def series(self, order: int) -> np.ndarray:
+        """The letters q, q', ... up to an order in the columns, to be given to the kinematics of `symbolic`.
+
+        Args:
+            order: The highest derivative.
+        """
+        return np.array([[q.derivative(k) for k in range(order + 1)] for q in self.coordinates], dtype=object)
+
+    def poses(self, q: Any = None, values: Mapping[Any, float] | None = None) -> np.ndarray:
+        """T_i, the poses of all link frames in the ground, of shape (..., n, 4, 4).
+
+        Args:
+            q: Joint variables, of shape (..., n); left out: formulas in the coordinates.
+            values: Numbers of parameters.
+        """
+        data, Q = self._asked(q, values)
+        return data.poses(Q)[0]
+
+    def pose(self, q: Any = None, link: str | int | None = None, values: Mapping[Any, float] | None = None) -> Any:
+        """The pose of the tool, or of a link, in the ground, of shape (..., 4, 4).
+
+        Args:
+            q: As for `poses`.
+            link: Name or number of a link; the tool if left out.
+            values: Numbers of parameters.
+        """
+        data, Q = self._asked(q, values)
+        if link is None:
+            return data.poses(Q)[0][..., self.tool_link, :, :] @ data.tool
+        return data.poses(Q)[0][..., self.index(link), :, :]
+
+    def jacobian(
+        self,
+        q: Any = None,
+        link: str | int | None = None,
+        point: Iterable[Any] = (0, 0, 0),
+        values: Mapping[Any, float] | None = None,
+    ) -> np.ndarray:
+        r"""$J_j = (v_j + \omega_j\times p;\ \omega_j)$, of shape (..., 6, n): velocity of a point, angular velocity.
+
+        Both are in ground axes.
+
+        Args:
+            q: As for `poses`.
+            link: Name or number of a link; the tool if left out.
+            point: A point of the link, in its frame.
+            values: Numbers of parameters.
+        """
+        data, Q = self._asked(q, values)
+        return data.jacobian(Q, None if link is None else self.index(link), tuple(point))[0]
+
+    def differential(
+        self,
+        link: str | int,
+        joints: Iterable[str | int],
+        q: Any = None,
+        values: Mapping[Any, float] | None = None,
+    ) -> np.ndarray:
+        r"""$A_{i;j_1\ldots j_s} = \partial^s T_i/\partial q_{j_1}\cdots\partial q_{j_s}$ of any order s.
+
+        Args:
+            link: Name or number i of the link, from 0.
+            joints: Names or numbers of the joints to differentiate by, in any order, repetitions allowed.
+            q: As for `poses`.
+            values: Numbers of parameters.
+
+        Returns:
+            An array of shape (..., 4, 4).
+        """
+        data, Q = self._asked(q, values)
+        return data.differential(Q, self.index(link), [self.index(j) for j in joints])[0]
+
+    def _asked(self, q: Any, values: Mapping[Any, float] | None) -> tuple[ChainData, np.ndarray]:
+        """Numbers or formulas, whichever the joint variables are, with a column of order zero."""
+        if q is None:
+            return self.symbolic, self.series(0)
+        q = np.asarray(q)
+        if q.ndim == 0 or q.shape[-1] != len(self.links):
+            raise ModelError(f"This chain has {len(self.links)} joints; got joint variables of shape {q.shape}.")
+        if q.dtype == object:
+            return self.symbolic, q[..., None]
+        if not np.isfinite(q).all():
+            bad = self.links[int(np.argwhere(~np.isfinite(q))[0][-1])].joint
+            raise ModelError(f"The variable of the joint {bad!r} must be a finite number.")
+        return self.numbers(values), q.astype(float)[..., None]
+
+
+def _frames(ground: Frame, links: Sequence[Link], q: Sequence[Coordinate]) -> tuple[Frame, ...]:
+    frames: list[Frame] = []
+    for link, x in zip(links, q, strict=True):
+        outer = ground if link.parent < 0 else frames[link.parent]
+        seat = link.before.frame(outer, f"seat of {link.joint}")
+        if link.kind == "prismatic":
+            moving = seat.slide(x, link.axis, name=link.name)
+        else:
+            moving = seat.pin(x, link.axis, [link.pitch * x * k for k in link.axis], link.name)
+        frames.append(link.after.frame(moving, link.name))
+    return tuple(frames)
+
+
+def _body_screw(link: Link) -> np.ndarray:
+    """A_i = Ad(F_i^-1) (k, h k), or (0, k) for a prismatic joint."""
+    k, R = sp.Matrix(link.axis), link.after.rotation
+    if link.kind == "prismatic":
+        return np.array([*[sp.Integer(0)] * 3, *(R.T * k)], dtype=object)
+    # The axis passes the origin of the joint's frame, which is at -R'f in the link's frame.
+    w, point = R.T * k, -R.T * sp.Matrix(link.after.shift)
+    return np.array([*w, *(point.cross(w) + link.pitch * w)], dtype=object)
+
+
+def _array(matrix: sp.Matrix) -> np.ndarray:
+    return np.array(matrix.tolist(), dtype=object)
+
+
+def _numbers(array: np.ndarray, values: Mapping[str, float]) -> np.ndarray:
+    result = np.empty(array.shape)
+    for place, formula in np.ndenumerate(array):
+        formula = sp.sympify(formula)
+        for s in sorted(formula.free_symbols, key=str):
+            if isinstance(s, Evolving | Input | Time):
+                raise ModelError(f"The chain has {formula} in its data, which is no constant: {s} changes.")
+            if getattr(s, "label", str(s)) not in values:
+                raise MissingValueError(
+                    f"The parameter {s} of the chain has no number; give values={{{str(s)!r}: ...}}."
+                )
+        if formula.free_symbols:
+            formula = formula.subs({s: values[s.label] for s in formula.free_symbols})
+        result[place] = float(formula)
+    return result
+
+
+def _letters(make: Any, names: Sequence[str], kinds: Sequence[str]) -> tuple[Any, ...]:
+    turning, sliding = ("rad", "m") if make is coordinates else ("N*m", "N")
+    made = make(" ".join(names), " ".join(sliding if kind == "prismatic" else turning for kind in kinds))
+    return made if isinstance(made, tuple) else (made,)
+
+
+def _drive(joint: str) -> str:
+    return f"tau{joint[1:]}" if joint[0] == "q" and joint[1:].isdigit() else f"tau_{joint}"
+
+
+def _formulas(links: Sequence[Link]) -> list[sp.Expr]:
+    found: list[sp.Expr] = []
+    for link in links:
+        found += [link.mass, *link.center, *link.inertia, *link.axis, link.pitch]
+        for place in (link.before, link.after):
+            found += [*place.shift, *(e for k, angle in place.turns for e in (*k, angle))]
+    return found
+
+
+def _counted(model: Model) -> str:
+    n = len(model.coordinates)
+    return f"{n} coordinate{'s' * (n > 1)}"
+
+
+def _check_moved_mass(links: Sequence[Link]) -> None:
+    """Every joint must move something that has inertia."""
+    heavy = [link.mass != 0 or not link.inertia.is_zero_matrix for link in links]
+    for i in reversed(range(len(links))):
+        if not heavy[i]:
+            raise ModelError(
+                f"The link {links[i].name!r} and all that the joint {links[i].joint!r} carries have no mass and no "
+                "inertia, so that nothing says how it moves; give the link a mass, or fix the joint."
+            )
+        if links[i].parent >= 0:
+            heavy[links[i].parent] = True

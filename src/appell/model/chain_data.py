@@ -1,0 +1,168 @@
+"""The numbers (or formulas) of a chain as arrays, and its kinematics by products of exponentials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from appell.errors import ModelError
+from appell.graph.jets import Jet, from_derivatives, product, to_derivatives
+from appell.model.screws import adjoint, carried, exponential, hat, spatial_inertia, zeros
+
+
+@dataclass(frozen=True, eq=False)
+class ChainData:
+    r"""A tree of one-freedom joints: $T_i = T_{parent(i)}\,M_i\,e^{\hat A_i q_i}$.
+
+    All arrays have one entry per joint, parents before children; floats, or SymPy formulas in arrays of objects.
+    Six-vectors have the angular part first.
+
+    Attributes:
+        parents: Index of the joint that carries each joint; -1 is the ground.
+        revolute: 1 for a joint that turns (revolute, helical), 0 for a prismatic one: Delta of the source.
+        pitch: Advance per radian; zero unless helical.
+        relative: M_i, pose of body frame i in that of its parent at q = 0, of shape (n, 4, 4).
+        screws: A_i, screw of joint i in the axes of its own body frame, of shape (n, 6).
+        pseudo: I_ps, 4 by 4 pseudo-inertia of body i about the origin of its frame, in its axes.
+        gravity: Acceleration of free fall in ground axes.
+        tool: Pose of the tool in the frame of body `tool_body`.
+        tool_body: Index of the body that carries the tool.
+    """
+
+    parents: tuple[int, ...]
+    revolute: tuple[int, ...]
+    pitch: np.ndarray
+    relative: np.ndarray
+    screws: np.ndarray
+    pseudo: np.ndarray
+    gravity: np.ndarray
+    tool: np.ndarray
+    tool_body: int
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.parents)
+
+    @cached_property
+    def spatial(self) -> np.ndarray:
+        """G_i = [[I, [h x]], [-[h x], m 1]], spatial inertia about the origin of body frame i, of shape (n, 6, 6)."""
+        return spatial_inertia(self.pseudo)
+
+    @cached_property
+    def home(self) -> np.ndarray:
+        """T_i0, poses of the body frames in the ground at q = 0, of shape (n, 4, 4)."""
+        return self.poses(zeros((self.n, 1), self.screws))[0]
+
+    @cached_property
+    def home_screws(self) -> np.ndarray:
+        """xi_i = Ad(T_i0) A_i, the screws at home in ground axes, of shape (n, 6)."""
+        return np.stack([adjoint(T) @ A for T, A in zip(self.home, self.screws, strict=True)])
+
+    @cached_property
+    def paths(self) -> tuple[tuple[int, ...], ...]:
+        """For each body the joints from the ground to it, itself included."""
+        found: list[tuple[int, ...]] = []
+        for i, parent in enumerate(self.parents):
+            found.append((*(found[parent] if parent >= 0 else ()), i))
+        return tuple(found)
+
+    # Kinematics. Q has shape (..., n, K+1), column r being q^(r); results have the order of the derivative first.
+
+    def _pose_jets(self, q: Jet) -> list[Jet]:
+        found: list[Jet] = []
+        for i, parent in enumerate(self.parents):
+            own = self.relative[i] @ exponential(self.screws[i], q[..., i])
+            found.append(product(found[parent], own) if parent >= 0 else own)
+        return found
+
+    def _jets(self, Q: Any) -> Jet:
+        Q = _array(Q)
+        if Q.ndim < 2 or Q.shape[-2] != self.n:
+            raise ModelError(
+                f"Q needs the shape (..., {self.n}, K+1): q and its derivatives in the columns, one row for each "
+                f"joint; got {Q.shape}."
+            )
+        return from_derivatives(np.moveaxis(Q, -1, 0))
+
+    def poses(self, Q: Any) -> np.ndarray:
+        """T_i^(k), time derivatives of all poses, of shape (K+1, ..., n, 4, 4).
+
+        Args:
+            Q: Joint variables and their time derivatives in the columns, of shape (..., n, K+1).
+        """
+        return to_derivatives(np.stack(self._pose_jets(self._jets(Q)), axis=-3))
+
+    def spatial_screws(self, Q: Any) -> np.ndarray:
+        """S_j^(k), time derivatives of the instantaneous screws in ground axes, of shape (K+1, ..., n, 6).
+
+        Args:
+            Q: As for `poses`.
+        """
+        poses = self._pose_jets(self._jets(Q))
+        return to_derivatives(np.stack([carried(T, A) for T, A in zip(poses, self.screws, strict=True)], axis=-2))
+
+    def jacobian(self, Q: Any, body: int | None = None, point: Any = (0, 0, 0)) -> np.ndarray:
+        r"""$J_j = (v_j + \omega_j\times p;\ \omega_j)$ and its derivatives, of shape (K+1, ..., 6, n).
+
+        Rows: velocity of the point, then angular velocity of the body, in ground axes.
+
+        Args:
+            Q: As for `poses`.
+            body: Index of the body; the tool if left out.
+            point: A point of that body in its frame (or of the tool in the tool's).
+        """
+        point = _array(point)
+        if body is None:
+            body, point = self.tool_body, self.tool[:3, :3] @ point + self.tool[:3, 3]
+        poses = self._pose_jets(self._jets(Q))
+        T = poses[body]
+        p = T[..., :3, :3] @ point + T[..., :3, 3]
+        columns = []
+        for j in range(self.n):
+            if j not in self.paths[body]:
+                columns.append(zeros((*p.shape[:-1], 6), p))
+                continue
+            S = carried(poses[j], self.screws[j])
+            w, v = S[..., :3], S[..., 3:]
+            v = np.stack([v[k] + sum(np.cross(w[i], p[k - i]) for i in range(k + 1)) for k in range(len(p))])
+            columns.append(np.concatenate([v, w], axis=-1))
+        return to_derivatives(np.stack(columns, axis=-1))
+
+    def differential(self, Q: Any, body: int, joints: Iterable[int]) -> np.ndarray:
+        r"""$A_{i;j_1\ldots j_s} = \partial^s T_i/\partial q_{j_1}\cdots\partial q_{j_s}$ and its time derivatives.
+
+        $$ A_{i;j_1\ldots j_s} = \hat S_{j_1}\hat S_{j_2}\cdots\hat S_{j_s} T_i, \qquad j_1\le\ldots\le j_s . $$
+        Zero if a joint does not carry the body; the order in which the joints are given does not matter.
+
+        Args:
+            Q: As for `poses`.
+            body: Index i of the body.
+            joints: The joints j_1 ... j_s, any number of them.
+
+        Returns:
+            An array of shape (K+1, ..., 4, 4).
+        """
+        poses = self._pose_jets(self._jets(Q))
+        result = poses[body]
+        for j in sorted(joints, reverse=True):
+            if j not in self.paths[body]:
+                return zeros(result.shape, result)
+            result = product(hat(carried(poses[j], self.screws[j])), result)
+        return to_derivatives(result)
+
+    def subtree(self, joint: int) -> Sequence[int]:
+        """The bodies that a joint carries."""
+        return [i for i in range(self.n) if joint in self.paths[i]]
+
+
+def _array(values: Any) -> np.ndarray:
+    """Floats where possible, else an array of objects."""
+    try:
+        return np.asarray(values, dtype=float)
+    except TypeError:
+        return np.asarray(values, dtype=object)

@@ -1,0 +1,142 @@
+"""From joints described at home in ground axes to links described each in its parent."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.model.body import inertia_tensor, mass_formula
+from appell.model.frame import Triple, triple
+from appell.model.joint import Joint, Link, checked_axis, checked_kind, order
+from appell.model.placement import Placement, axis_angle, finite
+
+
+def links_from_joints(joints: Sequence[Joint]) -> list[Link]:
+    """Links with parents before children, from joints described at home.
+
+    Args:
+        joints: What the user gave.
+    """
+    for joint in joints:
+        if not isinstance(joint, Joint):
+            raise ModelError(f"A chain is made of appell.Joint(...), got {joint!r}.")
+    names = [joint.name or f"q{i}" for i, joint in enumerate(joints, 1)]
+    parents = [_parent(joint, i, names) for i, joint in enumerate(joints)]
+    ranks = order(names, parents)
+    homes: dict[str, Placement] = {}
+    links: list[Link] = []
+    for i in ranks:
+        joint, name = joints[i], names[i]
+        at = finite(triple(joint.at, f"The point of the joint {name!r}"), f"The point of the joint {name!r}")
+        home = (
+            Placement.of(joint.frame, f"the frame of the joint {name!r}") if joint.frame is not None else Placement(at)
+        )
+        homes[name] = home
+        k = checked_axis(joint.axis, name)
+        pitch = checked_kind(joint.kind, joint.pitch, name)
+        axis = _tidy(home.rotation.T * sp.Matrix(k))
+        arm = _tidy(home.rotation.T * (sp.Matrix(at) - sp.Matrix(home.shift)))
+        parent = parents[i]
+        seat = home if parent is None else relative(homes[parent], home)
+        after = Placement(triple((0, 0, 0), "A shift"))
+        if joint.kind != "prismatic" and any(e != 0 for e in sp.Matrix(arm).cross(sp.Matrix(axis))):
+            shift = sp.Matrix(seat.shift) + seat.rotation * sp.Matrix(arm)
+            seat = Placement(_tidy(shift), seat.turns)
+            after = Placement(triple((-e for e in arm), "A shift"))
+        link = joint.link or f"link{i + 1}"
+        index = -1 if parent is None else next(r for r, e in enumerate(links) if e.joint == parent)
+        links.append(made_link(joint, link, name, index, axis, pitch, seat, after))
+    return links
+
+
+def made_link(
+    joint: Joint, link: str, name: str, parent: int, axis: Triple, pitch: sp.Expr, before: Placement, after: Placement
+) -> Link:
+    """A link with its mass and the plain data of its joint checked.
+
+    Args:
+        joint: Where mass, inertia and limits are taken from.
+        link: Name of the link.
+        name: Name of the joint.
+        parent: Index of the parent.
+        axis: Unit direction in the joint's frame.
+        pitch: Advance per radian.
+        before: From the parent's frame to the joint's.
+        after: From the joint's moving frame to the link's.
+    """
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise ModelError(f"The joint {name!r} names a coordinate: use letters, digits and _, beginning with a letter.")
+    mass, center, inertia = joint.mass, joint.center, joint.inertia
+    center = finite(triple(center, f"The center of {link!r}"), f"The center of {link!r}")
+    _check_data(joint, name)
+    return Link(
+        link,
+        name,
+        parent,
+        joint.kind,
+        axis,
+        pitch,
+        before,
+        after,
+        mass_formula(link, mass),
+        center,
+        inertia_tensor(link, inertia),
+        joint.limits,
+        joint.effort,
+        joint.velocity,
+        joint.damping,
+        joint.friction,
+        joint.shape,
+    )
+
+
+def relative(outer: Placement, inner: Placement) -> Placement:
+    """The placement of `inner` in `outer`, both given in one frame.
+
+    Args:
+        outer: The frame it is sought in.
+        inner: The frame that is sought.
+    """
+    shift = _tidy(outer.rotation.T * (sp.Matrix(inner.shift) - sp.Matrix(outer.shift)))
+    turns = (*((k, -angle) for k, angle in reversed(outer.turns)), *inner.turns)
+    if len(turns) > 1 and all(e.is_number for k, angle in turns for e in (*k, angle)):
+        axis, angle = axis_angle(np.array((outer.rotation.T * inner.rotation).tolist(), dtype=float))
+        turns = ((triple(axis, "An axis"), angle),) if angle != 0 else ()
+    return Placement(shift, turns)
+
+
+def _parent(joint: Joint, i: int, names: list[str]) -> str | None:
+    if joint.parent is None:
+        return names[i - 1] if i else None
+    if joint.parent == "ground" or joint.parent == -1:
+        return None
+    if isinstance(joint.parent, int):
+        if not 0 <= joint.parent < len(names):
+            raise ModelError(f"The parent of the joint {names[i]!r} is number {joint.parent} of {len(names)} joints.")
+        return names[joint.parent]
+    return joint.parent
+
+
+def _tidy(values: Any) -> Triple:
+    """Three components without the dust of rounding about -1, 0 and 1."""
+    listed = []
+    for e in values:
+        if e.is_Float and abs(float(e) - round(float(e))) < 1e-15 and abs(round(float(e))) <= 1:
+            e = sp.Integer(round(float(e)))
+        listed.append(e)
+    return triple(listed, "A vector")
+
+
+def _check_data(joint: Joint, name: str) -> None:
+    for what in ("effort", "velocity", "damping", "friction"):
+        value = getattr(joint, what)
+        if value is not None and not (math.isfinite(value) and value >= 0):
+            raise ModelError(f"The {what} of the joint {name!r} must be a finite number, not negative; got {value!r}.")
+    if joint.limits is not None and not (len(joint.limits) == 2 and joint.limits[0] <= joint.limits[1]):
+        raise ModelError(f"The limits of the joint {name!r} must be (lowest, highest), got {joint.limits!r}.")

@@ -1,0 +1,265 @@
+"""Chains: joints in, poses, Jacobians and differential matrices out, and a model that every formulation takes."""
+
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.errors import MissingValueError, ModelError
+from appell.model.screws import adjoint, exponential, hat, inverse, vee
+
+RNG = np.random.default_rng(7)
+
+
+def rotation(rng):
+    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
+    q = q * np.sign(np.diag(r))
+    return q if np.linalg.det(q) > 0 else -q
+
+
+def random_tree(n, seed, kinds=("revolute", "prismatic", "helical"), straight=False):
+    """Joints with random axes, frames and bodies, on random parents."""
+    rng, joints = np.random.default_rng(seed), []
+    for i in range(n):
+        axis = rng.normal(size=3)
+        kind = kinds[i % len(kinds)]
+        frame = np.eye(4)
+        frame[:3, :3], frame[:3, 3] = rotation(rng), rng.uniform(-0.5, 0.5, 3)
+        points = rng.normal(size=(12, 3)) * 0.1
+        second = points.T @ points / len(points)
+        joints.append(
+            ap.Joint(
+                axis / np.linalg.norm(axis),
+                rng.uniform(-0.5, 0.5, 3),
+                kind,
+                pitch=0.1 if kind == "helical" else 0,
+                mass=float(rng.uniform(0.5, 2)),
+                center=rng.uniform(-0.2, 0.2, 3),
+                inertia=np.trace(second) * np.eye(3) - second,
+                frame=frame,
+                parent=None if straight or i == 0 else int(rng.integers(0, i)),
+            )
+        )
+    return ap.Chain(joints, gravity=(1.0, -2.0, -9.0), tool=(0.1, 0.2, 0.3))
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return random_tree(6, 3)
+
+
+def by_expm(screw, q):
+    from scipy.linalg import expm
+
+    return expm(hat(screw) * q)
+
+
+@pytest.mark.parametrize(
+    "screw",
+    [
+        (0, 0.6, 0.8, 0.3, -0.2, 0.7),
+        (0, 0, 0, 0.6, 0, 0.8),
+        (1, 0, 0, 0.25, 0.1, -0.4),
+    ],
+)
+def test_the_exponential_of_a_screw(screw):
+    screw = np.array(screw, dtype=float)
+    np.testing.assert_allclose(exponential(screw, np.array([0.83]))[0], by_expm(screw, 0.83), rtol=0, atol=1e-14)
+
+
+def test_screw_algebra_holds():
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = rotation(RNG), RNG.normal(size=3)
+    screw = RNG.normal(size=6)
+    np.testing.assert_allclose(hat(adjoint(T) @ screw), T @ hat(screw) @ inverse(T), rtol=0, atol=1e-13)
+    np.testing.assert_array_equal(vee(hat(screw)), screw)
+
+
+def test_poses_are_products_of_exponentials_at_home(tree):
+    """T_i = prod exp(X_l q_l) T_i0 with the screws in ground axes."""
+    data, q = tree.numbers(), RNG.uniform(-2, 2, 6)
+    poses = tree.poses(q)
+    for i, path in enumerate(data.paths):
+        T = np.eye(4)
+        for j in path:
+            T = T @ by_expm(data.home_screws[j], q[j])
+        np.testing.assert_allclose(poses[i], T @ data.home[i], rtol=0, atol=1e-13)
+
+
+def test_home_poses_are_those_given(tree):
+    data = tree.numbers()
+    T = data.home[3]
+    np.testing.assert_allclose(T[:3, :3] @ T[:3, :3].T, np.eye(3), atol=1e-14)
+    arm = ap.Chain([ap.Joint("z", (1, 2, 3), mass=1, inertia=(1, 1, 1), frame=T)])
+    np.testing.assert_allclose(arm.numbers().home[0], T, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(arm.numbers().home_screws[0], [0, 0, 1, 2, -1, 0], rtol=0, atol=1e-14)
+
+
+def test_the_frames_of_the_model_have_the_poses_of_the_chain(tree):
+    q = RNG.uniform(-2, 2, 6)
+    at = dict(zip(tree.coordinates, q, strict=True))
+    for i in (2, 5):
+        origin = [float(e.subs(at)) for e in tree.ground.components(tree.frames[i].origin)]
+        np.testing.assert_allclose(origin, tree.poses(q)[i][:3, 3], rtol=0, atol=1e-13)
+        x = [float(e.subs(at)) for e in tree.ground.components(tree.frames[i].x)]
+        np.testing.assert_allclose(x, tree.poses(q)[i][:3, 0], rtol=0, atol=1e-13)
+
+
+def test_poses_of_many_states_at_once(tree):
+    q = RNG.uniform(-2, 2, (3, 5, 6))
+    np.testing.assert_array_equal(tree.poses(q)[1, 2], tree.poses(q[1, 2]))
+    assert tree.jacobian(q).shape == (3, 5, 6, 6)
+
+
+@pytest.mark.parametrize("joints", [(4,), (0, 2), (5, 5), (5, 0, 5), (2, 4, 2, 0), (1, 1, 1, 1)])
+def test_differential_matrices_are_derivatives(tree, joints):
+    """A_{i;j1..js}, exact: the coefficient of a multilinear Taylor series by complex steps, one order at a time."""
+    q, *inner = RNG.uniform(-2, 2, 6), *joints[1:]
+    for body in range(6):
+        step = 1e-6
+        ahead, behind = q.copy(), q.copy()
+        ahead[joints[0]] += step
+        behind[joints[0]] -= step
+        slope = (tree.differential(body, inner, ahead) - tree.differential(body, inner, behind)) / (2 * step)
+        np.testing.assert_allclose(tree.differential(body, joints, q), slope, rtol=0, atol=1e-8)
+
+
+def test_differential_matrices_do_not_depend_on_the_order_of_joints(tree):
+    q = RNG.uniform(-2, 2, 6)
+    np.testing.assert_array_equal(tree.differential(5, (0, 5), q), tree.differential(5, (5, 0), q))
+
+
+def test_the_formula_with_the_joints_in_the_wrong_order_is_wrong(tree):
+    """(76) of the source states no order; it holds only along the path outwards."""
+    data, q = tree.numbers(), RNG.uniform(-2, 2, (6, 1))
+    path = data.paths[5]
+    S, T = hat(data.spatial_screws(q)[0]), data.poses(q)[0][5]
+    j, k = path[0], path[-1]
+    assert np.abs(S[k] @ S[j] @ T - data.differential(q, 5, (j, k))[0]).max() > 1e-2
+
+
+def test_time_derivatives_follow_from_those_of_lower_order(tree):
+    """T^(n) against Faa di Bruno: T' = A_j q_j', T'' = A_jk q_j' q_k' + A_j q_j''."""
+    data, Q = tree.numbers(), RNG.uniform(-1, 1, (6, 3))
+    T = data.poses(Q)
+    for i in range(6):
+        A = [data.differential(Q[:, :1], i, (j,))[0] for j in range(6)]
+        first = sum(A[j] * Q[j, 1] for j in range(6))
+        second = sum(A[j] * Q[j, 2] for j in range(6))
+        for j, k in combinations_with_replacement(range(6), 2):
+            term = data.differential(Q[:, :1], i, (j, k))[0] * Q[j, 1] * Q[k, 1]
+            second = second + (term if j == k else 2 * term)
+        np.testing.assert_allclose(T[1, i], first, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(T[2, i], second, rtol=0, atol=1e-13)
+
+
+def test_screws_obey_their_bracket(tree):
+    """S_i^(k+1) = sum_l C(k,l) [V_i^(l), S_i^(k-l)] with V_i = sum_{j<=i} S_j q_j'."""
+    data, Q = tree.numbers(), RNG.uniform(-1, 1, (6, 5))
+    S = hat(data.spatial_screws(Q))
+    for i, path in enumerate(data.paths):
+        for k in range(4):
+            V = [sum(comb(m, r) * S[r, j] * Q[j, 1 + m - r] for j in path for r in range(m + 1)) for m in range(k + 1)]
+            right = sum(comb(k, l) * (V[l] @ S[k - l, i] - S[k - l, i] @ V[l]) for l in range(k + 1))
+            np.testing.assert_allclose(S[k + 1, i], right, rtol=0, atol=1e-12)
+
+
+def test_the_jacobian_gives_the_velocity(tree):
+    data, Q = tree.numbers(), RNG.uniform(-1, 1, (6, 3))
+    J, T = data.jacobian(Q), data.poses(Q)[:, data.tool_body] @ data.tool
+    np.testing.assert_allclose(J[0][:3] @ Q[:, 1], T[1][:3, 3], rtol=0, atol=1e-13)
+    acceleration = J[0][:3] @ Q[:, 2] + J[1][:3] @ Q[:, 1]
+    np.testing.assert_allclose(acceleration, T[2][:3, 3], rtol=0, atol=1e-13)
+    omega = vee(T[1] @ inverse(T[0]))[:3]
+    np.testing.assert_allclose(J[0][3:] @ Q[:, 1], omega, rtol=0, atol=1e-13)
+
+
+def test_formulas_agree_with_numbers():
+    arm = ap.library.rrp_arm()
+    Q = RNG.uniform(-1, 1, (3, 3))
+    at = {s: Q[i, k] for i, row in enumerate(arm.series(2)) for k, s in enumerate(row)}
+    second = arm.symbolic.poses(arm.series(2))[2, 2]
+    np.testing.assert_allclose(
+        np.array(sp.Matrix(second).subs(at).tolist(), dtype=float), arm.numbers().poses(Q)[2, 2], rtol=0, atol=1e-13
+    )
+    A = sp.Matrix(arm.differential(2, (0, 1, 1)))
+    direct = sp.Matrix(arm.poses()[2]).diff(arm.coordinates[0]).diff(arm.coordinates[1], 2)
+    assert sp.simplify(A - direct).applyfunc(sp.nsimplify).is_zero_matrix or sp.simplify(A - direct).norm() < 1e-14
+
+
+def test_a_tree_is_a_model_on_which_the_formulations_agree(tree):
+    assert ap.verify(tree).ok
+
+
+def test_a_chain_with_a_constraint_is_a_model():
+    arm = ap.library.planar_2r()
+    l1, l2 = ap.parameters("l1 l2")
+    model = arm.add(ap.Holonomic(arm.ground.components(arm.tool_point)[1] - l2 / 2, "rail"))
+    assert ap.verify(model).ok
+    assert l1 in model.parameters
+
+
+def test_parents_may_come_later_and_by_name():
+    arm = ap.Chain(
+        [
+            ap.Joint("y", (1, 0, 0), mass=1, inertia=(1, 1, 1), name="elbow", parent="shoulder"),
+            ap.Joint("z", (0, 0, 0), mass=1, inertia=(1, 1, 1), name="shoulder", parent="ground"),
+        ]
+    )
+    assert [link.joint for link in arm.links] == ["shoulder", "elbow"]
+    assert arm.numbers().parents == (-1, 0)
+    assert [w.name for w in arm.inputs] == ["tau_elbow", "tau_shoulder"]
+    assert arm.index("elbow") == arm.index("link1") == 1
+
+
+BODY = {"mass": 1, "inertia": (1, 1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("joints", "message"),
+    [
+        ([ap.Joint((0, 0, 2), **BODY)], r"joint 'q1' has length 2; give a unit vector"),
+        ([ap.Joint("w", **BODY)], r"axis of the joint 'q1' is 'w'"),
+        ([ap.Joint((0, 0, float("nan")), **BODY)], r"axis of the joint 'q1' must be finite"),
+        ([ap.Joint("z", (0, float("inf"), 0), **BODY)], r"point of the joint 'q1' must be finite"),
+        ([ap.Joint("z", kind="ball", **BODY)], r"joint 'q1' is of the unknown kind 'ball'; there are: revolute"),
+        ([ap.Joint("z", kind="helical", **BODY)], r"helical joint 'q1' needs a pitch"),
+        ([ap.Joint("z", pitch=0.1, **BODY)], r"'q1' is revolute and has a pitch"),
+        ([ap.Joint("z", mass=float("nan"))], r"mass of 'link1' must be a finite"),
+        ([ap.Joint("z", mass=1, inertia=(1, float("nan"), 1))], r"inertia of 'link1' must be finite"),
+        ([ap.Joint("z", mass=1, center=(float("nan"), 0, 0))], r"center of 'link1' must be finite"),
+        ([ap.Joint("z", **BODY), ap.Joint("z")], r"The link 'link2' and all that the joint 'q2' carries have no mass"),
+        ([ap.Joint("z", name="a", parent="b", **BODY)], r"parent 'b' of the joint 'a' is no joint"),
+        ([ap.Joint("z", name="a", **BODY), ap.Joint("z", name="a", **BODY)], r"Two joints are called 'a'"),
+        (
+            [ap.Joint("z", name="a", parent="b", **BODY), ap.Joint("z", name="b", parent="a", **BODY)],
+            r"joints b -> a -> b form a loop",
+        ),
+        ([ap.Joint("z", frame=2 * np.eye(4), **BODY)], r"last row of the frame of the joint 'q1'"),
+        ([ap.Joint("z", frame=np.diag([1, 1, -1, 1]), **BODY)], r"frame of the joint 'q1' must be a right-handed"),
+        ([ap.Joint("z", name="not a name", **BODY)], r"joint 'not a name' names a coordinate"),
+        ([ap.Joint("z", limits=(1, -1), **BODY)], r"limits of the joint 'q1'"),
+        ([ap.Joint("z", damping=float("nan"), **BODY)], r"damping of the joint 'q1'"),
+        ([], r"at least one joint"),
+    ],
+)
+def test_bad_joints_are_refused_by_name(joints, message):
+    with pytest.raises(ModelError, match=message):
+        ap.Chain(joints)
+
+
+def test_bad_questions_are_refused(tree):
+    with pytest.raises(ModelError, match="6 joints; got joint variables of shape"):
+        tree.poses([1, 2])
+    with pytest.raises(ModelError, match="variable of the joint 'q2'"):
+        tree.poses([0, np.nan, 0, 0, 0, 0])
+    with pytest.raises(ModelError, match="'hand' is no link"):
+        tree.pose(np.zeros(6), "hand")
+    with pytest.raises(ModelError, match=r"shape \(\.\.\., 6, K\+1\)"):
+        tree.numbers().poses(np.zeros(6))
+    m = ap.parameters("m")
+    with pytest.raises(MissingValueError, match="parameter m of the chain has no number"):
+        ap.Chain([ap.Joint("z", mass=m, inertia=(1, 1, 1))]).numbers()
