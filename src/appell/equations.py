@@ -132,10 +132,17 @@ class Equations:
         leaves.update({s: self.chart.u[i] for i, s in enumerate(self.speeds)})
         return leaves
 
-    def formula(self, expression: Any) -> ca.SX:
-        """Any formula in coordinates, rates, speeds, states, inputs, parameters and time, on the graph of the state."""
+    def formula(self, expression: Any, accelerations: ca.SX | None = None) -> ca.SX:
+        """Any formula in coordinates, rates, speeds, states, inputs, parameters and time, on the graph of the state.
+
+        Args:
+            expression: The formula.
+            accelerations: q'' on the graph, where the formula may contain accelerations.
+        """
         expression = sp.sympify(expression)
         leaves = self._leaves()
+        if accelerations is not None:
+            leaves.update({q.rate.rate: accelerations[i] for i, q in enumerate(self.model.coordinates)})
         for symbol in expression.free_symbols:
             if symbol not in leaves:
                 self.model.check_letter(symbol, f"the formula {expression}")

@@ -413,3 +413,17 @@ def test_a_second_ground(where):
     )
     with pytest.raises(ModelError, match="two different grounds"):
         ap.compile(ap.derive(model(**changes)))
+
+
+@pytest.mark.parametrize(
+    ("force", "message"),
+    [
+        (lambda x, z: -x.rate.rate / 10, r"In the force 'force': x'' is an acceleration; .* add it to a body"),
+        (lambda x, z: z.rate, r"In the force 'force': z' is the rate of an extra state; write -2\*z instead of it"),
+    ],
+)
+def test_rates_that_a_force_cannot_contain(force, message):
+    x, z, ground = ap.coordinates("x"), ap.states("z"), ap.Frame("ground")
+    body = ap.Particle("body", mass=1, center=ground.point(x, 0))
+    with pytest.raises(ModelError, match=message):
+        ap.Model(ground, (x,), [body], [ap.Force(force(x, z) * ground.x, body)], states={z: -2 * z})

@@ -242,3 +242,13 @@ def test_a_check_in_words(motion):
     assert "work of gravity:" in words
     assert "agreement with Lagrange multipliers:" in words
     assert words.endswith("all is well")
+
+
+def test_formulas_with_accelerations():
+    model = ap.library.spherical_pendulum()
+    motion = ap.simulate(ap.compile(ap.derive(model)), until=1.0, outputs={"pull": model.coordinates[0].rate.rate * 2})
+    x, y, z = model.coordinates
+    radial = motion[x * x.rate.rate + y * y.rate.rate + z * z.rate.rate].values
+    speed = motion[x.rate**2 + y.rate**2 + z.rate**2].values
+    np.testing.assert_allclose(radial, -speed, rtol=1e-11, atol=1e-11)  # r.r'' + v.v = 0 on a sphere
+    np.testing.assert_allclose(motion["pull"].values, 2 * motion[x.rate.rate].values, rtol=1e-13, atol=1e-13)

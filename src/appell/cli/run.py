@@ -59,7 +59,8 @@ def run(
         if as_json:
             say({
                 **motion.info, "ok": motion.outcome.ok and proof.ok, "final": last,
-                "check": {"position": proof.position, "velocity": proof.velocity, "balance": proof.balance,
+                "check": {"position": proof.position, "velocity": proof.velocity,
+                          "acceleration": proof.acceleration, "balance": proof.balance,
                           "work": dict(proof.work), "agreement": dict(proof.agreement)},
             })  # fmt: skip
         else:

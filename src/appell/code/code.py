@@ -70,7 +70,20 @@ def _linear_system(equations: Equations) -> list[ca.SX]:
     return [ca.densify(equations.with_laws(equations.A)), ca.densify(equations.with_laws(equations.b))]
 
 
+def _branch(equations: Equations) -> list[ca.SX]:
+    """How far the accelerations are off the rows on accelerations, as a share of their size."""
+    mechanics = equations.mechanics
+    a = equations.qddot
+    f, slope = (
+        ca.substitute(equations.in_state(e), mechanics.a, a)
+        for e in (mechanics.f, ca.jacobian(mechanics.f, mechanics.a))
+    )
+    sizes = ca.vertcat(*[ca.norm_2(slope[i, :].T) for i in range(f.numel())])
+    return [ca.densify(f / (sizes * (1 + ca.norm_2(a))))]
+
+
 _RECIPES = {
+    "branch": _branch,
     "rhs": lambda eqs: [eqs.xdot],
     "jacobian": _jacobian,
     "linear_system": _linear_system,

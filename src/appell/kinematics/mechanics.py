@@ -14,6 +14,7 @@ import numpy as np
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
 from appell.kinematics.forces import GeneralizedForce, generalized_force
+from appell.kinematics.gauss import conditions, least_constraint
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.variables import Variables
 from appell.model.model import Model
@@ -126,18 +127,53 @@ class Mechanics:
         return J
 
     @cached_property
-    def _acceleration(self) -> tuple[ca.SX, ca.SX]:
-        """df/da and the rest of f for the rows on accelerations."""
+    def f(self) -> ca.SX:
+        """Residuals of the rows on accelerations, in q, v, a, t, z, p."""
         memo = {**self.variables.lower.memo, **{q.rate.rate: self.a[i] for i, q in enumerate(self.model.coordinates)}}
-        lower, rows = Lowering(memo), self.model.rows
-        f = lower.column([rows[i].expression for i in self.acceleration_rows])
-        slope = ca.jacobian(f, self.a)
-        if ca.depends_on(ca.vec(slope), self.a):
-            names = ", ".join(repr(rows[i].name) for i in self.acceleration_rows)
-            raise ModelError(
-                f"A row among {names} is not linear in the accelerations; solve it for them, or differentiate it."
-            )
-        return slope, ca.substitute(f, self.a, ca.SX.zeros(self.a.numel()))
+        return Lowering(memo).column([self.model.rows[i].expression for i in self.acceleration_rows])
+
+    @cached_property
+    def curved(self) -> bool:
+        """Whether a row is not linear in the accelerations."""
+        return bool(self.acceleration_rows) and bool(ca.depends_on(ca.vec(ca.jacobian(self.f, self.a)), self.a))
+
+    @cached_property
+    def _acceleration(self) -> tuple[ca.SX, ca.SX]:
+        """df/da and the rest of f for the rows on accelerations; where f is curved, of its tangent at the solution."""
+        slope = ca.jacobian(self.f, self.a)
+        if not self.curved:
+            return slope, ca.substitute(self.f, self.a, ca.SX.zeros(self.a.numel()))
+        now = least_constraint(*self._uncurved, self.f, self.a, self._near)
+        slope, f = ca.substitute([slope, self.f], [self.a], [now])
+        return slope, f - slope @ now
+
+    @cached_property
+    def _uncurved(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        """M, F, and J a = gamma of the rows that are not on accelerations."""
+        others = [i for i in range(len(self.model.rows)) if i not in self.acceleration_rows]
+        J, rest = ca.SX(0, self.a.numel()), ca.SX(0, 1)
+        if others:
+            J, rest = ca.jacobian(self.e, self.variables.v)[others, :], self._rest[others]
+        return *self.lagrange, J, -rest
+
+    @cached_property
+    def newton(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Multipliers of the rows on accelerations, matrix and right-hand side of a Newton step from them and a."""
+        multiplier = ca.SX.sym("lambda", self.f.numel())
+        return multiplier, *conditions(*self._uncurved, self.f, self.a, multiplier)
+
+    @cached_property
+    def _near(self) -> ca.SX | None:
+        """The accelerations next to which the user wants the rows solved."""
+        wanted = {rate: formula for row in self.model.rows for rate, formula in row.near.items()}
+        if not wanted:
+            return None
+        return self.variables.lower.column([wanted.get(q.rate.rate, 0) for q in self.model.coordinates])
+
+    @cached_property
+    def _rest(self) -> ca.SX:
+        """The part of e' without accelerations."""
+        return ca.substitute(self.derivative(self.e), self.a, ca.SX.zeros(self.a.numel()))
 
     @cached_property
     def linear(self) -> bool:
@@ -151,7 +187,7 @@ class Mechanics:
         """The right-hand side of J a = gamma: minus the part of e' (or f) without accelerations."""
         if self.e.numel() == 0:
             return ca.SX(0, 1)
-        rest = ca.substitute(self.derivative(self.e), self.a, ca.SX.zeros(self.a.numel()))
+        rest = ca.SX(self._rest)
         if self.acceleration_rows:
             rest[list(self.acceleration_rows)] = self._acceleration[1]
         return -rest
@@ -174,12 +210,14 @@ class Mechanics:
         """Compiled once, asked for by many: residuals, Jacobian, mass matrix, energies."""
         x = self.variables
         M, F = self.lagrange
+        J = ca.substitute(self.J, x.w, ca.SX.zeros(x.w.numel())) if self.curved else self.J  # for the choice of speeds
         return {
             name: ca.Function(name, arguments, [ca.densify(e) for e in results], {"cse": True})
             for name, arguments, results in (
                 ("position", [x.t, x.q, x.p], [self.c, ca.jacobian(self.c, x.q)]),
                 ("velocity", [x.t, x.q, x.v, x.z, x.p], [self.e, ca.jacobian(self.e, x.v)]),
-                ("jacobian", [x.t, x.q, x.v, x.z, x.p], [self.J]),
+                ("jacobian", [x.t, x.q, x.v, x.z, x.p], [J]),
+                ("acceleration", [x.t, x.q, x.v, self.a, x.z, x.p], [self.f]),
                 ("multiplier", x.arguments, [M, F, self.J, self.gamma]),
                 ("energy", x.arguments, [x.thaw(self.T), x.thaw(self.V)]),
             )

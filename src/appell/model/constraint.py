@@ -5,8 +5,8 @@ Every constraint is a list of named scalar rows; a row is a formula that must va
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ class Row:
     name: str
     expression: sp.Expr
     order: int
+    near: Mapping[Rate, sp.Expr] = field(default_factory=dict)
 
 
 def _formulas(given: Any, frame: Frame | None, name: str) -> list[tuple[str, sp.Expr]]:
@@ -93,18 +94,28 @@ class Holonomic(AbstractConstraint):
 
 
 class Nonholonomic(AbstractConstraint):
-    """f(q, q', t) = 0, linear or nonlinear in the velocities, or f(q, q', q'', t) = 0, linear in the accelerations.
+    """f(q, q', t) = 0 or f(q, q', q'', t) = 0, linear or nonlinear in its highest rates.
 
     The forces of a constraint on velocities are ideal by Chetaev's rule, those of one on accelerations by Gauss's: they
-    do no work along virtual displacements with df/dq' . dq = 0, or df/dq'' . dq = 0.
+    do no work along virtual displacements with df/dq' . dq = 0, or df/dq'' . dq = 0. A row that is not linear in the
+    accelerations has several branches; the motion is on the one next to `near`, by default next to the accelerations
+    that it would have without the row, which is where Gauss's constraint is least.
 
     Args:
         expression: A formula, a SymPy `Eq`, a velocity vector, or a list of these.
         name: Its name in messages and reaction forces.
         frame: For vectors: the frame of the components; the ground if left out.
+        near: For rows not linear in the accelerations: a formula in coordinates, rates and time for each acceleration,
+            `{x.rate.rate: 3}`; those not named are zero.
     """
 
-    def __init__(self, expression: Any, name: str = "nonholonomic", frame: Frame | None = None) -> None:
+    def __init__(
+        self,
+        expression: Any,
+        name: str = "nonholonomic",
+        frame: Frame | None = None,
+        near: Mapping[Rate, Any] | None = None,
+    ) -> None:
         self.name = name
         rows = _formulas(expression, frame, name)
         for label, e in rows:
@@ -118,7 +129,15 @@ class Nonholonomic(AbstractConstraint):
                 raise ModelError(
                     f"The row {label!r} contains a third derivative: {e}; accelerations are the limit here."
                 )
-        self.rows = tuple(Row(label, e, _order(e)) for label, e in rows)
+        branch = {rate: sp.sympify(formula) for rate, formula in (near or {}).items()}
+        for rate, formula in branch.items():
+            if not isinstance(rate, Rate) or rate.order != 2:
+                raise ModelError(f"near= of {name!r} says where accelerations are, such as x.rate.rate; got {rate}.")
+            if _order(formula) > 1:
+                raise ModelError(f"near= of {name!r} contains an acceleration: {rate} near {formula}.")
+        if branch and all(_order(e) < 2 for _, e in rows):
+            raise ModelError(f"near= is for rows on accelerations; {name!r} has none.")
+        self.rows = tuple(Row(label, e, _order(e), branch) for label, e in rows)
 
 
 class Rolling(AbstractConstraint):

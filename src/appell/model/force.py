@@ -74,6 +74,8 @@ class Force(AbstractForce):
         _vector(self.vector, "A Force")
         if not isinstance(self.at, Vector | Particle | RigidBody):
             raise ModelError(f"A Force acts at a point or on a body, got at={self.at!r}.")
+        if self.body is not None and not isinstance(self.body, Particle | RigidBody):
+            raise ModelError(f"body= of a Force is a body, got {self.body!r}; a name is given by name=.")
 
     @property
     def point(self) -> Vector:

@@ -215,6 +215,7 @@ class Model:
                     yield from _formulas(f"{what} {thing.name!r}", part, seen)
         for row in self.rows:
             yield f"the constraint {row.name!r}", row.expression
+            yield from ((f"near= of the constraint {row.name!r}", formula) for formula in row.near.values())
         for z, rate in self.states.items():
             yield f"the rate of {z.name!r}", rate
 
@@ -239,6 +240,8 @@ class Model:
             seen.add(formula)
             for symbol in formula.free_symbols:
                 self.check_letter(symbol, place, declared)
+                if isinstance(symbol, Rate):
+                    self._check_rate(symbol, place)
                 if isinstance(symbol, Parameter | Input):
                     found.setdefault((symbol.name, symbol.kind), symbol)
             if formula.atoms(sp.Derivative, sp.core.function.AppliedUndef):
@@ -254,6 +257,18 @@ class Model:
             if names.count(name) > 1:
                 raise ModelError(f"The name {name!r} is used for two different things; rename one of them.")
         return letters
+
+    def _check_rate(self, rate: Rate, place: str) -> None:
+        """Accelerations stand only in constraints; rates of extra states are written out."""
+        if rate.base in self.states:
+            raise ModelError(
+                f"In {place}: {rate} is the rate of an extra state; write {self.states[rate.base]} instead of it."
+            )
+        if rate.order > 1 and not place.startswith("the constraint"):
+            raise ModelError(
+                f"In {place}: {rate} is an acceleration; it may stand in a Nonholonomic constraint only. A force in "
+                "proportion to an acceleration is mass: add it to a body, or measure it by an extra state."
+            )
 
     def _check_flows(self) -> None:
         """The streams of a body must carry what its mass changes by."""

@@ -29,6 +29,7 @@ class Check:
     Attributes:
         position: Largest residual of a position row.
         velocity: Largest residual of a velocity row.
+        acceleration: Largest residual of a row on accelerations; None where there is none.
         balance: Largest error of the power balance, relative to the energy that went through the system.
         work: Energy put in by each force, drive and reaction over the motion.
         energy: Energy at the first and the last moment (kinetic in the sense of `h`, without potentials).
@@ -43,6 +44,7 @@ class Check:
     energy: tuple[float, float]
     agreement: Mapping[str, float]
     expected: float
+    acceleration: float | None = None
 
     @property
     def ok(self) -> bool:
@@ -50,13 +52,15 @@ class Check:
         return (
             self.position < 1e-9
             and self.velocity < 1e-9
+            and (self.acceleration is None or self.acceleration < 1e-8)
             and self.balance < self.expected
             and all(value < 1e-8 for value in self.agreement.values())
         )
 
     def __repr__(self) -> str:
         lines = [
-            f"constraints: positions kept to {self.position:.1e}, velocities to {self.velocity:.1e}",
+            f"constraints: positions kept to {self.position:.1e}, velocities to {self.velocity:.1e}"
+            + (f", accelerations to {self.acceleration:.1e}" if self.acceleration is not None else ""),
             f"power balance: closed to {self.balance:.1e} of the energy that went through",
             *(f"  work of {name}: {value:.9g} J" for name, value in self.work.items()),
             *(f"agreement with {name}: {value:.1e}" for name, value in self.agreement.items()),
@@ -72,7 +76,8 @@ def check(motion: Motion) -> Check:
     position, velocity = _residuals(motion)
     balance, work, energy = _balance(motion)
     expected = 1e-6 if motion.info["method"] in ("cvodes", "Radau", "BDF", "LSODA", "RK45", "RK23") else 1e-8
-    return Check(position, velocity, balance, work, energy, _agreement(motion), expected)
+    agreement = _agreement(motion)
+    return Check(position, velocity, balance, work, energy, agreement, expected, _on_accelerations(motion))
 
 
 def _parts(motion: Motion, array: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -94,6 +99,20 @@ def _residuals(motion: Motion) -> tuple[float, float]:
         e = np.array(mechanics.functions["velocity"](t, q, v, z, system.p)[0])
         velocity = max(velocity, float(np.max(np.abs(e))))
     return position, velocity
+
+
+def _on_accelerations(motion: Motion) -> float | None:
+    """The rows on accelerations, with the accelerations of the equations, as a share of their size."""
+    if not motion.system.equations.mechanics.acceleration_rows:
+        return None
+    worst = 0.0
+    for stretch in motion.stretches:
+        times = stretch.times[np.unique(np.linspace(0, stretch.times.size - 1, 50).astype(int))]
+        x, w = motion.sample(stretch, times), motion.open_inputs(stretch, times)
+        for i, t in enumerate(times):
+            left = stretch.code.branch.flat(t, x[:, i], w[i], motion.system.p)
+            worst = max(worst, float(np.max(np.abs(left))))
+    return worst
 
 
 def _balance(motion: Motion) -> tuple[float, dict[str, float], tuple[float, float]]:

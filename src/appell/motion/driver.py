@@ -19,6 +19,7 @@ from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import project_velocities
+from appell.motion.branch import Branch
 from appell.motion.events import Event, Occurrence
 from appell.motion.flow import RESTING, Modes
 from appell.motion.leg import End, Enough, Task
@@ -75,6 +76,11 @@ class Run:
             raise IntegrationError(
                 f"The speeds {chosen} are dependent at the start; choose others, or leave the choice to appell."
             )
+        if self.branch is not None and (row := self.branch.missed(self.t, self.x)) is not None:
+            raise InconsistentStartError(
+                f"At the start the constraint {row!r} has no real solution for the accelerations, or none is found "
+                "next to those without it; say where they are by near=, or start elsewhere."
+            )
         self._first = self.masses.start(self.t, self.x, self.w, self.p)
         self._inertia = self._smallest() if self.masses.names else 0.0
         self.modes.start(self.t, self.x, self.inputs, self.p)
@@ -101,6 +107,7 @@ class Run:
             self._modes[code] = Modes(code, self.events, self.law is not None)
             self._masses[code] = Masses(code)
         self.projection, self.modes, self.masses = self._projections[code], self._modes[code], self._masses[code]
+        self.branch = Branch(code, self.inputs, self.p) if code.equations.mechanics.curved else None
         self._calm = np.inf
 
     def _best_code(self, code: Code, state: State) -> Code:
@@ -136,7 +143,7 @@ class Run:
     @property
     def _idle(self) -> bool:
         """Whether no step needs attention."""
-        watched = self.projection.active or self.code.equations.split.dependent or self.masses.names
+        watched = self.projection.active or self.code.equations.split.dependent or self.masses.names or self.branch
         return not watched
 
     # After every step.
@@ -150,6 +157,9 @@ class Run:
             raise Enough
         if self.masses.names and self.masses.negative(t, x, self._mass_inputs(t, x), self.p, self._first) is not None:
             self._wish = Outcome.MASS_USED_UP
+            raise Enough
+        if self.branch is not None and self.branch.missed(t, x) is not None:
+            self._wish = Outcome.BRANCH_LOST
             raise Enough
         if self.code.equations.split.dependent:
             self._look_at_speeds(t, x)
@@ -242,6 +252,9 @@ class Run:
         leg = self.method.integrate(task)
         if self._wish is Outcome.MASS_USED_UP:
             leg, self._used_up = self.masses.cut(leg, w, self.p, self._first)
+        if self.branch is not None:
+            leg, left = self.branch.follow(leg)
+            self._wish = Outcome.BRANCH_LOST if left else self._wish
         self.max_steps -= leg.steps
         self.t, self.x = float(leg.times[-1]), np.array(leg.final)
         self.stretches.append(
@@ -366,6 +379,9 @@ class Run:
         self.detail = f"t = {self.t:.9g}"
         if self.outcome is Outcome.MASS_USED_UP:
             self.detail += f": the mass of {self._used_up!r}; end its flow in time, for example by appell.drained"
+        if self.outcome is Outcome.BRANCH_LOST:
+            rows = ", ".join(map(repr, self.branch.rows)) if self.branch else ""
+            self.detail += f": {rows}; two branches meet or part there; say by near= which one is meant"
         if self.outcome is Outcome.SPEEDS_SINGULAR:
             chosen = ", ".join(map(str, self.code.equations.speeds))
             self.detail += f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"

@@ -224,7 +224,7 @@ class Motion:
         """Values of a formula along the motion.
 
         Args:
-            formula: In coordinates, rates, speeds, extra states, inputs, parameters and time; or one acceleration.
+            formula: In coordinates, rates, speeds, accelerations, extra states, inputs, parameters, time.
             times: Where; the times of the table if left out.
         """
         times = self.times if times is None else np.atleast_1d(np.asarray(times, dtype=float))
@@ -235,23 +235,18 @@ class Motion:
             )
         result = np.empty(times.size)
         made: dict[Code, Machine] = {}  # a run with many events has many stretches of the same code
-        second = isinstance(formula, Rate) and formula.order == 2 and formula.base in self.system.model.coordinates
         for stretch, here in self.located(times):
-            equations = stretch.code.equations
             x = self.sample(stretch, times[here])
             w = self.open_inputs(stretch, times[here])
-            if second:
-                assert isinstance(formula, Rate)
-                index = equations.coordinates.index(formula.base)
-                values = [stretch.accelerations(t, *row)[index] for t, *row in zip(times[here], x.T, w, strict=True)]
+            equations = stretch.code.equations
+            if stretch.code not in made:
+                made[stretch.code] = Machine(_function(equations, self.system.equations, formula), simd=False)
+            machine, rows = made[stretch.code], zip(times[here], x.T, w, strict=True)
+            if machine.function.n_in() == len(equations.arguments):
+                values = [machine.flat(t, column, inputs, self.system.p) for t, column, inputs in rows]
             else:
-                if stretch.code not in made:
-                    made[stretch.code] = Machine(_function(equations, self.system.equations, formula), simd=False)
-                values = [
-                    made[stretch.code].flat(t, column, inputs, self.system.p)[0]
-                    for t, column, inputs in zip(times[here], x.T, w, strict=True)
-                ]
-            result[here] = values
+                values = [machine(t, *row, self.system.p, stretch.accelerations(t, *row))[0] for t, *row in rows]
+            result[here] = np.ravel(values)
         return result
 
     def open_inputs(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:
@@ -392,8 +387,10 @@ def _function(equations: Equations, original: Equations, formula: sp.Expr) -> ca
     """A formula as a function of the state in the present choice of speeds."""
     leaves = {s: original.chart.formulas[i] for i, s in enumerate(original.speeds)}
     missing = {s for s in formula.free_symbols if s in leaves and s not in equations.speeds and not isinstance(s, Rate)}
-    graph = equations.formula(formula) if not missing else equations.in_state(_in_rates(original, formula))
-    return ca.Function("formula", equations.arguments, [ca.densify(graph)])
+    a = equations.mechanics.a
+    graph = equations.formula(formula, a) if not missing else equations.in_state(_in_rates(original, formula))
+    arguments = [*equations.arguments, a] if ca.depends_on(graph, a) else equations.arguments
+    return ca.Function("formula", arguments, [ca.densify(graph)])
 
 
 def _in_rates(original: Equations, formula: sp.Expr) -> ca.SX:
@@ -402,6 +399,7 @@ def _in_rates(original: Equations, formula: sp.Expr) -> ca.SX:
 
     memo = {s: g for s, g in original.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
     memo.update({s: original.chart.formulas[i] for i, s in enumerate(original.speeds)})
+    memo.update({q.rate.rate: original.mechanics.a[i] for i, q in enumerate(original.model.coordinates)})
     return Lowering(memo)(formula)
 
 

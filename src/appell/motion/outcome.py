@@ -15,6 +15,7 @@ class Outcome(Enum):
     STEP_COLLAPSED = "The step size collapsed: the motion cannot be continued with the wanted accuracy."
     SINGULAR = "The mass matrix became singular."
     MASS_USED_UP = "A body lost all of its mass and was still losing."
+    BRANCH_LOST = "A constraint on accelerations stopped having a solution next to the motion."
     SPEEDS_SINGULAR = "The chosen speeds stopped describing the motion."
     ACCUMULATION = "Events followed each other ever faster (Zeno); the motion comes to rest there."
     STEP_LIMIT = "The largest allowed number of steps was reached; give a larger max_steps."

@@ -48,7 +48,7 @@ def reactions(motion: Motion, constraint: str | None) -> Any:
     for k, (t, row) in enumerate(zip(times, motion.states(times), strict=True)):
         q, v, z = row[:n], row[n : 2 * n], row[2 * n :]
         values[k] = ledger.multipliers(t, q, v, z, inputs[k], system.p)
-        J = np.array(mechanics.functions["jacobian"](t, q, v, z, system.p))
+        J = np.array(mechanics.functions["multiplier"](t, q, v, z, inputs[k], system.p)[2])
         forces[:, :, k] = J[chosen] * values[k, chosen][:, None]
     data = {names[i]: ("t", values[:, i]) for i in chosen}
     data["force"] = (("row", "coordinate", "t"), forces)

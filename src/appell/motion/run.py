@@ -12,7 +12,7 @@ from appell.code.code import Code
 from appell.code.state import State, names_of, number, unknown
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
-from appell.model.symbols import Input, Rate, key
+from appell.model.symbols import Input, key
 from appell.motion.driver import Run
 from appell.motion.events import Event
 from appell.motion.motion import Motion
@@ -82,8 +82,7 @@ def simulate(
     for name, formula in (outputs or {}).items():
         if name in taken:
             raise ModelError(f"The output {name!r} has the name of a quantity of the motion itself; give it another.")
-        if not (isinstance(formula, Rate) and formula.order == 2):
-            system.equations.formula(formula)
+        system.equations.formula(formula, system.equations.mechanics.a)
     return Run(system, state, end, method, rtol, atol, tuple(events), law, progress, max_steps).motion(
         points, at, outputs
     )
