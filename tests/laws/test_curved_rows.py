@@ -95,7 +95,7 @@ def test_a_run_under_input_and_its_proof(coupled):
     proof = motion.check()
     assert motion.outcome is ap.Outcome.DONE
     assert proof.ok, proof
-    assert set(proof.agreement) == {"Lagrange multipliers", "Udwadia-Kalaba"}
+    assert set(proof.agreement) >= {"Lagrange multipliers", "Udwadia-Kalaba"}
     force = motion.reactions()["force"]
     assert np.all(np.isfinite(force))
 
