@@ -108,7 +108,7 @@ class Run:
             self._masses[code] = Masses(code)
         self.projection, self.modes, self.masses = self._projections[code], self._modes[code], self._masses[code]
         self.branch = Branch(code, self.inputs, self.p) if code.equations.mechanics.curved else None
-        self._calm = np.inf
+        self._calm, self._side = np.inf, 0.0
 
     def _best_code(self, code: Code, state: State) -> Code:
         """At the start: the given choice of speeds if it is good enough here, else the best."""
@@ -177,7 +177,11 @@ class Run:
         split = self.code.equations.split
         if self.code.equations.formulation.fixed:
             spread = self.code.spread.flat(t, x, self._some_inputs(), self.p)
-            if not np.max(np.abs(spread), initial=0.0) < 1e9:
+            stacked = self.code.stacked(t, x, self._some_inputs(), self.p)[0]
+            side = np.sign(np.linalg.det(stacked)) if np.all(np.isfinite(stacked)) else 0.0
+            crossed = self._side * side < 0
+            self._side = side
+            if crossed or not np.max(np.abs(spread), initial=0.0) < 1e9:
                 self._wish = Outcome.SPEEDS_SINGULAR
                 raise Enough
             return
@@ -252,6 +256,8 @@ class Run:
         leg = self.method.integrate(task)
         if self._wish is Outcome.MASS_USED_UP:
             leg, self._used_up = self.masses.cut(leg, w, self.p, self._first)
+        if self._wish is Outcome.SPEEDS_SINGULAR:
+            leg = leg.without_last_step()  # it went through where nothing is known
         if self.branch is not None:
             leg, left = self.branch.follow(leg)
             self._wish = Outcome.BRANCH_LOST if left else self._wish

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 import numpy as np
@@ -43,6 +43,12 @@ class Leg:
     end: End
     guard: int = -1
     steps: int = 0
+
+    def without_last_step(self) -> Leg:
+        """The leg up to its last but one step boundary, if it has so many."""
+        if self.times.size < 3:
+            return self
+        return replace(self, times=self.times[:-1], final=self.dense(self.times[-2])[:, 0])
 
 
 @dataclass(eq=False)
