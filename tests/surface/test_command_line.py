@@ -326,3 +326,9 @@ def test_the_program_itself(tmp_path):
     failed = subprocess.run([*run, "run", "nothing"], capture_output=True, text=True, check=False)
     assert failed.returncode == 1
     assert "Traceback" not in failed.stderr
+
+
+def test_a_rocket_is_run_with_its_staging(call):
+    result = call("run", "rocket", "--json")
+    assert result.exit_code == 0
+    assert "stage 1 dropped" in json.dumps(json.loads(result.stdout))

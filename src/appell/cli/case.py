@@ -23,11 +23,11 @@ class Case:
 
 def read_case(name: str) -> Case:
     """The model of a name or of a file, with what the file says about running it."""
-    from appell.library import model
+    from appell.library import events, model
     from appell.model.model import Model
 
     if not name.endswith(".py"):
-        return Case(model(name))
+        return Case(model(name), events=events(name))
     path = Path(name)
     if not path.is_file():
         raise ModelError(f"There is no file {name}.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 
-from appell.graph.replay import Algebra, replay, shared
+from appell.graph.replay import ARITHMETIC, Algebra, replay, shared
 
 
 @cache
@@ -40,18 +40,8 @@ def _algebra() -> Algebra:
     direct = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt erf".split()
     return {
         **{name: getattr(hy, name) for name in direct},
-        "assign": lambda a: a,
+        **ARITHMETIC,
         "atan2": hy.atan2,
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
-        "neg": lambda a: -a,
-        "sq": lambda a: a * a,
-        "twice": lambda a: 2.0 * a,
-        "inv": lambda a: 1.0 / a,
-        "pow": lambda a, b: a**b,
-        "constpow": lambda a, b: a**b,
         "hypot": lambda a, b: hy.sqrt(a * a + b * b),
         "lt": lambda a, b: choose(hy.lt(a, b), one, zero),
         "le": lambda a, b: choose(hy.lte(a, b), one, zero),

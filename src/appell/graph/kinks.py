@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from appell.errors import CompileError
-from appell.graph.replay import NAMES, Algebra, replay
+from appell.graph.replay import ARITHMETIC, NAMES, Algebra, replay
 from appell.graph.solve import solve
 
 KINKED = frozenset("fabs sign fmin fmax lt le eq ne floor ceil fmod remainder copysign".split())
@@ -94,17 +94,7 @@ class Modal:
         algebra: Algebra = {
             **_SMOOTH_UNARY,
             **{name: refuse(name) for name in UNBOUNDED},
-            "assign": lambda a: a,
-            "add": lambda a, b: a + b,
-            "sub": lambda a, b: a - b,
-            "mul": lambda a, b: a * b,
-            "div": lambda a, b: a / b,
-            "neg": lambda a: -a,
-            "sq": lambda a: a * a,
-            "twice": lambda a: 2 * a,
-            "inv": lambda a: 1 / a,
-            "pow": lambda a, b: a**b,
-            "constpow": lambda a, b: a**b,
+            **ARITHMETIC,
             "hypot": lambda a, b: ca.sqrt(a * a + b * b),
             "atan2": ca.atan2,
             "fabs": lambda a: mode(a, zero) * a,

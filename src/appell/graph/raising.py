@@ -8,23 +8,13 @@ from typing import Any
 import casadi as ca
 import sympy as sp
 
-from appell.graph.replay import Algebra, replay
+from appell.graph.replay import ARITHMETIC, Algebra, replay
 
 _ALGEBRA: Algebra = {
-    "assign": lambda a: a,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "neg": lambda a: -a,
+    **ARITHMETIC,
     "exp": sp.exp,
     "log": sp.log,
-    "pow": lambda a, b: a**b,
-    "constpow": lambda a, b: a**b,
     "sqrt": sp.sqrt,
-    "sq": lambda a: a**2,
-    "twice": lambda a: 2 * a,
-    "inv": lambda a: 1 / a,
     "sin": sp.sin,
     "cos": sp.cos,
     "tan": sp.tan,

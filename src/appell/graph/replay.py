@@ -12,6 +12,21 @@ from appell.errors import CompileError
 NAMES: dict[int, str] = {getattr(ca, n): n[3:].lower() for n in dir(ca) if n.startswith("OP_")}
 Algebra = Mapping[str, Callable[..., Any]]
 
+ARITHMETIC: Algebra = {
+    "assign": lambda a: a,
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "neg": lambda a: -a,
+    "sq": lambda a: a * a,
+    "twice": lambda a: a + a,
+    "inv": lambda a: 1 / a,
+    "pow": lambda a, b: a**b,
+    "constpow": lambda a, b: a**b,
+}
+"""What is written with Python's own operators in every algebra."""
+
 
 def replay(
     function: ca.Function, arguments: Sequence[Sequence[Any]], algebra: Algebra, number: Callable[[float], Any]

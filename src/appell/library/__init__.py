@@ -55,6 +55,9 @@ MODELS: dict[str, str] = {
 COMPANIONS = ("_pursuit:pursuit_speeds", "_rocket:rocket_events")
 """What goes with a model but is no part of it: quasi-velocities for a formulation, events for a run."""
 
+EVENTS: dict[str, str] = {"rocket": "_rocket:rocket_events"}
+"""Models that `appell run` runs with events: name to file and function."""
+
 STUDIES: dict[str, str] = {"sprayer": "appell.sprayer.study:main"}
 """Models that `appell run` does more with than one motion: name to module and function."""
 
@@ -91,6 +94,16 @@ def model(name: str, options: Mapping[str, Any] | None = None) -> Model:
         if option not in known:
             raise ModelError(f"{label!r} has no option {option!r}; it has: {', '.join(known) or 'none'}.")
     return function(**(options or {}))
+
+
+def events(name: str) -> tuple[Any, ...]:
+    """The events that a model is run with on the command line; most have none.
+
+    Args:
+        name: A name as for `model`.
+    """
+    where = EVENTS.get(_label(name))
+    return tuple(_load(where)()) if where else ()
 
 
 def study(name: str) -> Callable[..., bool] | None:
