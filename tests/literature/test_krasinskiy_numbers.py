@@ -5,7 +5,14 @@ import pytest
 
 import appell as ap
 
-FORMULATIONS = [ap.GibbsAppell(), ap.Voronets(), ap.Multipliers(), ap.UdwadiaKalaba()]
+FORMULATIONS = [
+    ap.GibbsAppell(),
+    ap.Voronets(),
+    ap.Shulgin(),
+    ap.Multipliers(),
+    ap.LyapunovElimination(),
+    ap.UdwadiaKalaba(),
+]
 
 # theta, theta', tau -> phi, x_s, theta'', phi'', x_s''
 SLIDER_CRANK = [

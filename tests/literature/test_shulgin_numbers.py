@@ -300,3 +300,133 @@ def test_delta_energies_are_those_of_the_source():
             V += -p["m_a"] * G * p["r_a"] * np.sin(phi[i]) + p["m_f"] * G / 2 * (q[5] - p["L1"] * np.sin(phi[i]))
         found = [float(e) for e in mechanics.functions["energy"](0.0, q, v, [], [0.0] * 3, numbers)]
         np.testing.assert_allclose(found, [T, V], rtol=1e-13, atol=0)
+
+
+# Pendulum in x, y; slider-crank; a frame that turns.
+
+
+def pendulum():
+    x, y = ap.coordinates("x y", "m")
+    m, l, g = ap.parameters("m l g", "kg m m/s^2")
+    u = ap.inputs("u", "N")
+    ground = ap.Frame("ground")
+    bob = ap.Particle("bob", m, ground.point(x, y))
+    return ap.Model(
+        ground,
+        (x, y),
+        [bob],
+        [ap.Gravity(-g * ground.y), ap.Force(u * ground.x, bob)],
+        [ap.Holonomic(x**2 + y**2 - l**2, "length")],
+        name="pendulum",
+        values={m: 0.3, l: 0.5, g: G, u: 0.0},
+        start={x: 0.3, y: -0.4},
+    )
+
+
+PENDULUM = pendulum()
+VARIANTS = {
+    "automatic": ap.Shulgin(),
+    "y dependent": ap.Shulgin(dependent=PENDULUM.coordinates[1:]),
+    "x dependent": ap.Shulgin(dependent=PENDULUM.coordinates[:1]),
+    "(14)": ap.Shulgin(explicit=False),
+    "drawn": ap.Shulgin(drift=20.0),
+    "left alone": ap.Shulgin(drift=0),
+}
+
+
+@pytest.fixture(scope="module", params=VARIANTS.values(), ids=VARIANTS)
+def swinging(request):
+    return system_of(PENDULUM, request.param)
+
+
+# x(t) of the pendulum released at rest from 1 rad, by elliptic functions
+ELLIPTIC = {
+    0.5: -0.236665094706383818,
+    1.0: -0.256367468603206727,
+    2.0: -0.215812813201486538,
+    5.0: -0.170910202088928837,
+}
+
+
+def test_pendulum_released_from_one_radian(swinging):
+    start = swinging.state({"x": np.sin(1) / 2, "y": -np.cos(1) / 2})
+    motion = ap.simulate(swinging, start, until=5.0, method="taylor")
+    for t, expected in ELLIPTIC.items():
+        assert motion.at(t)["x"] == pytest.approx(expected, rel=1e-11)
+
+
+def test_pendulum_over_the_top(swinging):
+    """Each of x and y is dependent in turn; the total angle is counted from the track."""
+    start = swinging.state({"x": 0.0, "y": -0.5, "x.rate": 5.2})
+    motion = ap.simulate(swinging, start, until=2.0, method="taylor", points=2001)
+    assert motion.outcome is ap.Outcome.DONE
+    end = motion.at(2.0)
+    np.testing.assert_allclose([end["x"], end["y"]], [0.091284283552979, 0.49159656180268], rtol=1e-11, atol=0)
+    angle = np.unwrap(np.arctan2(motion["x"], -motion["y"]))
+    assert angle[-1] == pytest.approx(15.52436497245, rel=1e-12)
+    rate = (-end["y"] * end["x.rate"] + end["x"] * end["y.rate"]) / 0.25
+    assert rate == pytest.approx(5.5081305203967, rel=1e-11)
+    assert len(motion.info["switches"]) >= 7
+    assert "speeds changed at" in motion.summary()
+    assert motion.check().ok
+
+
+SLIDER = ap.library.slider_crank()
+
+
+@pytest.mark.parametrize("drift", ["projection", 20.0, 0])
+def test_slider_crank_full_turns(drift):
+    """theta = 1, theta' = 5, tau = 0.2: several turns of the crank, with theta independent throughout."""
+    theta, phi, x_s = SLIDER.coordinates
+    system = system_of(SLIDER, ap.Shulgin(dependent=[phi, x_s], drift=drift))
+    motion = ap.simulate(system, until=1.0, method="taylor")
+    for t, expected in {0.5: (5.47908074407064, 13.1723033728912), 1.0: (12.816580686008, 20.4380069985302)}.items():
+        state = motion.at(t)
+        np.testing.assert_allclose([state[theta], state[theta.rate]], expected, rtol=1e-11, atol=0)
+    assert motion.check().position < 1e-13
+
+
+@pytest.mark.parametrize("names", ["theta phi", "theta x_s"])
+def test_slider_crank_through_its_dead_centres(names):
+    """With the slider or the rod independent the choice must be changed at every dead centre."""
+    dependent = [q for q in SLIDER.coordinates if q.name in names.split()]
+    system = system_of(SLIDER, ap.Shulgin(dependent=dependent))
+    motion = ap.simulate(system, until=1.0, method="taylor")
+    state = motion.at(1.0)
+    np.testing.assert_allclose(
+        [state["theta"], state["theta.rate"]], [12.816580686008, 20.4380069985302], rtol=1e-10, atol=0
+    )
+    assert motion.info["switches"]
+    assert motion.check().ok
+
+
+def test_gyroscopic_matrix_in_a_frame_that_turns():
+    """T with T2, T1 and T0: G = [[0, -2 m Omega], [2 m Omega, 0]], frequencies sqrt(g/l) +- Omega at the bottom."""
+    import casadi as ca
+
+    x, y, z = ap.coordinates("x y z", "m")
+    m, l, g, Omega = ap.parameters("m l g Omega")
+    ground = ap.Frame("ground")
+    turning = ground.rotate("z", Omega * ap.t)
+    bob = ap.Particle("bob", m, turning.point(x, y, z))
+    model = ap.Model(
+        ground,
+        (x, y, z),
+        [bob],
+        [ap.Gravity(-g * ground.z)],
+        [ap.Holonomic(x**2 + y**2 + z**2 - l**2, "length")],
+        values={m: 0.3, l: 0.5, g: G, Omega: 2.0},
+        start={x: 0.0, y: 0.0, z: -0.5},
+    )
+    for formulation in (ap.Shulgin(dependent=[z]), ap.Shulgin(dependent=[z], explicit=False)):
+        system = system_of(model, formulation)
+        equations, at = system.equations, [0.0, 0.0, -0.5, 0.0, 0.0]
+        G_matrix = ca.Function("G", equations.arguments, [-ca.jacobian(equations.b, equations.chart.u)])
+        np.testing.assert_allclose(
+            np.array(G_matrix(0.0, at, [], system.p)), [[0, -1.2], [1.2, 0]], rtol=1e-14, atol=1e-16
+        )
+        roots = np.sort(np.abs(np.linalg.eigvals(system.jacobian(0.0, at)).imag))
+        # 2n roots, and one zero root: the constraint is a first integral
+        expected = [0, 2.42944691807002, 2.42944691807002, 6.42944691807002, 6.42944691807002]
+        np.testing.assert_allclose(roots, expected, rtol=1e-13, atol=1e-12)
+    assert ap.verify(model).ok

@@ -32,7 +32,11 @@ def test_voronets_refuses_nonlinear_rows_by_name():
     assert "or Voronets" not in words
 
 
-@pytest.mark.parametrize("formulation", [ap.GibbsAppell(), ap.Multipliers(), ap.UdwadiaKalaba()], ids=lambda f: f.name)
+@pytest.mark.parametrize(
+    "formulation",
+    [ap.GibbsAppell(), ap.Multipliers(), ap.LyapunovElimination(), ap.UdwadiaKalaba()],
+    ids=lambda f: f.name,
+)
 def test_what_it_names_accepts_the_model(formulation):
     equations = ap.derive(particle(NONLINEAR), formulation)
     assert "nonlinear" in formulation.accepts
@@ -42,6 +46,46 @@ def test_what_it_names_accepts_the_model(formulation):
 def test_voronets_accepts_linear_and_holonomic_rows_that_depend_on_time():
     rows = ap.Nonholonomic(x.rate - ap.t * y.rate, "roll"), ap.Holonomic(z - ap.t * x, "lift")
     assert len(ap.derive(particle(*rows), ap.Voronets()).unknowns) == 1
+
+
+ROLL = ap.Nonholonomic(x.rate - y * z.rate, "roll")
+
+
+@pytest.mark.parametrize("rows", [(ROLL,), (NONLINEAR,), (ap.Holonomic(x - z**2, "rail"), ROLL)])
+def test_shulgin_refuses_nonholonomic_rows_and_says_who_accepts_them(rows):
+    """Its equations leave out what a nonholonomic constraint would add: smooth and wrong."""
+    with pytest.raises(FormulationError) as error:
+        ap.derive(particle(*rows), ap.Shulgin())
+    words = str(error.value)
+    assert words.startswith("Shulgin accepts constraints of kind holonomic, but 'bob' has ")
+    assert "'rail'" not in words
+    for named in ("GibbsAppell", "Multipliers"):
+        assert named in words
+    assert ("Voronets" in words) == (NONLINEAR not in rows)
+    assert "Shulgin or" not in words
+
+
+def test_shulgin_accepts_constraints_that_depend_on_time():
+    """s' = B r' + b with b = -F_s^-1 F_t, by both routes."""
+    moving = particle(ap.Holonomic(z - ap.t * x - x * y**2, "lift"), ap.Holonomic(x * y - ap.t**2 - 1, "gate"))
+    for explicit in (True, False):
+        assert ap.verify(moving, ap.Shulgin(explicit=explicit)).ok
+
+
+@pytest.mark.parametrize("wrong", [-1.0, "projektion", True, float("nan"), float("inf")])
+def test_shulgin_names_what_drift_may_be(wrong):
+    with pytest.raises(FormulationError, match=r"Got drift=.*; give 'projection', a rate k > 0"):
+        ap.Shulgin(drift=wrong)
+
+
+@pytest.mark.parametrize("formulation", [ap.LyapunovElimination(), ap.UdwadiaKalaba()], ids=lambda f: f.name)
+def test_a_singular_mass_matrix_is_refused_with_its_coordinates(formulation):
+    with pytest.raises(FormulationError) as error:
+        ap.derive(ap.library.four_bar(), formulation)
+    words = str(error.value)
+    assert words.startswith(f"{formulation.name} needs the mass matrix of the free system to be regular")
+    assert "along q3 there is no inertia" in words
+    assert words.endswith("Use GibbsAppell or Voronets or Shulgin or Multipliers.")
 
 
 @pytest.mark.parametrize("wrong", [ap.GibbsAppell, "GibbsAppell", 3])

@@ -40,8 +40,7 @@ def given_state(system: System, given: Mapping[str, float], t: float) -> State:
                 f"The starting positions violate the constraint {row!r} by {residual[worst]:.3g}. "
                 "Use system.consistent(keep={...}, near={...}) to find positions on the constraints."
             )
-    state = _with_velocities(system, q, z, given, {}, t, {})
-    return system.from_x(t, system.to_x(state)) if system.unbound else state
+    return _with_velocities(system, q, z, given, {}, t, {})
 
 
 def _with_velocities(

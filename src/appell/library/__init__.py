@@ -24,11 +24,14 @@ MODELS: dict[str, str] = {
     "ball-and-beam": "_ball_and_beam:ball_and_beam",
     "bicycle": "_bicycle:bicycle",
     "bricard": "_bricard:bricard",
+    "cart-lever-pendulum": "_cart_lever_pendulum:cart_lever_pendulum",
     "chaplygin-sleigh": "_chaplygin_sleigh:chaplygin_sleigh",
+    "conical-pendulum": "_conical_pendulum:conical_pendulum",
     "constant-speed": "_constant_speed:constant_speed",
     "delta-robot": "_delta_robot:delta_robot",
     "differential-drive": "_differential_drive:differential_drive",
     "driven-pendulum": "_driven_pendulum:driven_pendulum",
+    "five-bar": "_five_bar:five_bar",
     "four-bar": "_four_bar:four_bar",
     "hauled-chain": "_hauled_chain:hauled_chain",
     "hopper-cart": "_hopper_cart:hopper_cart",
@@ -48,7 +51,9 @@ MODELS: dict[str, str] = {
     "snakeboard": "_snakeboard:snakeboard",
     "spherical-pendulum": "_spherical_pendulum:spherical_pendulum",
     "sprayer": "_sprayer:sprayer",
+    "stewart-platform": "_stewart_platform:stewart_platform",
     "two-streams": "_two_streams:two_streams",
+    "watt-governor": "_watt_governor:watt_governor",
 }
 """From the name on the command line to file and function."""
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     DataArray = Dataset = DataFrame = Any
 
+SWITCHES = 6  # changes of speeds that a summary tells one by one
+
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
@@ -372,7 +374,11 @@ class Motion:
             f"{info['method']} ({info['reason']}), {info['seconds']:.3g} s",
             self.outcome.value + (f" {self.detail}" if self.detail else ""),
         ]
-        lines += [f"speeds changed at {line}" for line in info["switches"]]
+        switches = info["switches"]
+        shown = switches if len(switches) <= SWITCHES else switches[: SWITCHES - 1]
+        lines += [f"speeds changed at {line}" for line in shown]
+        if len(shown) < len(switches):
+            lines.append(f"speeds changed at {len(switches) - len(shown)} more times, the last {switches[-1]}")
         if self.occurrences:
             shown = ", ".join(f"{o.name} at {o.t:.9g} s" for o in self.occurrences[:6])
             count = f"{len(self.occurrences)} event{'s' * (len(self.occurrences) != 1)}"
