@@ -103,7 +103,8 @@ class Machine:
             if self._batch is None:
                 self._batch = heyoka_code.batch_function(self.function)
             out = np.empty((self.function.nnz_out(0), count))
-            self._batch(x, outputs=out, pars=np.ascontiguousarray(pars))
+            used = self._batch.nparams  # those behind the last one that occurs are not asked for
+            self._batch(x, outputs=out, **({"pars": np.ascontiguousarray(pars[:used])} if used else {}))
             return out
         n = len(w)
         mapped = self.function.map(count)

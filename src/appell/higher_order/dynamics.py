@@ -1,0 +1,426 @@
+"""Dynamics of a chain in every order: forces from motions, motions from forces, energies, reactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import factorial
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from appell.code.machine import Machine
+from appell.errors import ModelError
+from appell.graph.replay import operations
+from appell.graph.series import Series, of_derivatives, to_derivatives
+from appell.higher_order.expansion import expansion, term_names
+from appell.higher_order.friction import Friction, friction_series
+from appell.kinematics.acceleration_energy import Sums, energy_series, pairing
+from appell.kinematics.joint_frames import link_poses, skeleton_of
+from appell.kinematics.newton_euler import NewtonEuler, mass_matrix
+from appell.model.chain import Chain
+
+NOTHING = np.zeros(0)
+
+
+class Dynamics:
+    r"""A chain as functions of its motion: $\tau, \dot\tau, \ddot\tau, \ldots$ in O(n K²), both ways, and $E_A^{(p)}$.
+
+    A motion at an instant is an array Q of shape (..., n, K+1): row i for joint i, column r for its derivative
+    $q_i^{(r)}$. Any number of leading axes are states at once; they run as SIMD machine code where heyoka is installed.
+
+    Args:
+        chain: The robot.
+        payload: Force and moment that the tool exerts on its surroundings, in the tool's axes: six numbers, or an array
+            of shape (6, m) with their time derivatives in the columns.
+        friction: Friction of the joints.
+        values: Numbers of parameters; the chain's suggestions where none is given.
+
+    Example:
+        >>> import appell as ap
+        >>> arm = ap.higher_order.Dynamics(ap.library.planar_2r())
+        >>> Q = [[0.3, 0.7, -1.1, 2.0], [-0.8, 1.2, 0.9, -1.5]]
+        >>> arm.inverse(Q).round(9).tolist()
+        [[19.263709606, 1.292816663], [3.1984576, 4.020584106]]
+
+    Reference: Negrean et al. 2025; Guarino Lo Bianco 2009; Müller 2021.
+    """
+
+    def __init__(
+        self,
+        chain: Chain,
+        payload: Any = None,
+        friction: Friction | None = None,
+        values: Mapping[Any, float] | None = None,
+    ) -> None:
+        if not isinstance(chain, Chain):
+            raise ModelError(
+                f"Higher-order dynamics is for an appell.Chain, got {type(chain).__name__}; for other models use "
+                "appell.derive(model, appell.HigherOrder())."
+            )
+        self.chain = chain
+        self.data = chain.numbers(values)
+        self.names = tuple(link.joint for link in chain.links)
+        self.skeleton = skeleton_of(self.data, self.names)
+        self.payload = None if payload is None else _wrench(payload)
+        self.friction = None if friction is None else friction.checked(self.names)
+        self._machines: dict[Any, Machine] = {}
+
+    def __repr__(self) -> str:
+        extras = [w for w, there in (("payload", self.payload), ("friction", self.friction)) if there is not None]
+        return f"Dynamics of {self.chain.name!r}: {self.n} joints" + (f", with {' and '.join(extras)}" if extras else "")
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.names)
+
+    # Forces from motions.
+
+    def inverse(
+        self, Q: Any, *, inertia: bool = True, gravity: bool = True, payload: bool = True, friction: bool = True
+    ) -> np.ndarray:
+        r"""The driving forces and their derivatives: $\tau = Q_{iF} + Q_g + Q_{SU} + Q_{fd}$ and
+        $\tau^{(k)}$, of shape (..., n, K-1), column k for $\tau^{(k)}$, (122), (133)-(141).
+
+        Args:
+            Q: The motion up to the derivative of order K, of shape (..., n, K+1).
+            inertia: Whether masses resist acceleration.
+            gravity: Whether weight acts.
+            payload: Whether the payload acts, where there is one.
+            friction: Whether friction acts, where there is some.
+        """
+        x, K = self._motion(Q, 2, "Driving forces need")
+        rub = friction and self.friction is not None
+        if rub:
+            self._check_moving(Q, K)
+        flags = (bool(inertia), bool(gravity), bool(payload) and self.payload is not None, rub)
+        out = self._run(("inverse", K, *flags), K, lambda q: self._driving(q, K, flags), x)
+        if rub and not np.all(np.isfinite(out)):
+            raise ModelError(_UNLOADED)
+        return _restored(out, np.shape(Q)[:-2], (self.n, K - 1))
+
+    def forces(self, Q: Any) -> dict[str, np.ndarray]:
+        """Every part of the driving force by itself: inertia, gravity, payload, friction, and driving, their sum.
+
+        Args:
+            Q: As for `inverse`.
+        """
+        parts = {"inertia": self.inverse(Q, gravity=False, payload=False, friction=False)}
+        parts["gravity"] = self.inverse(Q, inertia=False, payload=False, friction=False)
+        if self.payload is not None:
+            parts["payload"] = self.inverse(Q, inertia=False, gravity=False, friction=False)
+        parts["driving"] = self.inverse(Q)
+        if self.friction is not None:
+            x, K = self._motion(Q, 2, "Friction needs")
+            flags = (True, True, self.payload is not None, True)
+            out = self._run(("friction", K), K, lambda q: self._driving(q, K, flags, rubbing_only=True), x)
+            parts["friction"] = _restored(out, np.shape(Q)[:-2], (self.n, K - 1))
+        return parts
+
+    def reactions(
+        self, Q: Any, *, inertia: bool = True, gravity: bool = True, payload: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Forces f_i and moments n_i that each link receives through its joint, and the derivatives of their components.
+
+        In the axes of the link, moments about the origin of its frame; both of shape (..., n, 3, K-1). Without inertia
+        they are the static reactions.
+
+        Args:
+            Q: As for `inverse`.
+            inertia: Whether masses resist acceleration.
+            gravity: Whether weight acts.
+            payload: Whether the payload acts, where there is one.
+        """
+        x, K = self._motion(Q, 2, "Reactions need")
+        flags = (bool(inertia), bool(gravity), bool(payload) and self.payload is not None, False)
+        out = self._run(("reactions", K, *flags), K, lambda q: self._reacting(q, K, flags), x)
+        both = _restored(out, np.shape(Q)[:-2], (self.n, 6, K - 1))
+        f, n = both[..., :3, :], both[..., 3:, :]
+        poses = np.stack(link_poses(self.data))
+        R, o = np.swapaxes(poses[:, :3, :3], 1, 2), poses[:, :3, 3]
+        arm = np.cross(np.broadcast_to(o[:, :, None], f.shape), f, axis=-2)
+        return R @ f, R @ (n - arm)
+
+    def mass_matrix(self, q: Any) -> np.ndarray:
+        """M(q), of shape (..., n, n).
+
+        Args:
+            q: Joint variables, of shape (..., n).
+        """
+        Q = np.asarray(q, dtype=float)[..., None]
+        x, _ = self._motion(Q, 0, "The mass matrix needs")
+        return _restored(self._run("mass", 0, self._masses, x), Q.shape[:-2], (self.n, self.n))
+
+    # Motions from forces.
+
+    def forward(self, q: Any, v: Any, tau: Any) -> np.ndarray:
+        r"""Accelerations, jerks, snaps, ... from forces and their rates: $M q^{(k+2)} = \tau^{(k)} - h_k$.
+
+        With friction that depends on the load the accelerations are found by Newton's method; every higher derivative
+        is linear with the same matrix.
+
+        Args:
+            q: Joint variables, of shape (..., n).
+            v: Their rates, of the same shape.
+            tau: Driving forces and their derivatives in the columns, of shape (..., n, m).
+
+        Returns:
+            The motion Q, of shape (..., n, m+2): q, q', q'', ...
+        """
+        tau = np.asarray(tau, dtype=float)
+        if tau.ndim < 2 or tau.shape[-2] != self.n:
+            raise ModelError(
+                f"tau needs the shape (..., {self.n}, m): the force of each joint and its derivatives in the columns; "
+                f"got {tau.shape}."
+            )
+        m = tau.shape[-1]
+        q, v = (np.broadcast_to(np.asarray(e, dtype=float), tau.shape[:-1])[..., None] for e in (q, v))
+        Q = np.concatenate([q, v, tau], axis=-1)
+        x, _ = self._motion(Q, m + 1, "Forward dynamics needs")
+        out = self._run(("forward", m), m + 1, lambda rows: self._forward(rows, m), x)
+        found = np.concatenate([q, v, _restored(out, Q.shape[:-2], (self.n, m))], axis=-1)
+        return found if self.friction is None or not np.any(self.friction.dry) else self._with_dry(found, tau)
+
+    def _with_dry(self, Q: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """Put load-dependent friction into a motion found without it."""
+        lead, n = Q.shape[:-2], self.n
+        Q = Q.copy()
+        for _ in range(50):
+            start = np.ascontiguousarray(Q[..., :3])
+            slope = _restored(self._run("slope", 2, self._slope, self._motion(start, 2, "")[0]), lead, (n, n))
+            miss = tau[..., 0] - self.inverse(start)[..., 0]
+            step = np.linalg.solve(slope, miss[..., None])[..., 0]
+            Q[..., 2] += step
+            if np.max(np.abs(step), initial=0.0) <= 1e-13 * max(1.0, np.max(np.abs(Q[..., 2]), initial=0.0)):
+                break
+        else:
+            raise ModelError("No accelerations were found with this friction: the joints jam, or mu is too large.")
+        for k in range(1, tau.shape[-1]):
+            Q[..., k + 2] = 0.0
+            miss = tau[..., k] - self.inverse(np.ascontiguousarray(Q[..., : k + 3]))[..., k]
+            Q[..., k + 2] = np.linalg.solve(slope, miss[..., None])[..., 0]
+        return Q
+
+    # Energies.
+
+    def energy(self, Q: Any, p: int) -> Any:
+        r"""$E_A^{(p)} = \tfrac12\sum_i\mathrm{tr}[T_i^{(p+1)}I_{ps,i}T_i^{(p+1)T}]$, the acceleration energy of order p.
+
+        p = 0 is kinetic energy, p = 1 the energy of Gibbs and Appell with all its terms.
+
+        Args:
+            Q: The motion, at least up to q^(p+1).
+            p: The order.
+        """
+        x, _ = self._motion(Q, _order(p, "p") + 1, f"E_A^({p}) needs", cut=True)
+        out = self._run(("energy", p), p + 1, lambda q: energy_series(self.skeleton, _series(q), p), x)
+        return _restored(out, np.shape(Q)[:-2], ())[()]
+
+    def gradient(self, Q: Any, p: int, r: int) -> np.ndarray:
+        r"""$\partial E_A^{(p)}/\partial q^{(r)} = \binom{p+1}{r} S_{p+1,p+1-r}$, of shape (..., n), in O(n).
+
+        Args:
+            Q: The motion, at least up to q^(p+1).
+            p: Order of the energy.
+            r: Order of the derivative of q, from 0 to p + 1.
+        """
+        if not 0 <= _order(r, "r") <= _order(p, "p") + 1:
+            raise ModelError(f"E_A^({p}) contains q ... q^({p + 1}); r must be from 0 to {p + 1}, got {r}.")
+        x, _ = self._motion(Q, p + 1, f"E_A^({p}) needs", cut=True)
+        out = self._run(("gradient", p, r), p + 1, lambda q: Sums(self.skeleton, q).gradient(p, r), x)
+        return _restored(out, np.shape(Q)[:-2], (self.n,))
+
+    def terms(self, Q: Any, p: int) -> dict[str, Any]:
+        r"""The expansion of $E_A^{(p)}$: name -> value, one term for each pair of partitions of p + 1.
+
+        `"2|2"` is $\tfrac12\ddot q^TM\ddot q$, `"2|11"` is $\ddot q^TV(\dot q,\dot q)$, `"21|111"` is
+        $3D[21|111]$, and so on: coefficients $c_\lambda c_\mu$, and half of it where both are the same.
+
+        Args:
+            Q: The motion, at least up to q^(p+1).
+            p: Order of the energy.
+        """
+        x, _ = self._motion(Q, _order(p, "p") + 1, f"E_A^({p}) needs", cut=True)
+        names, rule = term_names(p), lambda q: list(expansion(self.skeleton, q, p).values())
+        out = self._run(("terms", p), p + 1, rule, x)
+        values = _restored(out, np.shape(Q)[:-2], (len(names),))
+        return {name: values[..., i][()] for i, name in enumerate(names)}
+
+    def pairing(self, q: Any, left: Sequence[Any], right: Sequence[Any]) -> float:
+        r"""$\sum_i\mathrm{tr}[D^sT_i(a_1..a_s)\,I_{ps,i}\,D^rT_i(b_1..b_r)^T]$, (85)-(87).
+
+        With unit vectors these are the entries of M (one direction each), of V (one and two) and of D (two and two).
+
+        Args:
+            q: Joint variables.
+            left: Directions a_1 ... a_s, each of n numbers.
+            right: Directions b_1 ... b_r.
+        """
+        listed = [[float(x) for x in a] for a in (q, *left, *right)]
+        for a in listed:
+            if len(a) != self.n:
+                raise ModelError(f"Every direction needs {self.n} numbers, one for each joint; got {len(a)}.")
+        ends = len(left) + 1
+        return float(pairing(self.skeleton, listed[0], listed[1:ends], listed[ends:]))
+
+    # Functions.
+
+    def function(self, K: int) -> ca.Function:
+        """tau, tau', ... as a CasADi function of t (not used), Q row by row, and two empty columns.
+
+        Args:
+            K: The highest derivative of q.
+        """
+        flags = (True, True, self.payload is not None, self.friction is not None)
+        return self._machine(("inverse", K, *flags), K, lambda q: self._driving(q, K, flags)).function
+
+    def operations(self, K: int = 2) -> int:
+        """How many arithmetic operations `inverse` takes for one state.
+
+        Args:
+            K: The highest derivative of q.
+        """
+        return operations(self.function(K))
+
+    def _run(self, key: Any, K: int, rule: Callable[[list[list[ca.SX]]], list[Any]], x: np.ndarray) -> np.ndarray:
+        machine = self._machine(key, K, rule)
+        if x.shape[1] == 1:
+            return machine.flat(0.0, x[:, 0], NOTHING, NOTHING)[:, None]
+        return machine.batch(0.0, x, NOTHING, NOTHING)
+
+    def _machine(self, key: Any, K: int, rule: Callable[[list[list[ca.SX]]], list[Any]]) -> Machine:
+        """The function of a rule on the letters q ... q^(K) of every joint; made once."""
+        if key not in self._machines:
+            letters = ca.SX.sym("Q", self.n * (K + 1))
+            rows = [[letters[i * (K + 1) + r] for r in range(K + 1)] for i in range(self.n)]
+            column = ca.densify(ca.vertcat(*[ca.SX(e) for e in rule(rows)]))
+            empty = [ca.SX.sym("t"), letters, ca.SX(0, 1), ca.SX(0, 1)]
+            self._machines[key] = Machine(ca.Function("dynamics", empty, [column], {"cse": True}))
+        return self._machines[key]
+
+    def _recursion(self, K: int, flags: tuple[bool, ...]) -> NewtonEuler:
+        load = None
+        if flags[2] and self.payload is not None:
+            known = [[float(x) / factorial(k) for k, x in enumerate(row)] for row in self.payload]
+            load = [row + [0] * (K - len(row)) for row in known]
+        return NewtonEuler(self.skeleton, flags[0], flags[1], load)
+
+    def _driving(
+        self, rows: list[list[ca.SX]], K: int, flags: tuple[bool, ...], rubbing_only: bool = False
+    ) -> list[Any]:
+        q = _series(rows)
+        recursion = self._recursion(K, flags)
+        found = [recursion.extend(q, k) for k in range(K - 1)]
+        tau = [list(series) for series in zip(*found, strict=True)]
+        if flags[3] and self.friction is not None:
+            rubbed = friction_series(self.friction, recursion, q, K - 1)
+            tau = rubbed if rubbing_only else [[x + y for x, y in zip(*pair, strict=True)] for pair in zip(tau, rubbed, strict=True)]
+        return [x for series in tau for x in to_derivatives(series)]
+
+    def _reacting(self, rows: list[list[ca.SX]], K: int, flags: tuple[bool, ...]) -> list[Any]:
+        q = _series(rows)
+        recursion = self._recursion(K, flags)
+        for k in range(K - 1):
+            recursion.extend(q, k)
+        return [x for joint in recursion.moving for series in (*joint.f, *joint.n) for x in to_derivatives(series)]
+
+    def _masses(self, rows: list[list[ca.SX]]) -> list[Any]:
+        M = mass_matrix(self.skeleton, [row[0] for row in rows])
+        return [x for row in M for x in row]
+
+    def _slope(self, rows: list[list[ca.SX]]) -> list[Any]:
+        """d tau/d q'' with friction, row by row."""
+        tau = ca.vertcat(*self._driving(rows, 2, (True, True, self.payload is not None, True)))
+        J = ca.densify(ca.jacobian(tau, ca.vertcat(*[row[2] for row in rows])))
+        return [J[i, j] for i in range(self.n) for j in range(self.n)]
+
+    def _forward(self, rows: list[list[ca.SX]], m: int) -> list[Any]:
+        n = self.n
+        q: list[Series] = [[row[0], row[1]] for row in rows]
+        tau = [of_derivatives(row[2:]) for row in rows]
+        viscous = np.zeros(n) if self.friction is None else self.friction.column("viscous", self.names)
+        M = mass_matrix(self.skeleton, [row[0] for row in rows])
+        matrix = ca.vertcat(*[ca.horzcat(*[ca.SX(e) for e in row]) for row in M])
+        factors = ca.ldl(ca.sparsify(ca.triu2symm(ca.triu(matrix)))) if n > 1 else None
+        recursion = self._recursion(m + 1, (True, True, self.payload is not None))
+        for k in range(m):
+            for series in q:
+                series.append(0)
+            h = recursion.extend(q, k)
+            drag = [float(b) * (k + 1) * series[k + 1] for b, series in zip(viscous, q, strict=True)]
+            right = ca.vertcat(*[t[k] - x - y for t, x, y in zip(tau, h, drag, strict=True)])
+            found = right / matrix if factors is None else ca.ldl_solve(ca.densify(right), *factors)
+            for i, series in enumerate(q):
+                series[k + 2] = found[i] / ((k + 1) * (k + 2))
+            if k + 1 < m:
+                recursion.extend(q, k)
+        return [factorial(k) * series[k] for series in q for k in range(2, m + 2)]
+
+    # Arrays.
+
+    def _motion(self, Q: Any, least: int, what: str, cut: bool = False) -> tuple[np.ndarray, int]:
+        """Q as columns of states, and its order K."""
+        try:
+            Q = np.asarray(Q, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"{what} numbers of shape (..., {self.n}, K+1); got {Q!r}.") from None
+        K = Q.shape[-1] - 1 if Q.ndim else -1
+        if Q.ndim < 2 or Q.shape[-2] != self.n or K < least:
+            derivatives = ", ".join(["q", "q'", "q''", "q'''"][: least + 1]) + (f", ... q^({least})" if least > 3 else "")
+            raise ModelError(
+                f"{what} {derivatives} of the joints {', '.join(self.names)} in the rows, at least: an array of shape "
+                f"(..., {self.n}, {least + 1}); got {Q.shape}."
+            )
+        if cut and K > least:
+            Q, K = Q[..., : least + 1], least
+        if not np.isfinite(Q.sum()) and not np.all(np.isfinite(Q)):
+            place = np.argwhere(~np.isfinite(Q))[0]
+            raise ModelError(f"The derivative of order {place[-1]} of the joint {self.names[place[-2]]!r} is no finite number.")
+        flat = np.moveaxis(Q.reshape(-1, self.n, K + 1), 0, -1)
+        return np.ascontiguousarray(flat).reshape(self.n * (K + 1), -1), K
+
+    def _check_moving(self, Q: Any, K: int) -> None:
+        """Derivatives of dry friction without smoothing exist only while a joint moves."""
+        assert self.friction is not None
+        if self.friction.smoothing is not None or K == 2:
+            return
+        rates, mu = np.asarray(Q, dtype=float)[..., 1], self.friction.column("dry", self.names)
+        stopped = np.argwhere((rates == 0) & (mu > 0))
+        if stopped.size:
+            raise ModelError(
+                f"The joint {self.names[stopped[0][-1]]!r} stands still, where dry friction has no derivative; give "
+                "Friction(..., smoothing=0.01), or ask without friction."
+            )
+
+
+_UNLOADED = (
+    "A joint carries no force across its axis, where friction in proportion to it has no derivative; ask for tau only "
+    "(K = 2), or without friction."
+)
+
+
+def _series(rows: Sequence[Sequence[Any]]) -> list[Series]:
+    return [of_derivatives(row) for row in rows]
+
+
+def _order(p: Any, name: str) -> int:
+    if not isinstance(p, int | np.integer) or isinstance(p, bool) or p < 0:
+        raise ModelError(f"The order {name} is a whole number from 0 on; got {p!r}.")
+    return int(p)
+
+
+def _wrench(payload: Any) -> list[list[float]]:
+    given = np.asarray(payload, dtype=float)
+    if given.ndim == 2 and given.shape == (2, 3):
+        given = given.reshape(6)
+    if given.ndim not in (1, 2) or given.shape[0] != 6 or not np.all(np.isfinite(given)):
+        raise ModelError(
+            "A payload is six finite numbers, force and moment of the tool on its surroundings in the tool's axes (or an "
+            f"array of shape (6, m) with derivatives in the columns); got {given.tolist()}."
+        )
+    return given.reshape(6, -1).tolist()
+
+
+def _restored(out: np.ndarray, lead: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
+    return np.moveaxis(out.reshape((*shape, -1)), -1, 0).reshape((*lead, *shape))

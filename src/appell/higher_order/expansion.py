@@ -1,0 +1,38 @@
+"""The expansion of acceleration energies by partitions: M, V, D and what follows them, term by term."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from appell.kinematics.acceleration_energy import pairing, partitions, weight
+from appell.kinematics.skeleton import Skeleton
+
+
+def term_names(p: int) -> list[str]:
+    """Names of the terms of the expansion of E_A^(p): `2|2`, `2|11`, `11|11`."""
+    listed = partitions(p + 1)
+    return [f"{_word(a)}|{_word(b)}" for i, a in enumerate(listed) for b in listed[i:]]
+
+
+def expansion(skeleton: Skeleton, q: Sequence[Sequence[Any]], p: int) -> dict[str, Any]:
+    """The terms of E_A^(p) with their coefficients, in any algebra.
+
+    Args:
+        skeleton: The tree.
+        q: q, q', ..., q^(p+1) of every joint.
+        p: The order.
+    """
+    columns = [[row[r] for row in q] for r in range(p + 2)]
+    listed = partitions(p + 1)
+    found: dict[str, Any] = {}
+    for i, a in enumerate(listed):
+        for b in listed[i:]:
+            form = pairing(skeleton, columns[0], [columns[r] for r in a], [columns[r] for r in b])
+            factor = weight(a) * weight(b)
+            found[f"{_word(a)}|{_word(b)}"] = factor * form if a != b else factor * form / 2
+    return found
+
+
+def _word(parts: tuple[int, ...]) -> str:
+    return "".join(str(k) if k < 10 else f"({k})" for k in parts)
