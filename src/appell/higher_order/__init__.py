@@ -2,5 +2,6 @@
 
 from appell.higher_order.dynamics import Dynamics
 from appell.higher_order.friction import Friction
+from appell.higher_order.identities import Identities, catalan, unified, verify
 
-__all__ = ["Dynamics", "Friction"]
+__all__ = ["Dynamics", "Friction", "Identities", "catalan", "unified", "verify"]
