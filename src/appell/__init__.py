@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from appell import control as control
+    from appell import higher_order as higher_order
     from appell import library as library
     from appell import sprayer as sprayer
     from appell.analysis.galerkin import galerkin as galerkin
@@ -99,7 +100,7 @@ _HOME = {
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
-_PACKAGES = ("control", "library", "sprayer")
+_PACKAGES = ("control", "higher_order", "library", "sprayer")
 
 __all__ = sorted([*_WHERE, *_PACKAGES])
 

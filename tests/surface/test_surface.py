@@ -15,6 +15,7 @@ import appell as ap
 
 SOURCE = Path(ap.__file__).parent
 NAMES = """
+    higher_order
     LyapunovElimination QuasiAccelerations RelativeMotion Shulgin Stream
     control drained galerkin integral_principle sprayer
     AppellError Damper Equations Event Force Frame Generalized GibbsAppell Gravity Holonomic Model Motion Multipliers

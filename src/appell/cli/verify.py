@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -16,15 +17,21 @@ def verify(
     name: ModelArgument,
     states: Annotated[int, typer.Option(min=1, help="How many random states.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    order: Annotated[
+        int | None, typer.Option(min=1, max=8, help="Of a robot: evaluate the identities of higher order up to this.")
+    ] = None,
     settings: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare all formulations at random consistent states."""
+    """Compare all formulations at random consistent states, or with --order the identities of a robot."""
     from appell.analysis.verify import verify as compare
 
     with errors(as_json):
         case = read_case(name)
         values, _ = read_settings(case, settings)
+        if order is not None:
+            identities(case.model, order, values, states, seed, as_json)
+            return
         found = compare(case.model, case.formulation, values=values, states=states, seed=seed)
         if as_json:
             pairs = [{"first": a, "second": b, "disagreement": value} for (a, b), value in found.pairs.items()]
@@ -36,5 +43,33 @@ def verify(
                 [[a, b, f"{value:.2e}"] for (a, b), value in found.pairs.items()],
             )
             print("all agree" if found.ok else f"DISAGREEMENT: {found.worst:.2e}")
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def identities(model: Any, order: int, values: Mapping[str, float], states: int, seed: int, as_json: bool) -> None:
+    """Print how well the identities of higher-order mechanics hold on a robot."""
+    from appell.higher_order import verify as evaluate
+
+    found = evaluate(model, order, values, states, seed)
+    if as_json:
+        rows = [{"identity": name, "disagreement": value} for name, value in found.found.items()]
+        say(
+            {
+                "model": found.model,
+                "order": order,
+                "states": states,
+                "identities": rows,
+                "worst": found.worst,
+                "ok": found.ok,
+            }
+        )
+    else:
+        print_table(
+            f"{found.model}: identities up to order {order} at {states} random motions",
+            ["identity", "largest relative disagreement"],
+            [[name, f"{value:.1e}"] for name, value in found.found.items()],
+        )
+        print("all hold" if found.ok else f"DISAGREEMENT: {found.worst:.1e}")
     if not found.ok:
         raise typer.Exit(1)

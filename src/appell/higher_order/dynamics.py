@@ -68,7 +68,9 @@ class Dynamics:
 
     def __repr__(self) -> str:
         extras = [w for w, there in (("payload", self.payload), ("friction", self.friction)) if there is not None]
-        return f"Dynamics of {self.chain.name!r}: {self.n} joints" + (f", with {' and '.join(extras)}" if extras else "")
+        return f"Dynamics of {self.chain.name!r}: {self.n} joints" + (
+            f", with {' and '.join(extras)}" if extras else ""
+        )
 
     @property
     def n(self) -> int:
@@ -80,8 +82,9 @@ class Dynamics:
     def inverse(
         self, Q: Any, *, inertia: bool = True, gravity: bool = True, payload: bool = True, friction: bool = True
     ) -> np.ndarray:
-        r"""The driving forces and their derivatives: $\tau = Q_{iF} + Q_g + Q_{SU} + Q_{fd}$ and
-        $\tau^{(k)}$, of shape (..., n, K-1), column k for $\tau^{(k)}$, (122), (133)-(141).
+        r"""The driving forces $\tau = Q_{iF} + Q_g + Q_{SU} + Q_{fd}$ and their derivatives, (122), (133)-(141).
+
+        The result has the shape (..., n, K-1), column k for $\tau^{(k)}$.
 
         Args:
             Q: The motion up to the derivative of order K, of shape (..., n, K+1).
@@ -121,7 +124,7 @@ class Dynamics:
     def reactions(
         self, Q: Any, *, inertia: bool = True, gravity: bool = True, payload: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Forces f_i and moments n_i that each link receives through its joint, and the derivatives of their components.
+        """Forces f_i and moments n_i that each link receives through its joint, with derivatives of their components.
 
         In the axes of the link, moments about the origin of its frame; both of shape (..., n, 3, K-1). Without inertia
         they are the static reactions.
@@ -205,7 +208,7 @@ class Dynamics:
     # Energies.
 
     def energy(self, Q: Any, p: int) -> Any:
-        r"""$E_A^{(p)} = \tfrac12\sum_i\mathrm{tr}[T_i^{(p+1)}I_{ps,i}T_i^{(p+1)T}]$, the acceleration energy of order p.
+        r"""$E_A^{(p)} = \tfrac12\sum_i\mathrm{tr}[T_i^{(p+1)}I_{ps,i}T_i^{(p+1)T}]$, acceleration energy of order p.
 
         p = 0 is kinetic energy, p = 1 the energy of Gibbs and Appell with all its terms.
 
@@ -315,7 +318,11 @@ class Dynamics:
         tau = [list(series) for series in zip(*found, strict=True)]
         if flags[3] and self.friction is not None:
             rubbed = friction_series(self.friction, recursion, q, K - 1)
-            tau = rubbed if rubbing_only else [[x + y for x, y in zip(*pair, strict=True)] for pair in zip(tau, rubbed, strict=True)]
+            tau = (
+                rubbed
+                if rubbing_only
+                else [[x + y for x, y in zip(*pair, strict=True)] for pair in zip(tau, rubbed, strict=True)]
+            )
         return [x for series in tau for x in to_derivatives(series)]
 
     def _reacting(self, rows: list[list[ca.SX]], K: int, flags: tuple[bool, ...]) -> list[Any]:
@@ -367,7 +374,9 @@ class Dynamics:
             raise ModelError(f"{what} numbers of shape (..., {self.n}, K+1); got {Q!r}.") from None
         K = Q.shape[-1] - 1 if Q.ndim else -1
         if Q.ndim < 2 or Q.shape[-2] != self.n or K < least:
-            derivatives = ", ".join(["q", "q'", "q''", "q'''"][: least + 1]) + (f", ... q^({least})" if least > 3 else "")
+            derivatives = ", ".join(["q", "q'", "q''", "q'''"][: least + 1]) + (
+                f", ... q^({least})" if least > 3 else ""
+            )
             raise ModelError(
                 f"{what} {derivatives} of the joints {', '.join(self.names)} in the rows, at least: an array of shape "
                 f"(..., {self.n}, {least + 1}); got {Q.shape}."
@@ -376,7 +385,9 @@ class Dynamics:
             Q, K = Q[..., : least + 1], least
         if not np.isfinite(Q.sum()) and not np.all(np.isfinite(Q)):
             place = np.argwhere(~np.isfinite(Q))[0]
-            raise ModelError(f"The derivative of order {place[-1]} of the joint {self.names[place[-2]]!r} is no finite number.")
+            raise ModelError(
+                f"The derivative of order {place[-1]} of the joint {self.names[place[-2]]!r} is no finite number."
+            )
         flat = np.moveaxis(Q.reshape(-1, self.n, K + 1), 0, -1)
         return np.ascontiguousarray(flat).reshape(self.n * (K + 1), -1), K
 
@@ -416,8 +427,8 @@ def _wrench(payload: Any) -> list[list[float]]:
         given = given.reshape(6)
     if given.ndim not in (1, 2) or given.shape[0] != 6 or not np.all(np.isfinite(given)):
         raise ModelError(
-            "A payload is six finite numbers, force and moment of the tool on its surroundings in the tool's axes (or an "
-            f"array of shape (6, m) with derivatives in the columns); got {given.tolist()}."
+            "A payload is six finite numbers, force and moment of the tool on its surroundings in the tool's axes (or "
+            f"an array of shape (6, m) with derivatives in the columns); got {given.tolist()}."
         )
     return given.reshape(6, -1).tolist()
 

@@ -15,7 +15,7 @@ from appell.kinematics.newton_euler import NewtonEuler
 
 @dataclass(frozen=True)
 class Friction:
-    r"""$Q_{fd,i} = b_i\dot q_i + \mu_i\,(d_i/2)\,|k_i\times f_i|\,\mathrm{sgn}\,\dot q_i$ (without d/2 for slides), (129).
+    r"""$Q_{fd,i} = b_i\dot q_i + \mu_i\,(d_i/2)\,|k_i\times f_i|\,\mathrm{sgn}\,\dot q_i$ (no d/2 for slides), (129).
 
     f is the whole force in the joint, so the friction grows with load, weight and acceleration. It acts along the axis,
     and $k\times f$ does not contain what acts along the axis: nothing is implicit in inverse dynamics.
@@ -45,7 +45,7 @@ class Friction:
         given = np.asarray(getattr(self, name), dtype=float)
         if given.ndim and given.shape != (len(joints),):
             raise ModelError(
-                f"Friction({name}=...) needs one number or {len(joints)} (for {', '.join(joints)}); got {given.tolist()}."
+                f"Friction({name}=...) needs one number, or one for each of {', '.join(joints)}; got {given.tolist()}."
             )
         if not np.all(np.isfinite(given)) or np.any(given < 0):
             raise ModelError(f"Friction({name}=...) needs numbers that are not negative; got {given.tolist()}.")

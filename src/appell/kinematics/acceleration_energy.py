@@ -135,7 +135,10 @@ class Sums:
             N: list[Any] = []
             for i, joint in enumerate(joints):
                 left, right = self._pose(i, a), self._pose(i, d)
-                weighted = [[sum((x * y for x, y in zip(row, column, strict=True)), 0) for column in joint.pseudo] for row in left]
+                weighted = [
+                    [sum((x * y for x, y in zip(row, column, strict=True)), 0) for column in joint.pseudo]
+                    for row in left
+                ]
                 last = [row[3] if d == 0 else 0 for row in weighted]
                 N.append(
                     [
@@ -146,7 +149,9 @@ class Sums:
             for i in reversed(range(len(joints))):
                 parent = joints[i].parent
                 if parent >= 0:
-                    N[parent] = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(N[parent], N[i], strict=True)]
+                    N[parent] = [
+                        [x + y for x, y in zip(*rows, strict=True)] for rows in zip(N[parent], N[i], strict=True)
+                    ]
             self._carried[a, d] = N
         return self._carried[a, d]
 
@@ -200,9 +205,7 @@ def weight(parts: tuple[int, ...]) -> int:
     return factorial(sum(parts)) // (prod(factorial(k) for k in parts) * repeated)
 
 
-def pairing(
-    skeleton: Skeleton, q: Sequence[Any], left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]]
-) -> Any:
+def pairing(skeleton: Skeleton, q: Sequence[Any], left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]]) -> Any:
     r"""$\sum_i \mathrm{tr}[D^sT_i(a_1..a_s)\, I_{ps,i}\, D^rT_i(b_1..b_r)^T]$, the form behind M, V and D, (85)-(87).
 
     Args:
@@ -249,7 +252,9 @@ def _directional(skeleton: Skeleton, q: Sequence[Any], directions: Sequence[Sequ
                     factor = factor * prod([direction[i]] * k)
                 W = before[rest] if any(rest) else None
                 moved = _generated(joint, W, sum(own))
-                total = [[x + factor * y for x, y in zip(*rows, strict=True)] for rows in zip(total, moved, strict=True)]
+                total = [
+                    [x + factor * y for x, y in zip(*rows, strict=True)] for rows in zip(total, moved, strict=True)
+                ]
             here[step] = total
         found.append(here)
     return [here[tuple(counts)] for here in found]

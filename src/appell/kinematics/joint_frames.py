@@ -62,7 +62,9 @@ def _numeric(data: ChainData, names: Sequence[str]) -> Skeleton:
         )
     tool = inverse(chosen[data.tool_body]) @ data.home[data.tool_body] @ data.tool
     return Skeleton(
-        tuple(joints), [float(g) for g in data.gravity], (data.tool_body, _clean(tool[:3, :3]), _clean(tool[:3, 3], 1e-16))
+        tuple(joints),
+        [float(g) for g in data.gravity],
+        (data.tool_body, _clean(tool[:3, :3]), _clean(tool[:3, 3], 1e-16)),
     )
 
 
@@ -72,7 +74,9 @@ def _chosen(data: ChainData) -> list[np.ndarray]:
     k = [s[:3] if data.revolute[i] else s[3:] for i, s in enumerate(screws)]
     k = [axis / np.linalg.norm(axis) for axis in k]
     point = [np.cross(s[:3], s[3:]) for s in screws]
-    centers = [(T @ I[:, 3])[:3] / I[3, 3] if I[3, 3] > 0 else T[:3, 3] for T, I in zip(data.home, data.pseudo, strict=True)]
+    centers = [
+        (T @ I[:, 3])[:3] / I[3, 3] if I[3, 3] > 0 else T[:3, 3] for T, I in zip(data.home, data.pseudo, strict=True)
+    ]
     frames: list[np.ndarray] = [np.eye(4)] * n
     for i in reversed(range(n)):
         child = next((j for j in range(n) if data.parents[j] == i), None)
@@ -84,7 +88,7 @@ def _chosen(data: ChainData) -> list[np.ndarray]:
             if np.linalg.norm(normal) > 1e-9:
                 x = normal
                 if data.revolute[i] and data.revolute[child]:
-                    # Where the two axes are nearest: p_i + s k_i with (p_j - p_i - s k_i) in the plane of normal and k_j.
+                    # Where the two axes are nearest: p_j - p_i - s k_i is in the plane of the normal and k_j.
                     gap = point[child] - point[i]
                     origin = point[i] + k[i] * (np.linalg.det([gap, k[child], normal]) / (normal @ normal))
         if x is None:
@@ -124,7 +128,9 @@ def _formal(data: ChainData, names: Sequence[str]) -> Skeleton:
     for i in range(data.n):
         k = data.screws[i][:3] if data.revolute[i] else data.screws[i][3:]
         turns.append(_basis([sp.sympify(e) for e in k]))
-        place = sp.Matrix(data.screws[i][:3]).cross(sp.Matrix(data.screws[i][3:])) if data.revolute[i] else sp.zeros(3, 1)
+        place = (
+            sp.Matrix(data.screws[i][:3]).cross(sp.Matrix(data.screws[i][3:])) if data.revolute[i] else sp.zeros(3, 1)
+        )
         places.append(place)
     joints = []
     for i in range(data.n):

@@ -17,7 +17,7 @@ class Joint:
         name: Its name.
         parent: Position of the joint before it, -1 for the base.
         turns: 1 if it turns by its variable, else 0.
-        advance: Displacement along the axis per unit of the variable: 1 prismatic, the pitch of a helical joint, else 0.
+        advance: Displacement along the axis per unit of the variable: 1 prismatic, the pitch if helical, else 0.
         E: Rotation from this frame, at home, to the frame of the parent.
         r: Origin of this frame, at home, in the frame of the parent.
         shift: Angle of the joint at home.

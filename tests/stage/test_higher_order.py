@@ -1,0 +1,148 @@
+"""Dynamics of higher order: switches, batches, derivatives, reactions, messages."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import appell as ap
+from appell.errors import AppellError
+from appell.higher_order import Dynamics, Friction, catalan, unified, verify
+
+RNG = np.random.default_rng(2)
+LOAD = (-6, 3, 10, 0.2, 0.9, -0.4)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return Dynamics(ap.library.rrp_arm(), LOAD, Friction(0.3, 0.1, 0.05, smoothing=0.2))
+
+
+def along(Q, t):
+    """A motion with these derivatives at t = 0, a polynomial in time, with its derivatives at t."""
+    rows = []
+    for row in Q:
+        polynomial = np.polynomial.Polynomial([c / np.prod(range(1, k + 1)) for k, c in enumerate(row)])
+        rows.append([polynomial.deriv(r)(t) if r else polynomial(t) for r in range(len(row))])
+    return np.array(rows)
+
+
+def test_parts_add_up(arm):
+    parts = arm.forces(RNG.normal(size=(3, 6)))
+    assert list(parts) == ["inertia", "gravity", "payload", "driving", "friction"]
+    total = sum(value for name, value in parts.items() if name != "driving")
+    assert_allclose(parts["driving"], total, rtol=1e-13, atol=1e-11)
+
+
+@pytest.mark.parametrize("part", ["inertia", "gravity", "payload", "friction", "driving"])
+def test_rates_are_rates(arm, part):
+    """Each column is the time derivative of the one before, part by part."""
+    Q, h = RNG.normal(size=(3, 6)), 1e-3
+    here = arm.forces(Q)[part]
+    at = {k: arm.forces(along(Q, k * h))[part] for k in (-2, -1, 1, 2)}
+    slope = (8 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12 * h)
+    size = np.abs(here).max()
+    assert_allclose(slope[:, :2], here[:, 1:3], rtol=1e-5, atol=1e-6 * size)
+
+
+def test_many_states_at_once(arm):
+    Q = RNG.normal(size=(2, 17, 3, 5))
+    found = arm.inverse(Q)
+    assert found.shape == (2, 17, 3, 3)
+    assert_allclose(found[1, 5], arm.inverse(Q[1, 5]), rtol=1e-13, atol=1e-12)
+    assert_allclose(arm.energy(Q, 2)[0, 3], arm.energy(Q[0, 3], 2), rtol=1e-13, atol=0)
+    f, n = arm.reactions(Q)
+    assert f.shape == n.shape == (2, 17, 3, 3, 3)
+    assert arm.gradient(Q, 2, 1).shape == (2, 17, 3)
+    assert arm.mass_matrix(Q[..., 0]).shape == (2, 17, 3, 3)
+
+
+def test_forward_undoes_inverse(arm):
+    Q = RNG.normal(size=(3, 6))
+    plain = Dynamics(arm.chain, LOAD, Friction(0.3))
+    for dynamics in (arm, plain, Dynamics(arm.chain)):
+        found = dynamics.forward(Q[:, 0], Q[:, 1], dynamics.inverse(Q))
+        assert_allclose(found, Q, rtol=1e-9, atol=1e-9)
+
+
+def test_forward_of_many_states(arm):
+    Q = RNG.normal(size=(11, 3, 5))
+    assert_allclose(arm.forward(Q[..., 0], Q[..., 1], arm.inverse(Q)), Q, rtol=1e-8, atol=1e-8)
+
+
+def test_a_payload_that_changes():
+    """A payload with derivatives acts as Leibniz says."""
+    chain, Q = ap.library.rrp_arm(), RNG.normal(size=(3, 4))
+    wrench = RNG.normal(size=(6, 2))
+    both = Dynamics(chain, wrench).forces(Q)["payload"]
+    held = Dynamics(chain, wrench[:, 0]).forces(Q)["payload"]
+    grows = Dynamics(chain, wrench[:, 1]).forces(Q)["payload"]
+    assert_allclose(both[:, 0], held[:, 0], rtol=1e-14, atol=1e-14)
+    assert_allclose(both[:, 1], held[:, 1] + grows[:, 0], rtol=1e-13, atol=1e-13)
+
+
+def test_static_reactions_carry_the_weight():
+    chain = ap.library.rrp_arm()
+    Q = np.zeros((3, 3))
+    Q[:, 0] = RNG.normal(size=3)
+    f, n = Dynamics(chain).reactions(RNG.normal(size=3)[:, None] * [1, 0, 0] + Q, inertia=False)
+    assert_allclose(np.linalg.norm(f[..., 0], axis=1), 9.81 * np.array([9.5, 4.5, 1.5]), rtol=1e-13, atol=0)
+    assert n.shape == (3, 3, 1)
+
+
+def test_reactions_give_the_drives(arm):
+    Q = RNG.normal(size=(3, 4))
+    f, n = arm.reactions(Q)
+    tau = arm.inverse(Q, friction=False)
+    assert_allclose(n[0, 2], tau[0], rtol=1e-12, atol=1e-12)  # about z
+    assert_allclose(n[1, 1], tau[1], rtol=1e-12, atol=1e-12)  # about y
+    assert_allclose(f[2, 0], tau[2], rtol=1e-12, atol=1e-12)  # along x
+
+
+def test_matrices_by_pairings(arm):
+    q, v, unit = RNG.normal(size=3), RNG.normal(size=3), np.eye(3)
+    M = [[arm.pairing(q, [a], [b]) for b in unit] for a in unit]
+    assert_allclose(M, arm.mass_matrix(q), rtol=1e-13, atol=1e-13)
+    V = [arm.pairing(q, [a], [v, v]) for a in unit]
+    Q = np.stack([q, v, 0 * q], axis=1)
+    only = arm.inverse(Q, gravity=False, payload=False, friction=False)[:, 0]
+    assert_allclose(V, only, rtol=1e-12, atol=1e-12)
+
+
+def test_catalan_numbers_and_the_coefficients():
+    assert [catalan(p) for p in range(1, 7)] == [1, 2, 5, 14, 42, 132]
+    assert unified(2, 3) == [(1, 2, 0.25), (2, 0, 0.5)]
+    with pytest.raises(AppellError, match="m >= k"):
+        unified(3, 3)
+
+
+def test_identities_hold_on_a_helical_tree():
+    joints = [
+        ap.Joint("z", mass=2, center=(0.1, 0.2, 0), inertia=(0.1, 0.2, 0.25), name="waist"),
+        ap.Joint(
+            "x", at=(0.3, 0, 0.1), kind="helical", pitch=0.3, mass=1, center=(0, 0.1, 0.1), inertia=(0.1, 0.1, 0.1)
+        ),
+        ap.Joint("y", at=(0, 0.4, 0), mass=1, center=(0.1, 0, 0.1), inertia=(0.1, 0.05, 0.1), parent="waist"),
+    ]
+    found = verify(ap.Chain(joints, name="tree"), order=3)
+    assert found.ok
+    assert found.worst < 1e-12
+    assert "Q'' by the unified theorem, m = 4" in found.found
+
+
+def test_messages(arm):
+    with pytest.raises(AppellError, match="at least: an array of shape"):
+        arm.inverse(np.zeros((3, 2)))
+    with pytest.raises(AppellError, match="order 1 of the joint 'q2'"):
+        arm.inverse([[0, 0, 0], [0, np.nan, 0], [0, 0, 0]])
+    with pytest.raises(AppellError, match="six finite numbers"):
+        Dynamics(arm.chain, payload=(1, 2, 3))
+    with pytest.raises(AppellError, match="one for each of q1, q2, q3"):
+        Dynamics(arm.chain, friction=Friction(viscous=(1, 2)))
+    with pytest.raises(AppellError, match="not negative"):
+        Dynamics(arm.chain, friction=Friction(dry=-1))
+    with pytest.raises(AppellError, match="joint 'q2' stands still"):
+        Dynamics(arm.chain, friction=Friction(dry=0.1, diameter=1)).inverse([[1, 1, 1, 1], [1, 0, 1, 1], [1, 1, 1, 1]])
+    with pytest.raises(AppellError, match=r"from 0 to 2, got 3"):
+        arm.gradient(np.zeros((3, 4)), 1, 3)
+    with pytest.raises(AppellError, match=r"for an appell.Chain, got Model"):
+        Dynamics(ap.library.rolling_disk())
