@@ -77,15 +77,15 @@ def sin_cos(x: Series) -> tuple[Series, Series]:
     """Sine and cosine of a series.
 
     Example:
-        >>> sin_cos([0.0, 1.0, 0.0])
-        ([0.0, 1.0, 0.0], [1.0, 0.0, -0.5])
+        >>> [round(float(c), 6) for c in sin_cos([0.5, 1.0, 0.0])[0]]
+        [0.479426, 0.877583, -0.239713]
     """
     s: Series = []
     c: Series = []
     for k in range(len(x)):
         sine, cosine = sin_cos_at(x, s, c, k)
-        s.append(_plain(sine))
-        c.append(_plain(cosine))
+        s.append(sine)
+        c.append(cosine)
     return s, c
 
 
@@ -115,11 +115,7 @@ def apply(rule: Callable[[Series], Series], derivatives: Sequence[Any]) -> list[
         derivatives: x, x', x'', ...
 
     Example:
-        >>> apply(sqrt, [4.0, 1.0, 0.0])
+        >>> [float(x) for x in apply(sqrt, [4.0, 1.0, 0.0])]
         [2.0, 0.25, -0.03125]
     """
     return to_derivatives(rule(of_derivatives(derivatives)))
-
-
-def _plain(x: Any) -> Any:
-    return float(x) + 0.0 if isinstance(x, np.floating) else x
