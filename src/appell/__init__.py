@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from appell import control as control
+    from appell import ensemble as ensemble
     from appell import higher_order as higher_order
     from appell import library as library
     from appell import sprayer as sprayer
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from appell.code.state import State as State
     from appell.code.system import System as System
     from appell.code.system import compile as compile
+    from appell.ensemble.sweep import sweep as sweep
     from appell.equations import Equations as Equations
     from appell.errors import AppellError as AppellError
     from appell.formulation.abstract import derive as derive
@@ -73,6 +75,7 @@ _HOME = {
     "analysis.verify": "Verification verify",
     "code.state": "State",
     "code.system": "System compile",
+    "ensemble.sweep": "sweep",
     "equations": "Equations",
     "errors": "AppellError",
     "formulation.abstract": "derive",
@@ -100,7 +103,7 @@ _HOME = {
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
-_PACKAGES = ("control", "higher_order", "library", "sprayer")
+_PACKAGES = ("control", "ensemble", "higher_order", "library", "sprayer")
 
 __all__ = sorted([*_WHERE, *_PACKAGES])
 

@@ -17,11 +17,11 @@ SOURCE = Path(ap.__file__).parent
 NAMES = """
     higher_order
     LyapunovElimination QuasiAccelerations RelativeMotion Shulgin Stream
-    control drained galerkin integral_principle sprayer
+    control drained ensemble galerkin integral_principle sprayer
     AppellError Damper Equations Event Force Frame Generalized GibbsAppell Gravity Holonomic Model Motion Multipliers
     Nonholonomic Outcome Particle Potential Prescribed RigidBody Rolling Spring State System Torque UdwadiaKalaba
-    Vector Verification Voronets compile coordinates derive inputs library load parameters simulate speeds states t
-    verify
+    Vector Verification Voronets compile coordinates derive inputs library load parameters simulate speeds states
+    sweep t verify
     Chain Joint
 """.split()
 

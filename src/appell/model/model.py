@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -168,6 +169,22 @@ class Model:
             self.start,
             self.until,
         )
+
+    def with_parameters(self, *letters: Parameter) -> Model:
+        """The same model with further parameters, for laws of inputs that contain them: gains, amplitudes.
+
+        Args:
+            letters: Parameters that no formula of the model contains.
+        """
+        taken = {s.name for s in (*self.coordinates, *self.states, *self.parameters, *self.inputs)}
+        for letter in letters:
+            if not isinstance(letter, Parameter):
+                raise ModelError(f"{letter!r} is not a parameter; make it by appell.parameters({str(letter)!r}).")
+            if letter.name in taken:
+                raise ModelError(f"The name {letter.name!r} is used for two different things; rename one of them.")
+        twin = copy(self)
+        object.__setattr__(twin, "parameters", (*self.parameters, *letters))
+        return twin
 
     def _check_kinds(self) -> None:
         if not isinstance(self.ground, Frame) or self.ground.rotation is not None:

@@ -66,7 +66,7 @@ class Run:
         self.began = time.perf_counter()
         self.state = state
         self.t = state.t
-        self.use(self._best_code(system.code, state))
+        self.use(best_code(system.code, state, self.p))
         self.x = self.bound.to_x(state)
         self.projection(self.t, self.x)
         if not np.all(np.isfinite(self.w)):
@@ -109,23 +109,6 @@ class Run:
         self.projection, self.modes, self.masses = self._projections[code], self._modes[code], self._masses[code]
         self.branch = Branch(code, self.inputs, self.p) if code.equations.mechanics.curved else None
         self._calm, self._side = np.inf, 0.0
-
-    def _best_code(self, code: Code, state: State) -> Code:
-        """At the start: the given choice of speeds if it is good enough here, else the best."""
-        equations = code.equations
-        if equations.formulation.fixed or not equations.mechanics.row_names:
-            return code
-        jacobian = Projection(code, self.p).jacobian(state.t, state.q, state.v, state.z)
-        best = Split.at(jacobian, rows=equations.split.rows)
-        if not equations.split.dependent:  # formulations that keep all rates need only the right rows
-            return code if len(best.rows) == len(equations.split.rows) else code.with_split(best)
-        if equations.split.growth(jacobian) <= equations.formulation.patience * best.growth(jacobian) and len(
-            best.rows
-        ) == len(equations.split.rows):
-            return code
-        if len(best.rows) >= len(equations.model.coordinates):
-            return code
-        return code.with_split(best)
 
     def inputs(self, t: float, x: np.ndarray) -> np.ndarray:
         """Values of the open inputs."""
@@ -401,25 +384,48 @@ class Run:
     def _diagnose(self) -> None:
         """Where it stopped and the likely cause."""
         matrix, forcing = self.code.linear_system(self.t, self.x, self.w, self.p)
-        cause = (
-            "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
-        )
         shrunk = bool(self.masses.names) and not self._smallest() > NOTHING * self._inertia
         gone = self.masses.gone(self.t, self.x, self.w, self.p, self._first) if shrunk else None
-        condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
         if gone is not None:
             self.outcome = Outcome.MASS_USED_UP
             cause = f"nothing is left of the mass of {gone!r}; end its flow in time, for example by appell.drained"
         elif shrunk and self.code.equations.mechanics.accelerating:
             self.outcome = Outcome.SINGULAR
             cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
-        elif matrix.size and not (condition < 1e12):
-            self.outcome = Outcome.SINGULAR
-            cause = f"its condition number is {condition:.2g}; a coordinate has no inertia or degenerates there"
-        elif not np.all(np.isfinite(forcing)):
-            cause = "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
+        else:
+            outcome, cause = likely_cause(matrix, forcing)
+            self.outcome = outcome or self.outcome
         state = self.bound.from_x(self.t, self.x)
         self.detail = f"t = {self.t:.9g}, {state!r}; likely cause: {cause}"
+
+
+def best_code(code: Code, state: State, p: np.ndarray) -> Code:
+    """At the start: the given choice of speeds if it is good enough here, else the best."""
+    equations = code.equations
+    if equations.formulation.fixed or not equations.mechanics.row_names:
+        return code
+    jacobian = Projection(code, p).jacobian(state.t, state.q, state.v, state.z)
+    best = Split.at(jacobian, rows=equations.split.rows)
+    if not equations.split.dependent:  # formulations that keep all rates need only the right rows
+        return code if len(best.rows) == len(equations.split.rows) else code.with_split(best)
+    patient = equations.formulation.patience * best.growth(jacobian)
+    if equations.split.growth(jacobian) <= patient and len(best.rows) == len(equations.split.rows):
+        return code
+    if len(best.rows) >= len(equations.model.coordinates):
+        return code
+    return code.with_split(best)
+
+
+def likely_cause(matrix: np.ndarray, forcing: np.ndarray) -> tuple[Outcome | None, str]:
+    """Why a motion cannot be continued, seen from A y = b at its end, and the outcome if that says more."""
+    condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
+    if matrix.size and not (condition < 1e12):
+        words = f"its condition number is {condition:.2g}; a coordinate has no inertia or degenerates there"
+        return Outcome.SINGULAR, words
+    if not np.all(np.isfinite(forcing)):
+        return None, "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
+    words = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
+    return None, words
 
 
 @contextmanager

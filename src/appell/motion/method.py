@@ -8,12 +8,14 @@ from importlib import import_module
 import numpy as np
 
 from appell.code import heyoka_code
+from appell.code.code import Code
 from appell.errors import IntegrationError
 from appell.motion.flow import Flow
 from appell.motion.leg import Leg, Task
 
 OWN = ("taylor", "dop853", "cvodes")
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+STIFF = 3e4  # decay rate times length of the run above which equations are stiff
 LARGE = 1800  # instructions above which compiling a Taylor integrator takes longer than most runs
 
 
@@ -63,7 +65,7 @@ def choose(
     if by_python:
         return Method("DOP853", "an input is given by a Python function")
     rate = _decay(flow, t0, x0, w, p)
-    if rate * (t1 - t0) > 3e4:
+    if rate * (t1 - t0) > STIFF:
         if flow.count:
             return Method("Radau", f"stiff (decay rate {rate:.3g}/s), with events")
         return Method("cvodes", f"stiff: decay rate {rate:.3g}/s over {t1 - t0:g} s")
@@ -78,11 +80,18 @@ def choose(
     return Method("taylor", f"smooth{' between located kinks and events' if flow.count else ''}, {size} instructions")
 
 
+def stiffness(code: Code, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
+    """The fastest decay rate of equations at a state if nothing oscillates as fast, else 0."""
+    return decay(code.jacobian(t, x, w, p)[0]) if x.size <= 120 else 0.0
+
+
 def _decay(flow: Flow, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
-    """The fastest decay rate at the start if nothing oscillates as fast, else 0."""
-    if x.size > 120:
-        return 0.0
-    jacobian = flow.jacobian_machine(t, x, w, p)[0]
+    """The same of a flow."""
+    return decay(flow.jacobian_machine(t, x, w, p)[0]) if x.size <= 120 else 0.0
+
+
+def decay(jacobian: np.ndarray) -> float:
+    """The fastest decay rate of a linear system if nothing oscillates as fast, else 0."""
     if not np.all(np.isfinite(jacobian)):
         return 0.0
     roots = np.linalg.eigvals(jacobian)

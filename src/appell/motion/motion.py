@@ -242,7 +242,7 @@ class Motion:
             w = self.open_inputs(stretch, times[here])
             equations = stretch.code.equations
             if stretch.code not in made:
-                made[stretch.code] = Machine(_function(equations, self.system.equations, formula), simd=False)
+                made[stretch.code] = Machine(formula_function(equations, self.system.equations, formula), simd=False)
             machine, rows = made[stretch.code], zip(times[here], x.T, w, strict=True)
             if machine.function.n_in() == len(equations.arguments):
                 values = [machine.flat(t, column, inputs, self.system.p) for t, column, inputs in rows]
@@ -389,7 +389,7 @@ class Motion:
         return self.summary()
 
 
-def _function(equations: Equations, original: Equations, formula: sp.Expr) -> ca.Function:
+def formula_function(equations: Equations, original: Equations, formula: sp.Expr) -> ca.Function:
     """A formula as a function of the state in the present choice of speeds."""
     leaves = {s: original.chart.formulas[i] for i, s in enumerate(original.speeds)}
     missing = {s for s in formula.free_symbols if s in leaves and s not in equations.speeds and not isinstance(s, Rate)}

@@ -19,6 +19,8 @@ class Outcome(Enum):
     SPEEDS_SINGULAR = "The chosen speeds stopped describing the motion."
     ACCUMULATION = "Events followed each other ever faster (Zeno); the motion comes to rest there."
     STEP_LIMIT = "The largest allowed number of steps was reached; give a larger max_steps."
+    NOT_STARTED = "The run could not begin."
+    RAISED = "A Python function of the caller raised an error."
 
     @property
     def ok(self) -> bool:

@@ -61,7 +61,7 @@ def simulate(
         raise IntegrationError(
             f"Only a System can be simulated, got {type(system).__name__}; write compile(derive(model)).bind(...)."
         )
-    system, law = _driven(system, inputs, control)
+    system, law = driven(system, inputs, control)
     if law is None:
         _ = system.w
     _ = system.p
@@ -77,7 +77,7 @@ def simulate(
     if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
         raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
     for event in events:
-        _check_event(system, event)
+        check_event(system, event)
     taken = {*names_of(system.model), *(s.label for s in (*system.equations.speeds, *system.model.inputs))}
     for name, formula in (outputs or {}).items():
         if name in taken:
@@ -88,7 +88,7 @@ def simulate(
     )
 
 
-def _driven(
+def driven(
     system: System, inputs: Mapping[Any, Any] | None, control: Any
 ) -> tuple[System, Callable[[float, State], np.ndarray] | None]:
     """Numbers are bound, formulas closed into the graph, Python functions become a law."""
@@ -169,7 +169,8 @@ def starting_state(system: System, start: State | Mapping[Any, float] | None) ->
     return start
 
 
-def _check_event(system: System, event: Event) -> None:
+def check_event(system: System, event: Event) -> None:
+    """Raise if an event of a system makes no sense."""
     system.equations.formula(event.expression)
     names = tuple(dict.fromkeys((*names_of(system.model), *(s.label for s in system.equations.speeds))))
     for label, formula in event.reset.items():

@@ -1,0 +1,7 @@
+"""Many runs: grids, samples, programmes, controllers; this machine's cores by default, a Dask cluster by address."""
+
+from appell.ensemble.design import LogUniform, Normal, Uniform
+from appell.ensemble.study import Study, open_study
+from appell.ensemble.sweep import sweep
+
+__all__ = ["LogUniform", "Normal", "Study", "Uniform", "open_study", "sweep"]

@@ -1,0 +1,99 @@
+"""The systems of a sweep: one for every combination of choices that are no numbers (laws, controllers, starts)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from appell.code.code import Code
+from appell.code.state import State
+from appell.code.system import System
+from appell.ensemble.design import Design
+from appell.errors import ModelError
+from appell.formulation.abstract import derive
+from appell.model.symbols import Parameter, key
+from appell.motion.run import driven
+
+START, CONTROL = "start", "control"
+
+
+class Case:
+    """One system of a sweep.
+
+    Attributes:
+        system: The system.
+        law: The Python function that gives its inputs, or None.
+        start: Where its runs begin.
+        code: Its position among the cases.
+    """
+
+    def __init__(self, system: System, law: Any, start: Any) -> None:
+        self.system, self.law, self.start = system, law, start
+
+
+def cases(
+    system: System, plan: Design, inputs: Mapping[Any, Any] | None, control: Any, start: Any
+) -> tuple[list[Case], np.ndarray]:
+    """All cases, and which one each run belongs to."""
+    laws = {key(name): law for name, law in (inputs or {}).items()}
+    names = {w.label for w in system.model.inputs}
+    for name in plan.choices:
+        if name not in (START, CONTROL) and name not in names:
+            thing = next(iter(plan.choices[name].values()))
+            raise ModelError(
+                f"The values of {name!r} must be numbers, got {thing!r}; formulas can be given for inputs "
+                f"({', '.join(sorted(names)) or 'this model has none'}), functions for 'control', states for 'start'."
+            )
+        if name in laws:
+            raise ModelError(f"{name!r} is both given and varied; leave it out of inputs=...")
+    if CONTROL in plan.choices and control is not None:
+        raise ModelError("The control is both given and varied; leave out control=...")
+    if START in plan.choices and start is not None:
+        raise ModelError("The start is both given and varied; leave out start=...")
+    every = [e for law in laws.values() for e in [law]]
+    every += [thing for name, things in plan.choices.items() if name in names for thing in things.values()]
+    system = _with_gains(system, every)
+    found: list[Case] = []
+    made: dict[tuple[int, ...], tuple[System, Any]] = {}
+    sizes = [range(len(things)) for things in plan.choices.values()]
+    for picked in product(*sizes):
+        chosen = {name: list(plan.choices[name].values())[i] for name, i in zip(plan.choices, picked, strict=True)}
+        here = tuple(i for name, i in zip(plan.choices, picked, strict=True) if name != START)
+        if here not in made:  # starts share the equations
+            given = {**laws, **{name: law for name, law in chosen.items() if name not in (START, CONTROL)}}
+            made[here] = driven(system, given, chosen.get(CONTROL, control))
+        bound, law = made[here]
+        found.append(Case(bound, law, _checked_start(chosen.get(START, start))))
+    which = np.zeros(plan.runs, dtype=int)
+    for name, things in plan.choices.items():
+        which = which * len(things) + plan.columns[name].astype(int)
+    return found, which
+
+
+def _checked_start(start: Any) -> Any:
+    """A state, or values by name."""
+    if start is None or isinstance(start, State):
+        return start
+    if not isinstance(start, Mapping):
+        raise ModelError(f"A start is a state or values by name, got {start!r}.")
+    return {key(name): float(value) for name, value in start.items()}
+
+
+def _with_gains(system: System, laws: list[Any]) -> System:
+    """The system with the parameters that only laws contain."""
+    known, found = set(system.model.parameters), {}
+    for law in laws:
+        if isinstance(law, sp.Basic):
+            found.update({s.name: s for s in law.free_symbols if isinstance(s, Parameter) and s not in known})
+    if not found:
+        return system
+    equations = system.equations
+    model = system.model.with_parameters(*(found[name] for name in sorted(found)))
+    new = derive(model, equations.formulation)
+    if equations.closed:
+        new = new.close(equations.closed)
+    return System(Code(new, system.code.simd, system.code.build), system.values)

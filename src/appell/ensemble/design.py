@@ -1,0 +1,241 @@
+"""Which runs: products of values, random samples, or a table; the same for the same seed, on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from appell.errors import ModelError
+from appell.model.symbols import key
+
+SAMPLINGS = ("random", "latin", "sobol")
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Values between two numbers, all equally likely.
+
+    Args:
+        low: The smallest.
+        high: The largest.
+
+    Example:
+        >>> Uniform(1, 3).at(0.25)
+        1.5
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
+            raise ModelError(f"Uniform(low, high) needs two finite numbers, low < high; got {self.low}, {self.high}.")
+
+    def at(self, share: Any) -> Any:
+        """The value below which the given share of all values lies."""
+        return self.low + (self.high - self.low) * share
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Values about a mean, normally distributed.
+
+    Args:
+        mean: The mean.
+        deviation: The standard deviation.
+    """
+
+    mean: float
+    deviation: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite([self.mean, self.deviation]).all() and self.deviation > 0):
+            raise ModelError(
+                f"Normal(mean, deviation) needs finite numbers, deviation > 0; got {self.mean}, {self.deviation}."
+            )
+
+    def at(self, share: Any) -> Any:
+        """The value below which the given share of all values lies."""
+        from scipy.special import ndtri
+
+        return self.mean + self.deviation * ndtri(share)
+
+
+@dataclass(frozen=True)
+class LogUniform:
+    """Positive values whose logarithm is equally likely between two ends: for scales that are not known.
+
+    Args:
+        low: The smallest, positive.
+        high: The largest.
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite([self.low, self.high]).all() and 0 < self.low < self.high):
+            raise ModelError(f"LogUniform(low, high) needs 0 < low < high; got {self.low}, {self.high}.")
+
+    def at(self, share: Any) -> Any:
+        """The value below which the given share of all values lies."""
+        return self.low * (self.high / self.low) ** share
+
+
+DISTRIBUTIONS = (Uniform, Normal, LogUniform)
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A table of runs.
+
+    Attributes:
+        columns: For each varied name its value in every run; positions in a list of choices as whole numbers.
+        choices: For names that are varied over things other than numbers: label -> thing.
+        shape: The lengths of the axes of a product, in order; empty for samples and tables.
+        axes: The names along each of those axes.
+        words: How it was made.
+    """
+
+    columns: Mapping[str, np.ndarray]
+    choices: Mapping[str, Mapping[str, Any]]
+    shape: tuple[int, ...]
+    axes: tuple[str, ...]
+    words: str
+
+    @property
+    def runs(self) -> int:
+        """How many."""
+        return next(iter(self.columns.values())).size
+
+    def part(self, first: int, last: int) -> dict[str, np.ndarray]:
+        """The columns of some runs."""
+        return {name: column[first:last] for name, column in self.columns.items()}
+
+
+def design(
+    over: Mapping[Any, Any] | Sequence[Mapping[Any, float]], runs: int | None, sampling: str, seed: int
+) -> Design:
+    """The runs that are asked for.
+
+    Args:
+        over: For each name values, choices or a distribution; or the runs one by one.
+        runs: How many samples.
+        sampling: How they are drawn.
+        seed: Of the random numbers.
+    """
+    if sampling not in SAMPLINGS:
+        raise ModelError(f"Unknown sampling {sampling!r}; use {', '.join(map(repr, SAMPLINGS))}.")
+    if not isinstance(over, Mapping):
+        return _listed(over, runs)
+    given = {key(name): value for name, value in over.items()}
+    if len(given) < len(over):
+        raise ModelError(f"The same name stands twice in the sweep: {', '.join(sorted(map(key, over)))}.")
+    if not given:
+        raise ModelError('The sweep is empty: give what to vary, for example {"m": [1.0, 2.0, 3.0]}.')
+    drawn = {name: value for name, value in given.items() if isinstance(value, DISTRIBUTIONS)}
+    axes: dict[str, np.ndarray] = {}
+    choices: dict[str, Mapping[str, Any]] = {}
+    for name, value in given.items():
+        if name in drawn:
+            continue
+        values, things = _axis(name, value)
+        axes[name] = values
+        if things:
+            choices[name] = things
+    shape = tuple(values.size for values in axes.values())
+    if drawn:
+        if runs is None:
+            raise ModelError(f"{', '.join(drawn)} are drawn at random: say how many runs, for example runs=1000.")
+        count = _count(runs)
+        samples = _samples(drawn, count, sampling, seed)
+        shape += (count,)
+    elif runs is not None:
+        raise ModelError(
+            f"runs={runs} goes with distributions; the values given here make {prod(shape)} runs. "
+            "Leave runs out, or give for example appell.ensemble.Uniform(low, high)."
+        )
+    grids = np.meshgrid(*axes.values(), *([np.arange(shape[-1])] if drawn else []), indexing="ij")
+    found = {name: grid.ravel() for name, grid in zip(axes, grids, strict=False)}
+    if drawn:
+        found.update({name: values[grids[-1].ravel()] for name, values in samples.items()})
+    if drawn:
+        words = f"{sampling} samples of {', '.join(drawn)}, seed {seed}"
+        words += f", at each of {', '.join(axes)}" if axes else ""
+    else:
+        words = "all combinations of " + ", ".join(f"{values.size} {name}" for name, values in axes.items())
+    columns = {name: found[name] for name in given}
+    names = (*axes, "sample") if drawn else tuple(axes)
+    return Design(columns, choices, shape if len(shape) > 1 or not drawn else (), names, words)
+
+
+def _count(runs: Any) -> int:
+    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
+        raise ModelError(f"The number of runs must be a positive whole number, got {runs!r}.")
+    return int(runs)
+
+
+def _axis(name: str, value: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
+    """The values along one axis; things that are no numbers become positions in a list of choices."""
+    if isinstance(value, Mapping):
+        things = {str(label): thing for label, thing in value.items()}
+    else:
+        listed = [value] if np.ndim(value) == 0 and not isinstance(value, list | tuple) else list(value)
+        try:
+            numbers = np.array([float(e) for e in listed])
+        except (TypeError, ValueError):
+            things = {}
+            for thing in listed:
+                label = getattr(thing, "__name__", None) or str(thing)
+                things[label if label not in things else f"{label} ({len(things)})"] = thing
+        else:
+            if not numbers.size:
+                raise ModelError(f"The sweep is empty: no values for {name!r}.")
+            if not np.all(np.isfinite(numbers)):
+                raise ModelError(f"The values of {name!r} must be finite, got {numbers[~np.isfinite(numbers)][0]}.")
+            return numbers, {}
+    if not things:
+        raise ModelError(f"The sweep is empty: no values for {name!r}.")
+    return np.arange(len(things)), things
+
+
+def _samples(drawn: Mapping[str, Any], count: int, sampling: str, seed: int) -> dict[str, np.ndarray]:
+    """Shares of each distribution by the wanted sampling, turned into values."""
+    from scipy.stats import qmc
+
+    rng = np.random.default_rng(seed)
+    if sampling == "random":
+        shares = rng.random((count, len(drawn)))
+    elif sampling == "latin":
+        shares = qmc.LatinHypercube(len(drawn), rng=rng).random(count)
+    else:
+        whole = 1 << max(0, (count - 1).bit_length())  # the sequence is balanced at powers of two
+        shares = qmc.Sobol(len(drawn), rng=rng).random(whole)[:count]
+    shares = np.clip(shares, 2.0**-53, 1 - 2.0**-53)
+    return {name: np.asarray(law.at(shares[:, i]), dtype=float) for i, (name, law) in enumerate(drawn.items())}
+
+
+def _listed(over: Any, runs: int | None) -> Design:
+    """Runs given one by one: a list of dictionaries, or a pandas table."""
+    if hasattr(over, "to_dict") and hasattr(over, "columns"):
+        over = over.to_dict("records")
+    if runs is not None:
+        raise ModelError(f"runs={runs} goes with distributions; here the runs are listed one by one.")
+    rows = [{key(name): value for name, value in row.items()} for row in over]
+    if not rows or not rows[0]:
+        raise ModelError('The sweep is empty: give at least one run, for example [{"m": 1.0}].')
+    names = list(rows[0])
+    for i, row in enumerate(rows):
+        if set(row) != set(names):
+            raise ModelError(f"Run {i} varies {', '.join(row)}, run 0 varies {', '.join(names)}; give the same names.")
+    columns = {}
+    for name in names:
+        values, things = _axis(name, [row[name] for row in rows])
+        if things:
+            raise ModelError(f"Run by run only numbers can be given; {name!r} has {next(iter(things))!r}.")
+        columns[name] = values
+    return Design(columns, {}, (), (), f"{len(rows)} runs one by one")

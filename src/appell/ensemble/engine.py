@@ -1,0 +1,355 @@
+"""Many runs through a few hundred lanes: a lane that has finished takes the next run.
+
+What a run gives does not depend on its neighbours, on how many lanes there are, or on when it gets one: every number of
+a lane is computed by elementwise operations from that lane alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from appell.ensemble.crossings import Steps
+from appell.ensemble.lane_machine import LaneMachine, padded
+from appell.ensemble.lanes import BEHIND, SETTINGS, Graphs, Status
+from appell.motion.flow import RESTING
+
+LANES = 1024
+
+
+class Interrupted(Exception):
+    """The sweep is to end."""
+
+
+class Kernel:
+    """The compiled functions of lanes in one choice of speeds.
+
+    Args:
+        graphs: The functions.
+        simd: Whether they become machine code.
+    """
+
+    def __init__(self, graphs: Graphs, simd: bool) -> None:
+        self.graphs, self.n = graphs, graphs.sizes["x"]
+        self.machines = {name: LaneMachine(f, simd) for name, f in graphs.functions.items()}
+        self.step = self.machines["step"]
+        self.t, self.h, self.rejected, self.stalled, self.steps = (self.n + i for i in range(len(BEHIND)))
+        self.status = self.n + len(BEHIND)
+        first = graphs.sizes["w"] + graphs.sizes["p"]
+        self.setting = {name: first + i for i, name in enumerate(SETTINGS)}
+        self.numbers = first + len(SETTINGS) + graphs.sizes["masses"]
+
+    def table(self, V: np.ndarray, P: np.ndarray) -> np.ndarray:
+        """The columns of the table at some states."""
+        return self.machines["table"].some(V, P) if "table" in self.machines else V[: self.n]
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What to do with a lane whose dependent velocities were looked at.
+
+    Attributes:
+        calm: Go on, and look again beyond this growth.
+        kernel: Or go on with another choice.
+        x: The state in that choice.
+    """
+
+    calm: float = 0.0
+    kernel: Kernel | None = None
+    x: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Jobs:
+    """Runs that wait for a lane: V of the start (x and t), P, and where they stand.
+
+    Attributes:
+        run: Which run each is.
+        x, t: Where it begins.
+        P: Its numbers.
+        taken: How many grid points it has passed.
+        steps: Steps it made already.
+    """
+
+    run: np.ndarray
+    x: np.ndarray
+    t: np.ndarray
+    P: np.ndarray
+    taken: np.ndarray
+    steps: np.ndarray
+
+    def part(self, which: Any) -> Jobs:
+        """Some of them."""
+        return Jobs(
+            self.run[which], self.x[:, which], self.t[which], self.P[:, which], self.taken[which], self.steps[which]
+        )
+
+    @staticmethod
+    def together(jobs: list[Jobs]) -> Jobs:
+        """All of several."""
+        return Jobs(
+            *(np.concatenate([getattr(j, f) for j in jobs], axis=-1) for f in ("run", "x", "t", "P", "taken", "steps"))
+        )
+
+
+@dataclass(eq=False)
+class Results:
+    """What becomes of the runs of a chunk.
+
+    Attributes:
+        table: Values of shape (columns, runs, times); NaN where a run did not come.
+        status: How each ended.
+        event: Which event stopped it, else -1.
+        end: The time at which it ended.
+        last: The columns there.
+        steps: Accepted steps.
+        happened: (run, event, time) of every event.
+        redo: Runs that a lane cannot finish, with the reason.
+    """
+
+    table: np.ndarray
+    status: np.ndarray
+    event: np.ndarray
+    end: np.ndarray
+    last: np.ndarray
+    steps: np.ndarray
+    x: np.ndarray
+    happened: list[tuple[int, int, float]] = field(default_factory=list)
+    redo: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls, columns: int, runs: int, times: int, states: int) -> Results:
+        """Nothing yet."""
+        nan = np.nan
+        return cls(
+            np.full((columns, runs, times), nan),
+            np.full(runs, -1),
+            np.full(runs, -1),
+            np.full(runs, nan),
+            np.full((columns, runs), nan),
+            np.zeros(runs, dtype=np.int64),
+            np.full((states, runs), nan),
+        )
+
+
+class Lanes:
+    """The loop.
+
+    Args:
+        kernel: The functions.
+        grid: The times of the table.
+        events: For each guard which event it belongs to, and whether that stops the run.
+        results: Where to write.
+        look: Decides about lanes whose dependent velocities may be changed.
+        stop: Asked after every step whether to give up.
+        lanes: How many lanes at most.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        grid: np.ndarray,
+        events: list[tuple[int, bool]],
+        results: Results,
+        look: Callable[[Kernel, float, np.ndarray, np.ndarray, float], Looked],
+        stop: Callable[[], bool],
+        lanes: int = LANES,
+    ) -> None:
+        self.k, self.grid, self.events, self.results, self.look, self.stop = kernel, grid, events, results, look, stop
+        self.most = padded(lanes)
+        self._next = np.append(grid, np.inf)
+
+    def run(self, jobs: Jobs) -> dict[Kernel, list[Jobs]]:
+        """Run all; returns those that another kernel must go on with."""
+        k, count = self.k, min(padded(jobs.run.size), self.most)
+        self.queue, self.head = jobs, 0
+        self.handed: dict[Kernel, list[Jobs]] = {}
+        self.V, self.W = np.zeros((k.status + 1, count)), np.zeros((k.status + 1, count))
+        self.P, self.owner = np.ones((k.numbers, count)), np.full(count, -1)
+        self.taken = np.zeros(count, dtype=np.int64)
+        self.gates = np.ones((len(self.events), count), dtype=bool)
+        self._take(np.arange(count))
+        while True:
+            if self.stop():
+                raise Interrupted
+            alive = np.flatnonzero(self.owner >= 0)
+            if not alive.size:
+                return self.handed
+            if 2 * padded(alive.size) <= self.owner.size:
+                self._shrink(alive)
+            k.step(self.V, self.P, self.W)
+            if self.events:
+                self._events()
+            self._sample()
+            self.V, self.W = self.W, self.V  # the old rows are overwritten by the next step
+            status = self.V[k.status]
+            ended = np.flatnonzero((status != Status.GOING) & (self.owner >= 0))
+            if ended.size:
+                self._end(ended, status[ended].astype(int))
+
+    def _shrink(self, alive: np.ndarray) -> None:
+        """Fewer lanes when no run is waiting."""
+        pick = alive[np.minimum(np.arange(padded(alive.size)), alive.size - 1)]
+        self.V, self.P = np.ascontiguousarray(self.V[:, pick]), np.ascontiguousarray(self.P[:, pick])
+        self.W = np.zeros((self.k.status + 1, pick.size))
+        self.taken, self.gates = self.taken[pick], self.gates[:, pick]
+        self.owner = np.where(np.arange(pick.size) < alive.size, self.owner[pick], -1)
+
+    def _take(self, lanes: np.ndarray) -> None:
+        """Give lanes their next runs; those for which there is none rest."""
+        k = self.k
+        free = lanes[: max(0, self.queue.run.size - self.head)]
+        jobs = self.queue.part(slice(self.head, self.head + free.size))
+        self.head += free.size
+        self.owner[lanes] = -1
+        self.V[k.t, lanes], self.V[k.h, lanes] = 0.0, 0.0
+        if not free.size:
+            return
+        self.P[:, free], self.owner[free], self.taken[free] = jobs.P, jobs.run, jobs.taken
+        self.V[: k.n, free], self.V[k.t, free] = jobs.x, jobs.t
+        self._begin(self.V, free)
+        self.V[k.steps, free] = jobs.steps
+        begun = free[self._next[jobs.taken] <= jobs.t]
+        if begun.size:
+            values = k.table(self.V[: k.n + 1, begun], self.P[:, begun])
+            self.results.table[:, self.owner[begun], self.taken[begun]] = values
+            self.taken[begun] += 1
+
+    def _begin(self, V: np.ndarray, lanes: np.ndarray) -> None:
+        """A new leg of some lanes of V: a first step size, gates."""
+        k = self.k
+        start, P = V[: k.n + 1, lanes], self.P[:, lanes]
+        h = k.machines["first"].some(start, P)[0]
+        V[k.h, lanes] = np.where(h > 0, h, 1e-6)
+        V[k.rejected, lanes] = V[k.stalled, lanes] = 0.0
+        if self.events:
+            g, rate = np.split(k.machines["guards"].some(start, P), 2)
+            self.gates[:, lanes] = ~((np.abs(g) < RESTING) & (rate <= 1e-12))
+
+    # After every step.
+
+    def _steps(self, lanes: np.ndarray) -> Steps:
+        """The steps just made, with their dense output."""
+        k, P = self.k, self.P[:, lanes]
+        V = self.V[: k.n + 2, lanes]
+        V[k.h] = np.minimum(V[k.h], P[k.setting["end"]] - V[k.t])
+        columns = k.machines["dense"].some(V, P).reshape(7, k.n, lanes.size)
+
+        def guards(times: np.ndarray, states: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            g, rate = np.split(k.machines["guards"].some(np.concatenate([states, times[None, :]]), P[:, which]), 2)
+            return g, rate
+
+        return Steps(V[k.t], V[k.h], V[: k.n], columns, guards)
+
+    def _sample(self) -> None:
+        """Tabulate the grid points that were passed."""
+        k = self.k
+        reached = self.W[k.t]
+        passed = np.flatnonzero((reached >= self._next[self.taken]) & (self.owner >= 0))
+        if not passed.size:
+            return
+        count = np.searchsorted(self.grid, reached[passed], side="right") - self.taken[passed]
+        at = np.repeat(np.arange(passed.size), count)
+        lanes = passed[at]
+        first = np.repeat(np.cumsum(count) - count, count)
+        index = self.taken[lanes] + np.arange(at.size) - first
+        times = self.grid[index]
+        inside = times != reached[lanes]
+        x = self.W[: k.n, lanes]
+        if inside.any():
+            used = np.unique(at[inside])
+            steps = self._steps(passed[used])
+            x[:, inside] = steps.states(times[inside], np.searchsorted(used, at[inside]))
+        values = k.table(np.concatenate([x, times[None, :]]), self.P[:, lanes])
+        self.results.table[:, self.owner[lanes], index] = values
+        self.taken[passed] += count
+
+    def _events(self) -> None:
+        """Cut steps at the first guard that falls through zero."""
+        k = self.k
+        moved = np.flatnonzero((self.W[k.t] > self.V[k.t]) & (self.owner >= 0))
+        watched = moved[self.gates[:, moved].any(axis=0)]
+        if watched.size:
+            steps = self._steps(watched)
+            when, which = steps.first_crossings(self.W[k.t, watched], self.gates[:, watched])
+            hit = np.flatnonzero(np.isfinite(when))
+            if hit.size:
+                lanes, times = watched[hit], when[hit]
+                x = steps.states(times, hit)
+                P = self.P[:, lanes]
+                g, rate = np.split(k.machines["guards"].some(np.concatenate([x, times[None, :]]), P), 2)
+                falling = self.gates[:, lanes] & (np.abs(g) < RESTING) & (rate < -1e-12)
+                falling[which[hit], np.arange(hit.size)] = True
+                self._cut(lanes, times, k.machines["settle"].some(np.concatenate([x, times[None, :]]), P), falling)
+        closed = moved[~self.gates[:, moved].all(axis=0)]
+        if closed.size:
+            g = k.machines["guards"].some(self.W[: k.n + 1, closed], self.P[:, closed])[: len(self.events)]
+            self.gates[:, closed] |= np.abs(g) > 1e-9
+
+    def _cut(self, lanes: np.ndarray, times: np.ndarray, x: np.ndarray, falling: np.ndarray) -> None:
+        """End or restart lanes at events."""
+        k = self.k
+        self.W[: k.n, lanes], self.W[k.t, lanes] = x, times
+        ends = self.P[k.setting["end"], lanes]
+        self.W[k.status, lanes] = np.where(times >= ends, Status.REACHED, Status.GOING)
+        for j, lane in enumerate(lanes):
+            run = int(self.owner[lane])
+            for guard in np.flatnonzero(falling[:, j]):
+                event, stops = self.events[guard]
+                self.results.happened.append((run, event, float(times[j])))
+                if stops and self.results.event[run] < 0:
+                    self.results.event[run] = event
+                    self.W[k.status, lane] = Status.REACHED
+        restart = lanes[self.W[k.status, lanes] == Status.GOING]
+        if restart.size:
+            self._begin(self.W, restart)
+
+    def _end(self, lanes: np.ndarray, status: np.ndarray) -> None:
+        """Write down what has ended, look at restless lanes, and take new runs."""
+        k, r = self.k, self.results
+        goes_on = np.zeros(lanes.size, dtype=bool)
+        for j in np.flatnonzero(status == Status.RESTLESS):
+            lane = lanes[j]
+            t, x = float(self.V[k.t, lane]), self.V[: k.n, lane].copy()
+            calm = self.P[k.setting["calm"], lane]
+            found = self.look(k, t, x, self.P[: k.numbers, lane], float(calm))
+            if found.kernel is None:
+                self.P[k.setting["calm"], lane] = found.calm
+                goes_on[j] = True
+                continue
+            P = self.P[:, lane : lane + 1].copy()
+            P[k.setting["calm"]] = 0.0
+            job = Jobs(
+                self.owner[lane : lane + 1].copy(), np.asarray(found.x)[:, None], np.array([t]), P,
+                self.taken[lane : lane + 1].copy(), self.V[k.steps, lane : lane + 1].copy(),
+            )  # fmt: skip
+            self.handed.setdefault(found.kernel, []).append(job)
+            status[j] = Status.GOING
+        over = np.flatnonzero(~goes_on & (status != Status.GOING))
+        runs = self.owner[lanes[over]]
+        r.status[runs], r.end[runs] = status[over], self.V[k.t, lanes[over]]
+        r.steps[runs], r.x[:, runs] = self.V[k.steps, lanes[over]].astype(np.int64), self.V[: k.n, lanes[over]]
+        r.last[:, runs] = k.table(self.V[: k.n + 1, lanes[over]], self.P[:, lanes[over]])
+        self._take(lanes[~goes_on])
+
+
+def run_all(
+    jobs: Mapping[Kernel, Jobs],
+    grid: np.ndarray,
+    events: list[tuple[int, bool]],
+    results: Results,
+    look: Callable[[Kernel, float, np.ndarray, np.ndarray, float], Looked],
+    stop: Callable[[], bool],
+    lanes: int = LANES,
+) -> None:
+    """Run jobs kernel by kernel until none is left; runs may go from one to another."""
+    waiting: dict[Kernel, list[Jobs]] = {k: [j] for k, j in jobs.items() if j.run.size}
+    while waiting:
+        kernel, listed = next(iter(waiting.items()))
+        del waiting[kernel]
+        handed = Lanes(kernel, grid, events, results, look, stop, lanes).run(Jobs.together(listed))
+        for other, more in handed.items():
+            waiting.setdefault(other, []).extend(more)

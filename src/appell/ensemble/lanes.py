@@ -1,0 +1,231 @@
+r"""A whole adaptive step as one graph, for many runs side by side.
+
+Stages, new state, error norm, choice of the next step size, projection onto the constraints and the reasons to stop are
+one function of a lane: it takes V = (x, t, h, rejected, stalled, steps) and gives the next V and a status. Every lane
+has its own time, step size and numbers P = (w, p, rtol, atol, end, most, calm, m0), so lanes of one batch know nothing
+of each other. The control of the step size is that of `appell.motion.dop853`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import casadi as ca
+
+from appell.code.code import Code, function_of
+from appell.equations import Equations
+from appell.graph.solve import solve, solve_spd
+from appell.kinematics.chart import Split
+from appell.motion.dop853 import GROW, SAFETY, SHRINK, step_functions
+from appell.motion.leg import STALL, STALLS
+from appell.motion.masses import ROUNDING
+from appell.motion.motion import formula_function
+
+EPS = 2.0**-52
+HUGE = 1e300
+SQUARE = 6  # coordinates up to which a determinant is written out
+SINGULAR = 1e9  # growth of the rates at which speeds that the user chose no longer describe the motion
+
+
+class Status(IntEnum):
+    """What becomes of a lane after a step."""
+
+    GOING = 0
+    REACHED = 1
+    NOT_FINITE = 2
+    COLLAPSED = 3
+    STEP_LIMIT = 4
+    RESTLESS = 5  # other dependent velocities may be better
+    MASS_GONE = 6
+    SINGULAR = 7
+
+
+BEHIND = ("t", "h", "rejected", "stalled", "steps")
+"""Rows of V behind x."""
+SETTINGS = ("rtol", "atol", "end", "most", "calm")
+"""Rows of P behind w and p; the masses at the start follow."""
+
+
+@dataclass(frozen=True, eq=False)
+class Graphs:
+    """The functions of a lane, each of V (or its first rows) and P.
+
+    Attributes:
+        functions: `step`, `first` (a first step size), `dense`, and where needed `guards`, `table`, `masses`.
+        sizes: Numbers of states, inputs, parameters, guards and columns of the table.
+        split: The dependent velocities they belong to.
+        restless: Whether these are watched and may be changed.
+    """
+
+    functions: Mapping[str, ca.Function]
+    sizes: Mapping[str, int]
+    split: Split
+    restless: bool
+
+    def to_data(self) -> dict[str, Any]:
+        """Text and numbers only."""
+        return {
+            "functions": {name: f.serialize() for name, f in self.functions.items()},
+            "sizes": dict(self.sizes),
+            "split": [list(self.split.rows), list(self.split.dependent)],
+            "restless": self.restless,
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Graphs:
+        """What `to_data` gave."""
+        functions = {name: ca.Function.deserialize(text) for name, text in data["functions"].items()}
+        rows, dependent = data["split"]
+        return cls(functions, dict(data["sizes"]), Split(tuple(rows), tuple(dependent)), bool(data["restless"]))
+
+
+def lane_graphs(
+    code: Code, original: Equations, guards: Sequence[ca.Function], columns: Sequence[Any], masses: Sequence[Any]
+) -> Graphs:
+    """The functions of a lane for one choice of speeds.
+
+    Args:
+        code: The equations in that choice.
+        original: The equations as the user has them, to which quasi-velocities in formulas belong.
+        guards: Formulas g(t, x, w, p) that events look at.
+        columns: Formulas to tabulate.
+        masses: Formulas of masses that must stay positive.
+    """
+    equations = code.equations
+    t, x, w, p = equations.arguments
+    h, rejected, stalled, steps = (ca.SX.sym(name) for name in BEHIND[1:])
+    rtol, atol, end, most, calm = (ca.SX.sym(name) for name in SETTINGS)
+    m0 = ca.SX.sym("m0", len(masses))
+    V = ca.vertcat(x, t, h, rejected, stalled, steps)
+    P = ca.vertcat(w, p, rtol, atol, end, most, calm, m0)
+    rhs = code.rhs.function
+    step, dense = step_functions(rhs)
+
+    def value(f: ca.Function, time: ca.SX, state: ca.SX) -> ca.SX:
+        """A formula, which may contain accelerations, at a state."""
+        if f.n_in() == len(equations.arguments):
+            return f(time, state, w, p)
+        accelerations = ca.Function("accelerations", equations.arguments, [ca.densify(equations.qddot)])
+        return f(time, state, w, p, accelerations(time, state, w, p))
+
+    trial = ca.fmin(h, end - t)
+    new, error = step(t, x, w, ca.vertcat(p, trial, rtol, atol))
+    error = ca.fabs(error)
+    size = ca.sum1(ca.fabs(new))
+    finite = ca.logic_and(error < HUGE, size < HUGE)
+    accepted = ca.logic_and(error < 1, size < HUGE)
+    # error^(-1/8) without a logarithm.
+    wish = SAFETY / ca.sqrt(ca.sqrt(ca.sqrt(ca.fmax(error, 1e-200))))
+    factor = ca.fmin(GROW, ca.fmax(SHRINK, wish))
+    smallest = 4 * EPS * ca.fabs(t)
+    reached = ca.logic_and(accepted, trial >= end - t)
+    later = ca.if_else(reached, end, t + trial)
+    free = trial >= h  # the step was not cut short by the end
+    grown = ca.if_else(free, h * ca.if_else(rejected > 0, ca.fmin(1.0, factor), factor), ca.fmax(h, trial * factor))
+    shrunk = trial * ca.if_else(finite, ca.fmax(SHRINK, ca.fmin(1.0, wish)), 0.1)
+    moved = _projected(equations, later, new, p)
+    hardly = later - t <= STALL * ca.fmax(1.0, ca.fabs(t))
+    count = ca.if_else(accepted, ca.if_else(hardly, stalled + 1, 0), stalled)
+    made = steps + accepted
+    after = ca.if_else(accepted, moved, x)
+    h_next = ca.if_else(accepted, grown, shrunk)
+
+    status = ca.SX(int(Status.GOING))
+    restless, fixed = bool(equations.split.dependent), equations.formulation.fixed
+    if restless:
+        growth = _growth(equations, later, moved, fixed)
+        watch = Status.SINGULAR if fixed else Status.RESTLESS
+        good = growth < (SINGULAR if fixed else calm)
+        if fixed:  # a step may jump over the place where the speeds are singular
+            stacked = function_of(equations, "stacked")
+            side = ca.det(stacked(t, x, w, p)) * ca.det(stacked(later, moved, w, p))
+            good = ca.logic_and(good, ca.logic_not(side < 0))
+        status = ca.if_else(ca.logic_and(accepted, good), status, int(watch))
+        status = ca.if_else(accepted, status, int(Status.GOING))
+    status = ca.if_else(ca.logic_and(made >= most, accepted), int(Status.STEP_LIMIT), status)
+    status = ca.if_else(reached, int(Status.REACHED), status)
+    formulas = [formula_function(equations, original, m) for m in masses]
+    if masses:
+        held = ca.vertcat(*[value(f, later, moved) for f in formulas])
+        low = ca.mmin(held + ROUNDING * ca.fmax(1.0, ca.fabs(m0)))
+        status = ca.if_else(ca.logic_and(accepted, low < 0), int(Status.MASS_GONE), status)
+    status = ca.if_else(count > STALLS, int(Status.COLLAPSED), status)
+    lost = ca.if_else(finite, int(Status.COLLAPSED), int(Status.NOT_FINITE))
+    floor = ca.if_else(finite, smallest, 1e3 * smallest)
+    fails = ca.logic_and(ca.logic_not(accepted), ca.logic_or(h_next < floor, h_next < 1e-290))
+    status = ca.if_else(fails, lost, status)
+    outcome = ca.vertcat(after, ca.if_else(accepted, later, t), h_next, 1 - accepted, count, made, status)
+
+    def function(name: str, rows: ca.SX, result: ca.SX) -> ca.Function:
+        return ca.Function(name, [rows, P], [ca.densify(result)], {"cse": True})
+
+    scale = atol + rtol * ca.fabs(x)
+    d0, d1 = ca.norm_2(x / scale), ca.norm_2(rhs(t, x, w, p) / scale)
+    unsure = ca.logic_or(ca.logic_or(d0 < 1e-5, d1 < 1e-5), ca.logic_not(d1 < HUGE))
+    start = ca.fmin(ca.if_else(unsure, 1e-6, 0.01 * d0 / d1), end - t)
+    functions = {
+        "step": function("step", V, outcome),
+        "first": function("first", V[: x.numel() + 1], start),
+        "dense": function("dense", V[: x.numel() + 2], dense(t, x, w, ca.vertcat(p, h, rtol, atol))),
+    }
+    short = V[: x.numel() + 1]
+    if guards:
+        g = ca.vertcat(*[guard(t, x, w, p) for guard in guards])
+        rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(rhs(t, x, w, p), 1))
+        functions["guards"] = function("guards", short, ca.vertcat(g, rate))
+        functions["settle"] = function("settle", short, _projected(equations, t, x, p))
+    table = [formula_function(equations, original, column) for column in columns]
+    on = _projected(equations, t, x, p)
+    values = ca.densify(ca.vertcat(*[value(f, t, on) for f in table]))
+    if not (values.numel() == x.numel() and ca.is_equal(values, x, 0)):
+        functions["table"] = function("table", short, values)
+    if masses:
+        functions["masses"] = function("masses", short, ca.vertcat(*[value(f, t, x) for f in formulas]))
+    sizes = {
+        "x": x.numel(), "w": w.numel(), "p": p.numel(), "guards": sum(g.nnz_out(0) for g in guards),
+        "columns": len(columns), "masses": len(masses),
+    }  # fmt: skip
+    return Graphs(functions, sizes, equations.split, restless)
+
+
+def _projected(equations: Equations, t: ca.SX, x: ca.SX, p: ca.SX) -> ca.SX:
+    """x after two Newton steps onto the position rows, and onto the velocity rows where the speeds are redundant."""
+    mechanics, rows = equations.mechanics, equations.split.rows
+    n, m = len(equations.coordinates), len(equations.speeds)
+    q, u, z = x[:n], x[n : n + m], x[n + m :]
+    positions = [k for k, row in enumerate(mechanics.position_rows) if row in rows]
+    columns = list(equations.formulation.movable(mechanics, equations.split))
+    if positions and columns:
+        for _ in range(2):
+            c, J = mechanics.functions["position"](t, q, p)
+            step = ca.SX.zeros(n)
+            step[columns] = _smallest_step(J[positions, columns], c[positions])
+            q = q - step
+    velocities = [row for row in rows if row not in mechanics.acceleration_rows]
+    if equations.chart.redundant and velocities:
+        for _ in range(2):
+            e, J = mechanics.functions["velocity"](t, q, u, z, p)
+            u = u - _smallest_step(J[velocities, :], e[velocities])
+    return ca.vertcat(q, u, z)
+
+
+def _smallest_step(J: ca.SX, residual: ca.SX) -> ca.SX:
+    """The shortest d with J d = residual."""
+    J = ca.sparsify(J)
+    return J.T @ solve_spd(J @ J.T, residual)
+
+
+def _growth(equations: Equations, t: ca.SX, x: ca.SX, fixed: bool) -> ca.SX:
+    """How strongly the speeds are amplified into rates, as `Split.growth` says."""
+    mechanics, split = equations.mechanics, equations.split
+    if fixed:
+        entries = equations.with_laws(ca.jacobian(equations.chart.K, equations.chart.u))
+    else:
+        J = mechanics.J[list(split.rows), :]
+        others = [i for i in range(J.shape[1]) if i not in split.dependent]
+        entries = equations.in_state(solve(J[:, list(split.dependent)], J[:, others]))
+    worst = ca.fmax(1.0, ca.mmax(ca.fabs(ca.vec(ca.densify(entries))))) if entries.numel() else ca.SX(1)
+    return ca.substitute(worst, ca.vertcat(equations.x, equations.arguments[0]), ca.vertcat(x, t))

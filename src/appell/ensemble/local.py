@@ -1,0 +1,65 @@
+"""All cores of this machine: a thread for each, since machine code runs without Python's lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from appell.ensemble.engine import Interrupted
+from appell.ensemble.plan import Plan
+from appell.ensemble.runner import Outcomes
+from appell.ensemble.store import Memory, ZarrStore
+from appell.motion.progress import Progress
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1
+
+
+def run_here(plan: Plan, sink: Memory | ZarrStore, workers: int | None, progress: bool | None) -> str:
+    """Make all chunks that are not done yet; returns words about how."""
+    layout = sink.layout
+    count = workers or cores()
+    todo = [i for i in range(layout.chunks) if i not in sink.done]
+    halt = threading.Event()
+    bar = Progress(0, plan.runs, progress, "sweeping")
+    made = plan.runs - sum(layout.bounds(i)[1] - layout.bounds(i)[0] for i in todo)
+
+    def chunk(index: int) -> Outcomes:
+        return plan.make(*layout.bounds(index), halt.is_set)
+
+    pool = ThreadPoolExecutor(min(count, max(1, len(todo))), "sweep")
+    waiting: dict[Future[Outcomes], int] = {}
+    left = iter(todo)
+    try:
+        with bar:
+            while True:
+                while len(waiting) < count + 1 and (index := next(left, None)) is not None:
+                    waiting[pool.submit(chunk, index)] = index
+                if not waiting:
+                    break
+                done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in done:
+                    index = waiting.pop(future)
+                    sink.write(index, future.result())
+                    first, last = layout.bounds(index)
+                    made += last - first
+                bar(made)
+    except KeyboardInterrupt:
+        halt.set()
+        for future, index in waiting.items():
+            future.cancel()
+            try:
+                if not future.cancelled():
+                    sink.write(index, future.result())
+            except Interrupted:
+                continue
+    finally:
+        halt.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+    return f"{plan.how}, {count} {'thread' if count == 1 else 'threads'}"

@@ -1,0 +1,254 @@
+"""The plan of a sweep: which runs, how each goes, and checksums of all that decides their numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from appell.code.state import number
+from appell.ensemble.cases import Case
+from appell.ensemble.design import Design
+from appell.ensemble.engine import LANES
+from appell.ensemble.runner import Outcomes, Runner, Settings
+from appell.ensemble.store import Layout
+from appell.errors import IntegrationError, ModelError
+from appell.motion.events import Event
+from appell.motion.method import OWN, SCIPY, STIFF, stiffness
+from appell.motion.motion import versions
+from appell.motion.run import check_event
+
+LOOKED = 32  # runs whose equations are tested for stiffness before the sweep
+HEAVY = 2**23  # numbers of one chunk at most
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything about a sweep but where it runs and where its results go.
+
+    Attributes:
+        design: The runs.
+        which: The case of each run.
+        runners: What makes the runs of each case.
+    """
+
+    design: Design
+    which: np.ndarray
+    runners: tuple[Runner, ...]
+
+    @classmethod
+    def of(
+        cls,
+        table: Design,
+        cases: list[Case],
+        which: np.ndarray,
+        until: float | None,
+        method: str,
+        rtol: float,
+        atol: float,
+        points: int,
+        at: Any,
+        events: Sequence[Event],
+        outputs: Mapping[str, Any] | None,
+        max_steps: int,
+    ) -> Plan:
+        """Check everything that can be checked before the first run."""
+        if method not in ("auto", *OWN, *SCIPY):
+            raise IntegrationError(f"Unknown method {method!r}; use 'auto', {', '.join(map(repr, (*OWN, *SCIPY)))}.")
+        if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
+            raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
+        names = [event.name for event in events]
+        if len(set(names)) < len(names):
+            raise ModelError(f"Two events have the same name: {', '.join(names)}; give each its own.")
+        system = cases[0].system
+        t0 = float(getattr(cases[0].start, "t", 0.0))
+        if any(float(getattr(case.start, "t", 0.0)) != t0 for case in cases):
+            raise ModelError("The runs of a sweep begin at the same time; the starts given here do not.")
+        end = system.model.until + t0 if until is None else number("until", until)
+        if not end > t0:
+            raise IntegrationError(f"The runs must end after their start at t = {t0:g}; got until = {end:g}.")
+        grid = _grid(t0, end, points, at)
+        for case in cases:
+            for event in events:
+                check_event(case.system, event)
+        varied = [name for name in table.columns if name not in table.choices]
+        runners: list[Runner] = []
+        shown = tuple(
+            w
+            for w in system.model.inputs
+            if any(case.law is not None or w in case.system.equations.closed for case in cases)
+        )
+        for case in cases:
+            settings = Settings(
+                grid, t0, end, method, rtol, atol, tuple(events), dict(outputs or {}), case.start, max_steps
+            )
+            runners.append(Runner(case.system, settings, varied, shown, case.law))
+            for name, formula in settings.outputs.items():
+                if name in runners[-1].names[: -len(settings.outputs)]:
+                    raise ModelError(f"The output {name!r} has the name of a quantity of the motion; give it another.")
+                case.system.equations.formula(formula)
+        plan = cls(table, which, tuple(runners))
+        return plan._with_stiffness() if method == "auto" else plan
+
+    def _with_stiffness(self) -> Plan:
+        """Look at some runs; if one is stiff, every run is tested before it begins."""
+        runners = list(self.runners)
+        for i, runner in enumerate(runners):
+            members = np.flatnonzero(self.which == i)
+            if runner.why_single or not members.size:
+                continue
+            picked = members[np.unique(np.linspace(0, members.size - 1, LOOKED).astype(int))]
+            batch = runner.starts.batch(self.columns(picked))
+            s, code = runner.settings, runner.system.code
+            if any(
+                stiffness(code, s.t0, batch.x[:, k], batch.w[:, k], batch.p[:, k]) * (s.until - s.t0) > STIFF
+                for k in batch.good
+            ):
+                settings = replace(s, test_each=True)
+                runners[i] = Runner(runner.system, settings, self.varied, runner.shown, runner.law)
+        return replace(self, runners=tuple(runners))
+
+    @property
+    def varied(self) -> list[str]:
+        """Names of the numbers that are varied."""
+        return [name for name in self.design.columns if name not in self.design.choices]
+
+    def columns(self, picked: Any) -> dict[str, np.ndarray]:
+        """The varied numbers of some runs; their positions alone if nothing but choices is varied."""
+        found = {name: self.design.columns[name][picked] for name in self.varied}
+        return found or {"": np.arange(self.design.runs)[picked]}
+
+    @property
+    def runs(self) -> int:
+        """How many runs."""
+        return self.design.runs
+
+    def layout(self, chunk: int | None) -> Layout:
+        """What is kept of every run."""
+        first = self.runners[0]
+        s = first.settings
+        if chunk is None:
+            heaviest = max(4, HEAVY // (len(first.names) * s.grid.size))
+            chunk = min(heaviest, 2 * LANES if not first.why_single else 32)
+        columns = {self.coordinate(name): values for name, values in self.design.columns.items()}
+        names = [event.name for event in s.events]
+        return Layout(self.runs, int(chunk), s.grid, first.names, first.units, names, columns)
+
+    def coordinate(self, name: str) -> str:
+        """The name of a varied quantity in the dataset: a starting value is not the quantity itself."""
+        if name in self.design.choices:
+            return f"{name}.choice"
+        return f"{name}.start" if name in self.runners[0].names else name
+
+    def about(self) -> dict[str, Any]:
+        """What the study is, as plain data."""
+        s, system = self.runners[0].settings, self.runners[0].system
+        return {
+            "model": system.model.name,
+            "description": system.model.description,
+            "formulation": system.equations.formulation.name,
+            "words": self.design.words,
+            "varied": {name: self.coordinate(name) for name in self.design.columns},
+            "labels": {self.coordinate(name): list(things) for name, things in self.design.choices.items()},
+            "shape": list(self.design.shape),
+            "axes": list(self.design.axes),
+            "columns": self.runners[0].names,
+            "events": [event.name for event in s.events],
+            "t0": s.t0,
+            "until": s.until,
+            "points": int(s.grid.size),
+            "method": s.method,
+            "rtol": s.rtol,
+            "atol": s.atol,
+            "values": system.values,
+            "how": self.how,
+            "reasons": {},
+            "versions": versions(),
+        }
+
+    @property
+    def how(self) -> str:
+        """Words about the integrator."""
+        s = self.runners[0].settings
+        where = "lanes of dop853" if not self.runners[0].why_single else f"method {s.method!r}"
+        return f"{where} at {s.rtol:g}"
+
+    @cached_property
+    def graphs(self) -> list[dict[str, Any] | None]:
+        """The functions of the lanes of every case as text; None where there are no lanes."""
+        return [None if runner.why_single else runner.graphs().to_data() for runner in self.runners]
+
+    def parts(self) -> dict[str, str]:
+        """Checksums of what decides the results."""
+        s = self.runners[0].settings
+        equations = [r.system.code.rhs.function.serialize() for r in self.runners]
+        fixed = [{n: v for n, v in r.system.values.items() if n not in self.varied} for r in self.runners]
+        starts = [r.settings.start if not hasattr(r.settings.start, "to_dict") else r.settings.start.to_dict()
+                  for r in self.runners]  # fmt: skip
+        laws = [f"{getattr(r.law, '__module__', '')}.{getattr(r.law, '__qualname__', r.law)}" for r in self.runners]
+        return {
+            "the equations": _digest(*equations),
+            "the values of parameters": _digest(json.dumps(fixed, sort_keys=True)),
+            "the starts": _digest(json.dumps(starts, sort_keys=True), repr(s.t0)),
+            "the runs": _digest(*(f"{n}:{v.tobytes().hex()}" for n, v in self.design.columns.items()), self.which),
+            "the times of the table": _digest(s.grid, repr(s.until)),
+            "method and tolerances": _digest(repr((s.method, s.rtol, s.atol, s.max_steps))),
+            "the events": _digest(
+                repr([(e.name, str(e.expression), e.direction, e.stop, str(e.reset)) for e in s.events])
+            ),
+            "the outputs": _digest(repr({name: str(formula) for name, formula in s.outputs.items()})),
+            "the control": _digest(repr([law if r.law else "" for law, r in zip(laws, self.runners, strict=True)])),
+        }
+
+    def make(self, first: int, last: int, stop: Callable[[], bool] = lambda: False) -> Outcomes:
+        """The runs from `first` up to `last`."""
+        return made(self.runners, self.columns(slice(first, last)), self.which[first:last], stop)
+
+
+def made(
+    runners: Sequence[Runner], columns: Mapping[str, np.ndarray], which: np.ndarray, stop: Callable[[], bool]
+) -> Outcomes:
+    """Some runs, each by the runner of its case."""
+    present = np.unique(which)
+    if present.size == 1:
+        return runners[int(present[0])].run(columns, stop)
+    whole: Outcomes | None = None
+    for case in present:
+        members = np.flatnonzero(which == case)
+        part = runners[int(case)].run({name: values[members] for name, values in columns.items()}, stop)
+        if whole is None:
+            whole = Outcomes({n: np.empty((which.size, *a.shape[1:]), a.dtype) for n, a in part.arrays.items()})
+        for name, values in part.arrays.items():
+            whole.arrays[name][members] = values
+        whole.failures += [{**f, "run": int(members[f["run"]])} for f in part.failures]
+        for reason, count in part.reasons.items():
+            whole.reasons[reason] = whole.reasons.get(reason, 0) + count
+    assert whole is not None
+    whole.failures.sort(key=lambda f: f["run"])
+    return whole
+
+
+def _grid(t0: float, end: float, points: int, at: Any) -> np.ndarray:
+    if at is None:
+        if int(points) < 2:
+            raise IntegrationError(f"A table needs at least two points, got points={points}.")
+        return np.linspace(t0, end, int(points))
+    grid = np.asarray(at, dtype=float).ravel()
+    if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(np.diff(grid) <= 0):
+        raise IntegrationError("The times at=... must be finite and increasing.")
+    if grid[0] < t0 or grid[-1] > end:
+        raise IntegrationError(f"The times at=... must lie within [{t0:g}, {end:g}]; got {grid[0]:g} .. {grid[-1]:g}.")
+    return grid
+
+
+def _digest(*parts: Any) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part.tobytes() if isinstance(part, np.ndarray) else str(part).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()

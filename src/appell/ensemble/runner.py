@@ -1,0 +1,370 @@
+"""The runs of a chunk: starting states, lanes where they serve, one by one where they do not, and what came out."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from appell.code.code import Code
+from appell.code.state import State, names_of
+from appell.code.system import System
+from appell.ensemble.engine import LANES, Interrupted, Jobs, Kernel, Looked, Results, run_all
+from appell.ensemble.lanes import SQUARE, Graphs, Status, lane_graphs
+from appell.ensemble.starts import Batch, Starts
+from appell.errors import AppellError
+from appell.graph.kinks import has_kinks
+from appell.kinematics.chart import Split
+from appell.model.symbols import Input, Letter
+from appell.motion.driver import likely_cause
+from appell.motion.events import Event
+from appell.motion.masses import Masses
+from appell.motion.method import SCIPY, STIFF, stiffness
+from appell.motion.outcome import Outcome
+from appell.motion.projection import Projection
+from appell.motion.run import simulate
+
+OUTCOMES = tuple(Outcome)
+# A second sweep of the same system finds its machine code as the first one left it.
+_KERNELS: weakref.WeakKeyDictionary[Code, dict[Any, Kernel]] = weakref.WeakKeyDictionary()
+ENDS = {
+    Status.REACHED: Outcome.DONE,
+    Status.NOT_FINITE: Outcome.NOT_FINITE,
+    Status.COLLAPSED: Outcome.STEP_COLLAPSED,
+    Status.STEP_LIMIT: Outcome.STEP_LIMIT,
+    Status.SINGULAR: Outcome.SPEEDS_SINGULAR,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """How every run of a sweep goes.
+
+    Attributes:
+        grid: The times of the table; the run begins at the first... of its start.
+        t0: When the runs begin.
+        until: When they end.
+        method: `"auto"`, `"dop853"`, or another method of `simulate`.
+        rtol, atol: Tolerances.
+        events: What to look for.
+        outputs: Further quantities: name -> formula.
+        start: Where runs begin, apart from what is varied.
+        max_steps: Largest number of steps of a run.
+        test_each: Whether every run is tested for stiffness.
+    """
+
+    grid: np.ndarray
+    t0: float
+    until: float
+    method: str
+    rtol: float
+    atol: float
+    events: tuple[Event, ...]
+    outputs: Mapping[str, Any]
+    start: Any
+    max_steps: int
+    test_each: bool = False
+
+
+@dataclass(eq=False)
+class Outcomes:
+    """What came out of the runs of a chunk.
+
+    Attributes:
+        arrays: By name, the first axis over the runs.
+        failures: Run, outcome, time and words of those that did not end as wished.
+        reasons: Why runs were made one by one: words -> how many.
+    """
+
+    arrays: dict[str, np.ndarray]
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    reasons: dict[str, int] = field(default_factory=dict)
+
+
+class Runner:
+    """Makes runs of one system.
+
+    Args:
+        system: The system, with numbers for all that is not varied.
+        settings: How every run goes.
+        varied: Names of what is varied.
+        shown: Inputs that are tabulated.
+        law: A Python function that gives inputs.
+        graphs: The functions of its lanes, if they came from elsewhere.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        settings: Settings,
+        varied: Sequence[str],
+        shown: Sequence[Input] = (),
+        law: Callable[..., Any] | None = None,
+        graphs: Graphs | None = None,
+    ) -> None:
+        self.system, self.settings, self.law, self.shown = system, settings, law, shown
+        self.starts = Starts(system, settings.start, settings.t0, varied, law is not None)
+        self.lock = threading.Lock()  # the functions of single states have one set of buffers
+        self.letters = _table_letters(system, shown)
+        self.names = [*(s.label for s in self.letters), *settings.outputs]
+        self.units = {s.label: s.unit for s in self.letters}
+        self.masses = Masses(system.code)
+        self._given = graphs
+        self.why_single = self._why_single()
+
+    def _why_single(self) -> str:
+        """Why no run of this system can go in a lane; empty if they can."""
+        s, equations = self.settings, self.system.equations
+        if self.law is not None:
+            return "an input is given by a Python function"
+        if s.method in SCIPY or s.method in ("cvodes", "taylor"):
+            return f"method {s.method!r} was asked for"
+        if has_kinks(self.system.code.rhs.function):
+            return "the equations have kinks, which are located run by run"
+        if any(event.reset for event in s.events):
+            return "events reset the state"
+        if self.masses.driven:
+            return "a mass depends on an input"
+        if equations.mechanics.curved:
+            return "rows that are not linear in the accelerations have branches"
+        if equations.formulation.fixed and equations.split.dependent and len(equations.coordinates) > SQUARE:
+            return "the speeds chosen by the user are watched"
+        return ""
+
+    # Lanes.
+
+    def graphs(self, code: Code | None = None) -> Graphs:
+        """The functions of lanes in one choice of speeds."""
+        code = self.system.code if code is None else code
+        equations = code.equations
+        t, x, w, p = equations.arguments
+        guards = []
+        for event in self.settings.events:
+            formula = equations.formula(event.expression)
+            guards += [ca.Function("guard", [t, x, w, p], [ca.densify(k * formula)]) for k in _signs(event)]
+        bodies = [b for b in self.system.model.bodies if b.name in self.masses.names]
+        columns = [*self.letters, *self.settings.outputs.values()]
+        return lane_graphs(code, self.system.equations, guards, columns, [b.mass for b in bodies])
+
+    def kernel(self, code: Code | None = None) -> Kernel:
+        """The compiled functions of one choice of speeds; made once."""
+        code = self.system.code if code is None else code
+        s = self.settings
+        looked_for = tuple((event.expression, event.direction) for event in s.events)
+        key = self.system.equations.split, looked_for, tuple(s.outputs.values()), tuple(self.shown)
+        known = _KERNELS.setdefault(code, {})
+        if key not in known:
+            given = self._given if self._given is not None and self._given.split == code.equations.split else None
+            known[key] = Kernel(given or self.graphs(code), code.simd)
+        return known[key]
+
+    @property
+    def guarded(self) -> list[tuple[int, bool]]:
+        """For each guard which event it belongs to, and whether that stops the run."""
+        return [(i, event.stop) for i, event in enumerate(self.settings.events) for _ in _signs(event)]
+
+    def _look(self, kernel: Kernel, t: float, x: np.ndarray, P: np.ndarray, calm: float) -> Looked:
+        """Whether other dependent velocities are better at the state of a lane: the rule of single runs."""
+        with self.lock:
+            equations = self.system.equations
+            code = self.system.code.with_split(kernel.graphs.split)
+            p = P[kernel.graphs.sizes["w"] :][: kernel.graphs.sizes["p"]]
+            bound = System(code, dict(zip([s.label for s in self.system.model.parameters], p, strict=True)))
+            state = bound.from_x(t, x)
+            jacobian = Projection(code, p).jacobian(t, state.q, state.v, state.z)
+            split = kernel.graphs.split
+            growth, best = split.growth(jacobian), Split.at(jacobian, rows=split.rows)
+            if calm == 0.0 and growth <= 1e3:
+                return Looked(min(1e3, max(4.0, equations.formulation.patience * best.growth(jacobian))))
+            if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
+                other = self.system.code.with_split(best)
+                assert equations.formulation is other.equations.formulation
+                return Looked(0.0, self.kernel(other), System(other, bound.values).to_x(state))
+            return Looked(min(1e3, 2 * growth) if growth < 500 else 2 * growth)
+
+    def run(
+        self, columns: Mapping[str, np.ndarray], stop: Callable[[], bool] = lambda: False, lanes: int = LANES
+    ) -> Outcomes:
+        """Make the runs of some rows of the design.
+
+        Args:
+            columns: The varied numbers, by name.
+            stop: Asked now and then whether to give up.
+            lanes: How many lanes at most.
+        """
+        count = next(iter(columns.values())).size
+        s = self.settings
+        results = Results.empty(len(self.names), count, s.grid.size, self.system.equations.x.numel())
+        found = _Collected(self, count)
+        single = dict.fromkeys(range(count), self.why_single) if self.why_single else {}
+        if not self.why_single:
+            with self.lock:
+                kernel = self.kernel()
+                batch = self.starts.batch(columns)
+                for run, words in batch.errors.items():
+                    found.fail(run, Outcome.NOT_STARTED, s.t0, words)
+                jobs = self._jobs(batch, kernel, single)
+            run_all(jobs, s.grid, self.guarded, results, self._look, stop, lanes)
+            for run in np.flatnonzero(results.status == Status.MASS_GONE):
+                single[int(run)] = "a mass was used up"
+            with self.lock:
+                found.take(results, single, batch)
+        with self.lock:
+            for run, reason in single.items():
+                if stop():
+                    raise Interrupted
+                found.reasons[reason] = found.reasons.get(reason, 0) + 1
+                self._single(run, {name: float(column[run]) for name, column in columns.items()}, found)
+        return found.outcomes()
+
+    def _jobs(self, batch: Batch, kernel: Kernel, single: dict[int, str]) -> dict[Kernel, Jobs]:
+        """The runs of a chunk that begin in a lane, by the choice of speeds they begin with."""
+        s, jobs = self.settings, {}
+        if s.test_each:
+            for i in batch.good:
+                rate = stiffness(self.system.code, s.t0, batch.x[:, i], batch.w[:, i], batch.p[:, i])
+                if rate * (s.until - s.t0) > STIFF:
+                    single[int(i)] = "stiff"
+        for code, members in batch.codes.items():
+            here = self.kernel(code)
+            members = np.array([i for i in members if i not in single], dtype=int)
+            P = np.zeros((here.numbers, members.size))
+            w, p = here.graphs.sizes["w"], here.graphs.sizes["p"]
+            P[:w], P[w : w + p] = batch.w[:, members], batch.p[:, members]
+            for name, value in (("rtol", s.rtol), ("atol", s.atol), ("end", s.until), ("most", s.max_steps)):
+                P[here.setting[name]] = value
+            x, t = batch.x[:, members], np.full(members.size, s.t0)
+            if "masses" in here.machines and members.size:
+                m0 = here.machines["masses"].some(np.concatenate([x, t[None, :]]), P)
+                P[here.setting["calm"] + 1 :] = m0
+                single.update(dict.fromkeys(members[(m0 <= 0).any(axis=0)].tolist(), "a mass is not positive"))
+                keep = (m0 > 0).all(axis=0)
+                members, x, t, P = members[keep], x[:, keep], t[keep], P[:, keep]
+            jobs[here] = Jobs(members, x, t, P, np.zeros(members.size, dtype=np.int64), np.zeros(members.size))
+        return jobs
+
+    # One by one.
+
+    def _single(self, run: int, values: Mapping[str, float], found: _Collected) -> None:
+        """One run by `simulate`; whatever goes wrong is its own affair."""
+        s = self.settings
+        try:
+            system, state = self.starts.single(values)
+            motion = simulate(
+                system, state, s.until, method="auto" if s.method == "auto" else s.method, rtol=s.rtol, atol=s.atol,
+                at=s.grid, events=s.events, outputs=s.outputs, control=self.law, progress=False, max_steps=s.max_steps,
+            )  # fmt: skip
+        except AppellError as error:
+            found.fail(run, Outcome.NOT_STARTED, s.t0, str(error))
+            return
+        except Exception as error:  # of a user's own function
+            found.fail(run, Outcome.RAISED, s.t0, f"{Outcome.RAISED.value} {type(error).__name__}: {error}")
+            return
+        found.motion(run, motion)
+
+    def why(self, state: State, w: np.ndarray, p: np.ndarray, outcome: Outcome) -> tuple[Outcome, str]:
+        """The likely cause of a lane's end."""
+        names = [s.label for s in self.system.model.parameters]
+        x = System(self.system.code, dict(zip(names, p, strict=True))).to_x(state)
+        matrix, forcing = self.system.code.linear_system(state.t, x, w, p)
+        better, cause = likely_cause(matrix, forcing)
+        return better or outcome, f"; likely cause: {cause}"
+
+
+class _Collected:
+    """Gathers the results of a chunk, from lanes and from single runs."""
+
+    def __init__(self, runner: Runner, count: int) -> None:
+        s = runner.settings
+        self.runner, self.failures, self.reasons = runner, {}, {}
+        self.table = np.full((len(runner.names), count, s.grid.size), np.nan)
+        self.last = np.full((len(runner.names), count), np.nan)
+        self.outcome = np.full(count, OUTCOMES.index(Outcome.NOT_STARTED), dtype=np.int8)
+        self.end = np.full(count, s.t0)
+        self.steps = np.zeros(count, dtype=np.int64)
+        self.route = np.zeros(count, dtype=np.int8)
+        self.times = np.full((count, len(s.events)), np.nan)
+        self.counts = np.zeros((count, len(s.events)), dtype=np.int32)
+
+    def fail(self, run: int, outcome: Outcome, t: float, words: str) -> None:
+        """Write down a failure."""
+        self.outcome[run], self.end[run] = OUTCOMES.index(outcome), t
+        self.failures[run] = {"run": run, "outcome": outcome.name, "t": float(t), "reason": words}
+
+    def take(self, r: Results, single: Mapping[int, str], batch: Batch) -> None:
+        """The results of lanes, apart from runs that are made again one by one."""
+        lanes = np.array([i for i in np.flatnonzero(r.status >= 0) if int(i) not in single], dtype=int)
+        self.table[:, lanes], self.last[:, lanes] = r.table[:, lanes], r.last[:, lanes]
+        self.end[lanes], self.steps[lanes], self.route[lanes] = r.end[lanes], r.steps[lanes], 1
+        for run, event, t in r.happened:
+            if run not in single:
+                self._event(run, event, t)
+        for i in lanes:
+            outcome = ENDS[Status(int(r.status[i]))] if r.event[i] < 0 else Outcome.EVENT
+            self.outcome[i] = OUTCOMES.index(outcome)
+            if not outcome.ok:
+                self._failed(int(i), outcome, float(r.end[i]), batch)
+
+    def _failed(self, run: int, outcome: Outcome, t: float, batch: Batch) -> None:
+        """A run that ended too early in its lane: where, and the likely cause."""
+        model = self.runner.system.model
+        values = dict(zip(self.runner.names, self.last[:, run], strict=True))
+        state = State(model, np.array([values[name] for name in names_of(model)]), t)
+        cause = ""
+        if outcome in (Outcome.NOT_FINITE, Outcome.STEP_COLLAPSED):
+            outcome, cause = self.runner.why(state, batch.w[:, run], batch.p[:, run], outcome)
+        self.fail(run, outcome, t, f"{outcome.value} t = {t:.9g}, {state!r}{cause}")
+
+    def _event(self, run: int, event: int, t: float) -> None:
+        self.counts[run, event] += 1
+        if not self.times[run, event] <= t:
+            self.times[run, event] = t
+
+    def motion(self, run: int, motion: Any) -> None:
+        """The result of a single run."""
+        s = self.runner.settings
+        passed = np.isin(s.grid, motion.times).nonzero()[0]
+        at = np.searchsorted(motion.times, s.grid[passed])
+        for i, name in enumerate(self.runner.names):
+            column = motion.columns.get(name)
+            if column is None:  # an input that is a number in this case
+                column = np.full(motion.times.size, motion.system.values[name])
+            self.table[i, run, passed], self.last[i, run] = column[at], column[-1]
+        self.outcome[run] = OUTCOMES.index(motion.outcome)
+        self.end[run], self.steps[run] = motion.times[-1], motion.info["steps"]
+        names = [event.name for event in s.events]
+        for occurrence in motion.occurrences:
+            if occurrence.name in names:
+                self._event(run, names.index(occurrence.name), occurrence.t)
+        if not motion.outcome.ok:
+            self.fail(run, motion.outcome, float(motion.times[-1]), f"{motion.outcome.value} {motion.detail}")
+
+    def outcomes(self) -> Outcomes:
+        """Arrays with the runs along their first axis."""
+        arrays: dict[str, np.ndarray] = {}
+        for i, name in enumerate(self.runner.names):
+            arrays[name] = self.table[i]
+            arrays[f"{name}.end"] = self.last[i]
+        arrays.update(outcome=self.outcome, end=self.end, steps=self.steps, lane=self.route)
+        if self.runner.settings.events:
+            arrays.update({"event_time": self.times, "event_count": self.counts})
+        return Outcomes(arrays, [self.failures[i] for i in sorted(self.failures)], self.reasons)
+
+
+def _signs(event: Event) -> tuple[int, ...]:
+    """A guard falls through zero: an event that looks both ways has two."""
+    return (1, -1) if event.direction == 0 else (-event.direction,)
+
+
+def _table_letters(system: System, shown: Sequence[Input]) -> list[Letter]:
+    """What is tabulated: coordinates, rates, extra states, speeds that are none of these, inputs that move."""
+    model, equations = system.model, system.equations
+    letters: list[Letter] = [*model.coordinates, *(q.rate for q in model.coordinates), *model.states]
+    known = {s.label for s in letters}
+    letters += [s for s in equations.speeds if s.label not in known]
+    return [*letters, *shown]

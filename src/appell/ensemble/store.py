@@ -1,0 +1,295 @@
+"""Where results go, chunk by chunk: memory, or a Zarr folder with a journal that survives being killed.
+
+A chunk counts as done when its line stands in the journal, and its line is written after its data. Every line has a
+checksum of itself and one of the data, so that a torn line or a damaged chunk is found and made again.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from appell.ensemble.runner import Outcomes
+from appell.errors import AppellError
+
+JOURNAL, ABOUT = "journal.jsonl", "study.json"
+FORMAT = 1
+
+
+class StoreError(AppellError, OSError):
+    """Results could not be written or read."""
+
+
+class Layout:
+    """What is kept of every run.
+
+    Args:
+        runs: How many runs.
+        chunk: Runs of one chunk.
+        grid: The times of the table.
+        names: Columns of the table.
+        units: Their units.
+        events: Names of events.
+        columns: The varied numbers, by the name of their coordinate.
+    """
+
+    def __init__(
+        self,
+        runs: int,
+        chunk: int,
+        grid: np.ndarray,
+        names: list[str],
+        units: Mapping[str, str],
+        events: list[str],
+        columns: Mapping[str, np.ndarray],
+    ) -> None:
+        self.runs, self.chunk, self.grid, self.names = runs, chunk, grid, names
+        self.units, self.events, self.columns = dict(units), events, dict(columns)
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks."""
+        return -(-self.runs // self.chunk)
+
+    def bounds(self, index: int) -> tuple[int, int]:
+        """First run of a chunk, and the first behind it."""
+        return index * self.chunk, min(self.runs, (index + 1) * self.chunk)
+
+    def arrays(self) -> dict[str, tuple[tuple[str, ...], tuple[int, ...], Any, Any]]:
+        """Dimensions, shape, type and filling of every array."""
+        n, k, e = self.runs, self.grid.size, len(self.events)
+        found: dict[str, tuple[tuple[str, ...], tuple[int, ...], Any, Any]] = {}
+        for name in self.names:
+            found[name] = ("run", "t"), (n, k), np.float64, np.nan
+            found[f"{name}.end"] = ("run",), (n,), np.float64, np.nan
+        found["outcome"] = ("run",), (n,), np.int8, -1
+        found["end"] = ("run",), (n,), np.float64, np.nan
+        found["steps"] = ("run",), (n,), np.int64, 0
+        found["lane"] = ("run",), (n,), np.int8, -1
+        if e:
+            found["event_time"] = ("run", "event"), (n, e), np.float64, np.nan
+            found["event_count"] = ("run", "event"), (n, e), np.int32, 0
+        return found
+
+
+class Sink(Protocol):
+    """What takes chunks."""
+
+    layout: Layout
+
+    def write(self, index: int, found: Outcomes) -> None:
+        """Keep a chunk."""
+        ...
+
+    def read(self, name: str) -> Any:
+        """All of an array."""
+        ...
+
+
+class Memory:
+    """Results in memory.
+
+    Args:
+        layout: What is kept.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout, self.failures, self.done, self.reasons = layout, [], set(), {}
+        self.arrays = {name: np.full(shape, fill, kind) for name, (_, shape, kind, fill) in layout.arrays().items()}
+
+    def write(self, index: int, found: Outcomes) -> None:
+        """Keep a chunk."""
+        first, last = self.layout.bounds(index)
+        for name, values in found.arrays.items():
+            self.arrays[name][first:last] = values
+        self.failures += [{**f, "run": f["run"] + first} for f in found.failures]
+        _count(self.reasons, found.reasons)
+        self.done.add(index)
+
+    def read(self, name: str) -> np.ndarray:
+        """All of an array."""
+        return self.arrays[name]
+
+
+class ZarrStore:
+    """Results in a Zarr folder.
+
+    Args:
+        path: The folder.
+        layout: What is kept; None to open what there is.
+        about: What the study is, as plain data.
+        parts: Checksums of what decides the results, by words that say what it is.
+        resume: Whether to go on with what is there already.
+    """
+
+    def __init__(
+        self, path: Path, layout: Layout, about: Mapping[str, Any], parts: Mapping[str, str], resume: bool
+    ) -> None:
+        _needs_zarr()
+        self.path, self.layout = path, layout
+        self.failures: list[dict[str, Any]] = []
+        self.reasons: dict[str, int] = {}
+        self.done: set[int] = set()
+        self.damaged: list[int] = []
+        if path.exists() and not resume:
+            raise StoreError(f"{path} exists already; go on with it by resume=True (--resume), or give another name.")
+        if path.exists():
+            self._open(parts)
+        else:
+            self._create(about, parts)
+
+    def _create(self, about: Mapping[str, Any], parts: Mapping[str, str]) -> None:
+        import zarr
+
+        if not self.path.parent.is_dir():
+            raise StoreError(f"The folder {self.path.parent} does not exist; make it first.")
+        part = self.path.with_name(self.path.name + f".{os.getpid()}.part")
+        layout = self.layout
+        try:
+            group = zarr.open_group(str(part), mode="w", zarr_format=2)
+            for name, (dimensions, shape, kind, fill) in layout.arrays().items():
+                chunks = (min(layout.chunk, shape[0]), *shape[1:])
+                array = group.create_array(name, shape=shape, chunks=chunks, dtype=kind, fill_value=fill)
+                array.attrs["_ARRAY_DIMENSIONS"] = list(dimensions)
+                array.attrs["units"] = layout.units.get(name.removesuffix(".end"), "")
+            whole = {"t": layout.grid, "run": np.arange(layout.runs), **layout.columns}
+            for name, values in whole.items():
+                array = group.create_array(name, shape=values.shape, chunks=values.shape, dtype=values.dtype)
+                array.attrs["_ARRAY_DIMENSIONS"] = ["t" if name == "t" else "run"]
+                array[:] = values
+            group.attrs["appell"] = json.dumps(about, sort_keys=True)
+            group.attrs["coordinates"] = " ".join(layout.columns)
+            zarr.consolidate_metadata(str(part), zarr_format=2)
+            (part / ABOUT).write_text(json.dumps({"format": FORMAT, "parts": dict(parts), "chunk": layout.chunk}))
+            (part / JOURNAL).touch()
+            os.replace(part, self.path)
+        except OSError as error:
+            raise _full(error, f"while {self.path} was made; nothing is lost") from error
+        self._group = zarr.open_group(str(self.path), mode="r+", zarr_format=2)
+
+    def _open(self, parts: Mapping[str, str]) -> None:
+        import zarr
+
+        stored = read_about(self.path)
+        differ = [name for name, value in parts.items() if stored["parts"].get(name) != value]
+        if differ:
+            raise StoreError(
+                f"{self.path} holds another study: {', '.join(differ)} {'is' if len(differ) == 1 else 'are'} not as "
+                "before. Continue with the settings it was begun with, or give another name."
+            )
+        self.layout.chunk = int(stored["chunk"])
+        self._group = zarr.open_group(str(self.path), mode="r+", zarr_format=2)
+        for line in read_journal(self.path):
+            index = line["chunk"]
+            if index in self.done or not 0 <= index < self.layout.chunks:
+                continue
+            if self._sound(index, line["sha256"]):
+                self.done.add(index)
+                self.failures += line["failures"]
+                _count(self.reasons, line["reasons"])
+            else:
+                self.damaged.append(index)
+        self._rewrite_journal()
+
+    def _rewrite_journal(self) -> None:
+        """Keep the lines of sound chunks only: a torn line must not stay in the middle."""
+        kept: dict[int, dict[str, Any]] = {}
+        for line in read_journal(self.path):
+            if line["chunk"] in self.done:
+                kept.setdefault(line["chunk"], line)
+        part = self.path / f"{JOURNAL}.part"
+        part.write_text("".join(_signed(line) for line in kept.values()))
+        os.replace(part, self.path / JOURNAL)
+
+    def _sound(self, index: int, checksum: str) -> bool:
+        """Whether the data of a chunk are what was written."""
+        first, last = self.layout.bounds(index)
+        try:
+            return _checksum({name: self._group[name][first:last] for name in self.layout.arrays()}) == checksum
+        except Exception:  # whatever a decoder says about a damaged file
+            return False
+
+    def write(self, index: int, found: Outcomes) -> None:
+        """Keep a chunk: first its data, then its line in the journal."""
+        first, last = self.layout.bounds(index)
+        try:
+            for name, values in found.arrays.items():
+                self._group[name][first:last] = values
+            failures = [{**f, "run": f["run"] + first} for f in found.failures]
+            line = {
+                "chunk": index, "runs": [first, last], "sha256": _checksum(found.arrays), "failures": failures,
+                "reasons": found.reasons,
+            }  # fmt: skip
+            with open(self.path / JOURNAL, "a") as journal:
+                journal.write(_signed(line))
+                journal.flush()
+                os.fsync(journal.fileno())
+        except OSError as error:
+            words = f"{len(self.done)} of {self.layout.chunks} chunks are safe in {self.path}"
+            raise _full(error, f"at chunk {index}; {words}: make room and go on with resume=True (--resume)") from error
+        self.failures += failures
+        _count(self.reasons, found.reasons)
+        self.done.add(index)
+
+    def read(self, name: str) -> Any:
+        """An array, read from disk where it is looked at."""
+        return self._group[name]
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """The description of a study on disk."""
+    try:
+        stored = json.loads((path / ABOUT).read_text())
+        if stored["format"] != FORMAT:
+            raise ValueError(f"format {stored['format']}, this is {FORMAT}")
+        return stored
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path} is no study written by appell ({error}); give another name.") from error
+
+
+def read_journal(path: Path) -> list[dict[str, Any]]:
+    """The lines of a journal that are whole."""
+    found = []
+    for text in (path / JOURNAL).read_text(errors="replace").splitlines():
+        checksum, _, body = text.partition(" ")
+        if hashlib.sha256(body.encode()).hexdigest()[:16] != checksum:
+            continue
+        found.append(json.loads(body))
+    return found
+
+
+def _signed(line: Mapping[str, Any]) -> str:
+    body = json.dumps(line, sort_keys=True)
+    return f"{hashlib.sha256(body.encode()).hexdigest()[:16]} {body}\n"
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
+
+
+def _count(total: dict[str, int], more: Mapping[str, int]) -> None:
+    for reason, number in more.items():
+        total[reason] = total.get(reason, 0) + number
+
+
+def _full(error: OSError, words: str) -> StoreError:
+    reason = "The disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else f"Writing failed ({error})"
+    return StoreError(f"{reason} {words}.")
+
+
+def _needs_zarr() -> None:
+    try:
+        import zarr  # noqa: F401
+    except ImportError:
+        raise StoreError("Studies on disk need Zarr: `pip install 'appell[zarr]'`; or leave out=... away.") from None

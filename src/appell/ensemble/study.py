@@ -1,0 +1,265 @@
+"""A study: what a sweep gave, by name, with statistics, failures and pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from appell.code.state import unknown
+from appell.ensemble.runner import OUTCOMES
+from appell.ensemble.store import StoreError, read_about, read_journal
+from appell.errors import AppellError, ModelError
+from appell.model.symbols import key
+
+if TYPE_CHECKING:
+    DataArray = Dataset = DataFrame = Any
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+BLOCK = 2**24  # numbers that statistics look at in one go
+
+
+class Study:
+    """The runs of a sweep as one labelled dataset.
+
+    `study["q1"]` gives an array over run and time, `study.dataset` everything.
+
+    Args:
+        dataset: The labelled data.
+        info: What was swept and how, as plain data.
+        failures: Run, outcome, time and reason of the runs that did not end as wished.
+        path: The folder on disk, if there is one.
+    """
+
+    def __init__(
+        self, dataset: Dataset, info: Mapping[str, Any], failures: list[dict[str, Any]], path: Path | None = None
+    ) -> None:
+        self.dataset, self.info, self.path = dataset, dict(info), path
+        self._failures = sorted(failures, key=lambda f: f["run"])
+
+    def __len__(self) -> int:
+        return int(self.dataset.sizes["run"])
+
+    def __getitem__(self, name: Any) -> DataArray:
+        """A quantity by name or symbol."""
+        label = key(name)
+        if label not in self.dataset.variables:
+            raise ModelError(unknown(label, list(map(str, self.dataset.variables)), "quantity of this study"))
+        return self.dataset[label]
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """How each run ended, as positions in `appell.Outcome`; -1 if it was not made."""
+        return np.asarray(self.dataset["outcome"].values)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many runs ended in which way."""
+        names = {-1: "NOT_MADE", **{i: outcome.name for i, outcome in enumerate(OUTCOMES)}}
+        found, counts = np.unique(self.codes, return_counts=True)
+        return {names[int(code)]: int(count) for code, count in zip(found, counts, strict=True)}
+
+    @property
+    def ok(self) -> np.ndarray:
+        """Which runs ended as wished."""
+        good = [i for i, outcome in enumerate(OUTCOMES) if outcome.ok]
+        return np.isin(self.codes, good)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run was made."""
+        return bool((self.codes >= 0).all())
+
+    @property
+    def failures(self) -> DataFrame:
+        """The runs that did not end as wished: their varied values, outcome, time and reason."""
+        import pandas
+
+        columns = ["run", *self.info["varied"].values(), "outcome", "t", "reason"]
+        rows = []
+        for failure in self._failures:
+            at = self.dataset.isel(run=failure["run"])
+            varied = {name: at[name].values.item() for name in self.info["varied"].values()}
+            rows.append({**varied, **failure})
+        return pandas.DataFrame(rows, columns=columns)
+
+    @property
+    def product(self) -> Dataset:
+        """The dataset with one dimension for each varied name, where the runs are all combinations of values."""
+        import xarray
+
+        shape, axes = self.info["shape"], self.info["axes"]
+        if len(shape) != len(axes) or not shape:
+            raise AppellError("The runs are samples or a list; only all combinations of values have axes.")
+        names = [self.info["varied"].get(axis, axis) for axis in axes]
+        index = np.unravel_index(np.arange(len(self)), shape)
+        levels = {}
+        for name, position, length in zip(names, index, shape, strict=True):
+            if name in self.dataset.coords:
+                values = self.dataset[name].values
+                levels[name] = [values[np.flatnonzero(position == i)[0]] for i in range(length)]
+            else:
+                levels[name] = list(range(length))
+        arrays = {}
+        for name, array in self.dataset.variables.items():
+            if "run" not in array.dims or name in (*names, "run"):
+                continue
+            values = array.values.reshape(*shape, *array.shape[1:])
+            arrays[name] = ((*names, *array.dims[1:]), values, array.attrs)
+        rest = {name: self.dataset[name] for name in self.dataset.coords if "run" not in self.dataset[name].dims}
+        return xarray.Dataset(arrays, {**levels, **rest}, self.dataset.attrs)
+
+    def statistics(self, *names: Any) -> Dataset:
+        """Mean, deviation, least, greatest and quantiles over the runs that ended as wished, at every time.
+
+        A run that an event stopped counts up to there.
+
+        Args:
+            names: What to look at; all quantities of the table if left out.
+        """
+        import xarray
+
+        labels = [key(name) for name in names] or list(self.info["columns"])
+        kinds = ["mean", "deviation", "least", "greatest", *(f"{q:.0%} quantile" for q in QUANTILES), "runs"]
+        good, arrays = np.flatnonzero(self.ok), {}
+        for label in labels:
+            array = self[label]
+            if array.dims != ("run", "t"):
+                raise ModelError(f"{label!r} has no time axis; there are statistics of: {self.info['columns']}.")
+            found = np.full((len(kinds), array.sizes["t"]), np.nan)
+            width = max(1, BLOCK // max(1, len(self)))
+            for first in range(0, array.sizes["t"], width):
+                block = array[:, first : first + width].values[good]
+                found[:, first : first + width] = _statistics(block)
+            arrays[label] = (("statistic", "t"), found, array.attrs)
+        return xarray.Dataset(arrays, {"statistic": kinds, "t": self.dataset["t"]})
+
+    def plot(self, *names: Any, against: Any = None, path: str | Path | None = None) -> Any:
+        """Draw quantities over time as bands of quantiles, or their last values against what was varied.
+
+        Args:
+            names: What to draw; all coordinates if left out.
+            against: A varied name: values at the end over it. Two names: a map.
+            path: A file to write the picture to.
+
+        Returns:
+            The Matplotlib figure.
+        """
+        from appell.ensemble.plot import plot
+
+        return plot(self, [key(name) for name in names], against, path)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a study that is in memory to a file.
+
+        Args:
+            path: A name that ends in .nc (NetCDF).
+        """
+        path = Path(path)
+        if path.suffix != ".nc":
+            raise AppellError(f"Give a path that ends in .nc, got {path.name!r}; Zarr folders are written by out=...")
+        if not path.parent.is_dir():
+            raise AppellError(f"The folder {path.parent} does not exist; make it first.")
+        part = path.with_name(path.name + ".part")
+        data = self.dataset.drop_vars([n for n in self.dataset.coords if self.dataset[n].dtype.kind in "UO"])
+        data.attrs["failures"] = json.dumps(self._failures)
+        try:
+            data.to_netcdf(part, engine="scipy")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+        return path
+
+    def summary(self) -> str:
+        """A few lines: what was swept, how, how the runs ended."""
+        info, counts = self.info, self.outcomes
+        lines = [f"{info['model']}: {len(self)} runs, {info['words']}", f"t = {info['t0']:g} .. {info['until']:g} s, "
+                 f"{info['points']} times, {info['how']}"]  # fmt: skip
+        lines += [f"one by one, because {reason}: {count} runs" for reason, count in info["reasons"].items()]
+        lines.append(", ".join(f"{count} {name}" for name, count in counts.items()))
+        for failure in self._failures[:3]:
+            lines.append(f"run {failure['run']}: {failure['reason']}")
+        if len(self._failures) > 3:
+            lines.append(f"... {len(self._failures) - 3} more in study.failures")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+
+def _statistics(block: np.ndarray) -> np.ndarray:
+    """Rows of statistics for the columns of a block of runs; what is not finite does not count."""
+    import warnings
+
+    block = np.where(np.isfinite(block), block, np.nan)
+    count = np.isfinite(block).sum(axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without any run
+        rows = [
+            np.nanmean(block, axis=0),
+            np.nanstd(block, axis=0, ddof=1),
+            np.nanmin(block, axis=0, initial=np.inf),
+            np.nanmax(block, axis=0, initial=-np.inf),
+            *np.nanquantile(block, QUANTILES, axis=0),
+        ]
+    found = np.array([*rows, count], dtype=float)
+    found[:-1, count == 0] = np.nan
+    return found
+
+
+def assembled(
+    read: Any, layout: Any, info: Mapping[str, Any], failures: list[dict[str, Any]], path: Path | None
+) -> Study:
+    """A study of arrays in memory or on disk."""
+    import xarray
+
+    if path is not None:
+        data = xarray.open_zarr(path, consolidated=True, chunks=None)
+    else:
+        arrays = {
+            name: (dims, read(name), {"units": layout.units.get(name.removesuffix(".end"), "")})
+            for name, (dims, *_) in layout.arrays().items()
+        }
+        columns = {name: ("run", values) for name, values in layout.columns.items()}
+        data = xarray.Dataset(arrays, {"t": layout.grid, "run": np.arange(layout.runs), **columns})
+        data.attrs["appell"] = json.dumps(info, sort_keys=True)
+    coordinates: dict[str, Any] = {name: data[name] for name in info["varied"].values()}
+    for name, labels in info["labels"].items():
+        coordinates[name] = ("run", np.array(labels)[data[name].values.astype(int)])
+    if info["events"]:
+        coordinates["event"] = info["events"]
+    data = data.assign_coords(coordinates)
+    data["t"].attrs["units"] = "s"
+    data["end"].attrs["units"] = "s"
+    meanings = {i: outcome.name for i, outcome in enumerate(OUTCOMES)}
+    data["outcome"].attrs.update(
+        flag_values=np.array(list(meanings), dtype=np.int8), flag_meanings=" ".join(meanings.values())
+    )
+    return Study(data, info, failures, path)
+
+
+def open_study(path: str | Path) -> Study:
+    """A study that a sweep wrote to disk, also one that is not finished.
+
+    Args:
+        path: The Zarr folder.
+    """
+    import xarray
+
+    path = Path(path)
+    if not path.is_dir():
+        raise StoreError(f"There is no study {path}.")
+    read_about(path)
+    with xarray.open_zarr(path, consolidated=True, chunks=None) as data:
+        info = json.loads(data.attrs["appell"])
+    failures: dict[int, dict[str, Any]] = {}
+    reasons: dict[str, int] = {}
+    for line in read_journal(path):
+        failures.update({f["run"]: f for f in line["failures"]})
+        for reason, count in line["reasons"].items():
+            reasons[reason] = reasons.get(reason, 0) + count
+    return assembled(None, None, {**info, "reasons": reasons}, list(failures.values()), path)

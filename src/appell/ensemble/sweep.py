@@ -1,0 +1,118 @@
+"""Sweep: one system, many runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from appell.code.state import number
+from appell.code.system import System
+from appell.ensemble.cases import cases
+from appell.ensemble.design import design
+from appell.ensemble.local import run_here
+from appell.ensemble.plan import Plan
+from appell.ensemble.store import Memory, ZarrStore
+from appell.ensemble.study import Study, assembled
+from appell.errors import IntegrationError, ModelError
+from appell.motion.events import Event
+
+
+def sweep(
+    system: System,
+    over: Mapping[Any, Any] | Sequence[Mapping[Any, float]],
+    *,
+    runs: int | None = None,
+    sampling: str = "random",
+    seed: int = 0,
+    start: Any = None,
+    until: float | None = None,
+    method: str = "auto",
+    rtol: float = 1e-9,
+    atol: float | None = None,
+    points: int = 101,
+    at: Any = None,
+    events: Sequence[Event] = (),
+    outputs: Mapping[str, Any] | None = None,
+    inputs: Mapping[Any, Any] | None = None,
+    control: Any = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    chunk: int | None = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+    max_steps: int = 1_000_000,
+) -> Study:
+    """Make many runs of a system, side by side in SIMD lanes on all cores.
+
+    Every run has the numbers that `simulate` with `method="dop853"` gives, whatever the number of workers and chunks. A
+    run that fails is written down with its reason and disturbs no other.
+
+    Args:
+        system: A system with numbers for all that is not varied.
+        over: What to vary. By name (parameter, input, starting value of a coordinate, rate, speed or extra state):
+            values, of which all combinations are run, or a distribution (`appell.ensemble.Uniform`, `Normal`,
+            `LogUniform`). Inputs may be varied over formulas, "control" over Python functions, "start" over states. A
+            list of dictionaries or a pandas table gives the runs one by one.
+        runs: How many samples are drawn from distributions.
+        sampling: `"random"`, `"latin"` (Latin hypercube) or `"sobol"`.
+        seed: Of the random numbers.
+        start: Where runs begin, apart from what is varied: a state, values by name, or None for the model's suggestion.
+        until: The time at which runs end; the model's suggestion if left out.
+        method: `"auto"`: lanes where they serve, else run by run as `simulate` does; or a method of `simulate`.
+        rtol: Relative tolerance.
+        atol: Absolute tolerance; as rtol if left out.
+        points: How many times, evenly spread, runs are tabulated at.
+        at: Instead: the times themselves.
+        events: Zeros to locate; the first time and the number of each are kept, stops end a run.
+        outputs: Further quantities to tabulate: name -> formula.
+        inputs: Inputs as numbers, formulas (also in new parameters, which can then be varied), or functions of t.
+        control: A Python function (t, state) -> values of the open inputs.
+        out: A folder `name.zarr` to which results are appended as they come.
+        resume: Go on with what is in that folder.
+        chunk: Runs of one chunk, the unit of work and of disk; chosen by size if left out.
+        workers: How many threads; one for each core if left out.
+        progress: Whether to show a bar; on terminals by default.
+        max_steps: Largest number of steps of a run.
+
+    Returns:
+        The study; after Ctrl-C with what was computed.
+
+    Example:
+        >>> import appell as ap
+        >>> system = ap.compile(ap.derive(ap.library.pendulum_chain(2))).bind()
+        >>> study = ap.sweep(system, {"q1": [0.1, 0.2], "l": [0.5, 1.0, 2.0]}, until=1.0, points=3)
+        >>> study["q1"].shape, study.outcomes
+        ((6, 3), {'DONE': 6})
+    """
+    if not isinstance(system, System):
+        raise IntegrationError(
+            f"Only a System can be swept, got {type(system).__name__}; write compile(derive(model)).bind(...)."
+        )
+    began = time.perf_counter()
+    table = design(over, runs, sampling, seed)
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance is not None and not number(name, tolerance) > 0:
+            raise IntegrationError(
+                f"The tolerance {name} must be positive, got {tolerance!r}; 1e-9 is a common choice."
+            )
+    for name, value in (("chunk", chunk), ("workers", workers)):
+        if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
+            raise ModelError(f"{name} must be a positive whole number, got {value!r}.")
+    if out is not None and Path(out).suffix != ".zarr":
+        raise ModelError(f"Give a folder that ends in .zarr, got out={str(out)!r}.")
+    if resume and out is None:
+        raise ModelError("resume=True needs the folder to go on with: out='study.zarr'.")
+    found, which = cases(system, table, inputs, control, start)
+    plan = Plan.of(
+        table, found, which, until, method, rtol, rtol if atol is None else atol, points, at, events, outputs, max_steps
+    )
+    layout = plan.layout(chunk)
+    path = None if out is None else Path(out)
+    sink = Memory(layout) if path is None else ZarrStore(path, layout, plan.about(), plan.parts(), resume)
+    how = run_here(plan, sink, workers, progress)
+    info = {**plan.about(), "reasons": sink.reasons, "how": how, "seconds": time.perf_counter() - began}
+    return assembled(sink.read, layout, info, sink.failures, path)
