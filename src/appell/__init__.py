@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from appell import higher_order as higher_order
     from appell import library as library
     from appell import sprayer as sprayer
+    from appell.analysis.equilibrium import Equilibrium as Equilibrium
+    from appell.analysis.equilibrium import equilibrium as equilibrium
     from appell.analysis.galerkin import galerkin as galerkin
     from appell.analysis.integral_principle import integral_principle as integral_principle
+    from appell.analysis.linearize import Linearization as Linearization
+    from appell.analysis.linearize import linearize as linearize
+    from appell.analysis.stability import stability as stability
     from appell.analysis.verify import Verification as Verification
     from appell.analysis.verify import verify as verify
     from appell.code.state import State as State
@@ -70,8 +75,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "analysis.equilibrium": "Equilibrium equilibrium",
     "analysis.galerkin": "galerkin",
     "analysis.integral_principle": "integral_principle",
+    "analysis.linearize": "Linearization linearize",
+    "analysis.stability": "stability",
     "analysis.verify": "Verification verify",
     "code.state": "State",
     "code.system": "System compile",

@@ -7,6 +7,8 @@ AppellError
 │   └── FrameError           frames of two different worlds
 ├── FormulationError         this principle does not treat this model
 ├── InconsistentStartError   no state on the constraints, or not the one given
+├── EquilibriumError         no equilibrium as it is wanted, or not a point at which to linearise
+├── ControlError             what is wanted cannot be controlled, observed or weighed like that
 ├── CompileError             an operation the chosen machine does not have
 └── IntegrationError         the run could not even begin
 """
@@ -38,6 +40,14 @@ class FormulationError(AppellError, ValueError):
 
 class InconsistentStartError(AppellError, ValueError):
     """The state does not lie on the constraints."""
+
+
+class EquilibriumError(AppellError, ValueError):
+    """No equilibrium as it is wanted, or not a point at which to linearise."""
+
+
+class ControlError(AppellError, ValueError):
+    """What is wanted cannot be controlled, observed or weighed like that."""
 
 
 class CompileError(AppellError, RuntimeError):

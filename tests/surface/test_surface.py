@@ -18,6 +18,7 @@ NAMES = """
     higher_order
     LyapunovElimination QuasiAccelerations RelativeMotion Shulgin Stream
     control drained ensemble galerkin integral_principle sprayer
+    Equilibrium Linearization equilibrium linearize stability
     AppellError Damper Equations Event Force Frame Generalized GibbsAppell Gravity Holonomic Model Motion Multipliers
     Nonholonomic Outcome Particle Potential Prescribed RigidBody Rolling Spring State System Torque UdwadiaKalaba
     Vector Verification Voronets compile coordinates derive inputs library load parameters simulate speeds states
@@ -70,7 +71,7 @@ def callables():
 
 
 CALLABLES = dict(callables())
-TOLD_AS_ATTRIBUTES = {"Outcome", "State", "Vector", "Verification", "Equations"}  # which nobody builds by hand
+TOLD_AS_ATTRIBUTES = {"Outcome", "State", "Vector", "Verification", "Equations", "Equilibrium", "Linearization"}  # which nobody builds by hand
 TOLD_IN_A_SENTENCE = {"Frame.vector", "Frame.point", "Model.check_letter", "Motion.of_run"}
 
 

@@ -1,0 +1,249 @@
+"""Equilibria and steady motions: positions, and the inputs that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from appell.analysis.steady import Steady
+from appell.analysis.wishes import Problem, Root, Wishes, explain
+from appell.code.state import State, number, unknown
+from appell.code.system import System, compile
+from appell.errors import EquilibriumError, ModelError
+from appell.formulation.abstract import derive
+from appell.kinematics.chart import Split
+from appell.model.model import Model
+from appell.model.symbols import key
+
+SAME = 1e-6  # roots nearer than this, against their size, are one
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """A configuration that is kept, with what keeps it.
+
+    Attributes:
+        system: The system with the holding inputs bound: `simulate(rest.system, rest.state)` stays where it is.
+        state: Positions, rates (zero, but for cyclic coordinates of a steady motion) and extra states.
+        inputs: Every open input with its holding value.
+        found: Which inputs and rates were not given but found.
+        multipliers: The multiplier of every constraint row, of the force J' lambda.
+        residual: What the equations leave, against the size of their terms.
+        freedom: How many parameters could still be chosen: 0 for an isolated equilibrium.
+        branches: All equilibria that were found for the same wish, this one first.
+    """
+
+    system: System
+    state: State
+    inputs: Mapping[str, float]
+    found: tuple[str, ...]
+    multipliers: Mapping[str, float]
+    residual: float
+    freedom: int
+    branches: tuple[Equilibrium, ...] = field(default=(), repr=False)
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.system.model
+
+    @property
+    def positions(self) -> dict[str, float]:
+        """Every coordinate and extra state with its value."""
+        names = (*self.model.coordinates, *self.model.states)
+        return {s.label: self.state[s] for s in names}
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Rates that are not zero: those of the cyclic coordinates of a steady motion."""
+        return {s.rate.label: self.state[s.rate] for s in self.model.coordinates if self.state[s.rate] != 0.0}
+
+    @cached_property
+    def steady(self) -> Steady:
+        """The equations that vanish here."""
+        return Steady(self.system.equations)
+
+    def __getitem__(self, name: Any) -> float:
+        label = key(name)
+        if label in self.inputs:
+            return self.inputs[label]
+        if label in self.multipliers:
+            return self.multipliers[label]
+        return self.state[label]
+
+    def __repr__(self) -> str:
+        kind = "steady motion" if self.rates else "equilibrium"
+        lines = [f"{kind} of {self.model.name!r}, residual {self.residual:.1e}"]
+        for what, values in (
+            ("positions", self.positions),
+            ("rates", self.rates),
+            ("inputs", self.inputs),
+            ("multipliers", self.multipliers),
+        ):
+            if values:
+                lines.append(f"  {what}: " + ", ".join(f"{name}={value:.9g}" for name, value in values.items()))
+        if self.freedom:
+            lines.append(f"  one of a family with {self.freedom} parameter{'s' * (self.freedom > 1)}")
+        if len(self.branches) > 1:
+            lines.append(f"  {len(self.branches)} branches were found; this is the one nearest to the guess")
+        return "\n".join(lines)
+
+
+def as_system(subject: System | Model) -> System:
+    """A system with its numbers: a model is derived and compiled."""
+    if isinstance(subject, Model):
+        return compile(derive(subject)).bind()
+    if isinstance(subject, System):
+        return subject
+    raise ModelError(f"Got {type(subject).__name__}; give a Model or a System.")
+
+
+def equilibrium(
+    system: System | Model,
+    wanted: Mapping[Any, float] | None = None,
+    *,
+    inputs: Iterable[Any] | None = None,
+    guess: Mapping[Any, float] | None = None,
+    starts: int = 60,
+    seed: int = 0,
+) -> Equilibrium:
+    r"""The equilibrium $\partial_q W = Q(q, 0, u) + J^T\lambda$, $F(q) = 0$ with wanted values, eq. (17).
+
+    Found are the other positions, extra states, and the inputs that hold the configuration. A wish for the rate of a
+    cyclic coordinate asks for a steady motion. The search begins at the guess and at random places, so that other
+    branches are found too; they are in `branches`.
+
+    Args:
+        system: A system or a model. Inputs that are not searched for keep the values they are bound to.
+        wanted: Values of coordinates, extra states and rates of cyclic coordinates.
+        inputs: What may be adjusted to get there: inputs, rates of cyclic coordinates. Left out: all open inputs if
+            something is wanted, and none if nothing is.
+        guess: Where to begin, by name; the model's suggested start where left out.
+        starts: How many places to begin at.
+        seed: Seed of the random places.
+
+    Returns:
+        The equilibrium nearest to the guess.
+
+    Example:
+        >>> import appell as ap
+        >>> rest = ap.equilibrium(ap.library.slider_crank(), {"theta": 1.0})
+        >>> round(rest["tau"], 6)
+        -0.608347
+        >>> len(ap.equilibrium(ap.compile(ap.derive(ap.library.slider_crank())).bind({"tau": 0})).branches)
+        4
+
+    Reference: Krasinskiy 2025, eq. (17), with the m equations F = 0 that it leaves unsaid.
+    """
+    system = as_system(system)
+    steady = Steady(system.equations)
+    wishes = _read(system, steady, wanted, inputs, guess)
+    problem = Problem(steady, system.p, wishes)
+    rng = np.random.default_rng(seed)
+    roots: list[Root] = []
+    nearest: list[Root] = []
+    for k in range(max(1, starts)):
+        place = problem.place(None if k == 0 else rng)
+        root = problem.solve(place)
+        if root.ok and not any(problem.same(root, other, SAME) for other in roots):
+            roots.append(root)
+        elif not root.ok:
+            nearest.append(root)
+    if not roots:
+        raise EquilibriumError(explain(problem, nearest, rng))
+    roots.sort(key=problem.distance)
+    made = [_made(system, steady, problem, root) for root in roots]
+    made = [e for e in made if e is not None] or [_refused(system, problem, roots[0])]
+    branches = tuple(made)
+    return replace(branches[0], branches=branches)
+
+
+def _read(
+    system: System,
+    steady: Steady,
+    wanted: Mapping[Any, float] | None,
+    inputs: Iterable[Any] | None,
+    guess: Mapping[Any, float] | None,
+) -> Wishes:
+    """What is fixed, what is searched for, and where to begin."""
+    model, equations = system.model, system.equations
+    places = [s.label for s in (*model.coordinates, *model.states)]
+    rates = [s.rate.label for s in model.coordinates]
+    opened = [w.label for w in equations.inputs]
+    fixed = {key(n): number(key(n), v) for n, v in (wanted or {}).items()}
+    if inputs is None:
+        free = opened if fixed else []
+    else:
+        free = [key(w) for w in ([inputs] if isinstance(inputs, str) or hasattr(inputs, "name") else inputs)]
+    free = [w for w in free if w not in fixed]
+    cyclic = [model.coordinates[i].rate.label for i in steady.cyclic(system.p)]
+    for label in (*fixed, *free):
+        if label in rates and label not in cyclic and fixed.get(label) != 0.0:
+            raise EquilibriumError(
+                f"{label!r} cannot be other than zero in a steady motion, because {label.removesuffix('.rate')} is no "
+                f"cyclic coordinate; cyclic are: {', '.join(e.removesuffix('.rate') for e in cyclic) or 'none'}."
+            )
+    for label in fixed:
+        if label not in (*places, *rates, *opened):
+            raise ModelError(
+                unknown(label, [*places, *rates, *opened], f"coordinate, state or input of {model.name!r}")
+            )
+    for label in free:
+        if label not in (*opened, *rates):
+            known = [*opened, *cyclic]
+            raise ModelError(unknown(label, known, "input, or rate of a cyclic coordinate, that could be adjusted"))
+    begin = {**model.start, **{key(n): number(key(n), v) for n, v in (guess or {}).items()}}
+    for label in guess or {}:
+        if key(label) not in (*places, *rates, *opened):
+            raise ModelError(
+                unknown(key(label), [*places, *rates, *opened], f"coordinate, state or input of {model.name!r}")
+            )
+    values = {w: system.values[w] for w in opened if w in system.values}
+    missing = [w for w in opened if w not in (*free, *fixed, *values)]
+    if missing:
+        raise EquilibriumError(
+            f"The input{'s' * (len(missing) > 1)} {', '.join(missing)} have no value and are not searched for; write "
+            f"inputs=[{', '.join(missing)}], or bind numbers."
+        )
+    return Wishes(fixed, tuple(free), begin, values)
+
+
+def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equilibrium | None:
+    """A root as a result, or None where the constraints are singular or the motion is not steady."""
+    model, mechanics = system.model, steady.mechanics
+    q, v, z, w, multipliers = problem.parts(root.y)
+    state = State(model, np.concatenate([q, v, z]))
+    values = dict(zip((s.label for s in model.inputs), w.tolist(), strict=True))
+    held = system.bind({name: value for name, value in values.items() if name in problem.wishes.opened})
+    if mechanics.row_names:
+        rank = len(Split.at(problem.jacobian(root.y), rtol=1e-7).rows)
+        if rank < len(system.equations.split.rows):
+            return None
+    names = (*problem.wishes.free,)
+    return Equilibrium(
+        held,
+        state,
+        {name: values[name] for name in (s.label for s in system.equations.inputs)},
+        names,
+        dict(zip(mechanics.row_names, multipliers.tolist(), strict=True)),
+        root.left,
+        root.freedom,
+    )
+
+
+def _refused(system: System, problem: Problem, root: Root) -> Equilibrium:
+    jacobian = problem.jacobian(root.y)
+    values = np.linalg.svd(jacobian, compute_uv=False)
+    rows = system.equations.mechanics.row_names
+    u, _, _ = np.linalg.svd(jacobian)
+    worst = rows[int(np.argmax(np.abs(u[:, -1])))]
+    raise EquilibriumError(
+        f"At the wanted configuration of {system.model.name!r} the constraint Jacobian has rank "
+        f"{int(np.sum(values > 1e-7 * values[0]))} where {len(system.equations.split.rows)} independent rows are "
+        f"needed (smallest singular value {values[-1]:.1e}, row {worst!r}): a singular pose or a branch point, where "
+        "positions do not determine the motion. Choose another configuration."
+    )

@@ -1,0 +1,279 @@
+"""Linearise: the first approximation about an equilibrium or a steady motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from appell.analysis.blocks import Blocks, Jets, first_approximation, jets
+from appell.analysis.equilibrium import Equilibrium, as_system, equilibrium
+from appell.analysis.steady import Steady
+from appell.analysis.tangent import Tangent
+from appell.code.state import State, unknown
+from appell.code.system import System
+from appell.equations import Equations
+from appell.errors import EquilibriumError, ModelError
+from appell.kinematics.chart import Split
+from appell.kinematics.consistency import jacobian_at
+from appell.model.model import Model
+from appell.model.symbols import key
+
+if TYPE_CHECKING:
+    StateSpace = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    r"""$\dot\eta = A\eta + B\,\delta u$ on the constraints.
+
+    Attributes:
+        at: The equilibrium or steady motion.
+        states: Names of $\eta$: independent coordinates, their rates (or speeds), extra states.
+        inputs: Names of u.
+        A: Matrix of the states.
+        B: Matrix of the inputs.
+        named: The blocks where the system is holonomic, else None; see `blocks`.
+        dropped: Cyclic coordinates that are no part of $\eta$ because they run, or because it was asked for.
+        multiplier_terms: Whether C^B is in it.
+        tangent: The full equations and their tangent space.
+    """
+
+    at: Equilibrium
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    A: np.ndarray
+    B: np.ndarray
+    named: Blocks | None
+    dropped: tuple[str, ...]
+    multiplier_terms: bool
+    tangent: Tangent
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.at.model
+
+    @property
+    def blocks(self) -> Blocks:
+        """The named blocks A, G, D, C1 ... C4, CB, P, B0, a, b, h, V."""
+        if self.named is None:
+            raise EquilibriumError(
+                f"{self.model.name!r} has constraints on velocities, forces with accelerations or masses that depend "
+                "on positions: its linearisation has A and B, but no blocks of a holonomic system."
+            )
+        return self.named
+
+    @cached_property
+    def eigenvalues(self) -> np.ndarray:
+        """Roots of A, by real and imaginary part."""
+        return ordered(np.linalg.eigvals(self.A))
+
+    def output_matrix(self, outputs: Iterable[Any]) -> np.ndarray:
+        """C of y = C eta for quantities: coordinates, rates, extra states, or formulas of them.
+
+        Args:
+            outputs: Letters, names or formulas.
+        """
+        return self.tangent.output(list(outputs), self.states)
+
+    def to_control(self, outputs: Iterable[Any] | None = None) -> StateSpace:
+        """The same as a `control.StateSpace` with named states, inputs and outputs (python-control).
+
+        Args:
+            outputs: Measured quantities; all states if left out.
+        """
+        try:
+            import control
+        except ImportError:
+            raise ModelError("python-control is not installed; `pip install appell[control]`.") from None
+        listed = list(self.states) if outputs is None else list(outputs)
+        C = self.output_matrix(listed)
+        return control.ss(
+            self.A, self.B, C, np.zeros((len(listed), len(self.inputs))), states=list(self.states),
+            inputs=list(self.inputs), outputs=[str(e) for e in listed],
+        )  # fmt: skip
+
+    def to_scipy(self, outputs: Iterable[Any] | None = None) -> Any:
+        """The same as a `scipy.signal.StateSpace`.
+
+        Args:
+            outputs: Measured quantities; all states if left out.
+        """
+        from scipy.signal import StateSpace as Plain
+
+        listed = list(self.states) if outputs is None else list(outputs)
+        return Plain(self.A, self.B, self.output_matrix(listed), np.zeros((len(listed), len(self.inputs))))
+
+    def __repr__(self) -> str:
+        roots = ", ".join(f"{e.real:.6g}{e.imag:+.6g}i" if e.imag else f"{e.real:.6g}" for e in self.eigenvalues)
+        text = (
+            f"linearisation of {self.model.name!r}: {len(self.states)} states ({', '.join(self.states)}), "
+            f"inputs {', '.join(self.inputs) or 'none'}\n  roots {roots}"
+        )
+        return text if self.multiplier_terms else text + "\n  WITHOUT the multiplier terms C^B: wrong where they matter"
+
+
+def ordered(roots: np.ndarray) -> np.ndarray:
+    """Roots by real part, then imaginary part, rounding apart."""
+    size = max(float(np.max(np.abs(roots), initial=0.0)), 1e-300)
+    return np.array(sorted(roots, key=lambda e: (round(e.real / size, 9), e.imag)))
+
+
+def linearize(
+    system: System | Model | Equilibrium,
+    at: Equilibrium | State | None = None,
+    *,
+    dependent: Iterable[Any] | None = None,
+    inputs: Iterable[Any] | None = None,
+    ignore: Iterable[Any] = (),
+    multiplier_terms: bool = True,
+) -> Linearization:
+    r"""The first approximation $A\ddot x + (G + D)\dot x + Cx = N'Q_u\,\delta u$, eqs. (19) to (35), corrected.
+
+    Holonomic systems get every block by name, $C^B$ with the multipliers of the holding forces in it; the blocks come
+    from T, W, Q, F by differentiation of the graph. Others (rolling, quasi-velocities, steady motions) are reduced from
+    the compiled equations: the Jacobian of x' on the tangent space of the constraints. Cyclic coordinates that run
+    are left out of the states.
+
+    Args:
+        system: An equilibrium; or a system or model together with `at`.
+        at: Equilibrium or state to linearise about; the model's own equilibrium (`equilibrium(system)`) if left out.
+        dependent: Dependent coordinates, one for each independent constraint row; the best choice if left out.
+        inputs: Inputs of B; all open ones if left out.
+        ignore: Cyclic coordinates at rest to leave out of the states as well.
+        multiplier_terms: Whether C^B is taken into account. False shows what common practice gives.
+
+    Returns:
+        A, B, names and blocks.
+
+    Example:
+        >>> import appell as ap
+        >>> rest = ap.equilibrium(ap.library.slider_crank(), {"theta": 1.0})
+        >>> lin = ap.linearize(rest, dependent=["phi", "x_s"])
+        >>> lin.states, lin.A.shape, round(float(lin.blocks.CB[0, 0]), 4)
+        (('theta', 'theta.rate'), (2, 2), -0.6165)
+
+    Reference: Krasinskiy 2025, section 6, with the corrections of `docs/theory/first-approximation.md`.
+    """
+    point = _point(system, at)
+    equations = point.system.equations
+    steady = Steady(equations)
+    split = _split(equations, point, dependent)
+    tangent = Tangent(steady, point, split)
+    opened = [w.label for w in equations.inputs]
+    chosen = tuple(opened) if inputs is None else tuple(key(w) for w in inputs)
+    for w in chosen:
+        if w not in opened:
+            raise ModelError(unknown(w, opened, f"open input of {point.model.name!r}"))
+    tangent.check_steady([key(q) for q in ignore])
+    holonomic = not steady.velocity_rows and not steady.mechanics.acceleration_rows
+    plain = holonomic and not steady.mechanics.accelerating and not _masses_depend_on_positions(steady)
+    resting = not np.any(point.state.v)
+    if plain and resting and not tuple(ignore):
+        jet = jets(steady, point)
+        blocks = first_approximation(steady, point, split, chosen, multiplier_terms, jet)
+        states, A, B = _assembled(point, blocks, jet, chosen)
+        return Linearization(point, states, chosen, A, B, blocks, (), multiplier_terms, tangent)
+    if not multiplier_terms:
+        raise EquilibriumError(
+            "multiplier_terms=False is for holonomic systems at rest, where C^B is a block by itself."
+        )
+    A, B, states = tangent.reduced(chosen)
+    blocks = None
+    if plain:
+        blocks = first_approximation(steady, point, split, chosen, True, jets(steady, point, tangent.dropped))
+    return Linearization(point, states, chosen, A, B, blocks, tangent.dropped, True, tangent)
+
+
+def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None) -> Equilibrium:
+    if isinstance(system, Equilibrium):
+        if at is None:
+            return system
+        system = system.system
+    system = as_system(system)
+    if at is None:
+        return equilibrium(system)
+    if isinstance(at, Equilibrium):
+        # The same point for another system of the same coordinates: with other laws, for instance.
+        opened = {w.label for w in system.equations.inputs}
+        held = system.bind({name: value for name, value in at.inputs.items() if name in opened})
+        at = at.state
+        system = held
+    if at.names != State(system.model, at.array).names:
+        raise ModelError(f"The point is a state of {at.model.name!r}, the system one of {system.model.name!r}.")
+    residual = system.residual(at)
+    worst = max(residual, key=lambda name: abs(residual[name]), default=None)
+    if worst is not None and not abs(residual[worst]) < 1e-8:
+        raise EquilibriumError(
+            f"The point violates the constraint {worst!r} by {residual[worst]:.3g}; give one made by "
+            "equilibrium(...) or system.consistent(...)."
+        )
+    inputs = dict(zip((w.label for w in system.equations.inputs), system.w.tolist(), strict=True))
+    return Equilibrium(system, at, inputs, (), {}, float("nan"), 0)
+
+
+def _split(equations: Equations, point: Equilibrium, dependent: Iterable[Any] | None) -> Split:
+    """The wanted split, or the one of the equations, or the best here."""
+    mechanics, model = equations.mechanics, point.model
+    if not mechanics.row_names:
+        return Split()
+    jacobian = jacobian_at(mechanics, 0.0, point.state.q, point.state.v, point.state.z, point.system.p)
+    best = Split.at(jacobian, rows=equations.split.rows, rtol=1e-7)
+    needed = len(equations.split.rows)
+    if len(best.rows) < needed:
+        values = np.linalg.svd(jacobian, compute_uv=False)
+        raise EquilibriumError(
+            f"At this pose of {model.name!r} the constraint Jacobian has rank {len(best.rows)} where {needed} "
+            f"independent rows are needed (smallest singular value {values[-1]:.1e}): a singular pose, which has no "
+            "first approximation. Choose another configuration."
+        )
+    if dependent is None:
+        mine = equations.split
+        return mine if mine.dependent and mine.growth(jacobian) < 1e3 else best
+    labels = [s.label for s in model.coordinates]
+    wanted = [key(s) for s in dependent]
+    for s in wanted:
+        if s not in labels:
+            raise ModelError(unknown(s, labels, f"coordinate of {model.name!r}"))
+    if len(set(wanted)) != needed:
+        raise EquilibriumError(
+            f"{len(wanted)} dependent coordinates were given, but there are {needed} independent constraint rows; give "
+            f"{needed} of: {', '.join(labels)}."
+        )
+    split = Split(best.rows, tuple(sorted(labels.index(s) for s in wanted)))
+    if split.growth(jacobian) > 1e8:
+        raise EquilibriumError(
+            f"{', '.join(wanted)} cannot be dependent at this pose: det F_s = 0 there (a dead centre). Well chosen are "
+            f"{', '.join(labels[i] for i in best.dependent)}."
+        )
+    return split
+
+
+def _masses_depend_on_positions(steady: Steady) -> bool:
+    x = steady.mechanics.variables
+    return x.frozen.numel() > 0 and bool(ca.depends_on(x.thawed, ca.vertcat(x.q, x.v)))
+
+
+def _assembled(
+    point: Equilibrium, blocks: Blocks, jet: Jets, inputs: tuple[str, ...]
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """A and B of (x, x1, z) from the blocks, eqs. (29), (35) and (38)."""
+    model = point.model
+    n, k = len(blocks.independent), len(model.states)
+    labels = [s.label for s in model.coordinates]
+    order = [labels.index(s) for s in (*blocks.independent, *blocks.dependent)]
+    N = blocks.N
+    columns = [[w.label for w in model.inputs].index(w) for w in inputs]
+    A = np.block([
+        [np.zeros((n, n)), np.eye(n), np.zeros((n, k))],
+        [blocks.a + blocks.h @ blocks.B0, blocks.b, blocks.Vz],
+        [jet.z_q[:, order] @ N, jet.z_v[:, order] @ N, jet.z_z],
+    ])  # fmt: skip
+    B = np.vstack([np.zeros((n, len(inputs))), blocks.V, jet.z_w[:, columns]])
+    rates = tuple(f"{s}.rate" for s in blocks.independent)
+    return (*blocks.independent, *rates, *(s.label for s in model.states)), A, B

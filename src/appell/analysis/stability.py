@@ -1,0 +1,280 @@
+"""Stability: what the roots of the first approximation prove, with every root accounted for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import scipy.linalg
+from scipy.optimize import minimize_scalar
+
+from appell.analysis.certificate import Certificate, Condition, Forces, Verdict
+from appell.analysis.equilibrium import Equilibrium
+from appell.analysis.kelvin import conservative, forces_at
+from appell.analysis.linearize import Linearization, linearize, ordered
+from appell.code.state import State
+from appell.code.system import System
+from appell.errors import ControlError
+from appell.model.model import Model
+
+EPS = float(np.finfo(float).eps)
+
+
+def stability(
+    subject: Linearization | Equilibrium | System | Model,
+    at: Equilibrium | State | None = None,
+    *,
+    gains: Any = None,
+) -> Certificate:
+    r"""What the roots of $\lambda^m\det[A\lambda^2 + (G + D)\lambda + C] = 0$, eq. (24), prove.
+
+    The m zero roots belong to the first integrals F = c and no feedback moves them; they are counted apart, as are
+    those of cyclic momenta that nothing changes and of the families of equilibria of nonholonomic systems. If all other
+    roots have negative real parts the equilibrium is asymptotically stable on F = 0 and Lyapunov stable otherwise
+    (Lyapunov and Malkin); a positive real part proves instability; roots on the imaginary axis decide nothing, unless
+    the energy does (Lagrange and Dirichlet, Routh).
+
+    Args:
+        subject: A linearisation, an equilibrium, or a system or model together with `at`.
+        at: Where, for systems and models.
+        gains: K of a feedback u = u0 - K eta on the states of the linearisation, or an object that has such a K.
+
+    Returns:
+        The certificate.
+
+    Example:
+        >>> import appell as ap
+        >>> system = ap.compile(ap.derive(ap.library.slider_crank())).bind({"tau": 0})
+        >>> [ap.stability(rest).verdict.name for rest in ap.equilibrium(system).branches[:4]]
+        ['ON_CONSTRAINTS', 'UNSTABLE', 'UNSTABLE', 'ON_CONSTRAINTS']
+
+    Reference: Krasinskiy 2025, the theorem of section 6 as corrected in `docs/theory/first-approximation.md`;
+    Lyapunov 1892; Malkin 1952; Chetaev 1955.
+    """
+    lin = subject if isinstance(subject, Linearization) else linearize(subject, at)
+    K = gains_of(lin, gains)
+    A = lin.A if K is None else lin.A - lin.B @ K
+    tangent = lin.tangent
+    full = tangent.full.copy()
+    if K is not None:
+        full -= tangent.pushed(lin.inputs) @ K @ tangent.selection(lin.states)
+    m = tangent.normals.shape[0]
+    momenta, gradients = _conserved(lin, full)
+    family = _family(lin, A, K is not None)
+    structural = len(momenta) + family
+    roots, tolerance = _roots(A)
+    order = np.argsort(np.abs(roots), kind="stable")
+    left, slack = roots[order[structural:]], tolerance[order[structural:]]
+    spare = _continued(lin, A, left, slack, structural) if K is None and tangent.steady.velocity_rows else 0
+    family += spare
+    structural += spare
+    left, slack = roots[order[structural:]], tolerance[order[structural:]]
+    awake = tangent.awake
+    full_roots, full_tolerance = _roots(full[np.ix_(awake, awake)])
+    reach = 1e-11 * float(np.max(np.abs(full_roots), initial=0.0))
+    zeros = int(np.sum(np.abs(full_roots) <= np.maximum(full_tolerance, reach)))
+    margin = float(np.min(-left.real, initial=np.inf)) + 0.0
+    forces = forces_at(lin.named) if K is None and lin.named is not None else None
+    drifting = tuple(s for s in momenta if s in lin.states)
+    verdict, why = _verdict(lin, left, slack, m, momenta, family, forces, drifting)
+    conditions = _conditions(lin, np.vstack([tangent.normals, gradients]), full, zeros, m + structural, margin)
+    return Certificate(
+        verdict, ordered(left), m, momenta, family, ordered(full_roots), zeros, margin, _damping(left),
+        _distance(A, structural) if verdict is not Verdict.UNSTABLE else 0.0, conditions, forces,
+        _sentence(lin, verdict, why, m, momenta, family, K is not None),
+    )  # fmt: skip
+
+
+def gains_of(lin: Linearization, gains: Any) -> np.ndarray | None:
+    """K as a matrix of the right shape."""
+    if gains is None:
+        return None
+    K = np.atleast_2d(np.asarray(getattr(gains, "K", gains), dtype=float))
+    if K.shape != (len(lin.inputs), len(lin.states)):
+        raise ControlError(
+            f"K has shape {K.shape}; {len(lin.inputs)} inputs ({', '.join(lin.inputs)}) and {len(lin.states)} states "
+            f"({', '.join(lin.states)}) need {(len(lin.inputs), len(lin.states))}."
+        )
+    return K
+
+
+def _roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, and how far rounding may have moved each: eps |A| times its condition number."""
+    if not A.size:
+        return np.zeros(0, complex), np.zeros(0)
+    balanced = scipy.linalg.matrix_balance(A)[0]
+    roots, left, right = scipy.linalg.eig(balanced, left=True, right=True)
+    overlap = np.abs(np.sum(left.conj() * right, axis=0))
+    size = float(np.linalg.norm(balanced))
+    return roots, np.minimum(100 * EPS * size / np.maximum(overlap, 1e-300), 1e-7 * size)
+
+
+def _conserved(lin: Linearization, full: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+    """Cyclic coordinates whose momentum nothing changes, and the gradients of these momenta by (q, u, z)."""
+    tangent, eqs = lin.tangent, lin.tangent.equations
+    steady, m, x = tangent.steady, tangent.steady.mechanics, tangent.steady.mechanics.variables
+    labels = [s.label for s in m.model.coordinates]
+    cyclic = [labels[i] for i in steady.cyclic(lin.at.system.p)]
+    if not cyclic or steady.velocity_rows or m.acceleration_rows or m.accelerating:
+        return (), np.zeros((0, full.shape[0]))
+    Q = steady.with_laws(x.thaw(m.Q + ca.gradient(m.V, x.q)))
+    momentum = eqs.chart.in_speeds(x.thaw(ca.gradient(m.T, x.v)))
+    column = ca.vertcat(*[momentum[labels.index(s)] for s in cyclic])
+    w = [lin.at.inputs[s.label] for s in eqs.inputs]
+    function = ca.Function("momenta", eqs.arguments, [ca.densify(ca.jacobian(column, eqs.x))])
+    slopes = np.array(function(0.0, tangent.x, w, lin.at.system.p))
+    kept = [
+        k
+        for k, s in enumerate(cyclic)
+        if not ca.depends_on(ca.SX(Q[labels.index(s)]), ca.vertcat(x.q, x.v, x.z))
+        and np.linalg.norm(slopes[k] @ full) <= 1e-9 * max(np.linalg.norm(slopes[k]) * np.linalg.norm(full), 1e-300)
+    ]
+    return tuple(cyclic[k] for k in kept), slopes[kept]
+
+
+def _family(lin: Linearization, A: np.ndarray, closed: bool) -> int:
+    """Parameters of the known families of equilibria: those of rolling at rest, and cyclic coordinates at rest."""
+    coordinates = {q.label for q in lin.model.coordinates}
+    places = [i for i, s in enumerate(lin.states) if s in coordinates]
+    idle = sum(1 for i in places if not np.any(np.abs(A[:, i]) > 1e-12 * np.max(np.abs(A), initial=1.0)))
+    rolling = bool(lin.tangent.steady.velocity_rows)
+    if closed or not rolling or np.any(lin.at.state.v):
+        return idle
+    return max(idle, len(places) - len(lin.tangent.equations.speeds))
+
+
+def _continued(lin: Linearization, A: np.ndarray, left: np.ndarray, slack: np.ndarray, known: int) -> int:
+    """Further zero roots of a family of steady motions: those whose directions lead to other steady motions."""
+    zeros = int(np.sum(np.abs(left) <= np.maximum(slack, 1e-9 * np.max(np.abs(left), initial=0.0))))
+    if not zeros:
+        return 0
+    _, values, vh = np.linalg.svd(A)
+    kernel = vh[values <= 1e-9 * values[0]]
+    if kernel.shape[0] != zeros + known:
+        return 0  # a Jordan block: no family of that dimension
+    return zeros if all(lin.tangent.leads_on(lin.states, direction) for direction in kernel) else 0
+
+
+def _verdict(
+    lin: Linearization,
+    left: np.ndarray,
+    slack: np.ndarray,
+    m: int,
+    momenta: tuple[str, ...],
+    family: int,
+    forces: Forces | None,
+    drifting: tuple[str, ...],
+) -> tuple[Verdict, str]:
+    if np.any(left.real > slack):
+        worst = left[np.argmax(left.real)]
+        return Verdict.UNSTABLE, f"the root {worst.real:.6g}{f'{abs(worst.imag):+.6g}i' if worst.imag else ''}"
+    if drifting:
+        return Verdict.UNSTABLE, (
+            f"{', '.join(drifting)} cyclic and free, so that the smallest push makes it drift away for ever; "
+            f"linearize(..., ignore=[{', '.join(map(repr, drifting))}]) judges the rest"
+        )
+    if np.all(left.real < -slack):
+        if momenta or family:
+            return Verdict.FAMILY, ""
+        return (Verdict.ON_CONSTRAINTS if m else Verdict.ASYMPTOTIC), ""
+    critical = left[np.abs(left.real) <= slack]
+    if forces is not None and forces.potential[1:] == (0, 0) and not family and conservative(lin):
+        return Verdict.LYAPUNOV, "the energy has a strict minimum here (Lagrange and Dirichlet, Routh)"
+    shown = ", ".join(f"{abs(e.imag):.6g}i" if e.imag else "0" for e in critical if e.imag >= 0)
+    idle = lin.tangent.ignorable
+    hint = f"; nothing depends on {', '.join(idle)}: leave out by ignore={list(idle)}" if idle else ""
+    return Verdict.CRITICAL, f"roots on the imaginary axis: {shown}{hint}"
+
+
+def _conditions(
+    lin: Linearization, integrals: np.ndarray, full: np.ndarray, zeros: int, expected: int, margin: float
+) -> tuple[Condition, ...]:
+    """The hypotheses of the theorem as numbers."""
+    tangent = lin.tangent
+    rest = tangent.rest()
+    found = [Condition("the equations of rest are met, relative residual", rest, rest < 1e-7)]
+    if tangent.normals.shape[0]:
+        own = tangent.normals
+        best = float(np.linalg.svd(own, compute_uv=False)[-1] / np.linalg.norm(own))
+        found.append(Condition("F_q has full rank, smallest singular value against the norm", best, best > 1e-7))
+    if integrals.shape[0]:
+        kept = float(np.linalg.norm(integrals @ full) / max(np.linalg.norm(integrals) * np.linalg.norm(full), 1e-300))
+        text = "F (and free momenta) are first integrals: their gradients times the full matrix"
+        found.append(Condition(text, kept, kept < 1e-9))
+    if lin.named is not None:
+        inertia = float(np.min(np.linalg.eigvalsh((lin.named.A + lin.named.A.T) / 2)))
+        found.append(Condition("the inertia A is positive definite, smallest eigenvalue", inertia, inertia > 0))
+        if lin.multiplier_terms:
+            gap = np.max(np.abs(lin.A - tangent.reduced_as(lin.states)), initial=0.0)
+            two = float(gap / max(np.max(np.abs(lin.A), initial=0.0), 1e-300))
+            text = "blocks and compiled equations give the same matrix, relative difference"
+            found.append(Condition(text, two, two < 1e-8))
+    found.append(Condition(f"zero roots of the full matrix, {expected} expected", float(zeros), zeros == expected))
+    found.append(Condition("all other roots have negative real parts, margin", margin, margin > 0))
+    return tuple(found)
+
+
+def _damping(roots: np.ndarray) -> float:
+    swinging = roots[np.abs(roots.imag) > 1e-12 * np.maximum(np.abs(roots), 1e-300)]
+    return float(np.min(-swinging.real / np.abs(swinging), initial=1.0)) + 0.0
+
+
+def _distance(A: np.ndarray, structural: int) -> float:
+    """min over omega of the smallest singular value of A - i omega, without the structural zeros."""
+    if not A.size:
+        return float("inf")
+    triangle = scipy.linalg.schur(A, output="complex")[0]
+    if structural:
+        limit = np.sort(np.abs(np.diag(triangle)))[structural - 1] * (1 + 1e-9) + 1e-300
+        triangle = scipy.linalg.schur(A, output="complex", sort=lambda e: abs(e) <= limit)[0][structural:, structural:]
+    if not triangle.size:
+        return float("inf")
+    roots, unit = np.diag(triangle), np.eye(len(triangle))
+
+    def gap(omega: float) -> float:
+        return float(np.linalg.svd(triangle - 1j * omega * unit, compute_uv=False)[-1])
+
+    reach = float(np.max(np.abs(roots), initial=1.0))
+    grid = np.unique(np.concatenate([np.abs(roots.imag), np.linspace(0, reach, 40), np.geomspace(1e-4, 1, 30) * reach]))
+    values = np.array([gap(omega) for omega in grid])
+    best = float(np.min(values))
+    for k in np.argsort(values)[:3]:
+        low, high = grid[max(k - 1, 0)], grid[min(k + 1, grid.size - 1)]
+        if high > low:
+            best = min(best, float(minimize_scalar(gap, bounds=(low, high), method="bounded").fun))
+    return best
+
+
+def _sentence(
+    lin: Linearization, verdict: Verdict, why: str, m: int, momenta: tuple[str, ...], family: int, closed: bool
+) -> str:
+    """The verdict in plain words."""
+    what = "steady motion" if np.any(lin.at.state.v) else "equilibrium"
+    text = f"The {what} of {lin.model.name!r}{' under the feedback' if closed else ''} is "
+    warning = "" if lin.multiplier_terms else " This is NOT a proof: the multiplier terms C^B were left out."
+    match verdict:
+        case Verdict.ON_CONSTRAINTS:
+            text += (
+                "exponentially asymptotically stable for perturbations that keep the "
+                f"{'constraint' if m == 1 else 'constraints'}, F(q) = 0. For perturbations that violate "
+                f"{'it' if m == 1 else 'them'}, F(q) = c, it is Lyapunov stable and not asymptotically: c stays, and "
+                f"the motion tends to another member of a family of equilibria with {m} parameter{'s' * (m > 1)}."
+            )
+        case Verdict.FAMILY:
+            reasons = [f"the momenta of {', '.join(momenta)} keep their values"] if momenta else []
+            reasons += [f"equilibria form a family with {family} parameter{'s' * (family > 1)}"] if family else []
+            reasons += [f"the {m} integrals F = c keep theirs"] if m else []
+            text += (
+                f"Lyapunov stable, and every near motion tends to a near steady motion: {', and '.join(reasons)}; for "
+                "perturbations that change none of these it is exponentially asymptotically stable."
+            )
+        case Verdict.LYAPUNOV:
+            text += f"Lyapunov stable, not asymptotically: {why}."
+        case Verdict.UNSTABLE:
+            text += f"unstable: {why}."
+        case Verdict.CRITICAL:
+            text += f"not decided by the first approximation, a critical case: {why}."
+        case _:
+            text += "exponentially asymptotically stable."
+    return text + warning

@@ -1,0 +1,162 @@
+"""Steady motion on the graph: what must vanish so that a configuration is kept, and which coordinates do not matter.
+
+A steady motion has q'' = 0: positions rest, except cyclic coordinates, which may run at constant rates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from appell.equations import Equations
+from appell.errors import EquilibriumError
+from appell.graph.lower import Lowering
+from appell.kinematics.consistency import sample_state
+from appell.kinematics.mechanics import Mechanics
+from appell.model.symbols import Letter
+
+
+@dataclass(frozen=True, eq=False)
+class Steady:
+    r"""Lagrange's equations at rest, $Q - \partial_q(\Pi - T_0) + J^T\lambda = 0$ with $F = 0$, eq. (17).
+
+    Everything is in q, v, z, w, p; closed inputs are replaced by their laws.
+
+    Attributes:
+        equations: The equations of the system.
+    """
+
+    equations: Equations
+
+    @property
+    def mechanics(self) -> Mechanics:
+        """The model on the graph."""
+        return self.equations.mechanics
+
+    @cached_property
+    def _laws(self) -> tuple[ca.SX, ca.SX] | None:
+        """Closed inputs and their formulas in q, v, z, w, p."""
+        closed = self.equations.closed
+        if not closed:
+            return None
+        memo = self.mechanics.variables.lower.memo
+        leaves = {s: g for s, g in memo.items() if isinstance(s, Letter)}
+        for i, s in enumerate(self.equations.speeds):
+            leaves.setdefault(s, self.equations.chart.formulas[i])
+        lower = Lowering(leaves)
+        return ca.vertcat(*[memo[s] for s in closed]), ca.vertcat(*[lower(e) for e in closed.values()])
+
+    def with_laws(self, expression: ca.SX) -> ca.SX:
+        """An expression in q, v, z, w, p with the closed inputs replaced by their formulas."""
+        return expression if self._laws is None else ca.substitute(expression, *self._laws)
+
+    @cached_property
+    def force(self) -> ca.SX:
+        """F of M q'' = F + J' lambda."""
+        return ca.densify(self.with_laws(self.mechanics.lagrange[1]))
+
+    @cached_property
+    def zdot(self) -> ca.SX:
+        """Rates of the extra states."""
+        x = self.mechanics.variables
+        return ca.densify(self.with_laws(x.zdot)) if x.z.numel() else ca.SX(0, 1)
+
+    @cached_property
+    def velocity_rows(self) -> tuple[int, ...]:
+        """Rows on velocities that do not come from rows on positions."""
+        m = self.mechanics
+        return tuple(i for i in range(len(m.row_names)) if i not in (*m.position_rows, *m.acceleration_rows))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What each equation of `residual` is."""
+        m = self.mechanics
+        return (
+            *(f"the equation of {s.label}" for s in m.model.coordinates),
+            *(f"the constraint {m.row_names[i]!r}" for i in m.position_rows),
+            *(f"the constraint {m.row_names[i]!r}" for i in self.velocity_rows),
+            *(f"the rate of {s.label}" for s in m.model.states),
+        )
+
+    @cached_property
+    def residual(self) -> ca.Function:
+        """(q, v, z, w, lambda, p) -> what must vanish, and its derivative by (q, v, z, w, lambda)."""
+        m, x = self.mechanics, self.mechanics.variables
+        multipliers = ca.SX.sym("lambda", len(m.row_names))
+        left = self.force + (m.J.T @ multipliers if m.row_names else 0)
+        column = ca.densify(ca.vertcat(left, m.c, m.e[list(self.velocity_rows)], self.zdot))
+        if ca.depends_on(column, x.t):
+            raise EquilibriumError(
+                f"{m.model.name!r} depends on time explicitly, so that it has no equilibrium; leave the time-dependent "
+                "part out of the model, or give it by an input."
+            )
+        unknowns = ca.vertcat(x.q, x.v, x.z, x.w, multipliers)
+        return ca.Function(
+            "steady", [unknowns, x.p], [column, ca.densify(ca.jacobian(column, unknowns))], {"cse": True}
+        )
+
+    @cached_property
+    def _dependence(self) -> ca.Function:
+        """Everything that a coordinate could show itself in, and its derivative by q."""
+        m, x = self.mechanics, self.mechanics.variables
+        M = m.lagrange[0]
+        column = ca.densify(ca.vertcat(self.force, ca.vec(M), m.c, m.e, m.gamma, ca.vec(m.J), self.zdot))
+        return ca.Function("seen", [x.q, x.v, x.z, x.w, x.p], [column, ca.jacobian(column, x.q)], {"cse": True})
+
+    def cyclic(self, p: np.ndarray) -> tuple[int, ...]:
+        """Coordinates that occur in no equation and in no constraint, only their rates do.
+
+        Args:
+            p: Values of the parameters.
+        """
+        function = self._dependence
+        pattern = function.sparsity_out(1)
+        columns = pattern.colind()
+        suspects = [i for i in range(self.mechanics.variables.q.numel()) if columns[i] == columns[i + 1]]
+        others = [i for i in range(self.mechanics.variables.q.numel()) if i not in suspects]
+        return tuple(sorted((*suspects, *(i for i in others if self._blind(i, p)))))
+
+    def _blind(self, i: int, p: np.ndarray) -> bool:
+        """Whether a coordinate cancels although it is written down, seen at three states."""
+        for q, v, z, w in self._samples(p):
+            value, slope = (np.array(e) for e in self._dependence(q, v, z, w, p))
+            size = 1.0 + float(np.max(np.abs(value[np.isfinite(value)]), initial=0.0))
+            if not np.all(np.isfinite(slope[:, i])) or np.max(np.abs(slope[:, i])) > 1e-11 * size:
+                return False
+        return True
+
+    def periodic(self, p: np.ndarray) -> np.ndarray:
+        """Which coordinates are angles: one turn changes nothing.
+
+        Args:
+            p: Values of the parameters.
+        """
+        n = self.mechanics.variables.q.numel()
+        found = np.ones(n, dtype=bool)
+        for q, v, z, w in self._samples(p):
+            here = np.array(self._dependence(q, v, z, w, p)[0])
+            size = 1.0 + float(np.max(np.abs(here)))
+            for i in np.flatnonzero(found):
+                turned = q.copy()
+                turned[i] += 2 * np.pi
+                there = np.array(self._dependence(turned, v, z, w, p)[0])
+                found[i] = bool(np.max(np.abs(there - here)) <= 1e-11 * size)
+        return found
+
+    def _samples(self, p: np.ndarray) -> list[tuple[np.ndarray, ...]]:
+        model, rng = self.mechanics.model, np.random.default_rng(5)
+        samples = []
+        for _ in range(3):
+            state = sample_state(self.mechanics, rng, p, 0.5, tries=4)
+            if state is None:
+                q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
+                state = (
+                    q0 + rng.normal(0, 0.3, q0.size),
+                    rng.normal(size=q0.size),
+                    rng.uniform(0.5, 1.5, len(model.states)),
+                )
+            samples.append((*state, rng.normal(size=len(model.inputs))))
+        return samples

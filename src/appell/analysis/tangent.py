@@ -1,0 +1,295 @@
+"""The compiled equations about a point: their full Jacobian, and its restriction to the constraints.
+
+The set of states on the constraints is invariant, so its tangent space is an invariant subspace of the full Jacobian
+A: with a basis E of the tangent space and R picking the independent entries, R E = 1, the reduced matrix is R A E.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+import scipy.linalg
+
+from appell.analysis.steady import Steady
+from appell.code.state import unknown
+from appell.errors import EquilibriumError, ModelError
+from appell.formulation.gibbs_appell import GibbsAppell
+from appell.kinematics.chart import Split
+from appell.model.symbols import Letter, key
+
+if TYPE_CHECKING:
+    from appell.analysis.equilibrium import Equilibrium
+
+STEADY = 1e-7  # acceleration, against the size of what makes it up, that still counts as rest
+
+
+class Tangent:
+    """The equations x' = f(x, w) about a point, in one choice of speeds.
+
+    Args:
+        steady: The equations of rest.
+        at: The point.
+        split: Independent rows and dependent coordinates.
+    """
+
+    def __init__(self, steady: Steady, at: Equilibrium, split: Split) -> None:
+        self.steady, self.at, self.split = steady, at, split
+        own, m = at.system.equations, steady.mechanics
+        rolling = bool(steady.velocity_rows or m.acceleration_rows)
+        if rolling and (own.formulation.fixed or not m.linear):
+            self.equations = own
+        elif type(own.formulation) is GibbsAppell and own.split == split and not own.formulation.fixed:
+            self.equations = own
+        else:  # rates of independent coordinates as speeds, F kept by the equations alone
+            derived = GibbsAppell().derive(m, split)
+            self.equations = derived.close(own.closed) if own.closed else derived
+        self.dropped: tuple[str, ...] = ()
+
+    @cached_property
+    def x(self) -> np.ndarray:
+        """The state (q, u, z)."""
+        from appell.code.code import Code
+        from appell.code.system import System
+
+        return System(Code(self.equations, False), self.at.system.values).to_x(self.at.state)
+
+    @cached_property
+    def _derivatives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """x', dx'/dx, dx'/dw."""
+        eqs = self.equations
+        xdot = eqs.xdot
+        if ca.depends_on(xdot, eqs.mechanics.variables.t):
+            raise EquilibriumError(f"{self.at.model.name!r} depends on time explicitly and has no steady motion.")
+        slopes = [ca.densify(ca.jacobian(xdot, e)) for e in (eqs.x, eqs.w)]
+        function = ca.Function("tangent", eqs.arguments, [xdot, *slopes], {"cse": True})
+        w = [self.at.inputs[s.label] for s in eqs.inputs]
+        value, slope, inputs = (np.array(e) for e in function(0.0, self.x, w, self.at.system.p))
+        return value[:, 0], slope, inputs
+
+    @property
+    def full(self) -> np.ndarray:
+        """The Jacobian of the full equations in (q, u, z): 2n + m rows for n degrees of freedom and m constraints."""
+        return self._derivatives[1]
+
+    @cached_property
+    def normals(self) -> np.ndarray:
+        """Gradients, by (q, u, z), of what the full equations keep constant: F, and rows of redundant speeds."""
+        eqs = self.equations
+        m = eqs.mechanics
+        rows = [m.c[[m.position_rows.index(i) for i in eqs.split.rows if i in m.position_rows]]]
+        if eqs.chart.redundant:
+            kept = [i for i in eqs.split.rows if i not in m.acceleration_rows]
+            rows.append(eqs.chart.in_speeds(m.e[kept]))
+        column = ca.vertcat(*rows)
+        if column.numel() == 0:
+            return np.zeros((0, self.x.size))
+        function = ca.Function("normals", eqs.arguments, [ca.densify(ca.jacobian(column, eqs.x))])
+        return np.array(function(0.0, self.x, np.zeros(eqs.w.numel()), self.at.system.p))
+
+    def check_steady(self, ignore: list[str]) -> None:
+        """Raise unless only cyclic coordinates run, and remember which ones are no part of the states."""
+        model = self.at.model
+        labels = [s.label for s in model.coordinates]
+        for name in ignore:
+            if name not in labels:
+                raise ModelError(unknown(name, labels, f"coordinate of {model.name!r}"))
+        if not np.any(self.at.state.v) and not ignore:
+            residual = self.rest()
+            if residual > STEADY:
+                raise EquilibriumError(
+                    f"The point is no equilibrium of {model.name!r} with these inputs: relative residual {residual:.2g}"
+                    "; find one by equilibrium(system, {...})."
+                )
+            return
+        value, slope, _ = self._derivatives
+        names = self._names()
+        scale = np.linalg.norm(slope * np.maximum(np.abs(self.x), 1.0), axis=1) + 1.0
+        running = {names[i] for i in range(len(labels)) if abs(value[i]) > STEADY * scale[i]}
+        dropped = self._blind(running | set(ignore))
+        self.dropped = tuple(name for name in names if name in dropped)
+        moving = [name for i, name in enumerate(names) if name not in dropped and abs(value[i]) > STEADY * scale[i]]
+        if moving:
+            raise EquilibriumError(
+                f"The point is no steady motion of {model.name!r}: {', '.join(moving[:4])} would change, and "
+                f"{'they are' if len(moving) > 1 else 'it is'} not cyclic (or not at equilibrium)."
+            )
+        stubborn = [name for name in ignore if name not in dropped]
+        if stubborn:
+            raise EquilibriumError(f"{', '.join(stubborn)} cannot be ignored: not cyclic, the motion depends on it.")
+
+    def _blind(self, candidates: set[str]) -> set[str]:
+        """Those coordinates on which nothing depends, or only such as are left out already."""
+        names, slope, count = self._names(), self.full, len(self.at.model.coordinates)
+        size = float(np.max(np.abs(slope), initial=0.0))
+        found: set[str] = set()
+        while True:
+            others = [i for i, name in enumerate(names) if name not in found]
+            more = {
+                name
+                for i, name in enumerate(names[:count])
+                if name in candidates - found
+                and np.max(np.abs(slope[[k for k in others if k != i], i]), initial=0.0) <= 1e-9 * size
+                and np.max(np.abs(self.normals[:, i]), initial=0.0) <= 1e-9
+            }
+            if not more:
+                return found
+            found |= more
+
+    @property
+    def ignorable(self) -> tuple[str, ...]:
+        """Coordinates that are still among the states although nothing depends on them."""
+        blind = self._blind(set(self._names()))
+        return tuple(s for s in self._names() if s in blind and s not in self.dropped)
+
+    @property
+    def awake(self) -> list[int]:
+        """Entries of (q, u, z) that are not left out."""
+        return [i for i, name in enumerate(self._names()) if name not in self.dropped]
+
+    def rest(self) -> float:
+        """What Lagrange's equations leave at rest, against the size of their terms."""
+        m = self.steady.mechanics
+        q, v, z = self.at.state.q, self.at.state.v, self.at.state.z
+        w = np.array([self.at.inputs.get(s.label, 0.0) for s in self.at.model.inputs])
+        count = len(m.row_names)
+        y = np.concatenate([q, v, z, w, np.zeros(count)])
+        value, slope = (np.array(e) for e in self.steady.residual(y, self.at.system.p))
+        value = value[:, 0]
+        if count:
+            columns = slope[:, -count:]
+            loads = np.linalg.lstsq(columns, -value, rcond=1e-12)[0]
+            value = value + columns @ loads
+            y[-count:] = loads
+        size = np.linalg.norm(slope * np.maximum(np.abs(y), 0.1), axis=1)
+        return float(np.max(np.abs(value) / np.maximum(size, 1e-9), initial=0.0))
+
+    def _names(self) -> list[str]:
+        return [s.label for s in self.equations.states]
+
+    @cached_property
+    def _basis(self) -> tuple[list[int], np.ndarray]:
+        """Independent entries of x, and the basis E with ones there."""
+        eqs = self.equations
+        names = self._names()
+        kept = [i for i, name in enumerate(names) if name not in self.dropped]
+        H = self.normals[:, kept]
+        if H.shape[0] == 0:
+            return kept, np.eye(len(names))[:, kept]
+        count = H.shape[0]
+        n = len(eqs.coordinates)
+        wish = [kept.index(i) for i in eqs.split.dependent if i in kept]
+        holonomic = len(eqs.mechanics.position_rows) and len(wish) >= count
+        if holonomic and len(wish) == count and abs(np.linalg.cond(H[:, wish])) < 1e9:
+            dependent = wish
+        else:  # by pivoting, first among the coordinates, then among the speeds
+            places = [k for k, i in enumerate(kept) if i < n]
+            others = [k for k in range(len(kept)) if k not in places]
+            rows = [i for i in range(count) if np.any(H[i, others])]
+            dependent = []
+            for part, columns in (([i for i in range(count) if i not in rows], places), (rows, others)):
+                if part:
+                    _, _, pivots = scipy.linalg.qr(H[np.ix_(part, columns)], pivoting=True, mode="economic")
+                    dependent += [columns[k] for k in pivots[: len(part)]]
+        free = [k for k in range(len(kept)) if k not in dependent]
+        E = np.zeros((len(names), len(free)))
+        for column, k in enumerate(free):
+            E[kept[k], column] = 1.0
+        E[[kept[k] for k in dependent]] = -np.linalg.solve(H[:, dependent], H[:, free])
+        return [kept[k] for k in free], E
+
+    def reduced(self, inputs: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+        """A, B and the names of the states on the constraints.
+
+        Args:
+            inputs: Inputs of B.
+        """
+        free, E = self._basis
+        _, slope, pushed = self._derivatives
+        names = self._names()
+        opened = [s.label for s in self.equations.inputs]
+        columns = [opened.index(w) for w in inputs]
+        return (slope @ E)[free], pushed[free][:, columns], tuple(names[i] for i in free)
+
+    def value(self, name: str) -> float:
+        """The value of a state of (q, u, z) at the point."""
+        return float(self.x[self._names().index(name)])
+
+    def reduced_as(self, states: tuple[str, ...]) -> np.ndarray:
+        """The reduced matrix with its states in a given order."""
+        A, _, names = self.reduced(())
+        order = [names.index(s) for s in states]
+        return A[np.ix_(order, order)]
+
+    def pushed(self, inputs: tuple[str, ...]) -> np.ndarray:
+        """dx'/dw of the full equations, for some inputs."""
+        opened = [s.label for s in self.equations.inputs]
+        return self._derivatives[2][:, [opened.index(w) for w in inputs]]
+
+    def selection(self, states: tuple[str, ...]) -> np.ndarray:
+        """The matrix that picks some states out of (q, u, z)."""
+        names = self._names()
+        picked = np.zeros((len(states), len(names)))
+        for row, s in enumerate(states):
+            picked[row, names.index(s)] = 1.0
+        return picked
+
+    def leads_on(self, states: tuple[str, ...], direction: np.ndarray, reach: float = 1e-2) -> bool:
+        """Whether a direction of the kernel leads to other steady motions, on both sides.
+
+        Args:
+            states: Names of the reduced states.
+            direction: A vector of the kernel of the reduced matrix.
+            reach: How far to go.
+        """
+        free, E = self._basis
+        names, eqs = self._names(), self.equations
+        order = [states.index(names[i]) for i in free]
+        along = E @ direction[order]
+        along /= np.linalg.norm(along)
+        kept = [i for i, name in enumerate(names) if name not in self.dropped]
+        column = ca.densify(ca.vertcat(eqs.xdot[kept], eqs.mechanics.c))
+        function = ca.Function("family", eqs.arguments, [column, ca.densify(ca.jacobian(column, eqs.x))])
+        w = [self.at.inputs[s.label] for s in eqs.inputs]
+        for side in (reach, -reach):
+            x = self.x + side * along
+            value = np.zeros(1)
+            for _ in range(12):
+                value, slope = (np.array(e) for e in function(0.0, x, w, self.at.system.p))
+                x = x - np.linalg.lstsq(slope, value[:, 0], rcond=1e-9)[0]
+            moved = float((x - self.x) @ along) / side
+            if not np.max(np.abs(value)) < 1e-10 * (1 + np.max(np.abs(self.full))) or not 0.5 < moved < 2:
+                return False
+        return True
+
+    def output(self, outputs: list[Any], states: tuple[str, ...]) -> np.ndarray:
+        """Derivatives of formulas by the states of the reduced system.
+
+        Args:
+            outputs: Letters, names or formulas.
+            states: Names of the states.
+        """
+        eqs = self.equations
+        letters: dict[str, Letter] = {s.label: s for s in (*eqs.states, *eqs.model.inputs, *eqs.model.parameters)}
+        letters.update({q.rate.label: q.rate for q in eqs.model.coordinates})
+        column = []
+        for wanted in outputs:
+            if isinstance(wanted, str):
+                if key(wanted) not in letters:
+                    raise ModelError(unknown(key(wanted), sorted(letters), f"quantity of {self.at.model.name!r}"))
+                wanted = letters[key(wanted)]
+            column.append(eqs.formula(wanted))
+        graph = ca.vertcat(*column) if column else ca.SX(0, 1)
+        if ca.depends_on(graph, eqs.w):
+            raise ModelError("A measured quantity contains an input; measure coordinates, rates and extra states.")
+        slope = ca.Function("output", eqs.arguments, [ca.densify(ca.jacobian(graph, eqs.x))])
+        w = [self.at.inputs[s.label] for s in eqs.inputs]
+        free, E = self._basis
+        C = np.array(slope(0.0, self.x, w, self.at.system.p)) @ E
+        names = self._names()
+        mine = [names[i] for i in free]
+        if sorted(mine) != sorted(states):
+            raise ModelError(f"The states {', '.join(states)} are not those of the tangent space, {', '.join(mine)}.")
+        return C[:, [mine.index(s) for s in states]]

@@ -1,0 +1,261 @@
+"""Controllability and observability by the test of Popov, Belevitch and Hautus, mode by mode, with margins."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from appell.analysis.linearize import Linearization
+from appell.code.state import unknown
+from appell.errors import ControlError, ModelError
+from appell.model.symbols import key
+
+TINY = 1e-9  # of the norm, at which a singular value counts as zero
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """One distinct root and how well it is reached.
+
+    Attributes:
+        root: The root.
+        multiplicity: How often it occurs.
+        margin: Smallest singular value of [root I - A, B]: the distance to a pair in which it is not reached.
+        missed: How many independent combinations of the states at this root are not reached.
+        combination: The worst reached combination of the states, in words.
+    """
+
+    root: complex
+    multiplicity: int
+    margin: float
+    missed: int
+    combination: str
+
+    def __str__(self) -> str:
+        value = f"{self.root.real:.9g}" + (f" ± {abs(self.root.imag):.9g}i" if abs(self.root.imag) > 0 else "")
+        return f"root {value}" + (f" ({self.missed}-fold)" if self.missed > 1 else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """Which modes are reached by inputs (controllability) or seen in outputs (observability).
+
+    Attributes:
+        modes: One for each distinct root with imaginary part not negative.
+        rank: Dimension of what is reached.
+        size: Dimension of the system.
+        margin: The smallest margin of all modes.
+        word: "controllable" or "observable".
+    """
+
+    modes: tuple[Mode, ...]
+    rank: int
+    size: int
+    margin: float
+    word: str
+
+    @property
+    def missed(self) -> tuple[Mode, ...]:
+        """Modes that are not reached."""
+        return tuple(mode for mode in self.modes if mode.missed)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every mode is reached."""
+        return not self.missed
+
+    @property
+    def enough(self) -> bool:
+        """Whether every mode that does not decay by itself is reached: stabilisable, detectable."""
+        return all(mode.root.real < 0 for mode in self.missed)
+
+    def __repr__(self) -> str:
+        head = f"{self.word if self.complete else f'not {self.word}'}: rank {self.rank} of {self.size}"
+        lines = [f"{head}, margin {self.margin:.4g}"]
+        for mode in self.missed:
+            kind = "decays by itself" if mode.root.real < 0 else "does not decay"
+            lines.append(f"  missed: {mode}, which {kind}: {mode.combination}")
+        return "\n".join(lines)
+
+
+def controllability(system: Linearization | Any, B: Any = None, *, inputs: Iterable[Any] | None = None) -> Reach:
+    r"""Which modes the inputs reach: $\operatorname{rank}[\lambda I - A,\ B] = n$ at every root, eq. (36).
+
+    Args:
+        system: A linearisation, or the matrix A.
+        B: The matrix of inputs, with a matrix A.
+        inputs: Which inputs of the linearisation; all if left out.
+
+    Returns:
+        Modes with margins; those not reached are named.
+
+    Example:
+        >>> reach = controllability([[0, 1], [-4, 0]], [[0], [1]])
+        >>> reach.complete, reach.rank
+        (True, 2)
+
+    Reference: Hautus 1969; Krasinskiy 2025, eq. (36).
+    """
+    A, B, names = _pair(system, B, inputs)
+    return _reach(A, B, names, "controllable")
+
+
+def observability(system: Linearization | Any, C: Any) -> Reach:
+    r"""Which modes the outputs see: $\operatorname{rank}[\lambda I - A;\ C] = n$ at every root.
+
+    Args:
+        system: A linearisation, or the matrix A.
+        C: Measured quantities (letters, names, formulas) of a linearisation, or the matrix C.
+
+    Returns:
+        Modes with margins; those not seen are named.
+    """
+    if isinstance(system, Linearization):
+        A, names = system.A, system.states
+        C = system.output_matrix(C)
+    else:
+        A = np.atleast_2d(np.asarray(system, dtype=float))
+        names = tuple(f"x{i + 1}" for i in range(A.shape[0]))
+        C = np.atleast_2d(np.asarray(C, dtype=float))
+    return _reach(A.T, C.T, names, "observable")
+
+
+def _pair(system: Any, B: Any, inputs: Iterable[Any] | None) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    if isinstance(system, Linearization):
+        if inputs is None:
+            return system.A, system.B, system.states
+        chosen = [key(w) for w in inputs]
+        for w in chosen:
+            if w not in system.inputs:
+                raise ModelError(unknown(w, system.inputs, "input of this linearisation"))
+        return system.A, system.B[:, [system.inputs.index(w) for w in chosen]], system.states
+    A = np.atleast_2d(np.asarray(system, dtype=float))
+    if B is None or A.shape[0] != A.shape[1]:
+        raise ControlError(f"Give a linearisation, or a square matrix A and B; got A of shape {A.shape}.")
+    B = np.asarray(B, dtype=float)
+    B = B.reshape(A.shape[0], -1) if B.ndim < 2 else B
+    if B.shape[0] != A.shape[0]:
+        raise ControlError(f"A has {A.shape[0]} rows, B has {B.shape[0]}.")
+    return A, B, tuple(f"x{i + 1}" for i in range(A.shape[0]))
+
+
+def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
+    """Distinct roots with their multiplicities; rounding splits a multiple root, so near ones are averaged."""
+    roots = np.linalg.eigvals(scipy.linalg.matrix_balance(A)[0]) if A.size else np.zeros(0)
+    size = max(float(np.max(np.abs(roots), initial=0.0)), 1e-300)
+    found: list[list[complex]] = []
+    for root in sorted(roots, key=lambda e: (e.real, e.imag)):
+        for group in found:
+            if abs(root - np.mean(group)) <= 2e-6 * max(abs(root), 1e-3 * size):
+                group.append(root)
+                break
+        else:
+            found.append([root])
+    return [(complex(np.mean(group)), len(group)) for group in found]
+
+
+def _scaled(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A balanced pair of comparable norms, so that units do not decide, and the scales of the states."""
+    balanced, (scale, _) = scipy.linalg.matrix_balance(A, permute=False, separate=True)
+    size = float(np.linalg.norm(balanced)) or 1.0
+    columns = B / scale[:, None]
+    norms = np.linalg.norm(columns, axis=0)
+    return balanced / size, columns / np.where(norms > 0, norms, 1.0), scale
+
+
+def _reach(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Reach:
+    n = A.shape[0]
+    a, b, scale = _scaled(A, B)
+    size = float(np.linalg.norm(scipy.linalg.matrix_balance(A, permute=False)[0])) or 1.0
+    modes = []
+    for root, count in clusters(A):
+        if root.imag < -1e-12 * size:
+            continue
+        margin = float(np.linalg.svd(np.hstack([root * np.eye(n) - A, B]), compute_uv=False)[-1]) if n else np.inf
+        u, values, _ = np.linalg.svd(np.hstack([root / size * np.eye(n) - a, b]))
+        limit = TINY if count == 1 else 1e-7  # a multiple root is known to fewer digits
+        missed = int(np.sum(values <= limit))
+        modes.append(Mode(root, count, margin, missed, _combination(u[:, -1] / scale, names)))
+    return Reach(tuple(modes), _rank(a, b), n, min((m.margin for m in modes), default=np.inf), word)
+
+
+def _rank(a: np.ndarray, b: np.ndarray) -> int:
+    """Dimension of the span of b, ab, a^2 b, ..., orthogonalised on the way."""
+    n = a.shape[0]
+    basis = np.zeros((n, 0))
+    fresh = b
+    while fresh.size and basis.shape[1] < n:
+        fresh = fresh - basis @ (basis.T @ fresh)
+        fresh = fresh - basis @ (basis.T @ fresh)
+        u, values, _ = np.linalg.svd(fresh, full_matrices=False)
+        new = u[:, values > TINY]
+        if new.shape[1] == 0:
+            break
+        basis = np.hstack([basis, new])
+        fresh = a @ new
+    return min(basis.shape[1], n)
+
+
+def _combination(vector: np.ndarray, names: Sequence[str]) -> str:
+    """The largest entries of a combination of states, in words."""
+    largest = vector[int(np.argmax(np.abs(vector)))]
+    if largest == 0:
+        return "none"
+    relative = vector / largest
+    shown = [i for i in np.argsort(-np.abs(relative)) if abs(relative[i]) > 0.05][:4]
+    parts = []
+    for i in sorted(int(k) for k in shown):
+        e = relative[i]
+        value = f"{e.real:+.3g}" if abs(e.imag) < 1e-6 else f"+({e.real:.3g}{e.imag:+.3g}i)"
+        parts.append(f"{value} {names[i]}")
+    return " ".join(parts).removeprefix("+")
+
+
+def smallest_actuators(lin: Linearization, *, stabilise: bool = False) -> tuple[tuple[str, ...], ...]:
+    """All smallest subsets of the inputs that control the system, best margin first.
+
+    Args:
+        lin: The linearisation; its inputs are the candidates.
+        stabilise: Whether it is enough to reach the modes that do not decay by themselves.
+
+    Returns:
+        Subsets of one size.
+    """
+    return _smallest(lin.inputs, lambda subset: controllability(lin, inputs=subset), stabilise, "inputs", "control")
+
+
+def smallest_sensors(
+    lin: Linearization, candidates: Iterable[Any], *, stabilise: bool = False
+) -> tuple[tuple[Any, ...], ...]:
+    """All smallest subsets of measured quantities that observe the system, best margin first.
+
+    Args:
+        lin: The linearisation.
+        candidates: What could be measured: letters, names, formulas.
+        stabilise: Whether it is enough to see the modes that do not decay by themselves.
+
+    Returns:
+        Subsets of one size.
+    """
+    return _smallest(tuple(candidates), lambda subset: observability(lin, subset), stabilise, "measurements", "observe")
+
+
+def _smallest(
+    candidates: tuple[Any, ...], test: Any, stabilise: bool, what: str, verb: str
+) -> tuple[tuple[Any, ...], ...]:
+    for count in range(0 if stabilise else 1, len(candidates) + 1):
+        found = []
+        for subset in itertools.combinations(candidates, count):
+            reach = test(subset)
+            if reach.enough if stabilise else reach.complete:
+                found.append((reach.margin, subset))
+        if found:
+            return tuple(subset for _, subset in sorted(found, key=lambda pair: -pair[0]))
+    reach = test(candidates)
+    missed = "; ".join(f"{mode}: {mode.combination}" for mode in reach.missed)
+    raise ControlError(f"Not even all {len(candidates)} {what} {verb} the system; missed is {missed or 'everything'}.")

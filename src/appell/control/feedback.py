@@ -1,0 +1,287 @@
+"""Linear state feedback: optimal by Krasovskii's and Kalman's quadratic cost, or with given roots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import sympy as sp
+
+from appell.analysis.certificate import Certificate
+from appell.analysis.linearize import Linearization, ordered
+from appell.analysis.stability import stability
+from appell.code.state import number, unknown
+from appell.code.system import System, compile
+from appell.control.controllability import controllability
+from appell.control.weights import weight_matrix
+from appell.equations import Equations
+from appell.errors import ControlError, ModelError
+from appell.model.symbols import Input, key
+
+
+@dataclass(frozen=True, eq=False)
+class Feedback:
+    r"""$u = u_0 - K\eta$ with $\eta$ the deviations of the states from the equilibrium.
+
+    Attributes:
+        lin: What it was designed for.
+        K: Gains, a row for each input.
+        S: Matrix of the Lyapunov function $\eta'S\eta$: the Riccati solution, or one of the closed loop.
+        limits: Saturation, by input: (lowest, highest) value.
+    """
+
+    lin: Linearization
+    K: np.ndarray
+    S: np.ndarray
+    limits: Mapping[str, tuple[float, float]]
+
+    @property
+    def A(self) -> np.ndarray:
+        """The closed loop A - B K."""
+        return self.lin.A - self.lin.B @ self.K
+
+    @cached_property
+    def roots(self) -> np.ndarray:
+        """Roots of the closed loop."""
+        return ordered(np.linalg.eigvals(self.A))
+
+    @property
+    def laws(self) -> dict[Input, sp.Expr]:
+        """For each input its formula in coordinates, rates and extra states: what `equations.close` takes."""
+        letters = {s.label: s for s in self.lin.tangent.equations.states}
+        places = dict(zip(self.lin.tangent.equations.states, self.lin.tangent.x, strict=True))
+        deviations = [letters[s] - sp.Float(float(places[letters[s]]), 17) for s in self.lin.states]
+        inputs = {w.label: w for w in self.lin.model.inputs}
+        found: dict[Input, sp.Expr] = {}
+        for label, row in zip(self.lin.inputs, self.K, strict=True):
+            law = sp.Float(self.lin.at.inputs[label], 17) - sum(
+                (sp.Float(float(k), 17) * e for k, e in zip(row, deviations, strict=True) if k != 0), sp.Integer(0)
+            )
+            if label in self.limits:
+                low, high = self.limits[label]
+                law = sp.Max(low, sp.Min(high, law))
+            found[inputs[label]] = law
+        return found
+
+    def close(self, equations: Equations | None = None) -> Equations:
+        """Equations with the feedback in place of the inputs.
+
+        Args:
+            equations: Equations of the same model; those of the linearised system if left out.
+        """
+        return (self.lin.at.system.equations if equations is None else equations).close(self.laws)
+
+    @cached_property
+    def system(self) -> System:
+        """The compiled closed loop, other inputs at their holding values."""
+        held = self.lin.at.system.values
+        labels = {s.label for s in (*self.lin.model.parameters, *self.lin.model.inputs)}
+        return compile(self.close()).bind({name: value for name, value in held.items() if name in labels})
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What is proved about the closed loop."""
+        return stability(self.lin, gains=self.K)
+
+    def saturated(self, limits: Mapping[Any, float | tuple[float, float]]) -> Feedback:
+        """The same gains with inputs that end at their limits.
+
+        Args:
+            limits: For inputs the largest absolute value, or (lowest, highest).
+        """
+        read: dict[str, tuple[float, float]] = dict(self.limits)
+        for name, limit in limits.items():
+            label = key(name)
+            if label not in self.lin.inputs:
+                raise ModelError(unknown(label, self.lin.inputs, "input of this feedback"))
+            low, high = limit if isinstance(limit, tuple) else (-number(label, limit), number(label, limit))
+            hold = self.lin.at.inputs[label]
+            if not low < hold < high:
+                raise ControlError(
+                    f"The holding value {label} = {hold:.6g} is not within its limits ({low:g}, {high:g}); the "
+                    "equilibrium cannot be kept."
+                )
+            read[label] = (float(low), float(high))
+        return replace(self, limits=read)
+
+    def start(self, deviations: Mapping[Any, float] | None = None) -> Any:
+        """A state on the constraints near the equilibrium: independent coordinates, rates and extra states moved.
+
+        Args:
+            deviations: By name, how far from the equilibrium.
+        """
+        moved = {key(n): number(key(n), v) for n, v in (deviations or {}).items()}
+        for label in moved:
+            if label not in self.lin.states:
+                raise ModelError(unknown(label, self.lin.states, "state of the linearisation"))
+        rest = self.lin.at.state
+        keep = {s: self.lin.tangent.value(s) + moved.get(s, 0.0) for s in self.lin.states}
+        near = {s: v for s, v in rest.to_dict().items() if s not in keep}
+        fixed = {s: rest[s] for s in self.lin.dropped}
+        return self.lin.at.system.consistent({**keep, **fixed}, near={s: v for s, v in near.items() if s not in fixed})
+
+    def __repr__(self) -> str:
+        lines = [f"feedback on {', '.join(self.lin.states)}"]
+        for label, row in zip(self.lin.inputs, self.K, strict=True):
+            terms = " ".join(f"{-k:+.6g} d({s})" for s, k in zip(self.lin.states, row, strict=True))
+            lines.append(f"  {label} = {self.lin.at.inputs[label]:.6g} {terms}")
+        shown = ", ".join(f"{e.real:.6g}{e.imag:+.6g}i" if e.imag else f"{e.real:.6g}" for e in self.roots)
+        return "\n".join([*lines, f"  roots of the closed loop: {shown}"])
+
+
+def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any] | None = None) -> Feedback:
+    r"""The feedback that minimises $\int(\eta'Q\eta + u'Ru)\,dt$, eqs. (34) to (37).
+
+    $K = R^{-1}B'S$ with $A'S + SA - SBR^{-1}B'S + Q = 0$. Modes that no input reaches are left out of the design if they are structural zeros (momenta that nothing
+    changes) and refused if they do not decay by themselves.
+
+    Args:
+        lin: The linearisation.
+        Q: Weights of the states: a number, numbers by name, a diagonal, or a matrix.
+        R: Weights of the inputs, likewise, positive definite.
+        inputs: Which inputs to use; all of the linearisation if left out, the others stay at their holding values.
+
+    Returns:
+        The feedback.
+
+    Example:
+        >>> import appell as ap
+        >>> rest = ap.equilibrium(ap.library.slider_crank(), {"theta": 0.3})
+        >>> feedback = ap.control.lqr(ap.linearize(rest, dependent=["phi", "x_s"]), Q={"theta": 10, "theta.rate": 1})
+        >>> feedback.certificate.verdict.name
+        'ON_CONSTRAINTS'
+
+    Reference: Krasovskii 1959; Kalman 1960; Krasinskiy 2025, eqs. (34) to (37).
+    """
+    lin = _with_inputs(lin, inputs)
+    W = weight_matrix(Q, lin.states, "Q", False)
+    R = weight_matrix(R, lin.inputs, "R", True)
+    Z = _designable(lin)
+    A, B, weights = Z.T @ lin.A @ Z, Z.T @ lin.B, Z.T @ W @ Z
+    try:
+        S = scipy.linalg.solve_continuous_are(A, B, weights, R)
+    except np.linalg.LinAlgError:
+        raise ControlError(
+            "The Riccati equation has no stabilising solution: a mode on the imaginary axis is not weighed by Q. Give "
+            "Q a weight on every coordinate that shall return."
+        ) from None
+    K = np.linalg.solve(R, B.T @ S)
+    for _ in range(2):  # Newton's method of Kleinman: the last digits
+        closed = A - B @ K
+        if np.max(np.linalg.eigvals(closed).real) >= 0:
+            break
+        S = scipy.linalg.solve_continuous_lyapunov(closed.T, -(weights + K.T @ R @ K))
+        S = (S + S.T) / 2
+        K = np.linalg.solve(R, B.T @ S)
+    if np.max(np.linalg.eigvals(A - B @ K).real) >= 0:
+        raise ControlError(
+            "The optimal feedback does not stabilise: Q does not weigh a mode that does not decay by itself. Give Q a "
+            "weight on every coordinate that shall return."
+        )
+    return Feedback(lin, K @ Z.T, Z @ S @ Z.T, {})
+
+
+def place(lin: Linearization, roots: Iterable[complex], *, inputs: Iterable[Any] | None = None) -> Feedback:
+    """The feedback that gives the closed loop wanted roots.
+
+    With several inputs the freedom left is used to make the roots insensitive (Kautsky, Nichols and Van Dooren).
+
+    Args:
+        lin: The linearisation.
+        roots: As many roots as states, complex ones in pairs.
+        inputs: Which inputs to use; all of the linearisation if left out.
+
+    Returns:
+        The feedback.
+
+    Reference: Kautsky, Nichols and Van Dooren 1985; Tits and Yang 1996.
+    """
+    lin = _with_inputs(lin, inputs)
+    K = placed_gain(lin.A, lin.B, roots, lin.states, "controllable")
+    S = lyapunov_matrix(lin.A - lin.B @ K)
+    return Feedback(lin, K, S, {})
+
+
+def placed_gain(
+    A: np.ndarray, B: np.ndarray, roots: Iterable[complex], names: tuple[str, ...], word: str
+) -> np.ndarray:
+    """K with the given roots of A - B K."""
+    from scipy.signal import place_poles
+
+    wanted = np.array(list(roots), dtype=complex)
+    if wanted.size != A.shape[0]:
+        raise ControlError(f"{A.shape[0]} roots are needed for the states {', '.join(names)}; got {wanted.size}.")
+    if not np.allclose(np.sort_complex(wanted), np.sort_complex(wanted.conj()), rtol=1e-12, atol=1e-12):
+        raise ControlError("Complex roots must come in conjugate pairs.")
+    reach = controllability(A, B)
+    if not reach.complete:
+        raise ControlError(f"The roots cannot be placed, the pair is not {word}: " + _missed(reach, names))
+    rank = int(np.linalg.matrix_rank(B))
+    counts = [int(np.sum(np.abs(wanted - root) < 1e-12 * (1 + abs(root)))) for root in wanted]
+    if max(counts) > rank:
+        raise ControlError(
+            f"A root stands {max(counts)} times, but with {rank} independent inputs it may stand {rank} times at most; "
+            "spread the roots."
+        )
+    return np.asarray(place_poles(A, B, np.sort_complex(wanted), maxiter=100).gain_matrix)
+
+
+def lyapunov_matrix(A: np.ndarray) -> np.ndarray:
+    """S with A'S + SA = -1 for a stable A."""
+    if np.max(np.linalg.eigvals(A).real, initial=-1.0) >= 0:
+        return np.zeros_like(A)
+    S = scipy.linalg.solve_continuous_lyapunov(A.T, -np.eye(A.shape[0]))
+    return (S + S.T) / 2
+
+
+def _with_inputs(lin: Linearization, inputs: Iterable[Any] | None) -> Linearization:
+    if not isinstance(lin, Linearization):
+        raise ControlError(f"Got {type(lin).__name__}; give a linearisation, appell.linearize(...).")
+    if inputs is not None:
+        chosen = tuple(key(w) for w in inputs)
+        for w in chosen:
+            if w not in lin.inputs:
+                raise ModelError(unknown(w, lin.inputs, "input of this linearisation"))
+        lin = replace(lin, inputs=chosen, B=lin.B[:, [lin.inputs.index(w) for w in chosen]])
+    if not lin.inputs:
+        raise ControlError(f"{lin.model.name!r} has no input to control it by; add one, for instance by appell.inputs.")
+    return lin
+
+
+def _missed(reach: Any, names: tuple[str, ...]) -> str:
+    words = []
+    for mode in reach.missed:
+        combination = mode.combination
+        for i in reversed(range(len(names))):
+            combination = combination.replace(f"x{i + 1}", names[i]) if f"x{i + 1}" in combination else combination
+        words.append(f"{mode} ({combination})")
+    return "; ".join(words)
+
+
+def _designable(lin: Linearization) -> np.ndarray:
+    """An orthonormal basis of what a feedback can stabilise: everything, or what is left by momenta that stay."""
+    reach = controllability(lin)
+    stuck = [mode for mode in reach.missed if mode.root.real > -1e-12]
+    n = len(lin.states)
+    if not stuck:
+        return np.eye(n)
+    if any(abs(mode.root) > 1e-7 * np.linalg.norm(lin.A) for mode in stuck):
+        raise ControlError(
+            f"{lin.model.name!r} cannot be stabilised by {', '.join(lin.inputs)}: they do not reach "
+            + "; ".join(f"{mode} ({mode.combination})" for mode in stuck if abs(mode.root) > 0)
+            + ". Add an input that acts on it."
+        )
+    # Zero roots that no input reaches are integrals: the design is for perturbations that do not change them.
+    left = scipy.linalg.null_space(
+        np.hstack([lin.A / np.linalg.norm(lin.A), lin.B / np.linalg.norm(lin.B)]).T, rcond=1e-9
+    )
+    count = sum(mode.missed for mode in stuck)
+    if left.shape[1] != count:
+        raise ControlError(
+            f"The zero root of {lin.model.name!r} is not reached by {', '.join(lin.inputs)} and belongs to no integral."
+        )
+    return scipy.linalg.null_space(left.T)
