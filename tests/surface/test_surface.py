@@ -71,7 +71,9 @@ def callables():
 
 
 CALLABLES = dict(callables())
-TOLD_AS_ATTRIBUTES = {"Outcome", "State", "Vector", "Verification", "Equations", "Equilibrium", "Linearization"}  # which nobody builds by hand
+TOLD_AS_ATTRIBUTES = {  # which nobody builds by hand
+    "Outcome", "State", "Vector", "Verification", "Equations", "Equilibrium", "Linearization",
+}  # fmt: skip
 TOLD_IN_A_SENTENCE = {"Frame.vector", "Frame.point", "Model.check_letter", "Motion.of_run"}
 
 

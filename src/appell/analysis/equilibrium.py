@@ -15,10 +15,10 @@ from appell.code.state import State, number, unknown
 from appell.code.system import System, compile
 from appell.errors import EquilibriumError, ModelError
 from appell.formulation.abstract import derive
-from appell.kinematics.chart import Split
 from appell.model.model import Model
 from appell.model.symbols import key
 
+HOPELESS = 12  # starts from which the constraints must have been met once
 SAME = 1e-6  # roots nearer than this, against their size, are one
 
 
@@ -147,6 +147,8 @@ def equilibrium(
     roots: list[Root] = []
     nearest: list[Root] = []
     for k in range(max(1, starts)):
+        if k == HOPELESS and not roots and all(problem.apart(root) for root in nearest):
+            break  # the wanted pose is out of reach
         place = problem.place(None if k == 0 else rng)
         root = problem.solve(place)
         if root.ok and not any(problem.same(root, other, SAME) for other in roots):
@@ -220,8 +222,8 @@ def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equil
     values = dict(zip((s.label for s in model.inputs), w.tolist(), strict=True))
     held = system.bind({name: value for name, value in values.items() if name in problem.wishes.opened})
     if mechanics.row_names:
-        rank = len(Split.at(problem.jacobian(root.y), rtol=1e-7).rows)
-        if rank < len(system.equations.split.rows):
+        rank, _ = steady.rank(problem.jacobian(root.y), system.p)
+        if rank < steady.independent:
             return None
     names = (*problem.wishes.free,)
     return Equilibrium(
@@ -237,13 +239,13 @@ def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equil
 
 def _refused(system: System, problem: Problem, root: Root) -> Equilibrium:
     jacobian = problem.jacobian(root.y)
-    values = np.linalg.svd(jacobian, compute_uv=False)
+    rank, value = problem.steady.rank(jacobian, system.p)
     rows = system.equations.mechanics.row_names
     u, _, _ = np.linalg.svd(jacobian)
     worst = rows[int(np.argmax(np.abs(u[:, -1])))]
     raise EquilibriumError(
         f"At the wanted configuration of {system.model.name!r} the constraint Jacobian has rank "
-        f"{int(np.sum(values > 1e-7 * values[0]))} where {len(system.equations.split.rows)} independent rows are "
-        f"needed (smallest singular value {values[-1]:.1e}, row {worst!r}): a singular pose or a branch point, where "
-        "positions do not determine the motion. Choose another configuration."
+        f"{rank} where {len(system.equations.split.rows)} independent rows are needed (smallest singular value "
+        f"{value:.1e} of the usual, row {worst!r}): a singular pose or a branch point, where positions do not determine "
+        "the motion. Choose another configuration."
     )

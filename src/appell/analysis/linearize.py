@@ -16,12 +16,11 @@ from appell.analysis.steady import Steady
 from appell.analysis.tangent import Tangent
 from appell.code.state import State, unknown
 from appell.code.system import System
-from appell.equations import Equations
 from appell.errors import EquilibriumError, ModelError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.model.model import Model
-from appell.model.symbols import key
+from appell.model.symbols import Letter, key
 
 if TYPE_CHECKING:
     StateSpace = Any
@@ -82,7 +81,7 @@ class Linearization:
         return self.tangent.output(list(outputs), self.states)
 
     def to_control(self, outputs: Iterable[Any] | None = None) -> StateSpace:
-        """The same as a `control.StateSpace` with named states, inputs and outputs (python-control).
+        """The same as a `control.StateSpace` (python-control), with names; x.rate is called x_rate there.
 
         Args:
             outputs: Measured quantities; all states if left out.
@@ -93,9 +92,13 @@ class Linearization:
             raise ModelError("python-control is not installed; `pip install appell[control]`.") from None
         listed = list(self.states) if outputs is None else list(outputs)
         C = self.output_matrix(listed)
+
+        def plain(names: Iterable[Any]) -> list[str]:  # python-control allows no dots in names
+            return [(key(e) if isinstance(e, str | Letter) else str(e)).replace(".", "_") for e in names]
+
         return control.ss(
-            self.A, self.B, C, np.zeros((len(listed), len(self.inputs))), states=list(self.states),
-            inputs=list(self.inputs), outputs=[str(e) for e in listed],
+            self.A, self.B, C, np.zeros((len(listed), len(self.inputs))), states=plain(self.states),
+            inputs=plain(self.inputs), outputs=plain(listed),
         )  # fmt: skip
 
     def to_scipy(self, outputs: Iterable[Any] | None = None) -> Any:
@@ -163,7 +166,7 @@ def linearize(
     point = _point(system, at)
     equations = point.system.equations
     steady = Steady(equations)
-    split = _split(equations, point, dependent)
+    split = _split(steady, point, dependent)
     tangent = Tangent(steady, point, split)
     opened = [w.label for w in equations.inputs]
     chosen = tuple(opened) if inputs is None else tuple(key(w) for w in inputs)
@@ -213,24 +216,28 @@ def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None)
             f"The point violates the constraint {worst!r} by {residual[worst]:.3g}; give one made by "
             "equilibrium(...) or system.consistent(...)."
         )
+    if np.max(np.abs(at.v), initial=0.0) < 1e-12:
+        still = at.array.copy()
+        still[len(at.q) : 2 * len(at.q)] = 0.0
+        at = State(at.model, still, at.t)
     inputs = dict(zip((w.label for w in system.equations.inputs), system.w.tolist(), strict=True))
     return Equilibrium(system, at, inputs, (), {}, float("nan"), 0)
 
 
-def _split(equations: Equations, point: Equilibrium, dependent: Iterable[Any] | None) -> Split:
+def _split(steady: Steady, point: Equilibrium, dependent: Iterable[Any] | None) -> Split:
     """The wanted split, or the one of the equations, or the best here."""
-    mechanics, model = equations.mechanics, point.model
+    equations, mechanics, model = steady.equations, steady.mechanics, point.model
     if not mechanics.row_names:
         return Split()
     jacobian = jacobian_at(mechanics, 0.0, point.state.q, point.state.v, point.state.z, point.system.p)
     best = Split.at(jacobian, rows=equations.split.rows, rtol=1e-7)
     needed = len(equations.split.rows)
-    if len(best.rows) < needed:
-        values = np.linalg.svd(jacobian, compute_uv=False)
+    rank, value = steady.rank(jacobian, point.system.p)
+    if rank < needed or len(best.rows) < needed:
         raise EquilibriumError(
-            f"At this pose of {model.name!r} the constraint Jacobian has rank {len(best.rows)} where {needed} "
-            f"independent rows are needed (smallest singular value {values[-1]:.1e}): a singular pose, which has no "
-            "first approximation. Choose another configuration."
+            f"At this pose of {model.name!r} the constraint Jacobian has rank {rank} where {needed} "
+            f"independent rows are needed (smallest singular value {value:.1e} of the usual): a singular pose, which "
+            "has no first approximation. Choose another configuration."
         )
     if dependent is None:
         mine = equations.split
@@ -246,7 +253,7 @@ def _split(equations: Equations, point: Equilibrium, dependent: Iterable[Any] | 
             f"{needed} of: {', '.join(labels)}."
         )
     split = Split(best.rows, tuple(sorted(labels.index(s) for s in wanted)))
-    if split.growth(jacobian) > 1e8:
+    if split.growth(jacobian) > 1e6:
         raise EquilibriumError(
             f"{', '.join(wanted)} cannot be dependent at this pose: det F_s = 0 there (a dead centre). Well chosen are "
             f"{', '.join(labels[i] for i in best.dependent)}."

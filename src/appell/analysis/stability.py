@@ -137,7 +137,9 @@ def _family(lin: Linearization, A: np.ndarray, closed: bool) -> int:
     """Parameters of the known families of equilibria: those of rolling at rest, and cyclic coordinates at rest."""
     coordinates = {q.label for q in lin.model.coordinates}
     places = [i for i, s in enumerate(lin.states) if s in coordinates]
-    idle = sum(1 for i in places if not np.any(np.abs(A[:, i]) > 1e-12 * np.max(np.abs(A), initial=1.0)))
+    blind = lin.tangent.ignorable
+    quiet = [i for i in places if not np.any(np.abs(A[:, i]) > 1e-12 * np.max(np.abs(A), initial=1.0))]
+    idle = sum(1 for i in quiet if lin.states[i] in blind)
     rolling = bool(lin.tangent.steady.velocity_rows)
     if closed or not rolling or np.any(lin.at.state.v):
         return idle

@@ -18,6 +18,8 @@ from appell.kinematics.consistency import sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter
 
+SINGULAR = 1e-5  # singular value of the constraint rows, against ordinary states, below which a pose is singular
+
 
 @dataclass(frozen=True, eq=False)
 class Steady:
@@ -70,6 +72,11 @@ class Steady:
         m = self.mechanics
         return tuple(i for i in range(len(m.row_names)) if i not in (*m.position_rows, *m.acceleration_rows))
 
+    @property
+    def independent(self) -> int:
+        """How many constraint rows are independent."""
+        return len(self.equations.split.rows)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What each equation of `residual` is."""
@@ -88,15 +95,33 @@ class Steady:
         multipliers = ca.SX.sym("lambda", len(m.row_names))
         left = self.force + (m.J.T @ multipliers if m.row_names else 0)
         column = ca.densify(ca.vertcat(left, m.c, m.e[list(self.velocity_rows)], self.zdot))
-        if ca.depends_on(column, x.t):
-            raise EquilibriumError(
-                f"{m.model.name!r} depends on time explicitly, so that it has no equilibrium; leave the time-dependent "
-                "part out of the model, or give it by an input."
-            )
+        self._timeless(column)
         unknowns = ca.vertcat(x.q, x.v, x.z, x.w, multipliers)
         return ca.Function(
             "steady", [unknowns, x.p], [column, ca.densify(ca.jacobian(column, unknowns))], {"cse": True}
         )
+
+    def _timeless(self, column: ca.SX) -> None:
+        if ca.depends_on(column, self.mechanics.variables.t):
+            raise EquilibriumError(
+                f"{self.mechanics.model.name!r} depends on time explicitly, so that it has no equilibrium; leave the "
+                "time-dependent part out of the model, or give it by an input."
+            )
+
+    def rank(self, jacobian: np.ndarray, p: np.ndarray) -> tuple[int, float]:
+        """How many constraint rows are independent at a Jacobian, and its smallest singular value that should count.
+
+        Rows are measured by what they are at ordinary states, so that a row that vanishes at a singular pose shows.
+
+        Args:
+            jacobian: The rows at the pose.
+            p: Values of the parameters.
+        """
+        function = self.mechanics.functions["jacobian"]
+        typical = [np.linalg.norm(np.array(function(0.0, q, v, z, p)), axis=1) for q, v, z, _ in self._samples(p)]
+        sizes = np.maximum(np.median(typical, axis=0), 1e-300)
+        values = np.linalg.svd(jacobian / sizes[:, None], compute_uv=False)
+        return int(np.sum(values > SINGULAR)), float(values[min(self.independent, values.size) - 1])
 
     @cached_property
     def _dependence(self) -> ca.Function:
@@ -104,6 +129,7 @@ class Steady:
         m, x = self.mechanics, self.mechanics.variables
         M = m.lagrange[0]
         column = ca.densify(ca.vertcat(self.force, ca.vec(M), m.c, m.e, m.gamma, ca.vec(m.J), self.zdot))
+        self._timeless(column)
         return ca.Function("seen", [x.q, x.v, x.z, x.w, x.p], [column, ca.jacobian(column, x.q)], {"cse": True})
 
     def cyclic(self, p: np.ndarray) -> tuple[int, ...]:
@@ -112,9 +138,21 @@ class Steady:
         Args:
             p: Values of the parameters.
         """
-        function = self._dependence
-        pattern = function.sparsity_out(1)
-        columns = pattern.colind()
+        return self._seen(p)[0]
+
+    def _seen(self, p: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
+        """Cyclic coordinates and angles, looked for once."""
+        known = tuple(p.tolist())
+        if known not in self._found:
+            self._found[known] = (self._cyclic(p), self._periodic(p))
+        return self._found[known]
+
+    @cached_property
+    def _found(self) -> dict[tuple[float, ...], tuple[tuple[int, ...], np.ndarray]]:
+        return {}
+
+    def _cyclic(self, p: np.ndarray) -> tuple[int, ...]:
+        columns = self._dependence.sparsity_out(1).colind()
         suspects = [i for i in range(self.mechanics.variables.q.numel()) if columns[i] == columns[i + 1]]
         others = [i for i in range(self.mechanics.variables.q.numel()) if i not in suspects]
         return tuple(sorted((*suspects, *(i for i in others if self._blind(i, p)))))
@@ -134,6 +172,9 @@ class Steady:
         Args:
             p: Values of the parameters.
         """
+        return self._seen(p)[1]
+
+    def _periodic(self, p: np.ndarray) -> np.ndarray:
         n = self.mechanics.variables.q.numel()
         found = np.ones(n, dtype=bool)
         for q, v, z, w in self._samples(p):

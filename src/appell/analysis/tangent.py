@@ -122,8 +122,9 @@ class Tangent:
 
     def _blind(self, candidates: set[str]) -> set[str]:
         """Those coordinates on which nothing depends, or only such as are left out already."""
-        names, slope, count = self._names(), self.full, len(self.at.model.coordinates)
-        size = float(np.max(np.abs(slope), initial=0.0))
+        names, count = self._names(), len(self.at.model.coordinates)
+        slope, touched = self._seen
+        size = float(np.max(slope[np.isfinite(slope)], initial=0.0))
         found: set[str] = set()
         while True:
             others = [i for i, name in enumerate(names) if name not in found]
@@ -131,12 +132,30 @@ class Tangent:
                 name
                 for i, name in enumerate(names[:count])
                 if name in candidates - found
-                and np.max(np.abs(slope[[k for k in others if k != i], i]), initial=0.0) <= 1e-9 * size
-                and np.max(np.abs(self.normals[:, i]), initial=0.0) <= 1e-9
+                and np.max(slope[[k for k in others if k != i], i], initial=0.0) <= 1e-9 * size
+                and not touched[i]
             }
             if not more:
                 return found
             found |= more
+
+    @cached_property
+    def _seen(self) -> tuple[np.ndarray, np.ndarray]:
+        """The largest |dx'/dx| here and at three other states, and which entries the constraints contain."""
+        eqs, rng = self.equations, np.random.default_rng(2)
+        rows = (
+            ca.densify(ca.jacobian(eqs.mechanics.c, eqs.x)) if eqs.mechanics.position_rows else ca.SX(1, eqs.x.numel())
+        )
+        slope = ca.densify(ca.jacobian(eqs.xdot, eqs.x))
+        function = ca.Function("seen", eqs.arguments, [slope, ca.densify(rows)], {"cse": True})
+        w = [self.at.inputs[s.label] for s in eqs.inputs]
+        largest = [np.zeros(slope.shape), np.zeros(rows.shape)]
+        for shift in (0.0, 0.3, 0.3, 0.3):
+            x = self.x + shift * rng.normal(size=self.x.size)
+            for k, found in enumerate(function(0.0, x, w, self.at.system.p)):
+                here = np.abs(np.array(found))
+                largest[k] = np.fmax(largest[k], np.where(np.isfinite(here), here, np.inf))
+        return largest[0], np.max(largest[1], axis=0) > 1e-9
 
     @property
     def ignorable(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from appell.analysis.steady import Steady
+from appell.code.machine import Machine
 from appell.kinematics.consistency import jacobian_at, project_positions
 
 ENOUGH = 1e-10  # residual against the size of the terms at which an equation is met
@@ -62,6 +63,7 @@ class Problem:
 
     def __init__(self, steady: Steady, p: np.ndarray, wishes: Wishes, dropped: tuple[int, ...] = ()) -> None:
         self.steady, self.p, self.wishes = steady, p, wishes
+        self.machine = Machine(steady.residual, simd=False)
         model = steady.mechanics.model
         self.labels = (
             *(s.label for s in model.coordinates),
@@ -105,7 +107,7 @@ class Problem:
 
     def evaluate(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What is left, and its derivative by the unknowns."""
-        value, slope = (np.array(e) for e in self.steady.residual(y, self.p))
+        value, slope = self.machine(y, self.p)
         return value[self.rows, 0], slope[np.ix_(self.rows, self.unknown)]
 
     def place(self, rng: np.random.Generator | None) -> np.ndarray:
@@ -138,7 +140,11 @@ class Problem:
         scale = self._scale(slope)
         if self.unknown.size == 0:
             return self._root(y, value, slope)
+        costs: list[float] = []
         for _ in range(steps):
+            costs.append(float(np.sum((weights * value) ** 2)))
+            if len(costs) > 15 and costs[-1] > 0.9 * costs[-15]:
+                break  # no root on this way
             left, matrix = weights * value, weights[:, None] * slope * scale
             padded = np.vstack([matrix, np.sqrt(damping) * np.eye(scale.size)])
             step = scale * np.linalg.lstsq(padded, np.concatenate([-left, np.zeros(scale.size)]), rcond=None)[0]
@@ -173,7 +179,7 @@ class Problem:
         return np.where(places | (norms == 0), scale, np.maximum(typical, 1e-3) / np.where(norms == 0, 1.0, norms))
 
     def _root(self, y: np.ndarray, value: np.ndarray, slope: np.ndarray) -> Root:
-        whole = np.array(self.steady.residual(y, self.p)[1])[self.rows]
+        whole = self.machine(y, self.p)[1][self.rows]
         size = np.linalg.norm(whole * np.maximum(np.abs(y), 0.1), axis=1)
         misses = np.zeros(len(self.steady.names))
         misses[self.rows] = np.abs(value) / np.maximum(size, 1e-12)
@@ -186,6 +192,11 @@ class Problem:
         turns = self.angles & np.isin(np.arange(n), self.unknown)
         y[:n][turns] -= 2 * np.pi * np.round((y[:n] - np.clip(self.begin[:n], -np.pi, np.pi)) / (2 * np.pi))[turns]
         return Root(y, misses, left, hidden.shape[1] - rank)
+
+    def apart(self, root: Root) -> bool:
+        """Whether the position rows are not met."""
+        n = self.sizes[0]
+        return float(np.max(root.misses[n : n + len(self.steady.mechanics.position_rows)], initial=0.0)) > 1e-6
 
     def distance(self, root: Root) -> float:
         """How far a root is from where the search began."""
@@ -247,8 +258,12 @@ def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> 
         names = [steady.names[i] for i in guilty]
         if not names:
             names = [steady.names[int(np.argmax(best.misses))]]
-        verb = "cannot be met" if len(names) == 1 else "cannot be met all at once"
-        lines.append(f"{model.name!r} has no equilibrium {where}: {' and '.join(names)} {verb}.")
+        if len(names) <= 2:
+            said = f"{' and '.join(names)} cannot be met{' both at once' * (len(names) > 1)}"
+        else:
+            count = int(np.sum(problem.unknown < sum(problem.sizes[:4]))) + steady.independent
+            said = f"{len(steady.names)} equations ({', '.join(names)}) stand against {count} unknowns"
+        lines.append(f"{model.name!r} has no equilibrium {where}: {said}.")
         if not wishes.free:
             lines.append("No input may be adjusted; give inputs=[...].")
     for label in wishes.fixed:

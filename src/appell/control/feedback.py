@@ -136,8 +136,8 @@ class Feedback:
 def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any] | None = None) -> Feedback:
     r"""The feedback that minimises $\int(\eta'Q\eta + u'Ru)\,dt$, eqs. (34) to (37).
 
-    $K = R^{-1}B'S$ with $A'S + SA - SBR^{-1}B'S + Q = 0$. Modes that no input reaches are left out of the design if they are structural zeros (momenta that nothing
-    changes) and refused if they do not decay by themselves.
+    $K = R^{-1}B'S$ with $A'S + SA - SBR^{-1}B'S + Q = 0$. Modes that no input reaches are left out of the design if
+    they are structural zeros (momenta that nothing changes) and refused if they do not decay by themselves.
 
     Args:
         lin: The linearisation.

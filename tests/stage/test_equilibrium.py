@@ -1,0 +1,139 @@
+"""Equilibria: wishes, holding inputs, branches, families, steady motions, and what is said when there is none."""
+
+import numpy as np
+import pytest
+
+import appell as ap
+from appell.errors import EquilibriumError, ModelError
+
+
+@pytest.fixture(scope="module")
+def crank():
+    return ap.compile(ap.derive(ap.library.slider_crank()))
+
+
+@pytest.fixture(scope="module")
+def beam():
+    return ap.compile(ap.derive(ap.library.ball_and_beam())).bind({"beta": -0.05})
+
+
+@pytest.fixture(scope="module")
+def delta():
+    return ap.compile(ap.derive(ap.library.delta_robot()))
+
+
+def conical():
+    """A bob on a rod that turns about the vertical: redundant rho, z with rho^2 + z^2 = l^2, and the cyclic psi."""
+    rho, z, psi = ap.coordinates("rho z psi")
+    m, l, g = ap.parameters("m l g")
+    ground = ap.Frame("ground")
+    place = rho * ground.rotate("z", psi).x + z * ground.z
+    return ap.Model(
+        ground, (rho, z, psi), [ap.Particle("bob", m, place)], [ap.Gravity(-g * ground.z)],
+        [ap.Holonomic(rho**2 + z**2 - l**2, "rod")], values={m: 0.3, l: 0.5, g: 9.81}, start={rho: 0.3, z: -0.4},
+        name="conical pendulum",
+    )  # fmt: skip
+
+
+def test_a_held_configuration_stays(crank):
+    rest = ap.equilibrium(crank, {"theta": 1.0})
+    np.testing.assert_allclose(rest.system.accelerations(rest.state), 0, atol=1e-11)
+    assert rest.found == ("tau",)
+    assert rest.residual < 1e-12
+    assert rest.freedom == 0
+    assert rest.positions["theta"] == 1.0
+
+
+def test_every_branch_is_an_equilibrium(crank):
+    branches = ap.equilibrium(crank.bind({"tau": 0.1})).branches
+    assert len(branches) == 6  # four with the slider before the crank, two behind it
+    for rest in branches:
+        np.testing.assert_allclose(rest.system.accelerations(rest.state), 0, atol=1e-9)
+
+
+def test_the_branch_nearest_to_the_guess_comes_first(beam):
+    low = ap.equilibrium(beam, {"xi": 0.2}, guess={"theta": 0.4})
+    high = ap.equilibrium(beam, {"xi": 0.2}, guess={"theta": 2.2})
+    assert low["theta"] < 1 < high["theta"]
+    assert low["alpha"] == pytest.approx(high["alpha"], rel=1e-9) == pytest.approx(0.05, rel=1e-9)
+
+
+def test_multipliers_are_those_of_the_oracle(crank):
+    rest = ap.equilibrium(crank, {"theta": 1.0})
+    oracle = ap.compile(ap.derive(crank.model, ap.Multipliers())).bind({"tau": rest["tau"]})
+    at = (0.0, oracle.to_x(rest.state))
+    unknowns = np.linalg.solve(oracle.mass_matrix(*at), oracle.forcing(*at))
+    np.testing.assert_allclose(unknowns[-2:], list(rest.multipliers.values()), rtol=1e-9, atol=0)
+
+
+def test_a_family_is_told(delta):
+    rest = ap.equilibrium(delta, {"x": 0.0, "y": 0.0})
+    assert rest.freedom == 1
+    assert "family" in repr(rest)
+
+
+def test_a_steady_motion_of_a_cyclic_coordinate():
+    model = conical()
+    rest = ap.equilibrium(model, {"psi.rate": 6.0})
+    turning = [e for e in rest.branches if e["rho"] > 0.01]
+    assert turning[0]["z"] == pytest.approx(-9.81 / 36, rel=1e-10)
+    found = ap.equilibrium(model, {"rho": 0.3}, inputs=["psi.rate"], guess={"z": -0.4})
+    assert abs(found["psi.rate"]) == pytest.approx(np.sqrt(9.81 / 0.4), rel=1e-10)
+    assert "steady motion" in repr(found)
+
+
+def test_an_equation_that_cannot_be_met_is_named(beam):
+    with pytest.raises(EquilibriumError, match=r"the equation of xi cannot be met.*alpha = 0\.05"):
+        ap.equilibrium(beam, {"xi": 0.2, "alpha": 0.03})
+
+
+def test_a_pose_that_cannot_be_reached_is_told(delta):
+    with pytest.raises(EquilibriumError, match=r"cannot be reached.*the constraint 'rods"):
+        ap.equilibrium(delta, {"x": 0.0, "y": 0.0, "z": -3.0})
+
+
+def test_a_singular_pose_is_told():
+    x, y = ap.coordinates("x y")
+    f = ap.inputs("f")
+    ground = ap.Frame("ground")
+    model = ap.Model(
+        ground, (x, y), [ap.Particle("bead", 1, ground.point(x, y))], [ap.Generalized({x: f})],
+        [ap.Holonomic(y**2 - x**2 * (1 - x), "wire")], name="bead on a loop", start={x: 0.5, y: 0.3},
+    )  # fmt: skip
+    with pytest.raises(EquilibriumError, match=r"rank 0 where 1 .*'wire'.*singular pose"):
+        ap.equilibrium(model, {"x": 0.0})
+
+
+def test_without_adjustable_inputs_the_reader_is_told_so(crank):
+    with pytest.raises(EquilibriumError, match="No input may be adjusted"):
+        ap.equilibrium(crank, {"theta": 0.9}, inputs=[])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "inputs", "message"),
+    [
+        ({"thet": 1.0}, None, "Did you mean 'theta'"),
+        ({"theta.rate": 1.0}, None, "theta is no cyclic coordinate"),
+        ({"theta": 1.0}, ["force"], "no input, or rate of a cyclic coordinate"),
+        ({"theta": float("nan")}, None, "finite"),
+    ],
+)
+def test_bad_wishes_are_refused(crank, wanted, inputs, message):
+    with pytest.raises((EquilibriumError, ModelError), match=message):
+        ap.equilibrium(crank, wanted, inputs=inputs)
+
+
+def test_a_model_that_depends_on_time_has_none():
+    with pytest.raises(EquilibriumError, match="depends on time"):
+        ap.equilibrium(ap.library.driven_pendulum())
+
+
+def test_missing_input_values_are_told():
+    x = ap.coordinates("x")
+    f = ap.inputs("f")
+    ground = ap.Frame("ground")
+    body = ap.Particle("body", 1, ground.point(x, 0))
+    model = ap.Model(ground, x, [body], [ap.Generalized({x: f - 2 * x})])
+    with pytest.raises(EquilibriumError, match=r"inputs=\[f\]"):
+        ap.equilibrium(model)
+    assert ap.equilibrium(model, {"x": 1.5})["f"] == pytest.approx(3.0, rel=1e-12)

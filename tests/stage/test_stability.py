@@ -1,0 +1,143 @@
+"""Certificates: every kind of verdict, zero roots counted, and the motion off the constraints that they foretell."""
+
+import numpy as np
+import pytest
+import scipy.integrate
+import sympy as sp
+
+import appell as ap
+from appell.errors import ControlError
+
+
+def oscillators(stiffness, damping=(0, 0), gyro=0.0, circulating=0.0):
+    """Two unit masses with given stiffness, damping, gyroscopic and circulatory coupling."""
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    forces = {
+        x: -damping[0] * x.rate + gyro * y.rate - circulating * y,
+        y: -damping[1] * y.rate - gyro * x.rate + circulating * x,
+    }
+    return ap.Model(
+        ground, (x, y), [ap.Particle("body", 1, ground.point(x, y))],
+        [ap.Potential(stiffness[0] * x**2 / 2 + stiffness[1] * y**2 / 2), ap.Generalized(forces)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "verdict", "remark"),
+    [
+        (oscillators((1, 2)), "LYAPUNOV", "nothing dissipates"),
+        (oscillators((1, 2), (0.1, 0.1)), "ASYMPTOTIC", "dissipation is complete: asymptotically"),
+        (oscillators((1, 2), (0.1, 0)), "LYAPUNOV", "dissipation acts on some"),
+        (oscillators((-1, 2), (0.1, 0.1)), "UNSTABLE", "no gyroscopic forces can stabilise"),
+        (oscillators((-1, 2), gyro=5.0), "UNSTABLE", "odd number"),
+        (oscillators((-1, -2), gyro=5.0), "CRITICAL", "gyroscopic stabilisation"),
+        (oscillators((-1, -2), (0.01, 0.01), gyro=5.0), "UNSTABLE", "no gyroscopic forces can stabilise"),
+        (oscillators((1, 1), circulating=0.5), "UNSTABLE", "Circulatory"),
+    ],
+)
+def test_kelvin_tait_and_chetaev(model, verdict, remark):
+    proof = ap.stability(ap.equilibrium(model))
+    assert proof.verdict.name == verdict
+    assert remark in proof.forces.remark
+    assert proof.zeros == proof.zeros_found == 0
+
+
+def test_a_flat_potential_is_critical():
+    x = ap.coordinates("x")
+    ground = ap.Frame("ground")
+    body = ap.Particle("body", 1, ground.point(x, 0))
+    model = ap.Model(ground, x, [body], [ap.Potential(x**4), ap.Generalized({x: -x.rate})])
+    proof = ap.stability(model, ap.compile(ap.derive(model)).bind().state({}))
+    assert proof.verdict.name == "CRITICAL"
+    assert proof.stable is None
+
+
+def cart(friction=0.0):
+    """A pendulum below a cart that nothing holds in place: the cart's position is cyclic."""
+    x, angle = ap.coordinates("x angle")
+    ground = ap.Frame("ground")
+    place = ground.point(x, 0)
+    arm = ground.rotate("z", angle)
+    force = ap.Generalized({x: -friction * x.rate, angle: -0.1 * angle.rate})
+    bodies = [ap.Particle("cart", 2, place), ap.Particle("bob", 1, place - 0.5 * arm.y)]
+    return ap.Model(ground, (x, angle), bodies, [ap.Gravity(-9.81 * ground.y), force])
+
+
+def test_a_free_cyclic_coordinate_drifts_and_can_be_ignored():
+    model = cart()
+    at = ap.compile(ap.derive(model)).bind().state({})
+    drifting = ap.stability(model, at)
+    assert drifting.verdict.name == "UNSTABLE"
+    assert "ignore=['x']" in drifting.sentence
+    proof = ap.stability(ap.linearize(model, at, ignore=["x"]))
+    assert proof.verdict.name == "FAMILY"
+    assert proof.momentum_zeros == ("x",)
+    assert proof.zeros == proof.zeros_found == 1
+
+
+def test_friction_turns_the_momentum_into_a_family_of_places():
+    model = cart(friction=0.5)
+    proof = ap.stability(model, ap.compile(ap.derive(model)).bind().state({}))
+    assert proof.verdict.name == "FAMILY"
+    assert (proof.momentum_zeros, proof.family_zeros, proof.zeros_found) == ((), 1, 1)
+
+
+def test_rolling_at_rest_has_a_family_of_equilibria():
+    proof = ap.stability(ap.equilibrium(ap.library.differential_drive(), {"x": 0.0}))
+    assert proof.verdict.name == "FAMILY"
+    assert proof.zeros_found == proof.family_zeros == 5  # five coordinates, none of which anything depends on
+
+
+def test_gains_of_the_wrong_shape_are_refused():
+    lin = ap.linearize(ap.equilibrium(ap.library.slider_crank(), {"theta": 1.0}))
+    with pytest.raises(ControlError, match=r"K has shape \(1, 3\)"):
+        ap.stability(lin, gains=[1.0, 2.0, 3.0])
+
+
+def test_the_distance_to_instability_is_a_distance():
+    lin = ap.linearize(ap.equilibrium(ap.library.slider_crank(), {"theta": 1.4}))
+    proof = ap.stability(lin)
+    for seed in range(20):
+        change = np.random.default_rng(seed).normal(size=lin.A.shape)
+        change *= 0.999 * proof.distance / np.linalg.norm(change, 2)
+        assert np.max(np.linalg.eigvals(lin.A + change).real) < 0
+
+
+def test_off_the_constraint_the_motion_tends_to_another_equilibrium():
+    """The first integral F = c stays and the closed loop ends elsewhere (theory page shulgin, erratum 10)."""
+    system = ap.compile(ap.derive(ap.library.ball_and_beam(), ap.Shulgin(dependent=[ap.coordinates("alpha")])))
+    rest = ap.equilibrium(system.bind({"beta": -0.05}), {"xi": 0.2})
+    lin = ap.linearize(rest, dependent=["alpha"])
+    feedback = ap.control.lqr(lin, [1, 200, 0.01, 10], 50)
+    closed = feedback.system
+    names = [s.label for s in closed.equations.states]
+    x = closed.to_x(rest.state)
+    x[names.index("alpha")] += 0.002
+
+    def F(x):
+        q = [x[names.index(s.label)] for s in closed.model.coordinates]
+        return float(closed.equations.mechanics.functions["position"](0.0, q, closed.p)[0])
+
+    first = F(x)
+    assert first == pytest.approx(1.75834e-4, rel=1e-5)
+    run = scipy.integrate.solve_ivp(closed.rhs, (0, 15), x, method="DOP853", rtol=1e-12, atol=1e-13)
+    end = run.y[:, -1]
+    assert F(end) == pytest.approx(first, rel=0, abs=1e-13)
+    moved = [end[names.index(s)] - rest[s] for s in ("theta", "xi")]
+    np.testing.assert_allclose(moved, [-0.0234589496, -0.0026600641], rtol=1e-7, atol=0)
+    blocks = lin.blocks
+    stiff = blocks.a + blocks.h @ blocks.B0 - blocks.V @ feedback.K[:, :2]
+    foretold = -np.linalg.solve(stiff, blocks.h @ [0.002])
+    np.testing.assert_allclose(foretold, [-0.02366840, -0.00266827], rtol=1e-6, atol=0)
+
+
+def test_a_symbolic_law_is_the_feedback():
+    lin = ap.linearize(ap.equilibrium(ap.library.slider_crank(), {"theta": 1.0}), dependent=["phi", "x_s"])
+    feedback = ap.control.lqr(lin, 1.0, 1.0)
+    ((tau, law),) = feedback.laws.items()
+    theta = lin.model.coordinates[0]
+    assert str(tau) == "tau"
+    assert law.free_symbols == {theta, theta.rate}
+    assert float(sp.diff(law, theta)) == pytest.approx(-feedback.K[0, 0], rel=1e-14)
+    assert float(law.subs({theta: 1.0, theta.rate: 0.0})) == pytest.approx(lin.at["tau"], rel=1e-14)
