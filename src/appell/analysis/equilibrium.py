@@ -246,6 +246,6 @@ def _refused(system: System, problem: Problem, root: Root) -> Equilibrium:
     raise EquilibriumError(
         f"At the wanted configuration of {system.model.name!r} the constraint Jacobian has rank "
         f"{rank} where {len(system.equations.split.rows)} independent rows are needed (smallest singular value "
-        f"{value:.1e} of the usual, row {worst!r}): a singular pose or a branch point, where positions do not determine "
+        f"{value:.1e} of the usual, row {worst!r}): a singular pose or a branch point, where positions do not fix "
         "the motion. Choose another configuration."
     )
