@@ -133,9 +133,9 @@ def equilibrium(
         >>> import appell as ap
         >>> rest = ap.equilibrium(ap.library.slider_crank(), {"theta": 1.0})
         >>> round(rest["tau"], 6)
-        -0.608347
+        -0.559392
         >>> len(ap.equilibrium(ap.compile(ap.derive(ap.library.slider_crank())).bind({"tau": 0})).branches)
-        4
+        6
 
     Reference: Krasinskiy 2025, eq. (17), with the m equations F = 0 that it leaves unsaid.
     """

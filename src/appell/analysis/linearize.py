@@ -159,7 +159,7 @@ def linearize(
         >>> rest = ap.equilibrium(ap.library.slider_crank(), {"theta": 1.0})
         >>> lin = ap.linearize(rest, dependent=["phi", "x_s"])
         >>> lin.states, lin.A.shape, round(float(lin.blocks.CB[0, 0]), 4)
-        (('theta', 'theta.rate'), (2, 2), -0.6165)
+        (('theta', 'theta.rate'), (2, 2), -0.1121)
 
     Reference: Krasinskiy 2025, section 6, with the corrections of `docs/theory/first-approximation.md`.
     """
