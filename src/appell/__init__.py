@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from appell import higher_order as higher_order
     from appell import library as library
     from appell import sprayer as sprayer
+    from appell import view as view
     from appell.analysis.equilibrium import Equilibrium as Equilibrium
     from appell.analysis.equilibrium import equilibrium as equilibrium
     from appell.analysis.galerkin import galerkin as galerkin
@@ -71,6 +72,8 @@ if TYPE_CHECKING:
     from appell.motion.motion import load as load
     from appell.motion.outcome import Outcome as Outcome
     from appell.motion.run import simulate as simulate
+    from appell.view.scene import animate as animate
+    from appell.view.scene import draw as draw
 
 __version__ = "0.1.0"
 
@@ -108,10 +111,11 @@ _HOME = {
     "motion.motion": "Motion load",
     "motion.outcome": "Outcome",
     "motion.run": "simulate",
+    "view.scene": "animate draw",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
-_PACKAGES = ("control", "ensemble", "higher_order", "library", "sprayer")
+_PACKAGES = ("control", "ensemble", "higher_order", "library", "sprayer", "view")
 
 __all__ = sorted([*_WHERE, *_PACKAGES])
 

@@ -54,12 +54,13 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
 
 
 PICTURES = (".png", ".svg", ".pdf")
+FILMS = (".html", ".gif", ".mp4")
 
 
 def check_out(path: Path) -> None:
     """Refuse a file that could not be written, before the work is done."""
-    if path.suffix not in (".nc", ".zarr", ".csv", *PICTURES):
-        raise ModelError(f"Cannot write {path.name!r}: use .nc, .zarr, .csv, .png, .svg or .pdf.")
+    if path.suffix not in (".nc", ".zarr", ".csv", *PICTURES, *FILMS):
+        raise ModelError(f"Cannot write {path.name!r}: use .nc, .zarr, .csv, .png, .svg, .pdf, .html, .gif or .mp4.")
     if not path.parent.is_dir():
         raise ModelError(f"The folder {path.parent} does not exist; make it first.")
 
@@ -68,6 +69,8 @@ def write(motion: Any, path: Path) -> None:
     """Write a motion in the format that the file's ending says."""
     if path.suffix in PICTURES:
         motion.plot(path=path)
+    elif path.suffix in FILMS:
+        motion.animate(path)
     elif path.suffix == ".csv":
         motion.to_pandas().to_csv(path)
     else:

@@ -23,7 +23,9 @@ def run(
     points: Annotated[int, typer.Option(help="Rows of the table.")] = 501,
     out: Annotated[
         list[Path] | None,
-        typer.Option(help="Write the motion: .nc, .zarr, .csv, or a picture .png .svg .pdf; a study: FOLDER/."),
+        typer.Option(
+            help="Write the motion: .nc .zarr .csv, a plot .png .svg .pdf, an animation .html .gif .mp4; a study: DIR/."
+        ),
     ] = None,
     study: Annotated[bool, typer.Option(help="Run the study of a model that has one, such as sprayer.")] = True,
     as_json: JsonOption = False,

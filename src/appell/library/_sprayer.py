@@ -13,6 +13,7 @@ from appell.model.body import RigidBody
 from appell.model.constraint import Nonholonomic
 from appell.model.force import AbstractForce, Force, Torque
 from appell.model.frame import Frame, Vector
+from appell.model.look import Look, Solid
 from appell.model.mass_flow import Stream, drained
 from appell.model.model import Model
 from appell.model.symbols import coordinates, inputs, parameters, states
@@ -195,7 +196,26 @@ def sprayer(
             **dict.fromkeys(PHI.values(), 0.0), **{phi.rate: 1.0 / 0.3 for phi in PHI.values()},
         },
         until=20.0,
+        look=_look(listed, dict.fromkeys((chassis.name, liquid.name))),
     )  # fmt: skip
+
+
+def _look(listed: tuple[Nozzle, ...], names: dict[str, None]) -> Look:
+    """A tank on a frame, nozzles at its rim; places are from the centre of mass, d ahead of the axle."""
+    frame = Solid("box", (2.1 * a, 1.5 * a, 0.2 * R), (-d, 0, 0.1 * R), color="#5f6b76")
+    tank = Solid("cylinder", (0.55 * a, 1.1 * a), (-d, 0, 0.75 * R), "x", "#e9b44c")
+    cap = Solid("cylinder", (0.12 * a, 0.3 * a), (-d, 0, 0.75 * R + 0.55 * a), "z", "#5f6b76")
+    head = Solid("box", (0.3 * a, 0.9 * a, 0.8 * R), (0.85 * a - d, 0, 0.5 * R), color="#3f7cac")
+    mouths = [Solid("sphere", 0.07 * a, (k.x - d, k.y, 0), color="#2b333b") for k in listed]
+    booms = [
+        Solid("box", (0.06 * a, 2 * sp.Abs(k.y), 0.06 * a), (k.x - d, 0, 0), color="#2b333b")
+        for k in listed
+        if k.y != 0
+    ]
+    first, *others = names
+    shapes: dict[str, list[Solid]] = {first: [frame, tank, cap, head, *mouths, *booms], **{n: [] for n in others}}
+    colors = {f"wheel {name}": "#8d99a6" for name in WHEELS}
+    return Look(shapes=shapes, hide=[*others, "nozzles"], traces=[first], colors=colors)
 
 
 def _masses(

@@ -47,6 +47,12 @@ def _formulas(given: Any, frame: Frame | None, name: str) -> list[tuple[str, sp.
     return [(name, expression)]
 
 
+def _vectors(given: Any) -> tuple[Vector, ...]:
+    if isinstance(given, Vector):
+        return (given,)
+    return tuple(v for e in given for v in _vectors(e)) if isinstance(given, list | tuple) else ()
+
+
 def vanishes(expression: sp.Expr) -> bool:
     """Whether a formula is zero whatever its letters are, seen at three random points."""
     letters = sorted(expression.free_symbols, key=lambda s: s.name)
@@ -77,10 +83,14 @@ class Holonomic(AbstractConstraint):
             or a list of these.
         name: Its name in messages and reaction forces.
         frame: For vectors: the frame in whose axes the components are taken; the ground if left out.
+
+    Attributes:
+        closures: The vectors among what was given, for drawing.
     """
 
     def __init__(self, expression: Any, name: str = "holonomic", frame: Frame | None = None) -> None:
         self.name = name
+        self.closures = _vectors(expression)
         rows = _formulas(expression, frame, name)
         for label, e in rows:
             if _order(e) > 0:
@@ -162,7 +172,9 @@ class Rolling(AbstractConstraint):
     ) -> None:
         if not isinstance(body, RigidBody):
             raise ModelError(f"Only a RigidBody rolls, got {body!r}.")
-        self.name = name
+        self.name, self.body, self.contact, self.on = name, body, contact, on
+        self.along = None if along is None else tuple(along)
+        along = self.along
         slip = body.velocity_at(contact)
         if on is not None:
             slip = slip - on.velocity_at(contact)

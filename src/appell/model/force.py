@@ -122,14 +122,17 @@ class Potential(AbstractForce):
     Args:
         energy: A formula in coordinates, parameters and time.
         name: Its name in the power balance.
+        ends: The two points a spring joins, for drawing; None if it is no spring.
     """
 
     energy: sp.Expr
-    name: str = "potential"
+    name: str
+    ends: tuple[Vector, Vector] | None
 
-    def __init__(self, energy: Any, name: str = "potential") -> None:
+    def __init__(self, energy: Any, name: str = "potential", ends: tuple[Vector, Vector] | None = None) -> None:
         object.__setattr__(self, "energy", sp.sympify(energy))
         object.__setattr__(self, "name", name)
+        object.__setattr__(self, "ends", ends)
 
     def content(self) -> Iterator[Content]:
         """Its formula."""
@@ -173,7 +176,7 @@ def Spring(a: Vector, b: Vector, stiffness: Any, length: Any = 0, name: str = "s
     gap = _vector(b, "The end of a Spring") - _vector(a, "The end of a Spring")
     square = gap.dot(gap)
     k, rest = sp.sympify(stiffness), sp.sympify(length)
-    return Potential(k * square / 2 if rest == 0 else k * (sp.sqrt(square) - rest) ** 2 / 2, name)
+    return Potential(k * square / 2 if rest == 0 else k * (sp.sqrt(square) - rest) ** 2 / 2, name, (a, b))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from appell.model.body import Body, Content, Particle, RigidBody
 from appell.model.constraint import AbstractConstraint, Holonomic, Row, vanishes
 from appell.model.force import AbstractForce, Generalized, Potential
 from appell.model.frame import Frame, Vector
+from appell.model.look import Look
 from appell.model.mass_flow import Stream
 from appell.model.symbols import (
     Coordinate,
@@ -48,6 +49,7 @@ class Model:
         values: Suggested numbers of parameters and inputs, used where a caller gives none.
         start: A suggested starting state.
         until: A suggested length of a run.
+        look: Hints for drawing.
 
     Example:
         >>> import sympy as sp, appell as ap
@@ -70,6 +72,7 @@ class Model:
     values: Mapping[str, float]
     start: Mapping[str, float]
     until: float
+    look: Look | None
     parameters: tuple[Parameter, ...]
     inputs: tuple[Input, ...]
 
@@ -86,6 +89,7 @@ class Model:
         values: Mapping[Any, float] | None = None,
         start: Mapping[Any, float] | None = None,
         until: float = 10.0,
+        look: Look | None = None,
     ) -> None:
         listed = (coordinates,) if isinstance(coordinates, Letter) else tuple(coordinates)
         bodies, forces = tuple(bodies), _named(tuple(forces))
@@ -100,6 +104,7 @@ class Model:
             "name": name,
             "description": description,
             "until": float(until),
+            "look": look,
         }
         for attribute, value in fields.items():
             object.__setattr__(self, attribute, value)
@@ -168,6 +173,7 @@ class Model:
             self.values,
             self.start,
             self.until,
+            self.look,
         )
 
     def with_parameters(self, *letters: Parameter) -> Model:
@@ -185,6 +191,19 @@ class Model:
         twin = copy(self)
         object.__setattr__(twin, "parameters", (*self.parameters, *letters))
         return twin
+
+    def draw(
+        self,
+        path: Any = None,
+        *,
+        values: Mapping[Any, float] | None = None,
+        start: Mapping[Any, float] | None = None,
+        look: Look | None = None,
+    ) -> Any:
+        """The model as it stands at its start. Arguments as for `draw`."""
+        from appell.view.scene import draw
+
+        return draw(self, path, values=values, start=start, look=look)
 
     def _check_kinds(self) -> None:
         if not isinstance(self.ground, Frame) or self.ground.rotation is not None:
@@ -370,6 +389,7 @@ def _named(things: tuple[Any, ...]) -> tuple[Any, ...]:
 def _rename(thing: Any, name: str) -> Any:
     if isinstance(thing, AbstractConstraint):
         twin = object.__new__(type(thing))
+        vars(twin).update(vars(thing))
         twin.name = name
         twin.rows = tuple(replace(row, name=name + row.name.removeprefix(thing.name)) for row in thing.rows)
         return twin

@@ -366,6 +366,20 @@ class Motion:
 
         return plot(self, names, path)
 
+    def animate(
+        self,
+        path: str | Path | None = None,
+        *,
+        look: Any = None,
+        forces: bool = True,
+        field: Any = None,
+        frames: int | None = None,
+    ) -> Any:
+        """The motion in moving pictures. Arguments as for `animate`."""
+        from appell.view.scene import animate
+
+        return animate(self, path, look=look, forces=forces, field=field, frames=frames)
+
     def summary(self) -> str:
         """A few lines: what moved, how it was computed, how it ended."""
         info = self.info

@@ -39,18 +39,31 @@ def reactions(motion: Motion, constraint: str | None) -> Any:
     if constraint is not None and constraint not in known:
         raise ModelError(unknown(constraint, known, f"constraint of {model.name!r}"))
     chosen = [i for i, name in enumerate(names) if constraint in (None, name, owners[i])]
-    ledger = Ledger(mechanics, system.equations.split.rows)
     times = motion.times
-    inputs = motion.inputs_at(times) if model.inputs else np.zeros((times.size, 0))
-    n = len(model.coordinates)
-    values = np.empty((times.size, len(names)))
-    forces = np.empty((len(chosen), n, times.size))
-    for k, (t, row) in enumerate(zip(times, motion.states(times), strict=True)):
-        q, v, z = row[:n], row[n : 2 * n], row[2 * n :]
-        values[k] = ledger.multipliers(t, q, v, z, inputs[k], system.p)
-        J = np.array(mechanics.functions["multiplier"](t, q, v, z, inputs[k], system.p)[2])
-        forces[:, :, k] = J[chosen] * values[k, chosen][:, None]
+    values, gradients = multipliers(motion, times)
+    forces = np.moveaxis(gradients[:, chosen] * values[:, chosen, None], 0, -1)
     data = {names[i]: ("t", values[:, i]) for i in chosen}
     data["force"] = (("row", "coordinate", "t"), forces)
     labels = {"t": times, "row": [names[i] for i in chosen], "coordinate": [s.label for s in model.coordinates]}
     return xarray.Dataset(data, labels)
+
+
+def multipliers(motion: Motion, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Multipliers of all rows over (time, row), and the rows' gradients over (time, row, coordinate).
+
+    Args:
+        motion: The motion.
+        times: At which moments.
+    """
+    system = motion.system
+    mechanics, model = system.equations.mechanics, system.model
+    ledger = Ledger(mechanics, system.equations.split.rows)
+    inputs = motion.inputs_at(times) if model.inputs else np.zeros((times.size, 0))
+    n = len(model.coordinates)
+    values = np.empty((times.size, len(mechanics.row_names)))
+    gradients = np.empty((*values.shape, n))
+    for k, (t, row) in enumerate(zip(times, motion.states(times), strict=True)):
+        q, v, z = row[:n], row[n : 2 * n], row[2 * n :]
+        values[k] = ledger.multipliers(t, q, v, z, inputs[k], system.p)
+        gradients[k] = np.array(mechanics.functions["multiplier"](t, q, v, z, inputs[k], system.p)[2])
+    return values, gradients

@@ -61,6 +61,8 @@ class Coverage:
         dose: Litres per square metre, over y and x.
         cell: Side of a cell.
         sprayed: Litres that left the nozzles.
+        moments: Times of earlier maps; None if they were not asked for.
+        history: The map at those times.
     """
 
     x: np.ndarray
@@ -68,6 +70,8 @@ class Coverage:
     dose: np.ndarray
     cell: float
     sprayed: float
+    moments: np.ndarray | None = None
+    history: np.ndarray | None = None
 
     @property
     def landed(self) -> float:
@@ -123,6 +127,7 @@ def cover(
     strip: Strip | None = None,
     cell: float = 0.1,
     density: float = 1.0,
+    maps: int = 0,
 ) -> Coverage:
     """The map of a motion.
 
@@ -132,6 +137,7 @@ def cover(
         strip: What a jet wets.
         cell: Side of a cell of the map, in metres.
         density: Kilograms per litre.
+        maps: How many earlier maps to keep, for an animation.
     """
     strip = strip or Strip()
     if not (cell > 0 and density > 0):
@@ -148,7 +154,10 @@ def cover(
     low = np.array([pose[e].min() - reach - cell for e in (x, y)])
     high = np.array([pose[e].max() + reach + cell for e in (x, y)])
     counts = np.ceil((high - low) / cell).astype(int) + 2
-    dose = np.zeros(counts[0] * counts[1])
+    cells, stages = int(counts[0] * counts[1]), max(1, maps)
+    moments = np.linspace(times[0], times[-1], stages + 1)
+    stage = np.clip(np.searchsorted(moments, middle) - 1, 0, stages - 1)
+    dose = np.zeros(cells * stages)
     for k, local in enumerate(points):
         step = max(1, CHUNK // local.shape[1])
         for first in range(0, middle.size, step):
@@ -161,20 +170,23 @@ def cover(
                 ]
             )
             share = np.repeat(litres[k, part] / local.shape[1], local.shape[1])
-            _spread(dose, (places.reshape(2, -1) - low[:, None]) / cell, share, counts)
-    grid = dose.reshape(counts[1], counts[0]) / cell**2
+            offset = np.repeat(stage[part] * cells, local.shape[1])
+            _spread(dose, (places.reshape(2, -1) - low[:, None]) / cell, share, counts, offset)
+    grown = np.cumsum(dose.reshape(stages, counts[1], counts[0]), axis=0) / cell**2
+    history = np.concatenate([np.zeros_like(grown[:1]), grown]) if maps else None
+    grid = grown[-1]
     axes = [low[i] + cell * (np.arange(counts[i]) + 0.5) for i in range(2)]
-    return Coverage(axes[0], axes[1], grid, cell, float(litres.sum()))
+    return Coverage(axes[0], axes[1], grid, cell, float(litres.sum()), moments if maps else None, history)
 
 
-def _spread(dose: np.ndarray, places: np.ndarray, share: np.ndarray, counts: np.ndarray) -> None:
+def _spread(dose: np.ndarray, places: np.ndarray, share: np.ndarray, counts: np.ndarray, offset: np.ndarray) -> None:
     """Give each share to the four cells around its place; weights add up to one."""
     corner = np.floor(places - 0.5).astype(int)
     beyond = places - 0.5 - corner
     for i in (0, 1):
         for j in (0, 1):
             weight = (beyond[0] if i else 1 - beyond[0]) * (beyond[1] if j else 1 - beyond[1])
-            cells = (corner[1] + j) * counts[0] + corner[0] + i
+            cells = offset + (corner[1] + j) * counts[0] + corner[0] + i
             dose += np.bincount(cells, share * weight, dose.size)
 
 

@@ -1,0 +1,73 @@
+"""How a model shall be drawn, where its own description does not say enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.model.frame import Triple, Vector, triple, unit_axis
+
+KINDS = {"box": 3, "cylinder": 2, "wheel": 2, "capsule": 2, "cone": 2, "sphere": 1, "ball": 1}
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Solid:
+    """A shape fixed in a body, for the eye only.
+
+    Args:
+        kind: "box" (lengths along x, y, z), "cylinder", "wheel" (with spokes), "capsule" or "cone" (radius, length),
+            "sphere" or "ball" (with a pattern that shows how it turns; radius).
+        size: Its dimensions: numbers, or formulas in parameters.
+        at: Its middle from the centre of the body, in the body's axes.
+        axis: The axis of a cylinder, wheel, capsule or cone in the body's axes.
+        color: A colour such as "#336699"; that of the body if left out.
+    """
+
+    kind: str
+    size: tuple[sp.Expr, ...]
+    at: Triple
+    axis: Triple
+    color: str
+
+    def __init__(self, kind: str, size: Any, at: Iterable[Any] = (0, 0, 0), axis: Any = "z", color: str = "") -> None:
+        if kind not in KINDS:
+            raise ModelError(f"A Solid is one of {', '.join(KINDS)}; got {kind!r}.")
+        sizes = tuple(sp.sympify(e) for e in (size if isinstance(size, tuple | list) else (size,)))
+        if len(sizes) != KINDS[kind]:
+            raise ModelError(f"A {kind} needs {KINDS[kind]} dimension{'s' * (KINDS[kind] > 1)}, got {len(sizes)}.")
+        fields = {"kind": kind, "size": sizes, "at": triple(at, "A place"), "axis": unit_axis(axis), "color": color}
+        for attribute, value in fields.items():
+            object.__setattr__(self, attribute, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Hints for drawing; everything left out is found from the model itself.
+
+    Args:
+        shapes: For a body's name its `Solid`, or several.
+        rods: Pairs of points joined by a rod.
+        hide: Names of bodies and forces that are not drawn.
+        traces: Names of bodies, or points by a name, whose paths are traced.
+        curves: By a name: a point as a formula in coordinates and time, whose whole path is drawn, such as a programmed
+            motion.
+        colors: For a body's name a colour such as "#336699".
+        up: The direction shown upwards.
+    """
+
+    shapes: Mapping[str, Solid | Iterable[Solid]] = field(default_factory=dict)
+    rods: Iterable[tuple[Vector, Vector]] = ()
+    hide: Iterable[str] = ()
+    traces: Iterable[str] | Mapping[str, Vector] | None = None
+    curves: Mapping[str, Vector] = field(default_factory=dict)
+    colors: Mapping[str, str] = field(default_factory=dict)
+    up: Vector | None = None
+
+    def solids(self, name: str) -> tuple[Solid, ...]:
+        """The shapes of a body."""
+        given = self.shapes.get(name, ())
+        return (given,) if isinstance(given, Solid) else tuple(given)

@@ -1,0 +1,295 @@
+"""What a model is made of, for the eye: points fixed in frames, rods between them, wheels, anchors.
+
+A point is a sum of parts, one for each frame from the ground outwards. Each part with constant components is a piece
+of something rigid, from where the sum stood before it to where it stands after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from appell.model.body import Body, Particle, RigidBody
+from appell.model.constraint import Holonomic, Rolling
+from appell.model.force import Damper, Force, Potential
+from appell.model.frame import Frame, Vector
+from appell.model.mass_flow import Stream
+from appell.model.model import Model
+from appell.model.symbols import Coordinate, Evolving, Rate, t
+
+
+@dataclass(frozen=True, eq=False)
+class Wheel:
+    """Something that rolls: which body, how large, about which of its axes (None: a ball), where it touches."""
+
+    body: RigidBody
+    radius: sp.Expr
+    axis: tuple[Any, Any, Any] | None
+    contact: Vector | None
+
+
+@dataclass(eq=False)
+class Anatomy:
+    """The pieces of a model.
+
+    Attributes:
+        fixed: For each rigid body the points fixed in it, its centre first.
+        rods: Pairs of points joined by something that has no body.
+        plates: Corners of what is carried along without turning.
+        anchors: Points fixed in the ground at which something hangs.
+        joints: Other points at which pieces meet.
+        wheels: What rolls.
+        edges: Bodies on knife edges: the body, the point, the direction in which it cannot move.
+    """
+
+    fixed: dict[Body, list[Vector]] = field(default_factory=dict)
+    rods: list[tuple[Vector, Vector]] = field(default_factory=list)
+    plates: list[list[Vector]] = field(default_factory=list)
+    anchors: list[Vector] = field(default_factory=list)
+    joints: list[Vector] = field(default_factory=list)
+    wheels: dict[Body, Wheel] = field(default_factory=dict)
+    edges: list[tuple[RigidBody, Vector, Vector | None]] = field(default_factory=list)
+
+
+def anatomy(model: Model) -> Anatomy:
+    """Take a model apart."""
+    found = Anatomy()
+    for constraint in model.constraints:
+        if isinstance(constraint, Rolling):
+            _rolling(found, constraint)
+    for body in model.bodies:
+        if isinstance(body, RigidBody) and body not in found.wheels:
+            wheel = _spinner(model, body)
+            if wheel is not None:
+                found.wheels[body] = wheel
+    homes = {b.frame.axes: b for b in reversed(model.bodies) if isinstance(b, RigidBody) and b not in found.wheels}
+    centers = {key(b.center) for b in model.bodies}
+    for body in model.bodies:
+        if isinstance(body, RigidBody) and body not in found.wheels:
+            found.fixed[body] = [body.center]
+    segments: dict[Any, tuple[Frame, Vector, Vector]] = {}
+    carried: dict[Any, list[tuple[Vector, Vector]]] = {}
+    for vector in _points(model):
+        for frame, start, end in pieces(vector):
+            segments.setdefault((key(start), key(end)), (frame, start, end))
+    for frame, start, end in segments.values():
+        home = homes.get(frame)
+        if home is not None:
+            for place in (start, end):
+                if key(place) not in {key(e) for e in found.fixed[home]} and _rigid(place - home.center, home.frame):
+                    found.fixed[home].append(place)
+            _meet(found, start)
+        elif still(end):
+            _add(found.anchors, end)
+        elif upright(frame) and key(start) in centers:
+            carried.setdefault(key(start), []).append((start, end))
+        elif still(start) or key(start) in centers or not _floating(start):
+            found.rods.append((start, end))
+            _meet(found, start)
+            _add(found.joints, end)
+    for group in carried.values():
+        if len(group) > 2:
+            found.plates.append([end for _, end in group])
+        else:
+            found.rods += group
+    for constraint in model.constraints:
+        if isinstance(constraint, Holonomic):
+            for vector in constraint.closures:
+                _hung(found, vector)
+    _particle_rods(found, model)
+    return found
+
+
+def _hung(found: Anatomy, closure: Vector) -> None:
+    """A loop that closes at the ground has an anchor there."""
+    ground = Vector({f: part for f, part in closure.parts.items() if upright(f)})
+    if still(ground) and len(ground.parts) < len(closure.parts) and found.anchors:
+        _add(found.anchors, -ground)
+
+
+def key(vector: Vector) -> frozenset[Any]:
+    """The same for vectors that are written the same."""
+    return frozenset((f.axes, part) for f, part in vector.parts.items())
+
+
+def pieces(vector: Vector) -> list[tuple[Frame, Vector, Vector]]:
+    """The rigid pieces a point's position is a sum of: frame, where a piece begins, where it ends."""
+    listed, total = [], Vector({})
+    for frame, part in sorted(vector.parts.items(), key=lambda item: len(item[0].path)):
+        before, total = total, total + Vector({frame: part})
+        if frame.parent is not None and not _moving(part):
+            listed.append((frame.axes, before, total))
+    return listed
+
+
+def still(vector: Vector) -> bool:
+    """Whether a point rests in the ground."""
+    return all(upright(frame) and not _moving(part) for frame, part in vector.parts.items())
+
+
+def upright(frame: Frame) -> bool:
+    """Whether a frame never turns."""
+    turns = [f.rotation for f in frame.path if f.rotation is not None]
+    return all(r.angle is not None and not _moving((r.angle,)) for r in turns)
+
+
+def _moving(part: tuple[sp.Expr, ...]) -> bool:
+    return any(isinstance(s, Evolving) or s == t for e in part for s in e.free_symbols)
+
+
+def _floating(start: Vector) -> bool:
+    """Whether a point is carried by coordinates of its own in the ground."""
+    return bool(start.parts) and all(upright(frame) for frame in start.parts)
+
+
+def _rigid(vector: Vector, frame: Frame) -> bool:
+    return not any(isinstance(s, Evolving) or s == t for e in frame.components(vector) for s in e.free_symbols)
+
+
+def _add(listed: list[Vector], point: Vector) -> None:
+    if key(point) not in {key(e) for e in listed}:
+        listed.append(point)
+
+
+def _meet(found: Anatomy, start: Vector) -> None:
+    if still(start):
+        _add(found.anchors, start)
+    elif not _floating(start):
+        _add(found.joints, start)
+
+
+def _points(model: Model) -> list[Vector]:
+    """Every point that the model speaks of."""
+    listed = [body.center for body in model.bodies]
+    for force in model.forces:
+        if isinstance(force, Force):
+            listed.append(force.point)
+        elif isinstance(force, Damper):
+            listed += [force.a, force.b]
+        elif isinstance(force, Potential) and force.ends is not None:
+            listed += force.ends
+        elif isinstance(force, Stream):
+            listed.append(force.at)
+    for constraint in model.constraints:
+        for vector in getattr(constraint, "closures", ()) if isinstance(constraint, Holonomic) else ():
+            listed += _sides(vector, listed)
+    return listed
+
+
+def _sides(closure: Vector, known: list[Vector]) -> list[Vector]:
+    """The points that a closed loop brings together: its branches, each from where it begins."""
+    turned = [f for f in closure.parts if f.parent is not None]
+    leaves = [f for f in turned if not any(f is not g and f in g.path for g in turned)]
+    sides = []
+    for leaf in leaves:
+        chain = [f for f in turned if f in leaf.path]
+        branch, base, sign = Vector({f: closure.parts[f] for f in chain}), Vector({}), 1
+        for vector in known:
+            shared = next((f for f in vector.parts if f in chain), None)
+            if shared is None:
+                continue
+            base = next((start for frame, start, _ in pieces(vector) if frame is shared.axes), base)
+            mine, theirs = closure.parts[shared], vector.parts[shared]
+            sign = -1 if _opposed(mine, theirs) else 1
+            break
+        else:
+            if len(leaves) > 1:
+                continue
+        sides.append(base + sign * branch)
+    return sides
+
+
+def closing_points(model: Model, constraint: Holonomic) -> list[Vector]:
+    """The points that a closed loop brings together."""
+    known = [body.center for body in model.bodies]
+    return [side for vector in constraint.closures for side in _sides(vector, known)]
+
+
+def _opposed(mine: tuple[sp.Expr, ...], theirs: tuple[sp.Expr, ...]) -> bool:
+    product = sum(a * b for a, b in zip(mine, theirs, strict=True))
+    numbers = {s: sp.Rational(7 + i, 5) for i, s in enumerate(sorted(product.free_symbols, key=str))}
+    value = product.subs(numbers)
+    return bool(value.is_number and value < 0)
+
+
+def _rolling(found: Anatomy, constraint: Rolling) -> None:
+    body, contact = constraint.body, constraint.contact
+    arm = contact - body.center
+    if not arm.parts or _rigid(arm, body.frame):
+        found.edges.append((body, contact, constraint.along[0] if constraint.along else None))
+        return
+    moments = body.inertia.diagonal()
+    products = (body.inertia[0, 1], body.inertia[1, 2], body.inertia[0, 2])
+    ball = all(sp.expand(e - moments[0]) == 0 for e in moments) and not any(products)
+    axis = body.frame.axes.rotation.axis if body.frame.axes.rotation is not None else None
+    if not ball and axis is None:
+        return
+    found.wheels.setdefault(body, Wheel(body, arm.norm, None if ball else axis, contact))
+
+
+def _spinner(model: Model, body: RigidBody) -> Wheel | None:
+    """A body that turns by a coordinate of its own, whose rate a row of constraint ties to a velocity: r phi' = v."""
+    rotation = body.frame.axes.rotation
+    if rotation is None:
+        return None
+    if rotation.quaternion is not None:
+        return _rolling_ball(model, body, rotation.quaternion)
+    assert rotation.angle is not None
+    letters = [s for s in rotation.angle.free_symbols if isinstance(s, Coordinate)]
+    if len(letters) != 1:
+        return None
+    phi = letters[0]
+    if not _by_itself(model, body, phi):
+        return None
+    for row in model.rows:
+        if row.order != 1 or phi.rate not in row.expression.free_symbols:
+            continue
+        arm = sp.diff(row.expression, phi.rate)
+        lever = [sp.diff(row.expression, q.rate) for q in model.coordinates if q.unit in ("m", "") and q is not phi]
+        size = sp.sqrt(sum(e**2 for e in lever)) if any(lever) else sp.Integer(1)
+        if not any(isinstance(s, Rate) for s in arm.free_symbols):
+            return Wheel(body, sp.Abs(arm) / size, rotation.axis, None)
+    return None
+
+
+def _by_itself(model: Model, body: RigidBody, phi: Coordinate) -> bool:
+    """Whether an angle turns one body and nothing else: it moves no point and stands in no row."""
+    if any(phi in row.expression.free_symbols for row in model.rows):
+        return False
+    for other in model.bodies:
+        frames = [*other.center.parts, *([other.frame.axes] if isinstance(other, RigidBody) else [])]
+        if any(phi in e.free_symbols for part in other.center.parts.values() for e in part):
+            return False
+        for frame in (f for deep in frames for f in deep.path):
+            angle = frame.rotation.angle if frame.rotation is not None else None
+            if frame is not body.frame.axes and angle is not None and phi in angle.free_symbols:
+                return other.frame.axes is frame if isinstance(other, RigidBody) and other.mass == 0 else False
+        if other is not body and body.frame.axes in frames:
+            return False
+    return True
+
+
+def _rolling_ball(model: Model, body: RigidBody, attitude: tuple[sp.Expr, ...]) -> Wheel | None:
+    """A ball whose attitude is tied to its velocity; it rests on the plane below its centre."""
+    moments = body.inertia.diagonal()
+    if any(sp.expand(e - moments[0]) != 0 for e in moments) or moments[0] == 0:
+        return None
+    rates = {s.rate for e in attitude for s in e.free_symbols if isinstance(s, Coordinate)}
+    rows = [r for r in model.rows if r.order == 1 and rates & r.expression.free_symbols]
+    height = body.center.dot(model.ground.z)
+    if not rows or height == 0 or any(isinstance(s, Evolving) for s in height.free_symbols):
+        return None
+    return Wheel(body, height, None, body.center - height * model.ground.z)
+
+
+def _particle_rods(found: Anatomy, model: Model) -> None:
+    """Particles whose names agree up to a comma are one thing: a rod through them."""
+    groups: dict[str, list[Particle]] = {}
+    for body in model.bodies:
+        if isinstance(body, Particle) and ", " in body.name:
+            groups.setdefault(body.name.rpartition(", ")[0], []).append(body)
+    for group in groups.values():
+        if len(group) > 1:
+            found.rods.append((group[0].center, group[-1].center))

@@ -1,0 +1,192 @@
+"""Arrows: forces that act, weights, couples, reactions of constraints; and streams of mass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from appell.model.body import Particle, RigidBody
+from appell.model.constraint import Holonomic, Rolling
+from appell.model.force import Force, Gravity, Torque
+from appell.model.frame import Frame, Vector
+from appell.model.mass_flow import Stream
+from appell.model.model import Model, QuaternionNorm
+from appell.model.symbols import Coordinate
+from appell.view.anatomy import closing_points
+from appell.view.scene import Arrow
+from appell.view.tracks import Tracks, Values
+
+LOOKS = 200  # moments at which reactions are computed; between them they are interpolated
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """An arrow before its length is known."""
+
+    name: str
+    kind: str
+    at: int
+    vector: int
+    unit: str = "N"
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """An arrow whose numbers come from elsewhere than a formula."""
+
+    name: str
+    at: int
+    times: np.ndarray
+    vectors: np.ndarray
+
+
+def forces(model: Model, tracks: Tracks, hidden: set[str]) -> list[Asked]:
+    """Forces and couples of the model, thrusts and weights."""
+    listed: list[Asked] = []
+    for force in model.forces:
+        if force.name in hidden:
+            continue
+        if isinstance(force, Force):
+            listed.append(Asked(force.name, "force", tracks.point(force.point), tracks.vector(force.vector)))
+        elif isinstance(force, Torque):
+            at = _middle(model, force)
+            listed.append(Asked(force.name, "couple", tracks.point(at), tracks.vector(force.vector), "N m"))
+        elif isinstance(force, Stream) and force.rate is not None and not force.absolute:
+            thrust = force.velocity * force.rate
+            listed.append(Asked(f"thrust of {force.name}", "force", tracks.point(force.at), tracks.vector(thrust)))
+        elif isinstance(force, Gravity):
+            for body in model.bodies:
+                if body.mass != 0 and body.name not in hidden:
+                    weight = force.acceleration * body.mass
+                    listed.append(
+                        Asked(f"weight of {body.name}", "weight", tracks.point(body.center), tracks.vector(weight))
+                    )
+    return listed
+
+
+def _middle(model: Model, torque: Torque) -> Vector:
+    """Where a couple is drawn: at the centre of the body it acts on."""
+    if isinstance(torque.on, RigidBody):
+        return torque.on.center
+    frame: Frame = torque.on
+    for body in model.bodies:
+        if isinstance(body, RigidBody) and body.frame.axes is frame.axes:
+            return body.center
+    return frame.origin
+
+
+def streams(model: Model, tracks: Tracks, hidden: set[str]) -> list[tuple[str, int, int, int, int]]:
+    """Streams that leave: name, tracks of mouth, velocity against the ground, relative velocity, rate."""
+    listed = []
+    for force in model.forces:
+        if not isinstance(force, Stream) or force.name in hidden or force.rate is None:
+            continue
+        body = force.body
+        carried = body.velocity_at(force.at) if isinstance(body, RigidBody) else body.center.dt(model.ground)
+        total = force.velocity if force.absolute else carried + force.velocity
+        relative = force.velocity - carried if force.absolute else force.velocity
+        listed.append(
+            (force.name, tracks.point(force.at), tracks.vector(total), tracks.vector(relative),
+             tracks.scalar(force.rate))
+        )  # fmt: skip
+    return listed
+
+
+def reactions(motion: Any, tracks: Tracks) -> list[Measured]:
+    """Forces of the constraints on what they hold, where they have a place and a direction."""
+    from appell.motion.reactions import multipliers
+
+    system = motion.system
+    model: Model = system.model
+    first, last = motion.times[0], motion.times[-1]
+    times = np.linspace(first, last, min(LOOKS, max(2, motion.times.size)))
+    values, gradients = multipliers(motion, times)
+    if not np.all(np.isfinite(values)):
+        return []
+    listed: list[Measured] = []
+    start = 0
+    for constraint in model.constraints:
+        rows = list(range(start, start + len(constraint.rows)))
+        start += len(rows)
+        if isinstance(constraint, QuaternionNorm):
+            continue
+        made = _held(constraint, rows, values, model, motion, times) or _pushed(rows, values, gradients, model)
+        if made is not None:
+            listed.append(Measured(constraint.name, tracks.point(made[0]), times, made[1]))
+    return listed
+
+
+def _held(
+    constraint: Any, rows: list[int], values: np.ndarray, model: Model, motion: Any, times: np.ndarray
+) -> tuple[Vector, np.ndarray] | None:
+    """Rolling contacts and closed loops: multipliers along known directions at a known point."""
+    axes = {"x": model.ground.x, "y": model.ground.y, "z": model.ground.z}
+    if isinstance(constraint, Rolling):
+        place, along = constraint.contact, constraint.along
+    elif isinstance(constraint, Holonomic) and len(constraint.closures) == 1:
+        sides = closing_points(model, constraint)
+        if not sides:
+            return None
+        place, along = sides[0], None
+    else:
+        return None
+    total = np.zeros((times.size, 3))
+    for k, row in zip(rows, constraint.rows, strict=True):
+        if along is not None:
+            direction = along[int(row.name.rpartition("[")[2].rstrip("]"))]
+            ground = model.ground.components(direction)
+            vector = np.stack([motion.evaluate(e, times) for e in ground], axis=1)
+        else:
+            axis = row.name.rpartition(".")[2]
+            if axis not in axes:
+                return None
+            vector = np.eye(3)["xyz".index(axis)]
+        total += values[:, k][:, None] * vector
+    return place, total
+
+
+def _pushed(
+    rows: list[int], values: np.ndarray, gradients: np.ndarray, model: Model
+) -> tuple[Vector, np.ndarray] | None:
+    """Any other row: its generalized force along coordinates that are places of a body in the ground."""
+    generalized = np.einsum("tr,trc->tc", values[:, rows], gradients[:, rows])
+    index = {q: i for i, q in enumerate(model.coordinates)}
+    for body in model.bodies:
+        part = body.center.parts.get(model.ground)
+        if part is None or not any(isinstance(e, Coordinate) for e in part):
+            continue
+        force = np.zeros((generalized.shape[0], 3))
+        for axis, e in enumerate(part):
+            if isinstance(e, Coordinate):
+                force[:, axis] = generalized[:, index[e]]
+        if np.abs(force).max() > 0:
+            own = body.center if isinstance(body, Particle) else Vector({model.ground: part})
+            return own, force
+    return None
+
+
+def joined(values: Values, measured: list[Measured]) -> tuple[Values, list[Asked]]:
+    """Values with the measured arrows behind the others."""
+    if not measured:
+        return values, []
+    rows, asked = [values.vectors], []
+    for i, e in enumerate(measured):
+        moved = np.stack([np.interp(values.times, e.times, e.vectors[:, k]) for k in range(3)], axis=1)
+        rows.append(moved[None])
+        asked.append(Asked(f"reaction of {e.name}", "reaction", e.at, values.vectors.shape[0] + i))
+    vectors = np.concatenate(rows)
+    return Values(values.times, values.points, values.turns, vectors, values.scalars), asked
+
+
+def drawn(asked: list[Asked], values: Values) -> list[Arrow]:
+    """Arrows that are not zero throughout."""
+    listed = []
+    for e in asked:
+        lengths = np.linalg.norm(values.vectors[e.vector], axis=1)
+        largest = float(np.max(lengths, initial=0.0))
+        if np.isfinite(largest) and largest > 0:
+            listed.append(Arrow(e.name, e.kind, e.at, e.vector, largest, e.unit))
+    top = {kind: max(a.largest for a in listed if a.kind == kind) for kind in {a.kind for a in listed}}
+    return [a for a in listed if a.largest > 1e-9 * top[a.kind]]

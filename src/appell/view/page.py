@@ -1,0 +1,195 @@
+"""Pages that need nothing else: scripts, styles and data inside, and a policy that lets nothing in from outside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import math
+import os
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from appell.view.parts import Part
+from appell.view.tracks import quaternions
+
+if TYPE_CHECKING:
+    from appell.view.scene import Scene
+
+NOTICE = (
+    "This page contains three.js (MIT), and where it has plots or formulas plotly.js (MIT), Temml (MIT) and STIX Two "
+    "Math (SIL Open Font License 1.1). It was made by appell (MIT)."
+)
+
+
+@cache
+def asset(name: str) -> str:
+    """A script or style that is embedded."""
+    return (files("appell.view") / "web" / name).read_text(encoding="utf-8")
+
+
+@cache
+def font() -> str:
+    """The font for formulas, as a data URL in a style."""
+    data = base64.b64encode((files("appell.view") / "web" / "stix.woff2").read_bytes()).decode()
+    return (
+        '@font-face{font-family:"STIX Two Math";src:url("data:font/woff2;base64,' + data + '") format("woff2")}'
+        'math{font-family:"STIX Two Math",math}'
+    )
+
+
+def data_block(name: str, data: Any) -> str:
+    """Data as JSON that no name in it can break out of."""
+    text = json.dumps(_plain(data), allow_nan=False, separators=(",", ":"))
+    for sign, code in (
+        ("<", "\\u003c"),
+        (">", "\\u003e"),
+        ("&", "\\u0026"),
+        ("\u2028", "\\u2028"),
+        ("\u2029", "\\u2029"),
+    ):
+        text = text.replace(sign, code)
+    return f'<script type="application/json" id="{html.escape(name)}">{text}</script>'
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no numbers that are not finite: they become null."""
+    if isinstance(value, dict):
+        return {str(k): _plain(e) for k, e in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(e) for e in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def document(title: str, body: str, scripts: Iterable[str], styles: Iterable[str]) -> str:
+    """A whole page.
+
+    Args:
+        title: Its title, plain text.
+        body: Its content, markup.
+        scripts: Scripts, run in this order after the content.
+        styles: Style sheets.
+    """
+    scripts = [script.replace("</script", "<\\/script") for script in scripts]
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    policy = (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; media-src blob:; "
+        "font-src data:; base-uri 'none'; form-action 'none'"
+    )
+    sheets = "".join(f"<style>{sheet}</style>" for sheet in styles)
+    ending = "".join(f"<script>{script}</script>" for script in scripts)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="generator" content="appell">'
+        f"<title>{html.escape(title)}</title>{sheets}</head>\n<body>{body}\n<!-- {NOTICE} -->\n{ending}</body></html>\n"
+    )
+
+
+def write(path: Path, text: str) -> Path:
+    """Write a file at once or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def framed(page: str, height: int) -> str:
+    """A page inside a page: what notebooks show."""
+    return (
+        f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads allow-popups" allowfullscreen '
+        f'style="width:100%;height:{height}px;border:0;border-radius:8px"></iframe>'
+    )
+
+
+def animation_page(scene: Scene) -> str:
+    """A scene alone on a page."""
+    body = (
+        f'<div class="alone" data-scene="scene"></div>{data_block("scene", scene_data(scene))}{poster("scene", scene)}'
+    )
+    return document(scene.title, body, [asset("viewer.js")], [asset("viewer.css")])
+
+
+def poster(name: str, scene: Scene) -> str:
+    """A still for browsers that cannot draw in three dimensions."""
+    from appell.view.still import png
+
+    data = base64.b64encode(png(scene)).decode()
+    return f'<script type="text/plain" id="{html.escape(name)}-poster">data:image/png;base64,{data}</script>'
+
+
+def _packed(array: np.ndarray, kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()
+
+
+def scene_data(scene: Scene) -> dict[str, Any]:
+    """A scene as plain data; numbers over time are packed as 32-bit floats, attitudes as 16-bit ones."""
+    values = scene.values
+    turns = np.round(quaternions(values.turns) * 32767)
+    low, high = scene.box
+    center = (low + high) / 2
+    reach = float(np.linalg.norm(high - low)) / 2
+    top = {kind: max(a.largest for a in scene.arrows if a.kind == kind) for kind in {a.kind for a in scene.arrows}}
+    shared = max((top[k] for k in ("force", "reaction") if k in top), default=1.0)
+    top.update({k: shared for k in ("force", "reaction") if k in top})
+    data: dict[str, Any] = {
+        "title": scene.title, "subtitle": scene.subtitle, "up": scene.up, "view": scene.view, "normal": scene.normal,
+        "floor": scene.floor, "size": scene.size, "unit": scene.unit, "center": center,
+        "low": low, "high": high, "reach": max(reach, 1e-9),
+        "extent": max(2 * reach, scene.size), "follow": scene.follow, "events": [list(e) for e in scene.events],
+        "times": _packed(values.times, "<f4"), "points": _packed(values.points, "<f4"),
+        "turns": _packed(turns, "<i2"), "vectors": _packed(values.vectors, "<f4"),
+        "scalars": _packed(values.scalars, "<f4"),
+        "solids": [{"name": s.name, "point": s.point, "turn": s.turn, "color": s.color,
+                    "parts": [_part(p) for p in s.parts]} for s in scene.solids],
+        "bars": [{"name": b.name, "kind": b.kind, "a": b.a, "b": b.b, "radius": b.radius, "color": b.color}
+                 for b in scene.bars],
+        "arrows": [{"name": a.name, "kind": a.kind, "at": a.at, "vector": a.vector, "scale": top[a.kind]}
+                   for a in scene.arrows],
+        "jets": [{"name": j.name, "at": j.at, "velocity": j.velocity, "rate": j.rate, "life": j.life,
+                  "spread": j.spread} for j in scene.jets],
+        "traces": [{"name": e.name, "point": e.point, "color": e.color} for e in scene.traces],
+        "curves": [{"name": c.name, "color": c.color, "kind": c.kind, "lines": [_packed(e, "<f4") for e in c.lines]}
+                   for c in scene.curves],
+        "anchors": list(scene.anchors), "joints": list(scene.joints), "readout": [list(e) for e in scene.readout],
+        "field": None,
+    }  # fmt: skip
+    if scene.field is not None:
+        data["field"] = _field(scene)
+    return data
+
+
+def _field(scene: Scene) -> dict[str, Any]:
+    field = scene.field
+    assert field is not None
+    largest = float(field.values.max()) or 1.0
+    dx, dy = (float(e[1] - e[0]) / 2 if e.size > 1 else 0.5 for e in (field.x, field.y))
+    return {
+        "nx": field.x.size, "ny": field.y.size, "max": largest, "unit": field.unit, "label": field.label,
+        "box": [field.x[0] - dx, field.y[0] - dy, field.x[-1] + dx, field.y[-1] + dy],
+        "times": _packed(field.times, "<f4"),
+        "values": _packed(np.round(np.clip(field.values / largest, 0, 1) * 255), "u1"),
+    }  # fmt: skip
+
+
+def _part(shape: Part) -> dict[str, Any]:
+    turn = quaternions(shape.turn[None, None])[0, 0]
+    data: dict[str, Any] = {"kind": shape.kind, "size": shape.size, "at": shape.at, "turn": turn, "color": shape.color}
+    if shape.points is not None:
+        data["points"] = np.round(shape.points, 6)
+    if shape.faces is not None:
+        data["faces"] = shape.faces
+    return data

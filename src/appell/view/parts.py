@@ -1,0 +1,218 @@
+"""Shapes of bodies: given ones, those told by the points fixed in a body, those told by its mass and inertia."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+FLAT = 1e-6  # a direction in which points spread by less than this share of their extent does not count
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One shape in the axes of its body, from the point that carries it.
+
+    Attributes:
+        kind: box, cylinder, wheel, capsule, cone, sphere, ball, plate, mesh.
+        size: Its dimensions: lengths of a box; radius and length; radius; thickness of a plate.
+        at: Its middle.
+        turn: Rotation matrix to body axes; the axis of a cylinder and the normal of a plate are its third column.
+        points: Corners of a plate (two columns), vertices of a mesh.
+        faces: Triangles of a mesh.
+        color: Its colour; empty for that of the body.
+    """
+
+    kind: str
+    size: tuple[float, ...]
+    at: np.ndarray
+    turn: np.ndarray
+    points: np.ndarray | None = None
+    faces: np.ndarray | None = None
+    color: str = ""
+
+    @property
+    def radius(self) -> float:
+        """How far it reaches from its carrier."""
+        if self.points is not None:
+            own = float(np.max(np.linalg.norm(self.points, axis=1)))
+        elif self.kind == "capsule":
+            own = self.size[0] + self.size[1] / 2
+        elif len(self.size) == 2:
+            own = float(np.hypot(self.size[0], self.size[1] / 2))
+        else:
+            own = float(np.linalg.norm(self.size)) / (2 if self.kind == "box" else 1)
+        return float(np.linalg.norm(self.at)) + own
+
+
+def along(axis: np.ndarray) -> np.ndarray:
+    """A rotation matrix whose third column is a given direction."""
+    k = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
+    other = np.eye(3)[int(np.argmin(np.abs(k)))]
+    x = np.cross(other, k)
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(k, x), k], axis=1)
+
+
+def part(
+    kind: str, *size: float, at: np.ndarray | None = None, axis: np.ndarray | None = None, color: str = ""
+) -> Part:
+    """A shape of given dimensions."""
+    turn = np.eye(3) if axis is None else along(axis)
+    return Part(kind, tuple(float(e) for e in size), np.zeros(3) if at is None else np.asarray(at, float), turn,
+                color=color)  # fmt: skip
+
+
+def through(points: np.ndarray, unit: float) -> list[Part]:
+    """What joins points fixed in a body: a bar, a plate, or their hull; nothing if they are one point.
+
+    Args:
+        points: One row each, in body axes from the centre.
+        unit: A length that is small but visible.
+    """
+    middle = points.mean(axis=0)
+    spread, axes = np.linalg.svd(points - middle, full_matrices=True)[1:]
+    spread = np.append(spread, np.zeros(3 - spread.size))
+    extent = float(np.max(np.linalg.norm(points - middle, axis=1)))
+    if extent < FLAT * unit or spread[0] < FLAT * unit:
+        return []
+    if spread[1] < 1e-3 * spread[0]:
+        s = (points - middle) @ axes[0]
+        ends = middle + np.outer((s.min(), s.max()), axes[0])
+        return [part("capsule", 0.5 * unit, float(s.max() - s.min()), at=ends.mean(axis=0), axis=axes[0])]
+    if spread[2] < 1e-3 * spread[0]:
+        turn = np.stack([axes[0], axes[1], np.cross(axes[0], axes[1])], axis=1)
+        flat = (points - middle) @ turn[:, :2]
+        return [Part("plate", (0.7 * unit,), middle, turn, hull(flat))]
+    from scipy.spatial import ConvexHull
+
+    found = ConvexHull(points)
+    faces = found.simplices.copy()
+    for face, equation in zip(faces, found.equations, strict=True):
+        a, b, c = points[face]
+        if np.dot(np.cross(b - a, c - a), equation[:3]) < 0:
+            face[[1, 2]] = face[[2, 1]]
+    return [Part("mesh", (), np.zeros(3), np.eye(3), points.copy(), faces)]
+
+
+def hull(flat: np.ndarray) -> np.ndarray:
+    """The convex polygon about points of a plane, anticlockwise."""
+    from scipy.spatial import ConvexHull
+
+    return flat[ConvexHull(flat).vertices]
+
+
+def of_inertia(mass: float, inertia: np.ndarray, unit: float) -> list[Part]:
+    """A homogeneous body of this mass and inertia: ball, rod, disk, cylinder, plate or box along the principal axes."""
+    if not mass > 0:
+        return []
+    moments, axes = np.linalg.eigh(inertia)
+    if np.linalg.det(axes) < 0:
+        axes[:, 2] *= -1
+    moments = np.maximum(moments, 0.0) / mass
+    largest = moments[2]
+    if largest <= 0:
+        return [part("sphere", unit)]
+
+    def equal(i: int, j: int) -> bool:
+        return bool(abs(moments[i] - moments[j]) < 1e-6 * largest)
+
+    if equal(0, 2):
+        return [part("ball", np.sqrt(2.5 * largest))]
+    given = np.diag(inertia) > 1e-12 * mass * largest
+    if given.sum() == 1:  # only the turn in a plane counts: a square plate lying in it
+        side = np.sqrt(6 * largest)
+        normal = int(np.flatnonzero(given)[0])
+        sizes = [side] * 3
+        sizes[normal] = 0.12 * side
+        return [part("box", *sizes)]
+    if equal(1, 2) and moments[0] < 0.2 * largest:
+        radius = max(np.sqrt(2 * moments[0]), 0.3 * unit)
+        length = np.sqrt(max(12 * largest - 3 * radius**2, (2 * radius) ** 2))
+        return [part("cylinder", radius, length, axis=axes[:, 0])]
+    if equal(0, 1):
+        radius = np.sqrt(2 * largest)
+        length = np.sqrt(max(12 * moments[0] - 3 * radius**2, (0.08 * radius) ** 2))
+        return [part("cylinder", radius, length, axis=axes[:, 2])]
+    squares = [6 * (moments.sum() - 2 * e) for e in moments]
+    sizes = [np.sqrt(max(e, (0.05**2) * largest)) for e in squares]
+    return [Part("box", tuple(map(float, sizes)), np.zeros(3), axes)]
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """A shape as flat faces, for drawing without a browser.
+
+    Attributes:
+        vertices: One row each, in body axes.
+        faces: Lists of numbers of vertices.
+        shades: For each face 0 (the colour itself), 1 (a contrasting colour) or 2 (dark).
+    """
+
+    vertices: np.ndarray
+    faces: list[list[int]]
+    shades: list[int]
+
+
+def surface(shape: Part) -> Surface:
+    """The faces of a shape."""
+    if shape.kind == "mesh":
+        assert shape.points is not None
+        assert shape.faces is not None
+        vertices, faces = shape.points, [list(map(int, f)) for f in shape.faces]
+        shades = [0] * len(faces)
+    elif shape.kind == "box":
+        x, y, z = (e / 2 for e in shape.size)
+        vertices = np.array([[i * x, j * y, k * z] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+        faces = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+        shades = [0] * 6
+    elif shape.kind == "plate":
+        assert shape.points is not None
+        n, half = len(shape.points), shape.size[0] / 2
+        vertices = np.concatenate([np.column_stack([shape.points, np.full(n, h)]) for h in (-half, half)])
+        faces = [list(range(n))[::-1], list(range(n, 2 * n))]
+        faces += [[i, (i + 1) % n, n + (i + 1) % n, n + i] for i in range(n)]
+        shades = [0] * len(faces)
+    elif shape.kind in ("sphere", "ball"):
+        vertices, faces, shades = _sphere(shape.size[0], shape.kind == "ball")
+    else:
+        radius, length = shape.size
+        vertices, faces, shades = _cylinder(radius, length, shape.kind)
+    return Surface(vertices @ shape.turn.T + shape.at, faces, shades)
+
+
+def _sphere(radius: float, pattern: bool) -> tuple[np.ndarray, list[list[int]], list[int]]:
+    rings, around = 10, 20
+    polar = np.linspace(0, np.pi, rings + 1)
+    azimuth = np.arange(around) * 2 * np.pi / around
+    vertices = radius * np.array(
+        [[np.sin(p) * np.cos(a), np.sin(p) * np.sin(a), np.cos(p)] for p in polar for a in azimuth]
+    )
+    faces, shades = [], []
+    for i in range(rings):
+        for j in range(around):
+            k = (j + 1) % around
+            faces.append([i * around + j, (i + 1) * around + j, (i + 1) * around + k, i * around + k])
+            shades.append(int(pattern and (i < rings // 2) == ((j // (around // 4)) % 2 == 0)))
+    return vertices, faces, shades
+
+
+def _cylinder(radius: float, length: float, kind: str) -> tuple[np.ndarray, list[list[int]], list[int]]:
+    n, half = 24, length / 2
+    angle = np.arange(n) * 2 * np.pi / n
+    top = 1e-6 if kind == "cone" else radius
+    rims = [np.column_stack([r * np.cos(angle), r * np.sin(angle), np.full(n, h)])
+            for r, h in ((radius, -half), (top, half))]  # fmt: skip
+    vertices = np.concatenate(rims)
+    sides = [[i, (i + 1) % n, n + (i + 1) % n, n + i] for i in range(n)]
+    shades = [2 if kind == "wheel" else 0] * n
+    if kind != "wheel":
+        return vertices, [*sides, list(range(n))[::-1], list(range(n, 2 * n))], [*shades, 0, 0]
+    middles = np.array([[0, 0, -half], [0, 0, half]])
+    faces, shades = sides, shades
+    for side, middle in ((0, 2 * n), (n, 2 * n + 1)):
+        for i in range(n):
+            face = [side + i, side + (i + 1) % n, middle]
+            faces.append(face[::-1] if side == 0 else face)
+            shades.append(int((i // 4) % 2))
+    return np.concatenate([vertices, middles]), faces, shades

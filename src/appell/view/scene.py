@@ -1,0 +1,291 @@
+"""A scene: everything that is drawn, with its course in time; and the ways to look at it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from appell.errors import AppellError
+from appell.view.parts import Part
+from appell.view.tracks import Values
+
+PALETTE = ("#3f7cac", "#e08e45", "#5b9e6b", "#c8553d", "#7d6bb0", "#8d6e57", "#cf7fb0", "#4fb0bf", "#b8a34a")
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A body: shapes carried by a point and a frame."""
+
+    name: str
+    point: int
+    turn: int
+    parts: tuple[Part, ...]
+    color: str
+
+
+@dataclass(frozen=True, eq=False)
+class Bar:
+    """A rod, spring, damper or rail between two points."""
+
+    name: str
+    kind: str
+    a: int
+    b: int
+    radius: float
+    color: str
+
+
+@dataclass(frozen=True, eq=False)
+class Arrow:
+    """A force, a reaction, a weight or a couple; `largest` is its greatest length in newtons or newton metres."""
+
+    name: str
+    kind: str
+    at: int
+    vector: int
+    largest: float
+    unit: str = "N"
+
+
+@dataclass(frozen=True, eq=False)
+class Jet:
+    """A stream of mass: its mouth, its velocity against the ground, its rate, and how far it is drawn."""
+
+    name: str
+    at: int
+    velocity: int
+    rate: int
+    life: float
+    spread: float
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The path of a point."""
+
+    name: str
+    point: int
+    color: str
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Lines that do not move: a constraint, a programmed path. Each is an array of points."""
+
+    name: str
+    lines: tuple[np.ndarray, ...]
+    color: str
+    kind: str = "path"
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A map on the floor that grows in time, such as what was sprayed.
+
+    Attributes:
+        x: Centres of the cells.
+        y: Centres of the cells.
+        times: Moments of the maps.
+        values: Maps over moment, y and x.
+        label: What is shown.
+        unit: Its unit.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    times: np.ndarray
+    values: np.ndarray
+    label: str
+    unit: str
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A drawing or an animation.
+
+    `scene.save("disk.html")` writes one file that needs nothing else; .png, .svg and .pdf are stills, .gif and .mp4
+    moving pictures. In a notebook a scene shows itself; elsewhere `scene.show()` opens it in the browser.
+
+    Attributes:
+        title: Name of the model.
+        subtitle: What it is.
+        values: Points, attitudes, arrows along time.
+        solids: Bodies with their shapes.
+        bars: Rods, springs, dampers.
+        arrows: Forces, reactions, weights, couples.
+        jets: Streams of mass.
+        traces: Paths of points.
+        curves: Lines at rest.
+        anchors: Points fixed in the ground at which something hangs.
+        joints: Points at which pieces meet.
+        up: The direction shown upwards.
+        view: How the camera stands: "front" of a plane, "top", "floor" or "space".
+        normal: The normal of the plane of a planar model.
+        floor: Height of the floor along `up`; None if there is none.
+        size: How large what moves is.
+        unit: A length that is small but visible.
+        gravity: Acceleration of free fall; zero if there is none.
+        box: Two corners of all that is visited.
+        events: Moments and names.
+        readout: Names, units and tracks of numbers shown beside the picture.
+        field: A map on the floor.
+        follow: Number of the body the camera goes with at first; -1 for none.
+    """
+
+    title: str
+    subtitle: str
+    values: Values
+    solids: tuple[Drawn, ...]
+    bars: tuple[Bar, ...]
+    arrows: tuple[Arrow, ...]
+    jets: tuple[Jet, ...]
+    traces: tuple[Trace, ...]
+    curves: tuple[Curve, ...]
+    anchors: tuple[int, ...]
+    joints: tuple[int, ...]
+    up: np.ndarray
+    view: str
+    normal: np.ndarray
+    floor: float | None
+    size: float
+    unit: float
+    gravity: np.ndarray
+    box: tuple[np.ndarray, np.ndarray]
+    events: tuple[tuple[float, str], ...] = ()
+    readout: tuple[tuple[str, str, int], ...] = ()
+    field: Field | None = None
+    follow: int = -1
+    _memo: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        t = self.values.times
+        moving = f"t = {t[0]:g} .. {t[-1]:g} s, {t.size} moments" if t.size > 1 else "at rest"
+        return f"Scene of {self.title!r}: {len(self.solids)} bodies, {moving}; scene.save('scene.html'), scene.show()"
+
+    @property
+    def moves(self) -> bool:
+        """Whether there is more than one moment."""
+        return self.values.times.size > 1
+
+    def html(self) -> str:
+        """One page that needs nothing else: no network, no server."""
+        from appell.view.page import animation_page
+
+        if "html" not in self._memo:
+            self._memo["html"] = animation_page(self)
+        return self._memo["html"]
+
+    def save(self, path: str | Path, t: float | None = None, seconds: float | None = None) -> Path:
+        """Write the scene in the format that the name says.
+
+        Args:
+            path: .html (self-contained), .png .svg .pdf (a still), .gif, .mp4 (needs ffmpeg).
+            t: For a still: the moment; a telling one if left out.
+            seconds: For a moving picture: how long it shall last; as long as the motion, at most 20 s, if left out.
+        """
+        path = Path(path)
+        if not path.absolute().parent.is_dir():
+            raise AppellError(f"The folder {path.parent} does not exist; make it first.")
+        ending = path.suffix.lower()
+        if ending in (".html", ".htm"):
+            from appell.view.page import write
+
+            return write(path, self.html())
+        from appell.view import film, still
+
+        if ending in (".png", ".svg", ".pdf"):
+            return still.save(self, path, t)
+        if ending in (".gif", ".mp4"):
+            return film.save(self, path, seconds)
+        raise AppellError(f"Cannot draw to {path.name!r}: use .html, .png, .svg, .pdf, .gif or .mp4.")
+
+    def figure(self, t: float | None = None) -> Any:
+        """The scene at one moment as a Matplotlib figure."""
+        from appell.view.still import figure
+
+        return figure(self, t)
+
+    def show(self) -> Path:
+        """Open the scene in the browser, from a file in the folder for temporary ones."""
+        import tempfile
+        import webbrowser
+
+        path = Path(tempfile.mkdtemp(prefix="appell-")) / "scene.html"
+        self.save(path)
+        webbrowser.open(path.as_uri())
+        return path
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """The moving picture, and a still where pages with script are not shown."""
+        from appell.view.page import framed
+        from appell.view.still import png
+
+        return {"text/html": framed(self.html(), 560), "image/png": png(self), "text/plain": repr(self)}
+
+
+def draw(
+    model: Any,
+    path: str | Path | None = None,
+    *,
+    values: Mapping[Any, float] | None = None,
+    start: Mapping[Any, float] | None = None,
+    look: Any = None,
+) -> Scene:
+    """A model as it stands at its start.
+
+    Args:
+        model: The model.
+        path: A file to write: .html, .png, .svg, .pdf.
+        values: Numbers of parameters; the model's suggestions where left out.
+        start: Where it stands, by names of coordinates; the model's suggestion, else zero, where left out.
+        look: Hints for drawing, a `Look`; those of the model if left out.
+
+    Returns:
+        The scene.
+
+    Example:
+        >>> import appell as ap
+        >>> ap.draw(ap.library.rolling_disk())
+        Scene of 'rolling disk': 1 bodies, at rest; scene.save('scene.html'), scene.show()
+    """
+    from appell.view.stage import scene_of_model
+
+    scene = scene_of_model(model, values, start, look)
+    if path is not None:
+        scene.save(path)
+    return scene
+
+
+def animate(
+    motion: Any,
+    path: str | Path | None = None,
+    *,
+    look: Any = None,
+    forces: bool = True,
+    field: Any = None,
+    frames: int | None = None,
+) -> Scene:
+    """A motion in moving pictures.
+
+    Args:
+        motion: The motion, with its system.
+        path: A file to write: .html (self-contained), .gif, .mp4, .png, .svg, .pdf.
+        look: Hints for drawing, a `Look`; those of the model if left out.
+        forces: Whether forces and reactions are drawn.
+        field: A map on the floor: a `Coverage` of the sprayer, or a `Field`.
+        frames: How many moments; chosen from the length of the run if left out.
+
+    Returns:
+        The scene: `save`, `show`, and in a notebook it shows itself.
+    """
+    from appell.view.stage import scene_of_motion
+
+    scene = scene_of_motion(motion, look, forces, field, frames)
+    if path is not None:
+        scene.save(path)
+    return scene

@@ -1,0 +1,445 @@
+"""From a model or a motion to a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from appell.code.state import names_of, number, unknown
+from appell.errors import AppellError, MissingValueError, ModelError
+from appell.kinematics.mechanics import Mechanics
+from appell.model.body import Body, Particle, RigidBody
+from appell.model.force import Damper, Gravity, Potential
+from appell.model.frame import Vector
+from appell.model.look import Look, Solid
+from appell.model.model import Model
+from appell.model.symbols import key as name_of
+from appell.view import arrows
+from appell.view.anatomy import anatomy
+from appell.view.curves import constraint_curves, path_curves
+from appell.view.parts import Part, along, of_inertia, part, surface, through
+from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
+from appell.view.tracks import Course, Tracks, Values
+
+ROD, GREY = "#8a94a0", "#9aa3ad"
+
+
+def scene_of_model(
+    model: Model, values: Mapping[Any, float] | None, start: Mapping[Any, float] | None, look: Look | None
+) -> Scene:
+    """A model at one state."""
+    if not isinstance(model, Model):
+        raise ModelError(f"draw takes a Model, got {type(model).__name__}; for a Motion use animate.")
+    known = {s.label for s in (*model.parameters, *model.inputs)}
+    numbers = dict(model.values)
+    for name, value in (values or {}).items():
+        label = name_of(name)
+        if label not in known:
+            raise ModelError(unknown(label, sorted(known), f"parameter or input of {model.name!r}"))
+        numbers[label] = number(label, value)
+    missing = [s.label for s in model.parameters if s.label not in numbers]
+    if missing:
+        raise MissingValueError(
+            f"A drawing of {model.name!r} needs numbers for {', '.join(missing)}; write "
+            f"draw(model, values={{{', '.join(f'{name!r}: ...' for name in missing)}}})."
+        )
+    p = np.array([numbers[s.label] for s in model.parameters])
+    state = {label: 0.0 for label in names_of(model)}
+    for name, value in {**model.start, **(start or {})}.items():
+        label = name_of(name)
+        if label in state:
+            state[label] = float(value)
+        elif start and name in start:
+            raise ModelError(unknown(label, list(state), f"state of {model.name!r}"))
+    for quaternion in {e for b in model.bodies if isinstance(b, RigidBody) for e in b.frame.unit_quaternions}:
+        if all(getattr(s, "label", None) in state and state[s.label] == 0 for s in quaternion):
+            state[quaternion[0].label] = 1.0
+    q, v = (np.array([[state[s.label] for s in letters]]) for letters in
+            (model.coordinates, [q.rate for q in model.coordinates]))  # fmt: skip
+    q = _assembled(model, q, p)
+    z = np.array([[state[s.label] for s in model.states]]).reshape(1, -1)
+    w = np.array([[numbers.get(s.label, 0.0) for s in model.inputs]]).reshape(1, -1)
+    course = Course(np.zeros(1), q, v, z, w, p)
+    return _Stage(model, course, look).scene()
+
+
+def _assembled(model: Model, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The nearest configuration on the position constraints; what was given if there is none."""
+    mechanics = Mechanics(model)
+    if not mechanics.position_rows:
+        return q
+    found = q[0].copy()
+    for _ in range(30):
+        c, jacobian = (np.array(e) for e in mechanics.functions["position"](0.0, found, p))
+        if not np.all(np.isfinite(c)) or np.max(np.abs(c)) < 1e-12:
+            break
+        found = found - np.linalg.pinv(jacobian, rcond=1e-9) @ c[:, 0]
+    c = np.array(mechanics.functions["position"](0.0, found, p)[0])
+    return found[None, :] if np.all(np.isfinite(c)) and np.max(np.abs(c)) < 1e-6 else q
+
+
+def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, frames: int | None) -> Scene:
+    """A motion."""
+    from appell.motion.motion import Motion
+
+    if not isinstance(motion, Motion):
+        raise AppellError(f"animate takes a Motion, got {type(motion).__name__}; for a Model use draw.")
+    system = motion.system
+    model = system.model
+    first, last = float(motion.times[0]), float(motion.times[-1])
+    if frames is not None and frames < 2:
+        raise AppellError(f"An animation needs at least 2 frames, got {frames}.")
+    count = frames or int(np.clip(50 * (last - first), 150, max(200, min(1500, 150_000 // len(model.bodies)))))
+    times = np.linspace(first, last, count) if last > first else np.array([first, first + 1e-9])
+    inner = np.clip(times, first, last)
+    states = motion.states(inner)
+    n = len(model.coordinates)
+    try:
+        w = motion.inputs_at(inner) if model.inputs else np.zeros((count, 0))
+    except AppellError:  # loaded from a file: the law is not there
+        w, forces = np.zeros((count, len(model.inputs))), False
+    course = Course(times, states[:, :n], states[:, n : 2 * n], states[:, 2 * n :], w, system.p)
+    stage = _Stage(model, course, look, forces)
+    if forces and motion.stretches and model.rows:
+        stage.reactions = arrows.reactions(motion, stage.tracks)
+    shown = [s.label for s in (*model.coordinates, *model.states)][:14]
+    units = {s.label: s.unit for s in (*model.coordinates, *model.states)}
+    stage.readout = [(label, units[label], stage.tracks.scalar(s))
+                     for label, s in zip(shown, (*model.coordinates, *model.states), strict=False)]  # fmt: skip
+    stage.events = tuple((float(o.t), o.name) for o in motion.occurrences[:200])
+    stage.field = _field(field)
+    return stage.scene()
+
+
+def _field(given: Any) -> Field | None:
+    if given is None or isinstance(given, Field):
+        return given
+    if not all(hasattr(given, name) for name in ("x", "y", "dose")):
+        raise AppellError(f"field= takes a Coverage or a Field, got {type(given).__name__}.")
+    if given.history is None:
+        return Field(given.x, given.y, np.zeros(1), given.dose[None], "sprayed", "l/m²")
+    return Field(given.x, given.y, given.moments, given.history, "sprayed", "l/m²")
+
+
+class _Stage:
+    """Collects what is to be drawn."""
+
+    def __init__(self, model: Model, course: Course, look: Look | None, forces: bool = True) -> None:
+        self.model, self.course, self.forces = model, course, forces
+        self.look = look or getattr(model, "look", None) or Look()
+        self.check_look()
+        self.tracks, self.anatomy = Tracks(model), anatomy(model)
+        self.hidden = set(self.look.hide)
+        self.reactions: list[arrows.Measured] = []
+        self.readout: list[tuple[str, str, int]] = []
+        self.events: tuple[tuple[float, str], ...] = ()
+        self.field: Field | None = None
+        self.span = 1.0
+
+    def check_look(self) -> None:
+        names = [b.name for b in self.model.bodies]
+        for given in (self.look.shapes, self.look.colors):
+            for name in given:
+                if name not in names:
+                    raise ModelError(unknown(name, names, f"body of {self.model.name!r}"))
+
+    def scene(self) -> Scene:
+        tracks, model, found = self.tracks, self.model, self.anatomy
+        bodies = [b for b in model.bodies if b.name not in self.hidden]
+        asked = self._ask(bodies)
+        pairs = [(tracks.point(a), tracks.point(b)) for a, b in (*found.rods, *self.look.rods)]
+        plates = [[tracks.point(e) for e in group] for group in found.plates]
+        anchors = tuple(tracks.point(e) for e in found.anchors)
+        joints = tuple(tracks.point(e) for e in found.joints)
+        springs = self._springs()
+        gravity = sum((f.acceleration for f in model.forces if isinstance(f, Gravity)), Vector({}))
+        down = tracks.vector(gravity)
+        upward = tracks.vector(self.look.up) if self.look.up is not None else None
+        pushes = arrows.forces(model, tracks, self.hidden) if self.forces else []
+        streams = [] if not self.forces else arrows.streams(model, tracks, self.hidden)
+        traced = self._traced(bodies)
+        programmed = {name: tracks.point(v) for name, v in self.look.curves.items()}
+        contacts = [tracks.point(w.contact) for w in found.wheels.values() if w.contact is not None]
+        edges = [tracks.point(e) for _, e, _ in found.edges]
+        spins = [(tracks.point(w.body.center), tracks.scalar(w.radius), tracks.turn(w.body.frame), w.axis)
+                 for w in found.wheels.values() if w.contact is None and w.axis is not None]  # fmt: skip
+        values = tracks.along(self.course)
+        if not all(np.all(np.isfinite(e)) for e in (values.points, values.turns)):
+            raise AppellError(f"A point of {model.name!r} has no finite position; look at the values and the start.")
+        g = values.vectors[down][0]
+        measure = _Measure(values, asked, self._sizes(asked, values))
+        self.span = measure.size
+        solids = self._solids(asked, values, measure.unit)
+        measure.add(solids, values)
+        normal, planar = _plane(np.concatenate([values.points, self._jiggled()], axis=1), measure.size)
+        up, view = self._stand(values, g, upward, normal, planar, bool(found.wheels or found.edges))
+        floor = self._floor(values, up, view, contacts + edges, spins, measure, planar)
+        bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in pairs]
+        coils = {(a, b) for _, kind, a, b in springs if kind == "spring"}
+        bars += [Bar(name, kind, a, b, _thickness(kind, (a, b) in coils) * measure.unit, GREY)
+                 for name, kind, a, b in springs]  # fmt: skip
+        solids += self._plates(plates, values, measure.unit)
+        values, more = arrows.joined(values, self.reactions)
+        drawn = arrows.drawn(pushes + more, values)
+        jets = self._jets(streams, values, measure)
+        followed = -1 if self.field is not None else measure.follow(solids)
+        lines = path_curves(programmed, values)
+        lines += constraint_curves(model, tracks.variables, self.course, values, measure.extent)
+        return Scene(
+            model.name, model.description, values, tuple(solids), tuple(bars), tuple(drawn), tuple(jets),
+            tuple(traced), tuple(lines), anchors, joints, up, view, normal, floor, measure.size, measure.unit, g,
+            (measure.low, measure.high), self.events, tuple(self.readout), self.field, followed,
+        )  # fmt: skip
+
+    def _jiggled(self) -> np.ndarray:
+        """Points at states near the first one, to see in which directions the model can move at all."""
+        c, rng, n = self.course, np.random.default_rng(7), 4
+        first = [np.repeat(e[:1], n, axis=0) for e in (c.q, c.v, c.z, c.w)]
+        first[0] = first[0] + rng.uniform(-0.3, 0.3, first[0].shape)
+        return self.tracks.along(Course(np.repeat(c.times[:1], n), *first, c.p)).points
+
+    def _ask(self, bodies: list[Body]) -> list[dict[str, Any]]:
+        """Tracks of every body: centre, attitude, mass, inertia, points fixed in it, dimensions."""
+        tracks, listed = self.tracks, []
+        for i, body in enumerate(bodies):
+            frame = body.frame if isinstance(body, RigidBody) else self.model.ground
+            wheel = self.anatomy.wheels.get(body)
+            entry: dict[str, Any] = {
+                "body": body, "point": tracks.point(body.center), "turn": tracks.turn(frame), "wheel": wheel,
+                "color": self.look.colors.get(body.name, PALETTE[i % len(PALETTE)]),
+                "mass": tracks.scalar(body.mass), "given": self.look.solids(body.name),
+                "fixed": [tracks.point(e) for e in self.anatomy.fixed.get(body, ())],
+                "edges": [(tracks.point(at), tracks.vector(across)) for b, at, across in self.anatomy.edges
+                          if b is body and across is not None],
+            }  # fmt: skip
+            if isinstance(body, RigidBody):
+                entry["inertia"] = [tracks.scalar(body.inertia[r, c]) for r in range(3) for c in range(3)]
+            if wheel is not None:
+                entry["radius"] = tracks.scalar(wheel.radius)
+            entry["sizes"] = [[tracks.scalar(e) for e in (*s.size, *s.at, *s.axis)] for s in entry["given"]]
+            listed.append(entry)
+        return listed
+
+    def _sizes(self, asked: list[dict[str, Any]], values: Values) -> list[float]:
+        """How large bodies are by what is known of them before a scale is chosen."""
+        found = []
+        for entry in asked:
+            if "radius" in entry:
+                found.append(2 * float(values.scalars[entry["radius"]][0]))
+            for sizes, solid in zip(entry["sizes"], entry["given"], strict=True):
+                found.append(max(abs(float(values.scalars[k][0])) for k in sizes[: len(solid.size)]))
+        return found
+
+    def _solids(self, asked: list[dict[str, Any]], values: Values, unit: float) -> list[Drawn]:
+        heaviest = max((float(values.scalars[e["mass"]][0]) for e in asked), default=1.0) or 1.0
+        solids = []
+        for entry in asked:
+            shapes = self._shapes(entry, values, unit, heaviest)
+            if shapes:
+                body = entry["body"]
+                solids.append(Drawn(body.name, entry["point"], entry["turn"], tuple(shapes), entry["color"]))
+        return solids
+
+    def _shapes(self, entry: dict[str, Any], values: Values, unit: float, heaviest: float) -> list[Part]:
+        body, scalar = entry["body"], values.scalars
+        if entry["given"]:
+            return [_given(s, [float(scalar[k][0]) for k in sizes])
+                    for s, sizes in zip(entry["given"], entry["sizes"], strict=True)]  # fmt: skip
+        mass = float(scalar[entry["mass"]][0])
+        if isinstance(body, Particle):
+            radius = unit * float(np.clip((abs(mass) / heaviest) ** (1 / 3), 0.35, 1.0))
+            return [part("sphere", radius * (0.5 if ", " in body.name else 1.0))]
+        if entry["wheel"] is not None:
+            radius, axis = float(scalar[entry["radius"]][0]), entry["wheel"].axis
+            if axis is None:
+                return [part("ball", radius)]
+            slim = 0.14 if entry["wheel"].contact is not None else 0.4
+            return [part("wheel", radius, slim * radius, axis=np.array([float(e) for e in axis]))]
+        turn, center = values.turns[entry["turn"]][0], values.points[entry["point"]][0]
+        points = np.array([(values.points[k][0] - center) @ turn for k in entry["fixed"]]).reshape(-1, 3)
+        inertia = np.array([float(scalar[k][0]) for k in entry["inertia"]]).reshape(3, 3)
+        if entry["edges"]:
+            return of_inertia(mass, inertia, unit) + self._blades(entry, values, turn, center)
+        if len(points) == 2 and mass > 0:  # a rod of the same inertia about the centre
+            arm = points[1] - points[0]
+            length = np.sqrt(12 * np.linalg.eigvalsh(inertia)[2] / mass)
+            points = np.vstack([points, *(points[0] + s * length / 2 * arm / np.linalg.norm(arm) for s in (-1, 1))])
+        shapes = through(points, unit) if len(points) > 1 else []
+        if mass <= 0 and not shapes:
+            return self._rotor(body, unit)
+        return shapes or of_inertia(mass, inertia, unit)
+
+    def _blades(self, entry: dict[str, Any], values: Values, turn: np.ndarray, center: np.ndarray) -> list[Part]:
+        """Knife edges and axles of little wheels: thin boxes across the direction that is forbidden."""
+        blades = []
+        for at, across in entry["edges"]:
+            y = values.vectors[across][0] @ turn
+            y = y / np.linalg.norm(y)
+            z = np.array([0.0, 0.0, 1.0]) if abs(y[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
+            x = np.cross(y, z)
+            x /= np.linalg.norm(x)
+            length = 0.3 * float(self.span)
+            axes = np.stack([x, y, np.cross(x, y)], axis=1)
+            place = (values.points[at][0] - center) @ turn
+            blades.append(Part("box", (length, 0.06 * length, 0.3 * length), place, axes, color="#38424d"))
+        return blades
+
+    def _rotor(self, body: RigidBody, unit: float) -> list[Part]:
+        """A body of which only the rotation counts, about an axis of its own."""
+        rotation = body.frame.axes.rotation
+        coordinates = set(self.model.coordinates)
+        if (
+            rotation is None
+            or rotation.axis is None
+            or rotation.angle not in {*coordinates, *(-q for q in coordinates)}
+        ):
+            return []
+        return [part("wheel", 1.2 * unit, 0.8 * unit, axis=np.array([float(e) for e in rotation.axis]))]
+
+    def _plates(self, plates: list[list[int]], values: Values, unit: float) -> list[Drawn]:
+        """Corners that are carried along without turning, as plates."""
+        ground, listed = self.tracks.turn(self.model.ground), []
+        for corners in plates:
+            places = np.array([values.points[k][0] for k in corners])
+            shapes = through(places - places[0], unit)
+            listed.append(Drawn("platform", corners[0], ground, tuple(shapes), PALETTE[1]))
+        return listed
+
+    def _springs(self) -> list[tuple[str, str, int, int]]:
+        listed = []
+        for force in self.model.forces:
+            if force.name in self.hidden:
+                continue
+            if isinstance(force, Potential) and force.ends is not None:
+                listed.append((force.name, "spring", *map(self.tracks.point, force.ends)))
+            elif isinstance(force, Damper):
+                listed.append((force.name, "damper", self.tracks.point(force.a), self.tracks.point(force.b)))
+        return listed
+
+    def _traced(self, bodies: list[Body]) -> list[Trace]:
+        given, tracks = self.look.traces, self.tracks
+        if isinstance(given, Mapping):
+            return [
+                Trace(name, tracks.point(e), PALETTE[i % len(PALETTE)]) for i, (name, e) in enumerate(given.items())
+            ]
+        colors = {b.name: self.look.colors.get(b.name, PALETTE[i % len(PALETTE)]) for i, b in enumerate(bodies)}
+        if given is not None:
+            named = {b.name: b for b in bodies}
+            for name in given:
+                if name not in named:
+                    raise ModelError(unknown(name, list(named), f"body of {self.model.name!r}"))
+            return [Trace(name, tracks.point(named[name].center), colors[name]) for name in given]
+        wheels = self.anatomy.wheels
+        free = [b for b in bodies if b not in wheels and ", " not in b.name]
+        chosen = free if len(free) <= 2 else free[-1:]
+        listed = [Trace(b.name, tracks.point(b.center), colors[b.name]) for b in chosen]
+        if len(wheels) <= 2:
+            listed += [Trace(f"contact of {b.name}", tracks.point(w.contact), colors[b.name])
+                       for b, w in wheels.items() if w.contact is not None and b in bodies]  # fmt: skip
+        return listed
+
+    def _stand(
+        self, values: Values, g: np.ndarray, upward: int | None, normal: np.ndarray, planar: bool, rolls: bool
+    ) -> tuple[np.ndarray, str]:
+        """What is up, and from where one looks."""
+        fall = float(np.linalg.norm(g))
+        if upward is not None:
+            up = values.vectors[upward][0]
+            up = up / np.linalg.norm(up)
+        else:
+            up = -g / fall if fall > 0 else normal if planar else np.array([0.0, 0.0, 1.0])
+        if planar and abs(float(up @ normal)) < 1e-6:
+            return up, "front"
+        if planar and not rolls and fall == 0 and self.field is None:
+            return up, "top"
+        return up, "floor" if planar or rolls else "space"
+
+    def _floor(
+        self, values: Values, up: np.ndarray, view: str, touching: list[int],
+        spins: list[tuple[int, int, int, Any]], measure: _Measure, planar: bool,
+    ) -> float | None:  # fmt: skip
+        heights = [float((values.points[k] @ up).min()) for k in touching]
+        for center, radius, turn, axis in spins:
+            across = values.turns[turn][0] @ np.array([float(e) for e in axis])
+            if abs(float(across @ up)) < 0.5:
+                heights.append(float((values.points[center] @ up).min()) - float(values.scalars[radius][0]))
+        if heights:
+            return min(heights)
+        if view == "front":
+            return None
+        lowest = measure.lowest(up)
+        return lowest - (0.0 if planar else 0.06 * measure.extent)
+
+    def _jets(self, streams: list[tuple[str, int, int, int, int]], values: Values, measure: _Measure) -> list[Jet]:
+        jets = []
+        for name, at, velocity, relative, rate in streams:
+            speed = float(np.linalg.norm(values.vectors[relative], axis=1).max())
+            if speed > 0 and float(np.abs(values.scalars[rate]).max()) > 0:
+                reach = 1.0 if self.field is not None else 0.9 * measure.size
+                jets.append(Jet(name, at, velocity, rate, reach / speed, 0.16))
+        return jets
+
+
+class _Measure:
+    """Scales of a scene: `size` of what moves, `extent` of all that it visits, `unit` of small things."""
+
+    def __init__(self, values: Values, asked: list[dict[str, Any]], sizes: list[float]) -> None:
+        points = values.points if values.points.size else np.zeros((1, 1, 3))
+        spread = np.linalg.norm(points - points.mean(axis=0, keepdims=True), axis=2).max()
+        self.low, self.high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
+        visited = float(np.linalg.norm(self.high - self.low))
+        self.size = max(2 * float(spread), *sizes, 0.0) if sizes else 2 * float(spread)
+        if self.size <= 1e-9 * max(visited, 1e-300):
+            self.size = 0.12 * visited or 1.0
+        self.size = max(self.size, 0.03 * visited) if not sizes else self.size
+        self.unit, self.visited, self.solid = 0.035 * self.size, visited, False
+        self.floor = self.size if not sizes and 2 * float(spread) < self.size else 0.0
+
+    @property
+    def extent(self) -> float:
+        return max(self.visited, self.size)
+
+    def add(self, solids: list[Drawn], values: Values) -> None:
+        """Take the shapes into account."""
+        looks = np.unique(np.linspace(0, values.times.size - 1, 40).astype(int))
+        boxes = [(values.points[:, :1].reshape(-1, 3).min(axis=0), values.points[:, :1].reshape(-1, 3).max(axis=0))]
+        for solid in solids:
+            shell = np.concatenate([surface(p).vertices for p in solid.parts])
+            self.solid = self.solid or any(p.kind != "sphere" for p in solid.parts)
+            for k in looks:
+                places = shell @ values.turns[solid.turn][k].T + values.points[solid.point][k]
+                low, high = places.min(axis=0), places.max(axis=0)
+                self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
+                if k == 0:
+                    boxes.append((low, high))
+        lows, highs = (np.array(e) for e in zip(*boxes, strict=True))
+        self.size = max(self.floor, float(np.linalg.norm(highs.max(axis=0) - lows.min(axis=0))))
+
+    def lowest(self, up: np.ndarray) -> float:
+        return float(np.minimum(self.low * up, self.high * up).sum())
+
+    def follow(self, solids: list[Drawn]) -> int:
+        """A body to go with, where the way is long against the size."""
+        return 0 if solids and self.solid and self.visited > 6 * self.size else -1
+
+
+def _thickness(kind: str, coiled: bool) -> float:
+    """Of a spring, or of a damper, which is thin where it stands inside a spring."""
+    return 1.1 if kind == "spring" else 0.4 if coiled else 0.6
+
+
+def _given(solid: Solid, numbers: list[float]) -> Part:
+    n = len(solid.size)
+    size, at, axis = numbers[:n], np.array(numbers[n : n + 3]), np.array(numbers[n + 3 :])
+    turn = np.eye(3) if solid.kind in ("box", "sphere", "ball") else along(axis)
+    return Part(solid.kind, tuple(size), at, turn, color=solid.color)
+
+
+def _plane(points: np.ndarray, size: float) -> tuple[np.ndarray, bool]:
+    """The plane of the ground's axes in which all points stay."""
+    for axis in (2, 1, 0):
+        if np.ptp(points[..., axis]) < 1e-9 * max(size, 1e-300):
+            return np.eye(3)[axis], True
+    return np.array([0.0, 0.0, 1.0]), False

@@ -1,0 +1,149 @@
+"""Animations in a real browser: they move, obey their controls, ask for nothing, and no name can run a script."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import appell as ap
+
+HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror='window.hacked=1'>"
+
+
+def run(model, until=None):
+    return ap.simulate(ap.compile(ap.derive(model)), until=until, points=51, progress=False)
+
+
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pages") / "disk.html"
+    run(ap.library.rolling_disk(), 4.0).animate(path)
+    return path
+
+
+def pixels(seen):
+    picture = seen.page.locator("canvas").screenshot()
+    return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB")).astype(int)
+
+
+def changed(a, b):
+    return int((np.abs(a - b).max(axis=2) > 24).sum())
+
+
+def settled(seen, action):
+    """Do something while paused, and wait until it was drawn."""
+    drawn = seen.page.evaluate("appell.viewers[0].drawn")
+    seen.page.evaluate(action)
+    seen.until(f"appell.viewers[0].drawn > {drawn}")
+    seen.page.wait_for_timeout(150)
+    return pixels(seen)
+
+
+def test_an_animation_moves_and_obeys(seen, disk):
+    seen.open(disk).until("globalThis.appell && appell.viewers.length == 1 && appell.viewers[0].drawn > 2")
+    assert seen.page.evaluate("appell.viewers[0].failed") is None
+    # It plays by itself.
+    first = seen.page.evaluate("appell.viewers[0].course.t")
+    seen.until(f"appell.viewers[0].course.t > {first} + 0.05")
+    seen.picture("rolling-disk")
+    # The button stops it, and nothing is drawn then.
+    seen.page.locator("button.play").click()
+    seen.page.wait_for_timeout(1500)
+    assert not seen.page.evaluate("appell.viewers[0].playing")
+    still = seen.page.evaluate("appell.viewers[0].drawn")
+    seen.page.wait_for_timeout(500)
+    assert seen.page.evaluate("appell.viewers[0].drawn") == still
+    # Scrubbing alone, with the camera settled, changes the picture.
+    before = settled(seen, "appell.viewers[0].seek(0.5)")
+    slider = seen.page.locator("input[type=range]")
+    slider.focus()
+    after = settled(seen, "(() => { const s = document.querySelector('input[type=range]'); s.value = 7500; "
+                          "s.dispatchEvent(new Event('input')); })()")  # fmt: skip
+    assert abs(seen.page.evaluate("appell.viewers[0].course.t") - 3.0) < 0.01
+    assert changed(before, after) > 300
+    # So does the camera, by menu and by mouse, and following a body.
+    top = settled(seen, "appell.viewers[0].stand('top')")
+    assert changed(after, top) > 300
+    box = seen.page.locator("canvas").bounding_box()
+    seen.page.mouse.move(box["x"] + 400, box["y"] + 200)
+    seen.page.mouse.down()
+    seen.page.mouse.move(box["x"] + 500, box["y"] + 300, steps=4)
+    seen.page.mouse.up()
+    seen.page.wait_for_timeout(1500)
+    assert changed(top, pixels(seen)) > 300
+    seen.page.locator("select[title='follow a body']").select_option("-1")
+    seen.page.wait_for_timeout(800)
+    wide = pixels(seen)
+    near = settled(seen, "appell.viewers[0].setFollow(0)")
+    assert changed(wide, near) > 300
+    # Keys and speed.
+    seen.page.locator("canvas").focus()
+    seen.page.keyboard.press("Home")
+    seen.until("appell.viewers[0].course.t == appell.viewers[0].course.first")
+    seen.page.locator("select[title=speed]").select_option("4")
+    assert seen.page.evaluate("appell.viewers[0].speed") == 4
+    # Layers.
+    on = settled(seen, "appell.viewers[0].setLayer('weights', true)")
+    off = settled(seen, "appell.viewers[0].setLayer('weights', false)")
+    assert changed(on, off) > 50
+    assert seen.faults == []
+    assert seen.outside == []
+
+
+def test_no_name_can_run_a_script(seen, tmp_path):
+    q = ap.coordinates("q")
+    m, l = ap.parameters("m l", "kg m")
+    ground = ap.Frame("ground")
+    bob = ap.Particle(HOSTILE, m, ground.rotate("z", q).point(0, -l))
+    push = ap.Force(ground.x, bob, name=HOSTILE)
+    model = ap.Model(
+        ground, q, [bob], [push, ap.Gravity(-9.81 * ground.y, HOSTILE)], name=HOSTILE, description=HOSTILE,
+        values={m: 1.0, l: 1.0}, start={q: 0.5}, until=1.0,
+    )  # fmt: skip
+    run(model).animate(tmp_path / "hostile.html")
+    seen.open(tmp_path / "hostile.html").until("globalThis.appell && appell.viewers[0].drawn > 0")
+    seen.page.evaluate("appell.viewers[0].setLayer('names', true)")
+    seen.page.wait_for_timeout(500)
+    assert seen.page.evaluate("window.hacked") is None
+    assert seen.page.locator(".title strong").inner_text() == HOSTILE
+    assert seen.page.locator("img").count() == 0
+    assert seen.faults == []
+    assert seen.outside == []
+
+
+def test_a_scene_shows_in_a_frame_as_notebooks_have_it(seen, tmp_path):
+    scene = run(ap.library.four_bar(), 2.0).animate()
+    (tmp_path / "notebook.html").write_text("<h1>cell</h1>" + scene._repr_mimebundle_()["text/html"])
+    seen.open(tmp_path / "notebook.html")
+    seen.page.wait_for_timeout(500)
+    frame = seen.page.frames[1]
+    for _ in range(600):
+        if frame.evaluate("globalThis.appell?.viewers?.[0]?.drawn ?? 0") > 1:
+            break
+        seen.page.wait_for_timeout(100)
+    assert frame.evaluate("appell.viewers[0].drawn") > 1
+    assert seen.faults == []
+    assert seen.outside == []
+
+
+def test_fifty_bodies_are_shown(seen, tmp_path):
+    chain = ap.library.pendulum_chain(links=50, mass="points")
+    scene = ap.draw(chain, tmp_path / "chain.html", start={q: 0.05 for q in chain.coordinates})
+    assert len(scene.solids) == 50
+    assert (tmp_path / "chain.html").stat().st_size < 2e6
+    seen.open(tmp_path / "chain.html").until("globalThis.appell && appell.viewers[0].drawn > 0")
+    seen.picture("fifty-pendulums")
+    assert seen.page.evaluate("appell.viewers[0].bodies.length") == 50
+    assert seen.faults == []
+
+
+def test_without_webgl_a_still_is_shown(browser, disk):
+    context = browser.new_context(viewport={"width": 900, "height": 600}, offline=True)
+    context.add_init_script("HTMLCanvasElement.prototype.getContext = () => null;")
+    page = context.new_page()
+    page.goto(disk.as_uri())
+    page.wait_for_selector(".stage img", timeout=30_000)
+    assert page.evaluate("document.querySelector('.stage img').naturalWidth") > 300
+    assert "no WebGL" in page.locator(".note").inner_text()
+    context.close()

@@ -1,0 +1,228 @@
+"""Scenes: what is drawn is where the model says, at the size the model says; files are whole; mistakes are named."""
+
+import shutil
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.view import Field, Look, Solid
+from appell.view.page import data_block, document, scene_data
+
+
+def run(model, until=None, values=None, **more):
+    return ap.simulate(ap.compile(ap.derive(model)).bind(values or {}), until=until, points=51, progress=False, **more)
+
+
+@pytest.fixture(scope="module")
+def disk():
+    return run(ap.library.rolling_disk(), 2.0)
+
+
+@pytest.mark.parametrize("name", ap.library.names())
+def test_every_library_model_can_be_drawn(name):
+    scene = ap.library.model(name).draw()
+    assert scene.solids
+    for solid in scene.solids:
+        assert all(np.all(np.isfinite(p.size)) and min(p.size, default=1) > 0 for p in solid.parts)
+    assert scene.size > 0
+    assert np.isclose(np.linalg.norm(scene.up), 1.0, rtol=1e-12, atol=0)
+
+
+def test_points_are_where_the_motion_says(disk):
+    scene = disk.animate()
+    t = scene.values.times
+    x, y, lean, yaw = (disk.evaluate(s, t) for s in ap.coordinates("x y lean yaw"))
+    r = disk.system.values["r"]
+    center = scene.values.points[scene.solids[0].point]
+    wanted = np.stack(
+        [x + r * np.sin(lean) * np.sin(yaw), y - r * np.sin(lean) * np.cos(yaw), r * np.cos(lean)], axis=1
+    )
+    np.testing.assert_allclose(center, wanted, rtol=0, atol=1e-9)
+
+
+def test_a_wheel_is_as_large_as_its_contact_says_and_rolls(disk):
+    scene = disk.animate()
+    (shape,) = scene.solids[0].parts
+    assert shape.kind == "wheel"
+    assert np.isclose(shape.size[0], 0.26, rtol=1e-12, atol=0)
+    # The material at the contact stands still: velocity of the centre + omega x arm = 0, from the drawn poses.
+    times, places = scene.values.times, scene.values.points[scene.solids[0].point]
+    contact = scene.values.points[scene.traces[0].point]
+    k, step = 50, times[1] - times[0]
+    turns = scene.values.turns[scene.solids[0].turn]
+    rate = (turns[k + 1] - turns[k - 1]) / (2 * step) @ turns[k].T
+    omega = np.array([rate[2, 1], rate[0, 2], rate[1, 0]])
+    velocity = (places[k + 1] - places[k - 1]) / (2 * step)
+    slip = velocity + np.cross(omega, contact[k] - places[k])
+    assert np.linalg.norm(slip) < 0.02 * np.linalg.norm(velocity)
+    assert scene.floor == 0.0
+
+
+def test_spinning_bodies_of_the_sprayer_are_wheels_on_the_floor():
+    scene = ap.library.sprayer().draw()
+    wheels = [s for s in scene.solids if s.name.startswith("wheel")]
+    assert len(wheels) == 4
+    assert all(np.isclose(w.parts[0].size[0], 0.3, rtol=1e-12, atol=0) for w in wheels)
+    assert np.isclose(scene.floor, -0.3, rtol=1e-12, atol=0)
+    assert len(scene.jets) == 4
+
+
+def test_massless_bars_of_a_linkage_are_found():
+    scene = ap.library.four_bar().draw()
+    lengths = [np.linalg.norm(scene.values.points[b.a][0] - scene.values.points[b.b][0]) for b in scene.bars]
+    np.testing.assert_allclose(sorted(lengths), [0.8, 1.0, 2.0], rtol=1e-9, atol=0)
+    ends = scene.values.points[list(scene.anchors)][:, 0]
+    np.testing.assert_allclose(sorted(ends[:, 0]), [0.0, 2.0], rtol=0, atol=1e-9)
+
+
+def test_springs_and_dampers_join_their_ends():
+    kinds = [bar.kind for bar in ap.library.driven_pendulum().draw().bars]
+    assert kinds == ["spring", "damper"]
+
+
+def test_a_constraint_becomes_its_curve():
+    scene = ap.library.arevalo().draw()
+    (curve,) = scene.curves
+    points = np.concatenate(curve.lines)
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1.0, rtol=0, atol=2e-3)
+
+
+def test_the_reaction_arrow_of_a_hanging_bob_is_its_weight():
+    x, y = ap.coordinates("x y", "m")
+    m, l = ap.parameters("m l")
+    ground = ap.Frame("ground")
+    bob = ap.Particle("bob", m, ground.point(x, y))
+    model = ap.Model(
+        ground, (x, y), [bob], [ap.Gravity(-10 * ground.y)], [ap.Holonomic(x**2 + y**2 - l**2, "rod")],
+        values={m: 3.0, l: 2.0}, start={y: -2.0}, until=1.0,
+    )  # fmt: skip
+    scene = run(model).animate()
+    (reaction,) = [a for a in scene.arrows if a.kind == "reaction"]
+    np.testing.assert_allclose(scene.values.vectors[reaction.vector], [[0, 30.0, 0]] * scene.values.times.size,
+                               rtol=0, atol=1e-9)  # fmt: skip
+    assert scene.view == "front"
+    np.testing.assert_allclose(scene.up, [0, 1, 0], rtol=0, atol=1e-12)
+
+
+def test_a_rod_of_given_inertia_is_drawn_as_long_as_it_is():
+    scene = ap.library.pendulum_chain(links=3).draw()
+    for solid in scene.solids:
+        (bar,) = solid.parts
+        assert bar.kind == "capsule"
+        assert np.isclose(bar.size[1], 1.0, rtol=1e-9, atol=0)
+
+
+def test_hints_are_followed():
+    model = ap.library.rolling_disk()
+    r = next(p for p in model.parameters if p.name == "r")
+    ground = model.ground
+    x, y = ap.coordinates("x y")
+    look = Look(
+        shapes={"disk": Solid("box", (r, 2 * r, 0.1))}, traces={"contact": ground.point(x, y)},
+        curves={"line": ground.point(ap.t, 0)}, colors={"disk": "#123456"},
+        rods=[(ground.point(0, 0), ground.point(x, y))],
+    )  # fmt: skip
+    scene = model.draw(look=look)
+    np.testing.assert_allclose(scene.solids[0].parts[0].size, (0.26, 0.52, 0.1), rtol=1e-12, atol=0)
+    assert scene.solids[0].color == "#123456"
+    assert [t.name for t in scene.traces] == ["contact"]
+    assert [c.name for c in scene.curves] == ["line"]
+    assert len(scene.bars) == 1
+
+
+def test_the_coverage_grows_to_the_whole_map():
+    from appell.sprayer import Sprayer, circle, corners, cover, drive, follow_by_linearization, start
+
+    robot, path = Sprayer(corners(sp.pi / 2)), circle()
+    system = drive(robot, path, follow_by_linearization(robot, path, 0.5, 4.0, 4.0))
+    motion = ap.simulate(system, start(system, path), 4.0, points=41, progress=False)
+    whole, grown = cover(robot, motion), cover(robot, motion, maps=8)
+    np.testing.assert_allclose(grown.dose, whole.dose, rtol=1e-9, atol=1e-12)
+    assert np.all(np.diff(grown.history, axis=0) >= 0)
+    assert grown.history.shape[0] == grown.moments.size == 9
+    scene = motion.animate(field=grown)
+    assert scene_data(scene)["field"]["nx"] == whole.x.size
+    assert isinstance(scene.field, Field)
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "gif", "html"])
+def test_files_are_written_whole(disk, tmp_path, ending):
+    scene = disk.animate(frames=12)
+    path = scene.save(tmp_path / f"disk.{ending}", seconds=0.4)
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "gif": b"GIF89a", "html": b"<!doctype html>"}[ending]
+    assert path.read_bytes().startswith(start)
+    assert [p.name for p in tmp_path.iterdir()] == [f"disk.{ending}"]
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="no ffmpeg")
+def test_a_film_is_written(disk, tmp_path):
+    path = disk.animate(frames=8).save(tmp_path / "disk.mp4", seconds=0.3)
+    assert path.read_bytes()[4:8] == b"ftyp"
+
+
+def test_without_ffmpeg_the_message_says_what_to_do(disk, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+    with pytest.raises(ap.AppellError, match="pip install imageio-ffmpeg"):
+        disk.animate(frames=4).save(tmp_path / "disk.mp4", seconds=0.2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_loaded_motion_can_be_animated(disk, tmp_path):
+    disk.save(tmp_path / "disk.nc")
+    loaded = ap.load(tmp_path / "disk.nc", system=disk.system)
+    mine, theirs = (m.animate(frames=9, forces=False).values.points for m in (disk, loaded))
+    np.testing.assert_allclose(theirs, mine, rtol=0, atol=1e-2)
+    with pytest.raises(ap.AppellError, match="load"):
+        ap.load(tmp_path / "disk.nc").animate()
+
+
+def test_mistakes_are_named(disk, tmp_path):
+    model = ap.library.rolling_disk()
+    with pytest.raises(ap.AppellError, match=r"use \.html"):
+        disk.animate(tmp_path / "disk.txt")
+    with pytest.raises(ap.AppellError, match="does not exist"):
+        disk.animate(tmp_path / "no" / "disk.html")
+    with pytest.raises(ap.AppellError, match="for a Model use draw"):
+        ap.animate(model)
+    with pytest.raises(ap.AppellError, match="for a Motion use animate"):
+        ap.draw(disk)
+    with pytest.raises(ap.AppellError, match="wheal"):
+        model.draw(look=Look(shapes={"wheal": Solid("sphere", 1)}))
+    with pytest.raises(ap.AppellError, match="at least 2 frames"):
+        disk.animate(frames=1)
+    with pytest.raises(ap.AppellError, match="covers t"):
+        disk.animate().save(tmp_path / "disk.png", t=99)
+    with pytest.raises(ap.AppellError, match="one moment"):
+        model.draw(tmp_path / "disk.gif")
+    with pytest.raises(ap.AppellError, match="takes a Coverage"):
+        disk.animate(field=3)
+    with pytest.raises(ap.AppellError, match="box needs 3"):
+        Solid("box", 1)
+    with pytest.raises(ap.AppellError, match="one of"):
+        Solid("cube", 1)
+    q = ap.coordinates("q")
+    l = ap.parameters("l")
+    ground = ap.Frame("ground")
+    open_model = ap.Model(ground, q, [ap.Particle("bob", 1, ground.rotate("z", q).point(l, 0))])
+    with pytest.raises(ap.AppellError, match="needs numbers for l"):
+        open_model.draw()
+    assert open_model.draw(values={l: 2.0}).size > 0
+
+
+def test_data_cannot_leave_its_block():
+    text = data_block("x", {"name": "</script><script>alert(1)</script>&\u2028", "bad": float("nan")})
+    assert text.count("<") == 2
+    assert "\u2028" not in text
+    assert '"bad":null' in text
+
+
+def test_pages_let_nothing_in():
+    page = document("<title>", "body", ["1 + 1"], ["p{}"])
+    assert "default-src 'none'" in page
+    assert "&lt;title&gt;" in page
+    assert "unsafe-eval" not in page
+    assert "http://" not in page
+    assert "https://" not in page

@@ -1,0 +1,27 @@
+// Finds the scenes of a page and shows them.
+import { Viewer } from "./viewer.js";
+
+const viewers = [];
+
+function start() {
+  for (const host of document.querySelectorAll("[data-scene]")) {
+    if (host.dataset.started) continue;
+    host.dataset.started = "yes";
+    const scene = JSON.parse(document.getElementById(host.dataset.scene).textContent);
+    const poster = document.getElementById(`${host.dataset.scene}-poster`)?.textContent;
+    const begin = () => viewers.push(new Viewer(host, scene, { poster, play: host.dataset.play !== "no" }));
+    if (host.dataset.lazy) {
+      const seen = new IntersectionObserver((entries) => {
+        if (entries.some((e) => e.isIntersecting)) {
+          seen.disconnect();
+          begin();
+        }
+      }, { rootMargin: "400px" });
+      seen.observe(host);
+    } else begin();
+  }
+}
+
+globalThis.appell = { viewers, start };
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+else start();

@@ -1,0 +1,231 @@
+// Controls of a viewer: made of DOM elements and text, never of markup.
+import * as THREE from "three";
+import { shade } from "./overlays.js";
+
+const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 10];
+
+function element(kind, name, text) {
+  const made = document.createElement(kind);
+  if (name) made.className = name;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function button(text, title, action) {
+  const made = element("button", "", text);
+  made.type = "button";
+  made.title = title;
+  made.setAttribute("aria-label", title);
+  made.addEventListener("click", action);
+  return made;
+}
+
+function select(title, entries, action) {
+  const made = element("select");
+  made.title = title;
+  made.setAttribute("aria-label", title);
+  for (const [value, text] of entries) {
+    const entry = element("option", "", text);
+    entry.value = value;
+    made.append(entry);
+  }
+  made.addEventListener("change", () => action(made.value));
+  return made;
+}
+
+const short = (x) => {
+  const size = Math.abs(x);
+  return size !== 0 && (size < 1e-3 || size >= 1e5) ? x.toExponential(2) : x.toFixed(size < 10 ? 3 : 2);
+};
+
+export class Panel {
+  constructor(viewer, layers) {
+    this.viewer = viewer;
+    const { scene, course, stage, host } = viewer;
+    const title = element("div", "title");
+    title.append(element("strong", "", scene.title), element("span", "", scene.subtitle));
+    stage.append(title);
+    this.names = scene.solids.map((solid) => {
+      const label = element("div", "name", solid.name);
+      stage.append(label);
+      return label;
+    });
+    this.scale = element("div", "ruler");
+    stage.append(this.scale);
+    this.legend(stage, scene);
+    const bar = element("div", "bar");
+    if (course.count > 1) {
+      this.toggle = button("", "play or pause (space)", () => (viewer.playing ? viewer.pause() : viewer.play()));
+      this.toggle.classList.add("play");
+      this.clock = element("output", "clock");
+      this.slider = element("input");
+      Object.assign(this.slider, { type: "range", min: 0, max: 10000, value: 0, title: "time" });
+      this.slider.setAttribute("aria-label", "time");
+      this.slider.addEventListener("input", () => {
+        viewer.pause();
+        viewer.seek(course.first + (this.slider.value / 10000) * (course.last - course.first));
+      });
+      const rail = element("div", "rail");
+      rail.append(this.slider);
+      for (const [t, name] of scene.events) {
+        const mark = element("i");
+        mark.style.left = `${(100 * (t - course.first)) / (course.last - course.first)}%`;
+        mark.title = `${name} at ${short(t)} s`;
+        rail.append(mark);
+      }
+      this.speeds = select("speed", SPEEDS.map((s) => [s, `${s}×`]), (value) => (viewer.speed = Number(value)));
+      bar.append(this.toggle, rail, this.clock, this.speeds);
+      const span = course.last - course.first;
+      const fitting = SPEEDS.filter((s) => span / s >= 3 && span / s <= 30);
+      viewer.speed = span >= 3 && span <= 30 ? 1 : (fitting[0] ?? (span < 3 ? 0.05 : 10));
+      this.speeds.value = viewer.speed;
+    }
+    const views = [["default", "view"], ["oblique", "oblique"], ["front", "front"], ["side", "side"], ["top", "top"]];
+    this.views = select("camera", views, (value) => viewer.stand(value));
+    const bodies = [[-1, "follow: none"], ...scene.solids.map((s, i) => [i, `follow: ${s.name}`])];
+    this.follow = select("follow a body", bodies, (value) => viewer.setFollow(Number(value)));
+    const menu = element("details", "menu");
+    menu.append(element("summary", "", "layers"), this.boxes(viewer, layers));
+    bar.append(this.views, this.follow, menu, button("PNG", "save a still", () => this.still()));
+    if (course.count > 1 && globalThis.MediaRecorder)
+      bar.append(button("video", "record one run to a video file", (event) => this.record(event.target)));
+    bar.append(button("full", "full screen", () => (document.fullscreenElement ? document.exitFullscreen() : host.requestFullscreen())));
+    host.append(bar);
+    if (scene.readout.length) this.reading(stage, scene);
+    host.addEventListener("keydown", (event) => this.key(event));
+    this.sync();
+  }
+
+  boxes(viewer, layers) {
+    const list = element("div", "list");
+    const kinds = { forces: "force", reactions: "reaction", weights: "weight", couples: "couple" };
+    for (const [name, text] of Object.entries(layers)) {
+      const { scene } = viewer;
+      const empty = kinds[name]
+        ? !scene.arrows.some((a) => a.kind === kinds[name])
+        : name === "field" ? !scene.field
+        : ["traces", "jets", "curves"].includes(name) && !scene[name].length;
+      if (empty) continue;
+      const label = element("label", name);
+      const box = element("input");
+      box.type = "checkbox";
+      box.checked = viewer.layers[name].visible;
+      box.dataset.layer = name;
+      box.addEventListener("change", () => viewer.setLayer(name, box.checked));
+      label.append(box, text);
+      list.append(label);
+    }
+    return list;
+  }
+
+  legend(stage, scene) {
+    if (!scene.field) return;
+    const legend = element("div", "legend");
+    const scale = element("span", "scale");
+    const stops = [0, 0.25, 0.5, 0.75, 1].map((s) => `rgb(${shade(s).join(",")})`);
+    scale.style.background = `linear-gradient(90deg, ${stops.join(",")})`;
+    legend.append(`${scene.field.label}  0`, scale, `${short(scene.field.max)} ${scene.field.unit}`);
+    stage.append(legend);
+  }
+
+  reading(stage, scene) {
+    const table = element("details", "reading");
+    table.append(element("summary", "", "values"));
+    const body = element("div", "list");
+    this.cells = scene.readout.map(([label, unit, track]) => {
+      const row = element("div");
+      const value = element("b");
+      row.append(element("span", "", label), value, element("em", "", unit));
+      body.append(row);
+      return [value, track];
+    });
+    table.append(body);
+    this.table = table;
+    stage.append(table);
+  }
+
+  key(event) {
+    const { viewer } = this;
+    if (/INPUT|SELECT/.test(event.target.tagName) && event.key !== " ") return;
+    const { course } = viewer;
+    const step = (course.last - course.first) / 100;
+    if (event.key === " ") viewer.playing ? viewer.pause() : viewer.play();
+    else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+      viewer.pause();
+      viewer.seek(course.t + (event.key === "ArrowRight" ? step : -step));
+    } else if (event.key === "Home") viewer.seek(course.first);
+    else if (event.key === "End") viewer.seek(course.last);
+    else return;
+    event.preventDefault();
+  }
+
+  sync() {
+    const { viewer } = this;
+    if (this.toggle) this.toggle.textContent = viewer.playing ? "❚❚" : "▶";
+    this.follow.value = viewer.follow;
+  }
+
+  update() {
+    const { viewer } = this;
+    const { course } = viewer;
+    if (this.slider) {
+      const share = (course.t - course.first) / (course.last - course.first);
+      this.slider.value = Math.round(10000 * share);
+      this.clock.textContent = `${course.t.toFixed(2)} s`;
+    }
+    if (this.table?.open) for (const [cell, track] of this.cells) cell.textContent = short(course.scalar(track));
+    if (this.step !== viewer.step) {
+      this.step = viewer.step;
+      this.scale.textContent = `grid ${Number(viewer.step.toPrecision(2))} m`;
+    }
+    const shown = viewer.layers.names.visible;
+    const place = new THREE.Vector3();
+    this.names.forEach((label, i) => {
+      label.hidden = !shown;
+      if (!shown) return;
+      place.copy(viewer.bodies[i].position).project(viewer.camera);
+      label.style.left = `${50 + 50 * place.x}%`;
+      label.style.top = `${50 - 50 * place.y}%`;
+      label.hidden = place.z > 1;
+    });
+  }
+
+  offer(url, ending) {
+    const link = element("a");
+    link.href = url;
+    link.download = `${this.viewer.scene.title.replace(/[^\w-]+/g, "-") || "scene"}.${ending}`;
+    link.click();
+  }
+
+  still() {
+    this.viewer.render();
+    this.offer(this.viewer.renderer.domElement.toDataURL("image/png"), "png");
+  }
+
+  record(source) {
+    const { viewer } = this;
+    if (this.recorder) return this.recorder.stop();
+    const kind = ["video/mp4", "video/webm"].find((e) => MediaRecorder.isTypeSupported(e));
+    const chunks = [];
+    this.recorder = new MediaRecorder(viewer.renderer.domElement.captureStream(30), { mimeType: kind });
+    this.recorder.ondataavailable = (event) => chunks.push(event.data);
+    this.recorder.onstop = () => {
+      this.recorder = undefined;
+      viewer.loop = true;
+      source.textContent = "video";
+      const url = URL.createObjectURL(new Blob(chunks, { type: kind }));
+      this.offer(url, kind.slice(6));
+      setTimeout(() => URL.revokeObjectURL(url), 10000);
+    };
+    source.textContent = "stop";
+    viewer.loop = false;
+    viewer.seek(viewer.course.first);
+    viewer.play();
+    this.recorder.start();
+    const wait = setInterval(() => {
+      if (viewer.playing) return;
+      clearInterval(wait);
+      if (this.recorder) this.recorder.stop();
+    }, 200);
+  }
+}

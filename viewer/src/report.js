@@ -1,0 +1,47 @@
+// Formulas of a page by Temml, plots by Plotly (loaded before as a script of its own).
+import temml from "temml";
+
+const failed = [];
+
+function formulas() {
+  for (const node of document.querySelectorAll("[data-tex]")) {
+    const text = node.textContent;
+    try {
+      temml.render(text, node, { displayMode: node.dataset.tex === "block", throwOnError: true, wrap: "none" });
+      node.classList.add("typeset");
+    } catch (error) {
+      failed.push(String(error));
+      node.textContent = text;
+      node.classList.add("source");
+    }
+  }
+}
+
+function dressed(spec, dark) {
+  const ink = dark ? "#d8dee4" : "#30363d";
+  const lines = dark ? "#39424c" : "#e3e7eb";
+  const layout = structuredClone(spec.layout);
+  Object.assign(layout, { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, size: 13 } });
+  for (const [name, axis] of Object.entries(layout))
+    if (/^[xy]axis/.test(name)) Object.assign(axis, { gridcolor: lines, zerolinecolor: lines, linecolor: lines });
+  return layout;
+}
+
+function plots() {
+  const wish = matchMedia("(prefers-color-scheme: dark)");
+  for (const host of document.querySelectorAll("[data-plot]")) {
+    const spec = JSON.parse(document.getElementById(host.dataset.plot).textContent);
+    const config = { responsive: true, displaylogo: false };
+    globalThis.Plotly.newPlot(host, spec.data, dressed(spec, wish.matches), config);
+    wish.addEventListener("change", () => globalThis.Plotly.react(host, spec.data, dressed(spec, wish.matches), config));
+  }
+}
+
+function start() {
+  formulas();
+  if (globalThis.Plotly) plots();
+  globalThis.appellReport = { failed };
+}
+
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+else start();

@@ -1,0 +1,409 @@
+// A scene on a canvas, with controls. Draws only when something changed.
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { Course } from "./data.js";
+import { Panel } from "./panel.js";
+import { Field, Jet, Trace, curve } from "./overlays.js";
+import { Arrow, Bar, material, shape } from "./solids.js";
+
+const LAYERS = {
+  traces: "paths", forces: "forces", reactions: "reactions", weights: "weights", couples: "couples",
+  jets: "streams", curves: "curves", field: "map", axes: "axes", names: "names",
+};
+const SHOWN = { traces: true, forces: true, reactions: false, weights: false, couples: false, jets: true, curves: true,
+  field: true, axes: false, names: false };
+
+function lattice(count, step) {
+  // Lines of single cells: long ones that pass behind the camera are lost by some drivers.
+  const half = (count * step) / 2;
+  const places = [];
+  for (let i = 0; i <= count; i++)
+    for (let j = 0; j < count; j++) {
+      const [a, b, c] = [i * step - half, j * step - half, (j + 1) * step - half];
+      places.push(a, 0, b, a, 0, c, b, 0, a, c, 0, a);
+    }
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
+  const fill = new THREE.LineBasicMaterial({ color: 0x808a94, transparent: true, opacity: 0.22, depthWrite: false });
+  return new THREE.LineSegments(geometry, fill);
+}
+
+export class Viewer {
+  constructor(host, scene, options = {}) {
+    this.host = host;
+    this.scene = scene;
+    this.course = new Course(scene);
+    this.dirty = true;
+    this.drawn = 0;
+    this.playing = false;
+    this.loop = true;
+    this.speed = 1;
+    this.follow = -1;
+    this.parts = [];
+    host.classList.add("appell");
+    host.replaceChildren();
+    this.stage = document.createElement("div");
+    this.stage.className = "stage";
+    host.append(this.stage);
+    try {
+      this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    } catch (error) {
+      this.poster(options.poster);
+      return;
+    }
+    this.build();
+    this.panel = new Panel(this, LAYERS);
+    this.observe();
+    this.stand();
+    if (scene.follow >= 0) this.setFollow(scene.follow);
+    this.seek(this.course.first);
+    if (this.course.count > 1 && options.play !== false) this.play();
+    this.tick = this.tick.bind(this);
+    requestAnimationFrame(this.tick);
+  }
+
+  poster(source) {
+    this.failed = true;
+    const note = document.createElement("p");
+    note.className = "note";
+    note.textContent = "This browser has no WebGL, so that only a still is shown.";
+    if (source) {
+      const picture = document.createElement("img");
+      picture.src = source;
+      picture.alt = this.scene.title;
+      this.stage.append(picture);
+    }
+    this.stage.append(note);
+  }
+
+  build() {
+    const { renderer, scene, course } = this;
+    renderer.shadowMap.enabled = true;
+    renderer.shadowMap.type = THREE.PCFShadowMap;
+    renderer.toneMapping = THREE.NeutralToneMapping;
+    this.stage.append(renderer.domElement);
+    renderer.domElement.tabIndex = 0;
+    renderer.domElement.setAttribute("aria-label", `animation of ${scene.title}`);
+    this.world = new THREE.Scene();
+    this.up = new THREE.Vector3().fromArray(scene.up);
+    this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 1000);
+    this.camera.up.copy(this.up);
+    this.controls = new OrbitControls(this.camera, renderer.domElement);
+    this.controls.enableDamping = true;
+    this.controls.dampingFactor = 0.12;
+    this.controls.addEventListener("change", () => this.touch());
+    this.layers = Object.fromEntries(Object.keys(LAYERS).map((name) => [name, new THREE.Group()]));
+    const few = scene.arrows.filter((a) => a.kind === "reaction").length <= 4;
+    for (const [name, group] of Object.entries(this.layers)) {
+      group.visible = SHOWN[name] || (name === "reactions" && few);
+      this.world.add(group);
+    }
+    this.lights();
+    this.ground();
+    this.bodies = scene.solids.map((data) => this.body(data));
+    for (const data of scene.bars) this.add(new Bar(data, course));
+    for (const data of scene.traces) this.add(new Trace(data, course), this.layers.traces);
+    for (const data of scene.jets) this.add(new Jet(data, course, scene), this.layers.jets);
+    for (const data of scene.curves) this.layers.curves.add(curve(data, scene.extent));
+    const layer = { force: "forces", reaction: "reactions", weight: "weights", couple: "couples" };
+    for (const data of scene.arrows)
+      this.add(new Arrow(data, course, 0.55 * scene.size, 0.4 * scene.unit), this.layers[layer[data.kind]]);
+    this.pins();
+    if (scene.field) this.add(new Field(scene.field, course, scene.floor ?? 0), this.layers.field);
+    this.theme();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.theme());
+  }
+
+  add(part, group = this.world) {
+    this.parts.push(part);
+    group.add(part.object);
+  }
+
+  body(data) {
+    const object = new THREE.Group();
+    for (const part of data.parts) object.add(shape(part, data.color));
+    this.world.add(object);
+    const axes = new THREE.AxesHelper(0.25 * this.scene.size);
+    this.layers.axes.add(axes);
+    const update = () => {
+      this.course.point(data.point, object.position);
+      this.course.turn(data.turn, object.quaternion);
+      axes.position.copy(object.position);
+      axes.quaternion.copy(object.quaternion);
+    };
+    this.parts.push({ object, update });
+    return object;
+  }
+
+  pins() {
+    // Anchors in the ground and joints.
+    const { scene } = this;
+    const put = (track, geometry, color) => {
+      const object = new THREE.Mesh(geometry, material(color));
+      object.castShadow = true;
+      this.add({ object, update: () => this.course.point(track, object.position) });
+      return object;
+    };
+    for (const track of scene.anchors) {
+      const object = put(track, new THREE.CylinderGeometry(0.5 * scene.unit, 1.1 * scene.unit, 1.1 * scene.unit, 32), 0x4a545e);
+      object.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.up);
+      put(track, new THREE.SphereGeometry(0.62 * scene.unit, 24, 16), 0x2b333b);
+    }
+    for (const track of scene.joints) put(track, new THREE.SphereGeometry(0.58 * scene.unit, 24, 16), 0x2b333b);
+  }
+
+  lights() {
+    const { scene } = this;
+    const sky = new THREE.HemisphereLight(0xffffff, 0xa8a39a, 2.3);
+    sky.position.copy(this.up);
+    this.sun = new THREE.DirectionalLight(0xffffff, 2.4);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.radius = 4;
+    this.sun.shadow.bias = -0.0004;
+    this.sun.shadow.normalBias = 0.02 * scene.unit;
+    const fill = new THREE.DirectionalLight(0xdfe9ff, 0.7);
+    const [x, y] = this.level();
+    this.light = new THREE.Vector3().addScaledVector(this.up, 1.6).addScaledVector(x, 0.7).addScaledVector(y, -0.9);
+    if (scene.view === "front") this.light.addScaledVector(new THREE.Vector3().fromArray(scene.normal), 1.5);
+    fill.position.copy(this.light).negate().addScaledVector(this.up, 3);
+    this.world.add(sky, this.sun, this.sun.target, fill);
+  }
+
+  level() {
+    // Two directions across `up`.
+    const first = Math.abs(this.up.x) < 0.9 ? new THREE.Vector3(1, 0, 0) : new THREE.Vector3(0, 1, 0);
+    const x = first.addScaledVector(this.up, -first.dot(this.up)).normalize();
+    return [x, new THREE.Vector3().crossVectors(this.up, x)];
+  }
+
+  ground() {
+    const { scene } = this;
+    if (scene.floor === null) return;
+    const span = 3 * scene.extent;
+    this.floor = new THREE.Group();
+    const plane = new THREE.Mesh(
+      new THREE.CircleGeometry(span, 96),
+      new THREE.MeshStandardMaterial({ roughness: 0.95, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }),
+    );
+    plane.receiveShadow = true;
+    this.plane = plane;
+    this.floor.add(plane);
+    this.floor.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), this.up);
+    const middle = new THREE.Vector3().fromArray(scene.center);
+    middle.addScaledVector(this.up, scene.floor - middle.dot(this.up));
+    this.floor.position.copy(middle);
+    this.world.add(this.floor);
+  }
+
+  ruled() {
+    // A grid of round steps about what is seen: on the floor, or behind a plane.
+    const { scene } = this;
+    const span = this.follow >= 0 ? 5 * scene.size : scene.extent;
+    const step = [1, 2, 5, 10].map((k) => k * 10 ** Math.floor(Math.log10(span / 12))).find((s) => span / s <= 16);
+    if (this.step === step) return;
+    this.step = step;
+    if (this.grid) this.world.remove(this.grid);
+    this.grid = lattice(60, step);
+    this.across = scene.floor === null ? new THREE.Vector3().fromArray(scene.normal) : this.up.clone();
+    this.grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.across);
+    this.world.add(this.grid);
+  }
+
+  placeGrid(target) {
+    this.ruled();
+    const { scene, across, step, grid } = this;
+    const inverse = grid.quaternion.clone().invert();
+    const local = target.clone().applyQuaternion(inverse);
+    const height = scene.floor === null
+      ? target.dot(across) - 0.25 * scene.size
+      : scene.floor + 0.01 * step;
+    local.set(step * Math.round(local.x / step), height, step * Math.round(local.z / step));
+    grid.position.copy(local.applyQuaternion(grid.quaternion));
+  }
+
+  theme() {
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    this.host.classList.toggle("dark", dark);
+    const back = new THREE.Color(dark ? 0x1b2026 : 0xf3f5f7);
+    this.world.background = back;
+    if (this.plane) {
+      this.plane.material.color.set(dark ? 0x232a31 : 0xe9ecef);
+      this.world.fog = new THREE.Fog(back, 4 * this.scene.extent, 9 * this.scene.extent);
+    }
+    this.touch();
+  }
+
+  // Camera.
+
+  distance(way, middle) {
+    // From how far all corners are seen: of everything, or, when following, of what moves by itself.
+    const { low, high, size } = this.scene;
+    const tan = Math.tan((this.camera.fov * Math.PI) / 360);
+    const right = new THREE.Vector3().crossVectors(this.up, way);
+    if (right.length() < 1e-3) right.copy(this.level()[0]);
+    right.normalize();
+    const over = new THREE.Vector3().crossVectors(way, right);
+    let far = 0;
+    for (let k = 0; k < 8; k++) {
+      const corner = new THREE.Vector3();
+      const signs = [k & 1, (k >> 1) & 1, (k >> 2) & 1];
+      if (this.follow >= 0) corner.fromArray(signs.map((s) => (s - 0.5) * 1.1 * size));
+      else corner.fromArray(signs.map((s, i) => (s ? high[i] : low[i]))).sub(middle);
+      const wide = Math.abs(corner.dot(right)) / (tan * this.camera.aspect);
+      const tall = Math.abs(corner.dot(over)) / tan;
+      far = Math.max(far, 1.1 * Math.max(wide, tall) + corner.dot(way));
+    }
+    return Math.max(far, 1e-6);
+  }
+
+  stand(name = "default") {
+    const { scene } = this;
+    const [x, y] = this.level();
+    const normal = new THREE.Vector3().fromArray(scene.normal);
+    const ways = {
+      front: scene.view === "front" ? normal : y.clone().negate().addScaledVector(this.up, 0.05),
+      side: scene.view === "front" ? new THREE.Vector3().crossVectors(this.up, normal) : x.clone().addScaledVector(this.up, 0.05),
+      top: this.up.clone().addScaledVector(y, -0.002),
+      oblique: new THREE.Vector3().addScaledVector(y, -1).addScaledVector(x, 0.55).addScaledVector(this.up, 0.62),
+    };
+    if (scene.view === "front")
+      ways.oblique = normal.clone().addScaledVector(this.up, 0.35).addScaledVector(new THREE.Vector3().crossVectors(this.up, normal), 0.5);
+    const chosen = name === "default" ? { front: "front", top: "top", floor: "oblique", space: "oblique" }[scene.view] : name;
+    const way = ways[chosen].normalize();
+    const middle = this.middle();
+    const fit = this.distance(way, middle);
+    this.controls.target.copy(middle);
+    this.camera.position.copy(middle).addScaledVector(way, fit);
+    this.camera.near = fit / 200;
+    this.camera.far = fit * 20 + 10 * scene.extent;
+    this.camera.updateProjectionMatrix();
+    this.controls.update();
+    this.touch();
+  }
+
+  middle() {
+    if (this.follow >= 0) return this.course.point(this.scene.solids[this.follow].point, new THREE.Vector3());
+    return new THREE.Vector3().fromArray(this.scene.center);
+  }
+
+  setFollow(number) {
+    this.follow = number;
+    this.last = this.middle();
+    this.stand();
+    this.panel?.sync();
+  }
+
+  // Time.
+
+  seek(t) {
+    this.course.seek(t);
+    this.touch();
+  }
+
+  play() {
+    if (this.course.count < 2 || this.failed) return;
+    if (this.course.t >= this.course.last) this.course.seek(this.course.first);
+    this.playing = true;
+    this.before = undefined;
+    this.panel.sync();
+  }
+
+  pause() {
+    this.playing = false;
+    this.panel?.sync();
+  }
+
+  setLayer(name, on) {
+    this.layers[name].visible = on;
+    this.touch();
+  }
+
+  touch() {
+    this.dirty = true;
+  }
+
+  observe() {
+    const fit = () => {
+      const { clientWidth: width, clientHeight: height } = this.stage;
+      if (!width || !height) return;
+      this.renderer.setPixelRatio(Math.min(devicePixelRatio, this.cheap ? 1 : 2));
+      this.renderer.setSize(width, height, false);
+      const turned = this.camera.aspect !== width / height;
+      this.camera.aspect = width / height;
+      this.camera.updateProjectionMatrix();
+      if (turned && !this.placed) this.stand();
+      this.placed = true;
+      this.touch();
+    };
+    this.refit = fit;
+    new ResizeObserver(fit).observe(this.stage);
+    this.visible = true;
+    new IntersectionObserver((seen) => (this.visible = seen[seen.length - 1].isIntersecting)).observe(this.host);
+    fit();
+  }
+
+  tick(now) {
+    requestAnimationFrame(this.tick);
+    if (!this.visible) {
+      this.before = undefined;
+      return;
+    }
+    this.controls.update();
+    if (this.playing) {
+      if (this.before !== undefined) {
+        const step = Math.min(0.25, (now - this.before) / 1000);
+        let t = this.course.t + this.speed * step;
+        if (t >= this.course.last) {
+          if (this.loop) t = this.course.first;
+          else this.pause();
+        }
+        this.seek(t);
+        this.judge(step);
+      }
+      this.before = now;
+    }
+    if (this.dirty) this.render();
+  }
+
+  judge(step) {
+    // Where frames are slow, shadows and fine pixels go.
+    this.slow = (this.slow ?? 0) * 0.9 + step * 0.1;
+    if (!this.cheap && this.drawn > 30 && this.slow > 0.055) {
+      this.cheap = true;
+      this.sun.shadow.mapSize.set(1024, 1024);
+      this.sun.shadow.map?.dispose();
+      this.sun.shadow.map = null;
+      this.renderer.shadowMap.type = THREE.BasicShadowMap;
+      this.refit();
+    }
+  }
+
+  render() {
+    this.dirty = false;
+    for (const part of this.parts) if (part.object.parent.visible) part.update();
+    if (this.follow >= 0) {
+      const here = this.middle();
+      const step = here.clone().sub(this.last);
+      this.camera.position.add(step);
+      this.controls.target.add(step);
+      this.last = here;
+    }
+    const reach = this.follow >= 0 ? 2.5 * this.scene.size : 1.25 * this.scene.reach;
+    const target = this.middle();
+    this.placeGrid(target);
+    this.sun.target.position.copy(target);
+    this.sun.position.copy(target).addScaledVector(this.light, 2 * reach);
+    const eye = this.sun.shadow.camera;
+    if (eye.right !== reach) {
+      eye.left = eye.bottom = -reach;
+      eye.right = eye.top = reach;
+      eye.near = 0.1 * reach;
+      eye.far = 9 * reach;
+      eye.updateProjectionMatrix();
+    }
+    this.renderer.render(this.world, this.camera);
+    this.drawn += 1;
+    this.panel.update();
+  }
+}
