@@ -71,11 +71,11 @@ class Layout:
             found[f"{name}.end"] = ("run",), (n,), np.float64, np.nan
         found["outcome"] = ("run",), (n,), np.int8, -1
         found["end"] = ("run",), (n,), np.float64, np.nan
-        found["steps"] = ("run",), (n,), np.int64, 0
+        found["steps"] = ("run",), (n,), np.int64, -1
         found["lane"] = ("run",), (n,), np.int8, -1
         if e:
             found["event_time"] = ("run", "event"), (n, e), np.float64, np.nan
-            found["event_count"] = ("run", "event"), (n, e), np.int32, 0
+            found["event_count"] = ("run", "event"), (n, e), np.int32, -1
         return found
 
 
@@ -161,7 +161,9 @@ class ZarrStore:
                 array.attrs["units"] = layout.units.get(name.removesuffix(".end"), "")
             whole = {"t": layout.grid, "run": np.arange(layout.runs), **layout.columns}
             for name, values in whole.items():
-                array = group.create_array(name, shape=values.shape, chunks=values.shape, dtype=values.dtype)
+                array = group.create_array(
+                    name, shape=values.shape, chunks=values.shape, dtype=values.dtype, fill_value=None
+                )
                 array.attrs["_ARRAY_DIMENSIONS"] = ["t" if name == "t" else "run"]
                 array[:] = values
             group.attrs["appell"] = json.dumps(about, sort_keys=True)
@@ -181,8 +183,8 @@ class ZarrStore:
         differ = [name for name, value in parts.items() if stored["parts"].get(name) != value]
         if differ:
             raise StoreError(
-                f"{self.path} holds another study: {', '.join(differ)} {'is' if len(differ) == 1 else 'are'} not as "
-                "before. Continue with the settings it was begun with, or give another name."
+                f"{self.path} holds another study, which differs in: {', '.join(differ)}. "
+                "Continue with the settings it was begun with, or give another name."
             )
         self.layout.chunk = int(stored["chunk"])
         self._group = zarr.open_group(str(self.path), mode="r+", zarr_format=2)

@@ -218,7 +218,7 @@ def assembled(
     import xarray
 
     if path is not None:
-        data = xarray.open_zarr(path, consolidated=True, chunks=None)
+        data = xarray.open_zarr(path, consolidated=True, chunks=None, mask_and_scale=False)
     else:
         arrays = {
             name: (dims, read(name), {"units": layout.units.get(name.removesuffix(".end"), "")})
@@ -254,7 +254,7 @@ def open_study(path: str | Path) -> Study:
     if not path.is_dir():
         raise StoreError(f"There is no study {path}.")
     read_about(path)
-    with xarray.open_zarr(path, consolidated=True, chunks=None) as data:
+    with xarray.open_zarr(path, consolidated=True, chunks=None, mask_and_scale=False) as data:
         info = json.loads(data.attrs["appell"])
     failures: dict[int, dict[str, Any]] = {}
     reasons: dict[str, int] = {}

@@ -1,0 +1,122 @@
+"""`appell sweep MODEL`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from appell.cli.app import JsonOption, ModelArgument, SetOption, app
+from appell.cli.case import read_case, read_settings
+from appell.cli.output import PICTURES, errors, print_table, say
+from appell.errors import ModelError
+
+EXAMPLE = "--over m=0.5:1.5:11, --over m=1,2,5, --over lean=uniform(0,0.2), --over m=normal(1,0.1)"
+INTERRUPTED = 130
+
+
+@app.command()
+def sweep(
+    name: ModelArgument,
+    over: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=VALUES",
+            help="What to vary: 1,2,5 or first:last:count, or uniform(a,b), normal(mean,sd), loguniform(a,b).",
+        ),
+    ],
+    runs: Annotated[int | None, typer.Option(help="How many samples are drawn from distributions.")] = None,
+    sampling: Annotated[str, typer.Option(help="random, latin or sobol.")] = "random",
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    settings: SetOption = None,
+    until: Annotated[float | None, typer.Option(help="End time in seconds.")] = None,
+    method: Annotated[str, typer.Option(help="auto, dop853, or a method of `appell run`.")] = "auto",
+    rtol: Annotated[float, typer.Option(help="Tolerance, relative and absolute.")] = 1e-9,
+    points: Annotated[int, typer.Option(help="Times of the table.")] = 101,
+    out: Annotated[Path | None, typer.Option(help="Append the results to this folder: study.zarr.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in that folder.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw the bands of the coordinates: .png .svg .pdf.")] = None,
+    chunk: Annotated[int | None, typer.Option(help="Runs of one chunk.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads; one for each core if left out.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make many runs of a model: grids and samples of parameters and starts."""
+    with errors(as_json):
+        case = read_case(name)
+        values, start = read_settings(case, settings)
+        varied = dict(_varied(item) for item in over)
+        if len(varied) < len(over):
+            raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")
+        if plot is not None and plot.suffix not in PICTURES:
+            raise ModelError(f"Cannot draw {plot.name!r}: use .png, .svg or .pdf.")
+        from appell.code.system import compile
+        from appell.ensemble.sweep import sweep as make
+        from appell.formulation.abstract import derive
+
+        system = compile(derive(case.model, case.formulation)).bind(values)
+        begin = {**case.model.start, **start} if start else None
+        study = make(
+            system, varied, runs=runs, sampling=sampling, seed=seed, start=begin, until=until, method=method, rtol=rtol,
+            points=points, events=case.events, outputs=case.outputs, out=out, resume=resume, chunk=chunk,
+            workers=workers,
+        )  # fmt: skip
+        if plot is not None:
+            study.plot(path=plot)
+        last = {label: _spread(study, label) for label in study.info["columns"]}
+        failures = study.failures.to_dict("records")
+        if as_json:
+            say({
+                **study.info, "runs": len(study), "complete": study.complete, "outcomes": study.outcomes,
+                "failures": failures, "final": last, "out": None if out is None else str(out),
+            })  # fmt: skip
+        else:
+            print(study.summary())
+            rows = [[label, *(f"{value:.9g}" for value in spread.values())] for label, spread in last.items()]
+            print_table("", ["at the end", "mean", "deviation", "least", "median", "greatest"], rows)
+            if out is not None:
+                print(f"wrote {out}")
+            if plot is not None:
+                print(f"wrote {plot}")
+            if not study.complete:
+                print("interrupted" + (f"; go on with --out {out} --resume" if out is not None else ""))
+    if not study.complete:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _spread(study: Any, label: str) -> dict[str, float]:
+    """Statistics of the values at the end of the runs that ended as wished."""
+    import numpy as np
+
+    values = study[f"{label}.end"].values[study.ok]
+    if not values.size:
+        return dict.fromkeys(("mean", "deviation", "least", "median", "greatest"), float("nan"))
+    deviation = values.std(ddof=1) if values.size > 1 else 0.0
+    found = (values.mean(), deviation, values.min(), np.median(values), values.max())
+    return dict(zip(("mean", "deviation", "least", "median", "greatest"), map(float, found), strict=True))
+
+
+def _varied(item: str) -> tuple[str, Any]:
+    """A name and what it is varied over."""
+    name, separator, text = item.partition("=")
+    label, text = name.strip().replace("'", ".rate"), text.strip()
+    if not separator or not label or not text:
+        raise ModelError(f"--over takes NAME=VALUES: {EXAMPLE}; got {item!r}.")
+    called = re.fullmatch(r"(\w+)\((.*)\)", text)
+    try:
+        if called:
+            from appell.ensemble.design import LogUniform, Normal, Uniform
+
+            kinds = {"uniform": Uniform, "normal": Normal, "loguniform": LogUniform}
+            return label, kinds[called[1].lower()](*(float(e) for e in called[2].split(",")))
+        if ":" in text:
+            import numpy as np
+
+            first, last, count = text.split(":")
+            return label, np.linspace(float(first), float(last), int(count))
+        return label, [float(e) for e in text.split(",") if e.strip()]
+    except (KeyError, ValueError, TypeError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"--over takes NAME=VALUES: {EXAMPLE}; got {item!r}.") from None

@@ -1,0 +1,205 @@
+"""Studies on disk: killed, interrupted, damaged, full; continued they are what an uninterrupted sweep gives."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import appell as ap
+from appell.cli import app
+from appell.ensemble import Uniform, open_study
+from appell.ensemble.store import JOURNAL, StoreError, read_journal
+
+OVER = {"q1": Uniform(-1, 1), "l": [0.8, 1.2]}
+OPTIONS = {"runs": 60, "seed": 5, "until": 4.0, "points": 6, "chunk": 8}
+COMMAND = (
+    "sweep pendulum-chain --over q1=uniform(-1,1) --over l=0.8,1.2 --runs 60 --seed 5 --until 4 --points 6 "
+    "--chunk 8 --workers 1"
+).split()
+PROGRAM = "from appell.cli import main; main()"
+
+
+@pytest.fixture(scope="module")
+def system():
+    return ap.compile(ap.derive(ap.library.pendulum_chain(3))).bind()
+
+
+@pytest.fixture(scope="module")
+def whole(system):
+    """What an uninterrupted sweep gives."""
+    return ap.sweep(system, OVER, **OPTIONS)
+
+
+def assert_equal(study, whole):
+    assert study.complete
+    assert set(study.dataset.variables) == set(whole.dataset.variables)
+    for name in whole.dataset.variables:
+        np.testing.assert_array_equal(study.dataset[name].values, whole.dataset[name].values, err_msg=str(name))
+
+
+def started(path, *more):
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *COMMAND, "--out", str(path), *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for_chunks(path, count, process):
+    deadline = time.monotonic() + 120
+    while not (path / JOURNAL).exists() or (path / JOURNAL).read_text().count("\n") < count:
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_a_study_on_disk_is_the_one_in_memory(system, whole, tmp_path):
+    study = ap.sweep(system, OVER, **OPTIONS, out=tmp_path / "study.zarr")
+    assert_equal(study, whole)
+    assert_equal(open_study(tmp_path / "study.zarr"), whole)
+    again = ap.sweep(system, OVER, **OPTIONS, out=tmp_path / "study.zarr", resume=True)
+    assert_equal(again, whole)
+
+
+def test_kill_9_in_the_middle_and_resume(whole, tmp_path):
+    path = tmp_path / "study.zarr"
+    process = started(path)
+    wait_for_chunks(path, 3, process)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    before = len(read_journal(path))
+    assert 3 <= before < 15
+    with open(path / JOURNAL, "a") as journal:
+        journal.write('0123456789abcdef {"chunk": 14, "torn')  # as a power cut leaves it
+    done = CliRunner().invoke(app, [*COMMAND, "--out", str(path), "--resume"])
+    assert done.exit_code == 0, done.output
+    assert_equal(open_study(path), whole)
+    assert len(read_journal(path)) == 15
+
+
+def test_an_interrupt_from_the_keyboard_keeps_what_is_done(whole, tmp_path):
+    path = tmp_path / "study.zarr"
+    process = started(path)
+    wait_for_chunks(path, 2, process)
+    process.send_signal(signal.SIGINT)
+    said, complained = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("it was finished before it heard the keyboard")
+    assert process.returncode == 130, complained
+    assert "--resume" in said
+    partial = open_study(path)
+    assert not partial.complete
+    assert partial.outcomes["NOT_MADE"] > 0
+    done = CliRunner().invoke(app, [*COMMAND, "--out", str(path), "--resume"])
+    assert done.exit_code == 0, done.output
+    assert_equal(open_study(path), whole)
+
+
+def test_damaged_and_missing_chunks_are_made_again(system, whole, tmp_path):
+    path = tmp_path / "study.zarr"
+    ap.sweep(system, OVER, **OPTIONS, out=path)
+    flipped, cut, gone = path / "q1" / "1.0", path / "q2.rate" / "4.0", path / "steps" / "7"
+    data = bytearray(flipped.read_bytes())
+    data[len(data) // 2] ^= 0x10
+    flipped.write_bytes(bytes(data))
+    cut.write_bytes(cut.read_bytes()[:10])
+    gone.unlink()
+    made = []
+    study = ap.sweep(system, OVER, **OPTIONS, out=path, resume=True, workers=1)
+    made = [line["chunk"] for line in read_journal(path)]
+    assert sorted(made[-3:]) == [1, 4, 7]  # only these were added behind those that were sound
+    assert_equal(study, whole)
+
+
+def test_a_full_disk_loses_nothing(system, whole, tmp_path, monkeypatch):
+    path, real, calls = tmp_path / "study.zarr", os.fsync, []
+
+    def full(number):
+        calls.append(number)
+        if len(calls) > 4:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(number)
+
+    monkeypatch.setattr("appell.ensemble.store.os.fsync", full)
+    with pytest.raises(StoreError, match=r"The disk is full at chunk \d+; 4 of 15 chunks are safe .* resume=True"):
+        ap.sweep(system, OVER, **OPTIONS, out=path)
+    monkeypatch.undo()
+    assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
+
+
+def test_another_study_is_not_continued(system, tmp_path):
+    path = tmp_path / "study.zarr"
+    ap.sweep(system, OVER, **OPTIONS, out=path)
+    before = sorted((str(p), p.stat().st_mtime_ns) for p in path.rglob("*"))
+    for other, words in (
+        ({"seed": 6}, "the runs"),
+        ({"points": 7}, "the times of the table"),
+        ({"rtol": 1e-8}, "method and tolerances"),
+        ({"start": {"q3": 0.1}}, "the starts"),
+    ):
+        with pytest.raises(StoreError, match=f"differs in: {words}"):
+            ap.sweep(system, OVER, **{**OPTIONS, **other}, out=path, resume=True)
+    with pytest.raises(StoreError, match="the equations"):
+        ap.sweep(ap.compile(ap.derive(ap.library.pendulum_chain(2))).bind(), OVER, **OPTIONS, out=path, resume=True)
+    with pytest.raises(StoreError, match="exists already"):
+        ap.sweep(system, OVER, **OPTIONS, out=path)
+    assert sorted((str(p), p.stat().st_mtime_ns) for p in path.rglob("*")) == before
+    foreign = tmp_path / "foreign.zarr"
+    foreign.mkdir()
+    with pytest.raises(StoreError, match="is no study written by appell"):
+        ap.sweep(system, OVER, **OPTIONS, out=foreign, resume=True)
+    with pytest.raises(StoreError, match="There is no study"):
+        open_study(tmp_path / "nothing.zarr")
+    with pytest.raises(StoreError, match="does not exist"):
+        ap.sweep(system, OVER, **OPTIONS, out=tmp_path / "no" / "study.zarr")
+
+
+def test_failures_and_reasons_survive_on_disk(tmp_path):
+    import sympy as sp
+
+    x, k = ap.coordinates("x", "m"), ap.parameters("k")
+    ground = ap.Frame("ground")
+    mass = ap.Particle("mass", 1, ground.point(x, 0))
+    model = ap.Model(ground, x, [mass], [ap.Generalized({x: -sp.sqrt(k) * x - 0.1 * sp.sign(x.rate)})])
+    system = ap.compile(ap.derive(model))
+    path = tmp_path / "study.zarr"
+    ap.sweep(system, {k: [1.0, -1.0, 4.0]}, start={x: 1.0}, until=1.0, points=3, out=path, chunk=1)
+    study = open_study(path)
+    assert study.failures["run"].tolist() == [1]
+    assert study.failures["k"].tolist() == [-1.0]
+    assert study.info["reasons"] == {"the equations have kinks, which are located run by run": 3}
+
+
+def test_the_command_says_what_came_out(tmp_path):
+    import json
+
+    out = tmp_path / "study.zarr"
+    result = CliRunner().invoke(app, [*COMMAND, "--out", str(out), "--plot", str(tmp_path / "bands.png"), "--json"])
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert said["runs"] == 120
+    assert said["complete"]
+    assert said["outcomes"] == {"DONE": 120}
+    assert said["final"]["q1"]["least"] < said["final"]["q1"]["mean"] < said["final"]["q1"]["greatest"]
+    assert (tmp_path / "bands.png").stat().st_size > 5000
+    for bad, words in (
+        (["--over", "q1=one"], "--over takes NAME=VALUES"),
+        (["--over", "q9=1,2"], "'q9' is no parameter, input or state"),
+        (["--over", "q1=uniform(1,0)"], "low < high"),
+        (["--over", "q1=cauchy(1,0)"], "--over takes NAME=VALUES"),
+        (["--over", "q1=uniform(0,1)"], "say how many runs"),
+        (["--over", "q1=1,2", "--resume"], "resume=True needs"),
+    ):
+        result = CliRunner().invoke(app, ["sweep", "pendulum-chain", *bad])
+        assert result.exit_code == 1
+        assert result.stderr.startswith("appell: ")
+        assert words in result.stderr
+    assert Path(out).is_dir()
