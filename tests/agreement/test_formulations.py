@@ -109,7 +109,7 @@ def test_shulgin(case, options):
 def test_lyapunov_elimination(case):
     name, model, states, expected = case
     if name in SINGULAR:
-        with pytest.raises(FormulationError, match=r"along .* there is no inertia"):
+        with pytest.raises(FormulationError, match="there is no inertia along"):
             ap.derive(model, ap.LyapunovElimination())
     else:
         assert_close(accelerations(model, ap.LyapunovElimination(), states), expected)

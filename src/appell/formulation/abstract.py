@@ -76,7 +76,7 @@ class AbstractFormulation(ABC):
         able = [f.__name__ for f in FORMULATIONS if got <= f.accepts and not f.inertial]
         raise FormulationError(
             f"{self.name} needs the mass matrix of the free system to be regular, but in {mechanics.model.name!r} "
-            f"it is singular: along {', '.join(names)} there is no inertia of their own. Use {' or '.join(able)}."
+            f"it is singular: there is no inertia along {', '.join(names)} alone. Use {' or '.join(able)}."
         )
 
     def choose(self, mechanics: Mechanics) -> Split:
