@@ -129,6 +129,28 @@ def test_udwadia_kalaba(case):
     assert_close(accelerations(model, ap.UdwadiaKalaba(), states), expected)
 
 
+@pytest.mark.parametrize("row", ["holonomic", "moving", "rolling"])
+def test_a_centre_that_moves_inside_its_body(row):
+    """A draining tank: the place of the centre depends on an extra state, and velocities are taken at frozen shape."""
+    x, y, h = ap.coordinates("x y h")
+    level = ap.states("level")
+    ground = ap.Frame("ground")
+    tank = ground.rotate("z", h)
+    bodies = [
+        ap.Particle("water", 1 + level, ground.point(x, y) + level * tank.x),
+        ap.RigidBody("tank", 2, ground.point(x, y), tank, (1, 1, 1)),
+    ]
+    rows = {
+        "holonomic": ap.Holonomic(x**2 + y**2 - 1, "circle"),
+        "moving": ap.Holonomic(x**2 + y**2 - 1 - ap.t * x, "circle"),
+        "rolling": ap.Nonholonomic(x.rate * h - level * y.rate, "wheel"),
+    }
+    start = {x: 1.0, h: 0.4, level: 0.7}
+    gravity = ap.Gravity(-9.8 * ground.y)
+    model = ap.Model(ground, (x, y, h), bodies, [gravity], [rows[row]], {level: -0.3 * level}, start=start)
+    assert ap.verify(model).ok
+
+
 def test_quasi_velocities_of_the_rolling_disk():
     model = ap.library.rolling_disk()
     states = random_states(model)

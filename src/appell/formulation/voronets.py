@@ -54,12 +54,15 @@ class Voronets(AbstractFormulation):
         chart = Chart.of(mechanics, split)
         s = list(split.dependent)
         r = [i for i in range(x.q.numel()) if i not in s]
-        T_star = chart.in_speeds(mechanics.T)
+        # What flows inside a body is not carried by it: extra states in T, the shape of a body, are held; in K they run.
+        shape = ca.SX.sym("shape", x.z.numel())
+        T = ca.substitute(mechanics.T, x.z, shape)
+        T_star = chart.in_speeds(T)
         momentum = ca.gradient(T_star, chart.u)
         N = ca.jacobian(chart.K, chart.u)
         s_rate = chart.K[s]
         B = N[s, :]
-        theta = chart.in_speeds(ca.gradient(mechanics.T, x.v)[s])
+        theta = chart.in_speeds(ca.gradient(T, x.v)[s])
 
         def delta(f: ca.SX) -> ca.SX:
             """delta_i f for all i, as a row for each component of f."""
@@ -71,7 +74,7 @@ class Voronets(AbstractFormulation):
             B_rate = ca.reshape(chart.derivative(ca.vec(B)), B.shape)
             left = left - (B_rate - delta(s_rate)).T @ theta
         right = N.T @ ca.substitute(chart.in_speeds(mechanics.Q), mechanics.a, chart.a)
-        A, minus_b = ca.linear_coeff(left - right, chart.y, True)
+        A, minus_b = ca.linear_coeff(ca.substitute(left, shape, x.z) - right, chart.y, True)
         thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
         return Equations(
             self,
