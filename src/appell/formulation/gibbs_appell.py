@@ -67,6 +67,8 @@ class GibbsAppell(AbstractFormulation):
             check_speeds(mechanics, split, self.speeds)
         if chart.geometry is mechanics.geometry:
             S = mechanics.S
+        elif x.z.numel() and ca.depends_on(chart.K, x.z):  # extra states run in K, and are held in the shape of a body
+            S = chart.in_speeds(ca.substitute(mechanics.S, mechanics.a, chart.a))
         else:
             S = sum((chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies), ca.SX(0))
         # Forces are frozen in dU/dy, also a thrust that contains accelerations through dm/dt (Qiao 1990, eq. (3.10)).

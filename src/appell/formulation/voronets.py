@@ -54,7 +54,7 @@ class Voronets(AbstractFormulation):
         chart = Chart.of(mechanics, split)
         s = list(split.dependent)
         r = [i for i in range(x.q.numel()) if i not in s]
-        # What flows inside a body is not carried by it: extra states in T, the shape of a body, are held; in K they run.
+        # What flows inside a body is not carried by it: extra states are held in T (its shape), and run in K.
         shape = ca.SX.sym("shape", x.z.numel())
         T = ca.substitute(mechanics.T, x.z, shape)
         T_star = chart.in_speeds(T)
