@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from appell.errors import AppellError as AppellError
     from appell.formulation.abstract import derive as derive
     from appell.formulation.gibbs_appell import GibbsAppell as GibbsAppell
+    from appell.formulation.higher_order import HigherOrder as HigherOrder
     from appell.formulation.lyapunov_elimination import LyapunovElimination as LyapunovElimination
     from appell.formulation.multipliers import Multipliers as Multipliers
     from appell.formulation.quasi_accelerations import QuasiAccelerations as QuasiAccelerations
@@ -91,6 +92,7 @@ _HOME = {
     "errors": "AppellError",
     "formulation.abstract": "derive",
     "formulation.gibbs_appell": "GibbsAppell",
+    "formulation.higher_order": "HigherOrder",
     "formulation.lyapunov_elimination": "LyapunovElimination",
     "formulation.multipliers": "Multipliers",
     "formulation.quasi_accelerations": "QuasiAccelerations",

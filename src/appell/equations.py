@@ -164,7 +164,10 @@ class Equations:
         known = self.acceleration
         if not (udot.shape == self.y.shape and ca.is_equal(udot, self.y, 0)):
             known = ca.substitute(udot, self.y, known)
-        column = ca.densify(ca.vertcat(self.chart.K, known, self.with_laws(self.chart.zdot)))
+        zdot = self.with_laws(self.chart.zdot)
+        if self.y.numel() and ca.depends_on(zdot, self.y):  # equations of higher order: accelerations are states
+            zdot = ca.substitute(zdot, self.y, self.acceleration)
+        column = ca.densify(ca.vertcat(self.chart.K, known, zdot))
         plain = self.chart.u is self.mechanics.variables.v and not self.closed
         return column if plain else ca.cse(column)  # where little stands twice, looking for it costs more
 

@@ -15,7 +15,7 @@ import appell as ap
 
 SOURCE = Path(ap.__file__).parent
 NAMES = """
-    higher_order
+    HigherOrder higher_order
     LyapunovElimination QuasiAccelerations RelativeMotion Shulgin Stream
     control drained ensemble galerkin integral_principle sprayer
     Equilibrium Linearization equilibrium linearize stability

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from appell.code.state import State, names_of, unknown
 from appell.errors import InconsistentStartError, ModelError
+from appell.formulation.abstract import AbstractFormulation
 from appell.kinematics.consistency import project_positions, project_velocities
 
 if TYPE_CHECKING:
@@ -40,7 +42,16 @@ def given_state(system: System, given: Mapping[str, float], t: float) -> State:
                 f"The starting positions violate the constraint {row!r} by {residual[worst]:.3g}. "
                 "Use system.consistent(keep={...}, near={...}) to find positions on the constraints."
             )
-    return _with_velocities(system, q, z, given, {}, t, {})
+    return _completed(system, _with_velocities(system, q, z, given, {}, t, {}), given)
+
+
+def _completed(system: System, state: State, given: Mapping[str, float]) -> State:
+    """The state with the extra states that the formulation knows from the others."""
+    equations = system.equations
+    if type(equations.formulation).complete is AbstractFormulation.complete:
+        return state
+    z = equations.formulation.complete(equations, state.t, state.q, state.v, state.z, given, system.values, system.p)
+    return replace(state, array=np.concatenate([state.q, state.v, z]))
 
 
 def _with_velocities(
@@ -130,7 +141,8 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
         for label, old, new in zip(labels, q, found, strict=True)
         if abs(new - old) > CLOSE
     }
-    return _with_velocities(system, found, z, keep, {**model.start, **near}, t, changes)
+    state = _with_velocities(system, found, z, keep, {**model.start, **near}, t, changes)
+    return _completed(system, state, {**near, **keep})
 
 
 def _explain_positions(system: System, t: float, q: np.ndarray, left: float, kept: list[str], free: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 import casadi as ca
@@ -82,6 +83,24 @@ class AbstractFormulation(ABC):
     def choose(self, mechanics: Mechanics) -> Split:
         """Rows and dependent coordinates for a typical state."""
         return sample_split(mechanics)
+
+    def complete(
+        self, equations: Equations, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, given: Mapping[str, float],
+        values: Mapping[str, float], p: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """The extra states of a start, where a principle knows more about them than what was given.
+
+        Args:
+            equations: Its equations.
+            t: Time.
+            q: Positions.
+            v: Velocities.
+            z: Extra states as given, zero where not.
+            given: What was given, by label.
+            values: Numbers of parameters and inputs.
+            p: Parameters.
+        """
+        return z
 
     @property
     def fixed(self) -> bool:

@@ -26,11 +26,12 @@ class Mechanics:
 
     Args:
         model: The model.
+        variables: Its letters on the graph; made if left out.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, variables: Variables | None = None) -> None:
         self.model = model
-        self.variables = Variables.of(model)
+        self.variables = Variables.of(model) if variables is None else variables
         self.a = ca.vertcat(*[ca.SX.sym(s.rate.rate.name) for s in model.coordinates])
         self.geometry = Geometry(self.variables, self.frozen_derivative, self.variables.v)
 

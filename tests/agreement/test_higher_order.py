@@ -1,0 +1,104 @@
+"""Equations of higher order against the equations of motion: the same motion, driven by force rates."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from numpy.testing import assert_allclose
+
+import appell as ap
+from appell.errors import AppellError
+from appell.higher_order import Dynamics
+
+
+def last(motion, model):
+    return np.array([float(motion[s][-1]) for q in model.coordinates for s in (q.label, q.rate.label)])
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("name", ["planar-2r", "rrp-arm"])
+def test_a_robot_driven_by_force_rates(name, order):
+    arm = ap.library.model(name)
+    system = ap.compile(ap.derive(arm, ap.HigherOrder(order))).bind()
+    start = {**arm.start, "tau1": 5.0, "tau2": -1.0}
+    force = 5 + 1.5 * sp.sin(2 * ap.t)
+    if order == 2:
+        start["tau1.rate"] = 3.0
+    rate = sp.diff(force, ap.t, order)
+    motion = ap.simulate(system, start, until=0.7, inputs={"tau1" + ".rate" * order: rate})
+    plain = ap.compile(ap.derive(arm)).bind({"tau2": -1.0})
+    wanted = ap.simulate(plain, arm.start, until=0.7, inputs={"tau1": force})
+    assert_allclose(last(motion, arm), last(wanted, arm), rtol=1e-11, atol=1e-11)
+    assert_allclose(float(motion["tau1"][-1]), float(force.subs(ap.t, 0.7)), rtol=1e-12, atol=0)
+    assert motion.check().ok
+
+
+def test_jerks_are_those_of_forward_dynamics():
+    arm = ap.library.rrp_arm()
+    system = ap.compile(ap.derive(arm, ap.HigherOrder(2))).bind()
+    rng = np.random.default_rng(4)
+    tau = rng.normal(size=(3, 3))
+    names = [f"tau{i}" for i in (1, 2, 3)]
+    start = {**arm.start, **dict(zip(names, tau[:, 0], strict=True))}
+    start |= {f"{n}.rate": x for n, x in zip(names, tau[:, 1], strict=True)}
+    state = system.state(start)
+    Q = Dynamics(arm).forward(state.q, state.v, tau)
+    for k in (2, 3):
+        found = [state[q.derivative(k)] for q in arm.coordinates]
+        assert_allclose(found, Q[:, k], rtol=1e-12, atol=1e-12)
+    rates = system.rhs(0.0, system.to_x(state), tau[:, 2])
+    assert_allclose(rates[-3:], Q[:, 4], rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "name", ["slider-crank", "rolling-disk", "driven-pendulum", "spherical-pendulum", "leaking-disk"]
+)
+def test_constrained_models_move_as_before(name):
+    """Also through a change of dependent velocities, which the spherical pendulum needs."""
+    model = ap.library.model(name)
+    until = min(model.until, 1.0)
+    system = ap.compile(ap.derive(model, ap.HigherOrder())).bind()
+    motion = ap.simulate(system, system.consistent(near=model.start), until=until)
+    plain = ap.compile(ap.derive(model)).bind()
+    wanted = ap.simulate(plain, plain.consistent(near=model.start), until=until)
+    assert_allclose(last(motion, model), last(wanted, model), rtol=1e-9, atol=1e-9)
+    assert motion.check().ok
+
+
+def test_generic_and_recursive_derivations_agree():
+    """The same arm as a plain model (one that has had a force added) and as a chain."""
+    arm = ap.library.planar_2r()
+    q1 = arm.coordinates[0]
+    more = arm.add(ap.Generalized({q1: 0 * q1}, "nothing"))
+    assert type(more) is ap.Model
+    a, b = (ap.compile(ap.derive(m, ap.HigherOrder(2))).bind() for m in (arm, more))
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        x, w = rng.normal(size=a.equations.x.numel()), rng.normal(size=2)
+        assert_allclose(a.rhs(0.0, x, w), b.rhs(0.0, x, w), rtol=1e-11, atol=1e-10)
+
+
+def test_what_is_refused():
+    with pytest.raises(AppellError, match="nonlinear ones"):
+        ap.derive(ap.library.appell_hamel(), ap.HigherOrder())
+    with pytest.raises(AppellError, match="whole number from 1"):
+        ap.HigherOrder(0)
+    x = ap.coordinates("x")
+    ground = ap.Frame("ground")
+    body = ap.Particle("block", 1, ground.point(x, 0, 0))
+    rub = ap.Generalized({x: -sp.sign(x.rate)}, "rub")
+    with pytest.raises(AppellError, match=r"'rub' .* has a kink"):
+        ap.derive(ap.Model(ground, (x,), [body], [rub]), ap.HigherOrder())
+
+
+def test_starts_follow_from_the_forces():
+    x, F = ap.coordinates("x"), ap.inputs("F")
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, (x,), [ap.Particle("block", 2, ground.point(x, 0, 0))], [ap.Generalized({x: F})])
+    system = ap.compile(ap.derive(model, ap.HigherOrder())).bind({"F.rate": 6.0})
+    with pytest.raises(AppellError, match="give F in the start"):
+        system.state({})
+    assert system.state({"F": 1.0})["x.rate.rate"] == 0.5
+    with pytest.raises(AppellError, match=r"does not follow from the forces at the start, which give 0\.5"):
+        system.state({"F": 1.0, "x.rate.rate": 0.6})
+    motion = ap.simulate(system, {"F": 1.0}, until=1.0)
+    assert_allclose(float(motion["x"][-1]), 0.75, rtol=1e-13, atol=0)  # t^2/4 + t^3/2
