@@ -123,7 +123,18 @@ class HigherOrder(AbstractFormulation):
         self, equations: Equations, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, given: Mapping[str, float],
         values: Mapping[str, float], p: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
-        """The states that a start need not name: accelerations and their rates from the forces at the start."""
+        """The states that a start need not name: accelerations and their rates from the forces at the start.
+
+        Args:
+            equations: Its equations.
+            t: Time.
+            q: Positions.
+            v: Velocities.
+            z: Extra states as given, zero where not.
+            given: What was given, by label.
+            values: Numbers of parameters and inputs.
+            p: Parameters.
+        """
         extended = equations.mechanics
         assert isinstance(extended, Differentiated)
         base, model = extended.base, extended.base.model

@@ -3,5 +3,20 @@
 from appell.higher_order.dynamics import Dynamics
 from appell.higher_order.friction import Friction
 from appell.higher_order.identities import Identities, catalan, unified, verify
+from appell.higher_order.profile import DriveCheck, Profile, Violation
+from appell.higher_order.trajectory import Trajectory, polynomial, spline
 
-__all__ = ["Dynamics", "Friction", "Identities", "catalan", "unified", "verify"]
+__all__ = [
+    "DriveCheck",
+    "Dynamics",
+    "Friction",
+    "Identities",
+    "Profile",
+    "Trajectory",
+    "Violation",
+    "catalan",
+    "polynomial",
+    "spline",
+    "unified",
+    "verify",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from appell.kinematics.acceleration_energy import pairing, partitions, weight
+from appell.kinematics.acceleration_energy import directional, paired, partitions, weight
 from appell.kinematics.skeleton import Skeleton
 
 
@@ -25,10 +25,11 @@ def expansion(skeleton: Skeleton, q: Sequence[Sequence[Any]], p: int) -> dict[st
     """
     columns = [[row[r] for row in q] for r in range(p + 2)]
     listed = partitions(p + 1)
+    moved = {a: directional(skeleton, columns[0], [columns[r] for r in a]) for a in listed}
     found: dict[str, Any] = {}
     for i, a in enumerate(listed):
         for b in listed[i:]:
-            form = pairing(skeleton, columns[0], [columns[r] for r in a], [columns[r] for r in b])
+            form = paired(skeleton, moved[a], moved[b])
             factor = weight(a) * weight(b)
             found[f"{_word(a)}|{_word(b)}"] = factor * form if a != b else factor * form / 2
     return found

@@ -214,7 +214,17 @@ def pairing(skeleton: Skeleton, q: Sequence[Any], left: Sequence[Sequence[Any]],
         left: Directions a_1 ... a_s.
         right: Directions b_1 ... b_r.
     """
-    first, second = _directional(skeleton, q, left), _directional(skeleton, q, right)
+    return paired(skeleton, directional(skeleton, q, left), directional(skeleton, q, right))
+
+
+def paired(skeleton: Skeleton, first: list[list[list[Any]]], second: list[list[list[Any]]]) -> Any:
+    """The sum of tr[A_i I_ps,i B_i'] over the bodies for what `directional` gave.
+
+    Args:
+        skeleton: The tree.
+        first: A_i.
+        second: B_i.
+    """
     total: Any = 0
     for joint, a, b in zip(skeleton.joints, first, second, strict=True):
         for x, y in zip(a, b, strict=True):
@@ -222,8 +232,14 @@ def pairing(skeleton: Skeleton, q: Sequence[Any], left: Sequence[Sequence[Any]],
     return total
 
 
-def _directional(skeleton: Skeleton, q: Sequence[Any], directions: Sequence[Sequence[Any]]) -> list[list[list[Any]]]:
-    """T^-1 D^sT(a_1..a_s) of every body, its three upper rows; equal directions are taken together."""
+def directional(skeleton: Skeleton, q: Sequence[Any], directions: Sequence[Sequence[Any]]) -> list[list[list[Any]]]:
+    """T^-1 D^sT(a_1..a_s) of every body, its three upper rows; equal directions are taken together.
+
+    Args:
+        skeleton: The tree.
+        q: Joint variables.
+        directions: a_1 ... a_s; those that are the same object count as equal.
+    """
     distinct: list[Sequence[Any]] = []
     counts: list[int] = []
     for direction in directions:
