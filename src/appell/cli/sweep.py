@@ -40,6 +40,7 @@ def sweep(
     plot: Annotated[Path | None, typer.Option(help="Draw the bands of the coordinates: .png .svg .pdf.")] = None,
     chunk: Annotated[int | None, typer.Option(help="Runs of one chunk.")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads; one for each core if left out.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make many runs of a model: grids and samples of parameters and starts."""
@@ -60,7 +61,7 @@ def sweep(
         study = make(
             system, varied, runs=runs, sampling=sampling, seed=seed, start=begin, until=until, method=method, rtol=rtol,
             points=points, events=case.events, outputs=case.outputs, out=out, resume=resume, chunk=chunk,
-            workers=workers,
+            workers=workers, cluster=cluster,
         )  # fmt: skip
         if plot is not None:
             study.plot(path=plot)

@@ -43,10 +43,11 @@ def sweep(
     resume: bool = False,
     chunk: int | None = None,
     workers: int | None = None,
+    cluster: Any = None,
     progress: bool | None = None,
     max_steps: int = 1_000_000,
 ) -> Study:
-    """Make many runs of a system, side by side in SIMD lanes on all cores.
+    """Make many runs of a system, side by side in SIMD lanes on all cores, or on a cluster.
 
     Every run has the numbers that `simulate` with `method="dop853"` gives, whatever the number of workers and chunks. A
     run that fails is written down with its reason and disturbs no other.
@@ -75,6 +76,7 @@ def sweep(
         resume: Go on with what is in that folder.
         chunk: Runs of one chunk, the unit of work and of disk; chosen by size if left out.
         workers: How many threads; one for each core if left out.
+        cluster: Address of a Dask scheduler, `"tcp://host:8786"`, or a Dask client.
         progress: Whether to show a bar; on terminals by default.
         max_steps: Largest number of steps of a run.
 
@@ -113,6 +115,11 @@ def sweep(
     layout = plan.layout(chunk)
     path = None if out is None else Path(out)
     sink = Memory(layout) if path is None else ZarrStore(path, layout, plan.about(), plan.parts(), resume)
-    how = run_here(plan, sink, workers, progress)
+    if cluster is not None:
+        from appell.ensemble.cluster import run_on_cluster
+
+        how = run_on_cluster(plan, sink, cluster, progress)
+    else:
+        how = run_here(plan, sink, workers, progress)
     info = {**plan.about(), "reasons": sink.reasons, "how": how, "seconds": time.perf_counter() - began}
     return assembled(sink.read, layout, info, sink.failures, path)

@@ -1,0 +1,103 @@
+"""A sweep as data: what a worker elsewhere needs to make runs, without any code of the user.
+
+Models are made of appell's own words and SymPy's, so they travel as a description of a few kilobytes; the functions of
+the lanes travel as CasADi's text of their graphs. Reading accepts nothing but these words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import threading
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from appell.code.code import Code
+from appell.code.system import System
+from appell.ensemble.lanes import Graphs
+from appell.ensemble.plan import Plan, made
+from appell.ensemble.runner import Outcomes, Runner
+from appell.errors import AppellError, ModelError
+from appell.formulation.abstract import derive
+from appell.motion.motion import versions
+
+WORDS = ("appell", "sympy", "numpy", "mpmath", "copyreg")
+PLAIN = frozenset("complex dict frozenset int float list set slice str tuple bytes bytearray bool object".split())
+KEPT = 8  # blueprints whose machine code a worker keeps
+
+
+class _Reader(pickle.Unpickler):
+    """Reads descriptions made of known words only."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.partition(".")[0] in WORDS or (module == "builtins" and name in PLAIN):
+            return super().find_class(module, name)
+        raise ModelError(
+            f"{module}.{name} is not one of appell's own words and cannot travel to other machines; sweep without "
+            "cluster=..., or say it with appell's forces, constraints, formulations and SymPy's functions."
+        )
+
+
+def written(plan: Plan) -> bytes:
+    """A plan as bytes."""
+    cases = []
+    for runner, graphs in zip(plan.runners, plan.graphs, strict=True):
+        if runner.law is not None:
+            raise ModelError(
+                "A Python function gives inputs, and functions do not travel to other machines; give the law as a "
+                "formula, inputs={...: formula}, or sweep without cluster=..."
+            )
+        equations = runner.system.equations
+        cases.append({
+            "model": equations.model, "formulation": equations.formulation, "closed": dict(equations.closed),
+            "simd": runner.system.code.simd, "values": dict(runner.system.values), "settings": runner.settings,
+            "shown": tuple(runner.shown), "graphs": graphs,
+        })  # fmt: skip
+    try:
+        data = pickle.dumps({"versions": _versions(), "varied": plan.varied, "cases": cases})
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ModelError(f"The model cannot travel to other machines ({error}); sweep without cluster=...") from error
+    _Reader(io.BytesIO(data)).load()
+    return zlib.compress(data)
+
+
+def _versions() -> dict[str, str]:
+    return {name: version for name, version in versions().items() if name in ("appell", "casadi", "heyoka")}
+
+
+def read(blueprint: bytes) -> list[Runner]:
+    """What makes the runs of each case."""
+    data = _Reader(io.BytesIO(zlib.decompress(blueprint))).load()
+    if data["versions"] != _versions():
+        theirs = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
+        ours = ", ".join(f"{name} {version}" for name, version in _versions().items())
+        raise AppellError(f"The sweep was planned with {theirs}, this worker has {ours}; install the same versions.")
+    runners = []
+    for case in data["cases"]:
+        equations = derive(case["model"], case["formulation"])
+        if case["closed"]:
+            equations = equations.close(case["closed"])
+        system = System(Code(equations, case["simd"]), case["values"])
+        graphs = None if case["graphs"] is None else Graphs.from_data(case["graphs"])
+        runners.append(Runner(system, case["settings"], data["varied"], case["shown"], graphs=graphs))
+    return runners
+
+
+_LOCK = threading.Lock()
+_KNOWN: dict[str, list[Runner]] = {}  # of this process: a blueprint is compiled once
+
+
+def work(blueprint: bytes, columns: Mapping[str, np.ndarray], which: np.ndarray) -> Outcomes:
+    """Make some runs of a blueprint: what a worker is asked to do."""
+    name = hashlib.sha256(blueprint).hexdigest()
+    with _LOCK:
+        if name not in _KNOWN:
+            while len(_KNOWN) >= KEPT:
+                _KNOWN.pop(next(iter(_KNOWN)))
+            _KNOWN[name] = read(blueprint)
+        runners = _KNOWN[name]
+    return made(runners, columns, which, lambda: False)

@@ -1,0 +1,136 @@
+"""A Dask cluster by its address: chunks go out, results come back, and what a dead worker had goes to another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from appell.ensemble.blueprint import work, written
+from appell.ensemble.plan import Plan
+from appell.ensemble.store import Memory, ZarrStore
+from appell.errors import AppellError
+from appell.motion.progress import Progress
+
+ANSWER = 10.0  # seconds in which a scheduler must answer
+PATIENCE = 120.0  # seconds without any worker after which the sweep gives up
+TRIES = 5  # workers that may die over one chunk
+
+
+class ClusterError(AppellError, ConnectionError):
+    """The cluster cannot be reached, or is lost."""
+
+
+@contextmanager
+def _client(cluster: Any) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ClusterError("Clusters need Dask: `pip install 'appell[cluster]'`.") from None
+    if isinstance(cluster, Client):
+        yield cluster
+        return
+    if not isinstance(cluster, str):
+        raise ClusterError(f"Give the address of a Dask scheduler, 'tcp://host:8786', or a client; got {cluster!r}.")
+    try:
+        client = Client(cluster, timeout=ANSWER, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ClusterError(
+            f"No Dask scheduler answers at {cluster!r} ({type(error).__name__}). Start one with `dask scheduler`, and "
+            "workers with `dask worker ADDRESS`; nothing was computed."
+        ) from error
+    try:
+        yield client
+    finally:
+        client.close(timeout=5)
+
+
+def run_on_cluster(plan: Plan, sink: Memory | ZarrStore, cluster: Any, progress: bool | None) -> str:
+    """Make all chunks that are not done yet; returns words about how."""
+    blueprint = written(plan)
+    with _client(cluster) as client:
+        address = client.scheduler.address
+        try:
+            return _run(plan, sink, client, blueprint, progress)
+        except ClusterError as error:
+            kept = f"{len(sink.done)} of {sink.layout.chunks} chunks are done"
+            safe = f"; {kept} and safe in {sink.path}: go on with resume=True" if isinstance(sink, ZarrStore) else ""
+            raise ClusterError(f"{error} (scheduler {address}){safe}") from error
+
+
+def _run(plan: Plan, sink: Memory | ZarrStore, client: Any, blueprint: bytes, progress: bool | None) -> str:
+    layout = sink.layout
+    left = [i for i in reversed(range(layout.chunks)) if i not in sink.done]
+    made = plan.runs - sum(layout.bounds(i)[1] - layout.bounds(i)[0] for i in left)
+    tries: dict[int, int] = {}
+    waiting: dict[Any, int] = {}
+    seen: set[str] = set()
+    lonely = time.monotonic()
+
+    def submit() -> None:
+        """Keep every thread of the cluster busy, and one chunk more for each."""
+        nonlocal lonely
+        threads = client.nthreads()
+        seen.update(threads)
+        if threads:
+            lonely = time.monotonic()
+        while left and len(waiting) < max(2, 2 * sum(threads.values())):
+            index = left.pop()
+            first, last = layout.bounds(index)
+            future = client.submit(
+                work, blueprint, plan.columns(slice(first, last)), plan.which[first:last], pure=False, retries=0
+            )
+            waiting[future] = index
+
+    with Progress(0, plan.runs, progress, "sweeping on the cluster") as bar:
+        try:
+            while left or waiting:
+                submit()
+                for future in _finished(waiting, client):
+                    index = waiting.pop(future)
+                    found = _result(future, index, tries, left)
+                    if found is not None and index not in sink.done:
+                        sink.write(index, found)
+                        first, last = layout.bounds(index)
+                        made += last - first
+                    future.release()
+                bar(made)
+                if time.monotonic() - lonely > PATIENCE:
+                    raise ClusterError(f"There was no worker for {PATIENCE:g} s.")
+        except KeyboardInterrupt:
+            client.cancel(list(waiting))
+        except BaseException:
+            client.cancel(list(waiting))
+            raise
+    return f"{plan.how}, {len(seen)} workers of {client.scheduler.address}"
+
+
+def _finished(waiting: dict[Any, int], client: Any) -> list[Any]:
+    """Futures that are done, after a moment of waiting."""
+    until = time.monotonic() + 0.3
+    while time.monotonic() < until:
+        done = [future for future in waiting if future.done()]
+        if done:
+            return done
+        if client.status not in ("running", "connecting"):
+            raise ClusterError("The scheduler is gone.")
+        time.sleep(0.01)
+    return []
+
+
+def _result(future: Any, index: int, tries: dict[int, int], left: list[int]) -> Any:
+    """What a chunk gave; None if it goes out once more."""
+    from distributed import KilledWorker
+
+    try:
+        return future.result(timeout=ANSWER)
+    except AppellError as error:
+        raise ClusterError(f"A worker refuses: {error}") from error
+    except Exception as error:  # a worker died over it, or lost its result
+        tries[index] = tries.get(index, 0) + 1
+        if tries[index] >= TRIES:
+            words = "killed its workers" if isinstance(error, KilledWorker) else f"failed ({error})"
+            raise ClusterError(f"Chunk {index} {words} {TRIES} times.") from error
+        left.append(index)
+        return None

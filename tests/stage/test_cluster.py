@@ -1,0 +1,171 @@
+"""Sweeps on a Dask cluster: a scheduler and worker processes on loopback, one of them killed in the middle."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import sympy as sp
+from typer.testing import CliRunner
+
+import appell as ap
+from appell.cli import app
+from appell.ensemble import Uniform, open_study
+from appell.ensemble.blueprint import read, written
+from appell.ensemble.cases import cases
+from appell.ensemble.cluster import ClusterError
+from appell.ensemble.design import design
+from appell.ensemble.plan import Plan
+from appell.ensemble.store import JOURNAL
+from appell.errors import ModelError
+
+pytest.importorskip("distributed")
+WORKER = ["-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+SCHEDULER = ["-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+
+
+class Cluster:
+    """Processes of our own, ended one by one."""
+
+    def __init__(self, folder):
+        self.file, self.folder = folder / "scheduler.json", folder
+        self.scheduler = self._start([*SCHEDULER, "--scheduler-file", str(self.file)])
+        deadline = time.monotonic() + 60
+        while not self.file.exists() or not self.file.read_text().strip():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        self.address = json.loads(self.file.read_text())["address"]
+        self.workers = [self.add() for _ in range(3)]
+
+    def _start(self, command):
+        return subprocess.Popen(
+            [sys.executable, "-W", "ignore", *command],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def add(self):
+        local = ["--local-directory", str(self.folder)]
+        return self._start([*WORKER, *local, "--scheduler-file", str(self.file)])
+
+    def close(self):
+        for process in (*self.workers, self.scheduler):
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    made = Cluster(tmp_path_factory.mktemp("dask"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def system():
+    return ap.compile(ap.derive(ap.library.pendulum_chain(3))).bind()
+
+
+def assert_equal(study, whole):
+    assert study.complete
+    for name in whole.dataset.variables:
+        np.testing.assert_array_equal(study.dataset[name].values, whole.dataset[name].values, err_msg=str(name))
+
+
+OVER = {"q1": Uniform(-1, 1), "q2": Uniform(-1, 1)}
+
+
+def plan_of(system, over, inputs=None, control=None, start=None):
+    table = design(over, None, "random", 0)
+    found, which = cases(system, table, inputs, control, start)
+    return Plan.of(table, found, which, 1.0, "auto", 1e-9, 1e-9, 3, None, (), None, 1000)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_killed_in_the_middle_costs_nothing(cluster, system, tmp_path):
+    """Nothing is lost, nothing counted twice, and the numbers are those of this machine, bit for bit."""
+    options = {"runs": 600, "until": 10.0, "points": 5, "chunk": 20, "seed": 2}
+    path = tmp_path / "study.zarr"
+    victim = cluster.workers[0]
+
+    def kill():
+        deadline = time.monotonic() + 120
+        while not (path / JOURNAL).exists() or (path / JOURNAL).read_text().count("\n") < 3:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.01)
+        os.kill(victim.pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    study = ap.sweep(system, OVER, **options, out=path, cluster=cluster.address)
+    killer.join()
+    assert victim.wait(timeout=10) == -signal.SIGKILL
+    assert study.outcomes == {"DONE": 600}
+    lines = [json.loads(line.partition(" ")[2]) for line in (path / JOURNAL).read_text().splitlines()]
+    assert sorted(line["chunk"] for line in lines) == list(range(30))
+    assert_equal(study, ap.sweep(system, OVER, **options))
+    cluster.workers[0] = cluster.add()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_models_made_one_by_one_travel_as_well(cluster):
+    """Kinks and stops, a model that no file of the workers knows; failures come back with their words."""
+    x, mu = ap.coordinates("x", "m"), ap.parameters("mu")
+    ground = ap.Frame("ground")
+    friction = ap.Generalized({x: -sp.sqrt(mu) * sp.sign(x.rate)})
+    model = ap.Model(ground, x, [ap.Particle("mass", 1, ground.point(x, 0))], [friction], name="sliding")
+    system = ap.compile(ap.derive(model))
+    options = {"start": {x.rate: 1.0}, "until": 2.0, "points": 3, "events": [ap.Event(x - 0.3, stop=True, name="far")]}
+    study = ap.sweep(system, {mu: [1.0, 4.0, -1.0]}, **options, cluster=cluster.address)
+    assert study.outcomes == ap.sweep(system, {mu: [1.0, 4.0, -1.0]}, **options).outcomes
+    np.testing.assert_allclose(study["x.end"].values[:2], [0.3, 0.25], rtol=1e-9, atol=0)
+    assert study.failures["run"].tolist() == [2]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_command_takes_an_address(cluster, tmp_path):
+    out = tmp_path / "study.zarr"
+    command = "sweep four-bar --over q1=0.1:0.5:6 --until 1 --points 3 --json".split()
+    result = CliRunner().invoke(app, [*command, "--out", str(out), "--cluster", cluster.address])
+    assert result.exit_code == 0, result.output
+    assert open_study(out).outcomes == {"DONE": 6}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_address_where_nobody_answers_is_told(system, monkeypatch):
+    monkeypatch.setattr("appell.ensemble.cluster.ANSWER", 1.0)
+    with pytest.raises(ClusterError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:1'.*dask scheduler"):
+        ap.sweep(system, {"q1": [0.1]}, until=0.1, cluster="tcp://127.0.0.1:1")
+    with pytest.raises(ClusterError, match="Give the address"):
+        ap.sweep(system, {"q1": [0.1]}, until=0.1, cluster=8786)
+
+
+def test_functions_and_foreign_classes_do_not_travel(system):
+    class Mine(ap.GibbsAppell):
+        pass
+
+    with pytest.raises(ModelError, match=r"cannot travel|not one of appell's own words"):
+        written(plan_of(ap.compile(ap.derive(system.model, Mine())).bind(), {"q1": [0.1]}))
+    theta, tau = ap.coordinates("theta"), ap.inputs("tau")
+    ground = ap.Frame("ground")
+    bob = ap.Particle("bob", 1, ground.pin(theta).point(0, -1))
+    model = ap.Model(ground, theta, [bob], [ap.Generalized({theta: tau})])
+    with pytest.raises(ModelError, match="functions do not travel"):
+        written(plan_of(ap.compile(ap.derive(model)), {"theta": [0.1]}, control=lambda t, s: 0.0))
+
+
+def test_a_blueprint_gives_the_same_graphs(system):
+    plan = plan_of(system, {"q1": [0.1, 0.2]})
+    (runner,) = read(written(plan))
+    assert runner._given.to_data() == plan.graphs[0]
+    mine, theirs = plan.make(0, 2), runner.run(plan.columns(slice(0, 2)))
+    for name, values in mine.arrays.items():
+        np.testing.assert_array_equal(values, theirs.arrays[name])
