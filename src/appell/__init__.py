@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from appell.formulation.shulgin import Shulgin as Shulgin
     from appell.formulation.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
     from appell.formulation.voronets import Voronets as Voronets
+    from appell.model import shapes as shapes
     from appell.model.body import Particle as Particle
     from appell.model.body import RigidBody as RigidBody
     from appell.model.chain import Chain as Chain
@@ -77,6 +78,9 @@ if TYPE_CHECKING:
     from appell.view.scene import draw as draw
 
 __version__ = "0.1.0"
+
+_INSIDE = {"shapes": "model.shapes"}
+"""Public packages that live inside another one."""
 
 _HOME = {
     "analysis.equilibrium": "Equilibrium equilibrium",
@@ -119,12 +123,12 @@ _WHERE = {name: module for module, names in _HOME.items() for name in names.spli
 
 _PACKAGES = ("control", "ensemble", "higher_order", "library", "sprayer", "view")
 
-__all__ = sorted([*_WHERE, *_PACKAGES])
+__all__ = sorted([*_WHERE, *_PACKAGES, *_INSIDE])
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return import_module(f"appell.{name}")
+    if name in _PACKAGES or name in _INSIDE:
+        return import_module(f"appell.{_INSIDE.get(name, name)}")
     if name not in _WHERE:
         raise AttributeError(f"appell has no name {name!r}")
     value = getattr(import_module(f"appell.{_WHERE[name]}"), name)

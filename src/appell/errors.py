@@ -11,6 +11,8 @@ AppellError
 ├── ControlError             what is wanted cannot be controlled, observed or weighed like that
 ├── CompileError             an operation the chosen machine does not have
 └── IntegrationError         the run could not even begin
+
+ImpossibleBodyWarning        numbers of a body that no distribution of mass can give
 """
 
 
@@ -56,3 +58,7 @@ class CompileError(AppellError, RuntimeError):
 
 class IntegrationError(AppellError, RuntimeError):
     """The run could not begin."""
+
+
+class ImpossibleBodyWarning(UserWarning):
+    """The inertia of a body violates an inequality that every distribution of mass obeys."""

@@ -10,7 +10,9 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import Frame, Vector, exact_zero
+from appell.model.frame import Frame, Triple, Vector, exact_zero
+from appell.model.inertia import warn_if_impossible
+from appell.model.shapes.abstract import AbstractShape
 from appell.model.symbols import Evolving
 
 Content = sp.Expr | Vector | Frame
@@ -72,6 +74,17 @@ class RigidBody:
         inertia: Central moments of inertia along the axes of `frame`: `(Ixx, Iyy, Izz)`, or six numbers
             `(Ixx, Iyy, Izz, Ixy, Iyz, Izx)` with products of inertia as entries of the tensor (not negated),
             or a 3 by 3 symmetric matrix.
+        shape: A shape of `appell.shapes` in the axes and from the origin of `frame`, in place of center and inertia,
+            and of the mass unless the shape has none. With a center it is only what is drawn.
+
+    Numbers that no distribution of mass can give (I1 + I2 < I3) raise an `ImpossibleBodyWarning`.
+
+    Example:
+        >>> import appell as ap
+        >>> arm = ap.Frame("ground").rotate("z", ap.coordinates("angle"))
+        >>> rod = ap.RigidBody("rod", frame=arm, shape=ap.shapes.Rod(2, mass=3).at(1, 0))
+        >>> rod.center, rod.inertia[2, 2]
+        (1*ground'.x, 1)
     """
 
     name: str
@@ -79,22 +92,42 @@ class RigidBody:
     center: Vector
     frame: Frame
     inertia: sp.Matrix
+    shape: AbstractShape | None
 
-    def __init__(self, name: str, mass: Any, center: Vector, frame: Frame, inertia: Any = (0, 0, 0)) -> None:
-        if not isinstance(center, Vector):
-            raise ModelError(f"The center of {name!r} must be a point such as ground.point(x, y), got {center!r}.")
+    def __init__(
+        self,
+        name: str,
+        mass: Any = None,
+        center: Vector | None = None,
+        frame: Frame | None = None,
+        inertia: Any = None,
+        shape: AbstractShape | None = None,
+    ) -> None:
         if not isinstance(frame, Frame):
             raise ModelError(f"The frame of {name!r} must be an appell.Frame, got {frame!r}.")
-        tensor = inertia_tensor(name, inertia)
+        if shape is not None and center is None:
+            if inertia is not None:
+                raise ModelError(
+                    f"The body {name!r} has its inertia from its shape; leave out inertia, or give center."
+                )
+            mass, place, inertia = shape_moments(name, mass, shape)
+            center = frame.point(*place)
+        if not isinstance(center, Vector):
+            raise ModelError(f"The center of {name!r} must be a point such as ground.point(x, y), got {center!r}.")
+        if mass is None:
+            raise ModelError(f"The body {name!r} has no mass; give mass=, or a shape= with density or mass.")
+        tensor = inertia_tensor(name, (0, 0, 0) if inertia is None else inertia)
         mass = mass_formula(name, mass)
         if mass == 0 and tensor.is_zero_matrix:
             raise ModelError(f"The body {name!r} has neither mass nor inertia; give it one or leave it out.")
+        warn_if_impossible(name, mass, tensor)
         for attribute, value in (
             ("name", name),
             ("mass", mass),
             ("center", center),
             ("frame", frame),
             ("inertia", tensor),
+            ("shape", shape),
         ):
             object.__setattr__(self, attribute, value)
 
@@ -137,6 +170,25 @@ class RigidBody:
                 break
             frame = frame.parent
         return frame
+
+
+def shape_moments(name: str, mass: Any, shape: AbstractShape) -> tuple[Any, Triple, sp.Matrix]:
+    """Mass, centre and central inertia tensor from a shape; a mass fills in for a shape that has none.
+
+    Args:
+        name: Name of the body, for messages.
+        mass: Mass, or None.
+        shape: The shape.
+    """
+    if not isinstance(shape, AbstractShape):
+        raise ModelError(f"The shape of {name!r} must be one of appell.shapes, got {shape!r}.")
+    bare = any(part.mass is None for _, part in shape.parts)
+    if mass is not None and not bare:
+        raise ModelError(f"The shape of {name!r} has a mass already; leave out mass=, or give the shape no density.")
+    if mass is None and bare:
+        raise ModelError(f"The shape of {name!r} has neither density nor mass; give the shape a density, or mass=.")
+    moments = (shape.with_mass(mass) if bare else shape).distribution
+    return moments.mass, moments.center, moments.central_inertia
 
 
 def inertia_tensor(name: str, inertia: Any) -> sp.Matrix:

@@ -117,7 +117,7 @@ class Chain(Model):
         if any(e != 0 for e in self.gravity):
             forces.insert(0, Gravity(ground.vector(*self.gravity)))
         bodies = [
-            RigidBody(link.name, link.mass, frame.point(*link.center), frame, link.inertia)
+            RigidBody(link.name, link.mass, frame.point(*link.center), frame, link.inertia, link.shape)
             for link, frame in zip(links, frames, strict=True)
             if link.mass != 0 or not link.inertia.is_zero_matrix
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -23,8 +23,8 @@ class Joint:
         at: A point of the axis in the ground at home.
         kind: `"revolute"`, `"prismatic"` or `"helical"`.
         pitch: Of a helical joint: advance along the axis per radian.
-        mass: Mass of the link.
-        center: Its mass centre, from the origin of the link's frame, in the axes of that frame.
+        mass: Mass of the link; left out: none.
+        center: Its mass centre, from the origin of the link's frame, in the axes of that frame; left out: that origin.
         inertia: Its central inertia in the axes of its frame, as for `RigidBody`.
         frame: Pose of the link's frame in the ground at home, as a 4 by 4 matrix or three components of its origin;
             left out: the axes of the ground, with the origin at `at`.
@@ -37,16 +37,17 @@ class Joint:
         velocity: Largest speed of the coordinate.
         damping: Viscous friction, force per speed. Kept as data, like the limits: no force of the model.
         friction: Dry friction, a force or torque. Kept as data.
-        shape: Mass distribution of the link in the axes of its frame, in place of mass, center and inertia.
+        shape: A shape of `appell.shapes` in the axes of the link's frame, in place of center and inertia, and of mass
+            unless the shape has none. With a center it is only what is drawn.
     """
 
     axis: Any = "z"
     at: Any = (0, 0, 0)
     kind: str = "revolute"
     pitch: Any = 0
-    mass: Any = 0
-    center: Any = (0, 0, 0)
-    inertia: Any = (0, 0, 0)
+    mass: Any = None
+    center: Any = None
+    inertia: Any = None
     frame: Any = None
     parent: str | int | None = None
     name: str = ""
@@ -80,9 +81,7 @@ class Link:
         velocity: Largest speed, or None.
         damping: Viscous friction.
         friction: Dry friction.
-        shape: Mass distribution it was made from, or None.
-        offset: Value of the joint's angle (or distance) at coordinate zero that is already inside B_i and F_i.
-        geometry: What can be drawn, pairs of a shape and None or a mesh.
+        shape: What can be drawn, and perhaps what mass, centre and inertia were made from; or None.
     """
 
     name: str
@@ -102,7 +101,6 @@ class Link:
     damping: float = 0.0
     friction: float = 0.0
     shape: Any = None
-    geometry: tuple[Any, ...] = field(default=())
 
 
 def checked_axis(axis: Any, name: str) -> Triple:

@@ -95,6 +95,11 @@ class Placement:
         m[:3, :3], m[:3, 3] = self.rotation, sp.Matrix(self.shift)
         return m
 
+    def after(self, first: Placement) -> Placement:
+        """This transform applied after another one: T_self T_first."""
+        shift = sp.Matrix(self.shift) + self.rotation * sp.Matrix(first.shift)
+        return Placement(triple(shift, "A shift"), (*self.turns, *first.turns))
+
     def frame(self, outer: Frame, name: str) -> Frame:
         """The frame that sits so in an outer one."""
         if self.trivial:

@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.body import inertia_tensor, mass_formula
+from appell.model.body import inertia_tensor, mass_formula, shape_moments
 from appell.model.frame import Triple, triple
 from appell.model.joint import Joint, Link, checked_axis, checked_kind, order
 from appell.model.placement import Placement, axis_angle, finite
@@ -72,7 +72,7 @@ def made_link(
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise ModelError(f"The joint {name!r} names a coordinate: use letters, digits and _, beginning with a letter.")
-    mass, center, inertia = joint.mass, joint.center, joint.inertia
+    mass, center, inertia = _moments(joint, link)
     center = finite(triple(center, f"The center of {link!r}"), f"The center of {link!r}")
     _check_data(joint, name)
     return Link(
@@ -94,6 +94,17 @@ def made_link(
         joint.friction,
         joint.shape,
     )
+
+
+def _moments(joint: Joint, link: str) -> tuple[Any, Any, Any]:
+    """Mass, centre and central inertia of a link, given or from its shape."""
+    if joint.shape is None or joint.center is not None:
+        mass = 0 if joint.mass is None else joint.mass
+        center = (0, 0, 0) if joint.center is None else joint.center
+        return mass, center, (0, 0, 0) if joint.inertia is None else joint.inertia
+    if joint.inertia is not None:
+        raise ModelError(f"The link {link!r} has its inertia from its shape; leave out inertia, or give center.")
+    return shape_moments(link, joint.mass, joint.shape)
 
 
 def relative(outer: Placement, inner: Placement) -> Placement:

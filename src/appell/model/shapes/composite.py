@@ -1,0 +1,130 @@
+"""Several shapes taken together: material with sign +1, cavities with sign -1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.model.inertia import MassDistribution
+from appell.model.placement import Placement
+from appell.model.shapes.abstract import AbstractPrimitive, AbstractShape
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Composite(AbstractShape):
+    r"""$I_{ps} = \sum_j \sigma_j T_j I_{ps,j} T_j^T$: shapes added (+1) and cut out (-1).
+
+    `box + sphere - hole` makes one. Primitives without density or mass take the density of the composite if it has
+    one; else a cavity takes that of the material before it, if there is a single one.
+
+    Args:
+        members: Shapes, or pairs of sign and shape.
+        density: Density of all primitives that have none.
+        mass: Total mass; scales what the densities give.
+        pose: Where it is.
+
+    Example:
+        >>> from appell.model import shapes
+        >>> plate = shapes.Box(4, 2, 1, density=3) - shapes.Cylinder(1, 1).at(1, 0, 0)
+        >>> plate.mass
+        24 - 3*pi
+    """
+
+    members: tuple[tuple[int, AbstractShape], ...]
+    pose: Placement
+    factor: sp.Expr
+
+    def __init__(
+        self,
+        members: Iterable[AbstractShape | tuple[int, AbstractShape]],
+        density: Any = None,
+        mass: Any = None,
+        pose: Any = None,
+    ) -> None:
+        listed = []
+        for member in members:
+            sign, shape = member if isinstance(member, tuple) else (1, member)
+            if not isinstance(shape, AbstractShape) or sign not in (1, -1):
+                raise ModelError(f"A composite is made of shapes with signs +1 or -1, got {member!r}.")
+            listed.append((int(sign), _dense(shape, density)))
+        if not listed:
+            raise ModelError("A composite needs at least one shape.")
+        object.__setattr__(self, "members", _inherited(listed))
+        object.__setattr__(self, "pose", Placement.of(pose, "the pose of a composite"))
+        object.__setattr__(self, "factor", sp.Integer(1))
+        if mass is not None:
+            if any(part.mass is None for _, part in self.parts):
+                object.__setattr__(self, "members", tuple((s, _dense(shape, 1)) for s, shape in self.members))
+            object.__setattr__(self, "factor", sp.sympify(mass) / self.distribution.mass)
+            del self.__dict__["distribution"]
+
+    @property
+    def mass(self) -> Any:
+        """Total mass; None if a part has neither density nor mass."""
+        if any(part.mass is None for _, part in self.parts):
+            return None
+        return self.distribution.mass
+
+    @property
+    def parts(self) -> tuple[tuple[int, AbstractPrimitive], ...]:
+        """Pairs of sign and primitive, each primitive with its final pose and mass."""
+        found = []
+        for sign, shape in self.members:
+            for inner, part in shape.parts:
+                mass = None if part.mass is None else part.mass * self.factor
+                found.append((sign * inner, part._changed(mass, self.pose.after(part.pose))))
+        return tuple(found)
+
+    def placed(self, place: Any) -> Composite:
+        """The same shape moved by a rigid transform. Arguments as for `AbstractShape.placed`."""
+        twin = Composite(self.members, pose=Placement.of(place, "a placement").after(self.pose))
+        object.__setattr__(twin, "factor", self.factor)
+        return twin
+
+    def with_mass(self, mass: Any) -> Composite:
+        """The same shape with this mass in all; the densities keep their ratios."""
+        return Composite(self.members, mass=mass, pose=self.pose)
+
+    @cached_property
+    def distribution(self) -> MassDistribution:
+        """The signed sum, in the axes the composite is placed in."""
+        total = MassDistribution(sp.zeros(4, 4))
+        for sign, shape in self.members:
+            total = total + sign * shape.distribution
+        return (self.factor * total).moved(self.pose)
+
+
+def _dense(shape: AbstractShape, density: Any) -> AbstractShape:
+    """The shape with a density for the primitives that have none."""
+    if density is None:
+        return shape
+    if isinstance(shape, AbstractPrimitive):
+        return shape if shape.mass is not None else shape.with_density(density)
+    assert isinstance(shape, Composite)
+    twin = Composite([(sign, _dense(inner, density)) for sign, inner in shape.members], pose=shape.pose)
+    object.__setattr__(twin, "factor", shape.factor)
+    return twin
+
+
+def _inherited(members: list[tuple[int, AbstractShape]]) -> tuple[tuple[int, AbstractShape], ...]:
+    """Cavities without density take that of the material before them, if it has a single one."""
+    result: list[tuple[int, AbstractShape]] = []
+    for sign, shape in members:
+        if sign < 0 and any(part.mass is None for _, part in shape.parts):
+            around = [part for s, inner in result for t, part in inner.parts if s * t > 0]
+            extents = {part.extent for _, part in shape.parts}
+            found = {part.density for part in around if part.extent in extents}
+            if len(found) == 1 and None not in found and len(extents) == 1:
+                shape = _dense(shape, found.pop())
+            elif found - {None}:
+                raise ModelError(
+                    "A cavity without density was cut out of several materials; give it the density of what it is cut "
+                    "out of."
+                )
+        result.append((sign, shape))
+    return tuple(result)

@@ -1,0 +1,108 @@
+"""What a tank holds: the liquid in an upright vessel, as a shape that changes with what is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+from sympy import pi
+
+from appell.errors import ModelError
+from appell.model.frame import exact_zero
+from appell.model.placement import Placement
+from appell.model.shapes.abstract import AbstractPrimitive
+from appell.model.shapes.lines import Point
+from appell.model.shapes.round_solids import Cap, Cone, Frustum, Sphere
+from appell.model.shapes.solids import Box, Cylinder
+
+
+def filled(vessel: AbstractPrimitive, density: Any, mass: Any = None, level: Any = None) -> AbstractPrimitive:
+    """The liquid at the bottom of an upright vessel, by its mass or by its level.
+
+    Mass, centre and inertia follow from what is left, so that they always fit each other; with the mass an extra
+    state z and `states={z: -drained(rate, z)}` the tank runs dry as an event. The liquid lies still in the vessel and
+    its surface stays across the vessel's z axis: it does not slosh.
+
+    Args:
+        vessel: Inside of the tank, standing along its own z axis: a box, cylinder, frustum (bottom at z = 0), cone (on
+            its base) or sphere, with its place.
+        density: Mass per volume of the liquid.
+        mass: Mass of the liquid: a number or a formula, an extra state for example.
+        level: Depth of the liquid, in place of its mass.
+
+    Returns:
+        A shape with mass, at its place.
+
+    Example:
+        >>> import appell as ap
+        >>> fuel = ap.states("fuel")
+        >>> liquid = filled(ap.shapes.Box(1, 1, 2), 800, mass=fuel)
+        >>> liquid.center
+        (0, 0, fuel/1600 - 1)
+    """
+    if (mass is None) == (level is None):
+        raise ModelError("The filling of a tank is told by mass= or by level=; give one of them.")
+    rho = sp.sympify(density)
+    if rho.is_number and not (rho.is_finite and rho > 0):
+        raise ModelError(f"The density of the filling must be positive and finite, got {density}.")
+    given = exact_zero(sp.sympify(mass if level is None else level))
+    size = _depth(vessel) if level is not None else vessel.measure * rho
+    for excess in (given - size, -given):
+        if excess.is_number and excess > 0:
+            what = "level" if mass is None else "mass"
+            raise ModelError(f"The tank holds a {what} from 0 to {size}, got {given}.")
+    if given == 0:
+        return Point(mass=0, pose=vessel.pose)
+    return _lying(vessel, given if mass is None else _level(vessel, given / rho), rho, None if mass is None else given)
+
+
+def _depth(vessel: AbstractPrimitive) -> sp.Expr:
+    if isinstance(vessel, Sphere):
+        return 2 * vessel.radius
+    if isinstance(vessel, Box | Cylinder | Frustum | Cone):
+        return vessel.height
+    raise ModelError(f"A tank is a box, cylinder, frustum, cone or sphere, got a {getattr(vessel, 'kind', vessel)!r}.")
+
+
+def _level(vessel: AbstractPrimitive, volume: sp.Expr) -> sp.Expr:
+    """Depth of a volume of liquid."""
+    if isinstance(vessel, Box):
+        return volume / (vessel.width * vessel.depth)
+    if isinstance(vessel, Cylinder):
+        return volume / (pi * vessel.radius**2)
+    if isinstance(vessel, Frustum) and vessel.bottom_radius == vessel.top_radius:
+        return volume / (pi * vessel.bottom_radius**2)
+    if isinstance(vessel, Frustum):
+        R1, R2, h = vessel.bottom_radius, vessel.top_radius, vessel.height
+        surface = sp.cbrt(R1**3 + 3 * volume * (R2 - R1) / (pi * h))
+        return (surface - R1) * h / (R2 - R1)
+    if isinstance(vessel, Cone):
+        return vessel.height * (1 - sp.cbrt(1 - volume / vessel.measure))
+    if isinstance(vessel, Sphere):
+        # x = 1 - h/r solves x^3 - 3x + 2 = 4f with f the part that is filled; x = 2 cos(angle).
+        angle = (2 * pi - sp.acos(2 * volume / vessel.measure - 1)) / 3
+        return vessel.radius * (1 - 2 * sp.cos(angle))
+    _depth(vessel)
+    raise AssertionError
+
+
+def _lying(vessel: AbstractPrimitive, level: sp.Expr, rho: sp.Expr, mass: sp.Expr | None) -> AbstractPrimitive:
+    """The shape of the liquid, in the vessel's place."""
+    lift, pose = sp.Integer(0), vessel.pose
+    if isinstance(vessel, Box):
+        lift = (level - vessel.height) / 2
+        shape: AbstractPrimitive = Box(vessel.width, vessel.depth, level)
+    elif isinstance(vessel, Cylinder):
+        lift = (level - vessel.height) / 2
+        shape = Cylinder(vessel.radius, level)
+    elif isinstance(vessel, Frustum):
+        slope = (vessel.top_radius - vessel.bottom_radius) / vessel.height
+        shape = Frustum(vessel.bottom_radius, vessel.bottom_radius + slope * level, level)
+    elif isinstance(vessel, Cone):
+        shape = Frustum(vessel.radius, vessel.radius * (1 - level / vessel.height), level)
+    elif isinstance(vessel, Sphere):
+        shape = Cap(vessel.radius, level)
+    else:
+        raise AssertionError
+    shape = shape.with_density(rho) if mass is None else shape.with_mass(mass)
+    return shape.placed(Placement((sp.Integer(0), sp.Integer(0), sp.expand(lift)))).placed(pose)
