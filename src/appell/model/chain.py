@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
-from appell.errors import MissingValueError, ModelError
+from appell.errors import ModelError
+from appell.model.assembly import (
+    body_screw,
+    check_moved_inertia,
+    check_moved_mass,
+    drive_name,
+    floats,
+    letters,
+    link_formulas,
+    link_frames,
+    object_array,
+)
 from appell.model.body import RigidBody
 from appell.model.chain_data import ChainData
+from appell.model.denavit_hartenberg import links_from_rows
 from appell.model.force import AbstractForce, Generalized, Gravity
 from appell.model.frame import Frame, Triple, Vector, triple
 from appell.model.joint import Joint, Link
@@ -19,7 +31,8 @@ from appell.model.model import Model
 from appell.model.placement import Placement, finite
 from appell.model.screw_joints import links_from_joints
 from appell.model.screws import pseudo_inertia
-from appell.model.symbols import Coordinate, Evolving, Input, Time, coordinates, inputs, key
+from appell.model.symbols import coordinates, inputs, key
+from appell.model.urdf import MeshFile, read_urdf
 
 
 class Chain(Model):
@@ -65,6 +78,7 @@ class Chain(Model):
     tool: Placement
     tool_link: int
     markers: Mapping[str, tuple[int, Placement]]
+    meshes: Mapping[str, tuple[MeshFile, ...]]
     tool_values: Mapping[str, float]
     """Suggested numbers of letters that only the tool has, and that are therefore no parameters of the model."""
 
@@ -83,6 +97,102 @@ class Chain(Model):
         links = links_from_joints(tuple(joints))
         self._build(links, gravity, tool, tool_link, name, description, values, start, until, {})
 
+    @classmethod
+    def from_dh(
+        cls,
+        rows: Sequence[Sequence[Any]],
+        joints: Sequence[Joint],
+        convention: str = "standard",
+        base: Any = None,
+        gravity: Iterable[Any] = (0, 0, -9.81),
+        tool: Any = None,
+        name: str = "chain",
+        description: str = "",
+        values: Mapping[Any, float] | None = None,
+        start: Mapping[Any, float] | None = None,
+        until: float = 10.0,
+    ) -> Chain:
+        r"""A robot from Denavit-Hartenberg rows: $T_i = T_{i-1}\,R_z(\theta)\,T_z(d)\,T_x(a)\,R_x(\alpha)$.
+
+        The modified convention is $T_i = T_{i-1}\,R_x(\alpha)\,T_x(a)\,R_z(\theta)\,T_z(d)$.
+
+        Args:
+            rows: For each joint theta, d, a, alpha: numbers or formulas. The joint variable is added to theta
+                (revolute) or to d (prismatic). In the modified convention a and alpha are those of the row's own line,
+                that is a_(i-1) and alpha_(i-1).
+            joints: For each row a `Joint` that says its kind and mass, center and inertia of its link in the axes and
+                from the origin of the link's frame of the convention; names and limits as well. No axis, no place.
+            convention: `"standard"` or `"modified"`.
+            base: Where frame 0 is in the ground: three components or a 4 by 4 matrix.
+            gravity: Acceleration of free fall in ground axes.
+            tool: Where the tool is in the frame of the last link.
+            name: A name for reports.
+            description: What it is and where it comes from.
+            values: Suggested numbers of parameters.
+            start: A suggested starting state.
+            until: A suggested length of a run.
+
+        Returns:
+            The chain.
+
+        Example:
+            >>> import appell as ap
+            >>> links = [ap.Joint(mass=1, inertia=(0, 1, 1)), ap.Joint(mass=1, inertia=(0, 1, 1))]
+            >>> arm = ap.Chain.from_dh([(0, 0, 0.5, 0), (0, 0, 0.4, 0)], links)
+            >>> arm.pose([0.0, 0.0])[:3, 3].tolist()
+            [0.9, 0.0, 0.0]
+        """
+        links = links_from_rows(rows, joints, convention, Placement.of(base, "The base"))
+        chain = object.__new__(cls)
+        chain._build(links, gravity, tool, None, name, description, values, start, until, {})
+        return chain
+
+    @classmethod
+    def from_urdf(
+        cls,
+        source: str | Path,
+        gravity: Iterable[Any] = (0, 0, -9.81),
+        tool: str | None = None,
+        meshes: bool = True,
+        name: str = "",
+        description: str = "",
+        start: Mapping[Any, float] | None = None,
+        until: float = 10.0,
+    ) -> Chain:
+        """A robot from a URDF file: revolute, continuous, prismatic and fixed joints, in any tree.
+
+        Links behind fixed joints are merged into what carries them; their frames stay, as `markers`. Limits, damping
+        and friction are kept as data of `links`, what is drawn as shapes of the bodies and as `meshes`. Coordinates
+        bear the names of the joints, with _ for what cannot stand in a name. A mimic joint is a joint of its own.
+
+        Args:
+            source: The file, or the text itself.
+            gravity: Acceleration of free fall in the axes of the root link.
+            tool: Name of a link whose frame is that of the tool; the last moving link if left out.
+            meshes: Whether mesh files named in it must be there.
+            name: A name for reports; that of the file's robot if left out.
+            description: What it is and where it comes from.
+            start: A suggested starting state.
+            until: A suggested length of a run.
+
+        Returns:
+            The chain.
+        """
+        robot = read_urdf(source, meshes)
+        at, carrier = None, None
+        if tool is not None and tool in robot.markers:
+            carrier, at = robot.markers[tool]
+            if carrier < 0:
+                raise ModelError(f"The link {tool!r} does not move; a tool is on a moving link.")
+        elif tool is not None:
+            carrier = tool
+        chain = object.__new__(cls)
+        chain._build(
+            robot.links, gravity, at, carrier, name or robot.name, description, None, start, until, robot.markers
+        )
+        object.__setattr__(chain, "meshes", robot.meshes)
+        return chain
+
     def _build(
         self,
         links: Sequence[Link],
@@ -98,20 +208,21 @@ class Chain(Model):
     ) -> None:
         if not links:
             raise ModelError("A chain needs at least one joint that moves.")
-        _check_moved_mass(links)
+        check_moved_mass(links)
         fields: dict[str, Any] = {
             "links": tuple(links),
             "gravity": finite(triple(gravity, "The gravity of a chain"), "The gravity of a chain"),
             "tool": Placement.of(tool, "The tool"),
             "markers": dict(markers),
+            "meshes": {},
         }
         for attribute, value in fields.items():
             object.__setattr__(self, attribute, value)
         object.__setattr__(self, "tool_link", len(links) - 1 if tool_link is None else self.index(tool_link))
-        q = _letters(coordinates, [link.joint for link in links], [link.kind for link in links])
-        drives = _letters(inputs, [_drive(link.joint) for link in links], [link.kind for link in links])
+        q = letters(coordinates, [link.joint for link in links], [link.kind for link in links])
+        drives = letters(inputs, [drive_name(link.joint) for link in links], [link.kind for link in links])
         ground = Frame("ground")
-        frames = _frames(ground, links, q)
+        frames = link_frames(ground, links, q)
         object.__setattr__(self, "frames", frames)
         forces: list[AbstractForce] = [Generalized(dict(zip(q, drives, strict=True)), "drives")]
         if any(e != 0 for e in self.gravity):
@@ -122,7 +233,7 @@ class Chain(Model):
             if link.mass != 0 or not link.inertia.is_zero_matrix
         ]
         given = {key(s): value for s, value in (values or {}).items()}
-        elsewhere = {s.name for e in (*self.gravity, *_formulas(links)) for s in e.free_symbols}
+        elsewhere = {s.name for e in (*self.gravity, *link_formulas(links)) for s in e.free_symbols}
         alone = {s.name for s in self.tool.matrix.free_symbols} - elsewhere
         object.__setattr__(self, "tool_values", {name: given.pop(name) for name in sorted(alone & set(given))})
         begin = {key(s): value for s, value in (start or {}).items()}
@@ -137,6 +248,8 @@ class Chain(Model):
             start={**{s.label: 0.0 for s in q}, **{s.rate.label: 0.0 for s in q}, **begin},
             until=until,
         )
+        if not any(e.free_symbols for e in (*link_formulas(links), *self.gravity, self.tool.matrix)):
+            check_moved_inertia(links, self.numbers())
 
     def __repr__(self) -> str:
         letters = "".join(link.kind[0].upper() for link in self.links)
@@ -184,16 +297,16 @@ class Chain(Model):
     def symbolic(self) -> ChainData:
         """All data as SymPy formulas, for kinematics in symbols."""
         links = self.links
-        home = [_array(link.before.matrix * link.after.matrix) for link in links]
+        home = [object_array(link.before.matrix * link.after.matrix) for link in links]
         return ChainData(
             tuple(link.parent for link in links),
             tuple(0 if link.kind == "prismatic" else 1 for link in links),
             np.array([link.pitch for link in links], dtype=object),
             np.stack(home),
-            np.stack([_body_screw(link) for link in links]),
-            np.stack([pseudo_inertia(e.mass, np.array(e.center), _array(e.inertia)) for e in links]),
+            np.stack([body_screw(link) for link in links]),
+            np.stack([pseudo_inertia(e.mass, np.array(e.center), object_array(e.inertia)) for e in links]),
             np.array(self.gravity, dtype=object),
-            _array(self.tool.matrix),
+            object_array(self.tool.matrix),
             self.tool_link,
         )
 
@@ -208,7 +321,7 @@ class Chain(Model):
         known = {**self.values, **self.tool_values, **{key(s): float(value) for s, value in values.items()}}
         data = self.symbolic
         arrays = {
-            name: _numbers(getattr(data, name), known)
+            name: floats(getattr(data, name), known)
             for name in ("pitch", "relative", "screws", "pseudo", "gravity", "tool")
         }
         return ChainData(data.parents, data.revolute, tool_body=data.tool_body, **arrays)
@@ -304,82 +417,6 @@ class Chain(Model):
         return self.numbers(values), q.astype(float)[..., None]
 
 
-def _frames(ground: Frame, links: Sequence[Link], q: Sequence[Coordinate]) -> tuple[Frame, ...]:
-    frames: list[Frame] = []
-    for link, x in zip(links, q, strict=True):
-        outer = ground if link.parent < 0 else frames[link.parent]
-        seat = link.before.frame(outer, f"seat of {link.joint}")
-        if link.kind == "prismatic":
-            moving = seat.slide(x, link.axis, name=link.name)
-        else:
-            moving = seat.pin(x, link.axis, [link.pitch * x * k for k in link.axis], link.name)
-        frames.append(link.after.frame(moving, link.name))
-    return tuple(frames)
-
-
-def _body_screw(link: Link) -> np.ndarray:
-    """A_i = Ad(F_i^-1) (k, h k), or (0, k) for a prismatic joint."""
-    k, R = sp.Matrix(link.axis), link.after.rotation
-    if link.kind == "prismatic":
-        return np.array([*[sp.Integer(0)] * 3, *(R.T * k)], dtype=object)
-    # The axis passes the origin of the joint's frame, which is at -R'f in the link's frame.
-    w, point = R.T * k, -R.T * sp.Matrix(link.after.shift)
-    return np.array([*w, *(point.cross(w) + link.pitch * w)], dtype=object)
-
-
-def _array(matrix: sp.Matrix) -> np.ndarray:
-    return np.array(matrix.tolist(), dtype=object)
-
-
-def _numbers(array: np.ndarray, values: Mapping[str, float]) -> np.ndarray:
-    result = np.empty(array.shape)
-    for place, formula in np.ndenumerate(array):
-        formula = sp.sympify(formula)
-        for s in sorted(formula.free_symbols, key=str):
-            if isinstance(s, Evolving | Input | Time):
-                raise ModelError(f"The chain has {formula} in its data, which is no constant: {s} changes.")
-            if getattr(s, "label", str(s)) not in values:
-                raise MissingValueError(
-                    f"The parameter {s} of the chain has no number; give values={{{str(s)!r}: ...}}."
-                )
-        if formula.free_symbols:
-            formula = formula.subs({s: values[s.label] for s in formula.free_symbols})
-        result[place] = float(formula)
-    return result
-
-
-def _letters(make: Any, names: Sequence[str], kinds: Sequence[str]) -> tuple[Any, ...]:
-    turning, sliding = ("rad", "m") if make is coordinates else ("N*m", "N")
-    made = make(" ".join(names), " ".join(sliding if kind == "prismatic" else turning for kind in kinds))
-    return made if isinstance(made, tuple) else (made,)
-
-
-def _drive(joint: str) -> str:
-    return f"tau{joint[1:]}" if joint[0] == "q" and joint[1:].isdigit() else f"tau_{joint}"
-
-
-def _formulas(links: Sequence[Link]) -> list[sp.Expr]:
-    found: list[sp.Expr] = []
-    for link in links:
-        found += [link.mass, *link.center, *link.inertia, *link.axis, link.pitch]
-        for place in (link.before, link.after):
-            found += [*place.shift, *(e for k, angle in place.turns for e in (*k, angle))]
-    return found
-
-
 def _counted(model: Model) -> str:
     n = len(model.coordinates)
     return f"{n} coordinate{'s' * (n > 1)}"
-
-
-def _check_moved_mass(links: Sequence[Link]) -> None:
-    """Every joint must move something that has inertia."""
-    heavy = [link.mass != 0 or not link.inertia.is_zero_matrix for link in links]
-    for i in reversed(range(len(links))):
-        if not heavy[i]:
-            raise ModelError(
-                f"The link {links[i].name!r} and all that the joint {links[i].joint!r} carries have no mass and no "
-                "inertia, so that nothing says how it moves; give the link a mass, or fix the joint."
-            )
-        if links[i].parent >= 0:
-            heavy[links[i].parent] = True

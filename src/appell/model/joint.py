@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,7 +126,17 @@ def checked_axis(axis: Any, name: str) -> Triple:
     if square.is_number and float(square) != 1:
         length = sp.sqrt(square)
         k = triple((c / length for c in k), "An axis")
-    return k
+    return tidy(k)
+
+
+def tidy(values: Iterable[sp.Expr]) -> Triple:
+    """Three components without the dust of rounding about -1, 0 and 1."""
+    listed = []
+    for e in values:
+        if e.is_Float and abs(float(e) - round(float(e))) < 1e-15 and abs(round(float(e))) <= 1:
+            e = sp.Integer(round(float(e)))
+        listed.append(e)
+    return triple(listed, "A vector")
 
 
 def checked_kind(kind: str, pitch: Any, name: str) -> sp.Expr:

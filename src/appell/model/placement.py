@@ -100,6 +100,13 @@ class Placement:
         shift = sp.Matrix(self.shift) + self.rotation * sp.Matrix(first.shift)
         return Placement(triple(shift, "A shift"), (*self.turns, *first.turns))
 
+    def simplified(self) -> Placement:
+        """The same transform by a single turn, where all turns are numbers."""
+        if len(self.turns) < 2 or not all(e.is_number for k, angle in self.turns for e in (*k, angle)):
+            return self
+        axis, angle = axis_angle(np.array(self.rotation.tolist(), dtype=float))
+        return Placement(self.shift, ((triple(axis, "An axis"), angle),) if angle != 0 else ())
+
     def frame(self, outer: Frame, name: str) -> Frame:
         """The frame that sits so in an outer one."""
         if self.trivial:

@@ -7,14 +7,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.body import inertia_tensor, mass_formula, shape_moments
 from appell.model.frame import Triple, triple
-from appell.model.joint import Joint, Link, checked_axis, checked_kind, order
-from appell.model.placement import Placement, axis_angle, finite
+from appell.model.joint import Joint, Link, checked_axis, checked_kind, order, tidy
+from appell.model.placement import Placement, finite
 
 
 def links_from_joints(joints: Sequence[Joint]) -> list[Link]:
@@ -40,14 +39,14 @@ def links_from_joints(joints: Sequence[Joint]) -> list[Link]:
         homes[name] = home
         k = checked_axis(joint.axis, name)
         pitch = checked_kind(joint.kind, joint.pitch, name)
-        axis = _tidy(home.rotation.T * sp.Matrix(k))
-        arm = _tidy(home.rotation.T * (sp.Matrix(at) - sp.Matrix(home.shift)))
+        axis = tidy(home.rotation.T * sp.Matrix(k))
+        arm = tidy(home.rotation.T * (sp.Matrix(at) - sp.Matrix(home.shift)))
         parent = parents[i]
         seat = home if parent is None else relative(homes[parent], home)
         after = Placement(triple((0, 0, 0), "A shift"))
         if joint.kind != "prismatic" and any(e != 0 for e in sp.Matrix(arm).cross(sp.Matrix(axis))):
             shift = sp.Matrix(seat.shift) + seat.rotation * sp.Matrix(arm)
-            seat = Placement(_tidy(shift), seat.turns)
+            seat = Placement(tidy(shift), seat.turns)
             after = Placement(triple((-e for e in arm), "A shift"))
         link = joint.link or f"link{i + 1}"
         index = -1 if parent is None else next(r for r, e in enumerate(links) if e.joint == parent)
@@ -114,12 +113,9 @@ def relative(outer: Placement, inner: Placement) -> Placement:
         outer: The frame it is sought in.
         inner: The frame that is sought.
     """
-    shift = _tidy(outer.rotation.T * (sp.Matrix(inner.shift) - sp.Matrix(outer.shift)))
+    shift = tidy(outer.rotation.T * (sp.Matrix(inner.shift) - sp.Matrix(outer.shift)))
     turns = (*((k, -angle) for k, angle in reversed(outer.turns)), *inner.turns)
-    if len(turns) > 1 and all(e.is_number for k, angle in turns for e in (*k, angle)):
-        axis, angle = axis_angle(np.array((outer.rotation.T * inner.rotation).tolist(), dtype=float))
-        turns = ((triple(axis, "An axis"), angle),) if angle != 0 else ()
-    return Placement(shift, turns)
+    return Placement(shift, turns).simplified()
 
 
 def _parent(joint: Joint, i: int, names: list[str]) -> str | None:
@@ -132,16 +128,6 @@ def _parent(joint: Joint, i: int, names: list[str]) -> str | None:
             raise ModelError(f"The parent of the joint {names[i]!r} is number {joint.parent} of {len(names)} joints.")
         return names[joint.parent]
     return joint.parent
-
-
-def _tidy(values: Any) -> Triple:
-    """Three components without the dust of rounding about -1, 0 and 1."""
-    listed = []
-    for e in values:
-        if e.is_Float and abs(float(e) - round(float(e))) < 1e-15 and abs(round(float(e))) <= 1:
-            e = sp.Integer(round(float(e)))
-        listed.append(e)
-    return triple(listed, "A vector")
 
 
 def _check_data(joint: Joint, name: str) -> None:

@@ -1,0 +1,111 @@
+"""What a chain is put together from: letters, frames, screws, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from appell.errors import MissingValueError, ModelError
+from appell.model.chain_data import ChainData
+from appell.model.frame import Frame
+from appell.model.joint import Link
+from appell.model.screws import hat
+from appell.model.symbols import Coordinate, Evolving, Input, Time, coordinates
+
+
+def link_frames(ground: Frame, links: Sequence[Link], q: Sequence[Coordinate]) -> tuple[Frame, ...]:
+    """The frames of the links, hung one on the other: seat, joint, link."""
+    frames: list[Frame] = []
+    for link, x in zip(links, q, strict=True):
+        outer = ground if link.parent < 0 else frames[link.parent]
+        seat = link.before.frame(outer, f"seat of {link.joint}")
+        if link.kind == "prismatic":
+            moving = seat.slide(x, link.axis, name=link.name)
+        else:
+            moving = seat.pin(x, link.axis, [link.pitch * x * k for k in link.axis], link.name)
+        frames.append(link.after.frame(moving, link.name))
+    return tuple(frames)
+
+
+def body_screw(link: Link) -> np.ndarray:
+    """A_i = Ad(F_i^-1) (k, h k), or (0, k) for a prismatic joint."""
+    k, R = sp.Matrix(link.axis), link.after.rotation
+    if link.kind == "prismatic":
+        return np.array([*[sp.Integer(0)] * 3, *(R.T * k)], dtype=object)
+    # The axis passes the origin of the joint's frame, which is at -R'f in the link's frame.
+    w, point = R.T * k, -R.T * sp.Matrix(link.after.shift)
+    return np.array([*w, *(point.cross(w) + link.pitch * w)], dtype=object)
+
+
+def object_array(matrix: sp.Matrix) -> np.ndarray:
+    """A SymPy matrix as an array of formulas."""
+    return np.array(matrix.tolist(), dtype=object)
+
+
+def floats(array: np.ndarray, values: Mapping[str, float]) -> np.ndarray:
+    """Formulas as floats; refuses letters without a number and those that change."""
+    result = np.empty(array.shape)
+    for place, formula in np.ndenumerate(array):
+        formula = sp.sympify(formula)
+        for s in sorted(formula.free_symbols, key=str):
+            if isinstance(s, Evolving | Input | Time):
+                raise ModelError(f"The chain has {formula} in its data, which is no constant: {s} changes.")
+            if getattr(s, "label", str(s)) not in values:
+                raise MissingValueError(
+                    f"The parameter {s} of the chain has no number; give values={{{str(s)!r}: ...}}."
+                )
+        if formula.free_symbols:
+            formula = formula.subs({s: values[s.label] for s in formula.free_symbols})
+        result[place] = float(formula)
+    return result
+
+
+def letters(make: Any, names: Sequence[str], kinds: Sequence[str]) -> tuple[Any, ...]:
+    """Coordinates or inputs with units that fit the kinds of joints."""
+    turning, sliding = ("rad", "m") if make is coordinates else ("N*m", "N")
+    made = make(" ".join(names), " ".join(sliding if kind == "prismatic" else turning for kind in kinds))
+    return made if isinstance(made, tuple) else (made,)
+
+
+def drive_name(joint: str) -> str:
+    """The name of a joint's drive: tau1 for q1, tau_elbow for elbow."""
+    return f"tau{joint[1:]}" if joint[0] == "q" and joint[1:].isdigit() else f"tau_{joint}"
+
+
+def link_formulas(links: Sequence[Link]) -> list[sp.Expr]:
+    """Every formula that stands in the data of links."""
+    found: list[sp.Expr] = []
+    for link in links:
+        found += [link.mass, *link.center, *link.inertia, *link.axis, link.pitch]
+        for place in (link.before, link.after):
+            found += [*place.shift, *(e for k, angle in place.turns for e in (*k, angle))]
+    return found
+
+
+def check_moved_mass(links: Sequence[Link]) -> None:
+    """Every joint must move something that has inertia."""
+    heavy = [link.mass != 0 or not link.inertia.is_zero_matrix for link in links]
+    for i in reversed(range(len(links))):
+        if not heavy[i]:
+            raise ModelError(
+                f"The link {links[i].name!r} and all that the joint {links[i].joint!r} carries have no mass and no "
+                "inertia, so that nothing says how it moves; give the link a mass, or fix the joint."
+            )
+        if links[i].parent >= 0:
+            heavy[links[i].parent] = True
+
+
+def check_moved_inertia(links: Sequence[Link], data: ChainData) -> None:
+    """M_jj = tr(S_j N_j S_j') > 0 at a generic pose, with N_j the pseudo-inertia of all that joint j carries."""
+    q = np.sin(1.0 + np.arange(data.n))[:, None]
+    poses, screws = data.poses(q)[0], hat(data.spatial_screws(q)[0])
+    for j, link in enumerate(links):
+        N = sum((poses[i] @ data.pseudo[i] @ poses[i].T for i in data.subtree(j)), np.zeros((4, 4)))
+        if not np.trace(screws[j] @ N @ screws[j].T) > 1e-14 * np.trace(N):
+            raise ModelError(
+                f"The link {link.name!r} and all that the joint {link.joint!r} carries have no inertia about its axis, "
+                "so that nothing says how it moves; give the link an inertia, or fix the joint."
+            )

@@ -1,0 +1,83 @@
+r"""Chains from Denavit-Hartenberg rows, in both conventions.
+
+Standard:  $T_i = T_{i-1}\,R_z(\theta)\,T_z(d)\,T_x(a)\,R_x(\alpha)$, the joint moves about or along $z_{i-1}$.
+Modified:  $T_i = T_{i-1}\,R_x(\alpha)\,T_x(a)\,R_z(\theta)\,T_z(d)$, the joint moves about or along $z_i$.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.model.frame import Triple, exact_zero, triple, unit_axis
+from appell.model.joint import Joint, Link, checked_kind, order
+from appell.model.placement import Placement, finite
+from appell.model.screw_joints import made_link
+
+CONVENTIONS = ("standard", "modified")
+
+
+def links_from_rows(
+    rows: Sequence[Sequence[Any]], joints: Sequence[Joint], convention: str, base: Placement
+) -> list[Link]:
+    """Links from rows (theta, d, a, alpha) and the links' data.
+
+    Args:
+        rows: For each joint theta, d, a, alpha; the joint variable is added to theta or to d.
+        joints: For each its kind, and mass, center, inertia, names and limits of its link.
+        convention: standard or modified.
+        base: Where the frame 0 of the rows is in the ground.
+    """
+    if convention not in CONVENTIONS:
+        raise ModelError(f"The convention of the rows is {convention!r}; there are: {', '.join(CONVENTIONS)}.")
+    if len(rows) != len(joints):
+        raise ModelError(f"{len(rows)} rows and {len(joints)} joints were given; each row needs its joint.")
+    names = [joint.name or f"q{i}" for i, joint in enumerate(joints, 1)]
+    order(names, [None] * len(names))
+    links: list[Link] = []
+    for i, (row, joint, name) in enumerate(zip(rows, joints, names, strict=True)):
+        if not isinstance(joint, Joint):
+            raise ModelError(f"The links of a chain are told by appell.Joint(...), got {joint!r}.")
+        if joint.frame is not None or joint.parent is not None or any(e != 0 for e in joint.at):
+            raise ModelError(f"The row of the joint {name!r} says where it is; leave out at, frame and parent.")
+        if joint.kind == "helical":
+            raise ModelError(f"The joint {name!r} is helical; rows are for revolute and prismatic joints.")
+        pitch = checked_kind(joint.kind, joint.pitch, name)
+        theta, d, a, alpha = _row(row, name)
+        if convention == "standard":
+            before = Placement(_zero())
+            after = Placement.turned((a * sp.cos(theta), a * sp.sin(theta), d), ("z", theta), ("x", alpha))
+        else:
+            before = Placement.turned((a, 0, 0), ("x", alpha))
+            after = Placement.turned((0, 0, d), ("z", theta))
+        if i == 0:
+            before = base.after(before)
+        link = joint.link or f"link{i + 1}"
+        links.append(made_link(joint, link, name, i - 1, unit_axis("z"), pitch, before, after))
+    return links
+
+
+def _zero() -> Triple:
+    return triple((0, 0, 0), "A shift")
+
+
+def _row(row: Sequence[Any], name: str) -> tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]:
+    values = [exact_zero(sp.sympify(e)) for e in row]
+    if len(values) != 4:
+        raise ModelError(f"The row of the joint {name!r} needs theta, d, a, alpha; got {len(values)} numbers.")
+    for e in values:
+        finite((e,) * 3, f"The row of the joint {name!r}")
+    theta, d, a, alpha = values
+    return _quarter(theta), d, a, _quarter(alpha)
+
+
+def _quarter(angle: sp.Expr) -> sp.Expr:
+    """Floats that are quarters of a turn as exact ones, so that their sines and cosines are."""
+    if not angle.is_Float:
+        return angle
+    quarters = float(angle) / (math.pi / 2)
+    return sp.pi * round(quarters) / 2 if abs(quarters - round(quarters)) < 1e-15 else angle

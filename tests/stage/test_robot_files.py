@@ -1,0 +1,254 @@
+"""The same robot by screws, by both conventions of rows and from a URDF file; bad files are refused by name."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.errors import ImpossibleBodyWarning, ModelError
+
+pi = np.pi
+RNG = np.random.default_rng(11)
+
+HEAD = '<robot name="arm"><link name="base"/>'
+LINK = """<link name="{name}"><inertial><origin xyz="{c}" rpy="{rpy}"/><mass value="{m}"/>
+<inertia ixx="{i[0]}" iyy="{i[1]}" izz="{i[2]}" ixy="{i[3]}" iyz="{i[4]}" ixz="{i[5]}"/></inertial>{more}</link>"""
+JOINT = """<joint name="{name}" type="{type}"><parent link="{parent}"/><child link="{child}"/>
+<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/>{more}</joint>"""
+
+
+def link(name, m=1.0, c="0 0 0", i=(1, 1, 1, 0, 0, 0), rpy="0 0 0", more=""):
+    return LINK.format(name=name, m=m, c=c, i=i, rpy=rpy, more=more)
+
+
+def joint(name, parent, child, kind="revolute", xyz="0 0 0", rpy="0 0 0", axis="0 0 1", more=""):
+    limit = '<limit effort="10" velocity="3" lower="-2" upper="2"/>' if kind in ("revolute", "prismatic") else ""
+    return JOINT.format(
+        name=name, type=kind, parent=parent, child=child, xyz=xyz, rpy=rpy, axis=axis, more=more or limit
+    )
+
+
+def robot(*parts):
+    return HEAD + "".join(parts) + "</robot>"
+
+
+MODIFIED = [(0, 0.3, 0, 0), (0.2, 0.1, 0.1, -pi / 2), (-0.4, 0.2, 0.5, 0.3), (0.1, 0.15, -0.2, pi / 2)]
+KINDS = ("revolute", "revolute", "prismatic", "revolute")
+BODIES = [
+    dict(mass=2.0, center=(0.1, 0.02, -0.03), inertia=(0.03, 0.04, 0.05, 0.001, -0.002, 0.003)),
+    dict(mass=1.5, center=(0.2, -0.1, 0.05), inertia=(0.02, 0.05, 0.06, -0.001, 0.002, 0.0)),
+    dict(mass=1.0, center=(0.0, 0.1, 0.1), inertia=(0.02, 0.03, 0.025, 0.0, 0.001, 0.002)),
+    dict(mass=0.5, center=(0.01, 0.02, 0.1), inertia=(0.01, 0.012, 0.008, 0.0, 0.0, 0.001)),
+]
+
+
+@pytest.fixture(scope="module")
+def modified():
+    joints = [ap.Joint(kind=kind, **body) for kind, body in zip(KINDS, BODIES, strict=True)]
+    return ap.Chain.from_dh(MODIFIED, joints, "modified", gravity=(1, 2, -9), tool=(0.1, 0, 0.2))
+
+
+def by_matrices(rows, q, convention):
+    """Poses from the four elementary matrices of each row."""
+
+    def Rz(a):
+        return np.array([[np.cos(a), -np.sin(a), 0, 0], [np.sin(a), np.cos(a), 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+
+    def Rx(a):
+        return np.array([[1, 0, 0, 0], [0, np.cos(a), -np.sin(a), 0], [0, np.sin(a), np.cos(a), 0], [0, 0, 0, 1]])
+
+    def shift(x, z):
+        T = np.eye(4)
+        T[0, 3], T[2, 3] = x, z
+        return T
+
+    T, found = np.eye(4), []
+    for (theta, d, a, alpha), x, kind in zip(rows, q, KINDS, strict=True):
+        theta, d = (theta + x, d) if kind == "revolute" else (theta, d + x)
+        if convention == "standard":
+            T = T @ Rz(theta) @ shift(0, d) @ shift(a, 0) @ Rx(alpha)
+        else:
+            T = T @ Rx(alpha) @ shift(a, 0) @ Rz(theta) @ shift(0, d)
+        found.append(T)
+    return np.stack(found)
+
+
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+def test_rows_are_products_of_elementary_matrices(convention):
+    joints = [ap.Joint(kind=kind, **body) for kind, body in zip(KINDS, BODIES, strict=True)]
+    arm, q = ap.Chain.from_dh(MODIFIED, joints, convention), RNG.uniform(-2, 2, 4)
+    np.testing.assert_allclose(arm.poses(q), by_matrices(MODIFIED, q, convention), rtol=0, atol=1e-14)
+    based = ap.Chain.from_dh(MODIFIED, joints, convention, base=(1, 2, 3)).poses(q)
+    np.testing.assert_allclose(based[:, :3, 3], arm.poses(q)[:, :3, 3] + [1, 2, 3], rtol=0, atol=1e-14)
+
+
+def by_screws(chain):
+    """The same robot told by its axes and link frames at home."""
+    data = chain.numbers()
+    joints = []
+    for T, S, kind, body in zip(data.home, data.home_screws, KINDS, BODIES, strict=True):
+        w, v = S[:3], S[3:]
+        prismatic = kind == "prismatic"
+        joints.append(ap.Joint(v if prismatic else w, np.cross(w, v), kind, frame=T, **body))
+    return ap.Chain(joints, gravity=(1, 2, -9), tool=(0.1, 0, 0.2))
+
+
+def by_urdf():
+    """The same robot as URDF: the modified row is the origin, and what follows the joint is put into the link."""
+    parts, parent = [], "base"
+    for i, ((theta, d, a, alpha), kind, body) in enumerate(zip(MODIFIED, KINDS, BODIES, strict=True)):
+        # Rx(alpha) Tx(a) Rz(theta) Tz(d) commutes with the joint about or along z.
+        place = ap.shapes.Point(mass=1).placed((0, 0, d)).turned("z", theta).at(a, 0, 0).pose
+        x, y, z = (float(e) for e in sp.Matrix(place.shift))
+        c, s = np.cos(alpha), np.sin(alpha)
+        xyz = f"{x:.17g} {c * y - s * z:.17g} {s * y + c * z:.17g}"
+        rpy = f"{alpha:.17g} 0 0"
+        center = " ".join(map(str, body["center"]))
+        parts.append(link(f"l{i}", body["mass"], center, body["inertia"]))
+        # rpy is extrinsic x-y-z: Rz(yaw) Ry(pitch) Rx(roll); theta about the turned z needs a joint of its own.
+        parts.append(joint(f"f{i}", parent, f"m{i}", "fixed", xyz, rpy) + f'<link name="m{i}"/>')
+        parts.append(joint(f"q{i + 1}", f"m{i}", f"l{i}", kind, "0 0 0", f"0 0 {theta:.17g}"))
+        parent = f"l{i}"
+    tool = joint("tip", parent, "tip", "fixed", "0.1 0 0.2") + '<link name="tip"/>'
+    return ap.Chain.from_urdf(robot(*parts, tool), gravity=(1, 2, -9), tool="tip")
+
+
+def accelerations(chain, q, v, tau):
+    system = ap.compile(ap.derive(chain)).bind(dict(zip([s.name for s in chain.inputs], tau, strict=True)))
+    return system.accelerations(ap.State(chain, np.concatenate([q, v])))
+
+
+def test_the_same_robot_four_ways(modified):
+    q, v, tau = RNG.uniform(-1, 1, (3, 4))
+    others = [by_screws(modified), by_urdf()]
+    reference = accelerations(modified, q, v, tau)
+    for other in others:
+        np.testing.assert_allclose(other.poses(q), modified.poses(q), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(other.pose(q), modified.pose(q), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(other.jacobian(q), modified.jacobian(q), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(other.numbers().pseudo, modified.numbers().pseudo, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(accelerations(other, q, v, tau), reference, rtol=1e-11)
+
+
+def test_rows_may_be_formulas():
+    a, alpha, m = ap.parameters("a alpha m")
+    arm = ap.Chain.from_dh([(0, 0, a, alpha)] * 2, [ap.Joint(mass=m, inertia=(m, m, m))] * 2)
+    tip = sp.Matrix(arm.pose())[:3, 3]
+    assert set(tip.free_symbols) == {a, alpha, *arm.coordinates}
+    assert ap.verify(arm).ok
+
+
+@pytest.mark.parametrize(
+    ("rows", "joints", "convention", "message"),
+    [
+        ([(0, 0, 0)], [ap.Joint(mass=1)], "standard", "joint 'q1' needs theta, d, a, alpha; got 3"),
+        ([(0, 0, 0, 0)], [], "standard", "1 rows and 0 joints"),
+        ([(0, 0, 0, 0)], [ap.Joint(mass=1)], "craig", "there are: standard, modified"),
+        ([(0, float("nan"), 0, 0)], [ap.Joint(mass=1)], "modified", "row of the joint 'q1' must be finite"),
+        ([(0, 0, 0, 0)], [ap.Joint(mass=1, at=(1, 0, 0))], "modified", "leave out at, frame and parent"),
+        ([(0, 0, 0, 0)], [ap.Joint(mass=1, kind="helical", pitch=1)], "modified", "'q1' is helical"),
+        ([(0, 0, 0, 0)], [ap.Joint(mass=1, kind="ball")], "modified", "'q1' is of the unknown kind 'ball'"),
+    ],
+)
+def test_bad_rows_are_refused(rows, joints, convention, message):
+    with pytest.raises(ModelError, match=message):
+        ap.Chain.from_dh(rows, joints, convention)
+
+
+def test_fixed_links_are_merged_and_stay_as_markers():
+    text = robot(
+        link("arm", 2.0, "0.1 0 0", (0.1, 0.2, 0.2, 0, 0, 0)),
+        joint("hinge", "base", "arm", "continuous", "0 0 1", axis="0 1 0"),
+        link("head", 1.0, "0 0.1 0", (0.01, 0.02, 0.03, 0, 0, 0), rpy="0.3 0 0"),
+        joint("glue", "arm", "head", "fixed", "0.5 0 0", "0 0 1.2"),
+    )
+    arm = ap.Chain.from_urdf(text, tool="head")
+    assert [e.name for e in arm.links] == ["arm"]
+    assert arm.links[0].limits is None
+    assert float(arm.links[0].mass) == 3
+    c, s = np.cos(1.2), np.sin(1.2)
+    np.testing.assert_allclose(
+        np.array(arm.links[0].center, dtype=float), [(0.2 + 0.5 - 0.1 * s) / 3, 0.1 * c / 3, 0], rtol=0, atol=1e-15
+    )
+    np.testing.assert_allclose(arm.pose([0.0])[:3, 3], [0.5, 0, 1], rtol=0, atol=1e-15)
+    assert set(arm.markers) == {"base", "head"}
+    assert arm.frame("head").name == "head"
+    assert ap.verify(arm).ok
+
+
+def test_data_of_joints_and_what_is_drawn_are_kept(tmp_path):
+    look = (
+        '<visual><origin xyz="0 0 0.1"/><geometry><box size="0.1 0.2 0.3"/></geometry></visual>'
+        '<visual><geometry><cylinder radius="0.1" length="0.4"/></geometry></visual>'
+        '<visual><geometry><mesh filename="package://arm_description/part.stl" scale="2 2 2"/></geometry></visual>'
+    )
+    data = '<dynamics damping="0.5" friction="0.1"/><limit effort="12" velocity="3" lower="-1" upper="2"/>'
+    folder = tmp_path / "arm_description"
+    (folder / "urdf").mkdir(parents=True)
+    (folder / "part.stl").write_text("solid\nendsolid\n")
+    path = folder / "urdf" / "arm.urdf"
+    path.write_text(robot(link("arm", more=look), joint("joint-1", "base", "arm", "prismatic", more=data)))
+    arm = ap.Chain.from_urdf(path)
+    one = arm.links[0]
+    assert (one.joint, one.damping, one.friction, one.effort, one.velocity) == ("joint_1", 0.5, 0.1, 12, 3)
+    assert one.limits == (-1, 2)
+    assert [(sign, part.kind) for sign, part in arm.bodies[0].shape.parts] == [(1, "box"), (1, "cylinder")]
+    assert float(arm.bodies[0].shape.parts[0][1].pose.matrix[2, 3]) == 0.1
+    mesh = arm.meshes["arm"][0]
+    assert (mesh.path, mesh.scale) == (str(folder.resolve() / "part.stl"), (2, 2, 2))
+    (folder / "part.stl").unlink()
+    with pytest.raises(
+        ModelError, match=r"link 'arm' names the mesh 'package://arm_description/part.stl'.*meshes=False"
+    ):
+        ap.Chain.from_urdf(path)
+    assert ap.Chain.from_urdf(path, meshes=False).meshes == {}
+
+
+BAD = [
+    ([link("a"), joint("j", "base", "a", axis="0 0 2")], "joint 'j' has length 2"),
+    (
+        [link("a"), joint("j", "base", "a", "ball")],
+        "joint 'j' is of the type 'ball'; appell reads: revolute, continuous",
+    ),
+    ([link("a"), joint("j", "base", "a", "floating")], "joint 'j' is of the type 'floating'"),
+    (['<link name="a"/>', joint("j", "base", "a")], "link 'a' and all that the joint 'j' carries have no mass"),
+    ([link("a", 1.0, i=(0, 0, 0, 0, 0, 0)), joint("j", "base", "a")], "link 'a'.*'j' carries have no inertia about"),
+    ([link("a", float("nan")), joint("j", "base", "a")], "mass of the link 'a'"),
+    ([link("a", i=(1, float("nan"), 1, 0, 0, 0)), joint("j", "base", "a")], "inertia of the link 'a' must be finite"),
+    ([link("a"), joint("j", "base", "a", xyz="0 nan 0")], "origin of the joint 'j' must be finite"),
+    ([link("a"), joint("j", "base", "a", axis="0 0 nan")], "axis of the joint 'j' must be finite"),
+    ([link("a"), joint("j", "base", "b")], "joint 'j' names the link 'b'"),
+    ([link("a"), link("a"), joint("j", "base", "a")], "Two links of the URDF are called 'a'"),
+    (
+        [link("a"), link("b"), joint("j", "base", "a"), joint("k", "a", "b"), joint("l", "base", "b")],
+        "link 'b' hangs on two joints, 'k' and 'l': a loop",
+    ),
+    ([link("a"), link("b"), joint("k", "a", "b"), joint("l", "b", "a")], "links (a -> b -> a|b -> a -> b) form a loop"),
+    ([link("a"), link("b"), joint("j", "base", "a")], "one link that no joint carries; this one has 2: base, b"),
+    ([], "at least one joint"),
+]
+
+
+@pytest.mark.parametrize(("parts", "message"), BAD, ids=[m[:40] for _, m in BAD])
+def test_bad_files_are_refused_by_name(parts, message):
+    with pytest.raises(ModelError, match=message):
+        ap.Chain.from_urdf(robot(*parts))
+
+
+def test_what_is_no_urdf_is_refused(tmp_path):
+    with pytest.raises(ModelError, match="no URDF file"):
+        ap.Chain.from_urdf(tmp_path / "none.urdf")
+    with pytest.raises(ModelError, match="not <robot>"):
+        ap.Chain.from_urdf("<mujoco/>")
+    with pytest.raises(ModelError, match="cannot be read as URDF"):
+        ap.Chain.from_urdf("<robot><link></robot>")
+    with pytest.raises(ModelError, match="'hand' is no link"):
+        ap.Chain.from_urdf(robot(link("a"), joint("j", "base", "a")), tool="hand")
+    with pytest.raises(ModelError, match="'base' does not move"):
+        ap.Chain.from_urdf(robot(link("a"), joint("j", "base", "a")), tool="base")
+
+
+def test_impossible_links_warn_by_name():
+    text = robot(link("a", i=(1, 1, 3, 0, 0, 0)), joint("j", "base", "a"))
+    with pytest.warns(ImpossibleBodyWarning, match="'a'.*I1 . I2 >= I3"):
+        ap.Chain.from_urdf(text)
