@@ -1,5 +1,6 @@
 """Chains: joints in, poses, Jacobians and differential matrices out, and a model that every formulation takes."""
 
+import pickle
 from itertools import combinations_with_replacement
 from math import comb
 
@@ -8,7 +9,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.errors import MissingValueError, ModelError
+from appell.errors import ImpossibleBodyWarning, MissingValueError, ModelError
 from appell.model.screws import adjoint, exponential, hat, inverse, vee
 
 RNG = np.random.default_rng(7)
@@ -263,3 +264,34 @@ def test_bad_questions_are_refused(tree):
     m = ap.parameters("m")
     with pytest.raises(MissingValueError, match="parameter m of the chain has no number"):
         ap.Chain([ap.Joint("z", mass=m, inertia=(1, 1, 1))]).numbers()
+
+
+def test_a_link_that_loses_mass():
+    """The mass of a link is an extra state; its stream pushes; all formulations agree."""
+    sand = ap.states("sand")
+    flow = ap.drained(0.5, sand)
+    arm = ap.Chain(
+        [
+            ap.Joint("y", mass=1, center=(0.2, 0, 0), inertia=(0, 0.1, 0.1)),
+            ap.Joint(
+                "y", (0.4, 0, 0), mass=1 + sand, center=(0.2, 0, 0), inertia=(0, 0.1 + sand / 10, 0.1 + sand / 10)
+            ),
+        ],
+        states={sand: -flow},
+    )
+    model = arm.add(ap.Stream(arm.bodies[1], -2 * arm.frame(1).x, rate=-flow))
+    assert ap.verify(model).ok
+    with pytest.raises(ModelError, match="no constant: sand changes"):
+        arm.numbers()
+
+
+def test_suggested_values_of_impossible_links_warn():
+    J = ap.parameters("J")
+    with pytest.warns(ImpossibleBodyWarning, match="'link1'.*I1 . I2 >= I3"):
+        ap.Chain([ap.Joint("z", mass=1, inertia=(0.1, 0.1, J))], values={J: 1.0})
+
+
+def test_chains_survive_pickling():
+    arm = pickle.loads(pickle.dumps(ap.library.rrp_arm()))
+    q = [0.1, 0.2, 0.3]
+    np.testing.assert_array_equal(arm.poses(q), ap.library.rrp_arm().poses(q))

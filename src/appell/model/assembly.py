@@ -11,9 +11,10 @@ import sympy as sp
 from appell.errors import MissingValueError, ModelError
 from appell.model.chain_data import ChainData
 from appell.model.frame import Frame
+from appell.model.inertia import warn_if_impossible
 from appell.model.joint import Link
 from appell.model.screws import hat
-from appell.model.symbols import Coordinate, Evolving, Input, Time, coordinates
+from appell.model.symbols import Coordinate, Evolving, Input, Parameter, Time, coordinates
 
 
 def link_frames(ground: Frame, links: Sequence[Link], q: Sequence[Coordinate]) -> tuple[Frame, ...]:
@@ -109,3 +110,11 @@ def check_moved_inertia(links: Sequence[Link], data: ChainData) -> None:
                 f"The link {link.name!r} and all that the joint {link.joint!r} carries have no inertia about its axis, "
                 "so that nothing says how it moves; give the link an inertia, or fix the joint."
             )
+
+
+def warn_with_values(links: Sequence[Link], values: Mapping[str, float]) -> None:
+    """Warn about links that cannot exist where suggested values give letters their numbers."""
+    for link in links:
+        found = link.inertia.free_symbols
+        if found and all(isinstance(s, Parameter) and s.label in values for s in found):
+            warn_if_impossible(link.name, 1, link.inertia.subs({s: values[s.label] for s in found}))

@@ -20,6 +20,7 @@ from appell.model.assembly import (
     link_formulas,
     link_frames,
     object_array,
+    warn_with_values,
 )
 from appell.model.body import RigidBody
 from appell.model.chain_data import ChainData
@@ -31,7 +32,7 @@ from appell.model.model import Model
 from appell.model.placement import Placement, finite
 from appell.model.screw_joints import links_from_joints
 from appell.model.screws import pseudo_inertia
-from appell.model.symbols import coordinates, inputs, key
+from appell.model.symbols import ExtraState, coordinates, inputs, key
 from appell.model.urdf import MeshFile, read_urdf
 
 
@@ -52,6 +53,7 @@ class Chain(Model):
         values: Suggested numbers of parameters; the drives have 0 unless given.
         start: A suggested starting state; joints left out start from rest at zero.
         until: A suggested length of a run.
+        states: Extra states that the links' masses depend on, and their rates, as for `Model`.
 
     Example:
         >>> import appell as ap
@@ -93,9 +95,10 @@ class Chain(Model):
         values: Mapping[Any, float] | None = None,
         start: Mapping[Any, float] | None = None,
         until: float = 10.0,
+        states: Mapping[ExtraState, Any] | None = None,
     ) -> None:
         links = links_from_joints(tuple(joints))
-        self._build(links, gravity, tool, tool_link, name, description, values, start, until, {})
+        self._build(links, gravity, tool, tool_link, name, description, values, start, until, {}, states)
 
     @classmethod
     def from_dh(
@@ -205,6 +208,7 @@ class Chain(Model):
         start: Mapping[Any, float] | None,
         until: float,
         markers: Mapping[str, tuple[int, Placement]],
+        states: Mapping[ExtraState, Any] | None = None,
     ) -> None:
         if not links:
             raise ModelError("A chain needs at least one joint that moves.")
@@ -242,6 +246,7 @@ class Chain(Model):
             q,
             bodies,
             forces,
+            states=states,
             name=name,
             description=description,
             values={**{s.label: 0.0 for s in drives}, **given},
@@ -250,6 +255,7 @@ class Chain(Model):
         )
         if not any(e.free_symbols for e in (*link_formulas(links), *self.gravity, self.tool.matrix)):
             check_moved_inertia(links, self.numbers())
+        warn_with_values(links, self.values)
 
     def __repr__(self) -> str:
         letters = "".join(link.kind[0].upper() for link in self.links)
