@@ -214,13 +214,18 @@ def _link(joint: Any, carrier: int, before: Placement) -> Link:
     data = Joint(
         kind=KINDS[joint.type],
         limits=ends,
-        effort=None if limit is None else limit.effort,
-        velocity=None if limit is None else limit.velocity,
+        effort=None if limit is None else _bound(limit.effort),
+        velocity=None if limit is None else _bound(limit.velocity),
         damping=float((dynamics.damping or 0.0) if dynamics is not None else 0.0),
         friction=float((dynamics.friction or 0.0) if dynamics is not None else 0.0),
     )
     after = Placement.of(None, "a link")
     return made_link(data, joint.child, _identifier(joint.name), carrier, axis, sp.Integer(0), before, after)
+
+
+def _bound(value: float | None) -> float | None:
+    """A bound, with infinity as none."""
+    return None if value is None or value == float("inf") else float(value)
 
 
 def _identifier(name: str) -> str:
@@ -287,7 +292,7 @@ def _resolved(name: str, folder: Path) -> Path | None:
         return path if path.is_file() else None
     inside, rest = package.groups()
     for above in (folder, *folder.parents):
-        for path in (above / inside / rest, above / rest if above.name == inside else above / inside / rest):
+        for path in (above / inside / rest, above / rest):
             if path.is_file():
                 return path
     return None
