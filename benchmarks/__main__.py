@@ -19,8 +19,19 @@ from rich.console import Console
 
 from benchmarks.table import scoreboard
 
-TOPICS = ("first_value", "machine_code", "single_call", "batch", "triple_pendulum", "rolling_disk", "growth", "sprayer")
-PACKAGES = ("appell", "casadi", "heyoka", "numpy", "scipy", "sympy", "pin", "mujoco", "pydy", "Cython")
+TOPICS = (
+    "first_value",
+    "machine_code",
+    "single_call",
+    "batch",
+    "triple_pendulum",
+    "rolling_disk",
+    "growth",
+    "sprayer",
+    "robots",
+    "robot_growth",
+)
+PACKAGES = ("appell", "casadi", "heyoka", "numpy", "scipy", "sympy", "pin", "mujoco", "pydy", "Cython", "jax")
 
 
 def surroundings() -> dict[str, Any]:

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import appell as ap
 from appell.errors import AppellError
-from appell.higher_order import Dynamics, Friction, catalan, unified, verify
+from appell.higher_order import Dynamics, Friction, catalan, formula, unified, verify
 
 RNG = np.random.default_rng(2)
 LOAD = (-6, 3, 10, 0.2, 0.9, -0.4)
@@ -146,3 +146,25 @@ def test_messages(arm):
         arm.gradient(np.zeros((3, 4)), 1, 3)
     with pytest.raises(AppellError, match=r"for an appell.Chain, got Model"):
         Dynamics(ap.library.rolling_disk())
+
+
+def test_formulas_are_what_the_numbers_are():
+    chain = ap.library.planar_2r()
+    arm, Q = Dynamics(chain), RNG.normal(size=(2, 4))
+    letters = {q.derivative(k): Q[i, k] for i, q in enumerate(chain.coordinates) for k in range(4)}
+    letters |= {s: chain.values[s.label] for s in chain.parameters}
+    for p in (0, 1, 2):
+        assert_allclose(float(formula(chain, p).subs(letters)), arm.energy(Q, p), rtol=1e-12, atol=0)
+        for name, value in arm.terms(Q, p).items():
+            assert_allclose(float(formula(chain, p, name).subs(letters)), value, rtol=1e-11, atol=1e-12)
+    with pytest.raises(AppellError, match=r"has no term '4\|4'"):
+        formula(chain, 1, "4|4")
+
+
+def test_native_code_and_no_simd_give_the_same(arm):
+    Q = RNG.normal(size=(4, 3, 4))
+    for machine in ("casadi", "auto"):
+        other = Dynamics(arm.chain, LOAD, arm.friction, machine=machine)
+        assert_allclose(other.inverse(Q), arm.inverse(Q), rtol=1e-12, atol=1e-12)
+    with pytest.raises(AppellError, match="machine='gpu'"):
+        Dynamics(arm.chain, machine="gpu")

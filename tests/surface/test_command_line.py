@@ -332,3 +332,20 @@ def test_a_rocket_is_run_with_its_staging(call):
     result = call("run", "rocket", "--json")
     assert result.exit_code == 0
     assert "stage 1 dropped" in json.dumps(json.loads(result.stdout))
+
+
+def test_identities_of_a_robot(call, tmp_path):
+    result = call("verify", "rrp-arm", "--order", "2", "--states", "3", "--json")
+    found = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert found["ok"]
+    assert found["worst"] < 1e-12
+    assert "Q' by the unified theorem, m = 3" in [row["identity"] for row in found["identities"]]
+    file = tmp_path / "arm.py"
+    file.write_text(
+        "import appell as ap\nmodel = ap.Chain([ap.Joint('y', mass=1, center=(0.1, 0.2, 0))], name='mine')\n"
+    )
+    assert "mine: identities up to order 3" in call("verify", str(file), "--order", "3").stdout
+    refused = call("verify", "rolling-disk", "--order", "2")
+    assert refused.exit_code == 1
+    assert "for an appell.Chain, got Model" in refused.output

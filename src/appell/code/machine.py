@@ -10,6 +10,8 @@ import numpy as np
 
 from appell.code import heyoka_code
 
+LONG = 2000  # instructions from which a call of machine code pays for one state
+
 
 class Machine:
     """Evaluates f(t, x, w, p).
@@ -42,6 +44,11 @@ class Machine:
             self._buffer.set_arg(i, memoryview(array))
         for i, array in enumerate(self.results):
             self._buffer.set_res(i, memoryview(array))
+
+    @property
+    def compiled(self) -> bool:
+        """Whether a batch has been run as machine code, which is then the quicker way for long functions too."""
+        return self._batch is not None and self.function.n_instructions() > LONG
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Machine, (self.function, self.simd, self.build)

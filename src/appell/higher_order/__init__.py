@@ -1,6 +1,7 @@
 """Higher-order dynamics of robots: force rates, jerks and snaps, acceleration energies, and their identities."""
 
 from appell.higher_order.dynamics import Dynamics
+from appell.higher_order.formulas import formula
 from appell.higher_order.friction import Friction
 from appell.higher_order.identities import Identities, catalan, unified, verify
 from appell.higher_order.profile import DriveCheck, Profile, Violation
@@ -15,6 +16,7 @@ __all__ = [
     "Trajectory",
     "Violation",
     "catalan",
+    "formula",
     "polynomial",
     "spline",
     "unified",

@@ -10,7 +10,8 @@ import casadi as ca
 import numpy as np
 
 from appell.code.machine import Machine
-from appell.errors import ModelError
+from appell.code.native import native
+from appell.errors import CompileError, ModelError
 from appell.graph.replay import operations
 from appell.graph.series import Series, of_derivatives, to_derivatives
 from appell.higher_order.expansion import expansion, term_names
@@ -35,6 +36,7 @@ class Dynamics:
             of shape (6, m) with their time derivatives in the columns.
         friction: Friction of the joints.
         values: Numbers of parameters; the chain's suggestions where none is given.
+        machine: As for `appell.compile`: `"auto"`, `"casadi"` (no SIMD code), or `"c"` (single calls as native code).
 
     Example:
         >>> import appell as ap
@@ -52,7 +54,10 @@ class Dynamics:
         payload: Any = None,
         friction: Friction | None = None,
         values: Mapping[Any, float] | None = None,
+        machine: str = "auto",
     ) -> None:
+        if machine not in ("auto", "casadi", "c"):
+            raise CompileError(f"Got machine={machine!r}; use 'auto', 'casadi' or 'c'.")
         if not isinstance(chain, Chain):
             raise ModelError(
                 f"Higher-order dynamics is for an appell.Chain, got {type(chain).__name__}; for other models use "
@@ -64,6 +69,7 @@ class Dynamics:
         self.skeleton = skeleton_of(self.data, self.names)
         self.payload = None if payload is None else _wrench(payload)
         self.friction = None if friction is None else friction.checked(self.names)
+        self._simd, self._build = machine != "casadi", native if machine == "c" else None
         self._machines: dict[Any, Machine] = {}
 
     def __repr__(self) -> str:
@@ -177,12 +183,23 @@ class Dynamics:
                 f"tau needs the shape (..., {self.n}, m): the force of each joint and its derivatives in the columns; "
                 f"got {tau.shape}."
             )
-        m = tau.shape[-1]
-        q, v = (np.broadcast_to(np.asarray(e, dtype=float), tau.shape[:-1])[..., None] for e in (q, v))
-        Q = np.concatenate([q, v, tau], axis=-1)
-        x, _ = self._motion(Q, m + 1, "Forward dynamics needs")
-        out = self._run(("forward", m), m + 1, lambda rows: self._forward(rows, m), x)
-        found = np.concatenate([q, v, _restored(out, Q.shape[:-2], (self.n, m))], axis=-1)
+        lead, m = tau.shape[:-2], tau.shape[-1]
+        if m == 0:
+            raise ModelError("tau needs at least one column, the driving forces themselves; got none.")
+        columns = np.empty((self.n, m + 2, int(np.prod(lead))))
+        for r, e in enumerate((q, v)):
+            try:
+                e = np.broadcast_to(np.asarray(e, dtype=float), tau.shape[:-1])
+            except (TypeError, ValueError):
+                raise ModelError(
+                    f"q and v need the shape {tau.shape[:-1]} of the forces; got {np.shape(e)} for {'qv'[r]}."
+                ) from None
+            columns[:, r] = np.moveaxis(e.reshape(-1, self.n), 0, -1)
+        columns[:, 2:] = np.moveaxis(tau.reshape(-1, self.n, m), 0, -1)
+        found = np.moveaxis(columns, -1, 0).reshape((*lead, self.n, m + 2))
+        x, _ = self._motion(found, m + 1, "Forward dynamics needs")
+        columns[:, 2:] = self._run(("forward", m), m + 1, lambda rows: self._forward(rows, m), x).reshape(self.n, m, -1)
+        found = np.moveaxis(columns, -1, 0).reshape((*lead, self.n, m + 2))
         return found if self.friction is None or not np.any(self.friction.dry) else self._with_dry(found, tau)
 
     def _with_dry(self, Q: np.ndarray, tau: np.ndarray) -> np.ndarray:
@@ -288,7 +305,7 @@ class Dynamics:
 
     def _run(self, key: Any, K: int, rule: Callable[[list[list[ca.SX]]], list[Any]], x: np.ndarray) -> np.ndarray:
         machine = self._machine(key, K, rule)
-        if x.shape[1] == 1:
+        if x.shape[1] == 1 and not machine.compiled:
             return machine.flat(0.0, x[:, 0], NOTHING, NOTHING)[:, None]
         return machine.batch(0.0, x, NOTHING, NOTHING)
 
@@ -299,7 +316,8 @@ class Dynamics:
             rows = [[letters[i * (K + 1) + r] for r in range(K + 1)] for i in range(self.n)]
             column = ca.densify(ca.vertcat(*[ca.SX(e) for e in rule(rows)]))
             empty = [ca.SX.sym("t"), letters, ca.SX(0, 1), ca.SX(0, 1)]
-            self._machines[key] = Machine(ca.Function("dynamics", empty, [column], {"cse": True}))
+            function = ca.Function("dynamics", empty, [column], {"cse": True})
+            self._machines[key] = Machine(function, self._simd, self._build)
         return self._machines[key]
 
     def _recursion(self, K: int, flags: tuple[bool, ...]) -> NewtonEuler:
@@ -388,6 +406,8 @@ class Dynamics:
             raise ModelError(
                 f"The derivative of order {place[-1]} of the joint {self.names[place[-2]]!r} is no finite number."
             )
+        if Q.ndim == 2:
+            return np.ascontiguousarray(Q).reshape(-1, 1), K
         flat = np.moveaxis(Q.reshape(-1, self.n, K + 1), 0, -1)
         return np.ascontiguousarray(flat).reshape(self.n * (K + 1), -1), K
 
@@ -434,4 +454,6 @@ def _wrench(payload: Any) -> list[list[float]]:
 
 
 def _restored(out: np.ndarray, lead: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
+    if not lead:
+        return out.reshape(shape)
     return np.moveaxis(out.reshape((*shape, -1)), -1, 0).reshape((*lead, *shape))

@@ -254,7 +254,7 @@ def directional(skeleton: Skeleton, q: Sequence[Any], directions: Sequence[Seque
     for i, joint in enumerate(skeleton.joints):
         before: dict[tuple[int, ...], list[list[Any]]] = {}
         if joint.parent >= 0:
-            (s,), (c,) = sin_cos([q[i] + joint.shift]) if joint.turns else ([0], [1])
+            (s,), (c,) = sin_cos([q[i] + joint.shift if joint.shift else q[i]]) if joint.turns else ([0], [1])
             before = {step: _conjugate(joint, s, c, q[i], W) for step, W in found[joint.parent].items() if any(step)}
         here: dict[tuple[int, ...], list[list[Any]]] = {}
         for step in steps:
