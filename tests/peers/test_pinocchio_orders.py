@@ -71,6 +71,7 @@ def pinocchio_model(chain):
 
 CHAINS = {
     "rrp": ap.library.rrp_arm,
+    "panda": ap.library.seven_axis_arm,
     "seven": lambda: random_tree(7, 3, ("revolute",), branching=False),
     "tree": lambda: random_tree(20, 4),
     "screws": lambda: random_tree(5, 5, ("revolute", "prismatic", "helical")),

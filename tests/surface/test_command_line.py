@@ -346,6 +346,14 @@ def test_identities_of_a_robot(call, tmp_path):
         "import appell as ap\nmodel = ap.Chain([ap.Joint('y', mass=1, center=(0.1, 0.2, 0))], name='mine')\n"
     )
     assert "mine: identities up to order 3" in call("verify", str(file), "--order", "3").stdout
+    file = tmp_path / "arm.urdf"
+    inertia = '<mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
+    file.write_text(
+        '<robot name="file"><link name="base"/><link name="a"><inertial><origin xyz="0.1 0 0"/>'
+        f"{inertia}</inertial></link>"
+        '<joint name="turn" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/></joint></robot>'
+    )
+    assert "file: identities up to order 2" in call("verify", str(file), "--order", "2").stdout
     refused = call("verify", "rolling-disk", "--order", "2")
     assert refused.exit_code == 1
     assert "for an appell.Chain, got Model" in refused.output

@@ -15,7 +15,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A name from `appell list`, or a FILE.py.")]
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A name from `appell list`, a FILE.py, or a FILE.urdf.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter, input or starting value.")

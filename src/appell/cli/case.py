@@ -26,11 +26,15 @@ def read_case(name: str) -> Case:
     from appell.library import events, model
     from appell.model.model import Model
 
-    if not name.endswith(".py"):
+    if not name.endswith((".py", ".urdf")):
         return Case(model(name), events=events(name))
     path = Path(name)
     if not path.is_file():
         raise ModelError(f"There is no file {name}.")
+    if path.suffix == ".urdf":
+        from appell.model.chain import Chain
+
+        return Case(Chain.from_urdf(path, meshes=False))
     folder = str(path.parent.resolve())
     sys.path.insert(0, folder)  # as `python FILE.py` does
     try:
