@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from appell.motion.motion import load as load
     from appell.motion.outcome import Outcome as Outcome
     from appell.motion.run import simulate as simulate
+    from appell.reporting import report as report
     from appell.view.scene import animate as animate
     from appell.view.scene import draw as draw
 
@@ -117,6 +118,7 @@ _HOME = {
     "motion.motion": "Motion load",
     "motion.outcome": "Outcome",
     "motion.run": "simulate",
+    "reporting": "report",
     "view.scene": "animate draw",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

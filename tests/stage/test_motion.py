@@ -184,7 +184,7 @@ def test_tables(motion):
 @pytest.mark.parametrize("name", ["all.png", "some.svg"])
 def test_pictures(motion, letters, tmp_path, name):
     names = () if name == "all.png" else ("lean", letters["lean"].rate, letters["w2"] ** 2)
-    figure = motion.plot(*names, path=tmp_path / name)
+    figure = motion.plot(*names, path=tmp_path / name).figure()
     content = (tmp_path / name).read_bytes()
     assert content.startswith(b"\x89PNG" if name == "all.png" else b"<?xml")
     assert len(content) > 10_000

@@ -23,7 +23,7 @@ NAMES = """
     Nonholonomic Outcome Particle Potential Prescribed RigidBody Rolling Spring State System Torque UdwadiaKalaba
     Vector Verification Voronets compile coordinates derive inputs library load parameters simulate speeds states
     sweep t verify
-    Chain Joint shapes animate draw view
+    Chain Joint shapes animate draw report view
 """.split()
 
 

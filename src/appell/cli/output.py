@@ -65,6 +65,14 @@ def check_out(path: Path) -> None:
         raise ModelError(f"The folder {path.parent} does not exist; make it first.")
 
 
+def check_report(path: Path) -> None:
+    """Refuse a report that could not be written, before the work is done."""
+    if path.suffix not in (".html", ".tex", ".md"):
+        raise ModelError(f"Cannot write a report to {path.name!r}: use .html, .tex or .md.")
+    if not path.absolute().parent.is_dir():
+        raise ModelError(f"The folder {path.parent} does not exist; make it first.")
+
+
 def write(motion: Any, path: Path) -> None:
     """Write a motion in the format that the file's ending says."""
     if path.suffix in PICTURES:

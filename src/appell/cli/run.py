@@ -9,7 +9,7 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import check_out, errors, print_table, say, write
+from appell.cli.output import check_out, check_report, errors, print_table, say, write
 
 
 @app.command()
@@ -27,6 +27,9 @@ def run(
             help="Write the motion: .nc .zarr .csv, a plot .png .svg .pdf, an animation .html .gif .mp4; a study: DIR/."
         ),
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report to hand on: .html (self-contained), .tex or .md.")
+    ] = None,
     study: Annotated[bool, typer.Option(help="Run the study of a model that has one, such as sprayer.")] = True,
     as_json: JsonOption = False,
 ) -> None:
@@ -39,9 +42,16 @@ def run(
     with errors(as_json):
         case = read_case(name)
         values, start = read_settings(case, settings)
+        if report is not None:
+            check_report(report)
         whole = library.study(name) if study else None
         if whole is not None:
-            if not whole(values, start, until, method, list(out or ()), as_json):
+            made = whole(values, start, until, method, list(out or ()), as_json)
+            if report is not None:
+                from appell.reporting.study import study_report
+
+                study_report(made).save(report)
+            if not made.ok:
                 raise typer.Exit(1)
             return
         for path in out or ():
@@ -57,6 +67,11 @@ def run(
         proof = motion.check()
         for path in out or ():
             write(motion, path)
+        if report is not None:
+            from appell.reporting import report as describe
+
+            code = Path(name).read_text(encoding="utf-8") if name.endswith(".py") else ""
+            describe(motion, report, code=code)
         last = {label: float(column[-1]) for label, column in motion.columns.items()}
         if as_json:
             say({
@@ -74,7 +89,7 @@ def run(
                 for label, c in motion.columns.items()
             ]
             print_table("", ["quantity", "unit", "first", "least", "greatest", "last"], rows)
-            for path in out or ():
+            for path in (*(out or ()), *([report] if report else [])):
                 print(f"wrote {path}")
     if not (motion.outcome.ok and proof.ok):
         raise typer.Exit(1)

@@ -114,7 +114,7 @@ def events(name: str) -> tuple[Any, ...]:
     return tuple(_load(where)()) if where else ()
 
 
-def study(name: str) -> Callable[..., bool] | None:
+def study(name: str) -> Callable[..., Any] | None:
     """What `appell run` does with a model in place of one motion, or None.
 
     Args:

@@ -353,18 +353,27 @@ class Motion:
         return reactions(self, constraint)
 
     def plot(self, *names: Any, path: str | Path | None = None) -> Any:
-        """Draw quantities over time with Matplotlib.
+        """Quantities over time, one panel per unit.
 
         Args:
-            names: What to draw, by name, symbol or formula; all coordinates and rates if left out.
-            path: A file to write the picture to.
+            names: What to draw, by name, symbol or formula; all that is tabulated if left out.
+            path: A file to write: .html (interactive), .svg, .pdf or .png.
 
         Returns:
-            The Matplotlib figure.
+            The plot: in a notebook it shows itself; `figure()` is Matplotlib's, `plotly()` Plotly's.
         """
-        from appell.motion.plot import plot
+        from appell.view.plots import over_time
 
-        return plot(self, names, path)
+        made = over_time(self, names)
+        if path is not None:
+            made.save(path)
+        return made
+
+    def phase(self, x: Any, y: Any = None) -> Any:
+        """A phase portrait of one quantity against another, its rate if left out."""
+        from appell.view.plots import phase
+
+        return phase(self, x, y)
 
     def animate(
         self,

@@ -14,6 +14,7 @@ from appell.reading.rows import Row
 
 WIDTH = 110  # of a line of text
 LATEX_WIDTH = 220  # of a line of LaTeX source
+PAGE_WIDTH = 150  # the same on a page of a report
 LEFT_WIDTH = 40  # longer left sides are not aligned with others
 
 
@@ -74,6 +75,28 @@ def as_latex(page: Page) -> str:
         lines += [r"&\text{where}", *_latex_lines(names)]
     lines.append(rf"&\text{{{_count(page)}}}")
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
+
+def latex_rows(page: Page) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Headings, and under each its equations as LaTeX, left and right sides; long ones in several lines."""
+    printer = _Latex()
+    groups = [(section.heading, [_sides(row, printer) for row in section.rows]) for section in page.sections]
+    if page.names:
+        groups.append(("where", [([name.tex], _terms(formula, printer)) for name, formula in page.names.items()]))
+
+    def equation(left: list[str], right: list[str]) -> tuple[str, str]:
+        head, *tail = _folded(left, PAGE_WIDTH)
+        first, *others = _folded(right, PAGE_WIDTH)
+        if tail or len(head) + len(first) > 1.6 * PAGE_WIDTH:
+            lines = [head, *(rf"\quad {e}" for e in tail), f"= {first}", *(rf"\quad {e}" for e in others)]
+            return "", _stacked(lines)
+        return head, _stacked([first, *(rf"\quad {e}" for e in others)]) if others else first
+
+    return [(heading, [equation(left, right) for left, right in rows]) for heading, rows in groups]
+
+
+def _stacked(lines: list[str]) -> str:
+    return r"\begin{aligned}" + r" \\ ".join(f"& {line}" for line in lines) + r"\end{aligned}"
 
 
 def _count(page: Page) -> str:

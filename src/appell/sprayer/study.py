@@ -268,7 +268,7 @@ def main(
     method: str,
     out: list[File],
     as_json: bool,
-) -> bool:
+) -> Study:
     """What `appell run sprayer` does.
 
     Args:
@@ -280,7 +280,7 @@ def main(
         as_json: Whether to print JSON.
 
     Returns:
-        Whether everything is as it should be.
+        The study.
     """
     from appell.sprayer.figures import draw
 
@@ -304,7 +304,7 @@ def main(
         show(made)
         for file in files:
             print(f"wrote {file}")
-    return made.ok
+    return made
 
 
 def show(made: Study) -> None:

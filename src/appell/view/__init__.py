@@ -1,9 +1,30 @@
 """To look at: a model drawn from its own description, a motion in moving pictures, plots.
 
 Model or Motion --draw, animate--> Scene --save--> .html (self-contained), .png .svg .pdf, .gif .mp4
+Motion, roots, matrices --plots--> Plot --save--> .html (self-contained), .svg .pdf .png
 """
 
 from appell.model.look import Look, Solid
+from appell.view.plot import Line, Map, Panel, Plot
+from appell.view.plots import bode, over_time, phase, root_locus, roots, stability_map, work_precision
 from appell.view.scene import Field, Scene, animate, draw
 
-__all__ = ["Field", "Look", "Scene", "Solid", "animate", "draw"]
+__all__ = [
+    "Field",
+    "Line",
+    "Look",
+    "Map",
+    "Panel",
+    "Plot",
+    "Scene",
+    "Solid",
+    "animate",
+    "bode",
+    "draw",
+    "over_time",
+    "phase",
+    "root_locus",
+    "roots",
+    "stability_map",
+    "work_precision",
+]

@@ -1,0 +1,96 @@
+"""A report to hand to a colleague: system, equations, proof, results, code, sources, on one self-contained page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from appell.errors import AppellError
+from appell.reporting.content import Report, Section
+
+__all__ = ["Report", "report"]
+
+
+def report(
+    subject: Any,
+    path: str | Path | None = None,
+    *,
+    also: Mapping[str, Any] | Iterable[Any] = (),
+    title: str = "",
+    code: str = "",
+    look: Any = None,
+    field: Any = None,
+) -> Report:
+    """Everything about a motion, some equations or a model, to be read from top to bottom.
+
+    Args:
+        subject: A Motion; or Equations, a System or a Model, which are then proved by `verify` and not run.
+        path: A file to write: .html (self-contained), .tex or .md.
+        also: Further results, by a heading or in a list: certificates of stability, plans, verifications, motions,
+            plots, scenes, texts, anything that prints itself.
+        title: The title; the model's name if left out.
+        code: Python code that makes `model`, shown for reproducing; found or written from the model if left out.
+        look: Hints for drawing, a `Look`.
+        field: A map on the floor, as for `animate`.
+
+    Returns:
+        The report.
+
+    Example:
+        >>> import appell as ap
+        >>> ap.report(ap.library.appell_hamel())
+        Report on 'Appell-Hamel particle': The system, Equations of motion, Agreement of the formulations, ...
+    """
+    from appell.code.system import System
+    from appell.equations import Equations
+    from appell.formulation.abstract import derive
+    from appell.model.model import Model
+    from appell.motion.motion import Motion
+    from appell.reading.pages import page
+    from appell.reporting import sections as s
+    from appell.reporting.further import section
+    from appell.view.scene import animate, draw
+
+    motion = subject if isinstance(subject, Motion) else None
+    if motion is not None:
+        if not motion.stretches:
+            raise AppellError("A motion loaded from a file cannot be proved again; run simulate, then report.")
+        equations = motion.system.equations
+    elif isinstance(subject, Equations):
+        equations = subject
+    elif isinstance(subject, System):
+        equations = subject.equations
+    elif isinstance(subject, Model):
+        equations = derive(subject)
+    else:
+        raise AppellError(f"report takes a Motion, Equations, a System or a Model, got {type(subject).__name__}.")
+    model = equations.model
+    values = dict(motion.system.values) if motion is not None else dict(model.values)
+    start = dict(model.start)
+    if motion is not None:
+        start = dict(zip(motion.info["state"], motion.states(motion.times[:1])[0].tolist(), strict=True))
+    known = {e.label for e in (*model.parameters, *model.inputs)}
+    numbers = {k: v for k, v in values.items() if k in known}
+    drawing = draw(model, values=numbers, start=start, look=look)
+    parts: list[Section] = [
+        s.system_section(model, {**values, **start}, drawing),
+        s.equations_section(equations, page(equations)),
+    ]
+    if motion is not None:
+        parts += [s.proof_section(motion), s.results_section(motion, animate(motion, look=look, field=field))]
+    else:
+        from appell.analysis.verify import verify
+
+        parts.append(s.verification_section(verify(model, values=numbers)))
+    listed = also.items() if isinstance(also, Mapping) else [("", e) for e in also]
+    parts += [section(thing, str(heading)) for heading, thing in listed]
+    method = motion.info["method"] if motion is not None else ""
+    parts += [s.reproduce_section(model, motion, code), s.sources_section(equations, method)]
+    what = "a report by appell" if motion is None else (
+        f"t = {motion.times[0]:g} .. {motion.times[-1]:g} s by {equations.formulation.name}, {method}"
+    )  # fmt: skip
+    made = Report(title or model.name, what, tuple(parts))
+    if path is not None:
+        made.save(path)
+    return made

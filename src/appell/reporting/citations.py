@@ -1,0 +1,95 @@
+"""Where the methods come from, as BibTeX."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+ENTRIES = {
+    "Appell 1900": ("article", "appell1900", {
+        "author": "Appell, Paul", "title": "Sur une forme g{\\'e}n{\\'e}rale des {\\'e}quations de la dynamique",
+        "journal": "Journal f{\\\"u}r die reine und angewandte Mathematik", "volume": "121", "pages": "310--319",
+        "year": "1900"}),
+    "Gibbs 1879": ("article", "gibbs1879", {
+        "author": "Gibbs, Josiah Willard", "title": "On the fundamental formulae of dynamics",
+        "journal": "American Journal of Mathematics", "volume": "2", "pages": "49--64", "year": "1879"}),
+    "Qiao 1990": ("article", "qiao1990", {
+        "author": "Qiao, Yong-fen",
+        "title": "{Gibbs--Appell}'s equations of variable mass nonlinear nonholonomic mechanical systems",
+        "journal": "Applied Mathematics and Mechanics", "volume": "11", "year": "1990"}),
+    "Voronets 1901": ("article", "voronets1901", {
+        "author": "Voronets, P. V.", "title": "On the equations of motion of nonholonomic systems",
+        "journal": "Matematicheskii Sbornik", "volume": "22", "pages": "659--686", "year": "1901",
+        "note": "in Russian"}),
+    "Neimark and Fufaev 1972": ("book", "neimark1972", {
+        "author": "Neimark, Ju. I. and Fufaev, N. A.", "title": "Dynamics of Nonholonomic Systems",
+        "publisher": "American Mathematical Society", "series": "Translations of Mathematical Monographs",
+        "number": "33", "year": "1972"}),
+    "Lagrange 1788": ("book", "lagrange1788", {
+        "author": "Lagrange, Joseph-Louis", "title": "M{\\'e}chanique analitique", "address": "Paris",
+        "year": "1788"}),
+    "Chetaev 1932": ("article", "chetaev1932", {
+        "author": "Chetaev, N. G.", "title": "On {Gauss}' principle",
+        "journal": "Izvestiya Fiziko-Matematicheskogo Obshchestva pri Kazanskom Universitete", "volume": "6",
+        "pages": "68--71", "year": "1932", "note": "in Russian"}),
+    "Udwadia and Kalaba 1992": ("article", "udwadia1992", {
+        "author": "Udwadia, Firdaus E. and Kalaba, Robert E.", "title": "A new perspective on constrained motion",
+        "journal": "Proceedings of the Royal Society of London A", "volume": "439", "pages": "407--410",
+        "year": "1992"}),
+    "sympy": ("article", "sympy2017", {
+        "author": "Meurer, Aaron and others", "title": "{SymPy}: symbolic computing in {Python}",
+        "journal": "PeerJ Computer Science", "volume": "3", "pages": "e103", "year": "2017"}),
+    "casadi": ("article", "casadi2019", {
+        "author": "Andersson, Joel A. E. and Gillis, Joris and Horn, Greg and Rawlings, James B. and Diehl, Moritz",
+        "title": "{CasADi}: a software framework for nonlinear optimization and optimal control",
+        "journal": "Mathematical Programming Computation", "volume": "11", "pages": "1--36", "year": "2019"}),
+    "taylor": ("article", "heyoka2021", {
+        "author": "Biscani, Francesco and Izzo, Dario",
+        "title": "Revisiting high-order {Taylor} methods for astrodynamics and celestial mechanics",
+        "journal": "Monthly Notices of the Royal Astronomical Society", "volume": "504", "pages": "2614--2628",
+        "year": "2021"}),
+    "dop853": ("book", "hairer1993", {
+        "author": "Hairer, Ernst and N{\\o}rsett, Syvert P. and Wanner, Gerhard",
+        "title": "Solving Ordinary Differential Equations {I}: Nonstiff Problems", "edition": "2nd",
+        "publisher": "Springer", "year": "1993"}),
+    "cvodes": ("article", "sundials2005", {
+        "author": "Hindmarsh, Alan C. and others",
+        "title": "{SUNDIALS}: suite of nonlinear and differential/algebraic equation solvers",
+        "journal": "ACM Transactions on Mathematical Software", "volume": "31", "pages": "363--396",
+        "year": "2005"}),
+    "scipy": ("article", "scipy2020", {
+        "author": "Virtanen, Pauli and others",
+        "title": "{SciPy} 1.0: fundamental algorithms for scientific computing in {Python}",
+        "journal": "Nature Methods", "volume": "17", "pages": "261--272", "year": "2020"}),
+}  # fmt: skip
+"""Sources by the words that a formulation's `reference` uses, and programs by their names."""
+
+
+def bibtex(formulation: Any, method: str = "", model: Any = None) -> str:
+    """Entries for the principle, the integrator and the engines behind a result.
+
+    Args:
+        formulation: The principle, whose `reference` names its sources.
+        method: The integrator's name.
+        model: Taken into account if it has constraints that are nonlinear in the velocities.
+    """
+    keys: list[str] = []
+    unknown: list[str] = []
+    for words in formulation.reference.split(";"):
+        name = re.match(r"\s*(.+?\d{4})", words)
+        found = name.group(1).strip() if name else words.strip()
+        (keys if found in ENTRIES else unknown).append(found)
+    if formulation.name == "Gibbs-Appell":
+        keys.insert(0, "Gibbs 1879")
+    integrator = {"taylor": "taylor", "dop853": "dop853", "cvodes": "cvodes"}.get(method, "scipy" if method else "")
+    keys += [integrator] if integrator else []
+    texts = [_entry(*ENTRIES[e]) for e in dict.fromkeys((*keys, "casadi", "sympy"))]
+    for words in unknown:
+        label = re.sub(r"\W+", "", words.lower()) or "source"
+        texts.append(_entry("misc", label, {"note": words}))
+    return "\n\n".join(texts)
+
+
+def _entry(kind: str, label: str, fields: dict[str, str]) -> str:
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+    return f"@{kind}{{{label},\n{lines}\n}}"

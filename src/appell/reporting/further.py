@@ -1,0 +1,71 @@
+"""Further results as sections: certificates of stability, verifications, motions, plots, anything that prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from appell.analysis.verify import Verification
+from appell.motion.motion import Motion
+from appell.reporting.content import Block, Code, Section, Shown, Table, Text
+from appell.reporting.sections import results_section, verification_section
+from appell.view.plot import Plot
+from appell.view.plots import roots
+from appell.view.scene import Scene
+
+
+def section(thing: Any, title: str = "") -> Section:
+    """A section on anything.
+
+    Args:
+        thing: A certificate, verification, motion, scene, plot, text, or what prints itself.
+        title: Its heading; one that fits if empty.
+    """
+    if isinstance(thing, Verification):
+        made = verification_section(thing)
+        return Section(title, made.blocks) if title else made
+    if isinstance(thing, Motion):
+        from appell.view.scene import animate
+
+        return results_section(thing, animate(thing), title or thing.info["model"])
+    if isinstance(thing, Scene | Plot):
+        return Section(title or thing.title, (Shown(thing),))
+    if isinstance(thing, str):
+        return Section(title or "Remarks", (Text(thing),))
+    if hasattr(thing, "verdict") and hasattr(thing, "conditions"):
+        return _certificate(thing, title)
+    return _anything(thing, title)
+
+
+def _certificate(thing: Any, title: str) -> Section:
+    verdict = getattr(thing.verdict, "value", str(thing.verdict))
+    good = getattr(thing.verdict, "name", "") not in ("UNSTABLE", "CRITICAL")
+    rows = tuple(
+        (c.text, f"{float(c.value):.6g}" if np.isscalar(c.value) else str(c.value), "yes" if c.holds else "NO")
+        for c in thing.conditions
+    )
+    blocks: list[Block] = [Text(verdict[0].upper() + verdict[1:] + ".", True, good)]
+    if getattr(thing, "sentence", ""):
+        blocks.append(Text(thing.sentence))
+    if rows:
+        blocks.append(Table(("condition", "value", "holds"), rows, "What was checked"))
+    blocks.append(Shown(roots(thing, title="roots of the first approximation"), "Structural zero roots are marked"))
+    found = np.asarray(thing.roots, dtype=complex)
+    listed = tuple((f"{e.real:.9g}", f"{e.imag:.9g}") for e in found)
+    blocks.append(Table(("Re λ [1/s]", "Im λ [1/s]"), listed, "Roots"))
+    return Section(title or "Stability", tuple(blocks))
+
+
+def _anything(thing: Any, title: str) -> Section:
+    """What prints itself, with its plot if it has one."""
+    blocks: list[Block] = [Code("text", str(thing))]
+    plot = getattr(thing, "plot", None)
+    if callable(plot):
+        try:
+            made = plot()
+        except TypeError:
+            made = None
+        if isinstance(made, Plot):
+            blocks.append(Shown(made))
+    return Section(title or type(thing).__name__, tuple(blocks))

@@ -1,0 +1,81 @@
+"""A report as LaTeX."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from appell.reporting.content import Block, Code, Formulas, Shown, Table, Text
+
+if TYPE_CHECKING:
+    from appell.reporting.content import Report
+
+HEAD = r"""\documentclass[a4paper,11pt]{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{textcomp}
+\usepackage{amsmath,amssymb,booktabs,longtable,graphicx,listings,geometry,hyperref}
+\geometry{margin=25mm}
+\allowdisplaybreaks
+\lstset{basicstyle=\ttfamily\footnotesize,breaklines=true,columns=fullflexible,keepspaces=true}
+"""
+SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "λ": r"$\lambda$", "ω": r"$\omega$", "ζ": r"$\zeta$", "φ": r"$\varphi$", "→": r"$\to$", "−": r"$-$",
+    "²": r"$^2$", "·": r"$\cdot$", "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$", "°": r"$^\circ$",
+    "–": "--", "—": "---", "…": r"\dots{}", "∂": r"$\partial$",
+}  # fmt: skip
+
+
+def escape(words: str) -> str:
+    """Plain text for LaTeX; letters it cannot set become question marks."""
+    listed = [SPECIAL.get(c, c) for c in words]
+    return "".join(c if len(c) > 1 or ord(c) < 0x250 else "?" for c in listed)
+
+
+def document(report: Report, pictures: str) -> str:
+    """The whole document."""
+    numbers = iter(range(1, 10_000))
+    lines = [HEAD, rf"\title{{{escape(report.title)}}}", rf"\author{{{escape(report.subtitle)}}}", r"\date{}",
+             r"\begin{document}", r"\maketitle"]  # fmt: skip
+    for section in report.sections:
+        lines += ["", rf"\section{{{escape(section.title)}}}"]
+        for block in section.blocks:
+            number = next(numbers) if isinstance(block, Shown) else 0
+            lines += ["", _block(block, pictures, number)]
+    return "\n".join([*lines, "", r"\end{document}", ""])
+
+
+def _block(block: Block, pictures: str, number: int) -> str:
+    if isinstance(block, Text):
+        words = escape(block.words).replace("\n", "\\\\\n")
+        return rf"\textbf{{{words}}}" if block.strong else words
+    if isinstance(block, Table):
+        return _table(block)
+    if isinstance(block, Formulas):
+        rows = [rf"  {left} &= {right}" if left else rf"  & {right}" for left, right in block.lines]
+        heading = rf"\paragraph{{{escape(block.heading)}}}" + "\n" if block.heading else ""
+        return heading + "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+    if isinstance(block, Code):
+        text = re.sub(r"[^\x00-\x7f]", "?", block.text).replace(r"\end{lstlisting}", "")
+        return "\\begin{lstlisting}\n" + text.rstrip() + "\n\\end{lstlisting}"
+    if not pictures:
+        return "% " + " ".join(escape(block.caption).split())
+    picture = rf"\includegraphics[width=0.85\textwidth]{{{pictures}-{number}.pdf}}"
+    return f"\\begin{{figure}}[htbp]\n\\centering\n{picture}\n\\caption{{{escape(block.caption)}}}\n\\end{{figure}}"
+
+
+def _table(table: Table) -> str:
+    def cell(text: str) -> str:
+        return text if len(text) > 2 and text.startswith("$") and text.endswith("$") else escape(text)
+
+    width = 0.92 / len(table.head)
+    columns = "".join(rf"p{{{width:.3f}\textwidth}}" for _ in table.head)
+    head = " & ".join(rf"\textbf{{{escape(e)}}}" for e in table.head)
+    rows = [" & ".join(cell(e) for e in row) + r" \\" for row in table.rows]
+    caption = [escape(table.caption) + "\n"] if table.caption else []
+    return "\n".join(
+        [*caption, rf"\begin{{longtable}}{{{columns}}}", r"\toprule", head + r" \\", r"\midrule", r"\endhead", *rows,
+         r"\bottomrule", r"\end{longtable}"]
+    )  # fmt: skip

@@ -1,0 +1,178 @@
+"""The sections of a report, from what is known of a model, its equations, a motion and further results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from appell.equations import Equations
+from appell.model.body import Particle, RigidBody
+from appell.model.model import Model
+from appell.model.symbols import Rate
+from appell.motion.motion import versions
+from appell.motion.reactions import multipliers
+from appell.reading.pages import Page
+from appell.reading.printing import latex_rows
+from appell.reporting.citations import bibtex
+from appell.reporting.content import Block, Code, Formulas, Section, Shown, Table, Text
+from appell.reporting.source import model_source, run_source
+from appell.view.scene import Scene
+
+LONG = 400  # characters of LaTeX; longer formulas are not shown in a table
+
+
+def tex(formula: Any) -> str:
+    """A formula for a cell of a table; long ones are not shown."""
+    text = sp.latex(sp.sympify(formula))
+    return f"${text}$" if len(text) <= LONG else "(long)"
+
+
+def system_section(model: Model, values: dict[str, float], drawing: Scene) -> Section:
+    """What the system is."""
+    blocks: list[Block] = []
+    if model.description:
+        words = model.description[0].upper() + model.description[1:]
+        blocks.append(Text(words + ("" if words.endswith(".") else ".")))
+    rows, free = len(model.rows), model.degrees_of_freedom
+    blocks.append(
+        Text(
+            f"{_count(len(model.coordinates), 'coordinate')}, {_count(rows, 'constraint row')}, "
+            f"{_count(len(model.bodies), 'body', 'bodies')}, {_count(len(model.forces), 'force')}"
+            + (f", {_count(len(model.states), 'extra state')}" if model.states else "")
+            + (f"; {free} degree{'s' * (free != 1)} of freedom if the rows are independent." if rows else ".")
+        )
+    )
+    blocks.append(Shown(drawing, f"{model.name} at its start"))
+    blocks.append(_bodies(model))
+    letters = [
+        (tex(s), s.kind, s.unit, s.description, f"{values[s.label]:.9g}" if s.label in values else "")
+        for s in (*model.coordinates, *model.states, *model.inputs, *model.parameters)
+    ]
+    blocks.append(Table(("symbol", "kind", "unit", "what", "value"), tuple(letters), "Symbols"))
+    if model.forces:
+        forces = tuple((f.name, type(f).__name__.lower()) for f in model.forces)
+        blocks.append(Table(("force", "kind"), forces, "Forces"))
+    if model.rows:
+        blocks.append(_constraints(model))
+    return Section("The system", tuple(blocks))
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _bodies(model: Model) -> Table:
+    rows = []
+    for body in model.bodies:
+        if isinstance(body, Particle):
+            rows.append((body.name, "particle", tex(body.mass), ""))
+        else:
+            assert isinstance(body, RigidBody)
+            plain = body.inertia.is_diagonal()
+            moments = list(body.inertia.diagonal()) if plain else list(body.inertia)
+            shown = tex(sp.Tuple(*moments) if plain else body.inertia)
+            rows.append((body.name, "rigid body", tex(body.mass), shown))
+    return Table(("body", "kind", "mass", "central inertia"), tuple(rows), "Bodies")
+
+
+def _constraints(model: Model) -> Table:
+    rows = []
+    for constraint in model.constraints:
+        for row in constraint.rows:
+            kind = {0: "holonomic", 2: "on accelerations"}.get(row.order, "")
+            if row.order == 1:
+                rates = [s for s in row.expression.free_symbols if isinstance(s, Rate)]
+                linear = all(sp.diff(row.expression, a, b) == 0 for a in rates for b in rates)
+                kind = "nonholonomic, linear" if linear else "nonholonomic, nonlinear"
+            shown = tex(row.expression)
+            rows.append((row.name, kind, f"{shown[:-1]} = 0$" if shown.startswith("$") else shown))
+    return Table(("constraint", "kind", "row"), tuple(rows), "Constraints")
+
+
+def equations_section(equations: Equations, page: Page) -> Section:
+    """The chosen formulation and its equations."""
+    principle = equations.formulation
+    blocks: list[Block] = [
+        Text(f"By the principle of {principle.name} ({principle.reference})."),
+        Text(equations.summary()),
+    ]
+    blocks += [Formulas(heading, tuple(rows)) for heading, rows in latex_rows(page)]
+    if equations.closed:
+        laws = tuple((sp.latex(w), sp.latex(e)) for w, e in equations.closed.items() if len(sp.latex(e)) < 4 * LONG)
+        if laws:
+            blocks.append(Formulas("Laws of the inputs", laws))
+    blocks.append(
+        Text(f"One right-hand side takes {page.operations} arithmetic operations. What is shown is what runs.")
+    )
+    return Section("Equations of motion", tuple(blocks))
+
+
+def proof_section(motion: Any) -> Section:
+    """Residuals, power balance, agreement."""
+    check = motion.check()
+    rows = [
+        ("constraints on positions", "largest residual", f"{check.position:.1e}"),
+        ("constraints on velocities", "largest residual", f"{check.velocity:.1e}"),
+        ("power balance", "largest error over the energy that went through", f"{check.balance:.1e}"),
+        *(("agreement", f"{motion.info['formulation']} and {name}: largest relative difference of accelerations",
+           f"{value:.1e}") for name, value in check.agreement.items()),
+    ]  # fmt: skip
+    work = tuple((name, f"{value:.9g}") for name, value in check.work.items())
+    verdict = "Everything is as it should be." if check.ok else "NOT WELL: look at what is above its tolerance."
+    blocks: list[Block] = [
+        Text(verdict, True, check.ok),
+        Text(
+            "Each formulation is derived by a route of its own; along the motion they must give the same "
+            "accelerations. The work of all forces must be the change of the energy."
+        ),
+        Table(("what", "measured", "value"), tuple(rows), "Proof"),
+    ]
+    if work:
+        blocks.append(Table(("work of", "J"), work, "Power balance"))
+    return Section("Proof", tuple(blocks))
+
+
+def verification_section(found: Any) -> Section:
+    """Formulations pair against pair."""
+    rows = tuple((a, b, f"{value:.2e}") for (a, b), value in found.pairs.items())
+    words = f"{found.states} random states on the constraints, whose residuals are up to {found.residual:.1e}."
+    verdict = "All formulations agree." if found.ok else f"DISAGREEMENT: {found.worst:.2e}."
+    table = Table(("formulation", "against", "largest relative disagreement"), rows, "Agreement")
+    return Section("Agreement of the formulations", (Text(verdict, True, found.ok), Text(words), table))
+
+
+def results_section(motion: Any, scene: Scene, title: str = "Results") -> Section:
+    """The animation, plots and the last values of a motion."""
+    from appell.view.plot import Line, Panel, Plot
+    from appell.view.plots import over_time
+
+    blocks: list[Block] = [Text(motion.summary()), Shown(scene, "Play, scrub, turn with the mouse, follow a body.")]
+    blocks.append(Shown(over_time(motion, ()), "Coordinates, rates and states over time"))
+    if motion.stretches and motion.system.model.rows:
+        found, _ = multipliers(motion, motion.times)
+        names = motion.system.equations.mechanics.row_names
+        finite = tuple(Line(n, motion.times, c) for n, c in zip(names, found.T, strict=True) if np.all(np.isfinite(c)))
+        if finite:
+            panel = Panel(finite, "t [s]", "multiplier")
+            blocks.append(Shown(Plot("Reactions", (panel,)), "Forces of the constraints, computed afterwards"))
+    rows = tuple(
+        (label, motion.units.get(label, ""), *(f"{float(e):.9g}" for e in (c[0], c.min(), c.max(), c[-1])))
+        for label, c in motion.columns.items()
+    )
+    blocks.append(Table(("quantity", "unit", "first", "least", "greatest", "last"), rows, "Values"))
+    return Section(title, tuple(blocks))
+
+
+def reproduce_section(model: Model, motion: Any, code: str) -> Section:
+    """Versions and code."""
+    text = run_source(motion, code) if motion is not None else code or model_source(model)
+    table = Table(("package", "version"), tuple(versions().items()), "Versions")
+    return Section("Reproduce it", (Code("python", text), table))
+
+
+def sources_section(equations: Equations, method: str) -> Section:
+    """BibTeX of the methods."""
+    words = "The methods that were used, for a list of references."
+    return Section("Sources", (Text(words), Code("bibtex", bibtex(equations.formulation, method))))

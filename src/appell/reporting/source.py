@@ -1,0 +1,272 @@
+"""Python code that makes a model and its motion again."""
+
+from __future__ import annotations
+
+import keyword
+from typing import Any
+
+import sympy as sp
+from sympy.printing.str import StrPrinter
+
+from appell.model.body import Particle, RigidBody
+from appell.model.constraint import AbstractConstraint, Holonomic, Nonholonomic, Rolling
+from appell.model.force import Damper, Force, Generalized, Gravity, Potential, Torque
+from appell.model.frame import Frame, Vector
+from appell.model.mass_flow import Stream
+from appell.model.model import Model, QuaternionNorm
+from appell.model.symbols import Rate, Time
+
+TAKEN = {"ap", "sp", "ground", "model", "bodies", "forces", "constraints", "system", "motion", "equations"}
+
+
+def word(name: str) -> str:
+    """A letter's name as a name in Python."""
+    return f"{name}_" if name in TAKEN or keyword.iskeyword(name) else name
+
+
+class _Python(StrPrinter):
+    """Formulas as one types them, nothing turned into floats."""
+
+    printmethod = "_appell_source"  # letters have a way of their own to be printed, which is not code
+
+    def _print_Rate(self, expr: Rate) -> str:
+        return f"{self._print(expr.base)}" + ".rate" * expr.order
+
+    def _print_Symbol(self, expr: sp.Symbol) -> str:
+        if isinstance(expr, Rate):
+            return self._print_Rate(expr)
+        return "ap.t" if isinstance(expr, Time) else word(expr.name)
+
+    def _print_Rational(self, expr: sp.Rational) -> str:
+        return f"sp.Rational({expr.p}, {expr.q})" if expr.q != 1 else str(expr.p)
+
+    def _print_Half(self, expr: Any) -> str:
+        return "sp.Rational(1, 2)"
+
+    def _print_Pi(self, expr: Any) -> str:
+        return "sp.pi"
+
+    def _print_Float(self, expr: sp.Float) -> str:
+        return repr(float(expr))
+
+    def _print_Function(self, expr: Any) -> str:
+        return f"sp.{expr.func.__name__}({self.stringify(expr.args, ', ')})"
+
+    _print_Max = _print_Min = _print_Function
+
+    def _print_Piecewise(self, expr: Any) -> str:
+        pieces = ", ".join(f"({self._print(e)}, {self._print(c)})" for e, c in expr.args)
+        return f"sp.Piecewise({pieces})"
+
+    def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
+        if expr.exp == sp.Rational(1, 2):
+            return f"sp.sqrt({self._print(expr.base)})"
+        if expr.exp == -sp.Rational(1, 2):
+            return f"1/sp.sqrt({self._print(expr.base)})"
+        if expr.exp.is_Rational and expr.exp.q != 1:
+            return f"({self._print(expr.base)})**{self._print(expr.exp)}"
+        return super()._print_Pow(expr, rational)
+
+
+def formula(expression: Any) -> str:
+    """A formula in Python."""
+    return _Python().doprint(sp.sympify(expression))
+
+
+def model_source(model: Model) -> str:
+    """A model in Python, whatever it was made by."""
+    frames: dict[Frame, str] = {model.ground: "ground"}
+    lines = ["import sympy as sp", "", "import appell as ap", ""]
+    for letters, maker in (
+        (model.coordinates, "coordinates"), (tuple(model.states), "states"), (model.parameters, "parameters"),
+        (model.inputs, "inputs"),
+    ):  # fmt: skip
+        for letter in letters:
+            unit = f", {letter.unit!r}" if letter.unit else ""
+            lines.append(f"{word(letter.name)} = ap.{maker}({letter.name!r}{unit})")
+    lines += ["", f"ground = ap.Frame({model.ground.name!r})"]
+
+    def frame(given: Frame) -> str:
+        for step in given.axes.path[1:]:
+            if step in frames:
+                continue
+            name = f"frame_{len(frames)}"
+            assert step.parent is not None
+            assert step.rotation is not None
+            rotation = step.rotation
+            if rotation.quaternion is not None:
+                turn = f"rotate_quaternion({', '.join(map(formula, rotation.quaternion))}, {step.name!r})"
+            else:
+                axis = ", ".join(map(formula, rotation.axis or ()))
+                turn = f"rotate(({axis}), {formula(rotation.angle)}, {step.name!r})"
+            lines.append(f"{name} = {frames[step.parent]}.{turn}")
+            frames[step] = name
+        return frames[given.axes]
+
+    def vector(given: Vector) -> str:
+        words = [f"{frame(f)}.vector({', '.join(map(formula, part))})" for f, part in given.parts.items()]
+        return " + ".join(words) or "ground.vector(0, 0, 0)"
+
+    names = {body: f"bodies[{i}]" for i, body in enumerate(model.bodies)}
+    made = []
+    for body in model.bodies:
+        if isinstance(body, Particle):
+            made.append(f"ap.Particle({body.name!r}, {formula(body.mass)}, {vector(body.center)})")
+        else:
+            rows = [[formula(body.inertia[i, j]) for j in range(3)] for i in range(3)]
+            tensor = ", ".join(f"[{', '.join(row)}]" for row in rows)
+            made.append(
+                f"ap.RigidBody({body.name!r}, {formula(body.mass)}, {vector(body.center)}, {frame(body.frame)}, "
+                f"sp.Matrix([{tensor}]))"
+            )
+    forces = [_force(force, vector, frame, names) for force in model.forces]
+    rows = []
+    for constraint in model.constraints:
+        if isinstance(constraint, Rolling) and constraint.body in names:
+            along = "" if constraint.along is None else f", along=[{', '.join(map(vector, constraint.along))}]"
+            on = "" if constraint.on is None else f", on={names[constraint.on]}"
+            where = f"{names[constraint.body]}, {vector(constraint.contact)}{on}{along}"
+            rows.append(f"ap.Rolling({where}, name={constraint.name!r})")
+        elif not isinstance(constraint, QuaternionNorm):
+            rows += _rows(constraint)
+    for title, entries in (("bodies", made), ("forces", forces), ("constraints", rows)):
+        lines += [f"{title} = [", *(f"    {entry}," for entry in entries), "]"] if entries else [f"{title} = []"]
+    states = ", ".join(f"{word(z.name)}: {formula(rate)}" for z, rate in model.states.items())
+    order = ", ".join(word(q.name) for q in model.coordinates)
+    lines += [
+        "model = ap.Model(",
+        f"    ground, ({order},), bodies, forces, constraints, {{{states}}},",
+        f"    name={model.name!r}, description={model.description!r},",
+        f"    values={dict(model.values)!r},",
+        f"    start={dict(model.start)!r}, until={model.until!r},",
+        ")",
+    ]
+    return "\n".join(lines)
+
+
+def _force(force: Any, vector: Any, frame: Any, names: dict[Any, str]) -> str:
+    name = f"name={force.name!r}"
+
+    def thing(given: Any) -> str:
+        if isinstance(given, Vector):
+            return vector(given)
+        return names[given] if given in names else frame(given if isinstance(given, Frame) else given.frame)
+
+    if isinstance(force, Gravity):
+        return f"ap.Gravity({vector(force.acceleration)}, {name})"
+    if isinstance(force, Force):
+        body = f", {names[force.body]}" if force.body is not None and force.body in names else ""
+        return f"ap.Force({vector(force.vector)}, {thing(force.at)}{body}, {name})"
+    if isinstance(force, Torque):
+        other = f", {thing(force.reaction)}" if force.reaction is not None else ""
+        return f"ap.Torque({vector(force.vector)}, {thing(force.on)}{other}, {name})"
+    if isinstance(force, Potential):
+        return f"ap.Potential({formula(force.energy)}, {name})"
+    if isinstance(force, Generalized):
+        pairs = ", ".join(f"{word(q.name)}: {formula(e)}" for q, e in force.forces.items())
+        return f"ap.Generalized({{{pairs}}}, {name})"
+    if isinstance(force, Damper):
+        return f"ap.Damper({vector(force.a)}, {vector(force.b)}, {formula(force.coefficient)}, {name})"
+    if isinstance(force, Stream):
+        rate = "None" if force.rate is None else formula(force.rate)
+        at = f", at={vector(force.at)}" if isinstance(force.body, RigidBody) else ""
+        source = f", source={vector(force.source)}" if force.source is not None else ""
+        absolute = ", absolute=True" if force.absolute else ""
+        return f"ap.Stream({names[force.body]}, {vector(force.velocity)}, {rate}{at}{absolute}{source}, {name})"
+    return f"# {type(force).__name__} {force.name!r} is not written here"
+
+
+def _rows(constraint: AbstractConstraint) -> list[str]:
+    orders = {row.order for row in constraint.rows}
+    kind = Holonomic if orders == {0} else Nonholonomic
+    if len(constraint.rows) == 1:
+        return [f"ap.{kind.__name__}({formula(constraint.rows[0].expression)}, {constraint.name!r})"]
+    if len(orders) == 1:
+        listed = ", ".join(formula(row.expression) for row in constraint.rows)
+        return [f"ap.{kind.__name__}([{listed}], {constraint.name!r})"]
+    return [
+        f"ap.{(Holonomic if r.order == 0 else Nonholonomic).__name__}({formula(r.expression)}, {r.name!r})"
+        for r in constraint.rows
+    ]
+
+
+def library_name(model: Model) -> str | None:
+    """The name in the library that gives this very model."""
+    from appell import library
+
+    label = model.name.strip().lower().replace(" ", "-")
+    candidates = [n for n in library.names() if n == label or n.replace("-", "") == label.replace("-", "")]
+    candidates += [n for n in library.names() if label.endswith(n) and n not in candidates]
+    for name in candidates:
+        try:
+            if model_source(library.model(name)) == model_source(model):
+                return name
+        except (TypeError, ValueError):
+            continue
+    return None
+
+
+def run_source(motion: Any, given: str = "") -> str:
+    """The model and the run.
+
+    Args:
+        motion: The motion.
+        given: Code that makes `model`; found or written from the model itself if empty.
+    """
+    system = motion.system
+    model, equations = system.model, system.equations
+    name = None if given else library_name(model)
+    if given:
+        lines = [given.rstrip()]
+    elif name:
+        lines = ["import sympy as sp", "", "import appell as ap", "", f"model = ap.library.model({name!r})"]
+    else:
+        lines = [model_source(model)]
+    lines += ["", *_letters(model)] if (given or name) and _needs_letters(equations) else []
+    speeds = [word(s.name) for s in getattr(equations.formulation, "speeds", None) or ()]
+    for name in speeds:
+        lines.append(f"{name} = ap.speeds({name!r})")
+    lines += ["", f"equations = ap.derive(model{_formulation(equations)})"]
+    if equations.closed:
+        laws = ", ".join(f"{word(w.name)}: {formula(e)}" for w, e in equations.closed.items())
+        lines.append(f"equations = equations.close({{{laws}}})")
+    numbers = {k: v for k, v in system.values.items() if k in {s.label for s in (*model.parameters, *model.inputs)}}
+    lines.append(f"system = ap.compile(equations).bind({numbers!r})")
+    from appell.code.state import names_of
+
+    start = motion.states(motion.times[:1])[0]
+    state = {label: float(value) for label, value in zip(names_of(model), start, strict=True)}
+    if motion.law is not None:
+        lines.append("# The inputs of this run came from a Python function; give it as inputs=...")
+    if motion.occurrences:
+        lines.append("# Events of this run: give them as events=[...] if they were yours")
+    lines += [
+        f"start = system.state({state!r})",
+        f"motion = ap.simulate(system, start, until={float(motion.times[-1])!r}, method={motion.info['method']!r})",
+        "print(motion.check())",
+    ]
+    return "\n".join(lines)
+
+
+def _needs_letters(equations: Any) -> bool:
+    return bool(equations.closed) or bool(getattr(equations.formulation, "speeds", None))
+
+
+def _letters(model: Model) -> list[str]:
+    def row(letters: Any, source: str) -> list[str]:
+        words = [word(s.name) for s in letters]
+        return [f"{', '.join(words)}{',' if len(words) == 1 else ''} = {source}"] if words else []
+
+    return [
+        *row(model.coordinates, "model.coordinates"), *row(tuple(model.states), "model.states"),
+        *row(model.parameters, "model.parameters"), *row(model.inputs, "model.inputs"),
+    ]  # fmt: skip
+
+
+def _formulation(equations: Any) -> str:
+    formulation = equations.formulation
+    speeds = getattr(formulation, "speeds", None)
+    if speeds:
+        pairs = ", ".join(f"{word(s.name)}: {formula(e)}" for s, e in speeds.items())
+        return f", ap.{type(formulation).__name__}(speeds={{{pairs}}})"
+    return f", ap.{type(formulation).__name__}()"

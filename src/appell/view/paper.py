@@ -1,0 +1,96 @@
+"""A plot on paper: Matplotlib with thin lines, small type and the colours of the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from appell.view.plot import Line, Map, Panel, Plot
+
+STYLE = {
+    "font.size": 9.0, "axes.labelsize": 9.0, "legend.fontsize": 8.5, "axes.linewidth": 0.7, "lines.linewidth": 1.3,
+    "svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "appell",
+}  # fmt: skip
+
+
+def figure(plot: Plot) -> Any:
+    """A figure of one column's width and a half."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE):
+        count = len(plot.panels)
+        wide = 7.0 if not any(p.equal for p in plot.panels) else 6.0
+        made = Figure(figsize=(wide, 1.0 + 1.75 * count if count > 1 else 3.8), layout="constrained")
+        axes = made.subplots(count, 1, sharex=plot.shared and count > 1, squeeze=False)[:, 0]
+        used = 0
+        for axis, panel in zip(axes, plot.panels, strict=True):
+            used = _panel(axis, panel, used)
+            if axis is axes[-1] or not plot.shared:
+                axis.set_xlabel(_plain(panel.x))
+        made.suptitle(_plain(plot.title), fontsize=10.5)
+    return made
+
+
+def _plain(words: str) -> str:
+    """Dollar signs would begin a formula."""
+    return words.replace("$", r"\$")
+
+
+def _panel(axis: Axes, panel: Panel, used: int) -> int:
+    from appell.view.plot import COLORS, Map
+
+    for item in panel.items:
+        if isinstance(item, Map):
+            _map(axis, item)
+            continue
+        color = item.color or COLORS[used % len(COLORS)]
+        used += not item.color
+        _line(axis, item, color)
+    axis.set_ylabel(_plain(panel.y))
+    if "x" in panel.log:
+        axis.set_xscale("log")
+    if "y" in panel.log:
+        axis.set_yscale("log")
+    if panel.equal:
+        axis.set_aspect("equal", adjustable="datalim")
+    for x, _ in panel.marks[:60]:
+        axis.axvline(x, color="0.7", linewidth=0.6, linestyle=":", zorder=0)
+    if panel.zero:
+        axis.axvline(0, color="0.4", linewidth=0.9, zorder=0)
+    axis.grid(alpha=0.25, linewidth=0.5)
+    axis.spines[["top", "right"]].set_visible(False)
+    if any(not isinstance(e, Map) and e.name for e in panel.items):
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    return used
+
+
+def _line(axis: Axes, item: Line, color: str) -> None:
+    from appell.view.plot import SYMBOLS
+
+    label = _plain(item.name) if item.name else None
+    if item.points:
+        hollow = item.symbol.endswith("open")
+        axis.plot(item.x, item.y, SYMBOLS[item.symbol], color=color, label=label, markersize=5,
+                  markerfacecolor="none" if hollow else color)  # fmt: skip
+    else:
+        axis.plot(item.x, item.y, color=color, label=label, linestyle="--" if item.dashed else "-")
+
+
+def _map(axis: Axes, item: Map) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    z = np.ma.masked_invalid(np.asarray(item.z, dtype=float))
+    options: dict[str, Any] = {"cmap": "viridis"}
+    if item.zero:
+        reach = float(np.percentile(np.abs(z.compressed()), 98)) if z.count() else 1.0
+        blue_red = LinearSegmentedColormap.from_list("border", ["#1f6fb2", "#f4f4f2", "#c0392b"])
+        options = {"cmap": blue_red, "vmin": -reach, "vmax": reach}
+    shown = axis.pcolormesh(item.x, item.y, z, shading="nearest", rasterized=True, **options)
+    axis.figure.colorbar(shown, ax=axis, label=_plain(item.name))
+    if item.zero and z.count() and z.min() < 0 < z.max():
+        axis.contour(item.x, item.y, z, levels=[0], colors="#22282e", linewidths=1.4)

@@ -1,0 +1,188 @@
+"""A plot: panels of curves, points and maps, drawn by Plotly for the screen and by Matplotlib for paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from appell.errors import AppellError
+
+COLORS = ("#1f6fb2", "#e07b39", "#3d9a5f", "#c0392b", "#7d6bb0", "#8d6e57", "#cf7fb0", "#2fa4b5", "#b8a34a", "#5f6b76")
+SYMBOLS = {"circle": "o", "x": "x", "square": "s", "diamond": "D", "circle-open": "o", "triangle-up": "^"}
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A curve, or points.
+
+    Attributes:
+        name: Its name in the legend; none if empty.
+        x: Values along the first axis.
+        y: Values along the second axis.
+        points: Whether to draw points instead of a line.
+        symbol: Of points: circle, circle-open, x, square, diamond, triangle-up.
+        color: Its colour; the next of the palette if empty.
+        dashed: Whether the line is dashed.
+        notes: A text for each point, shown beside the pointer.
+    """
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    points: bool = False
+    symbol: str = "circle"
+    color: str = ""
+    dashed: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """Values over a plane, with the contour where they vanish if asked for.
+
+    Attributes:
+        name: What is shown.
+        x: Values along the first axis.
+        y: Values along the second axis.
+        z: Values over y and x.
+        zero: Whether to draw the contour z = 0 and a scale symmetric about it.
+    """
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    zero: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One pair of axes.
+
+    Attributes:
+        items: Lines and maps.
+        x: Label of the first axis.
+        y: Label of the second axis.
+        log: Which axes are logarithmic: "", "x", "y" or "xy".
+        equal: Whether both axes have the same scale.
+        marks: Places along the first axis with a thin line, and their names.
+        zero: Whether the line x = 0 is drawn strongly, as the border of stability.
+    """
+
+    items: tuple[Line | Map, ...]
+    x: str
+    y: str
+    log: str = ""
+    equal: bool = False
+    marks: tuple[tuple[float, str], ...] = ()
+    zero: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Plot:
+    """A plot.
+
+    `plot.save("run.html")` is interactive and self-contained; .svg, .pdf and .png are for papers. In a notebook a plot
+    shows itself. `plot.plotly()` and `plot.figure()` give Plotly's and Matplotlib's figures, to be changed at will.
+
+    Attributes:
+        title: Its title.
+        panels: Pairs of axes, one below the other.
+        shared: Whether the panels share their first axis.
+    """
+
+    title: str
+    panels: tuple[Panel, ...]
+    shared: bool = True
+    _memo: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        count = sum(len(p.items) for p in self.panels)
+        return (
+            f"Plot {self.title!r}: {count} curves in {len(self.panels)} panels; plot.save('plot.html'), plot.figure()"
+        )
+
+    def spec(self) -> dict[str, Any]:
+        """The figure as Plotly's plain data."""
+        from appell.view.plotly_spec import spec
+
+        return spec(self)
+
+    def plotly(self) -> Any:
+        """A Plotly figure; needs the package plotly."""
+        try:
+            import plotly.graph_objects as go
+        except ImportError:
+            raise AppellError(
+                "Plotly is not installed; `pip install appell[plots]`. plot.save('plot.html') needs no package."
+            ) from None
+        return go.Figure(self.spec())
+
+    def figure(self) -> Any:
+        """A Matplotlib figure."""
+        from appell.view.paper import figure
+
+        return figure(self)
+
+    def html(self) -> str:
+        """One page that needs nothing else."""
+        from appell.view.page import asset, data_block, document
+
+        if "html" not in self._memo:
+            height = self.spec()["layout"]["height"]
+            body = f'<div data-plot="plot" style="height:{height}px"></div>' + data_block("plot", self.spec())
+            style = "body{margin:8px}@media(prefers-color-scheme:dark){body{background:#15191e}}"
+            self._memo["html"] = document(self.title, body, [asset("plotly.js"), asset("report.js")], [style])
+        return self._memo["html"]
+
+    def save(self, path: str | Path) -> Path:
+        """Write the plot in the format that the name says.
+
+        Args:
+            path: .html (interactive, self-contained), .svg, .pdf or .png.
+        """
+        path = Path(path)
+        if not path.absolute().parent.is_dir():
+            raise AppellError(f"The folder {path.parent} does not exist; make it first.")
+        ending = path.suffix.lower()
+        if ending in (".html", ".htm"):
+            from appell.view.page import write
+
+            return write(path, self.html())
+        if ending not in (".svg", ".pdf", ".png"):
+            raise AppellError(f"Cannot plot to {path.name!r}: use .html, .svg, .pdf or .png.")
+        part = path.with_name(f"{path.stem}.part{path.suffix}")
+        try:
+            self.figure().savefig(part, dpi=200, bbox_inches="tight")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+        return path
+
+    def show(self) -> Path:
+        """Open the plot in the browser, from a file in the folder for temporary ones."""
+        import tempfile
+        import webbrowser
+
+        path = self.save(Path(tempfile.mkdtemp(prefix="appell-")) / "plot.html")
+        webbrowser.open(path.as_uri())
+        return path
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """Interactive where Plotly's own display is there, else a page in a frame; a still where neither is shown."""
+        import importlib.util
+        import io
+
+        still = io.BytesIO()
+        self.figure().savefig(still, dpi=110, format="png", bbox_inches="tight")
+        bundle: dict[str, Any] = {"image/png": still.getvalue(), "text/plain": repr(self)}
+        if importlib.util.find_spec("plotly") is not None:
+            bundle.update(self.plotly()._repr_mimebundle_())
+        else:
+            from appell.view.page import framed
+
+            bundle["text/html"] = framed(self.html(), self.spec()["layout"]["height"] + 30)
+        return bundle

@@ -1,0 +1,238 @@
+"""Plots of motions, of linear systems and of methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from appell.errors import AppellError, ModelError
+from appell.view.plot import COLORS, Line, Map, Panel, Plot
+
+RED, GREY = "#c0392b", "#8a94a0"
+
+
+def _labelled(name: str, unit: str) -> str:
+    return f"{name} [{unit}]" if unit else name
+
+
+def _quantity(motion: Any, name: Any) -> tuple[str, np.ndarray, str]:
+    """Label, values over the table and unit of a name, symbol or formula; a column is not made an xarray first."""
+    label = name if isinstance(name, str) else getattr(name, "label", "")
+    if label in motion.columns:
+        return label, np.asarray(motion.columns[label]), motion.units.get(label, "")
+    found = motion[name]
+    return str(found.name), np.asarray(found.values), found.attrs.get("units", "")
+
+
+def _shown(label: str) -> str:
+    return label.replace(".rate", "'")
+
+
+def over_time(motion: Any, names: Sequence[Any]) -> Plot:
+    """Quantities of a motion over time: one panel per unit, rates below coordinates.
+
+    Args:
+        motion: The motion.
+        names: What to draw, by name, symbol or formula; everything tabulated if empty.
+    """
+    panels: dict[tuple[bool, str], list[Line]] = {}
+    for name in names or motion.columns:
+        label, values, unit = _quantity(motion, name)
+        rate = not names and label.endswith(".rate")
+        panels.setdefault((rate, unit), []).append(Line(_shown(label), motion.times, values))
+    marks = tuple((float(o.t), o.name) for o in motion.occurrences[:60])
+    listed = []
+    for (_, unit), lines in panels.items():
+        label = lines[0].name if len(lines) == 1 else ""
+        listed.append(Panel(tuple(lines), "t [s]", _labelled(label, unit).strip(), marks=marks))
+    return Plot(motion.info["model"], tuple(listed))
+
+
+def phase(motion: Any, x: Any, y: Any = None) -> Plot:
+    """A phase portrait: one quantity against another, the start marked.
+
+    Args:
+        motion: One motion, or several.
+        x: A quantity by name, symbol or formula.
+        y: The other one; the rate of x if left out.
+    """
+    motions = list(motion) if isinstance(motion, list | tuple) else [motion]
+    if not motions:
+        raise AppellError("A phase portrait needs at least one motion.")
+    other = y if y is not None else (f"{x}.rate" if isinstance(x, str) else x.rate)
+    lines: list[Line] = []
+    for i, each in enumerate(motions):
+        (first, a, unit), (second, b, rate) = _quantity(each, x), _quantity(each, other)
+        color = COLORS[i % len(COLORS)]
+        lines.append(Line("" if len(motions) == 1 else f"run {i + 1}", a, b, color=color))
+        lines.append(Line("start" if i == 0 else "", a[:1], b[:1], points=True, color=color))
+    labels = (_labelled(_shown(first), unit), _labelled(_shown(second), rate))
+    return Plot(motions[0].info["model"], (Panel(tuple(lines), *labels),))
+
+
+def roots(roots: Any, structural: int | Any = 0, title: str = "roots") -> Plot:
+    """A map of eigenvalues, the structural zero roots marked.
+
+    Args:
+        roots: Complex numbers, or a certificate of stability, which knows its structural zeros.
+        structural: Of plain numbers: how many of them are zero by structure (constraints, cyclic coordinates), the
+            smallest in size being taken; or a list of these roots themselves.
+        title: The title.
+    """
+    zeros: np.ndarray
+    if hasattr(roots, "full_roots"):
+        found = np.asarray(roots.roots, dtype=complex).ravel()
+        count = int(roots.constraint_zeros) + len(roots.momentum_zeros) + int(roots.family_zeros)
+        zeros = np.zeros(count, dtype=complex)
+    else:
+        found = np.atleast_1d(np.asarray(roots, dtype=complex)).ravel()
+        if isinstance(structural, int | np.integer):
+            order = np.argsort(np.abs(found), kind="stable")
+            zeros, found = found[order[:structural]], found[np.sort(order[structural:])]
+        else:
+            zeros = np.asarray(structural, dtype=complex).ravel()
+    scale = max(float(np.abs(found).max(initial=0.0)), 1e-300)
+    unstable = found.real > 1e-9 * scale
+    lines = []
+    for chosen, name, color in ((found[~unstable], "roots", COLORS[0]), (found[unstable], "unstable roots", RED)):
+        if chosen.size:
+            notes = tuple(_root(e) for e in chosen)
+            lines.append(Line(name, chosen.real, chosen.imag, True, "x", color, notes=notes))
+    if zeros.size:
+        name = f"{zeros.size} structural zero root{'s' * (zeros.size != 1)}"
+        notes = tuple("structural zero root" for _ in zeros)
+        lines.append(Line(name, zeros.real, zeros.imag, True, "circle-open", GREY, notes=notes))
+    return Plot(title, (Panel(tuple(lines), "Re λ [1/s]", "Im λ [1/s]", zero=True),))
+
+
+def _root(value: complex) -> str:
+    text = f"λ = {value.real:.4g} {'+' if value.imag >= 0 else '−'} {abs(value.imag):.4g} i"
+    if value.imag:
+        text += f", ω = {abs(value):.4g} rad/s, ζ = {-value.real / abs(value):.3g}"
+    return text
+
+
+def root_locus(matrix: Callable[[float], Any], values: Sequence[float], name: str = "p", structural: int = 0) -> Plot:
+    """Where roots go as a number changes.
+
+    Args:
+        matrix: From the number to the matrix whose eigenvalues are drawn, or to the eigenvalues themselves.
+        values: The numbers.
+        name: What the number is called.
+        structural: How many roots are zero by structure; they are left out of the branches and marked at the origin.
+    """
+    numbers = [float(v) for v in values]
+    if not numbers:
+        raise AppellError("A root locus needs at least one value.")
+    tracks = []
+    for value in numbers:
+        given = np.asarray(matrix(value))
+        found = np.linalg.eigvals(given) if given.ndim == 2 else np.asarray(given, dtype=complex)
+        found = found[np.argsort(np.abs(found), kind="stable")][structural:]
+        tracks.append(_matched(tracks[-1], found) if tracks else found)
+    table = np.array(tracks)
+    lines: list[Line] = []
+    for k in range(table.shape[1]):
+        notes = tuple(f"{name} = {v:.4g}: {_root(e)}" for v, e in zip(numbers, table[:, k], strict=True))
+        lines.append(Line("", table[:, k].real, table[:, k].imag, color=COLORS[k % len(COLORS)], notes=notes))
+    first, last = table[0], table[-1]
+    lines.append(Line(f"{name} = {numbers[0]:g}", first.real, first.imag, True, "x", "#30363d"))
+    lines.append(Line(f"{name} = {numbers[-1]:g}", last.real, last.imag, True, "square", "#30363d"))
+    if structural:
+        zero = np.zeros(1)
+        lines.append(Line(f"{structural} structural zero roots", zero, zero, True, "circle-open", GREY))
+    return Plot(f"root locus over {name}", (Panel(tuple(lines), "Re λ [1/s]", "Im λ [1/s]", zero=True),))
+
+
+def _matched(before: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Roots in the order of their nearest predecessors."""
+    from scipy.optimize import linear_sum_assignment
+
+    if before.shape != found.shape:
+        raise AppellError(f"The number of roots changes from {before.size} to {found.size} along the locus.")
+    distance = np.abs(before[:, None] - found[None, :])
+    return found[linear_sum_assignment(distance)[1]]
+
+
+def stability_map(
+    matrix: Callable[[float, float], Any],
+    first: tuple[str, Sequence[float]],
+    second: tuple[str, Sequence[float]],
+    structural: int = 0,
+) -> Plot:
+    """The largest real part of the roots over two numbers; where it vanishes is the border of stability.
+
+    Args:
+        matrix: From the two numbers to a matrix or to its eigenvalues.
+        first: Name and values of the first number, along the first axis.
+        second: Name and values of the second one.
+        structural: How many roots are zero by structure and do not count.
+    """
+    (a, xs), (b, ys) = first, second
+    z = np.full((len(ys), len(xs)), np.nan)
+    for j, y in enumerate(ys):
+        for i, x in enumerate(xs):
+            given = np.asarray(matrix(float(x), float(y)))
+            found = np.linalg.eigvals(given) if given.ndim == 2 else np.asarray(given, dtype=complex)
+            found = found[np.argsort(np.abs(found), kind="stable")][structural:]
+            z[j, i] = found.real.max() if found.size else np.nan
+    shown = Map("max Re λ [1/s]", np.asarray(xs, dtype=float), np.asarray(ys, dtype=float), z, zero=True)
+    return Plot("stability: blue is stable", (Panel((shown,), a, b),))
+
+
+def work_precision(results: Mapping[str, Sequence[tuple[float, float]]], work: str = "seconds") -> Plot:
+    """A work-precision diagram: error against work, both logarithmic.
+
+    Args:
+        results: For each method its pairs (work, error).
+        work: What work is measured in.
+    """
+    lines = []
+    for i, (name, pairs) in enumerate(results.items()):
+        table = np.array(sorted(pairs), dtype=float).reshape(-1, 2)
+        color = COLORS[i % len(COLORS)]
+        lines.append(Line(name, table[:, 1], table[:, 0], color=color))
+        lines.append(Line("", table[:, 1], table[:, 0], True, "circle", color))
+    return Plot("work and precision", (Panel(tuple(lines), "error", work, "xy"),))
+
+
+def bode(
+    A: Any, B: Any, C: Any, D: Any = None, names: Sequence[str] = (), frequencies: Sequence[float] | None = None
+) -> Plot:
+    """Bode's diagram of x' = A x + B w, y = C x + D w, one curve for each input and output.
+
+    Args:
+        A: System matrix.
+        B: Input matrix.
+        C: Output matrix.
+        D: Direct term; zero if left out.
+        names: Names of the curves, outputs first counted over inputs.
+        frequencies: In rad/s; about the roots of A if left out.
+    """
+    A, B, C = (np.atleast_2d(np.asarray(e, dtype=float)) for e in (A, B, C))
+    B = B.T if B.shape[0] != A.shape[0] and B.shape[1] == A.shape[0] else B
+    if A.shape[0] != A.shape[1] or B.shape[0] != A.shape[0] or C.shape[1] != A.shape[0]:
+        raise ModelError(f"A, B, C have shapes {A.shape}, {B.shape}, {C.shape}, which do not fit together.")
+    D = np.zeros((C.shape[0], B.shape[1])) if D is None else np.atleast_2d(np.asarray(D, dtype=float))
+    if frequencies is None:
+        sizes = np.abs(np.linalg.eigvals(A))
+        sizes = sizes[sizes > 1e-6 * max(float(sizes.max(initial=0.0)), 1e-300)]
+        low, high = (sizes.min(), sizes.max()) if sizes.size else (1.0, 1.0)
+        frequencies = np.geomspace(0.03 * low, 30 * high, 600)
+    omega = np.asarray(frequencies, dtype=float)
+    response = np.array([C @ np.linalg.solve(1j * w * np.eye(A.shape[0]) - A, B) + D for w in omega])
+    gains, angles = [], []
+    for i in range(C.shape[0]):
+        for j in range(B.shape[1]):
+            k = i * B.shape[1] + j
+            name = names[k] if k < len(names) else "" if response[0].size == 1 else f"{j + 1} → {i + 1}"
+            h, color = response[:, i, j], COLORS[k % len(COLORS)]
+            gains.append(Line(name, omega, 20 * np.log10(np.maximum(np.abs(h), 1e-300)), color=color))
+            angles.append(Line("", omega, np.degrees(np.unwrap(np.angle(h))), color=color))
+    panels = (
+        Panel(tuple(gains), "ω [rad/s]", "gain [dB]", "x"),
+        Panel(tuple(angles), "ω [rad/s]", "phase [°]", "x"),
+    )
+    return Plot("Bode", panels)

@@ -1,0 +1,83 @@
+"""Reports and plots in a real browser: formulas are set, plots respond, nothing is asked for, no word runs."""
+
+import re
+
+import pytest
+
+import appell as ap
+from appell.view import Line, Map, Panel, Plot, roots
+
+HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror='window.hacked=1'>"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pages") / "report.html"
+    model = ap.library.ball_and_beam()
+    motion = ap.simulate(ap.compile(ap.derive(model)), points=101, progress=False)
+    certificate = ap.stability(ap.equilibrium(ap.compile(ap.derive(model))))
+    ap.report(motion, path, also=[certificate, HOSTILE], title=f"Ball and beam {HOSTILE}")
+    return path
+
+
+def test_a_report_is_whole(seen, page):
+    seen.open(page).until("globalThis.appellReport && document.querySelectorAll('.main-svg').length > 2")
+    assert seen.page.evaluate("appellReport.failed") == []
+    # Every formula was set, and is as wide as a formula is.
+    waiting = seen.page.evaluate("document.querySelectorAll('[data-tex]:not(.typeset)').length")
+    assert waiting == 0
+    measure = "[...document.querySelectorAll('.formula math')].map(e => e.getBoundingClientRect().width)"
+    widths = seen.page.evaluate(measure)
+    assert len(widths) > 5
+    assert min(widths) > 20
+    assert seen.page.evaluate("document.fonts.check('16px STIX Two Math')")
+    # Plots are of the kind that was asked for and respond to the pointer.
+    kinds = seen.page.evaluate("[...document.querySelectorAll('[data-plot]')].map(e => e._fullData.map(d => d.type))")
+    assert all(kind == "scatter" for plot in kinds for kind in plot)
+    plot = seen.page.locator("[data-plot]").first
+    plot.evaluate("e => e.scrollIntoView({block: 'start'})")
+    seen.page.wait_for_timeout(500)
+    box = plot.bounding_box()
+    before = seen.page.evaluate("document.querySelector('[data-plot]')._fullLayout.xaxis.range.join()")
+    seen.page.mouse.move(box["x"] + 200, box["y"] + 100)
+    seen.page.mouse.down()
+    seen.page.mouse.move(box["x"] + 400, box["y"] + 150, steps=5)
+    seen.page.mouse.up()
+    seen.until(f"document.querySelector('[data-plot]')._fullLayout.xaxis.range.join() != '{before}'")
+    # The animation further down begins when it is seen.
+    seen.picture("report-plot")
+    seen.page.locator(".scene").nth(1).scroll_into_view_if_needed()
+    seen.until("appell.viewers.length == 2 && appell.viewers[1].drawn > 1")
+    seen.picture("report-animation")
+    seen.page.locator("#s2").scroll_into_view_if_needed()
+    seen.picture("report-equations")
+    assert seen.page.evaluate("window.hacked") is None
+    assert seen.page.locator("h1").inner_text().startswith("Ball and beam </script>")
+    assert seen.faults == []
+    assert seen.outside == []
+
+
+def test_plots_with_maps_and_hostile_names(seen, tmp_path):
+    z = [[-1.0, 0.5, 1.0], [-2.0, float("nan"), 2.0]]
+    one = Panel((Map(HOSTILE, [0, 1, 2], [0, 1], z, zero=True),), "x", HOSTILE)
+    two = Panel((Line(HOSTILE, [0, 1], [1, 2], notes=(HOSTILE, "b")),), "x", "y")
+    Plot(HOSTILE, (one, two), shared=False).save(tmp_path / "plot.html")
+    seen.open(tmp_path / "plot.html").until("document.querySelectorAll('.main-svg').length > 0")
+    kinds = seen.page.evaluate("document.querySelector('[data-plot]')._fullData.map(d => d.type)")
+    assert kinds == ["heatmap", "contour", "scatter"]
+    assert seen.page.evaluate("window.hacked") is None
+    assert seen.page.locator("img").count() == 0
+    assert "</script><script>" in seen.page.locator(".gtitle").text_content()
+    seen.picture("plot-map")
+    assert seen.faults == []
+    assert seen.outside == []
+
+
+def test_structural_zero_roots_are_marked(seen, tmp_path):
+    roots([0, 0, -1 + 2j, -1 - 2j, 0.5], structural=2).save(tmp_path / "roots.html")
+    seen.open(tmp_path / "roots.html").until("document.querySelectorAll('.main-svg').length > 0")
+    words = seen.page.locator(".legend").text_content()
+    assert re.search("2 structural zero roots", words)
+    assert "unstable" in words
+    seen.picture("roots")
+    assert seen.faults == []

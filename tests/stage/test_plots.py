@@ -1,0 +1,111 @@
+"""Plots: the numbers are right, both drawings have them, mistakes are named."""
+
+import numpy as np
+import pytest
+
+import appell as ap
+from appell.view import bode, phase, root_locus, roots, stability_map, work_precision
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return ap.simulate(ap.compile(ap.derive(ap.library.rolling_disk())), until=1.0, points=21, progress=False)
+
+
+def test_quantities_over_time(motion, tmp_path):
+    lean = ap.coordinates("lean", "rad")
+    plot = motion.plot("x", "y", lean.rate, lean**2)
+    assert [p.y for p in plot.panels] == ["[m]", "lean' [rad/s]", "lean**2"]
+    np.testing.assert_array_equal(plot.panels[0].items[1].y, motion.columns["y"])
+    spec = plot.spec()
+    assert [d["name"] for d in spec["data"]] == ["x", "y", "lean'", "lean**2"]
+    assert spec["layout"]["xaxis3"]["title"]["text"] == "t [s]"
+    np.testing.assert_allclose(spec["data"][3]["y"], motion.columns["lean"] ** 2, rtol=1e-12, atol=0)
+    figure = plot.figure()
+    assert len(figure.axes) == 3
+    for ending, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("html", b"<!doctype")):
+        assert plot.save(tmp_path / f"plot.{ending}").read_bytes().startswith(start)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_plotly_takes_the_same_data(motion):
+    pytest.importorskip("plotly")
+    figure = motion.plot("x", "lean").plotly()
+    np.testing.assert_allclose(figure.data[0].y, motion.columns["x"], rtol=1e-12, atol=0)
+    assert figure.layout.yaxis.title.text == "x [m]"
+
+
+def test_the_embedded_plotly_is_of_the_same_make_as_the_package():
+    """What pages embed and what the package draws must read the same data: the same major version."""
+    plotly = pytest.importorskip("plotly")
+    import re
+
+    from appell.view.page import asset
+
+    embedded = re.search(r"plotly\.js \(cartesian[^)]*\) v(\d+)", asset("plotly.js")[:600]).group(1)
+    own = plotly.__path__[0] + "/package_data/plotly.min.js"
+    with open(own, encoding="utf-8") as file:
+        assert re.search(r"plotly\.js v(\d+)", file.read(600)).group(1) == embedded
+
+
+def test_a_phase_portrait(motion):
+    panel = phase(motion, "lean").panels[0]
+    assert (panel.x, panel.y) == ("lean [rad]", "lean' [rad/s]")
+    np.testing.assert_array_equal(panel.items[0].y, motion.columns["lean.rate"])
+    assert motion.phase("x", "y").panels[0].y == "y [m]"
+
+
+def test_roots_by_stability_and_structure():
+    panel = roots([-1 + 2j, 0, -1 - 2j, 1e-14, 3.0], structural=2).panels[0]
+    named = {line.name: line for line in panel.items}
+    assert set(named) == {"roots", "unstable roots", "2 structural zero roots"}
+    np.testing.assert_array_equal(named["unstable roots"].x, [3.0])
+    assert named["2 structural zero roots"].x.size == 2
+
+
+def test_a_root_locus_keeps_its_branches():
+    """x'' + c x' + x = 0: circle |λ| = 1 up to c = 2."""
+    plot = root_locus(lambda c: np.array([[0, 1], [-1, -c]]), np.linspace(0, 1.8, 30), "c")
+    for line in plot.panels[0].items[:2]:
+        np.testing.assert_allclose(np.hypot(line.x, line.y), 1.0, rtol=1e-12, atol=0)
+        assert np.all(np.sign(line.y) == np.sign(line.y[0]))
+
+
+def test_a_map_of_stability():
+    """x'' + a x' + b x = 0 is stable for a, b > 0."""
+    plot = stability_map(lambda a, b: [[0, 1], [-b, -a]], ("a", [-1, 1]), ("b", [-1, 1, 2]))
+    z = plot.panels[0].items[0].z
+    assert z.shape == (3, 2)
+    assert np.array_equal(z < 0, [[False, False], [False, True], [False, True]])
+
+
+def test_bode_of_an_oscillator_by_hand():
+    plot = bode([[0, 1], [-1, -0.2]], [[0], [1]], [[1, 0]], frequencies=[1.0, 100.0])
+    gain, angle = (p.items[0].y for p in plot.panels)
+    np.testing.assert_allclose(gain[0], 20 * np.log10(5), rtol=1e-9, atol=0)
+    np.testing.assert_allclose(angle[0], -90, rtol=1e-9, atol=0)
+    np.testing.assert_allclose(gain[1], 20 * np.log10(1 / abs(1 - 1e4 + 20j)), rtol=1e-9, atol=0)
+    with pytest.raises(ap.AppellError, match="do not fit"):
+        bode(np.eye(2), np.eye(3), np.eye(2))
+
+
+def test_work_and_precision():
+    panel = work_precision({"dop853": [(2.0, 1e-8), (1.0, 1e-4)]}).panels[0]
+    np.testing.assert_array_equal(panel.items[0].x, [1e-4, 1e-8])
+    assert panel.log == "xy"
+
+
+def test_notebooks_get_every_kind(motion):
+    bundle = motion.plot("x")._repr_mimebundle_()
+    assert bundle["image/png"].startswith(b"\x89PNG")
+    assert "text/plain" in bundle
+    assert "<iframe" in motion.animate(frames=4)._repr_mimebundle_()["text/html"]
+
+
+def test_mistakes_are_named(motion, tmp_path):
+    with pytest.raises(ap.AppellError, match=r"use \.html"):
+        motion.plot("x", path=tmp_path / "a.txt")
+    with pytest.raises(ap.AppellError, match="leen"):
+        motion.plot("leen")
+    with pytest.raises(ap.AppellError, match="does not exist"):
+        motion.plot("x").save(tmp_path / "no" / "a.svg")

@@ -1,0 +1,162 @@
+"""Reports: whole, in three formats, safe, with code that makes the same motion again."""
+
+import re
+
+import numpy as np
+import pytest
+
+import appell as ap
+from appell.reporting.citations import bibtex
+from appell.reporting.latex import escape as tex_escape
+from appell.reporting.markdown import escape as md_escape
+from appell.reporting.source import library_name, model_source, run_source
+
+HOSTILE = "</script><script>alert(1)</script> $x$ \\input{secret} |a|b| ![](http://x) &amp;"
+
+
+@pytest.fixture(scope="module")
+def motion():
+    model = ap.library.rolling_disk()
+    return ap.simulate(ap.compile(ap.derive(model)), until=1.0, points=41, progress=False)
+
+
+@pytest.fixture(scope="module")
+def made(motion):
+    return ap.report(motion)
+
+
+def test_a_report_reads_from_top_to_bottom(made):
+    titles = [s.title for s in made.sections]
+    assert titles == ["The system", "Equations of motion", "Proof", "Results", "Reproduce it", "Sources"]
+    page = made.html()
+    wanted = ("rolling without slipping", "Gibbs-Appell", "arithmetic operations", "power balance",
+              "@article{appell1900", "ap.library.model(&#x27;rolling-disk&#x27;)", "as it should be")  # fmt: skip
+    for words in wanted:
+        assert words in page, words
+    assert len(page) < 10e6
+    body = re.sub(r"<script.*?</script>|<style.*?</style>", "", page, flags=re.DOTALL)
+    assert not re.search(r'(?:src|href)="(?!#)', body)
+
+
+def test_the_same_as_latex_and_markdown(made, tmp_path):
+    tex = made.save(tmp_path / "disk.tex").read_text()
+    md = made.save(tmp_path / "disk.md").read_text()
+    assert tex.startswith(r"\documentclass")
+    assert tex.count(r"\begin{") == tex.count(r"\end{")
+    assert r"\dot{w}" in tex or r"\dot" in tex
+    for name in re.findall(r"\\includegraphics\[[^]]*\]\{([^}]*)\}", tex) + re.findall(r"\]\(([^)]*\.png)\)", md):
+        assert (tmp_path / name).stat().st_size > 1000
+    assert "## Proof" in md
+    assert "$$" in md
+    assert "@article{appell1900" in md
+
+
+def test_the_code_makes_the_same_motion_again(motion):
+    text = run_source(motion)
+    assert "ap.library.model('rolling-disk')" in text
+    found: dict = {}
+    exec(text.replace("print(", "(lambda *a: None)("), found)
+    np.testing.assert_allclose(found["motion"].states(1.0), motion.states(1.0), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "name", ["bicycle", "driven-pendulum", "rolling-ball", "slider-crank", "rocket", "differential-drive", "sprayer"]
+)
+def test_any_model_can_be_written_as_code(name):
+    """What is executed is the same model: it accelerates the same."""
+    model = ap.library.model(name)
+    text = model_source(model)
+    found: dict = {}
+    exec(text, found)
+    again = found["model"]
+    first, second = (ap.derive(m) for m in (model, again))
+    rng = np.random.default_rng(2)
+    x = rng.uniform(0.3, 0.9, first.x.numel())
+    w = rng.uniform(0.3, 0.9, first.w.numel())
+    p = [model.values.get(s.label, 1.0) for s in model.parameters]
+    mine, theirs = (np.array(e.rhs(0.2, x, w, p)) for e in (first, second))
+    np.testing.assert_allclose(theirs, mine, rtol=1e-9, atol=1e-12)
+    assert np.any(mine != 0)
+
+
+def test_code_of_own_speeds_and_laws():
+    x, y, yaw, lean, spin = ap.coordinates("x y yaw lean spin")
+    w1, w2, w3 = ap.speeds("w1 w2 w3")
+    m, r, g = ap.parameters("m r g")
+    push = ap.inputs("push")
+    ground = ap.Frame("ground")
+    plane = ground.rotate("z", yaw).rotate("x", lean)
+    contact = ground.point(x, y)
+    disk = ap.RigidBody(
+        "disk", m, contact + r * plane.z, plane.rotate("y", spin), [m * r**2 * k / 4 for k in (1, 2, 1)]
+    )
+    model = ap.Model(
+        ground, (x, y, yaw, lean, spin), [disk], [ap.Gravity(-g * ground.z), ap.Torque(push * plane.x, disk)],
+        [ap.Rolling(disk, contact)], name="my disk",
+    )  # fmt: skip
+    omega = dict(zip((w1, w2, w3), plane.components(disk.angular_velocity), strict=True))
+    equations = ap.derive(model, ap.GibbsAppell(speeds=omega)).close({push: -0.1 * w1})
+    system = ap.compile(equations).bind({m: 1.0, r: 0.3, g: 9.81})
+    motion = ap.simulate(system, system.state({lean: 0.1, w1: 0.3, w2: 8.0}), until=0.5, progress=False)
+    assert library_name(model) is None
+    found: dict = {}
+    exec(run_source(motion).replace("print(", "(lambda *a: None)("), found)
+    np.testing.assert_allclose(found["motion"].states(0.5), motion.states(0.5), rtol=0, atol=1e-10)
+
+
+def test_a_model_alone_is_proved(tmp_path):
+    found = ap.report(ap.library.appell_hamel(), tmp_path / "hamel.html", title="Hamel")
+    assert found.title == "Hamel"
+    assert "Agreement of the formulations" in [s.title for s in found.sections]
+    assert (tmp_path / "hamel.html").stat().st_size > 1e5
+
+
+def test_further_results_have_their_sections(motion):
+    model = ap.library.ball_and_beam()
+    certificate = ap.stability(ap.equilibrium(ap.compile(ap.derive(model))))
+    found = ap.report(motion, also={"Stability of the rig": certificate, "A word": "Mind the gap."})
+    section = next(s for s in found.sections if s.title == "Stability of the rig")
+    text = repr(section.blocks)
+    assert "conditions" not in text or "holds" in text
+    assert any("λ" in str(getattr(b, "head", "")) for b in section.blocks)
+    assert "Mind the gap." in found.html()
+
+
+def test_hostile_words_stay_words(tmp_path):
+    q = ap.coordinates("q")
+    ground = ap.Frame("ground")
+    bob = ap.Particle(HOSTILE, 1, ground.rotate("z", q).point(0, -1))
+    model = ap.Model(ground, q, [bob], [ap.Gravity(-9.81 * ground.y, HOSTILE)], name=HOSTILE, description=HOSTILE,
+                     start={q: 0.4}, until=0.5)  # fmt: skip
+    motion = ap.simulate(ap.compile(ap.derive(model)), points=11, progress=False)
+    found = ap.report(motion, also={HOSTILE: HOSTILE})
+    page = found.html()
+    assert "<script>alert" not in page
+    assert page.count("<script>") == 3  # the three of the page itself
+    assert r"\input" not in re.sub(r"\\begin{lstlisting}.*?\\end{lstlisting}", "", found.tex(), flags=re.DOTALL)
+    markdown = found.markdown()
+    assert "<script>" not in re.sub(r"```.*?```", "", markdown, flags=re.DOTALL)
+
+
+def test_escapes():
+    assert tex_escape("a_b & 50 % λ {x}") == r"a\_b \& 50 \% $\lambda$ \{x\}"
+    assert md_escape("*a* <b> |c|") == r"\*a\* &lt;b&gt; \|c\|"
+
+
+def test_sources_are_named():
+    text = bibtex(ap.Voronets(), "dop853")
+    assert "voronets1901" in text
+    assert "hairer1993" in text
+    assert text.count("{") == text.count("}")
+
+
+def test_mistakes_are_named(motion, made, tmp_path):
+    with pytest.raises(ap.AppellError, match=r"use \.html, \.tex or \.md"):
+        made.save(tmp_path / "a.docx")
+    with pytest.raises(ap.AppellError, match="does not exist"):
+        ap.report(motion, tmp_path / "no" / "a.html")
+    with pytest.raises(ap.AppellError, match="report takes a Motion"):
+        ap.report(3)
+    motion.save(tmp_path / "m.nc")
+    with pytest.raises(ap.AppellError, match="loaded from a file"):
+        ap.report(ap.load(tmp_path / "m.nc", system=motion.system))
