@@ -50,3 +50,35 @@ def test_a_simulation_prints_nothing(capfd):
     ap.simulate(system, until=0.5)
     ap.simulate(system, until=0.5, method="cvodes")
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_bar_in_a_notebook_comes_and_goes(monkeypatch):
+    import sys
+    import types
+
+    shown = []
+
+    class Handle:
+        def update(self, thing):
+            shown.append(thing)
+
+    shell = types.SimpleNamespace(kernel=object())
+    display = types.ModuleType("IPython.display")
+    display.HTML = str
+    display.display = lambda thing, display_id: shown.append(thing) or Handle()
+    package = types.ModuleType("IPython")
+    package.get_ipython, package.display = (lambda: shell), display
+    monkeypatch.setitem(sys.modules, "IPython", package)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.setattr("appell.motion.progress.PATIENCE", 0.0)
+    from appell.motion.progress import Progress
+
+    with Progress(0.0, 10.0, what="a <b> run") as bar:
+        assert bar.shown
+        bar._last -= 1
+        bar(2.5)
+        bar._last -= 1
+        bar(5.0)
+    assert 'value="0.5000"' in shown[-2]
+    assert "a &lt;b&gt; run" in shown[0]
+    assert shown[-1] == ""

@@ -160,3 +160,16 @@ def test_mistakes_are_named(motion, made, tmp_path):
     motion.save(tmp_path / "m.nc")
     with pytest.raises(ap.AppellError, match="loaded from a file"):
         ap.report(ap.load(tmp_path / "m.nc", system=motion.system))
+
+
+def test_notebooks_show_models_motions_and_certificates(motion):
+    q = ap.coordinates("q", "rad")
+    ground = ap.Frame("ground")
+    bob = ap.Particle(HOSTILE, 1, ground.rotate("z", q).point(0, -1))
+    model = ap.Model(ground, q, [bob], [ap.Gravity(-9.81 * ground.y)], name=HOSTILE, start={q: 0.1})
+    shown = model._repr_html_()
+    assert "<script" not in shown
+    assert "$q$" in shown
+    assert "lean.rate" in motion._repr_html_()
+    certificate = ap.stability(ap.equilibrium(ap.compile(ap.derive(model))))
+    assert "first approximation" in certificate._repr_html_()

@@ -77,7 +77,7 @@ export class Panel {
       bar.append(this.toggle, rail, this.clock, this.speeds);
       const span = course.last - course.first;
       const fitting = SPEEDS.filter((s) => span / s >= 3 && span / s <= 30);
-      viewer.speed = span >= 3 && span <= 30 ? 1 : (fitting[0] ?? (span < 3 ? 0.05 : 10));
+      viewer.speed = span >= 3 && span <= 30 ? 1 : (span < 3 ? fitting[fitting.length - 1] ?? 0.05 : fitting[0] ?? 10);
       this.speeds.value = viewer.speed;
     }
     const views = [["default", "view"], ["oblique", "oblique"], ["front", "front"], ["side", "side"], ["top", "top"]];

@@ -145,11 +145,11 @@ export class Viewer {
       return object;
     };
     for (const track of scene.anchors) {
-      const object = put(track, new THREE.CylinderGeometry(0.5 * scene.unit, 1.1 * scene.unit, 1.1 * scene.unit, 32), 0x4a545e);
+      const object = put(track, new THREE.CylinderGeometry(0.4 * scene.unit, 0.85 * scene.unit, 0.9 * scene.unit, 32).translate(0, -0.3 * scene.unit, 0), 0x4a545e);
       object.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.up);
-      put(track, new THREE.SphereGeometry(0.62 * scene.unit, 24, 16), 0x2b333b);
+      put(track, new THREE.SphereGeometry(0.55 * scene.unit, 24, 16), 0x2b333b);
     }
-    for (const track of scene.joints) put(track, new THREE.SphereGeometry(0.58 * scene.unit, 24, 16), 0x2b333b);
+    for (const track of scene.joints) put(track, new THREE.SphereGeometry(0.48 * scene.unit, 24, 16), 0x2b333b);
   }
 
   lights() {

@@ -84,6 +84,11 @@ class Certificate:
     forces: Forces | None
     sentence: str
 
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import certificate_html
+
+        return certificate_html(self)
+
     @property
     def zeros(self) -> int:
         """The structural zero roots."""

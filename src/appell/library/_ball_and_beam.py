@@ -11,6 +11,7 @@ from appell.model.body import RigidBody
 from appell.model.constraint import Holonomic
 from appell.model.force import Generalized, Gravity, Torque
 from appell.model.frame import Frame
+from appell.model.look import Look, Solid
 from appell.model.model import Model
 from appell.model.symbols import coordinates, inputs, parameters
 
@@ -76,6 +77,16 @@ def ball_and_beam(tilt: float = 0.0) -> Model:
         },
         start={theta: 0.1, xi: 0.22, alpha: _beam_angle(0.1, *(numbers[s] for s in (L, l, d)))},
         until=0.8,
+        look=Look(
+            shapes={
+                "beam": Solid("box", (L, 2 * (h - R) + 0.02 * L, 0.06 * L), (0, h - R - 0.01 * L, 0)),
+                "wheel": [
+                    Solid("cylinder", (1.25 * d, 0.03 * L), (0, 0, -0.04 * L), color="#7b8794"),
+                    Solid("cylinder", (0.12 * d, 0.07 * L), (d, 0, 0), color="#2b333b"),
+                ],
+            },
+            traces=["ball"],
+        ),
     )  # fmt: skip
 
 

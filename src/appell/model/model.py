@@ -205,6 +205,11 @@ class Model:
 
         return draw(self, path, values=values, start=start, look=look)
 
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import model_html
+
+        return model_html(self)
+
     def _check_kinds(self) -> None:
         if not isinstance(self.ground, Frame) or self.ground.rotation is not None:
             raise ModelError(f"A model begins with its inertial frame, appell.Frame('ground'); got {self.ground!r}.")

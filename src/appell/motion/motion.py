@@ -411,6 +411,11 @@ class Motion:
     def __repr__(self) -> str:
         return self.summary()
 
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import motion_html
+
+        return motion_html(self)
+
 
 def formula_function(equations: Equations, original: Equations, formula: sp.Expr) -> ca.Function:
     """A formula as a function of the state in the present choice of speeds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,14 @@ def tex(formula: Any) -> str:
 
 def system_section(model: Model, values: dict[str, float], drawing: Scene) -> Section:
     """What the system is."""
+    blocks = description_blocks(model, values)
+    words = [b for b in blocks if isinstance(b, Text)]
+    picture = Shown(drawing, f"{model.name} at its start")
+    return Section("The system", (*words, picture, *blocks[len(words) :]))
+
+
+def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]:
+    """A model in words and tables."""
     blocks: list[Block] = []
     if model.description:
         words = model.description[0].upper() + model.description[1:]
@@ -44,7 +53,6 @@ def system_section(model: Model, values: dict[str, float], drawing: Scene) -> Se
             + (f"; {free} degree{'s' * (free != 1)} of freedom if the rows are independent." if rows else ".")
         )
     )
-    blocks.append(Shown(drawing, f"{model.name} at its start"))
     blocks.append(_bodies(model))
     letters = [
         (tex(s), s.kind, s.unit, s.description, f"{values[s.label]:.9g}" if s.label in values else "")
@@ -56,7 +64,7 @@ def system_section(model: Model, values: dict[str, float], drawing: Scene) -> Se
         blocks.append(Table(("force", "kind"), forces, "Forces"))
     if model.rows:
         blocks.append(_constraints(model))
-    return Section("The system", tuple(blocks))
+    return blocks
 
 
 def _count(number: int, one: str, many: str = "") -> str:
@@ -157,12 +165,16 @@ def results_section(motion: Any, scene: Scene, title: str = "Results") -> Sectio
         if finite:
             panel = Panel(finite, "t [s]", "multiplier")
             blocks.append(Shown(Plot("Reactions", (panel,)), "Forces of the constraints, computed afterwards"))
+    return Section(title, (*blocks, values_table(motion)))
+
+
+def values_table(motion: Any) -> Table:
+    """First, least, greatest and last values of all that is tabulated."""
     rows = tuple(
         (label, motion.units.get(label, ""), *(f"{float(e):.9g}" for e in (c[0], c.min(), c.max(), c[-1])))
         for label, c in motion.columns.items()
     )
-    blocks.append(Table(("quantity", "unit", "first", "least", "greatest", "last"), rows, "Values"))
-    return Section(title, tuple(blocks))
+    return Table(("quantity", "unit", "first", "least", "greatest", "last"), rows, "Values")
 
 
 def reproduce_section(model: Model, motion: Any, code: str) -> Section:

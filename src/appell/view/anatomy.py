@@ -162,7 +162,8 @@ def _meet(found: Anatomy, start: Vector) -> None:
 
 def _points(model: Model) -> list[Vector]:
     """Every point that the model speaks of."""
-    listed = [body.center for body in model.bodies]
+    inner = {b for group in rod_groups(model) for b in group[1:-1]}
+    listed = [body.center for body in model.bodies if body not in inner]
     for force in model.forces:
         if isinstance(force, Force):
             listed.append(force.point)
@@ -284,12 +285,19 @@ def _rolling_ball(model: Model, body: RigidBody, attitude: tuple[sp.Expr, ...]) 
     return Wheel(body, height, None, body.center - height * model.ground.z)
 
 
-def _particle_rods(found: Anatomy, model: Model) -> None:
+def rod_groups(model: Model) -> list[list[Particle]]:
     """Particles whose names agree up to a comma are one thing: a rod through them."""
     groups: dict[str, list[Particle]] = {}
     for body in model.bodies:
         if isinstance(body, Particle) and ", " in body.name:
             groups.setdefault(body.name.rpartition(", ")[0], []).append(body)
-    for group in groups.values():
-        if len(group) > 1:
-            found.rods.append((group[0].center, group[-1].center))
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _particle_rods(found: Anatomy, model: Model) -> None:
+    for group in rod_groups(model):
+        ends = group[0].center, group[-1].center
+        found.rods.append(ends)
+        for end in ends:
+            if still(end):
+                _add(found.anchors, end)

@@ -79,7 +79,7 @@ def through(points: np.ndarray, unit: float) -> list[Part]:
     if spread[1] < 1e-3 * spread[0]:
         s = (points - middle) @ axes[0]
         ends = middle + np.outer((s.min(), s.max()), axes[0])
-        return [part("capsule", 0.5 * unit, float(s.max() - s.min()), at=ends.mean(axis=0), axis=axes[0])]
+        return [part("capsule", 0.42 * unit, float(s.max() - s.min()), at=ends.mean(axis=0), axis=axes[0])]
     if spread[2] < 1e-3 * spread[0]:
         turn = np.stack([axes[0], axes[1], np.cross(axes[0], axes[1])], axis=1)
         flat = (points - middle) @ turn[:, :2]

@@ -17,7 +17,7 @@ from appell.model.look import Look, Solid
 from appell.model.model import Model
 from appell.model.symbols import key as name_of
 from appell.view import arrows
-from appell.view.anatomy import anatomy
+from appell.view.anatomy import anatomy, rod_groups
 from appell.view.curves import constraint_curves, path_curves
 from appell.view.parts import Part, along, of_inertia, part, surface, through
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
@@ -132,6 +132,7 @@ class _Stage:
         self.check_look()
         self.tracks, self.anatomy = Tracks(model), anatomy(model)
         self.hidden = set(self.look.hide)
+        self.inside = {b for group in rod_groups(model) for b in group}
         self.reactions: list[arrows.Measured] = []
         self.readout: list[tuple[str, str, int]] = []
         self.events: tuple[tuple[float, str], ...] = ()
@@ -181,6 +182,8 @@ class _Stage:
         bars += [Bar(name, kind, a, b, _thickness(kind, (a, b) in coils) * measure.unit, GREY)
                  for name, kind, a, b in springs]  # fmt: skip
         solids += self._plates(plates, values, measure.unit)
+        if not planar and len(anchors) > 2:
+            solids += self._plates([list(anchors)], values, measure.unit, "base", "#7b8794")
         values, more = arrows.joined(values, self.reactions)
         drawn = arrows.drawn(pushes + more, values)
         jets = self._jets(streams, values, measure)
@@ -248,9 +251,11 @@ class _Stage:
             return [_given(s, [float(scalar[k][0]) for k in sizes])
                     for s, sizes in zip(entry["given"], entry["sizes"], strict=True)]  # fmt: skip
         mass = float(scalar[entry["mass"]][0])
+        if body in self.inside:
+            return []
         if isinstance(body, Particle):
             radius = unit * float(np.clip((abs(mass) / heaviest) ** (1 / 3), 0.35, 1.0))
-            return [part("sphere", radius * (0.5 if ", " in body.name else 1.0))]
+            return [part("sphere", radius)]
         if entry["wheel"] is not None:
             radius, axis = float(scalar[entry["radius"]][0]), entry["wheel"].axis
             if axis is None:
@@ -298,13 +303,16 @@ class _Stage:
             return []
         return [part("wheel", 1.2 * unit, 0.8 * unit, axis=np.array([float(e) for e in rotation.axis]))]
 
-    def _plates(self, plates: list[list[int]], values: Values, unit: float) -> list[Drawn]:
+    def _plates(
+        self, plates: list[list[int]], values: Values, unit: float, name: str = "platform", color: str = PALETTE[1]
+    ) -> list[Drawn]:
         """Corners that are carried along without turning, as plates."""
         ground, listed = self.tracks.turn(self.model.ground), []
         for corners in plates:
             places = np.array([values.points[k][0] for k in corners])
             shapes = through(places - places[0], unit)
-            listed.append(Drawn("platform", corners[0], ground, tuple(shapes), PALETTE[1]))
+            if shapes:
+                listed.append(Drawn(name, corners[0], ground, tuple(shapes), color))
         return listed
 
     def _springs(self) -> list[tuple[str, str, int, int]]:
@@ -332,7 +340,7 @@ class _Stage:
                     raise ModelError(unknown(name, list(named), f"body of {self.model.name!r}"))
             return [Trace(name, tracks.point(named[name].center), colors[name]) for name in given]
         wheels = self.anatomy.wheels
-        free = [b for b in bodies if b not in wheels and ", " not in b.name]
+        free = [b for b in bodies if b not in wheels and b not in self.inside]
         chosen = free if len(free) <= 2 else free[-1:]
         listed = [Trace(b.name, tracks.point(b.center), colors[b.name]) for b in chosen]
         if len(wheels) <= 2:
