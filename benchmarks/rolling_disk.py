@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import sympy as sp
 import sympy.physics.mechanics as me
@@ -14,8 +16,8 @@ STATE = (0.3, 0.4, 0.5, -0.2, 3.0, 0.7)  # yaw, lean, spin; angular velocity in 
 RATES = {"yaw": 0.3, "lean": 0.4, "spin": 0.5, "yaw.rate": 0.7, "lean.rate": -0.2, "spin.rate": 3.0}
 
 
-def kane() -> tuple[int, np.ndarray]:
-    """SymPy's rolling disk in plane axes, as in its documentation: operations, and x' at a state.
+def kane_functions() -> tuple[Any, sp.Matrix, sp.Matrix, sp.Matrix]:
+    """SymPy's rolling disk in plane axes, as in its documentation: a function that gives M, F, q'; and these.
 
     The path of the contact, r spin' along the heading, is added by hand: Kane's method leaves it out.
     """
@@ -41,6 +43,12 @@ def kane() -> tuple[int, np.ndarray]:
     path = (r * spin_rate * sp.cos(q1), r * spin_rate * sp.sin(q1))
     rates = sp.Matrix([yaw_rate, lean_rate, spin_rate, *path])
     f = sp.lambdify([q1, q2, q3, u1, u2, u3, m, r, g], [M, F, rates], cse=True)
+    return f, M, F, rates
+
+
+def kane() -> tuple[int, np.ndarray]:
+    """Operations, and x' at a state."""
+    f, M, F, rates = kane_functions()
     values = ap.library.rolling_disk().values
     A, b, K = f(*STATE, *(values[name] for name in "mrg"))
     return counted(M, F, rates), np.concatenate([K[:, 0], np.linalg.solve(A, b[:, 0])])

@@ -1,0 +1,148 @@
+"""Many runs at once: triple pendulums and chains of seven links, against diffrax and heyoka's own ensembles."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import appell as ap
+from appell.code import heyoka_code
+from appell.ensemble.local import cores
+from appell.graph.replay import replay
+from benchmarks.models import Chain, appell_system
+from benchmarks.table import Comparison, Comparisons
+from benchmarks.triple_pendulum import reference
+
+UNTIL, TOLERANCE = 10.0, 1e-9
+LOOSER = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+PROBES = 8  # runs whose error is measured
+SOON = 3.0  # when: later the motion is chaotic and says little about the method
+
+
+def starts(chain: Chain, count: int) -> np.ndarray:
+    """Random angles at rest, one start in each column."""
+    q = np.random.default_rng(1).uniform(-1, 1, (chain.links, count))
+    return np.concatenate([q, np.zeros_like(q)])
+
+
+def swept(system: ap.System, x: np.ndarray, until: float, tolerance: float) -> np.ndarray:
+    """The states at the end by appell."""
+    names = [f"q{i + 1}" for i in range(x.shape[0] // 2)]
+    table = [dict(zip(names, column, strict=False)) for column in x.T]
+    study = ap.sweep(system, table, until=until, rtol=tolerance, points=2, progress=False)
+    return np.array([study[f"{name}.end"].values for name in study.info["columns"]])
+
+
+def diffrax_ensemble(system: ap.System) -> Callable[[np.ndarray, float, float], np.ndarray]:
+    """Dopri8 under vmap on the same graph, compiled by XLA in double precision."""
+    import diffrax
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    function, p = system.to_casadi(), [float(e) for e in system.p]
+    algebra: dict[str, Any] = {
+        "assign": lambda a: a, "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b, "neg": lambda a: -a, "sq": lambda a: a * a, "twice": lambda a: 2 * a,
+        "inv": lambda a: 1 / a, "sin": jnp.sin, "cos": jnp.cos, "sqrt": jnp.sqrt,
+    }  # fmt: skip
+
+    def field(t: Any, x: Any, _: Any) -> Any:
+        return jnp.stack(replay(function, [[t], list(x), [], p], algebra, float)[0])
+
+    def solve(x: Any, until: Any, tolerance: Any) -> Any:
+        control = diffrax.PIDController(rtol=tolerance, atol=tolerance)
+        return diffrax.diffeqsolve(
+            diffrax.ODETerm(field),
+            diffrax.Dopri8(),
+            0.0,
+            until,
+            None,
+            x,
+            stepsize_controller=control,
+            max_steps=100_000,
+        ).ys[-1]
+
+    mapped = jax.jit(jax.vmap(solve, (0, None, None)))
+    return lambda x, until, tolerance: np.asarray(mapped(jnp.asarray(x.T), until, tolerance)).T
+
+
+def heyoka_ensemble(system: ap.System, tolerance: float, compact: bool) -> Callable[[np.ndarray, float], np.ndarray]:
+    """heyoka's batch ensemble of Taylor integrators on the same graph."""
+    import heyoka as hy
+
+    n, width = system.equations.x.numel(), hy.recommended_simd_size(float)
+    letters, constants = heyoka_code.variables(n), heyoka_code.parameters(system.p.size)
+    rates = heyoka_code.expressions(system.to_casadi(), [[hy.time], letters, [], constants])[0]
+    batch = hy.taylor_adaptive_batch(
+        list(zip(letters, rates, strict=True)), np.zeros((n, width)), tol=tolerance, compact_mode=compact,
+        pars=np.repeat(system.p[:, None], width, axis=1),
+    )  # fmt: skip
+
+    def run(x: np.ndarray, until: float) -> np.ndarray:
+        def prepared(integrator: Any, i: int) -> Any:
+            integrator.set_time(0.0)
+            integrator.state[:] = x[:, i * width : (i + 1) * width]
+            return integrator
+
+        found = hy.ensemble_propagate_until_batch(batch, until, x.shape[1] // width, prepared)
+        return np.concatenate([entry[0].state for entry in found], axis=1)
+
+    return run
+
+
+def seconds(action: Callable[[], Any], rounds: int) -> float:
+    """The best time on the wall."""
+    best = float("inf")
+    for _ in range(rounds):
+        began = time.perf_counter()
+        action()
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+def run(quick: bool) -> Comparisons:
+    """Times per run, all cores on each side."""
+    rows, notes, rounds = [], [], 1 if quick else 3
+    until = 2.0 if quick else UNTIL
+    sizes = {Chain(3): 400 if quick else 10_000, **({} if quick else {Chain(7): 2000})}
+    for chain, count in sizes.items():
+        system = appell_system(chain)
+        x = starts(chain, count)
+        probes = x[:, :PROBES]
+        exact = np.array([reference(system, column, SOON)[0] for column in probes.T], dtype=float).T
+        mine = float(np.median(np.max(np.abs(swept(system, probes, SOON, TOLERANCE) - exact), axis=0)))
+        ours = seconds(lambda s=system, x=x: swept(s, x, until, TOLERANCE), rounds) / count
+        what = f"{count} x {chain}, {until:g} s"
+        if chain.links == 3:
+            few, note, theirs = x[:, : 16 if quick else 256], "", None
+            try:
+                peer = diffrax_ensemble(system)
+                peer(few, until, TOLERANCE)  # compiles
+                theirs = seconds(lambda peer=peer, few=few: peer(few, until, TOLERANCE), 1) / few.shape[1]
+                note = f"measured on {few.shape[1]} runs"
+            except ImportError as error:
+                note = f"{error.name} is not installed; pip install 'appell[peers]'"
+            target = None if quick else 80.0
+            rows.append(Comparison(what, ours, "diffrax Dopri8, vmap, per run", theirs, target, note=note))
+        if not heyoka_code.available():
+            continue
+        tight, chosen = float("inf"), LOOSER[-1]
+        for chosen in LOOSER:  # the loosest at which the peer is as exact as we are
+            peer = heyoka_ensemble(system, chosen, compact=True)
+            tight = float(np.median(np.max(np.abs(peer(probes, SOON) - exact), axis=0)))
+            if tight <= mine:
+                break
+        peer = heyoka_ensemble(system, chosen, compact=chain.links > 3)
+        theirs = seconds(lambda peer=peer, x=x: peer(x, until), rounds) / count
+        target = None if quick else (1.0 if chain.links == 3 else 3.0)
+        note = f"error at {SOON:g} s: ours {mine:.1e} at {TOLERANCE:g}, peer's {tight:.1e} at {chosen:g}"
+        rows.append(Comparison(what, ours, "heyoka batch ensemble at equal error, per run", theirs, target, note=note))
+        notes.append(
+            f"{chain}: {1 / ours:.0f} runs a second, {system.equations.operations} operations a right-hand side"
+        )
+    notes.append(f"Time on the wall, {cores()} cores on each side, machine code made before; ours is a whole ap.sweep.")
+    return Comparisons(f"5c. Many runs at once, tolerance {TOLERANCE:g}", rows, notes)

@@ -1,0 +1,72 @@
+"""`appell bench`."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from appell.cli.app import JsonOption, app
+from appell.cli.output import PICTURES, errors
+from appell.errors import AppellError
+
+
+@app.command()
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Topics; all if left out.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes, no targets.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="Only name the topics.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Save the numbers: bench.json, or a table for a page: bench.md.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the growth curves: .png .svg .pdf (topic growth).")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure appell and every installed peer side by side: ratios and operation counts."""
+    with errors(as_json):
+        suite = _suite()
+        if listed:
+            print("\n".join(suite.TOPICS))
+            return
+        chosen = list(names or ())
+        if suite.unknown(chosen):
+            raise AppellError(f"{suite.unknown(chosen)}.")
+        if out is not None and out.suffix not in (".json", ".md"):
+            raise AppellError(f"Cannot write {out.name!r}: use .json or .md.")
+        if plot is not None and plot.suffix not in PICTURES:
+            raise AppellError(f"Cannot draw {plot.name!r}: use .png, .svg or .pdf.")
+        if plot is not None and chosen and "growth" not in chosen:
+            raise AppellError("The curves are those of the topic growth; add it to the names.")
+        for path in (out, plot):
+            if path is not None and not path.parent.is_dir():
+                raise AppellError(f"The folder {path.parent} does not exist; make it first.")
+        console = suite.console()
+        console.quiet = as_json
+        about, results = suite.measured(chosen, quick, console)
+        if as_json:
+            print(suite.saved(about, results, quick), end="")
+        if out is not None:
+            text = suite.saved(about, results, quick) if out.suffix == ".json" else suite.markdown(about, results)
+            out.write_text(text)
+        if plot is not None:
+            suite.curves(results, plot)
+
+
+def _suite() -> Any:
+    """The benchmarks of the repository: they need its models and peers and are no part of the installed package."""
+    import appell
+
+    for root in (Path(appell.__file__).parents[2], Path.cwd()):
+        if (root / "benchmarks" / "suite.py").is_file():
+            sys.path.insert(0, str(root))
+            try:
+                return import_module("benchmarks.suite")
+            finally:
+                sys.path.remove(str(root))
+    raise AppellError(
+        "The benchmarks are in appell's repository, not in the installed package: get its source, `pip install -e "
+        "'.[peers]'` in it, and run `appell bench` there."
+    )

@@ -1,0 +1,51 @@
+"""The benchmarks as a command: topics by name, JSON, a table for a page, curves. Nothing here asserts a time."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from appell.cli import app
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["bench", *map(str, arguments)])
+
+
+def test_topics_are_listed():
+    topics = call("--list").stdout.split()
+    assert {"batch", "ensembles", "growth", "million"} <= set(topics)
+
+
+def test_a_topic_is_measured_saved_and_drawn(tmp_path):
+    result = call("growth", "--quick", "--out", tmp_path / "bench.json", "--plot", tmp_path / "growth.png")
+    assert result.exit_code == 0, result.output
+    assert "Operations of one right-hand side" in result.stdout
+    saved = json.loads((tmp_path / "bench.json").read_text())
+    assert saved["about"]["machine"]
+    assert saved["quick"] is True
+    assert saved["topics"]["growth"]["rows"]
+    assert (tmp_path / "growth.png").stat().st_size > 5000
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_comparisons_become_a_table_for_a_page(tmp_path):
+    result = call("disk_motion", "--quick", "--out", tmp_path / "bench.md", "--json")
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads(result.stdout)["topics"]["disk_motion"]["rows"]
+    assert row["ratio"] > 0
+    table = (tmp_path / "bench.md").read_text()
+    assert table.startswith("| work | against | appell | ratio | target |")
+    assert "SymPy Kane" in table
+    assert "cores" in table
+
+
+def test_bad_names_are_told(tmp_path):
+    for arguments, words in (
+        (["nope"], "No benchmark is called nope"),
+        (["growth", "--out", tmp_path / "bench.txt"], "use .json or .md"),
+        (["batch", "--plot", tmp_path / "growth.png"], "topic growth"),
+    ):
+        result = call(*arguments)
+        assert result.exit_code == 1
+        assert words in result.stderr
