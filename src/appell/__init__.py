@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from appell.code.state import State as State
     from appell.code.system import System as System
     from appell.code.system import compile as compile
+    from appell.control.tracking import track as track
     from appell.ensemble.sweep import sweep as sweep
     from appell.equations import Equations as Equations
     from appell.errors import AppellError as AppellError
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from appell.formulation.shulgin import Shulgin as Shulgin
     from appell.formulation.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
     from appell.formulation.voronets import Voronets as Voronets
+    from appell.model import friction as friction
     from appell.model import shapes as shapes
     from appell.model.body import Particle as Particle
     from appell.model.body import RigidBody as RigidBody
@@ -80,7 +82,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_INSIDE = {"shapes": "model.shapes"}
+_INSIDE = {"friction": "model.friction", "shapes": "model.shapes"}
 """Public packages that live inside another one."""
 
 _HOME = {
@@ -93,6 +95,7 @@ _HOME = {
     "code.state": "State",
     "code.system": "System compile",
     "ensemble.sweep": "sweep",
+    "control.tracking": "track",
     "equations": "Equations",
     "errors": "AppellError",
     "formulation.abstract": "derive",

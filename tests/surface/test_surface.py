@@ -17,12 +17,12 @@ SOURCE = Path(ap.__file__).parent
 NAMES = """
     HigherOrder higher_order
     LyapunovElimination QuasiAccelerations RelativeMotion Shulgin Stream
-    control drained ensemble galerkin integral_principle sprayer
+    control drained ensemble friction galerkin integral_principle sprayer
     Equilibrium Linearization equilibrium linearize stability
     AppellError Damper Equations Event Force Frame Generalized GibbsAppell Gravity Holonomic Model Motion Multipliers
     Nonholonomic Outcome Particle Potential Prescribed RigidBody Rolling Spring State System Torque UdwadiaKalaba
     Vector Verification Voronets compile coordinates derive inputs library load parameters simulate speeds states
-    sweep t verify
+    sweep t track verify
     Chain Joint shapes animate draw report view
 """.split()
 

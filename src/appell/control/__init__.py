@@ -1,14 +1,23 @@
-"""Feedback laws as formulas: what they remember becomes extra states, what they command closes the inputs."""
+"""Feedback: laws as formulas that close inputs, design by the first approximation, and laws that track a reference."""
 
 from appell.control.controllability import controllability, observability, smallest_actuators, smallest_sensors
 from appell.control.feedback import Feedback, lqr, place
+from appell.control.laws import ComputedTorque, SlotineLi
+from appell.control.mpc import MPC
 from appell.control.pid import PID, Controller, Loop, regulate, schedule
+from appell.control.reference import Reference
+from appell.control.tracking import Tracking, track
 
 __all__ = [
+    "MPC",
     "PID",
+    "ComputedTorque",
     "Controller",
     "Feedback",
     "Loop",
+    "Reference",
+    "SlotineLi",
+    "Tracking",
     "controllability",
     "lqr",
     "observability",
@@ -17,4 +26,5 @@ __all__ = [
     "schedule",
     "smallest_actuators",
     "smallest_sensors",
+    "track",
 ]

@@ -20,6 +20,7 @@ from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import project_velocities
 from appell.motion.branch import Branch
+from appell.motion.clock import Clock
 from appell.motion.events import Event, Occurrence
 from appell.motion.flow import RESTING, Modes
 from appell.motion.leg import End, Enough, Task
@@ -48,8 +49,11 @@ class Run:
         law: Callable[[float, State], np.ndarray] | None,
         progress: bool | None,
         max_steps: int,
+        rate: float | None = None,
     ) -> None:
-        self.system, self.end, self.wanted, self.events, self.law = system, end, method, events, law
+        self.system, self.end, self.wanted, self.events = system, end, method, events
+        self.clock = Clock(state, end, law, rate) if law is not None and rate is not None else None
+        self.law = law if self.clock is None else None
         self.rtol, self.atol, self.max_steps = rtol, atol, max_steps
         self.p = system.p
         self.progress = Progress(state.t, end, progress)
@@ -93,7 +97,8 @@ class Run:
             self.w,
             self.modes.parameters(self.p),
             system.code.simd,
-            law is not None,
+            self.law is not None,
+            self.clock is not None,
         )
 
     # The present choice of speeds.
@@ -112,6 +117,8 @@ class Run:
 
     def inputs(self, t: float, x: np.ndarray) -> np.ndarray:
         """Values of the open inputs."""
+        if self.clock is not None:
+            return self.clock.held
         if self.law is None:
             return self.bound.w
         n, m = self.projection.n, self.projection.speeds
@@ -189,6 +196,8 @@ class Run:
         return self.inputs(t, x) if self.masses.driven else self._some_inputs()
 
     def _some_inputs(self) -> np.ndarray:
+        if self.clock is not None:
+            return self.clock.held
         return np.zeros(len(self.code.equations.inputs)) if self.law is not None else self.bound.w
 
     # The run.
@@ -231,9 +240,10 @@ class Run:
     def _leg(self, grid: np.ndarray) -> bool:
         """One leg and what follows from its end; returns whether the run goes on."""
         flow, p, w = self.modes.flow(), self.modes.parameters(self.p), self.w
+        end = self.end if self.clock is None else self.clock.next
         task = Task(
-            flow, self.t, self.x, self.end, w, p, self.rtol, self.atol, self.watch, self._gates(flow.count, p),
-            self.max_steps, self._idle, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= self.end)],
+            flow, self.t, self.x, end, w, p, self.rtol, self.atol, self.watch, self._gates(flow.count, p),
+            self.max_steps, self._idle, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= end)],
         )  # fmt: skip
         self._wish = None
         leg = self.method.integrate(task)
@@ -260,7 +270,10 @@ class Run:
             )
         )
         if leg.end is End.REACHED:
-            return False
+            if self.clock is None or self.t >= self.end:
+                return False
+            self.clock.tick(self.bound.from_x(self.t, self.x))
+            return True
         if leg.end is End.GUARD:
             return self._guard(leg.guard, task)
         if leg.end is End.WATCHER:

@@ -10,12 +10,14 @@ import numpy as np
 from appell.code import heyoka_code
 from appell.code.code import Code
 from appell.errors import IntegrationError
+from appell.graph.replay import NAMES
 from appell.motion.flow import Flow
 from appell.motion.leg import Leg, Task
 
 OWN = ("taylor", "dop853", "cvodes")
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 STIFF = 3e4  # decay rate times length of the run above which equations are stiff
+FLAT = frozenset({"exp", "tanh", "erf"})  # far away all their derivatives vanish: no series announces what is ahead
 LARGE = 1800  # instructions above which compiling a Taylor integrator takes longer than most runs
 
 
@@ -45,6 +47,7 @@ def choose(
     p: np.ndarray,
     simd: bool,
     by_python: bool,
+    held: bool = False,
 ) -> Method:
     """The method the user wants, or the best for these equations."""
     if wanted not in ("auto", *OWN, *SCIPY):
@@ -75,6 +78,12 @@ def choose(
             "CasADi's machine was asked for" if heyoka_code.available() else "heyoka is not installed, runs take longer"
         )
         return Method("dop853", why)
+    if held:
+        return Method("dop853", "inputs are held between the samples of a control")
+    if hidden := sorted({NAMES[flow.rhs.instruction_id(k)] for k in range(size)} & FLAT):
+        return Method(
+            "dop853", f"{', '.join(hidden)} may be flat and then steep: a long Taylor step could pass over it"
+        )
     if size > LARGE:
         return Method("dop853", f"large: {size} instructions, more than compile well as a Taylor series")
     return Method("taylor", f"smooth{' between located kinks and events' if flow.count else ''}, {size} instructions")

@@ -102,6 +102,7 @@ class Motion:
         self.times, self.columns, self.units, self.info = times, dict(columns), dict(units), dict(info)
         self.outcome, self.occurrences = outcome, tuple(occurrences)
         self._system, self.stretches, self.law = system, tuple(stretches), law
+        self._projections: dict[Code, Projection] = {}
 
     @classmethod
     def of_run(
@@ -192,7 +193,9 @@ class Motion:
     def sample(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:
         """x on the constraints within a stretch."""
         x = np.array(stretch.dense(np.clip(times, stretch.times[0], stretch.times[-1])))
-        projection = Projection(stretch.code, self.system.p)
+        if stretch.code not in self._projections:
+            self._projections[stretch.code] = Projection(stretch.code, self.system.p)
+        projection = self._projections[stretch.code]
         if projection.active:
             for i, t in enumerate(times):
                 column = x[:, i].copy()
@@ -211,9 +214,10 @@ class Motion:
         result = np.zeros((times.size, len(model.inputs)))
         order = {w: i for i, w in enumerate(model.inputs)}
         states = self.states(times) if self.law is not None or equations.closed else None
-        for w in model.inputs:
-            if w in equations.inputs and self.law is None:
-                result[:, order[w]] = system.values[w.label]
+        if self.law is None:
+            columns = [order[w] for w in equations.inputs]
+            for stretch, here in self.located(times):
+                result[np.ix_(here, columns)] = stretch.w
         if self.law is not None and states is not None:
             rows = [self.law(float(t), State(model, row, float(t))) for t, row in zip(times, states, strict=True)]
             for j, w in enumerate(equations.inputs):
@@ -268,7 +272,8 @@ class Motion:
         for speed in equations.speeds:
             if speed.label not in self.columns:
                 self.columns[speed.label], self.units[speed.label] = self.evaluate(speed), speed.unit
-        if model.inputs and (self.law is not None or equations.closed):
+        held = self.law is None and any(s.w is not self.stretches[0].w for s in self.stretches)
+        if model.inputs and (self.law is not None or equations.closed or held):
             values = self.inputs_at(self.times)
             for j, w in enumerate(model.inputs):
                 self.columns[w.label], self.units[w.label] = values[:, j], w.unit

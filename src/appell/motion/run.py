@@ -32,6 +32,7 @@ def simulate(
     outputs: Mapping[str, Any] | None = None,
     inputs: Mapping[Any, Any] | None = None,
     control: Any = None,
+    rate: float | None = None,
     progress: bool | None = None,
     max_steps: int = 100_000_000,
 ) -> Motion:
@@ -51,6 +52,8 @@ def simulate(
         outputs: Further quantities to tabulate: name -> formula.
         inputs: Inputs as numbers, formulas in the state and time, or Python functions of t.
         control: A Python function (t, state) -> values of the open inputs (a number, a list, or name -> value).
+        rate: Samples per second of a control that is asked at regular times only, its answer held in between; left out,
+            the control acts continuously and must be a function of time and state alone.
         progress: Whether to show a bar; on terminals by default.
         max_steps: Largest number of steps.
 
@@ -83,7 +86,9 @@ def simulate(
         if name in taken:
             raise ModelError(f"The output {name!r} has the name of a quantity of the motion itself; give it another.")
         system.equations.formula(formula, system.equations.mechanics.a)
-    return Run(system, state, end, method, rtol, atol, tuple(events), law, progress, max_steps).motion(
+    if rate is not None and law is None:
+        raise IntegrationError("rate= is for a control or inputs given by Python functions; there is none here.")
+    return Run(system, state, end, method, rtol, atol, tuple(events), law, progress, max_steps, rate).motion(
         points, at, outputs
     )
 

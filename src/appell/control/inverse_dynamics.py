@@ -1,0 +1,95 @@
+"""The inputs that give a mechanism wanted accelerations: M u - F at zero input, shared out among the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import scipy.linalg
+
+from appell.code.machine import Machine
+from appell.code.state import State, numbers
+from appell.errors import MissingValueError, ModelError
+from appell.kinematics.mechanics import Mechanics
+from appell.model.model import Model
+
+
+class InverseDynamics:
+    r"""The inputs w with $N^T(M u - F_0 - S w) = 0$, where $N$ spans what the constraints allow.
+
+    Args:
+        model: The mechanism as the controller knows it. Its inputs act linearly.
+        values: Numbers for its parameters; the model's own where left out.
+
+    Attributes:
+        labels: Names of the inputs, in the order of `inputs_for`.
+    """
+
+    def __init__(self, model: Model, values: Mapping[Any, float] | None = None) -> None:
+        self.model, self.mechanics = model, Mechanics(model)
+        given = {**model.values, **numbers(values)}
+        missing = [s.label for s in model.parameters if s.label not in given]
+        if missing:
+            raise MissingValueError(
+                f"The controller's model needs a value for {', '.join(missing)}; give values={{...}}."
+            )
+        self.p = np.array([given[s.label] for s in model.parameters])
+        self.labels = [s.label for s in model.inputs]
+        if not self.labels:
+            raise ModelError(f"{model.name!r} has no inputs, so nothing can drive it; declare some by appell.inputs.")
+        x = self.mechanics.variables
+        self.graph = self._graph()
+        M, F, S, J = self.graph
+        self._machine = Machine(
+            ca.Function("inverse", [x.t, x.q, x.v, x.z, x.p], [ca.densify(e) for e in (M, F, S, J)], {"cse": True}),
+            simd=False,
+        )
+
+    def _graph(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        """M, F without inputs, S = dF/dw, J."""
+        x, (M, F) = self.mechanics.variables, self.mechanics.lagrange
+        S = ca.jacobian(F, x.w)
+        if ca.depends_on(ca.vec(S), x.w):
+            raise ModelError(f"An input of {self.model.name!r} does not act linearly; computed torque needs that.")
+        return M, ca.substitute(F, x.w, ca.SX.zeros(x.w.numel())), S, self.mechanics.J
+
+    def order(self, state: State) -> Sequence[int]:
+        """Where in a state of the plant this model's q, q', z stand."""
+        names = [
+            *(q.label for q in self.model.coordinates),
+            *(q.rate.label for q in self.model.coordinates),
+            *(z.label for z in self.model.states),
+        ]
+        missing = [name for name in names if name not in state.names]
+        if missing:
+            raise ModelError(
+                f"The controller's model needs {', '.join(missing)}, which {state.model.name!r} does not have."
+            )
+        return [state.names.index(name) for name in names]
+
+    def matrices(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray) -> list[np.ndarray]:
+        """M, F, S, J at a state."""
+        return self._machine(t, q, v, z, self.p)
+
+    def inputs_for(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """The inputs that give the accelerations u."""
+        M, F, S, J = self.matrices(t, q, v, z)
+        return self.shared_out(M @ u - F[:, 0], S, J)
+
+    def shared_out(self, force: np.ndarray, S: np.ndarray, J: np.ndarray) -> np.ndarray:
+        """The smallest inputs whose generalized force is the wanted one, along what the constraints allow."""
+        if J.shape[0]:
+            N = scipy.linalg.null_space(J)
+            force, S = N.T @ force, N.T @ S
+        if S.shape[0] == S.shape[1]:
+            if abs(np.linalg.det(S)) > 1e-12 * max(1e-300, np.max(np.abs(S))) ** S.shape[0]:
+                return np.linalg.solve(S, force)
+        elif S.shape[1] > S.shape[0] and np.linalg.matrix_rank(S) == S.shape[0]:
+            return np.linalg.lstsq(S, force, rcond=None)[0]
+        raise ModelError(
+            f"{self.model.name!r} has {S.shape[0]} degrees of freedom and {np.linalg.matrix_rank(S)} independent "
+            f"inputs ({', '.join(self.labels)}); computed torque needs one for each. Add inputs, or constrain what is "
+            "not driven."
+        )

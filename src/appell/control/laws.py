@@ -1,0 +1,180 @@
+"""Laws that make a mechanism follow a reference: computed torque with PD or PID, and Slotine and Li's adaptive one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+
+from appell.code.machine import Machine
+from appell.control.inverse_dynamics import InverseDynamics
+from appell.control.reference import Point
+from appell.errors import ModelError
+from appell.model.model import Model
+from appell.model.symbols import Parameter
+
+
+class AbstractTracker(ABC):
+    """A law for the inputs from the state and the reference.
+
+    Attributes:
+        sampled: Whether it remembers something between samples, so that it needs a rate.
+    """
+
+    sampled: ClassVar[bool] = False
+    dynamics: InverseDynamics
+
+    @abstractmethod
+    def reset(self, step: float | None) -> None:
+        """Forget; `step` is the time between samples."""
+
+    @abstractmethod
+    def inputs(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, reference: Point) -> np.ndarray:
+        """The inputs, in the order of `dynamics.labels`."""
+
+
+def gains(given: Any, n: int, what: str) -> np.ndarray:
+    """One positive number for each coordinate."""
+    values = np.asarray(given, dtype=float)
+    if values.shape not in ((), (n,)) or not np.all(np.isfinite(values)) or np.any(values < 0):
+        raise ModelError(
+            f"{what} must be a number that is not negative, or one for each of the {n} coordinates; got {given!r}."
+        )
+    return np.broadcast_to(values, (n,)).astype(float)
+
+
+class ComputedTorque(AbstractTracker):
+    r"""Computed torque with PD, $\tau = M(q)u + b(q,\dot q) + g(q)$, $u = \ddot{\hat q} - 2\delta\dot e - \delta^2 e$.
+
+    With $e = q - \hat q$ the error obeys $\ddot e + 2\delta\dot e + \delta^2 e = 0$ if the model is the plant. Friction
+    is compensated if it is in the model.
+
+    Args:
+        model: The mechanism as the controller knows it, with inputs.
+        rates: delta, a number or one for each coordinate.
+        integral: Gain k_i of an integral of the error in u, a number or one for each; then the law must be sampled.
+        values: Numbers for the model's parameters; its own where left out.
+
+    Reference: Jarzebowska et al., eqs. (3.1)-(3.4).
+    """
+
+    def __init__(
+        self, model: Model, rates: Any, integral: Any = 0.0, values: Mapping[Any, float] | None = None
+    ) -> None:
+        self.dynamics = InverseDynamics(model, values)
+        n = len(model.coordinates)
+        self.delta, self.integral = gains(rates, n, "rates"), gains(integral, n, "integral")
+        self.reset(None)
+
+    @property
+    def sampled(self) -> bool:  # type: ignore[override]
+        """With an integral it has a memory."""
+        return bool(np.any(self.integral))
+
+    def reset(self, step: float | None) -> None:
+        """Forget the integral."""
+        self.step, self.sum = step or 0.0, np.zeros(self.delta.size)
+
+    def inputs(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, reference: Point) -> np.ndarray:
+        """S^-1 (M u - F)."""
+        qh, vh, ah = reference
+        e = q - qh
+        u = ah - 2 * self.delta * (v - vh) - self.delta**2 * e - self.integral * self.sum
+        self.sum = self.sum + self.step * e
+        return self.dynamics.inputs_for(t, q, v, z, u)
+
+
+class SlotineLi(AbstractTracker):
+    r"""Slotine and Li's adaptive law: parameters of the model are learnt while it tracks.
+
+    $$ \tau = Y(q,\dot q,\dot q_r,\ddot q_r)\,\hat\theta - K s, \qquad \dot{\hat\theta} = -\Gamma Y^T s, $$
+    $s = \dot e + \Lambda e$, $\dot q_r = \dot{\hat q} - \Lambda e$; $Y\theta = M\ddot q_r + C\dot q_r - Q$ with C from
+    Christoffel's symbols, so that $\dot M - 2C$ is skew.
+
+    Args:
+        model: The mechanism, with as many inputs as coordinates, no constraints.
+        unknown: The parameters that are learnt; they must enter linearly.
+        slope: Lambda, a number or one for each coordinate.
+        gain: K.
+        adaptation: Gamma, a number or one for each unknown.
+        guess: Where the unknowns begin; zero if left out.
+        values: Numbers for the other parameters.
+
+    Reference: Slotine and Li 1987.
+    """
+
+    sampled = True
+
+    def __init__(
+        self,
+        model: Model,
+        unknown: list[Parameter],
+        slope: Any,
+        gain: Any,
+        adaptation: Any,
+        guess: Mapping[Any, float] | None = None,
+        values: Mapping[Any, float] | None = None,
+    ) -> None:
+        placeholders = {s.label: 0.0 for s in unknown}
+        self.dynamics = InverseDynamics(model, {**placeholders, **{k: v for k, v in (values or {}).items()}})
+        if model.rows:
+            raise ModelError("The adaptive law is for mechanisms without constraints; use ComputedTorque.")
+        n = len(model.coordinates)
+        self.slope, self.gain = gains(slope, n, "slope"), gains(gain, n, "gain")
+        self.adaptation = gains(adaptation, len(unknown), "adaptation")
+        self.names = [s.label for s in unknown]
+        labels = [s.label for s in model.parameters]
+        strange = [name for name in self.names if name not in labels]
+        if strange:
+            raise ModelError(f"{', '.join(strange)} is no parameter of {model.name!r}; it has {', '.join(labels)}.")
+        given = {getattr(k, "label", k): float(v) for k, v in (guess or {}).items()}
+        self.guess = np.array([given.get(name, 0.0) for name in self.names])
+        self._machine = self._regressor([labels.index(name) for name in self.names])
+        self.reset(None)
+
+    def _regressor(self, which: list[int]) -> Machine:
+        """Y, what is left at theta = 0, S, as functions of t, q, v, z, v_r, a_r, p."""
+        mechanics = self.dynamics.mechanics
+        x = mechanics.variables
+        momentum = ca.gradient(mechanics.T, x.v)
+        quadratic = ca.jtimes(momentum, x.q, x.v) - ca.gradient(mechanics.T, x.q)
+        v_r, a_r = ca.SX.sym("v_r", x.v.numel()), ca.SX.sym("a_r", x.v.numel())
+        both = [ca.substitute(quadratic, x.v, e) for e in (x.v + v_r, x.v, v_r)]
+        C_v = (both[0] - both[1] - both[2]) / 2  # polarised: C(q, v) v_r
+        M, _, S, _ = self.dynamics.graph
+        Q = ca.substitute(mechanics.Q, x.w, ca.SX.zeros(x.w.numel()))
+        force = x.thaw(M @ a_r + C_v - Q)
+        theta = x.p[which]
+        Y = ca.jacobian(force, theta)
+        if ca.depends_on(ca.vec(Y), theta):
+            raise ModelError(
+                f"The unknowns {', '.join(self.names)} do not enter the equations linearly; learn products such as "
+                "m*l**2 as parameters of their own."
+            )
+        rest = ca.substitute(force, theta, ca.SX.zeros(len(which)))
+        arguments = [x.t, x.q, x.v, x.z, v_r, a_r, x.p]
+        return Machine(
+            ca.Function("regressor", arguments, [ca.densify(e) for e in (Y, rest, S)], {"cse": True}), simd=False
+        )
+
+    @property
+    def estimate(self) -> dict[str, float]:
+        """What has been learnt."""
+        return dict(zip(self.names, self.theta.tolist(), strict=True))
+
+    def reset(self, step: float | None) -> None:
+        """Begin with the guess."""
+        self.step, self.theta = step or 0.0, self.guess.copy()
+
+    def inputs(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, reference: Point) -> np.ndarray:
+        """S^-1 (Y theta + rest - K s)."""
+        qh, vh, ah = reference
+        e, rate = q - qh, v - vh
+        s = rate + self.slope * e
+        Y, rest, S = self._machine(t, q, v, z, vh - self.slope * e, ah - self.slope * rate, self.dynamics.p)
+        force = Y @ self.theta + rest[:, 0] - self.gain * s
+        self.theta = self.theta - self.step * self.adaptation * (Y.T @ s)
+        return self.dynamics.shared_out(force, S, np.zeros((0, q.size)))

@@ -1,0 +1,146 @@
+"""Model predictive control: the next inputs of the best plan over a short horizon, within their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from appell.code.machine import Machine
+from appell.control.inverse_dynamics import InverseDynamics
+from appell.control.laws import AbstractTracker, gains
+from appell.control.reference import Point
+from appell.errors import ModelError
+from appell.formulation.abstract import derive
+from appell.model.model import Model
+
+
+class MPC(AbstractTracker):
+    r"""Model predictive tracking: at every sample the inputs of least cost over the horizon; the first is applied.
+
+    $$ \min_w \sum_{k=1}^{N} \|x_k - \hat x_k\|_W^2 + \sum_{k=0}^{N-1}\|w_k - \hat w_k\|_R^2, \qquad
+       x_{k+1} = \phi(x_k, w_k),\quad \underline w \le w_k \le \overline w $$
+    with $\phi$ one Runge-Kutta step of the model and $\hat w$ the inputs that the reference itself needs. One
+    Gauss-Newton step is taken at each sample from the shifted plan of the last one (real-time iteration); its quadratic
+    programme is condensed to the inputs and solved by CasADi.
+
+    Args:
+        model: The mechanism as the controller knows it; no constraints.
+        position: Weights of the coordinates, a number or one for each.
+        velocity: Weights of the rates.
+        effort: Weights of the inputs, as deviations from what the reference needs.
+        horizon: N, samples ahead.
+        limits: Largest size of each input: a number, one for each, or pairs (lowest, highest).
+        values: Numbers for the model's parameters.
+
+    Reference: Diehl, Bock and Schloder 2005 (real-time iteration).
+    """
+
+    sampled = True
+
+    def __init__(
+        self,
+        model: Model,
+        position: Any = 1e3,
+        velocity: Any = 10.0,
+        effort: Any = 1e-3,
+        horizon: int = 20,
+        limits: Any = None,
+        values: Mapping[Any, float] | None = None,
+    ) -> None:
+        self.dynamics = InverseDynamics(model, values)
+        if model.rows or model.states:
+            raise ModelError(
+                "MPC predicts mechanisms without constraints and extra states; use ComputedTorque for others."
+            )
+        n, m = len(model.coordinates), len(model.inputs)
+        if int(horizon) < 1:
+            raise ModelError(f"The horizon must be at least one sample, got {horizon}.")
+        self.N, self.n, self.m = int(horizon), n, m
+        self.W = np.sqrt(np.concatenate([gains(position, n, "position"), gains(velocity, n, "velocity")]))
+        self.R = np.sqrt(gains(effort, m, "effort"))
+        if not np.all(self.R > 0):
+            raise ModelError("Every input needs a positive weight in effort=, or the plan is not unique.")
+        self.low, self.high = bounds(limits, m)
+        self._rhs = derive(model).rhs
+        size = self.N * m
+        H = ca.Sparsity.dense(size, size)
+        self._solver: Callable[..., Any] = ca.conic(
+            "mpc",
+            "qrqp",
+            {"h": H},
+            {"print_iter": False, "print_header": False, "print_info": False, "error_on_fail": False},
+        )
+        self._step: Machine | None = None
+
+    def reset(self, step: float | None) -> None:
+        """Compile the prediction for the time between samples."""
+        if not step:
+            raise ModelError("MPC is sampled: give rate= to track.")
+        self.dt, self.plan = step, None
+        t, p = ca.SX.sym("t"), ca.SX.sym("p", self.dynamics.p.size)
+        x, w = ca.SX.sym("x", 2 * self.n), ca.SX.sym("w", self.m)
+        f, h = self._rhs, step
+        k1 = f(t, x, w, p)
+        k2 = f(t + h / 2, x + h / 2 * k1, w, p)
+        k3 = f(t + h / 2, x + h / 2 * k2, w, p)
+        k4 = f(t + h, x + h * k3, w, p)
+        after = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        results = [after, ca.jacobian(after, x), ca.jacobian(after, w)]
+        self._step = Machine(
+            ca.Function("step", [t, x, w, p], [ca.densify(e) for e in results], {"cse": True}), simd=False
+        )
+
+    def horizon(self, t: float) -> np.ndarray:
+        """The times of the prediction."""
+        return t + self.dt * np.arange(self.N + 1)
+
+    def inputs(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, reference: Point) -> np.ndarray:
+        """The first inputs of the plan; the reference has one row for each time of the horizon."""
+        qh, vh, ah = reference
+        times = self.horizon(t)
+        needed = np.array([self.dynamics.inputs_for(times[k], qh[k], vh[k], z, ah[k]) for k in range(self.N)])
+        wanted = np.hstack([qh, vh])[1:]
+        plan = np.clip(needed if self.plan is None else np.vstack([self.plan[1:], needed[-1:]]), self.low, self.high)
+        states, slopes = self._predict(np.concatenate([q, v]), plan, times)
+        weights = np.tile(self.W, self.N)
+        A = np.vstack([weights[:, None] * slopes, np.diag(np.tile(self.R, self.N))])
+        b = np.concatenate([weights * (wanted - states).ravel(), (self.R * (needed - plan)).ravel()])
+        lower = (self.low - plan).ravel()
+        upper = (self.high - plan).ravel()
+        solution = self._solver(h=A.T @ A, g=-A.T @ b, lbx=lower, ubx=upper)
+        self.plan = np.clip(plan + np.array(solution["x"]).reshape(self.N, self.m), self.low, self.high)
+        return self.plan[0]
+
+    def _predict(self, x: np.ndarray, plan: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """States over the horizon, and their derivatives by all inputs of the plan."""
+        assert self._step is not None
+        size = 2 * self.n
+        states, slopes = np.empty((self.N, size)), np.zeros((self.N * size, self.N * self.m))
+        carried = np.zeros((size, self.N * self.m))
+        for k in range(self.N):
+            after, A, B = self._step(times[k], x, plan[k], self.dynamics.p)
+            carried = A @ carried
+            carried[:, k * self.m : (k + 1) * self.m] = B
+            x = after[:, 0]
+            states[k], slopes[k * size : (k + 1) * size] = x, carried
+        return states, slopes
+
+
+def bounds(limits: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest inputs."""
+    if limits is None:
+        return np.full(m, -np.inf), np.full(m, np.inf)
+    values = np.asarray(limits, dtype=float)
+    if values.shape in ((), (m,)):
+        high = np.broadcast_to(values, (m,)).astype(float)
+        low = -high
+    elif values.shape == (m, 2):
+        low, high = values[:, 0], values[:, 1]
+    else:
+        raise ModelError(f"limits must be a number, {m} numbers, or {m} pairs (lowest, highest); got {limits!r}.")
+    if not np.all(low < high):
+        raise ModelError(f"The limits leave nothing between them: {limits!r}.")
+    return low, high

@@ -1,0 +1,140 @@
+"""What is to be tracked: q, q' and q'' as functions of time, from a motion, formulas or a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.model.symbols import Coordinate, key, t
+from appell.motion.motion import Motion
+
+Point = tuple[np.ndarray, np.ndarray, np.ndarray]
+SLACK = 1e-9  # seconds past the end that are rounding
+
+
+class Reference:
+    """A motion to follow, in the order of given coordinates.
+
+    `reference(t)` gives q, q', q''. After its end it stands still where it ended.
+
+    Args:
+        look: From times to q, q', q'', one row for each time.
+        start: Where it begins.
+        end: Where it ends.
+    """
+
+    def __init__(self, look: Callable[[np.ndarray], Point], start: float = -np.inf, end: float = np.inf) -> None:
+        self._look, self.start, self.end = look, start, end
+
+    @classmethod
+    def of(cls, what: Any, coordinates: Sequence[Coordinate]) -> Reference:
+        """A reference from a motion (or what has one), from formulas in time, or from a function of time.
+
+        Args:
+            what: A Motion, something with a `motion`, `{coordinate: formula in appell.t}`, or a function of t that
+                gives q, q', q''.
+            coordinates: Their order.
+        """
+        if isinstance(what, Reference):
+            return what
+        what = getattr(what, "motion", what)
+        if isinstance(what, Motion):
+            return cls._of_motion(what, coordinates)
+        if isinstance(what, Mapping):
+            return cls._of_formulas(what, coordinates)
+        if callable(what):
+            return cls(lambda times: tuple(np.array([what(s)[i] for s in times], dtype=float) for i in range(3)))
+        raise ModelError(
+            f"Got {type(what).__name__} as a reference; give a Motion, {{coordinate: formula in appell.t}}, or a "
+            "function of t that gives q, q', q''."
+        )
+
+    @classmethod
+    def _of_motion(cls, motion: Motion, coordinates: Sequence[Coordinate]) -> Reference:
+        known = [q.label for q in motion.system.model.coordinates]
+        missing = [q.label for q in coordinates if q.label not in known]
+        if missing:
+            raise ModelError(
+                f"The reference has no {', '.join(missing)}: it is a motion of {motion.system.model.name!r} with "
+                f"{', '.join(known)}."
+            )
+        order = [known.index(q.label) for q in coordinates]
+        n = len(known)
+
+        def sample(times: np.ndarray) -> np.ndarray:
+            states = motion.states(times)
+            a = np.empty((times.size, n))
+            for stretch, here in motion.located(times):
+                x, w = motion.sample(stretch, times[here]), motion.open_inputs(stretch, times[here])
+                a[here] = [stretch.accelerations(s, *row) for s, *row in zip(times[here], x.T, w, strict=True)]
+            return np.hstack([states[:, order], states[:, [n + i for i in order]], a[:, order]])
+
+        edges = np.unique(np.concatenate([s.times for s in motion.stretches]))
+        long = motion.info["method"] == "taylor"  # its steps are long and of high order, those of others of order 7
+        edges = np.union1d(edges, (edges[1:] + edges[:-1]) / 2) if long else edges
+        edges = edges[np.append(True, np.diff(edges) > 1e-12 * max(1.0, abs(edges[-1])))]
+        look = _panels(sample, edges, 14 if long else 8)
+        return cls(look, float(edges[0]), float(edges[-1]))
+
+    @classmethod
+    def _of_formulas(cls, formulas: Mapping[Any, Any], coordinates: Sequence[Coordinate]) -> Reference:
+        given = {key(name): sp.sympify(formula) for name, formula in formulas.items()}
+        curves = []
+        for q in coordinates:
+            if q.label not in given:
+                raise ModelError(f"The reference says nothing about {q}; give a formula in appell.t for it.")
+            strange = given[q.label].free_symbols - {t}
+            if strange:
+                raise ModelError(
+                    f"The reference of {q} contains {', '.join(sorted(map(str, strange)))}; only t may be in it."
+                )
+            curves.append(given[q.label])
+        compiled = [sp.lambdify(t, [sp.diff(c, t, k) for c in curves], "numpy") for k in range(3)]
+
+        def look(times: np.ndarray) -> Point:
+            return tuple(
+                np.array([np.broadcast_to(np.asarray(e, dtype=float), times.shape) for e in function(times)]).T
+                for function in compiled
+            )
+
+        return cls(look)
+
+    def __call__(self, time: float) -> Point:
+        """Q, q', q'' at a time."""
+        q, v, a = self._look(np.array([min(max(time, self.start), self.end)]))
+        still = time > self.end + SLACK
+        return q[0], 0 * v[0] if still else v[0], 0 * a[0] if still else a[0]
+
+    def at(self, times: np.ndarray) -> Point:
+        """Q, q', q'' at many times, one row each."""
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        q, v, a = self._look(np.clip(times, self.start, self.end))
+        moving = (times <= self.end + SLACK)[:, None]
+        return q, v * moving, a * moving
+
+
+def _panels(sample: Callable[[np.ndarray], np.ndarray], edges: np.ndarray, count: int) -> Callable[[np.ndarray], Point]:
+    """Chebyshev series on panels between edges: a motion is looked up often, and its dense output is dear."""
+    nodes = np.cos((np.arange(count) + 0.5) * np.pi / count)
+    fit = np.linalg.inv(np.polynomial.chebyshev.chebvander(nodes, count - 1))
+    middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    times = (middle[:, None] + half[:, None] * nodes).ravel()
+    forward = np.argsort(times)
+    values = sample(times[forward])
+    values = values[np.argsort(forward)].reshape(half.size, count, -1)
+    series = np.einsum("ij,pjc->pic", fit, values)
+
+    orders = np.arange(count)
+    n = series.shape[2] // 3
+
+    def look(at: np.ndarray) -> Point:
+        k = np.minimum(np.searchsorted(edges[1:-1], at, side="right"), half.size - 1)
+        powers = np.cos(np.arccos(np.clip((at - middle[k]) / half[k], -1, 1))[:, None] * orders)
+        found = np.matmul(powers[:, None, :], series[k])[:, 0, :]
+        return found[:, :n], found[:, n : 2 * n], found[:, 2 * n :]
+
+    return look

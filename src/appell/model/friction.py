@@ -1,0 +1,219 @@
+"""Friction and drives at joints: what resists a slip, and what turns a joint through a spring.
+
+Each is a force, with the extra states it needs: `LuGre(...).on(model)` is the model with it. A slip is a velocity, such
+as `psi.rate` or the difference of two rates; the force acts on every coordinate whose rate is in it, by its virtual
+power, so friction between two moving parts acts on both.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.model.constraint import Holonomic
+from appell.model.force import Generalized
+from appell.model.model import Model
+from appell.model.symbols import Coordinate, ExtraState, Rate, states, time_derivative
+
+
+def along(slip: sp.Expr, force: sp.Expr, name: str) -> Generalized:
+    """Generalized forces of a force along a slip: Q_k = F d(slip)/d(q_k')."""
+    rates = sorted(
+        (s for s in slip.free_symbols if isinstance(s, Rate) and s.order == 1 and isinstance(s.base, Coordinate)),
+        key=lambda s: s.name,
+    )
+    if not rates:
+        raise ModelError(f"The slip of {name!r} contains no rate of a coordinate, such as psi.rate; got {slip}.")
+    return Generalized({rate.base: force * sp.diff(slip, rate) for rate in rates}, name)
+
+
+def _rate(slip: Any) -> sp.Expr:
+    """A slip velocity; a coordinate stands for its rate."""
+    slip = sp.sympify(slip)
+    return slip.rate if isinstance(slip, Coordinate) else slip
+
+
+class AbstractFriction(ABC):
+    """Friction along a slip: a force, and the states it needs.
+
+    Attributes:
+        name: Its name in the power balance.
+        slip: The velocity it resists.
+        resistance: The force against the slip; positive where it brakes a positive slip.
+        states: What it remembers, with the rates.
+    """
+
+    name: str
+    slip: sp.Expr
+    resistance: sp.Expr
+    states: Mapping[ExtraState, sp.Expr]
+
+    @abstractmethod
+    def __init__(self) -> None: ...
+
+    @property
+    def force(self) -> Generalized:
+        """The force as a part of a model."""
+        return along(self.slip, -self.resistance, self.name)
+
+    def on(self, model: Model) -> Model:
+        """The model with this friction in it.
+
+        Args:
+            model: The model.
+        """
+        return model.add(self.force, states=self.states)
+
+
+class Viscous(AbstractFriction):
+    """F = c v.
+
+    Args:
+        slip: A coordinate, or a velocity.
+        coefficient: c.
+        name: Its name in the power balance.
+    """
+
+    def __init__(self, slip: Any, coefficient: Any, name: str = "viscous friction") -> None:
+        self.name, self.slip, self.states = name, _rate(slip), {}
+        self.resistance = sp.sympify(coefficient) * self.slip
+
+
+class Coulomb(AbstractFriction):
+    r"""Dry friction with Stribeck's curve, $F = G(v)\,\mathrm{sign}\,v + c v$.
+
+    $$ G(v) = \mu_k + (\mu_s - \mu_k)\,e^{-(v/v_S)^2} $$
+    Sticking and its end are located during a run. With `width` the sign is smoothed to $\tanh(v/w)$: nothing sticks any
+    more, it creeps.
+
+    Args:
+        slip: A coordinate, or a velocity.
+        kinetic: mu_k, the force of sliding (times `load`).
+        static: mu_s, the force at rest; mu_k if left out.
+        stribeck: v_S, the velocity at which the one becomes the other; needed where they differ.
+        viscous: c.
+        load: What the forces are multiplied with, such as a normal force.
+        width: w.
+        name: Its name in the power balance.
+    """
+
+    def __init__(
+        self,
+        slip: Any,
+        kinetic: Any,
+        static: Any = None,
+        stribeck: Any = None,
+        viscous: Any = 0,
+        load: Any = 1,
+        width: Any = None,
+        name: str = "dry friction",
+    ) -> None:
+        v = _rate(slip)
+        G = _stribeck(v, kinetic, static, stribeck, name) * sp.sympify(load)
+        side = sp.sign(v) if width is None else sp.tanh(v / sp.sympify(width))
+        self.name, self.slip, self.states = name, v, {}
+        self.resistance = G * side + sp.sympify(viscous) * v
+
+
+class LuGre(AbstractFriction):
+    r"""The LuGre model: bristles that bend by z and slip.
+
+    $$ \dot z = v - \frac{\sigma_0 |v|}{G(v)} z, \qquad F = \sigma_0 z + \sigma_1 \dot z + \sigma_2 v $$
+    with Stribeck's curve G as for `Coulomb`. Reversals of the slip are located during a run.
+
+    Args:
+        slip: A coordinate, or a velocity.
+        stiffness: sigma_0 of the bristles.
+        damping: sigma_1 of the bristles.
+        viscous: sigma_2.
+        kinetic: mu_k (times `load`).
+        static: mu_s; mu_k if left out.
+        stribeck: v_S.
+        load: What mu_k and mu_s are multiplied with.
+        name: Its name in the power balance; the extra state z is called `name_z`.
+
+    Reference: Canudas de Wit, Olsson, Astrom and Lischinsky 1995.
+    """
+
+    def __init__(
+        self,
+        slip: Any,
+        stiffness: Any,
+        damping: Any,
+        viscous: Any,
+        kinetic: Any,
+        static: Any = None,
+        stribeck: Any = None,
+        load: Any = 1,
+        name: str = "friction",
+    ) -> None:
+        v, sigma0 = _rate(slip), sp.sympify(stiffness)
+        G = _stribeck(v, kinetic, static, stribeck, name) * sp.sympify(load)
+        self.bristle: ExtraState = states(f"{name}_z".replace(" ", "_"))
+        rate = v - sigma0 * sp.Abs(v) * self.bristle / G
+        self.name, self.slip, self.states = name, v, {self.bristle: rate}
+        self.resistance = sigma0 * self.bristle + sp.sympify(damping) * rate + sp.sympify(viscous) * v
+
+
+def _stribeck(v: sp.Expr, kinetic: Any, static: Any, stribeck: Any, name: str) -> sp.Expr:
+    """G(v) = mu_k + (mu_s - mu_k) exp(-(v/v_S)^2)."""
+    low, high = sp.sympify(kinetic), sp.sympify(kinetic if static is None else static)
+    if low == high:
+        return low
+    if stribeck is None:
+        raise ModelError(
+            f"{name!r} has static friction {high} and kinetic friction {low}; give stribeck=, the velocity at which "
+            "the one becomes the other."
+        )
+    return low + (high - low) * sp.exp(-((v / sp.sympify(stribeck)) ** 2))
+
+
+class FlexibleDrive:
+    r"""A drive that turns a joint through a spring and a damper, $t = s\theta + d\dot\theta$, $\theta = \phi/n - \psi$.
+
+    Args:
+        joint: The coordinate psi that is driven.
+        motor: phi: a formula in time for a motor that turns as given, or the coordinate of one with inertia of its own,
+            which then feels the opposite torque through the gear.
+        stiffness: s.
+        damping: d.
+        ratio: n of a gear between them.
+        name: Its name in the power balance.
+
+    Reference: Jarzebowska et al., eq. (4.6) with its sign corrected.
+    """
+
+    def __init__(
+        self, joint: Any, motor: Any, stiffness: Any, damping: Any = 0, ratio: Any = 1, name: str = "drive"
+    ) -> None:
+        if not isinstance(joint, Coordinate):
+            raise ModelError(f"A drive turns a coordinate, got {joint!r}.")
+        self.name = name
+        self.twist = sp.sympify(motor) / sp.sympify(ratio) - joint
+        rate = time_derivative(self.twist)
+        self.torque = sp.sympify(stiffness) * self.twist + sp.sympify(damping) * rate
+        self.force = along(rate, -self.torque, name)
+
+    def on(self, model: Model) -> Model:
+        """The model with this drive in it.
+
+        Args:
+            model: The model.
+        """
+        return model.add(self.force)
+
+
+def gear(motor: Coordinate, joint: Coordinate, ratio: Any, name: str = "gear") -> Holonomic:
+    """A rigid gear: the motor turns `ratio` times as far as the joint.
+
+    Args:
+        motor: The coordinate of the motor.
+        joint: The coordinate of the joint.
+        ratio: How often the motor turns for one turn of the joint.
+        name: Its name in messages and reaction forces.
+    """
+    return Holonomic(motor - sp.sympify(ratio) * joint, name)

@@ -1,0 +1,40 @@
+"""Sampled control: a law that is asked at regular times, its answer held in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from appell.code.state import State
+from appell.errors import ModelError
+
+
+class Clock:
+    """When a control law is asked next, and what it said last.
+
+    Args:
+        state: The start.
+        end: Where the run ends.
+        law: From time and state to the open inputs; called once for each sample, in order.
+        rate: Samples per second.
+
+    Attributes:
+        held: The inputs until the next sample.
+        next: When that is, or the end.
+    """
+
+    def __init__(self, state: State, end: float, law: Callable[[float, State], np.ndarray], rate: float) -> None:
+        if not (np.isfinite(rate) and rate > 0):
+            raise ModelError(
+                f"The rate of a sampled control must be a positive number of samples a second, got {rate!r}."
+            )
+        self._start, self._end, self._law, self._rate, self._count = state.t, end, law, rate, 0
+        self.tick(state)
+
+    def tick(self, state: State) -> None:
+        """Ask the law."""
+        self.held = self._law(state.t, state)
+        self._count += 1
+        due = self._start + self._count / self._rate
+        self.next = due if due < self._end - 1e-9 / self._rate else self._end

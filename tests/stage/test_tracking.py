@@ -1,0 +1,157 @@
+"""Sampled control, and laws that follow a reference."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.control import MPC, ComputedTorque, SlotineLi
+from appell.errors import IntegrationError, ModelError
+
+x = ap.coordinates("x")
+u = ap.inputs("u")
+m = ap.parameters("m")
+ground = ap.Frame("ground")
+CART = ap.Particle("cart", m, ground.point(x, 0))
+MODEL = ap.Model(ground, x, [CART], [ap.Force(u * ground.x, CART)], values={"m": 2.0})
+
+
+@pytest.fixture(scope="module")
+def cart():
+    return ap.compile(ap.derive(MODEL))
+
+
+def test_inputs_are_held_between_samples(cart):
+    """Against the exact difference equations of a double integrator with a zero-order hold."""
+    asked = []
+
+    def law(t, state):
+        asked.append(t)
+        return -4 * state["x"] - 3 * state["x.rate"]
+
+    motion = ap.simulate(cart, {x: 1.0}, until=2.0, control=law, rate=50)
+    h = 1 / 50
+    z = np.array([1.0, 0.0])
+    for _ in range(100):
+        z = np.array([[1, h], [0, 1]]) @ z + np.array([h * h / 2, h]) / 2 * (-4 * z[0] - 3 * z[1])
+    np.testing.assert_allclose([motion.at(2.0)["x"], motion.at(2.0)["x.rate"]], z, rtol=1e-12, atol=0)
+    np.testing.assert_allclose(asked, np.arange(100) / 50, rtol=1e-12, atol=1e-12)
+    held = motion.inputs_at(np.array([0.001, 0.019, 0.021]))[:, 0]
+    assert held[0] == held[1] == -4.0
+    assert held[2] != held[1]
+    assert motion.check().ok
+
+
+@pytest.mark.parametrize("rate", [0, -5, np.nan, np.inf])
+def test_bad_rates(cart, rate):
+    with pytest.raises(ModelError, match="positive number of samples"):
+        ap.simulate(cart, {x: 1.0}, until=1.0, control=lambda t, s: 0.0, rate=rate)
+
+
+def test_a_rate_needs_a_control(cart):
+    with pytest.raises(IntegrationError, match="rate= is for a control"):
+        ap.simulate(cart, {x: 1.0}, until=1.0, inputs={u: 0.0}, rate=10)
+
+
+def test_the_error_decays_as_the_closed_form_says(cart):
+    run = ap.track(cart, {x: sp.sin(ap.t)}, ComputedTorque(MODEL, 3.0), {x: 0.5}, until=4.0)
+    t = run.motion.times
+    np.testing.assert_allclose(run.error.values[:, 0], 0.5 * (1 + 3 * t) * np.exp(-3 * t), rtol=0, atol=1e-9)
+    assert run.metrics()["x"]["largest"] == pytest.approx(0.5)
+    assert 1.5 < run.settled(0.01) < 3.0
+    assert run.settled(1e-12) is None
+
+
+def test_an_integral_removes_what_the_model_does_not_know(cart):
+    """The plant weighs 2 kg and is pulled with 5 N; the controller thinks 1.5 kg and knows nothing of the pull."""
+    pulled = ap.compile(ap.derive(MODEL.add(ap.Force(5 * ground.x, CART, name="pull"))))
+    plain = ComputedTorque(MODEL, 6.0, values={m: 1.5})
+    reference = {x: sp.Float(0.2)}
+    left = ap.track(pulled, reference, plain, until=6.0, rate=200).metrics()["x"]["last"]
+    assert left == pytest.approx(5 / (1.5 * 36), rel=1e-3)
+    better = ComputedTorque(MODEL, 6.0, integral=60.0, values={m: 1.5})
+    assert ap.track(pulled, reference, better, until=6.0, rate=200).metrics()["x"]["last"] < 1e-3 * left
+
+
+def test_saturation(cart):
+    run = ap.track(cart, {x: 0 * ap.t}, ComputedTorque(MODEL, 5.0), {x: 1.0}, until=4.0, rate=200, limits=3.0)
+    assert np.max(np.abs(run.motion.columns["u"])) == 3.0
+    assert run.metrics()["x"]["last"] < 1e-3
+
+
+@pytest.fixture(scope="module")
+def arm():
+    """Two links in the vertical plane, as rods, with motors; loads as parameters that enter linearly."""
+    one, two = ap.coordinates("one two")
+    t1, t2 = ap.inputs("t1 t2")
+    a, b = ap.parameters("a b")
+    upper = ground.rotate("z", one)
+    lower = upper.rotate("z", two)
+    elbow = 0.5 * upper.x
+    bodies = [ap.Particle("upper", a, elbow), ap.Particle("lower", b, elbow + 0.4 * lower.x)]
+    forces = [ap.Gravity(-9.81 * ground.y), ap.Generalized({one: t1, two: t2}, "motors")]
+    return ap.Model(ground, (one, two), bodies, forces, values={"a": 2.0, "b": 1.5}, name="arm")
+
+
+def test_adaptive_law_learns_to_track(arm):
+    system = ap.compile(ap.derive(arm))
+    a, b = arm.parameters
+    reference = {"one": sp.sin(ap.t), "two": sp.cos(2 * ap.t) / 2}
+    law = SlotineLi(arm, [a, b], slope=5.0, gain=8.0, adaptation=[3.0, 3.0], guess={a: 1.0})
+    run = ap.track(system, reference, law, {"one": 0.3}, until=8.0, rate=500)
+    early, late = run.metrics(), run.metrics(after=6.0)
+    assert late["one"]["largest"] < 0.02 * early["one"]["largest"]
+    assert law.estimate["a"] == pytest.approx(2.0, rel=0.05)
+    assert law.estimate["b"] == pytest.approx(1.5, rel=0.05)
+
+
+def test_predictive_control_respects_limits(arm):
+    system = ap.compile(ap.derive(arm))
+    reference = {"one": sp.sin(ap.t) / 2, "two": sp.cos(ap.t) / 2}
+    law = MPC(arm, position=1e3, velocity=10.0, effort=1e-3, horizon=15, limits=[30.0, 12.0])
+    run = ap.track(system, reference, law, {"one": 0.5}, until=3.0, rate=50)
+    for name, limit in (("t1", 30.0), ("t2", 12.0)):
+        assert np.max(np.abs(run.motion.columns[name])) <= limit * (1 + 1e-12)
+    assert np.max(np.abs(run.motion.columns["t1"])) == pytest.approx(30.0)  # the start asks for more than there is
+    assert max(entry["largest"] for entry in run.metrics(after=2.0).values()) < 3e-3
+
+
+def test_a_mechanism_with_constraints(arm):
+    """A four-bar driven at one joint: the law works along what the loop leaves free."""
+    bar = ap.library.four_bar()
+    q = bar.coordinates[0]
+    drive = ap.inputs("drive")
+    driven = bar.add(ap.Generalized({q: drive}, "motor"))
+    system = ap.compile(ap.derive(driven))
+    free = ap.simulate(ap.compile(ap.derive(bar)), until=1.0)
+    law = ComputedTorque(driven, 8.0)
+    run = ap.track(system, free, law, until=1.0)
+    assert max(entry["largest"] for entry in run.metrics().values()) < 1e-8
+    assert np.max(np.abs(run.motion.columns["drive"])) < 1e-6  # the free motion needs nothing
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: ap.track(s, {x: ap.t}, ComputedTorque(MODEL, 1.0)), "has no end of its own"),
+        (lambda s: ap.track(s, {}, ComputedTorque(MODEL, 1.0), until=1.0), "says nothing about x"),
+        (lambda s: ap.track(s, {x: m}, ComputedTorque(MODEL, 1.0), until=1.0), "only t may be in it"),
+        (lambda s: ap.track(s, 3, ComputedTorque(MODEL, 1.0), until=1.0), "as a reference"),
+        (lambda s: ap.track(s, {x: ap.t}, 3, until=1.0), "as a law"),
+        (lambda s: ap.track(s, {x: ap.t}, MPC(MODEL), until=1.0), "remembers between samples"),
+        (lambda s: ap.track(s, {x: ap.t}, ComputedTorque(MODEL, 1.0), until=1.0, limits=[1, 2]), "limits must be"),
+        (lambda s: ComputedTorque(MODEL, [1.0, 2.0]), "rates must be"),
+        (lambda s: ComputedTorque(ap.library.rolling_disk(), 1.0), "has no inputs"),
+    ],
+)
+def test_bad_tracking(cart, call, message):
+    with pytest.raises(ModelError, match=message):
+        call(cart)
+
+
+def test_too_few_inputs():
+    one, two = ap.coordinates("one two")
+    body = ap.Particle("body", 1.0, ground.point(one, two))
+    model = ap.Model(ground, (one, two), [body], [ap.Force(u * ground.x, body)])
+    with pytest.raises(ModelError, match="2 degrees of freedom and 1 independent inputs"):
+        ap.track(ap.compile(ap.derive(model)), {one: 0, two: 0}, ComputedTorque(model, 1.0), until=1.0)
