@@ -334,6 +334,12 @@ def test_24_leaves_the_inputs_out_of_the_curvature(case):
     assert_roots(roots(A, G, D, C + block["CB"]), true, 1e-8)
     assert_roots(roots(A, G, D, C), without, 1e-8)
     assert_roots(roots(A, G, D, C + block["CB printed"]), printed, 1e-8)
+    state = ap.State(model, np.concatenate([q, np.zeros(len(q))]))
+    holding = dict(zip((u.name for u in model.inputs), w, strict=True))
+    bound = ap.compile(ap.derive(model, ap.Shulgin())).bind(holding)
+    for terms, expected in ((True, true), (False, without)):
+        lin = ap.linearize(bound, state, dependent=dependent, multiplier_terms=terms)
+        assert_roots(lin.eigenvalues, expected, 1e-8)
     # and the nonlinear equations say the same: 2n roots and m zero roots
     chosen = [q for q in model.coordinates if q.name in dependent]
     system = ap.compile(ap.derive(model, ap.Shulgin(dependent=chosen))).bind(
