@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from appell import ensemble as ensemble
     from appell import higher_order as higher_order
     from appell import library as library
+    from appell import planning as planning
     from appell import sprayer as sprayer
     from appell import view as view
     from appell.analysis.equilibrium import Equilibrium as Equilibrium
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from appell.equations import Equations as Equations
     from appell.errors import AppellError as AppellError
     from appell.formulation.abstract import derive as derive
+    from appell.formulation.computational_gpme import ComputationalGPME as ComputationalGPME
     from appell.formulation.gibbs_appell import GibbsAppell as GibbsAppell
+    from appell.formulation.gpme import GPME as GPME
     from appell.formulation.higher_order import HigherOrder as HigherOrder
     from appell.formulation.lyapunov_elimination import LyapunovElimination as LyapunovElimination
     from appell.formulation.multipliers import Multipliers as Multipliers
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
     from appell.model.mass_flow import Stream as Stream
     from appell.model.mass_flow import drained as drained
     from appell.model.model import Model as Model
+    from appell.model.programme import Programmed as Programmed
     from appell.model.symbols import coordinates as coordinates
     from appell.model.symbols import inputs as inputs
     from appell.model.symbols import parameters as parameters
@@ -99,7 +103,9 @@ _HOME = {
     "equations": "Equations",
     "errors": "AppellError",
     "formulation.abstract": "derive",
+    "formulation.computational_gpme": "ComputationalGPME",
     "formulation.gibbs_appell": "GibbsAppell",
+    "formulation.gpme": "GPME",
     "formulation.higher_order": "HigherOrder",
     "formulation.lyapunov_elimination": "LyapunovElimination",
     "formulation.multipliers": "Multipliers",
@@ -116,6 +122,7 @@ _HOME = {
     "model.joint": "Joint",
     "model.mass_flow": "Stream drained",
     "model.model": "Model",
+    "model.programme": "Programmed",
     "model.symbols": "coordinates inputs parameters speeds states t",
     "motion.events": "Event",
     "motion.motion": "Motion load",
@@ -126,7 +133,7 @@ _HOME = {
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
-_PACKAGES = ("control", "ensemble", "higher_order", "library", "sprayer", "view")
+_PACKAGES = ("control", "ensemble", "higher_order", "library", "planning", "sprayer", "view")
 
 __all__ = sorted([*_WHERE, *_PACKAGES, *_INSIDE])
 

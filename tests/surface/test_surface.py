@@ -20,6 +20,7 @@ NAMES = """
     control drained ensemble friction galerkin integral_principle sprayer
     Equilibrium Linearization equilibrium linearize stability
     AppellError Damper Equations Event Force Frame Generalized GibbsAppell Gravity Holonomic Model Motion Multipliers
+    GPME ComputationalGPME Plan Programmed plan planning
     Nonholonomic Outcome Particle Potential Prescribed RigidBody Rolling Spring State System Torque UdwadiaKalaba
     Vector Verification Voronets compile coordinates derive inputs library load parameters simulate speeds states
     sweep t track verify

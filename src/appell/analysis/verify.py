@@ -15,6 +15,7 @@ from appell.formulation.abstract import AbstractFormulation
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at, sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.rank import check_rank
 from appell.model.model import Model
 from appell.model.symbols import key
 
@@ -73,8 +74,9 @@ def verify(
         seed: Seed of the random numbers.
     """
     mechanics = Mechanics(model)
+    check_rank(mechanics)
     split = sample_split(mechanics)
-    if model.rows and len(split.rows) >= len(model.coordinates):
+    if model.rows and len(split.rows) >= len(model.coordinates) + bool(model.programmed):
         raise FormulationError(f"{model.name!r} is over-constrained; nothing is left to compare.")
     also = None
     if formulation is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from appell.code.multiplier_start import complete, rate_names
 from appell.code.state import State, names_of, unknown
 from appell.errors import InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
@@ -20,7 +21,8 @@ CLOSE = 1e-9
 
 
 def _checked(system: System, *given: Mapping[str, float]) -> None:
-    known = tuple(dict.fromkeys((*names_of(system.model), *(s.label for s in system.equations.speeds))))
+    labels = (*names_of(system.model), *(s.label for s in system.equations.speeds), *rate_names(system.model))
+    known = tuple(dict.fromkeys(labels))
     for values in given:
         for label in values:
             if label not in known:
@@ -36,7 +38,7 @@ def given_state(system: System, given: Mapping[str, float], t: float) -> State:
     if mechanics.position_rows and not system.unbound:
         residual = np.array(mechanics.functions["position"](t, q, system.p)[0]).ravel()
         worst = int(np.argmax(np.abs(residual)))
-        if abs(residual[worst]) > CLOSE:
+        if abs(residual[worst]) > CLOSE and system.equations.formulation.projects:
             row = mechanics.row_names[mechanics.position_rows[worst]]
             raise InconsistentStartError(
                 f"The starting positions violate the constraint {row!r} by {residual[worst]:.3g}. "
@@ -62,6 +64,7 @@ def _with_velocities(
     near: Mapping[str, float],
     t: float,
     changes: dict[str, tuple[float, float]],
+    levels: bool = False,
 ) -> State:
     model, equations, mechanics = system.model, system.equations, system.equations.mechanics
     rates = [s.rate.label for s in model.coordinates]
@@ -85,6 +88,8 @@ def _with_velocities(
                 f"Give either speeds ({', '.join(map(str, quasi))}) or rates ({', '.join(clash)}), not both."
             )
         state = by_speeds(keep)
+        z = complete(system, t, state.q, state.v, z, keep) if model.programme else z
+        state = State(model, np.concatenate([state.q, state.v, z]), float(t))
         if not np.all(np.isfinite(state.v)):
             raise InconsistentStartError(
                 f"The speeds {', '.join(map(str, quasi))} are dependent at these positions and do not give the rates; "
@@ -92,12 +97,16 @@ def _with_velocities(
             )
         return state
     v = np.array([keep.get(label, rate) for label, rate in zip(rates, v, strict=True)])
-    found, left = project_velocities(mechanics, t, q, v, z, system.p, np.flatnonzero(~kept))
+    found, left = project_velocities(mechanics, t, q, v, z, system.p, np.flatnonzero(~kept), levels=levels)
+    if not equations.formulation.projects and not levels:
+        found, left = v, 0.0
     if left > CLOSE * max(1.0, float(np.max(np.abs(v), initial=0.0))):
         _explain_velocities(system, t, q, found, z, left, [r for r, k in zip(rates, kept, strict=True) if k])
     for label, old, new, fixed in zip(rates, v, found, kept, strict=True):
         if not fixed and label in near and abs(new - old) > CLOSE:
             changes[label] = (float(old), float(new))
+    if model.programme:
+        z = complete(system, t, q, found, z, keep)
     return State(model, np.concatenate([q, found, z]), float(t), changes)
 
 
@@ -105,8 +114,9 @@ def _explain_velocities(
     system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, left: float, kept: list[str]
 ) -> None:
     mechanics = system.equations.mechanics
-    residual = np.array(mechanics.functions["velocity"](t, q, v, z, system.p)[0]).ravel()
-    row = mechanics.row_names[int(np.argmax(np.abs(residual)))]
+    residual = np.array(mechanics.levels["velocity"](t, q, v, z, system.p)[0]).ravel()
+    names = (*mechanics.row_names, *mechanics.level_names[1])
+    row = names[int(np.argmax(np.abs(residual[: len(names)])))]
     raise InconsistentStartError(
         f"No velocities satisfy the constraint {row!r} (left over: {left:.3g}) "
         + (f"while {', '.join(kept)} keep their given values; give fewer of them" if kept else "at these positions")
@@ -120,16 +130,19 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
     model, mechanics = system.model, system.equations.mechanics
     labels = [s.label for s in model.coordinates]
     guesses = {**model.start, **near}
+    higher = [name for name in (*(z.label for z in model.states), *rate_names(model)) if name in guesses]
+    if model.programme:
+        keep = {**{name: guesses[name] for name in higher}, **keep}
     q = np.array([keep.get(label, guesses.get(label, 0.0)) for label in labels])
     z = np.array([keep.get(s.label, guesses.get(s.label, 0.0)) for s in model.states])
     free = np.flatnonzero([label not in keep for label in labels])
-    found, left = project_positions(mechanics, t, q, system.p, free)
+    found, left = project_positions(mechanics, t, q, system.p, free, levels=True)
     if left > CLOSE:
         rng = np.random.default_rng(1)
         for _ in range(40):  # a bad guess may sit on a saddle of the residual
             trial = q.copy()
             trial[free] += rng.normal(0, 0.5, free.size)
-            candidate, rest = project_positions(mechanics, t, trial, system.p, free)
+            candidate, rest = project_positions(mechanics, t, trial, system.p, free, levels=True)
             if rest < left:
                 found, left = candidate, rest
             if left < CLOSE:
@@ -141,14 +154,15 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
         for label, old, new in zip(labels, q, found, strict=True)
         if abs(new - old) > CLOSE
     }
-    state = _with_velocities(system, found, z, keep, {**model.start, **near}, t, changes)
+    state = _with_velocities(system, found, z, keep, {**model.start, **near}, t, changes, levels=True)
     return _completed(system, state, {**near, **keep})
 
 
 def _explain_positions(system: System, t: float, q: np.ndarray, left: float, kept: list[str], free: int) -> None:
     mechanics = system.equations.mechanics
-    residual = np.array(mechanics.functions["position"](t, q, system.p)[0]).ravel()
-    row = mechanics.row_names[mechanics.position_rows[int(np.argmax(np.abs(residual)))]]
+    residual = np.array(mechanics.levels["position"](t, q, system.p)[0]).ravel()
+    names = (*(mechanics.row_names[i] for i in mechanics.position_rows), *mechanics.level_names[0])
+    row = names[int(np.argmax(np.abs(residual)))]
     count = len([i for i in mechanics.position_rows if i in system.equations.split.rows])
     reason = (
         f"{count} independent position rows have only {free} coordinates to adjust; keep fewer than {', '.join(kept)}"

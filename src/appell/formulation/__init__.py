@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from appell.formulation.abstract import AbstractFormulation
+from appell.formulation.computational_gpme import ComputationalGPME
 from appell.formulation.gibbs_appell import GibbsAppell
+from appell.formulation.gpme import GPME
 from appell.formulation.lyapunov_elimination import LyapunovElimination
 from appell.formulation.multipliers import Multipliers
 from appell.formulation.shulgin import Shulgin
@@ -14,6 +16,8 @@ FORMULATIONS: tuple[type[AbstractFormulation], ...] = (
     GibbsAppell,
     Voronets,
     Shulgin,
+    GPME,
+    ComputationalGPME,
     Multipliers,
     LyapunovElimination,
     UdwadiaKalaba,

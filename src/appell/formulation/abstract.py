@@ -14,6 +14,7 @@ from appell.errors import FormulationError
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.rank import check_rank
 from appell.model.model import Model
 from appell.model.symbols import Coordinate
 
@@ -26,7 +27,7 @@ class AbstractFormulation(ABC):
     Attributes:
         name: As the literature calls it.
         accepts: Kinds of constraint it is valid for: `holonomic`, `linear` and `nonlinear` (in the velocities),
-            `acceleration` (on accelerations).
+            `acceleration` (on accelerations), `servo` (programmed, enforced by drives along some coordinates).
         multipliers: Whether multipliers are among its unknowns.
         inertial: Whether the mass matrix of the free system must be regular.
         reference: Where it comes from.
@@ -103,6 +104,11 @@ class AbstractFormulation(ABC):
         return z
 
     @property
+    def projects(self) -> bool:
+        """Whether a run keeps the constraints by projection; the equations may do it themselves (Baumgarte)."""
+        return True
+
+    @property
     def fixed(self) -> bool:
         """Whether the user chose the speeds, so that they must not be changed during a run."""
         return False
@@ -123,7 +129,10 @@ def kinds(mechanics: Mechanics) -> set[str]:
 
 
 def _kind(mechanics: Mechanics, i: int) -> str:
-    order = mechanics.model.rows[i].order
+    row = mechanics.model.rows[i]
+    order = row.order
+    if row.drive is not None:
+        return "servo"
     if order == 1:
         return "nonlinear" if ca.depends_on(mechanics.J[i, :], mechanics.variables.v) else "linear"
     return "holonomic" if order == 0 else "acceleration"
@@ -177,8 +186,9 @@ def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equa
         raise FormulationError(f"Got {chosen!r} as a formulation; give one such as appell.GibbsAppell().")
     mechanics = Mechanics(model)
     chosen.check(mechanics)
+    check_rank(mechanics)
     split = chosen.choose(mechanics)
-    if model.rows and len(split.rows) >= len(model.coordinates):
+    if model.rows and len(split.rows) >= len(model.coordinates) + bool(model.programmed):
         raise FormulationError(
             f"{model.name!r} is over-constrained: its {len(split.rows)} independent constraint rows "
             f"({', '.join(mechanics.row_names[i] for i in split.rows)}) fix all {len(model.coordinates)} coordinates "

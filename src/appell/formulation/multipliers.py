@@ -17,13 +17,13 @@ class Multipliers(AbstractFormulation):
     $$ \begin{bmatrix} M & -J^T \\ J & 0 \end{bmatrix}\begin{bmatrix}\ddot q\\ \lambda\end{bmatrix} =
        \begin{bmatrix} F \\ \gamma \end{bmatrix}, \qquad
        M\ddot q - F = \frac{d}{dt}\frac{\partial T}{\partial\dot q} - \frac{\partial T}{\partial q} - Q $$
-    Accepts: every kind of constraint. Unknowns: accelerations and multipliers. Works also where M alone is singular.
+    Accepts: every kind of constraint; for servo constraints $J^T$ on the left has the columns of the drives. Unknowns: accelerations and multipliers. Works also where M alone is singular.
 
     Reference: Lagrange 1788; for constraints nonlinear in velocities Chetaev 1932.
     """
 
     name = "Lagrange multipliers"
-    accepts = frozenset({"holonomic", "linear", "nonlinear", "acceleration"})
+    accepts = frozenset({"holonomic", "linear", "nonlinear", "acceleration", "servo"})
     multipliers = True
     reference = "Lagrange 1788; Chetaev 1932"
 
@@ -31,10 +31,10 @@ class Multipliers(AbstractFormulation):
         """The KKT system."""
         x, rows = mechanics.variables, list(split.rows)
         M, F = mechanics.lagrange
-        J, gamma = mechanics.J[rows, :], mechanics.gamma[rows]
+        J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows]
         multipliers = ca.vertcat(*[ca.SX.sym(f"lambda_{i}") for i in rows]) if rows else ca.SX(0, 1)
         zero = ca.SX(len(rows), len(rows))
-        A = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(J, zero)) if rows else M
+        A = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)) if rows else M
         letters = tuple(q.rate.rate for q in mechanics.model.coordinates)
         names = tuple(Letter(f"lambda_{mechanics.row_names[i]}") for i in rows)
         y = ca.vertcat(mechanics.a, multipliers)

@@ -21,13 +21,17 @@ def project_positions(
     free: np.ndarray | None = None,
     steps: int = 60,
     tolerance: float = 1e-13,
+    levels: bool = False,
 ) -> tuple[np.ndarray, float]:
-    """The nearest q with c(q, t) = 0, and the largest residual left; only `free` coordinates are moved."""
+    """The nearest q with c(q, t) = 0, and the largest residual left; only `free` coordinates are moved.
+
+    With `levels` also the formulas of programmes that are demanded only in their derivatives.
+    """
     q = np.array(q, dtype=float)
-    if not mechanics.position_rows:
+    if not mechanics.position_rows and not (levels and mechanics.level_names[0]):
         return q, 0.0
     columns = np.arange(q.size) if free is None else free
-    function = mechanics.functions["position"]
+    function = (mechanics.levels if levels else mechanics.functions)["position"]
     best, left = q, np.inf
     for _ in range(steps):
         residual, jacobian = (np.array(e) for e in function(t, q, p))
@@ -52,14 +56,15 @@ def project_velocities(
     free: np.ndarray | None = None,
     metric: np.ndarray | None = None,
     steps: int = 60,
+    levels: bool = False,
 ) -> tuple[np.ndarray, float]:
-    """The nearest v with e(q, v, t) = 0 in a diagonal metric, and the largest residual left."""
+    """The nearest v with e(q, v, t) = 0 in a diagonal metric, and the largest residual left; `levels` as before."""
     v = np.array(v, dtype=float)
-    if not mechanics.row_names:
+    if not mechanics.row_names and not (levels and mechanics.level_names[1]):
         return v, 0.0
     columns = np.arange(v.size) if free is None else free
     weight = np.ones(v.size) if metric is None else 1 / np.sqrt(metric)
-    function = mechanics.functions["velocity"]
+    function = (mechanics.levels if levels else mechanics.functions)["velocity"]
     best, left = v, np.inf
     for _ in range(steps):
         residual, jacobian = (np.array(e) for e in function(t, q, v, z, p))

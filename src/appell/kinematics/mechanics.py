@@ -6,6 +6,8 @@ Everything here is in q, v = q', z, w, p, t; the principles differ only in what 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 
 import casadi as ca
@@ -34,6 +36,17 @@ class Mechanics:
         self.variables = Variables.of(model) if variables is None else variables
         self.a = ca.vertcat(*[ca.SX.sym(s.rate.rate.name) for s in model.coordinates])
         self.geometry = Geometry(self.variables, self.frozen_derivative, self.variables.v)
+        if model.programme:
+            from appell.kinematics.programme import closed
+
+            self.variables = closed(self)
+
+    def with_state_rates(self, zdot: ca.SX) -> Mechanics:
+        """The same mechanics with other rates of the extra states."""
+        twin = copy(self)
+        twin.variables = replace(self.variables, zdot=zdot)
+        twin.geometry = Geometry(twin.variables, twin.frozen_derivative, twin.variables.v)
+        return twin
 
     def derivative(self, expression: ca.SX) -> ca.SX:
         """Total time derivative: d/dt of q, v, t, z with v' = a."""
@@ -58,8 +71,13 @@ class Mechanics:
 
     @cached_property
     def forces(self) -> tuple[GeneralizedForce, ...]:
-        """Every force by itself."""
-        return tuple(generalized_force(force, self.geometry, self.derivative) for force in self.model.forces)
+        """Every force by itself; those of programmes of order 3 and more stand last."""
+        listed = tuple(generalized_force(force, self.geometry, self.derivative) for force in self.model.forces)
+        if not self.model.programme:
+            return listed
+        from appell.kinematics.programme import drive_forces
+
+        return (*listed, *drive_forces(self))
 
     @cached_property
     def Q(self) -> ca.SX:
@@ -116,22 +134,40 @@ class Mechanics:
                     f"The constraint {row.name!r} contains an input; a constraint may contain coordinates, rates, "
                     "parameters, time and extra states. Let an extra state follow the input instead."
                 )
-            listed.append(x.lower(row.expression) if row.order == 1 else ca.SX(0))
+            if row.order == 1:
+                base = x.lower(row.expression)
+                listed.append(self.derivative(base) if row.raised else base)
+            else:
+                listed.append(ca.SX(0))
         return ca.vertcat(*listed) if listed else ca.SX(0, 1)
 
     @cached_property
     def J(self) -> ca.SX:
-        """The rows that virtual displacements obey: de/dv, and df/da of rows on accelerations."""
-        J = ca.jacobian(self.e, self.variables.v)
-        if self.acceleration_rows:
-            J[list(self.acceleration_rows), :] = self._acceleration[0]
+        """The rows that virtual displacements obey: C, but the unit row of its drive for a servo constraint."""
+        J = ca.SX(self.C)
+        for i, row in enumerate(self.model.rows):
+            if row.drive is not None:
+                J[i, :] = 0
+                J[i, self.model.coordinates.index(row.drive)] = 1
         return J
+
+    @cached_property
+    def C(self) -> ca.SX:
+        """The coefficients of the accelerations in the rows, C a = gamma: de/dv, and df/da of rows on accelerations."""
+        C = ca.jacobian(self.e, self.variables.v)
+        if self.acceleration_rows:
+            C[list(self.acceleration_rows), :] = self._acceleration[0]
+        return C
 
     @cached_property
     def f(self) -> ca.SX:
         """Residuals of the rows on accelerations, in q, v, a, t, z, p."""
         memo = {**self.variables.lower.memo, **{q.rate.rate: self.a[i] for i, q in enumerate(self.model.coordinates)}}
-        return Lowering(memo).column([self.model.rows[i].expression for i in self.acceleration_rows])
+        column = Lowering(memo).column([self.model.rows[i].expression for i in self.acceleration_rows])
+        for k, i in enumerate(self.acceleration_rows):
+            for _ in range(self.model.rows[i].raised):
+                column[k] = self.derivative(column[k])
+        return column
 
     @cached_property
     def curved(self) -> bool:
@@ -185,7 +221,7 @@ class Mechanics:
 
     @cached_property
     def gamma(self) -> ca.SX:
-        """The right-hand side of J a = gamma: minus the part of e' (or f) without accelerations."""
+        """The right-hand side of C a = gamma: minus the part of e' (or f) without accelerations."""
         if self.e.numel() == 0:
             return ca.SX(0, 1)
         rest = ca.SX(self._rest)
@@ -219,9 +255,45 @@ class Mechanics:
                 ("velocity", [x.t, x.q, x.v, x.z, x.p], [self.e, ca.jacobian(self.e, x.v)]),
                 ("jacobian", [x.t, x.q, x.v, x.z, x.p], [J]),
                 ("acceleration", [x.t, x.q, x.v, self.a, x.z, x.p], [self.f]),
-                ("multiplier", x.arguments, [M, F, self.J, self.gamma]),
+                ("multiplier", x.arguments, [M, F, self.J, self.gamma, self.C]),
                 ("energy", x.arguments, [x.thaw(self.T), x.thaw(self.V)]),
             )
+        }
+
+    @cached_property
+    def _lower_levels(self) -> tuple[list[tuple[str, ca.SX]], list[tuple[str, ca.SX]]]:
+        """Formulas on positions and on velocities that raised rows demand only in their derivatives."""
+        positions: list[tuple[str, ca.SX]] = []
+        velocities: list[tuple[str, ca.SX]] = []
+        for row in self.model.programmed:
+            base, order = row.expression, row.order - row.raised
+            if not row.raised or order > 1:
+                continue
+            f = self.variables.lower(base)
+            if order == 0:
+                positions.append((row.name, f))
+                f = self.derivative(f)
+            if order == 1 or row.raised > 1:
+                velocities.append((row.name + ".rate" * (1 - order), f))
+        return positions, velocities
+
+    @property
+    def level_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the lower levels of raised rows: on positions, on velocities."""
+        positions, velocities = self._lower_levels
+        return tuple(name for name, _ in positions), tuple(name for name, _ in velocities)
+
+    @cached_property
+    def levels(self) -> Mapping[str, ca.Function]:
+        """The functions `position` and `velocity` with the lower levels of raised rows behind the rows themselves."""
+        x = self.variables
+        c, e = (
+            ca.densify(ca.vertcat(rows, *[f for _, f in more]))
+            for rows, more in zip((self.c, self.e), self._lower_levels, strict=True)
+        )
+        return {
+            "position": ca.Function("position", [x.t, x.q, x.p], [c, ca.densify(ca.jacobian(c, x.q))]),
+            "velocity": ca.Function("velocity", [x.t, x.q, x.v, x.z, x.p], [e, ca.densify(ca.jacobian(e, x.v))]),
         }
 
     def sample_values(self, rng: np.random.Generator) -> np.ndarray:

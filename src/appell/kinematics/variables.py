@@ -60,6 +60,7 @@ class Variables:
         for letters, values in ((model.coordinates, q), (states, z), (model.inputs, w), (model.parameters, p)):
             leaves.update({s: values[i] for i, s in enumerate(letters)})
         leaves.update({s.rate: v[i] for i, s in enumerate(model.coordinates)})
+        leaves.update({s.rate: ca.SX.sym(s.rate.name) for s in states if model.states[s] == s.rate})
         lower = Lowering(leaves)
         zdot = lower.column([model.states[s] for s in states])
         frozen: list[ca.SX] = []

@@ -20,15 +20,30 @@ from appell.model.symbols import Coordinate, Rate
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One scalar equation `expression = 0` on positions (order 0), velocities (order 1) or accelerations (order 2)."""
+    """One scalar equation `expression = 0`, or `d^r/dt^r expression = 0`.
+
+    Attributes:
+        name: Its name.
+        expression: The formula that vanishes.
+        order: The highest derivative of a coordinate in the equation: 0 positions, 1 velocities, 2 accelerations, 3 ...
+        near: Accelerations next to which a row not linear in them is solved.
+        raised: How many times the formula is differentiated before it is demanded.
+        programmed: Whether drives enforce it rather than matter.
+        drive: The coordinate along which a drive enforces it; None for an ideal force.
+        gauss: Whether its force follows the generalised principle of Gauss (order 3 and more).
+    """
 
     name: str
     expression: sp.Expr
     order: int
     near: Mapping[Rate, sp.Expr] = field(default_factory=dict)
+    raised: int = 0
+    programmed: bool = False
+    drive: Coordinate | None = None
+    gauss: bool = False
 
 
-def _formulas(given: Any, frame: Frame | None, name: str) -> list[tuple[str, sp.Expr]]:
+def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, sp.Expr]]:
     """Named scalar formulas from a formula, a vector (its components that are not zero), or a list of either."""
     if isinstance(given, Vector):
         if not given.parts:
@@ -38,7 +53,7 @@ def _formulas(given: Any, frame: Frame | None, name: str) -> list[tuple[str, sp.
         return [(f"{name}.{axis}", e) for axis, e in parts if e != 0 and sp.expand(e) != 0]
     if isinstance(given, Iterable):
         listed = list(given)
-        return [row for i, e in enumerate(listed) for row in _formulas(e, frame, f"{name}[{i}]")]
+        return [row for i, e in enumerate(listed) for row in formulas_of(e, frame, f"{name}[{i}]")]
     expression = sp.sympify(given)
     if isinstance(expression, sp.Equality):
         expression = expression.lhs - expression.rhs
@@ -61,7 +76,8 @@ def vanishes(expression: sp.Expr) -> bool:
     return all(abs(function(*random.uniform(0.3, 1.2, len(letters)))) < 1e-12 for _ in range(3))
 
 
-def _order(expression: sp.Expr) -> int:
+def order_of(expression: sp.Expr) -> int:
+    """The highest derivative of a coordinate in a formula."""
     return max((s.order for s in expression.free_symbols if isinstance(s, Rate)), default=0)
 
 
@@ -91,9 +107,9 @@ class Holonomic(AbstractConstraint):
     def __init__(self, expression: Any, name: str = "holonomic", frame: Frame | None = None) -> None:
         self.name = name
         self.closures = _vectors(expression)
-        rows = _formulas(expression, frame, name)
+        rows = formulas_of(expression, frame, name)
         for label, e in rows:
-            if _order(e) > 0:
+            if order_of(e) > 0:
                 raise ModelError(
                     f"The row {label!r} of a Holonomic constraint contains the rate of a coordinate: {e}. "
                     "Use Nonholonomic for constraints on velocities."
@@ -127,9 +143,9 @@ class Nonholonomic(AbstractConstraint):
         near: Mapping[Rate, Any] | None = None,
     ) -> None:
         self.name = name
-        rows = _formulas(expression, frame, name)
+        rows = formulas_of(expression, frame, name)
         for label, e in rows:
-            order = _order(e)
+            order = order_of(e)
             if order == 0:
                 raise ModelError(
                     f"The row {label!r} of a Nonholonomic constraint contains no velocity: {e}. "
@@ -137,17 +153,18 @@ class Nonholonomic(AbstractConstraint):
                 )
             if order > 2:
                 raise ModelError(
-                    f"The row {label!r} contains a third derivative: {e}; accelerations are the limit here."
+                    f"The row {label!r} contains a derivative of order {order}: {e}; no contact of matter enforces that. "
+                    "If drives do, use Programmed."
                 )
         branch = {rate: sp.sympify(formula) for rate, formula in (near or {}).items()}
         for rate, formula in branch.items():
             if not isinstance(rate, Rate) or rate.order != 2:
                 raise ModelError(f"near= of {name!r} says where accelerations are, such as x.rate.rate; got {rate}.")
-            if _order(formula) > 1:
+            if order_of(formula) > 1:
                 raise ModelError(f"near= of {name!r} contains an acceleration: {rate} near {formula}.")
-        if branch and all(_order(e) < 2 for _, e in rows):
+        if branch and all(order_of(e) < 2 for _, e in rows):
             raise ModelError(f"near= is for rows on accelerations; {name!r} has none.")
-        self.rows = tuple(Row(label, e, _order(e), branch) for label, e in rows)
+        self.rows = tuple(Row(label, e, order_of(e), branch) for label, e in rows)
 
 
 class Rolling(AbstractConstraint):
@@ -179,7 +196,7 @@ class Rolling(AbstractConstraint):
         if on is not None:
             slip = slip - on.velocity_at(contact)
         if along is None:
-            rows = _formulas(slip, None, name)
+            rows = formulas_of(slip, None, name)
         else:
             rows = [(f"{name}[{i}]", slip.dot(direction)) for i, direction in enumerate(along)]
         kept = [(label, e) for label, e in rows if not vanishes(e)]

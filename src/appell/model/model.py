@@ -18,6 +18,7 @@ from appell.model.force import AbstractForce, Generalized, Potential
 from appell.model.frame import Frame, Vector
 from appell.model.look import Look
 from appell.model.mass_flow import Stream
+from appell.model.programme import programme_states
 from appell.model.symbols import (
     Coordinate,
     Evolving,
@@ -100,7 +101,10 @@ class Model:
             "bodies": bodies,
             "forces": forces,
             "constraints": constraints,
-            "states": {z: sp.sympify(e) for z, e in (states or {}).items()},
+            "states": {
+                **{z: sp.sympify(e) for z, e in (states or {}).items()},
+                **programme_states((r for c in constraints for r in getattr(c, "rows", ()) if r.order > 2), listed),
+            },
             "name": name,
             "description": description,
             "until": float(until),
@@ -136,13 +140,23 @@ class Model:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """All scalar rows of all constraints."""
-        return tuple(row for constraint in self.constraints for row in constraint.rows)
+        """The scalar rows of all constraints on positions, velocities and accelerations."""
+        return tuple(row for constraint in self.constraints for row in constraint.rows if row.order <= 2)
+
+    @property
+    def programme(self) -> tuple[Row, ...]:
+        """The rows of order 3 and more: programmes whose multipliers are states."""
+        return tuple(row for constraint in self.constraints for row in constraint.rows if row.order > 2)
+
+    @property
+    def programmed(self) -> tuple[Row, ...]:
+        """All rows that drives enforce, of any order."""
+        return tuple(row for constraint in self.constraints for row in constraint.rows if row.programmed)
 
     @property
     def degrees_of_freedom(self) -> int:
         """Coordinates minus constraint rows, if the rows are independent."""
-        return len(self.coordinates) - len(self.rows)
+        return len(self.coordinates) - len(self.rows) - len(self.programme)
 
     def add(
         self,
@@ -161,13 +175,14 @@ class Model:
         constraints = tuple(p for p in parts if isinstance(p, AbstractConstraint))
         forces = tuple(p for p in parts if not isinstance(p, Particle | RigidBody | AbstractConstraint))
         mine = tuple(c for c in self.constraints if not isinstance(c, QuaternionNorm))
+        mine_too = programme_states(self.programme, self.coordinates)
         return Model(
             self.ground,
             (*self.coordinates, *coordinates),
             (*self.bodies, *bodies),
             (*self.forces, *forces),
             (*mine, *constraints),
-            {**self.states, **(states or {})},
+            {**{z: e for z, e in self.states.items() if z not in mine_too}, **(states or {})},
             self.name,
             self.description,
             self.values,
@@ -237,14 +252,17 @@ class Model:
         for name in bodies:
             if bodies.count(name) > 1:
                 raise ModelError(f"Two bodies are called {name!r}; give each its own name.")
-        n, rows = len(self.coordinates), len(self.rows)
+        n, rows = len(self.coordinates), len(self.rows) + len(self.programme)
         if not self.bodies:
             raise ModelError("A model needs at least one body; add an appell.Particle or appell.RigidBody.")
-        if rows >= n and not any(isinstance(r, Row) and r.order == 0 for r in self.rows):
+        if rows >= n + bool(self.programmed) and not any(isinstance(r, Row) and r.order == 0 for r in self.rows):
             raise ModelError(
                 f"{rows} velocity constraints on {n} coordinates leave nothing that can move: "
-                + ", ".join(r.name for r in self.rows)
+                + ", ".join(r.name for r in (*self.rows, *self.programme))
             )
+        for row in self.programmed:
+            if row.drive is not None and row.drive not in self.coordinates:
+                raise ModelError(f"The drive {row.drive} of the programme {row.name!r} is no coordinate of the model.")
 
     def formulas(self) -> Iterator[tuple[str, sp.Expr]]:
         """Every formula of the model, with words that say where it stands."""
@@ -254,7 +272,7 @@ class Model:
                 for part in thing.content():
                     self._check_ground(part, f"{what} {thing.name!r}")
                     yield from _formulas(f"{what} {thing.name!r}", part, seen)
-        for row in self.rows:
+        for row in (*self.rows, *self.programme):
             yield f"the constraint {row.name!r}", row.expression
             yield from ((f"near= of the constraint {row.name!r}", formula) for formula in row.near.values())
         for z, rate in self.states.items():

@@ -164,7 +164,7 @@ def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray
         a = stretch.accelerations(t, column, w_open[i])
         h, powers, _ = ledger(t, column[:n], v, a, column[n + m :], w_all[i], system.p)
         if stretch.powers is not None:
-            powers[: len(system.model.forces)] = stretch.powers.flat(t, column, w_open[i], stretch.p)
+            powers[: len(ledger.mechanics.forces)] = stretch.powers.flat(t, column, w_open[i], stretch.p)
         entries.append((h, powers))
     return entries
 

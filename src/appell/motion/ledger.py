@@ -42,7 +42,8 @@ class Ledger:
             named.append(("change of shape", ca.jtimes(h, x.z, x.zdot)))
         self.names = [name for name, _ in named]
         still = x.thaw(ca.substitute(mechanics.e[self.rows], x.v, ca.SX.zeros(x.v.numel()))) if self.rows else ca.SX(0)
-        self.working = bool(self.rows) and (not mechanics.linear or not ca.sparsify(still).is_zero())
+        servo = any(row.drive is not None for row in mechanics.model.rows)
+        self.working = bool(self.rows) and (servo or not mechanics.linear or not ca.sparsify(still).is_zero())
         if self.working:
             self.names.append("reactions")
         powers = ca.vertcat(*[power for _, power in named]) if named else ca.SX(0, 1)
@@ -61,10 +62,10 @@ class Ledger:
     def multipliers(
         self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
     ) -> np.ndarray:
-        """The multipliers of all rows, from M a - J' lambda = F and J a = gamma; the smallest if rows are redundant."""
-        M, F, J, gamma = self._multiplier(t, q, v, z, w, p)
+        """The multipliers of all rows, from M a - J' lambda = F and C a = gamma; the smallest if rows are redundant."""
+        M, F, J, gamma, C = self._multiplier(t, q, v, z, w, p)
         n, rows = M.shape[0], J.shape[0]
-        system = np.block([[M, -J.T], [J, np.zeros((rows, rows))]])
+        system = np.block([[M, -J.T], [C, np.zeros((rows, rows))]])
         return np.linalg.lstsq(system, np.concatenate([F[:, 0], gamma[:, 0]]), rcond=1e-13)[0][n:]
 
     def __call__(

@@ -29,6 +29,7 @@ class Projection:
         self.columns = np.array(equations.formulation.movable(mechanics, equations.split), dtype=int)
         self.holonomic = bool(mechanics.position_rows) and self.columns.size > 0
         self.redundant = code.equations.chart.redundant
+        self.wanted = code.equations.formulation.projects
         self._position = Machine(mechanics.functions["position"], simd=False) if self.holonomic else None
         self._velocity = Machine(mechanics.functions["velocity"], simd=False) if mechanics.row_names else None
         self._jacobian = Machine(mechanics.functions["jacobian"], simd=False) if mechanics.row_names else None
@@ -36,11 +37,13 @@ class Projection:
     @property
     def active(self) -> bool:
         """Whether there is anything to keep."""
-        return self.holonomic or self.redundant
+        return self.wanted and (self.holonomic or self.redundant)
 
     def __call__(self, t: float, x: np.ndarray) -> bool:
         """Correct x in place; returns whether it was changed."""
         changed = False
+        if not self.wanted:
+            return changed
         if self._position is not None:
             changed = self._positions(t, x)
         if self.redundant and self._velocity is not None:

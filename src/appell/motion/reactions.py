@@ -34,7 +34,7 @@ def reactions(motion: Motion, constraint: str | None) -> Any:
     names = list(mechanics.row_names)
     if not names:
         raise ModelError(f"{model.name!r} has no constraints, hence no reactions.")
-    owners = [c.name for c in model.constraints for _ in c.rows]
+    owners = [c.name for c in model.constraints for row in c.rows if row.order <= 2]
     known = [*dict.fromkeys(owners), *names]
     if constraint is not None and constraint not in known:
         raise ModelError(unknown(constraint, known, f"constraint of {model.name!r}"))

@@ -164,7 +164,7 @@ def starting_state(system: System, start: State | Mapping[Any, float] | None) ->
     if not np.all(np.isfinite(start.array)):
         bad = start.names[int(np.argmin(np.isfinite(start.array)))]
         raise InconsistentStartError(f"The starting value of {bad!r} is not finite.")
-    residual = system.residual(start)
+    residual = system.residual(start) if system.equations.formulation.projects else {}
     worst = max(residual, key=lambda name: abs(residual[name]), default=None)
     if worst is not None and not system.unbound and not abs(residual[worst]) < 1e-7:
         raise InconsistentStartError(

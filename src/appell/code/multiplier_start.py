@@ -1,0 +1,154 @@
+"""The starting multipliers of programmes of order 3 and more, from accelerations and higher rates at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from appell.errors import InconsistentStartError
+from appell.kinematics.programme import Along, accelerations, base_order, direction
+from appell.model.programme import chains
+
+if TYPE_CHECKING:
+    from appell.code.system import System
+    from appell.model.model import Model
+
+ENOUGH = 1e-9
+
+
+def rate_names(model: Model) -> dict[str, tuple[int, int]]:
+    """Accelerations and higher rates that may be given at the start: name -> coordinate, order."""
+    top = max((row.order for row in model.programme), default=2)
+    return {q.derivative(k).label: (i, k) for k in range(2, top) for i, q in enumerate(model.coordinates)}
+
+
+def wanting(model: Model, keep: Mapping[str, float]) -> list[str]:
+    """The states of programmes that have no value yet."""
+    owned = [z.label for row in model.programme for chain in chains(row, model.coordinates) for z in chain]
+    return [label for label in owned if label not in keep]
+
+
+def complete(
+    system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, keep: Mapping[str, float]
+) -> np.ndarray:
+    """The extra states with the multipliers of programmes found.
+
+    They satisfy the accelerations and higher rates that are given, and where these do not suffice the programme itself
+    at every level below the one that is demanded.
+
+    Args:
+        system: The system.
+        t: Time.
+        q: Positions.
+        v: Velocities.
+        z: Extra states; those of the programmes that are not kept are found.
+        keep: What the user gave, by name.
+    """
+    model = system.model
+    names = wanting(model, keep)
+    if not names:
+        return z
+    labels = [s.label for s in model.states]
+    free = [labels.index(name) for name in names]
+    needed = sum(row.order - 2 for row in model.programme)
+    given = {name: place for name, place in rate_names(model).items() if name in keep}
+    residual, jacobian, from_levels = _conditions(system, given, keep, free, len(given) < needed)
+    z, best, left = np.array(z, dtype=float), None, np.inf
+    rng = np.random.default_rng(5)
+    for attempt in range(12):
+        trial = z.copy()
+        if attempt:
+            trial[free] = rng.normal(0, 3.0**attempt / 10, len(free))
+        found, rest = _newton(residual, jacobian, t, q, v, trial, system.p, free)
+        if rest < left:
+            best, left = found, rest
+        if left < ENOUGH:
+            break
+    if best is None or not left < ENOUGH:
+        said = ", ".join(given) or "the programme at its lower levels"
+        raise InconsistentStartError(
+            f"No multipliers of the programmes give {said} at the start (left over: {left:.3g}): the equations of motion "
+            "allow accelerations only within what the programmes' forces can do. Give fewer or other values."
+        )
+    slopes = np.array(jacobian(t, q, v, best, system.p)).reshape(-1, len(free))
+    rank = _rank(slopes)
+    if rank < len(free):
+        _explain(system, len(free) - rank, names, [*given, *from_levels])
+    return best
+
+
+def _rank(slopes: np.ndarray) -> int:
+    if not slopes.size:
+        return 0
+    return int(np.linalg.matrix_rank(slopes, tol=1e-9 * max(1.0, float(np.abs(slopes).max()))))
+
+
+def _conditions(
+    system: System, given: Mapping[str, tuple[int, int]], keep: Mapping[str, float], free: list[int], levels: bool
+) -> tuple[ca.Function, ca.Function, list[str]]:
+    mechanics, model = system.equations.mechanics, system.model
+    x = mechanics.variables
+    along = Along(mechanics, accelerations(mechanics), x.zdot)
+    rows = [along.jet(order)[i] - keep[name] for name, (i, order) in given.items()]
+    named = []
+    if levels:
+        for row in model.programme:
+            for times in range(row.raised):
+                if base_order(row) + times >= 2:
+                    rows.append(along.residual(row, times))
+                    named.append(row.name + ".rate" * times)
+    for row in model.programme:  # Gauss's force begins along the gradient of its row
+        if row.gauss:
+            B = ca.substitute(direction(mechanics, row), mechanics.a, along.jet(2))
+            for level in zip(*chains(row, model.coordinates), strict=True):
+                force = ca.vertcat(*[x.lower.memo[z] for z in level])
+                rows.append(force - B * (ca.dot(B, force) / ca.dot(B, B)))
+    column = ca.densify(ca.vertcat(*rows)) if rows else ca.SX(0, 1)
+    arguments = [x.t, x.q, x.v, x.z, x.p]
+    return (
+        ca.Function("conditions", arguments, [column], {"cse": True}),
+        ca.Function("slopes", arguments, [ca.densify(ca.jacobian(column, x.z[free]))], {"cse": True}),
+        named,
+    )
+
+
+def _newton(
+    residual: ca.Function,
+    jacobian: ca.Function,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    z: np.ndarray,
+    p: np.ndarray,
+    free: list[int],
+) -> tuple[np.ndarray, float]:
+    best, left = z.copy(), np.inf
+    for _ in range(60):
+        r = np.array(residual(t, q, v, z, p)).ravel()
+        if not np.all(np.isfinite(r)):
+            break
+        worst = float(np.max(np.abs(r), initial=0.0))
+        if worst < left:
+            best, left = z.copy(), worst
+        if worst <= 1e-14:
+            break
+        slopes = np.array(jacobian(t, q, v, z, p)).reshape(r.size, len(free))
+        step = np.linalg.lstsq(slopes, -r, rcond=1e-12)[0]
+        if np.max(np.abs(step), initial=0.0) < 1e-15 * max(1.0, np.max(np.abs(z[free]), initial=0.0)):
+            break
+        z[free] += step
+    return best, left
+
+
+def _explain(system: System, count: int, names: list[str], known: list[str]) -> None:
+    model = system.model
+    rows = ", ".join(f"{row.name!r} (order {row.order})" for row in model.programme)
+    rates = [name for name in rate_names(model) if name not in known]
+    raise InconsistentStartError(
+        f"The programme {rows} needs {count} more initial value{'s' * (count > 1)}; "
+        f"give {count} of {', '.join(rates)}, or of the multipliers {', '.join(names)}"
+        + (f" (known so far: {', '.join(known)})." if known else ".")
+    )

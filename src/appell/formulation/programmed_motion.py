@@ -1,0 +1,186 @@
+"""What the two routes to the programmed motion equations share: rows, projection, Baumgarte, printed errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from appell.equations import Equations
+from appell.errors import FormulationError
+from appell.formulation.abstract import AbstractFormulation
+from appell.graph.solve import solve
+from appell.kinematics.chart import Chart, Split
+from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.consistency import sample_split
+from appell.kinematics.programme import Along, accelerations, gradient_row
+from appell.model.programme import chains
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices of a programmed motion formulation, checked.
+
+    Attributes:
+        stabilise: Baumgarte's alpha and beta, by the name of a row or for all rows; None for projection.
+        literal: Wrong terms of the printed equations to reproduce.
+    """
+
+    stabilise: Mapping[str, tuple[float, float]] | tuple[float, float] | None
+    literal: frozenset[str]
+
+    @classmethod
+    def of(cls, stabilise: Any, literal: Iterable[str], allowed: tuple[str, ...]) -> Options:
+        """Check what the user gave."""
+        chosen = frozenset([literal] if isinstance(literal, str) else literal)
+        wrong = sorted(chosen - set(allowed))
+        if wrong:
+            raise FormulationError(f"literal={wrong[0]!r} is unknown here; there are {', '.join(map(repr, allowed))}.")
+        if stabilise is not None:
+            pairs = list(stabilise.values()) if isinstance(stabilise, Mapping) else [stabilise]
+            for pair in pairs:
+                try:
+                    alpha, beta = (float(e) for e in pair)
+                except (TypeError, ValueError):
+                    alpha = beta = -1.0
+                if not (alpha > 0 and beta > 0):
+                    raise FormulationError(
+                        f"stabilise= takes two positive numbers (alpha, beta), or row -> (alpha, beta); got {pair!r}."
+                    )
+        if "time" in chosen and stabilise is None:
+            raise FormulationError(
+                "literal='time' drops the explicit time derivatives of the rows, which projection would put right "
+                "again; give stabilise=(alpha, beta) with it."
+            )
+        return cls(stabilise, chosen)
+
+    def gains(self, name: str) -> tuple[float, float]:
+        """alpha and beta of a row; zero where it is not stabilised."""
+        if self.stabilise is None:
+            return 0.0, 0.0
+        if isinstance(self.stabilise, Mapping):
+            return self.stabilise.get(name, (0.0, 0.0))
+        return self.stabilise
+
+
+def partition_basis(mechanics: Mechanics, split: Split) -> ca.SX:
+    """W = dg/dq_mu of the dependent derivatives: -K_dc^-1 K_ic (eq. (4.5))."""
+    J = mechanics.J[list(split.rows), :]
+    dependent, free = list(split.dependent), independent(mechanics, split)
+    if not dependent:
+        return ca.SX(0, len(free))
+    return -solve(J[:, dependent], J[:, free])
+
+
+def independent(mechanics: Mechanics, split: Split) -> list[int]:
+    """Positions of the coordinates that are not dependent."""
+    return [i for i in range(mechanics.variables.q.numel()) if i not in split.dependent]
+
+
+def rows_with_gains(mechanics: Mechanics, split: Split, options: Options) -> ca.SX:
+    """The right-hand side of C a = gamma with Baumgarte's terms, and without explicit time if that is asked for.
+
+    A row on positions follows Phi'' + 2 alpha Phi' + beta^2 Phi = 0, one on velocities phi' + alpha phi = 0.
+    """
+    x, rows = mechanics.variables, list(split.rows)
+    e, gamma = mechanics.e, mechanics.gamma
+    if "time" in options.literal:
+        held = [i for i in range(len(mechanics.row_names)) if i not in mechanics.acceleration_rows]
+        e, gamma = ca.SX(e), ca.SX(gamma)
+        for i in held:
+            if i in mechanics.position_rows:
+                c = mechanics.c[mechanics.position_rows.index(i)]
+                e[i] = ca.jtimes(c, x.q, x.v)
+            gamma[i] = -ca.jtimes(e[i], x.q, x.v)
+    if options.stabilise is None:
+        return gamma[rows]
+    right = []
+    for i in rows:
+        alpha, beta = options.gains(mechanics.row_names[i])
+        value = gamma[i]
+        if i in mechanics.position_rows:
+            value = value - 2 * alpha * e[i] - beta**2 * mechanics.c[mechanics.position_rows.index(i)]
+        elif i not in mechanics.acceleration_rows:
+            value = value - alpha * e[i]
+        right.append(value)
+    return ca.vertcat(*right) if right else ca.SX(0, 1)
+
+
+def assembled(
+    formulation: AbstractFormulation,
+    mechanics: Mechanics,
+    split: Split,
+    left: ca.SX,
+    options: Options,
+) -> Equations:
+    """The projected equations `left` = 0 and the rows below them, solved for all accelerations.
+
+    Args:
+        formulation: Whose equations they are.
+        mechanics: The model on the graph.
+        split: Rows and partition.
+        left: n - K formulas that vanish, linear in the accelerations.
+        options: Stabilisation and printed errors.
+    """
+    x, rows = mechanics.variables, list(split.rows)
+    A, minus_b = ca.linear_coeff(left, mechanics.a, True)
+    A, b = x.thaw(A), x.thaw(-minus_b)
+    if rows:
+        A = ca.vertcat(A, mechanics.C[rows, :])
+        b = ca.vertcat(b, rows_with_gains(mechanics, split, options))
+    letters = tuple(q.rate for q in mechanics.model.coordinates)
+    unknowns = tuple(s.rate for s in letters)
+    a = mechanics.a
+    chart = Chart(mechanics, split, letters, x.v, x.v, a, unknowns, a, a, x.v, bool(rows))
+    definite = not rows and not mechanics.accelerating and not options.literal
+    return Equations(formulation, mechanics, chart, A, b, unknowns, a, a, definite, {})
+
+
+def projected_rates(mechanics: Mechanics, E: ca.SX) -> Mechanics:
+    r"""The rates of the programmes' multipliers from $N^T E = 0$ differentiated p - 2 times, without multipliers.
+
+    With all rows of order p stacked, $B q^{(p)} + s = 0$, and $P = 1 - B^T(BB^T)^{-1}B$ in the place of $N N^T$ (no
+    partition that could become singular):
+    $$ \frac{d^{p-2}}{dt^{p-2}}(P E) + B^T(B q^{(p)} + s) = 0 $$
+    gives all $q^{(p)}$; then $\lambda = (BB^T)^{-1}B E$ is differentiated as often.
+
+    Args:
+        mechanics: A model with programmes of one order p >= 3, ideal.
+        E: The Lagrange operator minus the forces without those of these programmes, in t, q, v, a, z, p.
+    """
+    model, x = mechanics.model, mechanics.variables
+    p, n = model.programme[0].order, x.q.numel()
+    jets = [x.q, x.v, mechanics.a, *[ca.SX.sym(f"q{k}", n) for k in range(3, p + 1)]]
+
+    def D(expression: ca.SX) -> ca.SX:
+        letters = ca.vertcat(x.t, *jets[:-1], x.z)
+        return ca.jtimes(expression, letters, ca.vertcat(1, *jets[1:], x.zdot))
+
+    def times(expression: ca.SX, count: int) -> ca.SX:
+        for _ in range(count):
+            expression = D(expression)
+        return expression
+
+    low = list(sample_split(mechanics).rows)
+    B = ca.vertcat(mechanics.C[low, :], *[gradient_row(mechanics, row) for row in model.programme])
+    Gram = B @ B.T
+    lam = solve(Gram, B @ E)
+    shadow = E - B.T @ lam
+    rows = [times(mechanics.C[low, :] @ mechanics.a - mechanics.gamma[low], p - 2)] if low else []
+    jet_along = Along(mechanics, mechanics.a, x.zdot)
+    jet_along.jets = jets
+    for row in model.programme:
+        f = jet_along.residual(row, 0)
+        rows.append(times(f, row.raised))
+    G, g = ca.linear_coeff(times(shadow, p - 2) + B.T @ ca.vertcat(*rows), jets[p], True)
+    tops = times(lam, p - 2)[len(low) :]
+    tops = ca.substitute(tops, jets[p], solve(G, -g))
+    along = Along(mechanics, accelerations(mechanics), x.zdot)
+    for k in reversed(range(2, p)):
+        tops = ca.substitute(tops, jets[k], along.jet(k))
+    zdot, position = ca.SX(x.zdot), {s: i for i, s in enumerate(model.states)}
+    for k, row in enumerate(model.programme):
+        zdot[position[chains(row, model.coordinates)[0][-1]]] = tops[k]
+    return mechanics.with_state_rates(ca.cse(x.thaw(zdot)))

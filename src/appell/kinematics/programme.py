@@ -1,0 +1,157 @@
+r"""Programmes of order 3 and more on the graph: their multipliers as states, and the rates of these.
+
+A row f(t, q, ..., q^(p)) = 0 with B = df/dq^(p) is enforced by the force B' lambda (or along its drive). At a state
+(q, v, lambda, ..., lambda^(p-3)) the accelerations follow from M a = F + B' lambda and the rows of order 2 or less;
+q^(3), ..., q^(p) from them by differentiation along the motion. The last contains lambda^(p-2), and the row gives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from appell.errors import FormulationError
+from appell.graph.lower import Lowering
+from appell.graph.solve import solve, solve_spd
+from appell.kinematics.forces import GeneralizedForce
+from appell.kinematics.variables import Variables
+from appell.model.constraint import Row
+from appell.model.programme import chains
+from appell.model.symbols import Letter
+
+if TYPE_CHECKING:
+    from appell.kinematics.mechanics import Mechanics
+
+
+def base_order(row: Row) -> int:
+    """The order of a row's formula before it is differentiated."""
+    return row.order - row.raised
+
+
+def gradient_row(mechanics: Mechanics, row: Row) -> ca.SX:
+    """B = df/dq^(p) of a row of any order, in t, q, v, a; differentiating a row does not change it."""
+    x, coordinates, order = mechanics.variables, mechanics.model.coordinates, base_order(row)
+    memo = dict(x.lower.memo)
+    jets = [x.q, x.v, mechanics.a]
+    while len(jets) <= order:
+        jets.append(ca.SX.sym(f"jet{len(jets)}", x.q.numel()))
+    for k in range(2, order + 1):
+        memo.update({q.derivative(k): jets[k][i] for i, q in enumerate(coordinates)})
+    B = ca.jacobian(Lowering(memo)(row.expression), jets[order])
+    for k in range(3, order + 1):
+        if ca.depends_on(B, jets[k]):
+            raise FormulationError(
+                f"The coefficients of the highest derivative in the programme {row.name!r} contain derivatives of order "
+                f"{k}; its equations would not be regular. Write it linear in its derivatives of order 3 and more."
+            )
+    return ca.densify(B)
+
+
+def direction(mechanics: Mechanics, row: Row) -> ca.SX:
+    """The direction of a programme's force as a column: along its gradient, or along its drive."""
+    if row.drive is not None:
+        unit = ca.SX.zeros(mechanics.variables.q.numel())
+        unit[mechanics.model.coordinates.index(row.drive)] = 1
+        return unit
+    return gradient_row(mechanics, row).T
+
+
+def drive_forces(mechanics: Mechanics) -> tuple[GeneralizedForce, ...]:
+    """The forces of all programmes of order 3 and more, their multipliers being states."""
+    memo, coordinates = mechanics.variables.lower.memo, mechanics.model.coordinates
+    found = []
+    for row in mechanics.model.programme:
+        starts = [memo[chain[0]] for chain in chains(row, coordinates)]
+        force = ca.vertcat(*starts) if row.gauss else direction(mechanics, row) * starts[0]
+        found.append(GeneralizedForce(row.name, force))
+    return tuple(found)
+
+
+def accelerations(mechanics: Mechanics) -> ca.SX:
+    """q'' as a graph in t, q, v, z, w, p: free forces, programmes' forces, rows of order 2 or less."""
+    from appell.kinematics.consistency import sample_split
+
+    M, F = mechanics.lagrange
+    rows = list(sample_split(mechanics).rows)
+    if not rows:
+        return solve(M, F) if mechanics.accelerating else solve_spd(M, F)
+    J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows]
+    zero = ca.SX(len(rows), len(rows))
+    return solve(ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)), ca.vertcat(F, gamma))[: M.shape[0]]
+
+
+class Along:
+    """Total time derivatives along the motion, as graphs of the state alone.
+
+    Args:
+        mechanics: The model on the graph.
+        a: q'' in t, q, v, z, w, p.
+        zdot: Rates of the extra states.
+    """
+
+    def __init__(self, mechanics: Mechanics, a: ca.SX, zdot: ca.SX) -> None:
+        self.mechanics, self.zdot = mechanics, zdot
+        self.jets = [mechanics.variables.q, mechanics.variables.v, a]
+
+    def derivative(self, expression: ca.SX) -> ca.SX:
+        """d/dt along the motion; inputs are held."""
+        x = self.mechanics.variables
+        letters, rates = ca.vertcat(x.t, x.q, x.v, x.z), ca.vertcat(1, x.v, self.jets[2], self.zdot)
+        return ca.jtimes(expression, letters, rates)
+
+    def jet(self, order: int) -> ca.SX:
+        """q^(order)."""
+        while len(self.jets) <= order:
+            self.jets.append(self.derivative(self.jets[-1]))
+        return self.jets[order]
+
+    def residual(self, row: Row, times: int | None = None) -> ca.SX:
+        """A row differentiated some times (as often as it is raised if left out), along the motion."""
+        memo = {s: graph for s, graph in self.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
+        for k in range(2, base_order(row) + 1):
+            memo.update({q.derivative(k): self.jet(k)[i] for i, q in enumerate(self.mechanics.model.coordinates)})
+        f = Lowering(memo)(row.expression)
+        for _ in range(row.raised if times is None else times):
+            f = self.derivative(f)
+        return f
+
+
+def _refuse_inputs(mechanics: Mechanics, a: ca.SX) -> None:
+    x = mechanics.variables
+    acting = [s.name for i, s in enumerate(mechanics.model.inputs) if ca.depends_on(a, x.w[i])]
+    if acting:
+        rows = ", ".join(repr(row.name) for row in mechanics.model.programme)
+        raise FormulationError(
+            f"The programme {rows} of order 3 or more needs the rates of the inputs {', '.join(acting)}, which nobody "
+            "knows. Make them extra states that follow a command, or formulas in time."
+        )
+
+
+def closed(mechanics: Mechanics) -> Variables:
+    """The variables of a model with the open rates of its programmes' multipliers found, lowest order first."""
+    x, coordinates = mechanics.variables, mechanics.model.coordinates
+    a = accelerations(mechanics)
+    _refuse_inputs(mechanics, a)
+    zdot = x.zdot
+    for order in sorted({row.order for row in mechanics.model.programme}):
+        rows = [row for row in mechanics.model.programme if row.order == order]
+        along = Along(mechanics, a, zdot)
+        f = ca.vertcat(*[along.residual(row) for row in rows])
+        tops = {row: [x.lower.memo[chain[-1].rate] for chain in chains(row, coordinates)] for row in rows}
+        held = [top for row in rows for top in tops[row]]
+        forced = [_top_forces(mechanics, a, row) for row in rows]  # (n or 1) x 1 in the row's own new multiplier
+        unknown = ca.SX.sym("mu", len(rows))
+        values = ca.vertcat(*[forced[k] * unknown[k] for k in range(len(rows))])
+        G, g = ca.linear_coeff(ca.substitute(f, ca.vertcat(*held), values), unknown, True)
+        found = solve(G, -g)
+        zdot = ca.substitute(zdot, ca.vertcat(*held), ca.substitute(values, unknown, found))
+    return replace(x, zdot=ca.cse(zdot))
+
+
+def _top_forces(mechanics: Mechanics, a: ca.SX, row: Row) -> ca.SX:
+    """How the last rates of a row's states follow from one number: 1, or B' under Gauss's principle."""
+    if not row.gauss:
+        return ca.SX(1)
+    return ca.substitute(direction(mechanics, row), mechanics.a, a)

@@ -1,0 +1,133 @@
+"""Which rows coincide: the rank of all rows at their highest derivatives, material and programmed together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from appell.errors import FormulationError
+from appell.kinematics.chart import unit_rows
+from appell.kinematics.consistency import sample_state
+from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.programme import gradient_row
+from appell.model.constraint import Row
+
+SMALL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """The coefficients B of the highest derivatives in all rows, each row scaled to length one.
+
+    Attributes:
+        rows: The rows, those of order 2 or less first.
+        function: B in t, q, v, a, z, p.
+    """
+
+    rows: tuple[Row, ...]
+    function: ca.Function
+
+    @classmethod
+    def of(cls, mechanics: Mechanics) -> Stacked:
+        """Stack the rows of a model."""
+        x, model = mechanics.variables, mechanics.model
+        rows = (*model.rows, *model.programme)
+        B = ca.vertcat(mechanics.C, *[gradient_row(mechanics, row) for row in model.programme])
+        arguments = [x.t, x.q, x.v, mechanics.a, x.z, x.p]
+        return cls(rows, ca.Function("stacked", arguments, [ca.densify(B)], {"cse": True}))
+
+    def at(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """B at a state."""
+        return unit_rows(np.array(self.function(t, q, v, a, z, p)).reshape(len(self.rows), -1))
+
+
+def coinciding(B: np.ndarray) -> list[tuple[int, ...]]:
+    """Sets of rows that depend on each other, one for each missing rank."""
+    if B.shape[0] == 0:
+        return []
+    u, sizes, _ = np.linalg.svd(B)
+    full = np.zeros(B.shape[0])
+    full[: sizes.size] = sizes
+    missing = u[:, full <= SMALL * max(1.0, full[0])]
+    return [tuple(np.flatnonzero(np.abs(column) > 1e-6).tolist()) for column in missing.T]
+
+
+def check_rank(mechanics: Mechanics) -> None:
+    """Refuse programmes whose rows coincide with others at every typical state.
+
+    Rows of matter may repeat each other (a closed loop often does); a programmed row that repeats others either follows
+    from them, and is left out, or contradicts them or hides a row of lower order, and is refused.
+    """
+    model = mechanics.model
+    if not model.programmed:
+        return
+    stacked = Stacked.of(mechanics)
+    servo = [row for row in model.rows if row.drive is not None]
+    powerless = bool(servo)
+    rng = np.random.default_rng(19)
+    p, n = mechanics.sample_values(rng), len(model.coordinates)
+    found: set[tuple[int, ...]] | None = None
+    sizes, consistent = np.zeros(0), True
+    for reach in (0.1, 0.3, 1.0, 1.0):
+        state = sample_state(mechanics, rng, p, reach, tries=6)
+        if state is None:
+            continue
+        q, v, z = state
+        B = stacked.at(0.0, q, v, rng.uniform(-1, 1, n), z, p)
+        if not np.all(np.isfinite(B)):
+            continue
+        here = {rows for rows in coinciding(B) if any(stacked.rows[i].programmed for i in rows)}
+        found = here if found is None else found & here
+        sizes = np.linalg.svd(B, compute_uv=False)
+        consistent = consistent and _follow(mechanics, state, p)
+        powerless = powerless and not _enforceable(mechanics, state, p)
+    for rows in sorted(found or ()):
+        named = [stacked.rows[i] for i in rows]
+        if consistent and all(row.order <= 2 for row in named):
+            continue
+        raise FormulationError(_message(model.name, named, sizes))
+    if powerless and found is not None:
+        drives = ", ".join(str(row.drive) for row in servo)
+        raise FormulationError(
+            f"The drives along {drives} of {model.name!r} cannot enforce {', '.join(repr(row.name) for row in servo)}: "
+            "their forces do not reach the accelerations that the rows demand (C M^-1 S is singular). Drive other "
+            "coordinates, or programme a quantity that these drives move at once."
+        )
+
+
+def _enforceable(mechanics: Mechanics, state: tuple[np.ndarray, np.ndarray, np.ndarray], p: np.ndarray) -> bool:
+    """Whether the forces of the rows determine the accelerations that they demand."""
+    w = np.zeros(mechanics.variables.w.numel())
+    M, _, J, _, C = (np.array(e) for e in mechanics.functions["multiplier"](0.0, *state, w, p))
+    J, C = unit_rows(J), unit_rows(C)
+    M = M / np.max(np.abs(M))
+    system = np.block([[M, -J.T], [C, np.zeros((C.shape[0], C.shape[0]))]])
+    return bool(np.linalg.cond(system) < 1e10)
+
+
+def _follow(mechanics: Mechanics, state: tuple[np.ndarray, np.ndarray, np.ndarray], p: np.ndarray) -> bool:
+    """Whether some accelerations satisfy all rows of order 2 or less."""
+    w = np.zeros(mechanics.variables.w.numel())
+    _, _, _, gamma, C = (np.array(e) for e in mechanics.functions["multiplier"](0.0, *state, w, p))
+    if not C.size:
+        return True
+    a = np.linalg.lstsq(C, gamma[:, 0], rcond=1e-10)[0]
+    return bool(np.max(np.abs(C @ a - gamma[:, 0])) < 1e-8 * max(1.0, float(np.max(np.abs(gamma)))))
+
+
+def _message(model: str, rows: list[Row], sizes: np.ndarray) -> str:
+    names = " and ".join(f"{row.name!r} (order {row.order})" for row in rows)
+    top = max(rows, key=lambda row: row.order)
+    if len(rows) == 1:
+        return (
+            f"The programme {names} of {model!r} has no highest derivative left on the constraints: its coefficients "
+            "vanish at every typical state. Write it in another form, of the order that it really has."
+        )
+    return (
+        f"The rows {names} of {model!r} coincide: on the constraints the coefficients of their highest derivatives are "
+        f"dependent (singular values {', '.join(f'{s:.3g}' for s in sizes)}), so that no force can enforce them apart. "
+        f"A combination of them is a hidden row of order {top.order - 1} or less. Replace {top.name!r} by that row: "
+        "write the task in the variables that the other rows leave free, at a lower order."
+    )

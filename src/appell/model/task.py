@@ -1,0 +1,211 @@
+"""Tasks as programmed constraints: what a point, a path or a body shall do, in the words of the task.
+
+Each function returns a `Programmed` constraint. `differentiate=k` demands only the k-th derivative, as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.model.frame import Frame, Vector
+from appell.model.programme import Programmed
+from appell.model.symbols import Coordinate, time_derivative
+
+Realisation = str | Iterable[Coordinate]
+
+
+def _components(point: Any, frame: Frame | None) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    if not isinstance(point, Vector) or not point.parts:
+        raise ModelError(f"A task needs a point such as ground.point(x, y), got {point!r}.")
+    axes = frame or next(iter(point.parts)).path[0]
+    x, y, z = axes.components(point)
+    return x, y, z
+
+
+def follow(
+    point: Vector,
+    target: Vector,
+    axes: str = "xyz",
+    name: str = "follow",
+    frame: Frame | None = None,
+    differentiate: int = 0,
+    realisation: Realisation = "ideal",
+) -> Programmed:
+    """A point follows a moving target: r - r_target = 0 along some axes.
+
+    Args:
+        point: A point of a body.
+        target: Where it shall be, a point whose components may contain `appell.t`.
+        axes: The axes along which it follows.
+        name: Name of the programme; its rows are `name.x`, ...
+        frame: The frame of the axes; the ground if left out.
+        differentiate: Demand only this derivative.
+        realisation: As for `Programmed`.
+    """
+    if not axes or set(axes) - set("xyz"):
+        raise ModelError(f"axes= takes letters of 'xyz', got {axes!r}.")
+    gap = _components(point - target, frame)
+    made = Programmed([gap["xyz".index(axis)] for axis in axes], name, None, differentiate, realisation)
+    made.rows = tuple(replace(row, name=f"{name}.{axis}") for axis, row in zip(axes, made.rows, strict=True))
+    return made
+
+
+def surface(
+    point: Vector,
+    formula: Callable[[sp.Expr, sp.Expr, sp.Expr], Any],
+    name: str = "surface",
+    frame: Frame | None = None,
+    differentiate: int = 0,
+    realisation: Realisation = "ideal",
+) -> Programmed:
+    """A point stays on a surface (or, in a plane, on a curve): f(x, y, z) = 0.
+
+    Args:
+        point: A point of a body.
+        formula: Takes the coordinates x, y, z of the point and returns what vanishes; it may contain `appell.t`.
+        name: Name of the programme.
+        frame: The frame of x, y, z; the ground if left out.
+        differentiate: Demand only this derivative.
+        realisation: As for `Programmed`.
+
+    Example:
+        >>> import appell as ap
+        >>> x, y = ap.coordinates("x y")
+        >>> surface(ap.Frame("ground").point(x, y), lambda x, y, z: x**2 + y**2 - 1)
+        Programmed(x**2 + y**2 - 1 = 0)
+    """
+    return Programmed(formula(*_components(point, frame)), name, None, differentiate, realisation)
+
+
+def path_speed(
+    point: Vector,
+    speed: Any,
+    name: str = "speed",
+    frame: Frame | None = None,
+    differentiate: int = 0,
+    realisation: Realisation = "ideal",
+) -> Programmed:
+    """The speed of a point along its path: (v.v - speed^2)/2 = 0, of order one and nonlinear.
+
+    Args:
+        point: A point of a body.
+        speed: The speed wanted, a number or a formula in `appell.t`.
+        name: Name of the programme.
+        frame: The frame against which the speed is taken; the ground if left out.
+        differentiate: Demand only this derivative; 1 is a programme on the tangential acceleration.
+        realisation: As for `Programmed`.
+    """
+    v = [time_derivative(e) for e in _components(point, frame)]
+    return Programmed((sum(e**2 for e in v) - sp.sympify(speed) ** 2) / 2, name, None, differentiate, realisation)
+
+
+def direction(
+    axis: Vector,
+    along: str,
+    name: str = "direction",
+    frame: Frame | None = None,
+    differentiate: int = 0,
+    realisation: Realisation = "ideal",
+) -> Programmed:
+    """An axis of a body keeps along an axis of a frame: its two other components vanish.
+
+    Args:
+        axis: A direction fixed in a body, such as `tool.z`.
+        along: `"x"`, `"y"` or `"z"`.
+        name: Name of the programme.
+        frame: The frame of that axis; the ground if left out.
+        differentiate: Demand only this derivative.
+        realisation: As for `Programmed`.
+    """
+    if along not in ("x", "y", "z"):
+        raise ModelError(f"along= takes 'x', 'y' or 'z', got {along!r}.")
+    listed = _components(axis, frame)
+    rows = [e for letter, e in zip("xyz", listed, strict=True) if letter != along and e.free_symbols]
+    if not rows:
+        raise ModelError(f"The direction {axis!r} cannot turn away from {along}; nothing is left to programme.")
+    return Programmed(rows if len(rows) > 1 else rows[0], name, None, differentiate, realisation)
+
+
+def curvature(
+    point: Vector,
+    kappa: Any,
+    plane: str = "xy",
+    name: str = "curvature",
+    frame: Frame | None = None,
+    differentiate: int = 0,
+    realisation: Realisation = "ideal",
+) -> Programmed:
+    r"""The curvature of a point's path in a plane: $\dot x\ddot y - \dot y\ddot x - \kappa v^3 = 0$.
+
+    With `differentiate=1` the rate of the curvature, $\frac{d}{dt}(\kappa_{path} - \kappa) = 0$, of order three.
+
+    Args:
+        point: A point of a body; it must not stand still.
+        kappa: The curvature wanted, positive to the left, a number or a formula in `appell.t`.
+        plane: Two letters, `"xy"`, `"yz"` or `"zx"`.
+        name: Name of the programme.
+        frame: The frame of the plane; the ground if left out.
+        differentiate: Demand only this derivative of the curvature.
+        realisation: As for `Programmed`.
+    """
+    if plane not in ("xy", "yz", "zx"):
+        raise ModelError(f"plane= takes 'xy', 'yz' or 'zx', got {plane!r}.")
+    place = dict(zip("xyz", _components(point, frame), strict=True))
+    x1, y1 = (time_derivative(place[letter]) for letter in plane)
+    x2, y2 = time_derivative(x1), time_derivative(y1)
+    turn, cube = x1 * y2 - y1 * x2, (x1**2 + y1**2) ** sp.Rational(3, 2)
+    formula = turn / cube - kappa if differentiate else turn - kappa * cube
+    return Programmed(formula, name, None, differentiate, realisation)
+
+
+def distance(
+    point: Vector,
+    centre: Vector,
+    length: Any,
+    name: str = "distance",
+    differentiate: int = 0,
+    realisation: Realisation = "ideal",
+) -> Programmed:
+    """A point keeps its distance from another, which may move: |r - c| - d = 0.
+
+    Args:
+        point: A point of a body.
+        centre: The other point; its components may contain `appell.t`.
+        length: The distance, a number or a formula in `appell.t`.
+        name: Name of the programme.
+        differentiate: Demand only this derivative.
+        realisation: As for `Programmed`.
+    """
+    gap = _components(point - centre, None)
+    return Programmed(sp.sqrt(sum(e**2 for e in gap)) - length, name, None, differentiate, realisation)
+
+
+def profile(
+    quantity: Any, order: int, value: Any, name: str = "profile", realisation: Realisation = "ideal"
+) -> Programmed:
+    """A derivative of a quantity follows a profile: d^k/dt^k quantity - value = 0 (2: acceleration, 3: jerk).
+
+    Args:
+        quantity: A coordinate or a formula.
+        order: k.
+        value: What the derivative shall be, a number or a formula in `appell.t`.
+        name: Name of the programme.
+        realisation: As for `Programmed`.
+
+    Example:
+        >>> import appell as ap
+        >>> x = ap.coordinates("x")
+        >>> profile(x, 3, ap.t, "jerk")
+        Programmed(x''' - t = 0)
+    """
+    if not isinstance(order, int) or order < 0:
+        raise ModelError(f"The order of a profile is 0, 1, 2, ..., got {order!r}.")
+    formula = sp.sympify(quantity)
+    for _ in range(order):
+        formula = time_derivative(formula)
+    return Programmed(formula - sp.sympify(value), name, None, 0, realisation)
