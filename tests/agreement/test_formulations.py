@@ -16,7 +16,7 @@ from appell.kinematics.consistency import (
 )
 from appell.kinematics.mechanics import Mechanics
 
-NONLINEAR = {"appell-hamel", "constant-speed"}  # refused by Voronets
+NONLINEAR = {"appell-hamel", "clothoid-vehicle", "constant-speed", "curvature-arm"}  # refused by Voronets
 SINGULAR = {"rolling-ball", "four-bar"}  # mass matrix without constraints: quaternion norm, massless last bar
 VARIANTS = {
     "pendulum-chain": [{"angles": "absolute"}, {"mass": "points"}, {"links": 1}, {"links": 6, "angles": "absolute"}],
@@ -76,7 +76,7 @@ def test_the_start_is_on_the_constraints(case):
     _, model, _, _ = case
     system = ap.compile(ap.derive(model, ap.Multipliers())).bind()
     state = system.consistent()
-    near = [abs(state[name] - value) for name, value in model.start.items()]
+    near = [abs(state[name] - value) for name, value in model.start.items() if name in state.names]
     assert max(near) < 1e-9
     assert max((abs(e) for e in system.residual(state).values()), default=0.0) < 1e-12
 
@@ -89,7 +89,7 @@ def test_gibbs_appell(case):
 def test_voronets(case):
     name, model, states, expected = case
     if name in NONLINEAR:
-        with pytest.raises(FormulationError, match="nonlinear"):
+        with pytest.raises(FormulationError, match=r"has (nonlinear|acceleration)"):
             ap.derive(model, ap.Voronets())
     else:
         assert_close(accelerations(model, ap.Voronets(), states), expected)

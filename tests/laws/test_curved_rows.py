@@ -77,7 +77,7 @@ def test_against_an_optimiser(coupled):
         np.testing.assert_allclose(found[1], found[0], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(found[2], found[0], rtol=1e-12, atol=1e-12)
         p = systems[0].p
-        M, F, _, _ = (np.array(e) for e in mechanics.functions["multiplier"](0.0, state.q, state.v, state.z, [4.0], p))
+        M, F, *_ = (np.array(e) for e in mechanics.functions["multiplier"](0.0, state.q, state.v, state.z, [4.0], p))
         q, v = state.q, state.v
         rows = [
             lambda a, q=q, v=v: a[1] + np.sin(q[0]) * a[0] / 3 + np.cos(q[0]) * v[0] ** 2 / 3,

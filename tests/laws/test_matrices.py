@@ -23,7 +23,7 @@ def regular(system, state):
     equations = system.equations
     if not equations.split.rows or not equations.split.dependent:
         return True
-    jacobian = np.array(equations.mechanics.functions["velocity"](state.t, state.q, state.v, state.z, system.p)[1])
+    jacobian = np.array(equations.mechanics.functions["jacobian"](state.t, state.q, state.v, state.z, system.p))
     return equations.split.growth(jacobian) < 1e3
 
 

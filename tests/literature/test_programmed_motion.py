@@ -1,7 +1,7 @@
 """Programmed motion: reference numbers of orders one to three by every route, theory page "programmed motion", 4.
 
-The numbers come from multipliers or Udwadia and Kalaba's equation integrated by DOP853 at 1e-13, each confirmed there by
-a second method; components that pass through zero are good to 1e-11 absolute.
+The numbers come from multipliers or Udwadia and Kalaba's equation integrated by DOP853 at 1e-13, each confirmed there
+by a second method; components that pass through zero are good to 1e-11 absolute.
 """
 
 import numpy as np
@@ -150,9 +150,7 @@ def test_c1_a_cart_with_programmed_jerk(formulation):
         3.0: [7.55956162365, 0.355315347608, 1.75974457002, -1.48253364961, -4.49858312338],
     }.items():
         np.testing.assert_allclose([motion.at(t)[name] for name in order], expected, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(
-        motion.system.accelerations(motion.at(0.0)), [0.5, -8.5014488701], rtol=1e-10, atol=0
-    )
+    np.testing.assert_allclose(motion.system.accelerations(motion.at(0.0)), [0.5, -8.5014488701], rtol=1e-10, atol=0)
 
 
 @pytest.mark.parametrize("formulation", ROUTES, ids=names)
@@ -274,7 +272,15 @@ def test_orders_may_be_mixed_and_high():
     spring = ap.Spring(one.center, two.center, 30, 1)
     rows = [profile(x, 4, sp.cos(ap.t), "snap"), profile(y, 3, 2 * sp.sin(ap.t), "jerk")]
     model = ap.Model(ground, (x, y, s), [one, two], [spring], rows)
-    start = {"x": 1, "s": -0.5, "x.rate": 0.1, "y.rate": 0.3, "x.rate.rate": 0.2, "y.rate.rate": 0.1, "x.rate.rate.rate": 0}
+    start = {
+        "x": 1,
+        "s": -0.5,
+        "x.rate": 0.1,
+        "y.rate": 0.3,
+        "x.rate.rate": 0.2,
+        "y.rate.rate": 0.1,
+        "x.rate.rate.rate": 0,
+    }
     ends = []
     for formulation in (ap.GibbsAppell(), ap.GPME(), ap.Multipliers()):
         motion = run(model, formulation, [2.0], start)
@@ -304,7 +310,7 @@ def test_servo_constraints_move_otherwise_and_agree():
     np.testing.assert_allclose(ends[2], ends[0], rtol=0, atol=1e-12)
     ideal = run(ap.library.crane(), ap.GPME(), [4.0]).states([4.0])[0]
     assert abs(ideal[0] - ends[0][0]) > 0.05
-    with pytest.raises(FormulationError, match="servo ones: 'path.x', 'path.y'. Use GPME or"):
+    with pytest.raises(FormulationError, match=r"servo ones: 'path.x', 'path.y'. Use GPME or"):
         ap.derive(model)
 
 

@@ -70,8 +70,8 @@ def complete(
     if best is None or not left < ENOUGH:
         said = ", ".join(given) or "the programme at its lower levels"
         raise InconsistentStartError(
-            f"No multipliers of the programmes give {said} at the start (left over: {left:.3g}): the equations of motion "
-            "allow accelerations only within what the programmes' forces can do. Give fewer or other values."
+            f"No multipliers of the programmes give {said} at the start (left over: {left:.3g}): the equations of "
+            "motion allow accelerations only within what the programmes' forces can do. Give fewer or other values."
         )
     slopes = np.array(jacobian(t, q, v, best, system.p)).reshape(-1, len(free))
     rank = _rank(slopes)

@@ -21,8 +21,9 @@ class GPME(AbstractFormulation):
 
     $$ \frac{\partial R_p^*}{\partial q_\mu^{(p)}} = 0, \qquad
        R_p = \frac1p\Bigl[T^{(p)} - (p+1)\sum_s\frac{\partial T}{\partial q_s}q_s^{(p)}\Bigr] - \sum_s Q_s q_s^{(p)} $$
-    $R_p^*$ is $R_p$ with $q_\beta^{(p)} = g_\beta(\dots, q_\mu^{(p)})$ put in, and nothing else; $\partial T/\partial q$
-    and Q are held while it is differentiated. Together with the K rows: n equations for n accelerations.
+    $R_p^*$ is $R_p$ with $q_\beta^{(p)} = g_\beta(\dots, q_\mu^{(p)})$ put in, and nothing else;
+    $\partial T/\partial q$ and Q are held while it is differentiated. Together with the K rows: n equations
+    for n accelerations.
 
     Accepts: every kind of constraint, material and programmed, of any order; servo constraints with the displacements
     that their drives leave free. For programmes of order p >= 3 the rates of the multipliers come from $N^T E = 0$,

@@ -17,7 +17,8 @@ class Multipliers(AbstractFormulation):
     $$ \begin{bmatrix} M & -J^T \\ J & 0 \end{bmatrix}\begin{bmatrix}\ddot q\\ \lambda\end{bmatrix} =
        \begin{bmatrix} F \\ \gamma \end{bmatrix}, \qquad
        M\ddot q - F = \frac{d}{dt}\frac{\partial T}{\partial\dot q} - \frac{\partial T}{\partial q} - Q $$
-    Accepts: every kind of constraint; for servo constraints $J^T$ on the left has the columns of the drives. Unknowns: accelerations and multipliers. Works also where M alone is singular.
+    Accepts: every kind of constraint; for servo constraints $J^T$ has the columns of the drives.
+    Unknowns: accelerations and multipliers. Works also where M alone is singular.
 
     Reference: Lagrange 1788; for constraints nonlinear in velocities Chetaev 1932.
     """

@@ -13,8 +13,8 @@ from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation
 from appell.graph.solve import solve
 from appell.kinematics.chart import Chart, Split
-from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.consistency import sample_split
+from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, gradient_row
 from appell.model.programme import chains
 

@@ -43,8 +43,8 @@ def gradient_row(mechanics: Mechanics, row: Row) -> ca.SX:
     for k in range(3, order + 1):
         if ca.depends_on(B, jets[k]):
             raise FormulationError(
-                f"The coefficients of the highest derivative in the programme {row.name!r} contain derivatives of order "
-                f"{k}; its equations would not be regular. Write it linear in its derivatives of order 3 and more."
+                f"The coefficients of the highest derivative in the programme {row.name!r} contain derivatives of "
+                f"order {k}; its equations would not be regular. Write it linear in derivatives of order 3 and more."
             )
     return ca.densify(B)
 

@@ -36,7 +36,7 @@ def crane(servo: bool = False) -> Model:
 def leaking_crane(servo: bool = False) -> Model:
     r"""The crane with a bucket of water for a load, which leaks on the way: $\dot m_w = -m_w/\tau$.
 
-    The water falls out without velocity relative to the bucket, so that it takes its momentum along and gives no thrust.
+    The water falls out without velocity relative to the bucket: it takes its momentum along and gives no thrust.
     A programme on a system of variable mass: the path is kept, the forces that keep it fall with the mass.
 
     Options: servo, as for `crane`; the trolley then feels the load, and moves otherwise than with a load that is tight.
@@ -73,7 +73,15 @@ def _crane(leaking: bool, servo: bool) -> Model:
             Gravity(-g * ground.y),
             Generalized({x: k * l * sin(theta) - c * x.rate}, "trolley drive"),
         ],
-        [follow(load.center, ground.point(reach * way, -Integer(4) + rise * way), "xy", "path", realisation=(l, theta) if servo else "ideal")],
+        [
+            follow(
+                load.center,
+                ground.point(reach * way, -Integer(4) + rise * way),
+                "xy",
+                "path",
+                realisation=(l, theta) if servo else "ideal",
+            )
+        ],
         {water: -water / tau} if leaking else None,
         name="leaking crane" if leaking else "crane",
         description="a crane whose load follows a programmed path" + (" while it leaks" if leaking else ""),

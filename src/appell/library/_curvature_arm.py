@@ -15,11 +15,11 @@ from appell.model.task import curvature
 def curvature_arm(order: int = 2, realisation: str = "ideal") -> Model:
     r"""A horizontal two-link arm; the path of its hand has the curvature $\kappa = k_0 + k_1\sin t$.
 
-    The programme $\dot x\ddot y - \dot y\ddot x - \kappa v^3 = 0$ is of order two in the joint angles; how fast the hand
-    goes is left to the dynamics. Differentiated once it is a programme on the rate of the curvature, of order three:
+    The programme $\dot x\ddot y - \dot y\ddot x - \kappa v^3 = 0$ is of order two in the joint angles; how fast the
+    hand goes is left to the dynamics. Differentiated once it is a programme on the rate of the curvature, order three:
     the same motion from the same start.
 
-    Options: order, 2 (curvature) or 3 (its rate); realisation, "ideal", or for order 3 "gauss", which is another motion.
+    Options: order, 2 (curvature) or 3 (its rate); realisation, "ideal", or for order 3 "gauss", another motion.
 
     Parameters of the model: l1, l2, lengths; m1, m2, masses of uniform links; tau, amplitude of the torque tau cos t of
     the shoulder; c, damping of the elbow; k0, k1 of the curvature.

@@ -153,8 +153,8 @@ class Nonholonomic(AbstractConstraint):
                 )
             if order > 2:
                 raise ModelError(
-                    f"The row {label!r} contains a derivative of order {order}: {e}; no contact of matter enforces that. "
-                    "If drives do, use Programmed."
+                    f"The row {label!r} contains a derivative of order {order}: {e}; no contact of matter enforces "
+                    "that. If drives do, use Programmed."
                 )
         branch = {rate: sp.sympify(formula) for rate, formula in (near or {}).items()}
         for rate, formula in branch.items():

@@ -275,8 +275,10 @@ class Model:
         for row in (*self.rows, *self.programme):
             yield f"the constraint {row.name!r}", row.expression
             yield from ((f"near= of the constraint {row.name!r}", formula) for formula in row.near.values())
+        own = programme_states(self.programme, self.coordinates)
         for z, rate in self.states.items():
-            yield f"the rate of {z.name!r}", rate
+            if z not in own:
+                yield f"the rate of {z.name!r}", rate
 
     def _check_ground(self, part: Content, place: str) -> None:
         """All frames must hang from the ground of the model."""

@@ -108,9 +108,9 @@ def reactions(motion: Any, tracks: Tracks) -> list[Measured]:
     listed: list[Measured] = []
     start = 0
     for constraint in model.constraints:
-        rows = list(range(start, start + len(constraint.rows)))
+        rows = list(range(start, start + sum(row.order <= 2 for row in constraint.rows)))
         start += len(rows)
-        if isinstance(constraint, QuaternionNorm):
+        if isinstance(constraint, QuaternionNorm) or not rows:
             continue
         made = _held(constraint, rows, values, model, motion, times) or _pushed(rows, values, gradients, model)
         if made is not None:
