@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from appell.motion.motion import load as load
     from appell.motion.outcome import Outcome as Outcome
     from appell.motion.run import simulate as simulate
+    from appell.planning.planner import Plan as Plan
+    from appell.planning.planner import plan as plan
     from appell.reporting import report as report
     from appell.view.scene import animate as animate
     from appell.view.scene import draw as draw
@@ -128,6 +130,7 @@ _HOME = {
     "motion.motion": "Motion load",
     "motion.outcome": "Outcome",
     "motion.run": "simulate",
+    "planning.planner": "Plan plan",
     "reporting": "report",
     "view.scene": "animate draw",
 }

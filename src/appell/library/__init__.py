@@ -61,6 +61,7 @@ MODELS: dict[str, str] = {
     "spherical-pendulum": "_spherical_pendulum:spherical_pendulum",
     "sprayer": "_sprayer:sprayer",
     "stewart-platform": "_stewart_platform:stewart_platform",
+    "three-link": "_three_link:three_link",
     "two-streams": "_two_streams:two_streams",
     "unicycle-curvature-rate": "_unicycle_curvature_rate:unicycle_curvature_rate",
     "watt-governor": "_watt_governor:watt_governor",

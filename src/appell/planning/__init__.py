@@ -1,5 +1,27 @@
 """Programmed motions: tasks as constraints, plans, their feasibility, and the best use of what they leave free."""
 
 from appell.model.task import curvature, direction, distance, follow, path_speed, profile, surface
+from appell.planning.feasibility import Finding, Limits, Regularity
+from appell.planning.pace import paced
+from appell.planning.planner import Plan, plan
+from appell.planning.programme import Programme, orders
+from appell.planning.projection import projected
 
-__all__ = ["curvature", "direction", "distance", "follow", "path_speed", "profile", "surface"]
+__all__ = [
+    "Finding",
+    "Limits",
+    "Plan",
+    "Programme",
+    "Regularity",
+    "curvature",
+    "direction",
+    "distance",
+    "follow",
+    "orders",
+    "paced",
+    "path_speed",
+    "plan",
+    "profile",
+    "projected",
+    "surface",
+]

@@ -1,0 +1,212 @@
+"""Whether a planned motion can be executed: limits of joints and drives, singular configurations, first violations."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from appell.code.state import number, unknown
+from appell.code.system import System
+from appell.errors import ModelError
+from appell.kinematics.chart import unit_rows
+from appell.kinematics.rank import Stacked, coinciding
+from appell.model.model import Model
+from appell.model.symbols import key
+from appell.motion.motion import Motion
+
+KINDS = ("position", "speed", "torque", "torque_rate")
+PARTITIONS = 60
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What joints and drives can do, by coordinate.
+
+    Attributes:
+        position: Lowest and highest value.
+        speed: Largest size of the rate, or a pair.
+        torque: Largest size of the drive's generalized force, or a pair.
+        torque_rate: Largest size of its rate, or a pair.
+    """
+
+    position: Mapping[Any, Any] = field(default_factory=dict)
+    speed: Mapping[Any, Any] = field(default_factory=dict)
+    torque: Mapping[Any, Any] = field(default_factory=dict)
+    torque_rate: Mapping[Any, Any] = field(default_factory=dict)
+
+    def pairs(self, model: Model) -> list[tuple[str, int, tuple[float, float]]]:
+        """Kind, coordinate, and the pair of bounds, checked."""
+        labels = [q.label for q in model.coordinates]
+        found = []
+        for kind in KINDS:
+            for name, bounds in getattr(self, kind).items():
+                label = key(name)
+                if label not in labels:
+                    raise ModelError(unknown(label, labels, f"coordinate of {model.name!r} with a {kind} limit"))
+                found.append((kind, labels.index(label), _pair(kind, label, bounds)))
+        return found
+
+
+def _pair(kind: str, label: str, bounds: Any) -> tuple[float, float]:
+    if isinstance(bounds, tuple | list):
+        if len(bounds) != 2:
+            raise ModelError(f"The {kind} limit of {label} is one number or a pair (low, high), got {bounds!r}.")
+        low, high = (number(f"{kind} limit of {label}", e) for e in bounds)
+    elif kind == "position":
+        raise ModelError(f"The position limit of {label} is a pair (low, high), got {bounds!r}.")
+    else:
+        high = number(f"{kind} limit of {label}", bounds)
+        low = -high
+    if not low < high:
+        raise ModelError(f"The {kind} limit of {label} is empty: {low:g} .. {high:g}.")
+    return low, high
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One limit, and how a motion stands to it.
+
+    Attributes:
+        kind: position, speed, torque or torque_rate.
+        name: The coordinate.
+        bounds: Lowest and highest value allowed.
+        worst: The value that is nearest to a bound, or farthest beyond it.
+        at: When.
+        first: When it is first violated; None if never.
+        state: The positions at that time, by name.
+    """
+
+    kind: str
+    name: str
+    bounds: tuple[float, float]
+    worst: float
+    at: float
+    first: float | None
+    state: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        low, high = self.bounds
+        text = f"{self.kind.replace('_', ' ')} of {self.name}: {self.worst:.6g} at t = {self.at:.4g} s"
+        text += f", allowed {low:g} .. {high:g}"
+        if self.first is None:
+            return text
+        place = ", ".join(f"{n} = {v:.4g}" for n, v in self.state.items())
+        return f"{text}: VIOLATED first at t = {self.first:.6g} s, {place}"
+
+
+def findings(
+    motion: Motion, limits: Limits, values: Mapping[str, np.ndarray], times: np.ndarray, sampler: Any
+) -> list[Finding]:
+    """Compare a motion with limits.
+
+    Args:
+        motion: The motion.
+        limits: The limits.
+        values: For each kind the values at the times, one column for each coordinate.
+        times: The times.
+        sampler: (kind, coordinate, t) -> value, to locate the first violation between two times.
+    """
+    model = motion.system.model
+    found = []
+    for kind, i, (low, high) in limits.pairs(model):
+        column = values[kind][:, i]
+        excess = np.maximum(column - high, low - column)
+        k = int(np.argmax(excess))
+        first = None
+        over = np.flatnonzero(excess > 1e-9 * max(1.0, abs(low), abs(high)))
+        if over.size:
+            first = _locate(kind, i, low, high, times, int(over[0]), sampler)
+        place = motion.states(first if first is not None else times[k])[0]
+        state = {q.label: float(e) for q, e in zip(model.coordinates, place, strict=False)}
+        found.append(
+            Finding(kind, model.coordinates[i].label, (low, high), float(column[k]), float(times[k]), first, state)
+        )
+    return found
+
+
+def _locate(kind: str, i: int, low: float, high: float, times: np.ndarray, k: int, sampler: Any) -> float:
+    if k == 0:
+        return float(times[0])
+    before, after = float(times[k - 1]), float(times[k])
+    for _ in range(40):
+        middle = (before + after) / 2
+        value = sampler(kind, i, middle)
+        if value > high or value < low:
+            after = middle
+        else:
+            before = middle
+    return after
+
+
+@dataclass(frozen=True)
+class Regularity:
+    """How far a motion stays from configurations in which its rows depend on each other.
+
+    Attributes:
+        smallest: The smallest singular value of the rows' coefficients (rows of length one), over the motion.
+        at: When.
+        rows: The rows that come nearest to coinciding then.
+        values: The smallest singular value at all times of the table.
+        partitions: For each choice of dependent coordinates its largest growth along the motion, and when.
+    """
+
+    smallest: float
+    at: float
+    rows: tuple[str, ...]
+    values: np.ndarray
+    partitions: tuple[tuple[tuple[str, ...], float, float], ...]
+
+    def table(self) -> str:
+        """The partitions, best first: same motion, different conditioning."""
+        lines = ["dependent                      growth of the dependent velocities, at most"]
+        for names, growth, at in self.partitions:
+            size = f"{growth:10.3g} at t = {at:.4g} s" if growth < 1e8 else f"  singular at t = {at:.4g} s"
+            lines.append(f"{', '.join(names):30s} {size}")
+        return "\n".join(lines)
+
+
+def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
+    """The rank of all rows along a motion, and the conditioning of every partition."""
+    mechanics, model = system.equations.mechanics, system.model
+    stacked, n = Stacked.of(mechanics), len(model.coordinates)
+    smallest = np.empty(times.size)
+    matrices = []
+    for k, (t, row) in enumerate(zip(times, motion.states(times), strict=True)):
+        state = motion.at(float(t))
+        B = stacked.at(t, row[:n], row[n : 2 * n], system.accelerations(state), row[2 * n :], system.p)
+        matrices.append(B)
+        sizes = np.linalg.svd(B, compute_uv=False) if B.size else np.ones(1)
+        smallest[k] = sizes[-1]
+    k = int(np.argmin(smallest))
+    names = tuple(row.name for row in stacked.rows)
+    near = coinciding(matrices[k]) if matrices[k].size else []
+    rows = tuple(names[i] for i in near[0]) if near else ()
+    if not rows and len(names):
+        u = np.linalg.svd(matrices[k])[0][:, -1] if matrices[k].size else np.zeros(0)
+        rows = tuple(name for name, share in zip(names, u, strict=True) if abs(share) > 0.1)
+    return Regularity(float(smallest[k]), float(times[k]), rows, smallest, _partitions(model, matrices, times))
+
+
+def _partitions(
+    model: Model, matrices: list[np.ndarray], times: np.ndarray
+) -> tuple[tuple[tuple[str, ...], float, float], ...]:
+    n, K = len(model.coordinates), matrices[0].shape[0]
+    if not K or K > n or math.comb(n, K) > PARTITIONS:
+        return ()
+    found = []
+    for columns in itertools.combinations(range(n), K):
+        growth, at = 0.0, float(times[0])
+        for t, B in zip(times, matrices, strict=True):
+            scaled = unit_rows(B)
+            part = scaled[:, list(columns)]
+            singular = abs(np.linalg.det(part)) < 1e-10
+            size = np.inf if singular else float(np.max(np.abs(np.linalg.solve(part, scaled))))
+            if size > growth:
+                growth, at = size, float(t)
+        found.append((tuple(model.coordinates[i].label for i in columns), growth, at))
+    return tuple(sorted(found, key=lambda entry: entry[1]))

@@ -1,0 +1,276 @@
+"""Plans: from a model and its programme to a motion, with what it demands of joints and drives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from appell.code.state import State
+from appell.code.system import System, compile
+from appell.errors import AppellError, ModelError
+from appell.formulation.abstract import AbstractFormulation, derive
+from appell.formulation.gpme import GPME
+from appell.model.model import Model
+from appell.motion.motion import Motion
+from appell.motion.run import simulate
+from appell.planning.effort import Effort
+from appell.planning.feasibility import Finding, Limits, Regularity, findings, regularity
+from appell.planning.pace import paced
+from appell.planning.programme import Programme, orders
+from appell.planning.projection import projected
+
+LOOKS = 401
+SLOWEST = 64.0
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A planned motion and what is known about it.
+
+    Attributes:
+        motion: The motion of the reference dynamics.
+        programme: Orders and initial data.
+        limits: What joints and drives can do.
+        drives: Names of forces that drives exert besides the programme.
+        pace: The factor by which time was scaled, 1 for the programme as given.
+        settings: What the plan was made from, for making it again at another pace.
+    """
+
+    motion: Motion
+    programme: Programme
+    limits: Limits
+    drives: tuple[str, ...]
+    pace: float
+    settings: Mapping[str, Any]
+
+    @property
+    def start(self) -> State:
+        """The start on the programme at every level; `start.changes` has what was moved."""
+        return self.settings["state"]
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """Times at which limits are looked at."""
+        return np.linspace(self.motion.times[0], self.motion.times[-1], LOOKS)
+
+    @cached_property
+    def effort(self) -> Effort:
+        """The forces of the drives."""
+        return Effort(self.motion.system, self.drives)
+
+    @cached_property
+    def torques(self) -> Any:
+        """Generalized forces of the drives and their rates over time: an xarray Dataset by coordinate."""
+        import xarray
+
+        tau, rate = self._forces
+        labels = [q.label for q in self.motion.system.model.coordinates]
+        axes = {"t": self.times, "coordinate": labels}
+        return xarray.Dataset({"torque": (("t", "coordinate"), tau), "rate": (("t", "coordinate"), rate)}, axes)
+
+    @cached_property
+    def _forces(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.effort.along(self.motion, self.times)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Every limit, and how the motion stands to it."""
+        n = len(self.motion.system.model.coordinates)
+        states = self.motion.states(self.times)
+        values = {"position": states[:, :n], "speed": states[:, n : 2 * n]}
+        if self.limits.torque or self.limits.torque_rate:
+            values["torque"], values["torque_rate"] = self._forces
+        return tuple(findings(self.motion, self.limits, values, self.times, self._value))
+
+    def _value(self, kind: str, i: int, t: float) -> float:
+        n = len(self.motion.system.model.coordinates)
+        if kind in ("position", "speed"):
+            return float(self.motion.states(t)[0][i + n * (kind == "speed")])
+        return float(self.effort.along(self.motion, np.array([t]))[kind == "torque_rate"][0, i])
+
+    @cached_property
+    def regularity(self) -> Regularity:
+        """Distance to singular configurations, and the conditioning of every partition."""
+        return regularity(self.motion.system, self.motion, self.times[:: max(1, LOOKS // 101)])
+
+    @cached_property
+    def violations(self) -> tuple[Finding, ...]:
+        """Limits that are not kept, the earliest first."""
+        broken = [f for f in self.findings if f.first is not None]
+        return tuple(sorted(broken, key=lambda f: f.first if f.first is not None else np.inf))
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the motion reached its end, keeps all limits and meets no singular configuration."""
+        return self.motion.outcome.ok and not self.violations and self.regularity.smallest > 1e-6
+
+    def slower(self, factor: float) -> Plan:
+        """The plan of the same task in `factor` times the time, computed anew.
+
+        Args:
+            factor: How many times slower; below 1 faster.
+        """
+        if not factor > 0:
+            raise ModelError(f"The factor of slowing down must be positive, got {factor!r}.")
+        return _make(
+            **{**self.settings, "slow": factor, "scaled": self._scaled}, limits=self.limits, drives=self.drives
+        )
+
+    @cached_property
+    def _scaled(self) -> System:
+        """The system whose programme has its pace as a parameter."""
+        model = paced(self.settings["model"], self.settings["pace_name"])
+        if model is self.settings["model"]:
+            return self.motion.system
+        return compile(derive(model, self.settings["formulation"])).bind(self.settings["values"])
+
+    def suggest(self) -> Plan | None:
+        """The fastest plan of the same task, at this pace or slower, that is feasible; None if slowing does not help.
+
+        Every plan tried is computed by simulation.
+        """
+        if self.feasible:
+            return self
+        good, bad = None, 1.0
+        factor = 1.25
+        while factor <= SLOWEST:
+            trial = self.slower(factor)
+            if trial.feasible:
+                good = (factor, trial)
+                break
+            bad, factor = factor, factor * 1.6
+        if good is None:
+            return None
+        for _ in range(12):
+            if good[0] / bad < 1.002:
+                break
+            middle = (good[0] * bad) ** 0.5
+            trial = self.slower(middle)
+            if trial.feasible:
+                good = (middle, trial)
+            else:
+                bad = middle
+        return good[1]
+
+    def summary(self) -> str:
+        """Orders, the start, limits, distance to singular configurations."""
+        lines = [repr(self.programme)]
+        moved = self.start.changes
+        if moved:
+            lines.append("start moved onto the programme:")
+            lines += [f"  {name}: {a:.6g} -> {b:.9g}" for name, (a, b) in moved.items()]
+        lines.append(
+            f"motion: t = {self.motion.times[0]:g} .. {self.motion.times[-1]:g} s, {self.motion.outcome.value}"
+        )
+        if self.motion.detail:
+            lines.append(f"  {self.motion.detail}")
+        lines += [repr(f) for f in self.findings]
+        r = self.regularity
+        if r.rows:
+            lines.append(
+                f"nearest to a singular configuration: smallest singular value {r.smallest:.4g} at t = {r.at:.4g} s "
+                f"(rows {', '.join(r.rows)})"
+            )
+        lines.append("feasible" if self.feasible else "NOT FEASIBLE; plan.suggest() looks for a pace that is")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw positions, speeds, forces with their limits, and the distance to singular configurations.
+
+        Args:
+            path: A file to write the picture to.
+        """
+        from appell.planning.picture import picture
+
+        return picture(self, path)
+
+
+def plan(
+    model: Model,
+    values: Mapping[Any, float] | None = None,
+    start: Mapping[Any, float] | None = None,
+    until: float | None = None,
+    limits: Limits | None = None,
+    drives: Sequence[str] = (),
+    formulation: AbstractFormulation | None = None,
+    pace: str = "pace",
+    method: str = "auto",
+) -> Plan:
+    """Plan a programmed motion: start on the programme at every level, reference dynamics, feasibility.
+
+    Args:
+        model: A model with programmed constraints.
+        values: Numbers of parameters and inputs.
+        start: Where to begin; the model's suggestion fills the rest. It is moved onto the programme where it is not.
+        until: End of the motion; the model's suggestion if left out.
+        limits: What joints and drives can do.
+        drives: Names of forces of the model that drives exert besides those of the programme.
+        formulation: The principle; `GPME()` if left out.
+        pace: Name of a parameter of the model that multiplies time in its programme and drives. A model without one
+            gets it in its programmed rows when it is slowed down.
+        method: The integrator, as for `simulate`.
+
+    Returns:
+        The plan; `plan.motion` is its motion.
+
+    Example:
+        >>> import appell as ap
+        >>> p = ap.plan(ap.library.curvature_arm(), limits=ap.planning.Limits(speed={"q1": 1.0}), until=1.0)
+        >>> p.feasible, p.violations[0].name
+        (False, 'q1')
+    """
+    if not isinstance(model, Model):
+        raise ModelError(f"A plan needs a model, got {model!r}.")
+    if not model.programmed:
+        raise ModelError(f"{model.name!r} has no programmed constraint; add appell.Programmed(...), or use simulate.")
+    chosen = formulation or GPME()
+    made = limits or Limits()
+    made.pairs(model)
+    system = compile(derive(model, chosen)).bind(values)
+    return _make(model, chosen, dict(values or {}), dict(start or {}), until, pace, method, made, tuple(drives), system)
+
+
+def _make(
+    model: Model,
+    formulation: AbstractFormulation,
+    values: Mapping[Any, float],
+    start: Mapping[Any, float],
+    until: float | None,
+    pace_name: str,
+    method: str,
+    limits: Limits,
+    drives: tuple[str, ...],
+    scaled: System,
+    slow: float = 1.0,
+    state: State | None = None,
+) -> Plan:
+    """Simulate at a pace."""
+    system, given = scaled, start
+    if slow != 1.0:
+        system = scaled.bind({pace_name: scaled.values[pace_name] / slow})
+        first = {**system.model.start, **{_label(n): v for n, v in start.items()}}
+        start = {name: value / slow ** name.count(".rate") for name, value in first.items()}
+    state = projected(system, start)
+    end = (model.until if until is None else until) * slow
+    motion = simulate(system, state, end, method=method)
+    if len(motion.times) < 2:
+        raise AppellError(f"The plan of {model.name!r} ended where it began: {motion.outcome.value} {motion.detail}")
+    settings = {
+        "model": model, "formulation": formulation, "values": values, "start": given,
+        "until": until, "pace_name": pace_name, "method": method, "state": state, "scaled": scaled,
+    }  # fmt: skip
+    return Plan(motion, orders(system.model, system), limits, drives, slow, settings)
+
+
+def _label(name: Any) -> str:
+    from appell.model.symbols import key
+
+    return key(name)

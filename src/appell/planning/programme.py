@@ -1,0 +1,109 @@
+"""What a programme means for the equations: their order, how many initial numbers there are, and which to give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from appell.code.system import System
+from appell.kinematics.chart import Split
+from appell.kinematics.consistency import jacobian_at
+from appell.kinematics.mechanics import Mechanics
+from appell.model.constraint import Row
+from appell.model.model import Model
+from appell.model.programme import state_names
+
+
+@dataclass(frozen=True)
+class Programme:
+    """The orders of a model with programmed constraints.
+
+    Attributes:
+        model: Name of the model.
+        rows: All rows, material and programmed.
+        coordinates: How many coordinates there are, n.
+        order: Order of the resulting equations, max(2, max p).
+        dimension: How many initial numbers there are, 2(n - K) + sum p.
+        positions: Coordinates whose starting values are free; the others follow.
+        velocities: Rates whose starting values are free.
+        higher: For each row of order 3 and more, what must be given beyond positions and velocities.
+    """
+
+    model: str
+    rows: tuple[Row, ...]
+    coordinates: int
+    order: int
+    dimension: int
+    positions: tuple[str, ...]
+    velocities: tuple[str, ...]
+    higher: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{self.model}: {self.coordinates} coordinates under {len(self.rows)} rows, equations of order "
+            f"{self.order}, {self.dimension} initial numbers"
+        ]
+        for row in self.rows:
+            kind = "material" if not row.programmed else f"driven by {row.drive}" if row.drive else "programmed"
+            raised = f", differentiated {row.raised} time{'s' * (row.raised > 1)}" if row.raised else ""
+            lines.append(f"  {row.name}: {kind}, order {row.order}{raised}")
+        lines.append("give at the start: " + (", ".join((*self.positions, *self.velocities)) or "nothing"))
+        return "\n".join([*lines, *(f"  {line}" for line in self.higher)])
+
+
+def orders(model: Model, system: System | None = None) -> Programme:
+    """The order of a model's equations and the initial data they need.
+
+    Args:
+        model: A model, with programmed constraints or without.
+        system: Its system, if there is one already.
+
+    Example:
+        >>> import appell as ap
+        >>> orders(ap.library.jerk_cart_pendulum())
+        jerk cart pendulum: 2 coordinates under 1 rows, equations of order 3, 5 initial numbers
+          jerk: programmed, order 3
+        give at the start: x, theta, x.rate, theta.rate
+          for 'jerk': 1 of x.rate.rate, theta.rate.rate or lambda_jerk
+    """
+    rows = (*model.rows, *model.programme)
+    n, K = len(model.coordinates), len(rows)
+    mechanics = system.equations.mechanics if system is not None else Mechanics(model)
+    free_q, free_v = _free(mechanics)
+    higher = []
+    for row in model.programme:
+        wanted = row.order - 2 - sum(row.order - row.raised + k >= 2 for k in range(row.raised))
+        names = [q.derivative(k).label for k in range(2, row.order) for q in model.coordinates]
+        if wanted > 0:
+            higher.append(f"for {row.name!r}: {wanted} of {', '.join(names)} or {', '.join(state_names(row))}")
+        else:
+            higher.append(f"for {row.name!r}: nothing, the programme gives it at its lower levels")
+    return Programme(
+        model.name,
+        rows,
+        n,
+        max(2, *(row.order for row in rows)) if rows else 2,
+        2 * (n - K) + sum(row.order for row in rows),
+        tuple(model.coordinates[i].label for i in free_q),
+        tuple(model.coordinates[i].rate.label for i in free_v),
+        tuple(higher),
+    )
+
+
+def _free(mechanics: Mechanics) -> tuple[list[int], list[int]]:
+    """Positions and velocities that the rows leave free near the suggested start."""
+    model, n = mechanics.model, len(mechanics.model.coordinates)
+    rng = np.random.default_rng(1)
+    p = mechanics.sample_values(rng)
+    q = np.array([model.start.get(s.label, 0.1) for s in model.coordinates]) + 1e-3 * rng.normal(size=n)
+    v = np.array([model.start.get(s.rate.label, 0.1) for s in model.coordinates]) + 1e-3 * rng.normal(size=n)
+    z = np.array([model.start.get(s.label, 1.0) for s in model.states])
+    J = jacobian_at(mechanics, 0.0, q, v, z, p)
+    found = []
+    for top in (0, 1):
+        chosen = [i for i, row in enumerate(model.rows) if row.order <= top and row.drive is None]
+        chosen += [i for i, row in enumerate(model.rows) if row.order <= top and row.drive is not None]
+        taken = Split.at(J[chosen]).dependent if chosen and np.all(np.isfinite(J)) else ()
+        found.append([i for i in range(n) if i not in taken])
+    return found[0], found[1]
