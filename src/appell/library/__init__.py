@@ -33,7 +33,9 @@ MODELS: dict[str, str] = {
     "curvature-arm": "_curvature_arm:curvature_arm",
     "delta-robot": "_delta_robot:delta_robot",
     "differential-drive": "_differential_drive:differential_drive",
+    "draining-rover": "_draining_rover:draining_rover",
     "driven-pendulum": "_driven_pendulum:driven_pendulum",
+    "filling-delta": "_filling_delta:filling_delta",
     "five-bar": "_five_bar:five_bar",
     "four-bar": "_four_bar:four_bar",
     "hauled-chain": "_hauled_chain:hauled_chain",
@@ -68,7 +70,7 @@ MODELS: dict[str, str] = {
 }
 """From the name on the command line to file and function."""
 
-COMPANIONS = ("_pursuit:pursuit_speeds", "_rocket:rocket_events")
+COMPANIONS = ("_pursuit:pursuit_speeds", "_rocket:rocket_events", "_three_link_figures:three_link_figures")
 """What goes with a model but is no part of it: quasi-velocities for a formulation, events for a run."""
 
 EVENTS: dict[str, str] = {"rocket": "_rocket:rocket_events"}

@@ -392,6 +392,8 @@ class Run:
     def _smallest(self) -> float:
         """The smallest singular value of the matrix of the accelerations."""
         matrix, _ = self.code.linear_system(self.t, self.x, self.w, self.p)
+        if not matrix.size:  # a programme that leaves nothing free
+            return 1.0
         return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if np.all(np.isfinite(matrix)) else 0.0
 
     def _diagnose(self) -> None:

@@ -1,0 +1,123 @@
+"""`appell plan MODEL`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from appell.cli.app import JsonOption, ModelArgument, SetOption, app
+from appell.cli.case import read_case, read_settings
+from appell.cli.output import PICTURES, check_out, errors, say, write
+
+
+@app.command()
+def plan(
+    name: ModelArgument,
+    settings: SetOption = None,
+    until: Annotated[
+        float | None, typer.Option(help="End time in seconds; the model's suggestion if left out.")
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(help="KIND:NAME=NUMBER or KIND:NAME=LOW,HIGH; KIND is position, speed, torque or torque_rate."),
+    ] = None,
+    drive: Annotated[
+        list[str] | None, typer.Option(help="A force of the model that drives exert besides the programme.")
+    ] = None,
+    suggest: Annotated[bool, typer.Option(help="If not feasible, look for a slower pace that is.")] = False,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(help="Write the picture .png .svg .pdf, the motion .nc .csv; for three-link figures 5-8: DIR/."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Plan the programmed motion of a model and say what it demands; exit code 1 if it is not feasible."""
+    from appell.planning import plan as make
+
+    with errors(as_json):
+        case = read_case(name)
+        values, start = read_settings(case, settings)
+        limits = _limits(limit)
+        folders = [path for path in out or () if not path.suffix]
+        for path in out or ():
+            _check(name, path, path in folders)
+        made = make(case.model, values, start, until, limits, tuple(drive or ()), case.formulation)
+        better = made.suggest() if suggest and not made.feasible else None
+        for path in out or ():
+            if path in folders:
+                from appell.library import three_link_figures
+
+                three_link_figures(path)
+            elif path.suffix in PICTURES:
+                made.plot(path)
+            else:
+                write(made.motion, path)
+        if as_json:
+            say({**_data(made), "suggestion": _data(better) if better else None})
+        else:
+            print(made.summary())
+            if better is not None:
+                print(f"slower by {better.pace:.4g} it is feasible:")
+                print("\n".join(f"  {finding!r}" for finding in better.findings))
+            elif suggest and not made.feasible:
+                print("slowing down does not make it feasible")
+        if not made.feasible:
+            raise typer.Exit(1)
+
+
+def _check(name: str, path: Path, folder: bool) -> None:
+    from appell.errors import ModelError
+
+    if not folder:
+        check_out(path)
+    elif name.strip().lower().replace("_", "-") != "three-link":
+        raise ModelError(f"Only three-link has figures for a folder; for {name} write a file such as {path}.png.")
+
+
+def _limits(given: list[str] | None) -> Any:
+    from appell.errors import ModelError
+    from appell.planning import Limits
+    from appell.planning.feasibility import KINDS
+
+    found: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
+    for item in given or ():
+        kind, colon, rest = item.partition(":")
+        label, equals, text = rest.partition("=")
+        try:
+            numbers = [float(part) for part in text.split(",")]
+        except ValueError:
+            numbers = []
+        if not colon or not equals or kind not in KINDS or len(numbers) not in (1, 2):
+            raise ModelError(
+                f"--limit takes KIND:NAME=NUMBER or KIND:NAME=LOW,HIGH with KIND one of {', '.join(KINDS)}; "
+                f"got {item!r}."
+            )
+        found[kind][label.strip()] = numbers[0] if len(numbers) == 1 else tuple(numbers)
+    return Limits(**found)
+
+
+def _data(plan: Any) -> dict[str, Any]:
+    programme, regularity = plan.programme, plan.regularity
+    return {
+        "model": programme.model,
+        "feasible": plan.feasible,
+        "pace": plan.pace,
+        "order": programme.order,
+        "dimension": programme.dimension,
+        "give": [*programme.positions, *programme.velocities, *programme.higher],
+        "rows": [{"name": r.name, "order": r.order, "programmed": r.programmed} for r in programme.rows],
+        "moved": {name: list(pair) for name, pair in plan.start.changes.items()},
+        "outcome": plan.motion.outcome.name,
+        "until": float(plan.motion.times[-1]),
+        "singular": {"smallest": regularity.smallest, "at": regularity.at, "rows": list(regularity.rows)},
+        "partitions": [{"dependent": list(n), "growth": g, "at": t} for n, g, t in regularity.partitions],
+        "limits": [
+            {
+                "kind": f.kind, "name": f.name, "bounds": list(f.bounds), "worst": f.worst, "at": f.at,
+                "first": f.first,
+            }
+            for f in plan.findings
+        ],
+    }  # fmt: skip
