@@ -16,8 +16,8 @@ def filling_delta(servo: bool = False) -> Model:
     """The Delta robot with a container on its platform, which fills at rest against the ground while it goes round.
 
     A programme on a closed-loop mechanism in redundant coordinates with variable mass: three loops and three rows of
-    the curve on six coordinates, so that nothing is left free and the plan is the inverse dynamics. What falls in has to be
-    brought to the platform's velocity (and takes none of the weight off before it lands).
+    the curve on six coordinates, so that nothing is left free and the plan is the inverse dynamics. What falls in has
+    to be brought to the platform's velocity (and takes none of the weight off before it lands).
 
     Options: servo, whether the motors of the arms enforce the curve; otherwise an ideal force on all coordinates.
 

@@ -20,7 +20,8 @@ def three_link_figures(folder: str | Path) -> list[Path]:
     """Draw what the source's figures 5-8 show as far as it follows from plans.
 
     The reference dynamics from the four starting angles with Baumgarte's stabilisation (alpha = 100, beta = 50): path
-    and height of the hand, joint coordinates, their differences from the start at 45 degrees, and the forces of the drives.
+    and height of the hand, joint coordinates, their differences from the start at 45 degrees, and the forces of the
+    drives.
     The source's own data are incomplete and its figures 7 and 8 show a tracked plant, so only shapes compare.
 
     Args:
