@@ -226,3 +226,40 @@ def test_pages_let_nothing_in():
     assert "unsafe-eval" not in page
     assert "http://" not in page
     assert "https://" not in page
+
+
+def test_shapes_of_the_mass_distribution_are_drawn_where_they_are():
+    """Every primitive within its own bounds; the drawn vertices' mean of a box is its centre."""
+    shapes = ap.shapes
+    q = ap.coordinates("q", "rad")
+    r = ap.parameters("r", "m")
+    ground = ap.Frame("ground")
+    arm = ground.rotate("z", q, "arm")
+    given = {
+        "box": (shapes.Box(2 * r, 0.4, 0.2, mass=1).at(1, 0), (0.25, 0.2, 0.1)),
+        "cylinder": (shapes.Cylinder(r, 0.6, mass=1), (0.25, 0.25, 0.3)),
+        "torus": (shapes.Torus(0.3, 0.1, mass=1), (0.4, 0.4, 0.1)),
+        "cone": (shapes.Cone(0.3, 0.5, mass=1), (0.3, 0.3, 0.5)),
+        "ellipsoid": (shapes.Ellipsoid(0.3, 0.2, 0.1, mass=1), (0.3, 0.2, 0.1)),
+        "tube": (shapes.Tube(0.3, 0.2, 0.4, mass=1), (0.3, 0.3, 0.2)),
+        "rod": (shapes.Rod(0.8, mass=1), (0.4, 0.4, 0.4)),
+    }
+    bodies = [ap.RigidBody(name, frame=arm, shape=shape) for name, (shape, _) in given.items()]
+    model = ap.Model(ground, q, bodies, values={r: 0.25}, start={q: 0.5})
+    scene = model.draw()
+    from appell.view.parts import surface
+
+    for solid in scene.solids:
+        shape, reach = given[solid.name]
+        (piece,) = solid.parts
+        vertices = surface(piece).vertices - np.array([float(e) for e in shape.pose.shift])
+        assert np.all(np.abs(vertices) <= np.array(reach) + 0.03), solid.name
+        assert np.all(vertices.max(axis=0) >= np.array(reach) * (0.97 if solid.name != "rod" else 0)), solid.name
+    turned = scene.values.turns[scene.solids[0].turn][0]
+    np.testing.assert_allclose(turned[:2, 0], [np.cos(0.5), np.sin(0.5)], rtol=1e-12, atol=0)
+
+
+def test_a_loop_with_three_anchors_has_a_base():
+    scene = ap.library.stewart_platform().draw()
+    assert [s.name for s in scene.solids] == ["plate", "base"]
+    assert len(scene.bars) == 12

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from appell.code.state import names_of, number, unknown
 from appell.errors import AppellError, MissingValueError, ModelError
@@ -21,6 +22,7 @@ from appell.view.anatomy import anatomy, rod_groups
 from appell.view.curves import constraint_curves, path_curves
 from appell.view.parts import Part, along, of_inertia, part, surface, through
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
+from appell.view.shape_parts import primitive_part
 from appell.view.tracks import Course, Tracks, Values
 
 ROD, GREY = "#8a94a0", "#9aa3ad"
@@ -149,6 +151,7 @@ class _Stage:
     def scene(self) -> Scene:
         tracks, model, found = self.tracks, self.model, self.anatomy
         bodies = [b for b in model.bodies if b.name not in self.hidden]
+        tracks.turn(model.ground)  # for what is carried along without turning
         asked = self._ask(bodies)
         pairs = [(tracks.point(a), tracks.point(b)) for a, b in (*found.rods, *self.look.rods)]
         plates = [[tracks.point(e) for e in group] for group in found.plates]
@@ -182,7 +185,7 @@ class _Stage:
         bars += [Bar(name, kind, a, b, _thickness(kind, (a, b) in coils) * measure.unit, GREY)
                  for name, kind, a, b in springs]  # fmt: skip
         solids += self._plates(plates, values, measure.unit)
-        if not planar and len(anchors) > 2:
+        if not planar and len(anchors) > 2 and any(row.order == 0 for row in model.rows):
             solids += self._plates([list(anchors)], values, measure.unit, "base", "#7b8794")
         values, more = arrows.joined(values, self.reactions)
         drawn = arrows.drawn(pushes + more, values)
@@ -217,6 +220,9 @@ class _Stage:
                 "edges": [(tracks.point(at), tracks.vector(across)) for b, at, across in self.anatomy.edges
                           if b is body and across is not None],
             }  # fmt: skip
+            entry["shape"] = [] if entry["given"] else self._ask_shape(body)
+            if entry["shape"]:
+                entry["point"] = tracks.point(body.frame.origin)
             if isinstance(body, RigidBody):
                 entry["inertia"] = [tracks.scalar(body.inertia[r, c]) for r in range(3) for c in range(3)]
             if wheel is not None:
@@ -225,10 +231,22 @@ class _Stage:
             listed.append(entry)
         return listed
 
+    def _ask_shape(self, body: Body) -> list[tuple[Any, dict[str, int], list[int]]]:
+        """Tracks of the dimensions and poses of a body's shape; cavities are not drawn."""
+        shape, listed = getattr(body, "shape", None), []
+        for sign, piece in shape.parts if shape is not None else ():
+            if sign > 0:
+                dimensions = {n: self.tracks.scalar(e) for n, e in _lengths(piece).items()}
+                pose = [self.tracks.scalar(e) for e in piece.pose.matrix[:3, :]]
+                listed.append((piece, dimensions, pose))
+        return listed
+
     def _sizes(self, asked: list[dict[str, Any]], values: Values) -> list[float]:
         """How large bodies are by what is known of them before a scale is chosen."""
         found = []
         for entry in asked:
+            for _, dimensions, _ in entry["shape"]:
+                found += [abs(float(values.scalars[k][0])) for k in dimensions.values()]
             if "radius" in entry:
                 found.append(2 * float(values.scalars[entry["radius"]][0]))
             for sizes, solid in zip(entry["sizes"], entry["given"], strict=True):
@@ -250,6 +268,9 @@ class _Stage:
         if entry["given"]:
             return [_given(s, [float(scalar[k][0]) for k in sizes])
                     for s, sizes in zip(entry["given"], entry["sizes"], strict=True)]  # fmt: skip
+        if entry["shape"]:
+            drawn = (self._piece(*e, scalar, unit) for e in entry["shape"])
+            return [p for p in drawn if p is not None]
         mass = float(scalar[entry["mass"]][0])
         if body in self.inside:
             return []
@@ -275,6 +296,13 @@ class _Stage:
         if mass <= 0 and not shapes:
             return self._rotor(body, unit)
         return shapes or of_inertia(mass, inertia, unit)
+
+    def _piece(
+        self, piece: Any, dimensions: dict[str, int], pose: list[int], scalar: np.ndarray, unit: float
+    ) -> Part | None:
+        matrix = np.vstack([np.array([float(scalar[k][0]) for k in pose]).reshape(3, 4), [0, 0, 0, 1]])
+        sizes = {n: float(scalar[k][0]) for n, k in dimensions.items()}
+        return primitive_part(piece.kind, sizes, piece, matrix, unit)
 
     def _blades(self, entry: dict[str, Any], values: Values, turn: np.ndarray, center: np.ndarray) -> list[Part]:
         """Knife edges and axles of little wheels: thin boxes across the direction that is forbidden."""
@@ -431,6 +459,11 @@ class _Measure:
     def follow(self, solids: list[Drawn]) -> int:
         """A body to go with, where the way is long against the size."""
         return 0 if solids and self.solid and self.visited > 6 * self.size else -1
+
+
+def _lengths(piece: Any) -> dict[str, Any]:
+    """The dimensions of a primitive that are numbers or formulas, not arrays of corners."""
+    return {n: e for n, e in piece.dimensions.items() if isinstance(e, int | float | sp.Expr)}
 
 
 def _thickness(kind: str, coiled: bool) -> float:

@@ -182,7 +182,7 @@ def _faces(
         at, turn = values.points[solid.point][k], values.turns[solid.turn][k]
         for shape in solid.parts:
             shell = surface(shape)
-            fine = shape.kind in ("sphere", "ball", "capsule", "cylinder", "wheel")
+            fine = shape.kind in ("sphere", "ball", "capsule", "cylinder", "wheel") or len(shell.faces) > 60
             add(shell.vertices @ turn.T + at, shell.faces, shell.shades, shape.color or solid.color, fine)
     from appell.view.parts import along, part
 
