@@ -6,6 +6,7 @@ the method is that of Krasinskiy 2025.
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import appell as ap
 
@@ -365,3 +366,106 @@ def test_pendulum_in_a_turning_frame_has_gyroscopic_terms():
     proof = ap.stability(lin)
     assert proof.verdict.name == "LYAPUNOV"
     assert proof.forces.gyroscopic
+
+
+MOTOR_WEIGHTS, MOTOR_PRICE = [1, 200, 0.01, 10, 0.01], 0.02
+MOTORS = [
+    (
+        E1, 0.126012647312446, 2.38289916067836,
+        [-1840.30245983, -55.4663737844, -0.557922993293 + 0.81697035795j, 0.863700188107],
+        [12.018762657651, -100.854726595907, 0.500568615587897, -59.3055825244241, 0.358904104060093],
+        [-1840.77521301, -79.2701387165, -7.0143651379, -2.42583647907 + 2.0511538298j],
+        {0.1: (0.3454094560514, 0.2489529265319, -0.2243977902892, -0.0224583548655, 0.1107658893225),
+         0.5: (-0.01759018176994, 0.227938653946, -0.6411609679398, -0.06290946015318, 0.1270869509405)},
+    ),
+    (
+        E3, 0.106754854067973, 2.01873429042537,
+        [-1831.59749466, -66.9925291084, -0.180646487452 + 0.489684209522j, 2.14837905052],
+        [13.1250009283457, -100.723623645039, 0.486008254480259, -62.6465968663792, 0.40792502467905],
+        [-1831.74127243, -94.4072191362, -7.10468193087, -2.17113332902 + 1.88861000103j],
+        {0.1: (0.8007779535914, 0.2394434093744, 0.158676841509, -0.01256033309156, 0.07622227280833),
+         0.25: (0.7425608894234, 0.2360090490817, -0.7157873763199, -0.03228649053976, 0.08419733692931)},
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def driven_beam():
+    motor = ap.control.Motor(resistance=18.91, constant=0.1491, inductance=0.01, gear=4.2)
+    return ap.compile(ap.derive(ap.control.with_motors(ap.library.ball_and_beam(), motor)))
+
+
+@pytest.mark.parametrize(("case", "current", "voltage", "roots", "K", "closed", "expected"), MOTORS, ids=["E1", "E3"])
+def test_ball_and_beam_with_its_motor(driven_beam, case, current, voltage, roots, K, closed, expected):
+    rest = beam_rest(driven_beam, case)
+    assert rest["i_tau"] == pytest.approx(current, rel=RTOL)
+    assert rest["e_tau"] == pytest.approx(voltage, rel=RTOL)
+    lin = ap.linearize(rest, dependent=["alpha"])
+    assert lin.states == ("theta", "xi", "theta.rate", "xi.rate", "i_tau")
+    assert_roots(lin.eigenvalues, roots)
+    assert_roots(ap.linearize(rest, dependent=["theta"]).eigenvalues, roots)
+    feedback = ap.control.lqr(lin, MOTOR_WEIGHTS, MOTOR_PRICE)
+    np.testing.assert_allclose(feedback.K[0], K, rtol=RTOL, atol=0)
+    assert_roots(feedback.roots, closed)
+    assert (feedback.certificate.verdict.name, feedback.certificate.zeros_found) == ("ON_CONSTRAINTS", 1)
+    assert ap.control.controllability(lin).rank == 5
+    times = list(expected)
+    motion = ap.simulate(
+        feedback.system, feedback.start(case["start"]), until=times[-1], at=[0, *times], method="dop853"
+    )
+    for k, values in enumerate(expected.values(), 1):
+        np.testing.assert_allclose([motion.columns[s][k] for s in lin.states], values, rtol=RTOL, atol=1e-12)
+
+
+def test_delta_robot_with_its_motors():
+    motor = ap.control.Motor(resistance=1.8, constant=0.6, inductance=0.007, gear=55)
+    system = ap.compile(ap.derive(ap.control.with_motors(ap.library.delta_robot(), motor)))
+    rest = ap.equilibrium(system, {"x": 0.0, "y": 0.0, "z": -0.9}, starts=3)
+    assert rest["i_tau2"] == pytest.approx(-0.535251711725542, rel=RTOL)
+    assert rest["e_tau3"] == pytest.approx(-0.963453081105975, rel=RTOL)
+    lin = ap.linearize(rest, dependent=PLACE)
+    slow = sorted((e for e in lin.eigenvalues if abs(e) < 1), key=lambda e: e.real)
+    np.testing.assert_allclose(slow, [-0.0210264062915, -0.0210264062915, 0.00402925562006], rtol=ROOTS, atol=0)
+    feedback = ap.control.lqr(lin, [1e4] * 3 + [1e2] * 3 + [1.0] * 3, 1.0)
+    expected = [
+        (99.50057707785, 0.331162220522), (1.807170049156, -0.03981212467776), (0.3739598866086, 0.01383699077936)
+    ]  # fmt: skip
+    np.testing.assert_allclose(feedback.K, np.hstack([circulant(*e) for e in expected]), rtol=RTOL, atol=0)
+    roots = [
+        -156.026959307 + 315.334225038j,
+        *[-153.034813145 + 240.53146587j] * 2,
+        -2.89747633842,
+        *[-2.8967485378] * 2,
+    ]
+    found = sorted(feedback.roots[feedback.roots.imag > -1e-6], key=lambda e: (round(e.real, 3), e.imag))
+    np.testing.assert_allclose(
+        found, sorted(roots, key=lambda e: (round(e.real, 3), complex(e).imag)), rtol=ROOTS, atol=0
+    )
+    assert ap.control.minimum_controls(lin).number == 2
+    assert feedback.certificate.zeros_found == 3
+
+
+def test_smallest_number_of_controls(beam, delta):
+    for case in (E1, E3):
+        for dependent in (["alpha"], ["theta"]):
+            assert ap.control.minimum_controls(ap.linearize(beam_rest(beam, case), dependent=dependent)).number == 1
+    for dependent in (PLACE, PHI):
+        found = ap.control.minimum_controls(ap.linearize(delta_rest(delta, D1), dependent=dependent))
+        assert found.number == 2
+        assert abs(found.root.imag) == pytest.approx(2.51497781762, rel=1e-8)
+    assert ap.control.minimum_controls(ap.linearize(delta_rest(delta, D2), dependent=PLACE)).number == 1
+
+
+def test_invariant_polynomials_of_pendula_and_of_a_ring_of_three():
+    lam, k = sp.Symbol("lambda"), sp.Rational(981, 50)
+
+    def chain(stiffness):
+        n = stiffness.rows
+        return sp.Matrix(sp.BlockMatrix([[sp.zeros(n), sp.eye(n)], [stiffness, sp.zeros(n)]]))
+
+    two = ap.control.invariant_polynomials(chain(-k * sp.eye(2)))
+    assert [p.as_expr() for p in two] == [lam**2 + k] * 2
+    coupled = chain(sp.Matrix([[-k - 1, 1], [1, -k - 1]]))
+    assert ap.control.minimum_controls(coupled).number == 1
+    ring = ap.control.invariant_polynomials(chain(sp.Matrix([[-3, 1, 1], [1, -3, 1], [1, 1, -3]])))
+    assert [sp.factor(p.as_expr()) for p in ring] == [lam**2 + 4, (lam**2 + 1) * (lam**2 + 4)]

@@ -94,7 +94,7 @@ class Steady:
         m, x = self.mechanics, self.mechanics.variables
         multipliers = ca.SX.sym("lambda", len(m.row_names))
         left = self.force + (m.J.T @ multipliers if m.row_names else 0)
-        column = ca.densify(ca.vertcat(left, m.c, m.e[list(self.velocity_rows)], self.zdot))
+        column = ca.densify(ca.vertcat(left, m.c, *[m.e[i] for i in self.velocity_rows], self.zdot))
         self._timeless(column)
         unknowns = ca.vertcat(x.q, x.v, x.z, x.w, multipliers)
         return ca.Function(

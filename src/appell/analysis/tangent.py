@@ -79,12 +79,12 @@ class Tangent:
         """Gradients, by (q, u, z), of what the full equations keep constant: F, and rows of redundant speeds."""
         eqs = self.equations
         m = eqs.mechanics
-        rows = [m.c[[m.position_rows.index(i) for i in eqs.split.rows if i in m.position_rows]]]
+        rows = [m.c[m.position_rows.index(i)] for i in eqs.split.rows if i in m.position_rows]
         if eqs.chart.redundant:
             kept = [i for i in eqs.split.rows if i not in m.acceleration_rows]
-            rows.append(eqs.chart.in_speeds(m.e[kept]))
-        column = ca.vertcat(*rows)
-        if column.numel() == 0:
+            rows += [eqs.chart.in_speeds(m.e[i]) for i in kept]
+        column = ca.vertcat(*rows) if rows else ca.SX(0, 1)
+        if not rows:
             return np.zeros((0, self.x.size))
         function = ca.Function("normals", eqs.arguments, [ca.densify(ca.jacobian(column, eqs.x))])
         return np.array(function(0.0, self.x, np.zeros(eqs.w.numel()), self.at.system.p))
@@ -283,6 +283,21 @@ class Tangent:
                 return False
         return True
 
+    def letter(self, name: str) -> Letter:
+        """The letter of a name: a state, rate, input or parameter."""
+        eqs = self.equations
+        letters: dict[str, Letter] = {s.label: s for s in (*eqs.states, *eqs.model.inputs, *eqs.model.parameters)}
+        letters.update({q.rate.label: q.rate for q in eqs.model.coordinates})
+        if key(name) not in letters:
+            raise ModelError(unknown(key(name), sorted(letters), f"quantity of {self.at.model.name!r}"))
+        return letters[key(name)]
+
+    def evaluate(self, formula: Any) -> float:
+        """The value of a formula at the point."""
+        eqs = self.equations
+        w = [self.at.inputs[s.label] for s in eqs.inputs]
+        return float(ca.Function("value", eqs.arguments, [eqs.formula(formula)])(0.0, self.x, w, self.at.system.p))
+
     def output(self, outputs: list[Any], states: tuple[str, ...]) -> np.ndarray:
         """Derivatives of formulas by the states of the reduced system.
 
@@ -291,15 +306,7 @@ class Tangent:
             states: Names of the states.
         """
         eqs = self.equations
-        letters: dict[str, Letter] = {s.label: s for s in (*eqs.states, *eqs.model.inputs, *eqs.model.parameters)}
-        letters.update({q.rate.label: q.rate for q in eqs.model.coordinates})
-        column = []
-        for wanted in outputs:
-            if isinstance(wanted, str):
-                if key(wanted) not in letters:
-                    raise ModelError(unknown(key(wanted), sorted(letters), f"quantity of {self.at.model.name!r}"))
-                wanted = letters[key(wanted)]
-            column.append(eqs.formula(wanted))
+        column = [eqs.formula(self.letter(e) if isinstance(e, str) else e) for e in outputs]
         graph = ca.vertcat(*column) if column else ca.SX(0, 1)
         if ca.depends_on(graph, eqs.w):
             raise ModelError("A measured quantity contains an input; measure coordinates, rates and extra states.")

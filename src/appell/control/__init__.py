@@ -1,9 +1,12 @@
 """Feedback: laws as formulas that close inputs, design by the first approximation, and laws that track a reference."""
 
-from appell.control.controllability import controllability, observability, smallest_actuators, smallest_sensors
+from appell.control.controllability import Reach, controllability, observability, smallest_actuators, smallest_sensors
 from appell.control.feedback import Feedback, lqr, place
+from appell.control.invariants import MinimumControls, invariant_polynomials, minimum_controls
 from appell.control.laws import ComputedTorque, SlotineLi
+from appell.control.motor import Motor, with_motors
 from appell.control.mpc import MPC
+from appell.control.observer import Observer, OutputFeedback, kalman, luenberger, output_feedback
 from appell.control.pid import PID, Controller, Loop, regulate, schedule
 from appell.control.reference import Reference
 from appell.control.tracking import Tracking, track
@@ -15,16 +18,27 @@ __all__ = [
     "Controller",
     "Feedback",
     "Loop",
+    "MinimumControls",
+    "Motor",
+    "Observer",
+    "OutputFeedback",
+    "Reach",
     "Reference",
     "SlotineLi",
     "Tracking",
     "controllability",
+    "invariant_polynomials",
+    "kalman",
     "lqr",
+    "luenberger",
+    "minimum_controls",
     "observability",
+    "output_feedback",
     "place",
     "regulate",
     "schedule",
     "smallest_actuators",
     "smallest_sensors",
     "track",
+    "with_motors",
 ]

@@ -161,7 +161,9 @@ def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any]
     W = weight_matrix(Q, lin.states, "Q", False)
     R = weight_matrix(R, lin.inputs, "R", True)
     Z = _designable(lin)
-    A, B, weights = Z.T @ lin.A @ Z, Z.T @ lin.B, Z.T @ W @ Z
+    scale = scipy.linalg.matrix_balance(Z.T @ lin.A @ Z, permute=False, separate=True)[1][0]
+    Y, Z = Z / scale, Z * scale  # states of comparable size: Y'Z = 1
+    A, B, weights = Y.T @ lin.A @ Z, Y.T @ lin.B, Z.T @ W @ Z
     try:
         S = scipy.linalg.solve_continuous_are(A, B, weights, R)
     except np.linalg.LinAlgError:
@@ -182,7 +184,7 @@ def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any]
             "The optimal feedback does not stabilise: Q does not weigh a mode that does not decay by itself. Give Q a "
             "weight on every coordinate that shall return."
         )
-    return Feedback(lin, K @ Z.T, Z @ S @ Z.T, {})
+    return Feedback(lin, K @ Y.T, Y @ S @ Y.T, {})
 
 
 def place(lin: Linearization, roots: Iterable[complex], *, inputs: Iterable[Any] | None = None) -> Feedback:

@@ -30,6 +30,8 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, definite: bool) -
         matrix = np.diag(diagonal)
     else:
         array = np.asarray(given, dtype=float)
+        if not np.all(np.isfinite(array)):
+            raise ControlError(f"{what} has entries that are not finite.")
         if array.ndim == 0:
             matrix = float(array) * np.eye(len(names))
         else:
@@ -38,8 +40,6 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, definite: bool) -
         raise ControlError(
             f"{what} has shape {matrix.shape}, but there are {len(names)} entries to weigh: {', '.join(names)}."
         )
-    if not np.all(np.isfinite(matrix)):
-        raise ControlError(f"{what} has entries that are not finite.")
     size = float(np.max(np.abs(matrix), initial=0.0))
     if np.max(np.abs(matrix - matrix.T), initial=0.0) > 1e-12 * size:
         raise ControlError(f"{what} is not symmetric; give (M + M.T)/2.")

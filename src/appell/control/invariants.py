@@ -1,0 +1,142 @@
+"""The smallest number of controls: invariant polynomials, exactly or by numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import sympy as sp
+
+from appell.analysis.linearize import Linearization
+from appell.control.controllability import clusters
+from appell.errors import ControlError
+
+
+@dataclass(frozen=True, eq=False)
+class MinimumControls:
+    """How many inputs a system needs at least, wherever they act.
+
+    Attributes:
+        number: The number.
+        root: The root that asks for so many.
+        multiplicities: Geometric multiplicity of every distinct root.
+        polynomials: Invariant polynomials other than 1, if they were computed exactly.
+    """
+
+    number: int
+    root: complex
+    multiplicities: Mapping[complex, int]
+    polynomials: tuple[sp.Poly, ...] = ()
+
+    def __repr__(self) -> str:
+        text = f"at least {self.number} control{'s' * (self.number != 1)}"
+        if self.number > 1 and not self.polynomials:
+            text += f", because the root {self.root:.6g} has {self.number} independent modes"
+        if self.polynomials:
+            text += "; invariant polynomials " + ", ".join(str(p.as_expr()) for p in self.polynomials)
+        return text
+
+
+def minimum_controls(system: Linearization | Any) -> MinimumControls:
+    r"""The number of invariant polynomials of $\lambda I - A$ other than 1, $\max_\lambda\dim\ker(A - \lambda I)$.
+
+    With fewer inputs no choice of B makes the pair controllable; with so many almost every choice does, also if the
+    inputs are forces. A linearisation or an array of floats is treated by numbers (roots clustered, kernels by
+    singular values), a SymPy matrix or a list of integers and fractions exactly.
+
+    Args:
+        system: A linearisation or a square matrix.
+
+    Returns:
+        The number, with what asks for it.
+
+    Example:
+        >>> import sympy as sp
+        >>> k = sp.Rational(1962, 100)
+        >>> minimum_controls(sp.Matrix([[0, 0, 1, 0], [0, 0, 0, 1], [-k, 0, 0, 0], [0, -k, 0, 0]]))
+        at least 2 controls; invariant polynomials lambda**2 + 981/50, lambda**2 + 981/50
+
+    Reference: Krasinskiy 2025, section 7; Gantmacher 1959, ch. 6.
+    """
+    if isinstance(system, Linearization):
+        return _by_numbers(system.A)
+    if isinstance(system, np.ndarray) and system.dtype.kind == "f":
+        return _by_numbers(system)
+    matrix = sp.Matrix(system)
+    if any(e.has(sp.Float) for e in matrix):
+        return _by_numbers(np.array(matrix.tolist(), dtype=float))
+    polynomials = invariant_polynomials(matrix)
+    return MinimumControls(len(polynomials), complex("nan"), {}, polynomials)
+
+
+def _by_numbers(A: np.ndarray) -> MinimumControls:
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ControlError(f"A square matrix is needed, got one of shape {A.shape}.")
+    balanced = scipy.linalg.matrix_balance(A, permute=False)[0]
+    size = float(np.linalg.norm(balanced, 2)) or 1.0
+    found: dict[complex, int] = {}
+    for root, count in clusters(A):
+        values = np.linalg.svd(balanced - root * np.eye(len(A)), compute_uv=False)
+        limit = 1e-9 if count == 1 else 1e-7
+        found[root] = max(1, int(np.sum(values <= limit * size)))
+    worst = max(found, key=lambda root: (found[root], root.imag), default=complex("nan"))
+    return MinimumControls(found.get(worst, 0), worst, found)
+
+
+def invariant_polynomials(matrix: Any) -> tuple[sp.Poly, ...]:
+    """Invariant polynomials other than 1 of a matrix of exact numbers, each a divisor of the next.
+
+    Args:
+        matrix: A square matrix of integers, fractions or exact SymPy numbers without letters.
+
+    Returns:
+        Monic polynomials in lambda, the diagonal of Smith's normal form of lambda I - A.
+    """
+    matrix = sp.Matrix(matrix)
+    if matrix.rows != matrix.cols or matrix.free_symbols or any(e.has(sp.Float) for e in matrix):
+        raise ControlError("Invariant polynomials need a square matrix of exact numbers: integers or sympy.Rational.")
+    lam = sp.Symbol("lambda")
+    n = matrix.rows
+    field = "QQ" if all(e.is_Rational for e in matrix) else "EX"
+
+    def poly(e: Any) -> sp.Poly:
+        return sp.Poly(e, lam, domain=field)
+
+    table = [[poly((lam if i == j else 0) - matrix[i, j]) for j in range(n)] for i in range(n)]
+    for k in range(n):
+        _pivot(table, k)
+    diagonal = [table[k][k].monic() for k in range(n)]
+    return tuple(p for p in diagonal if p.degree() > 0)
+
+
+def _pivot(table: list[list[sp.Poly]], k: int) -> None:
+    """Make the entry (k, k) divide everything below and right of it, and clear its row and column."""
+    n = len(table)
+    while True:
+        places = [(table[i][j].degree(), i, j) for i in range(k, n) for j in range(k, n) if not table[i][j].is_zero]
+        if not places:
+            return
+        _, i, j = min(places)
+        table[k], table[i] = table[i], table[k]
+        for row in table:
+            row[k], row[j] = row[j], row[k]
+        head = table[k][k]
+        rest = False
+        for i in range(k + 1, n):
+            quotient = table[i][k].div(head)[0]
+            table[i] = [a - quotient * b for a, b in zip(table[i], table[k], strict=True)]
+            rest = rest or not table[i][k].is_zero
+        for j in range(k + 1, n):
+            quotient = table[k][j].div(head)[0]
+            for row in table:
+                row[j] = row[j] - quotient * row[k]
+            rest = rest or not table[k][j].is_zero
+        if rest:
+            continue
+        odd = next((i for i in range(k + 1, n) for j in range(k + 1, n) if not table[i][j].rem(head).is_zero), None)
+        if odd is None:
+            return
+        table[k] = [a + b for a, b in zip(table[k], table[odd], strict=True)]

@@ -1,0 +1,204 @@
+"""Observers, and feedback that needs only what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import sympy as sp
+
+from appell.analysis.linearize import Linearization, ordered
+from appell.code.system import System, compile
+from appell.control.controllability import observability
+from appell.control.feedback import Feedback, placed_gain
+from appell.control.pid import Controller
+from appell.control.weights import weight_matrix
+from appell.errors import ControlError, ModelError
+from appell.formulation.abstract import derive
+from appell.model.symbols import ExtraState, states
+
+
+@dataclass(frozen=True, eq=False)
+class Observer:
+    r"""$\dot{\hat\eta} = A\hat\eta + B\,\delta u + L(y - C\hat\eta)$.
+
+    Attributes:
+        lin: What it observes.
+        measured: The measured quantities as formulas.
+        C: Their matrix.
+        L: Gains, a column for each measured quantity.
+    """
+
+    lin: Linearization
+    measured: tuple[sp.Expr, ...]
+    C: np.ndarray
+    L: np.ndarray
+
+    @property
+    def roots(self) -> np.ndarray:
+        """Roots of A - L C: how fast the error decays."""
+        return ordered(np.linalg.eigvals(self.lin.A - self.L @ self.C))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{e.real:.6g}{e.imag:+.6g}i" if e.imag else f"{e.real:.6g}" for e in self.roots)
+        return f"observer of {', '.join(self.lin.states)} from {', '.join(map(str, self.measured))}; roots {shown}"
+
+
+def luenberger(lin: Linearization, measured: Iterable[Any], roots: Iterable[complex]) -> Observer:
+    """The observer whose error has wanted roots.
+
+    Args:
+        lin: The linearisation.
+        measured: What is measured: letters, names, or formulas.
+        roots: As many roots as states, complex ones in pairs.
+
+    Returns:
+        The observer.
+
+    Reference: Luenberger 1964.
+    """
+    formulas, C = _measured(lin, measured)
+    L = placed_gain(lin.A.T, C.T, roots, lin.states, "observable").T
+    return Observer(lin, formulas, C, L)
+
+
+def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, noise: Any = 1.0) -> Observer:
+    r"""The observer with the smallest variance, $L = \Sigma C'R^{-1}$.
+
+    $A\Sigma + \Sigma A' - \Sigma C'R^{-1}C\Sigma + Q = 0$.
+
+    Args:
+        lin: The linearisation.
+        measured: What is measured: letters, names, or formulas.
+        process: Q, intensity of the disturbances of the states: a number, numbers by name, a diagonal, or a matrix.
+        noise: R, intensity of the noise of the measurements, positive definite: a number, a diagonal, or a matrix.
+
+    Returns:
+        The observer.
+
+    Reference: Kalman and Bucy 1961.
+    """
+    formulas, C = _measured(lin, measured)
+    Q = weight_matrix(process, lin.states, "process", False)
+    R = weight_matrix(noise, tuple(map(str, formulas)), "noise", True)
+    reach = observability(lin, formulas)
+    hidden = [mode for mode in reach.missed if mode.root.real >= 0]
+    if hidden:
+        raise ControlError(
+            f"{', '.join(map(str, formulas))} do not show "
+            + "; ".join(f"{mode} ({mode.combination})" for mode in hidden)
+            + ". Measure something that contains it; smallest_sensors finds what is enough."
+        )
+    try:
+        S = scipy.linalg.solve_continuous_are(lin.A.T, C.T, Q, R)
+    except np.linalg.LinAlgError:
+        raise ControlError(
+            "The filter's Riccati equation has no solution; give `process` a weight on every state."
+        ) from None
+    return Observer(lin, formulas, C, np.linalg.solve(R, C @ S).T)
+
+
+def _measured(lin: Linearization, measured: Iterable[Any]) -> tuple[tuple[sp.Expr, ...], np.ndarray]:
+    listed = [measured] if isinstance(measured, str | sp.Basic) else list(measured)
+    if not listed:
+        raise ControlError("Nothing is measured; give at least one quantity.")
+    formulas = tuple(lin.tangent.letter(e) if isinstance(e, str) else sp.sympify(e) for e in listed)
+    return formulas, lin.output_matrix(formulas)
+
+
+@dataclass(frozen=True, eq=False)
+class OutputFeedback:
+    r"""$u = u_0 - K\hat\eta$ with the state of an observer: few measurements, all states.
+
+    Attributes:
+        feedback: The state feedback.
+        observer: The observer.
+    """
+
+    feedback: Feedback
+    observer: Observer
+
+    @property
+    def A(self) -> np.ndarray:
+        """The closed loop in (eta, estimate)."""
+        lin, K, L = self.feedback.lin, self.feedback.K, self.observer.L
+        BK, LC = lin.B @ K, L @ self.observer.C
+        return np.block([[lin.A, -BK], [LC, lin.A - BK - LC]])
+
+    @property
+    def roots(self) -> np.ndarray:
+        """Roots of the closed loop: those of the feedback and those of the observer."""
+        return ordered(np.concatenate([self.feedback.roots, self.observer.roots]))
+
+    @cached_property
+    def controller(self) -> Controller:
+        """Laws and the observer's states with their rates, as formulas."""
+        lin = self.feedback.lin
+        hats: list[ExtraState] = [states(f"hat_{s.replace('.', '_')}") for s in lin.states]
+        laws = self._laws(hats)
+        eta, u = sp.Matrix(hats), sp.Matrix([laws[w] - _number(lin.at.inputs[w.label]) for w in laws])
+        deviations = sp.Matrix([e - _number(lin.tangent.evaluate(e)) for e in self.observer.measured])
+        matrices = (lin.A, lin.B, self.observer.C, self.observer.L)
+        A, B, C, L = (sp.Matrix(*M.shape, [_number(e) for e in M.ravel()]) for M in matrices)
+        rates = A * eta + B * u + L * (deviations - C * eta)
+        return Controller(laws, dict(zip(hats, rates, strict=True)))
+
+    def _laws(self, hats: list[ExtraState]) -> dict[Any, sp.Expr]:
+        lin = self.feedback.lin
+        inputs = {w.label: w for w in lin.model.inputs}
+        laws: dict[Any, sp.Expr] = {}
+        for label, row in zip(lin.inputs, self.feedback.K, strict=True):
+            law = _number(lin.at.inputs[label]) - sum(
+                (_number(k) * hat for k, hat in zip(row, hats, strict=True)), sp.Integer(0)
+            )
+            if label in self.feedback.limits:
+                low, high = self.feedback.limits[label]
+                law = sp.Max(low, sp.Min(high, law))
+            laws[inputs[label]] = law
+        return laws
+
+    @cached_property
+    def system(self) -> System:
+        """The compiled closed loop, the observer's states among its own; they begin at zero."""
+        lin = self.feedback.lin
+        if lin.dropped or any(s not in lin.at.state.names for s in lin.states):
+            raise ModelError("Output feedback needs states that are coordinates, rates and extra states of the model.")
+        equations = lin.at.system.equations
+        model = self.controller.on(lin.model)
+        held = {
+            w: v for w, v in lin.at.system.values.items() if w in {s.label for s in (*model.parameters, *model.inputs)}
+        }
+        derived = derive(model, equations.formulation).close({**equations.closed, **self.controller.laws})
+        return compile(derived).bind(held)
+
+    def start(self, deviations: Any = None) -> Any:
+        """A state near the equilibrium as of `Feedback.start`, the observer knowing nothing of the deviation.
+
+        Args:
+            deviations: By name, how far from the equilibrium.
+        """
+        near = self.feedback.start(deviations).to_dict()
+        return self.system.state({**near, **{z.label: 0.0 for z in self.controller.states}})
+
+
+def output_feedback(feedback: Feedback, observer: Observer) -> OutputFeedback:
+    """Feedback from measurements: the gains of a state feedback on the estimate of an observer.
+
+    Args:
+        feedback: The state feedback.
+        observer: The observer, of the same linearisation.
+
+    Returns:
+        The output feedback; its `system` is the compiled closed loop.
+    """
+    if observer.lin.states != feedback.lin.states or observer.lin.at is not feedback.lin.at:
+        raise ControlError("Feedback and observer belong to different linearisations; make both from one.")
+    return OutputFeedback(feedback, observer)
+
+
+def _number(value: Any) -> sp.Float:
+    return sp.Float(float(value), 17)

@@ -1,0 +1,72 @@
+"""Formulas in place of inputs, in everything that drives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sympy as sp
+
+from appell.errors import ModelError
+from appell.model.frame import Vector
+from appell.model.model import Model, QuaternionNorm
+from appell.model.symbols import ExtraState, Input
+
+
+def drive(
+    model: Model,
+    formulas: Mapping[Input, Any],
+    states: Mapping[ExtraState, Any] | None = None,
+    values: Mapping[Any, float] | None = None,
+    start: Mapping[Any, float] | None = None,
+) -> Model:
+    """The same model with inputs replaced by formulas: a motor in place of a torque.
+
+    Args:
+        model: The model.
+        formulas: For inputs a formula in coordinates, rates, extra states, parameters and other inputs.
+        states: Extra states that the formulas need, with their rates.
+        values: Numbers of new parameters and inputs.
+        start: Starting values of the new states.
+    """
+    for w in formulas:
+        if w not in model.inputs:
+            raise ModelError(
+                f"{w} is no input of {model.name!r}; it has: {', '.join(map(str, model.inputs)) or 'none'}."
+            )
+    exchanged = {w: sp.sympify(e) for w, e in formulas.items()}
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, sp.Basic):
+            return value.xreplace(exchanged)
+        if isinstance(value, Vector):
+            return Vector(
+                {frame: tuple(sp.sympify(e).xreplace(exchanged) for e in c) for frame, c in value.parts.items()}
+            )
+        if isinstance(value, Mapping):
+            return {name: changed(entry) for name, entry in value.items()}
+        return value
+
+    def rebuilt(force: Any) -> Any:
+        contents = {name: changed(value) for name, value in vars(force).items()}
+        if all(contents[name] is value for name, value in vars(force).items()):
+            return force
+        twin = object.__new__(type(force))
+        for name, value in contents.items():
+            object.__setattr__(twin, name, value)
+        return twin
+
+    kept = {name: value for name, value in model.values.items() if name not in {w.label for w in formulas}}
+    return Model(
+        model.ground,
+        model.coordinates,
+        model.bodies,
+        [rebuilt(force) for force in model.forces],
+        [c for c in model.constraints if not isinstance(c, QuaternionNorm)],
+        {**{z: changed(sp.sympify(rate)) for z, rate in model.states.items()}, **(states or {})},
+        model.name,
+        model.description,
+        {**kept, **(values or {})},
+        {**model.start, **(start or {})},
+        model.until,
+    )

@@ -1,0 +1,183 @@
+"""Feedback, observers, motors, and what is said when they cannot work."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.control import Motor
+from appell.errors import ControlError, ModelError
+
+
+@pytest.fixture(scope="module")
+def crank():
+    return ap.linearize(ap.equilibrium(ap.library.slider_crank(), {"theta": 0.3}), dependent=["phi", "x_s"])
+
+
+@pytest.fixture(scope="module")
+def beam():
+    return ap.linearize(ap.equilibrium(ap.library.ball_and_beam(), {"xi": 0.2}), dependent=["alpha"])
+
+
+def two_masses(same):
+    """Two masses on springs, one force on the first: the second is reached only by the coupling."""
+    x, y = ap.coordinates("x y")
+    f = ap.inputs("f")
+    ground = ap.Frame("ground")
+    bodies = [ap.Particle("one", 1, ground.point(x, 0)), ap.Particle("two", 1, ground.point(0, y))]
+    springs = ap.Potential(x**2 / 2 - 2 * y**2 + (0 if same else x * y))
+    return ap.Model(ground, (x, y), bodies, [springs, ap.Generalized({x: f})], name="two masses")
+
+
+def test_weights_by_name_diagonal_and_matrix_are_the_same(crank):
+    forms = ({"theta": 3, "theta.rate": 0.5}, [3, 0.5], np.diag([3, 0.5]))
+    gains = [ap.control.lqr(crank, Q, 2.0).K for Q in forms]
+    np.testing.assert_array_equal(gains[0], gains[1])
+    np.testing.assert_array_equal(gains[0], gains[2])
+
+
+def test_the_riccati_solution_is_a_lyapunov_function(beam):
+    feedback = ap.control.lqr(beam, [1, 200, 0.01, 10], 50)
+    S, A = feedback.S, feedback.A
+    assert np.all(np.linalg.eigvalsh(S) > 0)
+    left = A.T @ S + S @ A + np.diag([1, 200, 0.01, 10]) + 50 * feedback.K.T @ feedback.K
+    np.testing.assert_allclose(left, 0, atol=1e-10 * np.max(np.abs(S @ A)))
+
+
+@pytest.mark.parametrize(
+    ("Q", "R", "message"),
+    [
+        ([-1, 1], 1, "Q must be positive semidefinite.*-1, along theta"),
+        (1, -2, "R must be positive definite"),
+        (1, 0, "R must be positive definite"),
+        ([1, 1, 1], 1, "2 entries to weigh: theta, theta.rate"),
+        ([[1, 2], [0, 1]], 1, "not symmetric"),
+        ({"phi": 1}, 1, "no entry that Q could weigh"),
+        (float("inf"), 1, "not finite"),
+    ],
+)
+def test_bad_weights_are_refused(crank, Q, R, message):
+    with pytest.raises((ControlError, ModelError), match=message):
+        ap.control.lqr(crank, Q, R)
+
+
+def test_an_unreachable_unstable_mode_is_named():
+    lin = ap.linearize(ap.equilibrium(two_masses(same=True), {"x": 0.0}))
+    with pytest.raises(ControlError, match=r"cannot be stabilised by f: they do not reach root 2 .*y"):
+        ap.control.lqr(lin)
+    with pytest.raises(ControlError, match=r"not controllable: .*y"):
+        ap.control.place(lin, [-1, -2, -3, -4])
+    reach = ap.control.controllability(lin)
+    assert (reach.rank, reach.complete, reach.enough) == (2, False, False)
+    with pytest.raises(ControlError, match="Not even all 1 inputs"):
+        ap.control.smallest_actuators(lin)
+    coupled = ap.linearize(ap.equilibrium(two_masses(same=False), {"x": 0.0}))
+    assert ap.control.lqr(coupled).certificate.verdict.name == "ASYMPTOTIC"
+
+
+def test_units_do_not_decide_about_controllability(beam):
+    scale = np.diag([1e4, 1e-4, 1e5, 1e-3])
+    A, B = scale @ beam.A @ np.linalg.inv(scale), scale @ beam.B * 1e-6
+    assert ap.control.controllability(A, B).complete
+    assert ap.control.controllability(A, B).rank == 4
+
+
+def test_wanted_roots_are_placed(beam):
+    wanted = [-2.0, -3.0, -4 + 1j, -4 - 1j]
+    feedback = ap.control.place(beam, wanted)
+    np.testing.assert_allclose(np.sort_complex(feedback.roots), np.sort_complex(np.array(wanted)), rtol=1e-7, atol=0)
+    assert np.all(np.linalg.eigvalsh(feedback.S) > 0)
+    for roots, message in ([[-1, -2, -3], "4 roots"], [[-1, -2, -3, -4 + 1j], "pairs"], [[-1, -1, -2, -3], "spread"]):
+        with pytest.raises(ControlError, match=message):
+            ap.control.place(beam, roots)
+
+
+def test_saturation_keeps_inputs_within_limits(beam):
+    feedback = ap.control.lqr(beam, [1, 200, 0.01, 10], 50).saturated({"tau": 0.1})
+    motion = ap.simulate(feedback.system, feedback.start({"xi": 0.03}), until=4.0)
+    (law,) = feedback.laws.values()
+    tau = motion[law].values
+    assert np.max(np.abs(tau)) <= 0.1 + 1e-12
+    assert np.max(np.abs(tau)) == pytest.approx(0.1, abs=1e-9)
+    assert motion.columns["xi"][-1] == pytest.approx(0.2, abs=5e-3)
+    with pytest.raises(ControlError, match="holding value"):
+        feedback.saturated({"tau": 0.01})
+
+
+def test_one_sensor_is_enough_for_the_ball(beam):
+    theta, xi, alpha = beam.model.coordinates
+    assert len(ap.control.smallest_sensors(beam, [theta, xi, alpha])[0]) == 1
+    observer = ap.control.luenberger(beam, [xi], [-8, -9, -10, -11])
+    np.testing.assert_allclose(observer.roots, [-11, -10, -9, -8], rtol=1e-6, atol=0)
+    loop = ap.control.output_feedback(ap.control.lqr(beam, [1, 200, 0.01, 10], 50), observer)
+    np.testing.assert_allclose(
+        np.sort_complex(np.linalg.eigvals(loop.A)), np.sort_complex(loop.roots), rtol=1e-5, atol=0
+    )
+    closed = ap.linearize(loop.system, loop.system.state(beam.at.state.to_dict()), dependent=["alpha"])
+    np.testing.assert_allclose(np.sort_complex(closed.eigenvalues), np.sort_complex(loop.roots), rtol=1e-5, atol=0)
+    assert ap.stability(closed).verdict.name == "ON_CONSTRAINTS"
+    motion = ap.simulate(loop.system, loop.start({"xi": 0.005}), until=8.0)
+    assert motion.columns["xi"][-1] == pytest.approx(0.2, abs=1e-5)
+
+
+def test_a_kalman_filter_solves_its_riccati_equation(beam):
+    observer = ap.control.kalman(beam, ["theta", "xi"], process=[0.1, 0.1, 1, 1], noise=[1e-3, 1e-4])
+    assert np.all(observer.roots.real < 0)
+    dual = ap.control.controllability(beam.A.T, observer.C.T)
+    assert dual.complete
+
+
+def test_what_measurements_do_not_show_is_named():
+    lin = ap.linearize(ap.equilibrium(two_masses(same=True), {"x": 0.0}))
+    with pytest.raises(ControlError, match=r"x do not show root 2 .*y"):
+        ap.control.kalman(lin, ["x"])
+    assert ap.control.smallest_sensors(lin, ["x", "y", "x.rate"])[0][:1] == ("x",)
+
+
+def test_a_motor_on_a_dependent_coordinate_is_the_motor_on_its_shaft():
+    """The shaft turns with the body that the torque acts on, whatever the independent coordinates are."""
+    motor = Motor(resistance=2.0, constant=0.05, inductance=0.004, gear=30)
+    model = ap.control.with_motors(ap.library.slider_crank(), motor)
+    rest = ap.equilibrium(model, {"theta": 0.8}, starts=3)
+    torque = ap.equilibrium(ap.library.slider_crank(), {"theta": 0.8}, starts=3)["tau"]
+    assert rest["i_tau"] == pytest.approx(torque / 1.5, rel=1e-12)
+    assert rest["e_tau"] == pytest.approx(2 * torque / 1.5, rel=1e-12)
+    one, two = (ap.linearize(rest, dependent=s) for s in (["phi", "x_s"], ["theta", "x_s"]))
+    np.testing.assert_allclose(one.eigenvalues, two.eigenvalues, rtol=1e-9, atol=0)
+    slope = float(two.blocks.B0[list(two.blocks.dependent).index("theta"), 0])
+    back = two.A[list(two.states).index("i_tau"), list(two.states).index("phi.rate")]
+    assert back == pytest.approx(-0.05 * 30 / 0.004 * slope, rel=1e-12)
+
+
+def test_a_motor_between_two_bodies_feels_their_relative_turn():
+    a, b = ap.coordinates("a b")
+    tau = ap.inputs("tau")
+    ground = ap.Frame("ground")
+    first = ground.rotate("z", a)
+    second = first.rotate("z", b)
+    one = ap.RigidBody("one", 1, ground.point(0, 0), first, (0, 0, 1))
+    two = ap.RigidBody("two", 1, ground.point(0, 0), second, (0, 0, 1))
+    model = ap.Model(ground, (a, b), [one, two], [ap.Torque(tau * ground.z, two, one)])
+    driven = ap.control.with_motors(model, {tau: Motor(resistance=2, constant=3, inductance=5)})
+    ((current, rate),) = driven.states.items()
+    (e,) = driven.inputs
+    assert sp.expand(rate - (e - 2 * current - 3 * b.rate) / 5) == 0
+
+
+def test_a_motor_without_inductance_has_no_current():
+    model = ap.control.with_motors(ap.library.slider_crank(), Motor(resistance=2, constant=0.1, gear=10))
+    assert not model.states
+    assert ap.equilibrium(model, {"theta": 1.0}, starts=2)["e_tau"] == pytest.approx(-0.559391938 * 2, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda m: ap.control.with_motors(m, {"force": Motor(1, 1)}), "no input of 'slider-crank'"),
+        (lambda m: Motor(resistance=0, constant=1), "resistance of a motor must be positive"),
+        (lambda m: Motor(resistance=1, constant=1, inductance=-1), "inductance of a motor must be positive"),
+    ],
+)
+def test_bad_motors_are_refused(make, message):
+    with pytest.raises(ModelError, match=message):
+        make(ap.library.slider_crank())
