@@ -357,3 +357,25 @@ def test_identities_of_a_robot(call, tmp_path):
     refused = call("verify", "rolling-disk", "--order", "2")
     assert refused.exit_code == 1
     assert "for an appell.Chain, got Model" in refused.output
+
+
+def test_stabilize_does_the_whole_chain(call, tmp_path):
+    options = ["--want", "theta=0.3", "--dependent", "phi,x_s", "--weight", "theta=10", "--price", "1"]
+    result = call("stabilize", "slider-crank", *options, "--out", str(tmp_path), "--json")
+    assert result.exit_code == 0
+    found = strict(result.stdout)
+    assert found["ok"]
+    assert found["open"]["verdict"] == "UNSTABLE"
+    assert found["closed"]["verdict"] == "ON_CONSTRAINTS"
+    assert found["closed"]["zero roots"] == {"constraints": 2, "momenta": [], "families": 0, "found": 2}
+    assert found["states"] == ["theta", "theta.rate"]
+    for name in ("roots.png", "roots.svg", "closed_loop.png", "closed_loop.svg", "stabilize.json"):
+        assert (tmp_path / name).stat().st_size > 500
+
+
+def test_stabilize_says_what_cannot_be(call):
+    assert_fails(call("stabilize", "rolling-disk"), "no input")
+    assert_fails(call("stabilize", "slider-crank", "--want", "x_s=0.9"), "cannot be reached", "closure")
+    assert_fails(call("stabilize", "slider-crank", "--want", "theta"), "--want takes NAME=NUMBER")
+    assert_fails(call("stabilize", "slider-crank", "--motor", "R=2"), "--motor takes")
+    assert_fails(call("stabilize", "slider-crank", "--weight", "theta=-1"), "positive semidefinite")

@@ -187,6 +187,11 @@ def linearize(
             "multiplier_terms=False is for holonomic systems at rest, where C^B is a block by itself."
         )
     A, B, states = tangent.reduced(chosen)
+    if not (np.all(np.isfinite(A)) and np.all(np.isfinite(B))):
+        raise EquilibriumError(
+            f"The equations of {point.model.name!r} have no finite linearisation here: the inertia is singular, as "
+            "where polar coordinates meet their axis. Use other coordinates for this configuration."
+        )
     blocks = None
     if plain:
         blocks = first_approximation(steady, point, split, chosen, True, jets(steady, point, tangent.dropped))

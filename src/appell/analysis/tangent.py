@@ -283,6 +283,33 @@ class Tangent:
                 return False
         return True
 
+    def at_constant_momenta(
+        self, cyclic: tuple[str, ...], kept: tuple[str, ...], states: tuple[str, ...]
+    ) -> np.ndarray:
+        """How the reduced states change with some of them while the momenta of cyclic coordinates are held.
+
+        Args:
+            cyclic: The cyclic coordinates.
+            kept: The states that change freely.
+            states: All reduced states, in order.
+        """
+        m, eqs, x = self.steady.mechanics, self.equations, self.steady.mechanics.variables
+        labels = [s.label for s in m.model.coordinates]
+        momentum = eqs.chart.in_speeds(x.thaw(ca.gradient(m.T, x.v)))
+        column = ca.vertcat(*[momentum[labels.index(s)] for s in cyclic])
+        function = ca.Function("momenta", eqs.arguments, [ca.densify(ca.jacobian(column, eqs.x))])
+        w = [self.at.inputs[s.label] for s in eqs.inputs]
+        free, E = self._basis
+        slope = np.array(function(0.0, self.x, w, self.at.system.p)) @ E
+        names = [self._names()[i] for i in free]
+        P = slope[:, [names.index(s) for s in states]]
+        held = [states.index(f"{s}.rate") for s in cyclic]
+        moved = [states.index(s) for s in kept]
+        result = np.zeros((len(states), len(kept)))
+        result[moved] = np.eye(len(kept))
+        result[held] = -np.linalg.solve(P[:, held], P[:, moved])
+        return result
+
     def letter(self, name: str) -> Letter:
         """The letter of a name: a state, rate, input or parameter."""
         eqs = self.equations

@@ -74,11 +74,11 @@ _MODALS: weakref.WeakKeyDictionary[Code, Modal | None] = weakref.WeakKeyDictiona
 def _modal(code: Code) -> Modal | None:
     """The right-hand side and the powers of the forces with their kinks taken out; None if there are none."""
     if code not in _MODALS:
-        equations = code.equations
-        _MODALS[code] = None
+        equations, found = code.equations, None
         if has_kinks(code.rhs.function):
             outputs = [equations.xdot, force_powers(equations)]
-            _MODALS[code] = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
+            found = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
+        _MODALS[code] = found  # last of all: another thread may be looking
     return _MODALS[code]
 
 

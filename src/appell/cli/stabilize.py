@@ -1,0 +1,116 @@
+"""`appell stabilize MODEL`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from appell.cli.app import JsonOption, ModelArgument, SetOption, app
+from appell.cli.case import read_case, read_settings
+from appell.cli.output import errors, print_table, say
+from appell.errors import ModelError
+
+
+@app.command()
+def stabilize(
+    name: ModelArgument,
+    want: Annotated[
+        list[str] | None,
+        typer.Option("--want", metavar="NAME=VALUE", help="A wanted coordinate, or rate of a cyclic one."),
+    ] = None,
+    settings: SetOption = None,
+    weight: Annotated[
+        list[str] | None, typer.Option("--weight", metavar="NAME=VALUE", help="Weight of a state; 1 for the others.")
+    ] = None,
+    price: Annotated[
+        float | None, typer.Option(help="Weight of every input; by its holding value if left out.")
+    ] = None,
+    dependent: Annotated[str, typer.Option(help="Dependent coordinates, apart by commas.")] = "",
+    inputs: Annotated[str, typer.Option(help="Inputs to use, apart by commas; all if left out.")] = "",
+    motor: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[INPUT:]R=..,k=..,L=..,n=..", help="A motor in place of an input, or of all."),
+    ] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option("--limit", metavar="INPUT=VALUE", help="Largest absolute value of an input.")
+    ] = None,
+    push: Annotated[
+        list[str] | None,
+        typer.Option("--push", metavar="NAME=VALUE", help="Deviation at the start; a small one where left out."),
+    ] = None,
+    until: Annotated[float | None, typer.Option(help="Length of the closed-loop run in seconds.")] = None,
+    runs: Annotated[int, typer.Option(help="Starts for the region of attraction; 0 for none.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="A folder for pictures and numbers.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Hold a configuration: equilibrium, first approximation, gains, proof, closed loop, pictures."""
+    from appell.cli.stabilizing import Stabilization
+
+    with errors(as_json):
+        case = read_case(name)
+        model = case.model
+        motors = _motors(motor)
+        if motors:
+            from appell.control.motor import with_motors
+
+            model = with_motors(model, motors[""] if "" in motors else motors)
+            case = type(case)(model, case.formulation, case.events, case.outputs)
+        values, guess = read_settings(case, settings)
+        work = Stabilization(
+            case.model, case.formulation, values, guess, _numbers(want, "--want"), _numbers(weight, "--weight"), price,
+            _names(dependent), _names(inputs), _numbers(limit, "--limit"), _numbers(push, "--push"), until, runs,
+        )  # fmt: skip
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+        found = work.run()
+        files = work.write(out) if out is not None else []
+        if as_json:
+            say({**found, "files": [str(path) for path in files]})
+        else:
+            work.show(print_table)
+            for path in files:
+                print(f"wrote {path}")
+    if not found["ok"]:
+        raise typer.Exit(1)
+
+
+def _numbers(given: list[str] | None, option: str) -> dict[str, float]:
+    from appell.model.symbols import key
+
+    found: dict[str, float] = {}
+    for item in given or ():
+        for part in item.split(","):
+            name, separator, text = part.partition("=")
+            try:
+                found[key(name.strip())] = float(text)
+            except ValueError:
+                separator = ""
+            if not separator:
+                raise ModelError(f"{option} takes NAME=NUMBER, for example {option} x=0.5; got {part!r}.")
+    return found
+
+
+def _names(given: str) -> list[str] | None:
+    from appell.model.symbols import key
+
+    return [key(e.strip()) for e in given.split(",") if e.strip()] or None
+
+
+def _motors(given: list[str] | None) -> dict[str, Any]:
+    from appell.control.motor import Motor
+
+    words = {"R": "resistance", "k": "constant", "L": "inductance", "n": "gear", "k_e": "back_emf"}
+    found: dict[str, Any] = {}
+    for item in given or ():
+        label, separator, text = item.rpartition(":")
+        numbers = _numbers([text], "--motor")
+        strange = [s for s in numbers if s not in words]
+        if strange or "R" not in numbers or "k" not in numbers:
+            raise ModelError(
+                f"--motor takes R=.. (resistance), k=.. (constant), and if wanted L=.. (inductance), n=.. (gear), "
+                f"k_e=.. (back EMF): --motor tau:R=2,k=0.1,L=0.01,n=20; got {item!r}."
+            )
+        found[label if separator else ""] = Motor(**{words[s]: v for s, v in numbers.items()})
+    return found

@@ -1,0 +1,287 @@
+"""The chain behind `appell stabilize`: each step uses the one before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from appell.analysis.equilibrium import equilibrium
+from appell.analysis.linearize import Linearization, linearize
+from appell.analysis.stability import stability
+from appell.code.system import compile
+from appell.control.controllability import controllability, smallest_actuators
+from appell.control.feedback import Feedback, lqr
+from appell.control.invariants import minimum_controls
+from appell.errors import ControlError, EquilibriumError, IntegrationError
+from appell.formulation.abstract import derive
+from appell.motion.run import simulate
+
+
+class Stabilization:
+    """Equilibrium, first approximation, controllability, gains, certificate, closed loop.
+
+    Args:
+        model: The model.
+        formulation: How to derive it; Gibbs-Appell if None.
+        values: Numbers of parameters and inputs.
+        guess: Where to look for the equilibrium.
+        wanted: The wanted configuration; the model's suggested start says it if nothing is given.
+        weights: Weights of states; by Bryson's rule if empty.
+        price: Weight of the inputs; by their holding values if None.
+        dependent: Dependent coordinates, or None.
+        inputs: Inputs to use, or None for all.
+        limits: Largest absolute values of inputs.
+        push: Deviations at the start of the closed-loop run.
+        until: Length of that run.
+        runs: Starts for the region of attraction.
+    """
+
+    def __init__(
+        self, model: Any, formulation: Any, values: dict[str, float], guess: dict[str, float],
+        wanted: dict[str, float], weights: dict[str, float], price: float | None, dependent: list[str] | None,
+        inputs: list[str] | None, limits: dict[str, float], push: dict[str, float], until: float | None, runs: int,
+    ) -> None:  # fmt: skip
+        self.model, self.formulation, self.values, self.guess, self.wanted = model, formulation, values, guess, wanted
+        self.weights, self.price, self.dependent, self.inputs = weights, price, dependent, inputs
+        self.limits, self.push, self.until, self.runs = limits, push, until, runs
+        self.region: Any = None
+
+    def run(self) -> dict[str, Any]:
+        """Do it all; returns plain data."""
+        if not self.model.inputs:
+            raise ControlError(f"{self.model.name!r} has no input to hold or control it by.")
+        system = compile(derive(self.model, self.formulation)).bind(self.values)
+        self.rest = equilibrium(system, self.wanted or self._suggested(system), guess=self.guess)
+        self.lin = linearize(self.rest, dependent=self.dependent)
+        self.open = stability(self.lin)
+        self.without = self._without()
+        self.reach = controllability(self.lin, inputs=self.inputs)
+        self.least = minimum_controls(self.lin)
+        try:
+            self.subsets = smallest_actuators(self.lin)
+        except ControlError:
+            self.subsets = ()
+        unknown = [s for s in self.weights if s not in self.lin.states]
+        if unknown:
+            raise ControlError(f"{', '.join(unknown)} cannot be weighed; the states are: {', '.join(self.lin.states)}.")
+        feedback = lqr(self.lin, *self._costs(), inputs=self.inputs)
+        self.feedback: Feedback = feedback.saturated(self.limits) if self.limits else feedback
+        self.proof = feedback.certificate
+        self._simulate()
+        if self.runs:
+            from appell.ensemble.region import region_of_attraction
+
+            self.region = region_of_attraction(self.feedback, self._box(), runs=self.runs)
+        return self._data()
+
+    def _costs(self) -> tuple[dict[str, float], Any]:
+        """Weights as given, or by Bryson's rule: one over the square of what is still acceptable."""
+        sizes = {s.label: 0.05 * max(abs(self.rest[s]), 0.2) for s in self.model.coordinates}
+        bryson = {s: sizes[s] ** -2 if s in sizes else 0.1 for s in self.lin.states}
+        bryson.update({s: 0.1 * sizes[s[:-5]] ** -2 for s in self.lin.states if s[:-5] in sizes})
+        weights = {s: self.weights.get(s, 1.0) for s in self.lin.states} if self.weights else bryson
+        if self.price is not None:
+            return weights, self.price
+        held = self.rest.inputs
+        largest = max((abs(e) for e in held.values()), default=0.0)
+        used = self.inputs or self.lin.inputs
+        return weights, [max(abs(held[w]), 0.1 * largest, 1e-9 if largest else 1.0) ** -2 for w in used]
+
+    def _suggested(self, system: Any) -> dict[str, float]:
+        """As many coordinates of the suggested start as can be wanted: the independent ones, fewer if need be."""
+        labels = [s.label for s in self.model.coordinates]
+        split = system.equations.split
+        free = [s for i, s in enumerate(labels) if i not in split.dependent]
+        count = min(len(free), len(self.model.inputs))
+        where = {**{s: 0.0 for s in labels}, **self.model.start, **self.guess}
+        tries = [free] if count == len(free) else [[s] for s in free]
+        for chosen in tries:
+            wanted = {s: where[s] for s in chosen}
+            try:
+                equilibrium(system, wanted, guess=self.guess, starts=6)
+            except EquilibriumError:
+                continue
+            return wanted
+        raise EquilibriumError(
+            f"Say which configuration of {self.model.name!r} to hold, for example --want {free[0]}={where[free[0]]:g}; "
+            f"its suggested start is none that {', '.join(map(str, self.model.inputs))} can hold."
+        )
+
+    def _without(self) -> Linearization | None:
+        if self.lin.named is None or not self.lin.named.dependent or self.lin.dropped:
+            return None
+        return linearize(self.rest, dependent=self.lin.named.dependent, multiplier_terms=False)
+
+    def _box(self) -> dict[str, float]:
+        coordinates = [s for s in self.lin.states if s in self.rest.positions and not s.startswith("i_")]
+        return {s: 4 * abs(self._pushes().get(s, 0.05)) for s in coordinates[:2]}
+
+    def _pushes(self) -> dict[str, float]:
+        if self.push:
+            return self.push
+        coordinates = [s for s in self.lin.states if s in {q.label for q in self.model.coordinates}]
+        sizes = {s: max(abs(self.rest[s]), 0.2) for s in coordinates}
+        return {s: 0.05 * sizes[s] * (-1) ** k for k, s in enumerate(coordinates)}
+
+    def _simulate(self) -> None:
+        slowest = float(np.min(-self.feedback.roots.real))
+        end = self.until if self.until is not None else float(f"{10 / max(slowest, 1e-3):.2g}")
+        state = self.feedback.start(self._pushes())
+        system = self.feedback.system
+        outputs = {f"law of {w.label}": law for w, law in self.feedback.laws.items()}
+        fastest = float(np.max(np.abs(self.feedback.roots)))
+        stiff = {"method": "cvodes", "rtol": 1e-10, "atol": 1e-12} if fastest * end > 5e3 else {}
+        self.motion = simulate(system, state, end, outputs=outputs, **stiff)
+        if not self.motion.outcome.ok:
+            raise IntegrationError(f"The closed loop could not be run to its end: {self.motion.summary()}")
+        self.gap = {s: float(self.motion[s].values[-1]) - self.lin.tangent.value(s) for s in self.lin.states}
+        self.residual = max((abs(e) for e in system.residual(self.motion.at(end)).values()), default=0.0)
+
+    @property
+    def came_back(self) -> bool:
+        """Whether the run ended nearer to the equilibrium than it began, by a factor of a hundred."""
+        began = max(abs(e) for e in self._pushes().values())
+        return max(abs(e) for e in self.gap.values()) <= max(0.01 * began, 1e-9)
+
+    def _data(self) -> dict[str, Any]:
+        def roots(values: np.ndarray) -> list[list[float]]:
+            return [[float(e.real), float(e.imag)] for e in values]
+
+        rest, proof = self.rest, self.proof
+        data: dict[str, Any] = {
+            "model": self.model.name,
+            "equilibrium": {
+                "positions": rest.positions,
+                "rates": rest.rates,
+                "inputs": dict(rest.inputs),
+                "multipliers": dict(rest.multipliers),
+                "residual": rest.residual,
+                "branches": len(rest.branches),
+            },
+            "states": list(self.lin.states),
+            "inputs": list(self.feedback.lin.inputs),
+            "A": self.lin.A.tolist(),
+            "B": self.lin.B.tolist(),
+            "open": {
+                "verdict": self.open.verdict.name,
+                "sentence": self.open.sentence,
+                "roots": roots(self.open.roots),
+                "without multiplier terms": None if self.without is None else roots(self.without.eigenvalues),
+            },
+            "controllability": {
+                "rank": self.reach.rank,
+                "of": self.reach.size,
+                "margin": self.reach.margin,
+                "least controls": self.least.number,
+                "smallest actuators": [list(e) for e in self.subsets],
+            },
+            "K": self.feedback.K.tolist(),
+            "closed": {
+                "verdict": proof.verdict.name,
+                "sentence": proof.sentence,
+                "roots": roots(proof.roots),
+                "zero roots": {
+                    "constraints": proof.constraint_zeros,
+                    "momenta": list(proof.momentum_zeros),
+                    "families": proof.family_zeros,
+                    "found": proof.zeros_found,
+                },
+                "margin": proof.margin,
+                "distance": proof.distance,
+            },
+            "run": {
+                "until": float(self.motion.times[-1]),
+                "pushed": self._pushes(),
+                "left": self.gap,
+                "constraint residual": self.residual,
+                "came back": self.came_back,
+            },
+            "ok": bool(proof.asymptotic and self.came_back),
+        }
+        if self.region is not None:
+            data["region"] = {"runs": int(self.region.converged.size), "came back": int(self.region.converged.sum()),
+                              "level": self.region.level}  # fmt: skip
+        return data
+
+    def show(self, table: Callable[[str, list[str], list[list[str]]], None]) -> None:
+        """Print what was found."""
+
+        def root(e: complex) -> str:
+            return f"{e.real:.6g}" + (f"{e.imag:+.6g}i" if e.imag else "")
+
+        print(self.rest, "\n")
+        print("without control: " + self.open.sentence)
+        if self.open.forces is not None:
+            print("  " + self.open.forces.remark)
+        print(f"{self.reach}; {self.least}")
+        if self.subsets and len(self.subsets[0]) < len(self.lin.inputs):
+            print("enough alone: " + " or ".join("+".join(s) for s in self.subsets))
+        print(self.feedback, "\n")
+        columns = {"open loop": self.open.roots, "closed loop": self.proof.roots}
+        if self.without is not None:
+            columns["open loop if C^B were left out"] = self.without.eigenvalues
+        rows = max(len(e) for e in columns.values())
+        body = [[root(e[k]) if k < len(e) else "" for e in columns.values()] for k in range(rows)]
+        table("roots", list(columns), body)
+        print("\n" + repr(self.proof), "\n")
+        print(
+            f"nonlinear run of {self.motion.times[-1]:g} s from "
+            + ", ".join(f"{s}{v:+.4g}" for s, v in self._pushes().items())
+            + f": {'came back' if self.came_back else 'DID NOT COME BACK'}, left "
+            + f"{max(abs(e) for e in self.gap.values()):.2e}, constraints {self.residual:.1e}"
+        )
+        if self.region is not None:
+            print(self.region)
+
+    def write(self, folder: Path) -> list[Path]:
+        """Pictures and numbers into a folder."""
+        from matplotlib.figure import Figure
+
+        files = [folder / "stabilize.json"]
+        files[0].write_text(json.dumps(self._data(), indent=1) + "\n")
+        figure = Figure(figsize=(6.4, 4.6), layout="constrained")
+        axis = figure.subplots()
+        sets = [("open loop", self.open.roots, "x", "#c8553d"), ("closed loop", self.proof.roots, "o", "#2a7f62")]
+        if self.without is not None:
+            sets.append(("open loop without $C^B$", self.without.eigenvalues, "+", "#888888"))
+        for label, values, marker, color in sets:
+            face = {"facecolors": "none"} if marker == "o" else {}
+            tint = {"edgecolors": color} if marker == "o" else {"color": color}
+            axis.scatter(values.real, values.imag, marker=marker, s=52, label=label, **face, **tint)
+        every = np.concatenate([e[1] for e in sets])
+        stiff = float(np.max(np.abs(every)) / max(float(np.median(np.abs(every))), 1e-9)) > 30
+        if stiff:
+            edge = float(np.median(np.abs(every)))
+            axis.set_xscale("symlog", linthresh=edge)
+            axis.set_yscale("symlog", linthresh=edge)
+        axis.axvline(0, color="black", linewidth=0.8)
+        axis.set(xlabel="real part [1/s]", ylabel="imaginary part [1/s]", title=f"roots of {self.model.name}")
+        axis.legend(frameon=False)
+        files += _save(figure, folder, "roots")
+        coordinates = [s for s in self.lin.states if s in self.rest.positions]
+        figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+        upper, lower = figure.subplots(2, 1, sharex=True)
+        for s in coordinates:
+            upper.plot(self.motion.times, self.motion[s].values - self.rest[s], label=s)
+        upper.axhline(0, color="black", linewidth=0.6)
+        upper.set(ylabel="deviation", title=f"closed loop of {self.model.name}")
+        upper.legend(frameon=False, ncols=3)
+        for w in self.feedback.lin.inputs:
+            lower.plot(self.motion.times, self.motion.columns[f"law of {w}"], label=w)
+        lower.set(xlabel="time [s]", ylabel="inputs")
+        lower.legend(frameon=False, ncols=3)
+        files += _save(figure, folder, "closed_loop")
+        if self.region is not None and len(self.region.names) > 1:
+            files += _save(self.region.plot(), folder, "region")
+        return files
+
+
+def _save(figure: Any, folder: Path, name: str) -> list[Path]:
+    files = [folder / f"{name}.png", folder / f"{name}.svg"]
+    for path in files:
+        figure.savefig(path, dpi=160)
+    return files

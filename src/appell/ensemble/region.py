@@ -1,0 +1,271 @@
+"""The region of attraction of a closed loop: which starts come back, and how far a Lyapunov function vouches for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from appell.code.state import number, unknown
+from appell.control.feedback import Feedback
+from appell.ensemble.sweep import sweep
+from appell.errors import AppellError, ControlError, ModelError
+from appell.model.symbols import key
+from appell.motion.progress import Progress
+from appell.motion.run import simulate
+
+HOME = 1e-3  # of the box, within which a run counts as come back
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    r"""What was found about the region of attraction.
+
+    Attributes:
+        feedback: The closed loop.
+        names: The states whose starts were varied.
+        starts: Deviations from the equilibrium, a row for each run.
+        converged: Which runs came back.
+        reasons: How the others ended, counted.
+        level: Largest c with $\dot V < 0$ on $0 < V = \eta'S\eta \le c$ at all sampled places, on the constraints.
+        samples: How many places that estimate rests on.
+        until: Length of the runs.
+    """
+
+    feedback: Feedback
+    names: tuple[str, ...]
+    starts: np.ndarray
+    converged: np.ndarray
+    reasons: Mapping[str, int]
+    level: float
+    samples: int
+    until: float
+
+    @property
+    def share(self) -> float:
+        """Which share of the runs came back."""
+        return float(np.mean(self.converged)) if self.converged.size else float("nan")
+
+    def vouched(self, deviations: np.ndarray) -> np.ndarray:
+        """Whether starts lie in the level set of the Lyapunov function.
+
+        Args:
+            deviations: Of the varied states, a row for each start; the others are at rest.
+        """
+        columns = [self.feedback.lin.states.index(s) for s in self.names]
+        S = self.feedback.S[np.ix_(columns, columns)]
+        return np.einsum("ij,jk,ik->i", deviations, S, deviations) <= self.level
+
+    def __repr__(self) -> str:
+        ended = ", ".join(f"{count} {reason}" for reason, count in self.reasons.items())
+        return (
+            f"region of attraction: {int(np.sum(self.converged))} of {self.converged.size} starts in "
+            f"{', '.join(self.names)} came back within {self.until:g} s ({ended})\n"
+            f"  V = eta'S eta decreases up to V = {self.level:.6g} at all {self.samples} sampled places"
+        )
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw the starts over the first two varied states: those that came back, and the level set.
+
+        Args:
+            path: Where to write the picture; not written if left out.
+
+        Returns:
+            The Matplotlib figure.
+        """
+        from matplotlib.figure import Figure
+
+        if len(self.names) < 2:
+            raise ModelError("The picture needs two varied states.")
+        figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+        axis = figure.subplots()
+        x, y = self.starts[:, 0], self.starts[:, 1]
+        good = self.converged
+        axis.scatter(x[good], y[good], s=9, color="#2a7f62", label="comes back", linewidths=0)
+        axis.scatter(x[~good], y[~good], s=9, color="#c8553d", label="does not", linewidths=0)
+        columns = [self.feedback.lin.states.index(s) for s in self.names[:2]]
+        S = self.feedback.S[np.ix_(columns, columns)]
+        if self.level > 0:
+            turn = np.linspace(0, 2 * np.pi, 241)
+            ring = np.linalg.solve(np.linalg.cholesky(S).T, np.array([np.cos(turn), np.sin(turn)]))
+            axis.plot(*(np.sqrt(self.level) * ring), color="black", linewidth=1.4, label="vouched for by V = η'Sη")
+        axis.set(xlabel=f"deviation of {self.names[0]}", ylabel=f"deviation of {self.names[1]}")
+        axis.set_xlim(np.min(x) * 1.05, np.max(x) * 1.05)
+        axis.set_ylim(np.min(y) * 1.05, np.max(y) * 1.05)
+        figure.legend(loc="outside upper center", ncols=3, frameon=False)
+        if path is not None:
+            figure.savefig(path, dpi=160)
+        return figure
+
+
+def region_of_attraction(
+    feedback: Feedback,
+    box: Mapping[Any, float],
+    *,
+    runs: int = 1000,
+    grid: bool = False,
+    until: float | None = None,
+    samples: int = 2000,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Region:
+    r"""Simulate the nonlinear closed loop from many starts, and find how far $V = \eta'S\eta$ decreases.
+
+    The runs are made side by side as machine code. A run has come back if at its end every state is within a thousandth
+    of the box, or has shrunk as the slowest root lets it. The level set is an estimate: it is checked at samples of
+    directions and radii, not proved between them.
+
+    Args:
+        feedback: The closed loop, saturated or not.
+        box: For each state to vary the largest deviation from the equilibrium.
+        runs: How many starts.
+        grid: Whether the starts are an even grid instead of random.
+        until: Length of the runs; what the slowest root needs to shrink by 10^5 if left out.
+        samples: How many directions the Lyapunov function is tried in.
+        seed: Seed of the random numbers.
+        progress: Whether to show a bar; on terminals by default.
+
+    Returns:
+        The region.
+    """
+    lin = feedback.lin
+    names = tuple(key(s) for s in box)
+    sizes = np.array([number(key(s), v) for s, v in box.items()])
+    for s in names:
+        if s not in lin.states:
+            raise ModelError(unknown(s, lin.states, "state of the linearisation"))
+    if not names or np.any(sizes <= 0):
+        raise ModelError(f"box= needs at least one state with a positive deviation, got {dict(box)}.")
+    slowest = float(np.min(-feedback.roots.real))
+    if slowest <= 0:
+        raise ControlError(
+            "The closed loop is not asymptotically stable in the first approximation: nothing to attract."
+        )
+    end = float(until) if until is not None else 12.0 / slowest
+    rng = np.random.default_rng(seed)
+    if grid:
+        side = max(2, round(runs ** (1 / len(names))))
+        lines = [np.linspace(-size, size, side) for size in sizes]
+        starts = np.stack([e.ravel() for e in np.meshgrid(*lines, indexing="ij")], axis=1)
+    else:
+        starts = rng.uniform(-sizes, sizes, (runs, len(names)))
+    states, members, reasons = [], [], {}
+    with Progress(0, len(starts), progress, "assembling") as bar:
+        for k, deviation in enumerate(starts):
+            bar(k)
+            try:
+                states.append(feedback.start(dict(zip(names, deviation, strict=True))))
+                members.append(k)
+            except AppellError:
+                reasons["cannot be assembled"] = reasons.get("cannot be assembled", 0) + 1
+    converged = np.zeros(len(starts), dtype=bool)
+    if members:
+        last, ended = _ends(feedback, states, end, progress)
+        gaps = np.abs(last - [lin.tangent.value(s) for s in lin.states])
+        scale = np.array([dict(zip(names, sizes, strict=True)).get(s, 0.0) for s in lin.states])
+        scale = np.where(scale > 0, scale, np.max(sizes))
+        converged[members] = np.all(gaps <= HOME * scale, axis=1)
+        for outcome, count in ended.items():
+            if outcome != "DONE":
+                reasons[outcome] = count
+    reasons = {"came back": int(np.sum(converged)), **reasons}
+    away = len(starts) - sum(reasons.values())
+    if away:
+        reasons["did not"] = away
+    level, tried = lyapunov_level(feedback, samples, rng)
+    return Region(feedback, names, starts, converged, reasons, level, tried, end)
+
+
+def _ends(
+    feedback: Feedback, states: list[Any], end: float, progress: bool | None
+) -> tuple[np.ndarray, Mapping[str, int]]:
+    """The last states of runs, and how they ended."""
+    names = feedback.lin.states
+    if not feedback.limits:
+        study = sweep(feedback.system, {"start": states}, until=end, points=2, rtol=1e-8, atol=1e-10, progress=progress)
+        return np.stack([np.asarray(study[s])[:, -1] for s in names], axis=1), study.outcomes
+    last, ended = np.full((len(states), len(names)), np.nan), {}  # saturation is located, run by run
+    with Progress(0, len(states), progress, "simulating") as bar:
+        for k, state in enumerate(states):
+            bar(k)
+            motion = simulate(
+                feedback.system, state, end, method="dop853", rtol=1e-8, atol=1e-10, points=2, progress=False
+            )
+            ended[motion.outcome.name] = ended.get(motion.outcome.name, 0) + 1
+            if motion.outcome.ok:
+                last[k] = [motion.columns[s][-1] for s in names]
+    return last, ended
+
+
+def lyapunov_level(feedback: Feedback, samples: int, rng: np.random.Generator) -> tuple[float, int]:
+    """The largest sampled level of V = eta'S eta below which V' < 0 along the nonlinear closed loop, on F = 0.
+
+    Args:
+        feedback: The closed loop.
+        samples: How many directions.
+        rng: Random numbers.
+    """
+    lin, system = feedback.lin, feedback.system
+    root = np.linalg.cholesky(feedback.S + 1e-14 * np.linalg.norm(feedback.S) * np.eye(len(lin.states)))
+    directions = rng.normal(size=(samples, len(lin.states)))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    rays = np.linalg.solve(root.T, directions.T)  # V = radius^2 along each
+    names = [s.label for s in system.equations.states]
+    rest = system.to_x(lin.at.state)
+    rows = [names.index(s) for s in lin.states]
+    places = _OnConstraints(feedback, names)
+    tried = 0
+
+    def decreases(radius: float) -> bool:
+        x, on = places(rest, rays * radius)
+        rate = system.rhs(0.0, x)[rows]
+        growth = np.einsum("ib,ij,jb->b", x[rows] - rest[rows][:, None], feedback.S, rate)
+        return bool(np.all(on & np.isfinite(growth) & (growth < 0)))
+
+    low = smallest = high = 1e-3 * float(np.sqrt(np.min(np.linalg.eigvalsh(feedback.S))))
+    while high < 1e6 * smallest:  # outwards, until somewhere V no longer decreases
+        tried += samples
+        if not decreases(high):
+            break
+        low, high = high, 1.15 * high
+    for _ in range(12):  # the place between
+        tried += samples
+        middle = (low + high) / 2
+        low, high = (middle, high) if decreases(middle) else (low, middle)
+    return (float(low**2) if low > smallest else 0.0), tried
+
+
+class _OnConstraints:
+    """States x = (q, u, z) with given deviations of the independent ones, dependent positions by Newton's method."""
+
+    def __init__(self, feedback: Feedback, names: list[str]) -> None:
+        self.lin, self.names = feedback.lin, names
+        self.mechanics, self.p = feedback.system.equations.mechanics, feedback.system.p
+        labels = [s.label for s in self.mechanics.model.coordinates]
+        self.n = len(labels)
+        self.free = [i for i, s in enumerate(labels) if s not in self.lin.states and s not in self.lin.dropped]
+
+    def __call__(self, rest: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """x, a column for each deviation, and which of them lie on the constraints."""
+        count = deviations.shape[1]
+        x = np.repeat(rest[:, None], count, axis=1)
+        for row, s in enumerate(self.lin.states):
+            x[self.names.index(s)] += deviations[row]
+        good = np.ones(count, dtype=bool)
+        if not self.mechanics.position_rows:
+            return x, good
+        function = self.mechanics.functions["position"].map(count)
+        m = len(self.mechanics.position_rows)
+        for _ in range(12):
+            found = function(np.zeros((1, count)), x[: self.n], np.repeat(self.p[:, None], count, 1))
+            c, J = (np.array(e) for e in found)
+            good = np.max(np.abs(c), axis=0) < 1e-10
+            if np.all(good) or not self.free:
+                break
+            slopes = J.reshape(m, count, self.n).transpose(1, 0, 2)[:, :, self.free]
+            step = np.einsum("bij,bj->bi", np.linalg.pinv(slopes), c.T)
+            x[self.free] -= np.clip(step, -0.5, 0.5).T
+        return x, good

@@ -1,0 +1,56 @@
+"""Regions of attraction: runs that come back, and the level set that vouches for them."""
+
+import numpy as np
+import pytest
+
+import appell as ap
+from appell.errors import ModelError
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    """A pendulum held upright, in redundant coordinates, with a torque that is too weak to swing it up."""
+    x, y = ap.coordinates("x y")
+    f = ap.inputs("f")
+    ground = ap.Frame("ground")
+    place = ground.point(x, y)
+    model = ap.Model(
+        ground, (x, y), [ap.Particle("bob", 1, place)], [ap.Gravity(-9.81 * ground.y), ap.Force(f * ground.x, place)],
+        [ap.Holonomic(x**2 + y**2 - 1, "rod")], start={x: 0.0, y: 1.0},
+    )  # fmt: skip
+    rest = next(e for e in ap.equilibrium(model, {"x": 0.0}).branches if e["y"] > 0)
+    return ap.control.lqr(ap.linearize(rest, dependent=["y"]), [10, 1], 0.1)
+
+
+def test_level_set_and_runs_agree(pendulum):
+    region = ap.ensemble.region_of_attraction(
+        pendulum, {"x": 0.6, "x.rate": 2.0}, runs=120, samples=400, progress=False
+    )
+    assert region.level > 0
+    assert region.vouched(region.starts).sum() > 5
+    assert np.all(region.converged[region.vouched(region.starts)])
+
+
+def test_a_weak_motor_attracts_less(pendulum):
+    box = {"x": 0.8, "x.rate": 3.0}
+    strong = ap.ensemble.region_of_attraction(pendulum, box, runs=100, grid=True, samples=300, progress=False)
+    weak = ap.ensemble.region_of_attraction(
+        pendulum.saturated({"f": 3.0}), box, runs=100, grid=True, samples=300, progress=False
+    )
+    assert strong.starts.shape == (100, 2)
+    assert weak.converged.sum() < strong.converged.sum()
+    assert weak.level < strong.level
+    assert np.all(weak.converged[weak.vouched(weak.starts)])
+
+
+def test_the_picture_is_drawn(pendulum, tmp_path):
+    region = ap.ensemble.region_of_attraction(pendulum, {"x": 0.3, "x.rate": 1.0}, runs=16, samples=50, progress=False)
+    region.plot(tmp_path / "region.png")
+    assert (tmp_path / "region.png").stat().st_size > 5000
+    assert "16 starts" in repr(region)
+
+
+def test_bad_boxes_are_refused(pendulum):
+    for box, message in (({"y": 0.1}, "no state"), ({"x": -1.0}, "positive"), ({}, "at least one")):
+        with pytest.raises(ModelError, match=message):
+            ap.ensemble.region_of_attraction(pendulum, box, runs=2)
