@@ -2,6 +2,7 @@
 
 from appell.model.task import curvature, direction, distance, follow, path_speed, profile, surface
 from appell.planning.feasibility import Finding, Limits, Regularity
+from appell.planning.optimal import Obstacle, Optimum, optimise
 from appell.planning.pace import paced
 from appell.planning.planner import Plan, plan
 from appell.planning.programme import Programme, orders
@@ -10,6 +11,8 @@ from appell.planning.projection import projected
 __all__ = [
     "Finding",
     "Limits",
+    "Obstacle",
+    "Optimum",
     "Plan",
     "Programme",
     "Regularity",
@@ -17,6 +20,7 @@ __all__ = [
     "direction",
     "distance",
     "follow",
+    "optimise",
     "orders",
     "paced",
     "path_speed",

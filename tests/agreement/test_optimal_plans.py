@@ -1,0 +1,90 @@
+"""The freedom that a programme leaves, put to use: least effort, least jerk, obstacles."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.planning import Limits, Obstacle, follow, optimise
+
+L = (0.5, 0.4, 0.3)
+
+
+def arm():
+    q = ap.coordinates("q1 q2 q3", "rad")
+    ground = ap.Frame("ground")
+    frames, joint, bodies = [ground], ground.point(0, 0), []
+    for i, (angle, length, mass) in enumerate(zip(q, L, (2, 1.5, 1), strict=True)):
+        frames.append(frames[-1].rotate("z", angle))
+        link = frames[-1].vector(length, 0)
+        inertia = (0, 0, mass * length**2 / 12)
+        bodies.append(ap.RigidBody(f"link {i + 1}", mass, joint + link / 2, frames[-1], inertia))
+        joint = joint + link
+    way = (1 - sp.cos(sp.pi * ap.t / 2)) / 2
+    line = follow(joint, ground.point(0.7 - 0.3 * way, 0.3 + 0.2 * way), "xy", "line")
+    elbow = frames[1].point(L[0], 0) + frames[2].vector(L[1], 0)
+    return ap.Model(ground, q, bodies, [], [line], start=dict(zip(q, (-0.2, 0.9, 0.9), strict=True)), until=2.0), elbow
+
+
+def effort(plan):
+    return np.trapezoid(np.sum(plan.torques["torque"].values ** 2, axis=1), plan.times)
+
+
+def elbow_gap(plan, centre):
+    rows = plan.motion.states(plan.times)
+    one, two = rows[:, 0], rows[:, 0] + rows[:, 1]
+    x, y = L[0] * np.cos(one) + L[1] * np.cos(two), L[0] * np.sin(one) + L[1] * np.sin(two)
+    return np.min(np.hypot(x - centre[0], y - centre[1]))
+
+
+@pytest.fixture(scope="module")
+def least():
+    return optimise(arm()[0])
+
+
+def test_least_effort_is_less_than_without_drives(least):
+    free = ap.plan(arm()[0])
+    assert least.cost == pytest.approx(effort(least.plan))
+    assert least.cost < 0.9 * effort(free)
+    assert least.plan.feasible
+    residual = least.plan.motion.system.residual(least.plan.motion.at(1.3))
+    assert max(abs(e) for e in residual.values()) < 1e-12
+
+
+def test_no_neighbour_needs_less_effort(least):
+    """The optimum is stationary: other polynomials of the same degree cost more."""
+    model = arm()[0]
+    (name,) = least.free
+    q = {c.label: c for c in model.coordinates}[name]
+    start = least.plan.start.to_dict()
+    for bump in (0.3 * sp.sin(ap.t), -0.3 * sp.sin(ap.t), 0.3 * (ap.t - 1), -0.3 * (ap.t - 1)):
+        row = ap.Programmed(q.rate.rate - least.free[name] - bump, "other")
+        assert effort(ap.plan(model.add(row), start=start)) > least.cost
+
+
+def test_least_jerk_has_less_jerk(least):
+    smooth = optimise(arm()[0], "jerk")
+    a = [np.array([o.plan.motion.system.accelerations(o.plan.motion.at(s)) for s in np.linspace(0, 2, 201)])
+         for o in (least, smooth)]  # fmt: skip
+    jerk = [np.sum(np.diff(rows, axis=0) ** 2) for rows in a]
+    assert jerk[1] < jerk[0]
+
+
+def test_the_elbow_keeps_away_and_ends_at_rest(least):
+    model, elbow = arm()
+    centre = (0.3, -0.05)
+    radius = elbow_gap(least.plan, centre) + 0.03
+    (name,) = least.free
+    found = optimise(model, obstacles=[Obstacle(elbow, model.ground.point(*centre), radius)], end={name + ".rate": 0.0})
+    assert elbow_gap(found.plan, centre) > radius - 1e-4
+    assert found.plan.motion.at(2.0)[name + ".rate"] == pytest.approx(0, abs=1e-9)
+    assert found.cost > least.cost
+
+
+def test_what_cannot_be_is_said():
+    with pytest.raises(ap.AppellError, match="goal= is 'effort' or 'jerk'"):
+        optimise(arm()[0], "time")
+    with pytest.raises(ap.AppellError, match="No motion of 'model' was found"):
+        optimise(arm()[0], limits=Limits(speed={"q1": 1e-3}))
+    with pytest.raises(ap.AppellError, match="leave nothing free"):
+        optimise(ap.library.filling_delta())
