@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from appell.formulation.lyapunov_elimination import LyapunovElimination as LyapunovElimination
     from appell.formulation.multipliers import Multipliers as Multipliers
     from appell.formulation.quasi_accelerations import QuasiAccelerations as QuasiAccelerations
+    from appell.formulation.recursive import Recursive as Recursive
     from appell.formulation.relative_motion import RelativeMotion as RelativeMotion
     from appell.formulation.shulgin import Shulgin as Shulgin
     from appell.formulation.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
@@ -110,6 +111,7 @@ _HOME = {
     "formulation.gpme": "GPME",
     "formulation.higher_order": "HigherOrder",
     "formulation.lyapunov_elimination": "LyapunovElimination",
+    "formulation.recursive": "Recursive",
     "formulation.multipliers": "Multipliers",
     "formulation.quasi_accelerations": "QuasiAccelerations",
     "formulation.relative_motion": "RelativeMotion",

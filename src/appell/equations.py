@@ -5,7 +5,7 @@ State x = (q, u, z); q' = K(q, u, t), the unknown accelerations y from A y = b, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -34,25 +34,46 @@ class Equations:
         formulation: The principle they come from.
         mechanics: The model on the graph.
         chart: The speeds.
-        A: Matrix of the unknowns, on the graph.
-        b: Right-hand side.
+        matrix: A, on the graph; left open by a formulation that solves for the unknowns by itself.
+        right: b.
         unknowns: Letters of the unknowns y.
         y: The unknowns on the graph.
         udot: Rates of the speeds in terms of y.
         definite: Whether A is symmetric and positive definite.
         closed: Inputs replaced by formulas.
+        solution: The unknowns themselves, where the formulation solves for them.
+        matrices: What makes A and b in that case, if somebody asks.
     """
 
     formulation: AbstractFormulation
     mechanics: Mechanics
     chart: Chart
-    A: ca.SX
-    b: ca.SX
+    matrix: ca.SX | None
+    right: ca.SX | None
     unknowns: tuple[Letter, ...]
     y: ca.SX
     udot: ca.SX
     definite: bool
     closed: Mapping[Input, sp.Expr]
+    solution: ca.SX | None = None
+    matrices: Callable[[], tuple[ca.SX, ca.SX]] | None = None
+
+    @cached_property
+    def _linear(self) -> tuple[ca.SX, ca.SX]:
+        if self.matrix is not None and self.right is not None:
+            return self.matrix, self.right
+        assert self.matrices is not None
+        return self.matrices()
+
+    @property
+    def A(self) -> ca.SX:
+        """Matrix of the unknowns, on the graph."""
+        return self._linear[0]
+
+    @property
+    def b(self) -> ca.SX:
+        """Right-hand side of A y = b."""
+        return self._linear[1]
 
     @property
     def model(self) -> Model:
@@ -154,6 +175,8 @@ class Equations:
     @cached_property
     def acceleration(self) -> ca.SX:
         """y as a straight-line graph, nothing inverted."""
+        if self.solution is not None:
+            return self.with_laws(self.solution)
         A, b = self.with_laws(self.A), self.with_laws(self.b)
         return solve_spd(A, b) if self.definite else solve(A, b)
 

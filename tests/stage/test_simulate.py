@@ -94,7 +94,7 @@ def test_the_automatic_choice_is_recorded_with_its_reason(driven):
 
 
 def test_large_systems_go_to_dop853():
-    system = ap.compile(ap.derive(ap.library.pendulum_chain(14))).bind()
+    system = ap.compile(ap.derive(ap.library.pendulum_chain(24))).bind()
     motion = ap.simulate(system, until=0.05, points=2)
     assert motion.info["method"] == "dop853"
     assert motion.info["reason"].startswith("large: ")

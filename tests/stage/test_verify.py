@@ -1,5 +1,7 @@
 """Verify: every pair of formulations, at states on the constraints; and it notices when one of them is wrong."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -49,7 +51,7 @@ def test_a_wrong_formulation_is_found_out(monkeypatch):
     def without_theta(self, mechanics, split):
         equations = original(self, mechanics, split)
         extra = 0.01 * ca.sin(mechanics.variables.q[0]) * ca.SX.ones(equations.b.shape)
-        return ap.Equations(**{**vars(equations), "b": equations.b + extra})
+        return replace(equations, right=equations.b + extra)
 
     monkeypatch.setattr(ap.Voronets, "derive", without_theta)
     found = ap.verify(ap.library.snakeboard(), states=3)

@@ -21,7 +21,8 @@ NAMES = """
     Equilibrium Linearization equilibrium linearize stability
     AppellError Damper Equations Event Force Frame Generalized GibbsAppell Gravity Holonomic Model Motion Multipliers
     GPME ComputationalGPME Plan Programmed plan planning
-    Nonholonomic Outcome Particle Potential Prescribed RigidBody Rolling Spring State System Torque UdwadiaKalaba
+    Nonholonomic Outcome Particle Potential Prescribed Recursive RigidBody Rolling Spring State System Torque
+    UdwadiaKalaba
     Vector Verification Voronets compile coordinates derive inputs library load parameters simulate speeds states
     sweep t track verify
     Chain Joint shapes animate draw report view

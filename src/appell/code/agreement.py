@@ -7,7 +7,7 @@ import numpy as np
 
 from appell.code.machine import Machine
 from appell.equations import Equations
-from appell.errors import AppellError
+from appell.errors import AppellError, FormulationError
 from appell.formulation import FORMULATIONS
 from appell.formulation.abstract import AbstractFormulation, kinds
 from appell.kinematics.chart import Split
@@ -28,9 +28,13 @@ class Rivals:
         self._codes: dict[str, tuple[Equations, Machine, ca.Function]] = {}
         got = kinds(mechanics)
         for formulation in FORMULATIONS:
-            if got <= formulation.accepts:
+            if not got <= formulation.accepts:
+                continue
+            try:
                 equations = formulation().derive(mechanics, split)
-                self._add(formulation.name, equations)
+            except FormulationError:
+                continue  # it refuses the model for another reason than the kind of its constraints
+            self._add(formulation.name, equations)
         if also is not None and (also.formulation.name not in self._codes or _chosen(also.formulation)):
             speeds = ", ".join(map(str, also.speeds))
             self._add(f"{also.formulation.name} ({speeds})", also)
@@ -59,14 +63,12 @@ class Rivals:
         for name, (equations, machine, speeds) in self._codes.items():
             u = np.array(speeds(t, q, v, z, p)).ravel()
             value = machine.flat(t, np.concatenate([q, u, z]), w, p)
-            if equations.formulation.inertial and not self._free_system_regular(t, q, v, z, w, p):
-                continue
+            if self.mechanics.model.rows and equations.formulation.inertial:
+                M, _, J, _ = (np.array(e) for e in self.mechanics.functions["multiplier"](t, q, v, z, w, p))
+                if not np.linalg.cond(equations.formulation.inertia(self.mechanics, M, J)) < 1e12:
+                    continue
             found[name] = value
         return found
-
-    def _free_system_regular(self, *state: object) -> bool:
-        M = np.array(self.mechanics.functions["multiplier"](*state)[0])
-        return bool(np.linalg.cond(M) < 1e12)
 
 
 def _chosen(formulation: AbstractFormulation) -> bool:

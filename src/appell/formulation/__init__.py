@@ -8,12 +8,14 @@ from appell.formulation.gibbs_appell import GibbsAppell
 from appell.formulation.gpme import GPME
 from appell.formulation.lyapunov_elimination import LyapunovElimination
 from appell.formulation.multipliers import Multipliers
+from appell.formulation.recursive import Recursive
 from appell.formulation.shulgin import Shulgin
 from appell.formulation.udwadia_kalaba import UdwadiaKalaba
 from appell.formulation.voronets import Voronets
 
 FORMULATIONS: tuple[type[AbstractFormulation], ...] = (
     GibbsAppell,
+    Recursive,
     Voronets,
     Shulgin,
     GPME,

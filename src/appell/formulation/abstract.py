@@ -29,7 +29,7 @@ class AbstractFormulation(ABC):
         accepts: Kinds of constraint it is valid for: `holonomic`, `linear` and `nonlinear` (in the velocities),
             `acceleration` (on accelerations), `servo` (programmed, enforced by drives along some coordinates).
         multipliers: Whether multipliers are among its unknowns.
-        inertial: Whether the mass matrix of the free system must be regular.
+        inertial: Whether, under constraints, the mass matrix of the free system must be regular.
         reference: Where it comes from.
     """
 
@@ -56,8 +56,12 @@ class AbstractFormulation(ABC):
                 f"{mechanics.model.name!r} has {', '.join(refused)} ones: {', '.join(_named(mechanics, refused))}. "
                 f"Use {' or '.join(able) if able else 'another formulation'}."
             )
-        if self.inertial:
+        if self.inertial and mechanics.model.rows:
             self._check_inertia(mechanics)
+
+    def inertia(self, mechanics: Mechanics, M: np.ndarray, J: np.ndarray) -> np.ndarray:
+        """What must be regular, from the mass matrix and the rows at a state."""
+        return M
 
     def _check_inertia(self, mechanics: Mechanics) -> None:
         """Refuse a model in which some coordinates have no inertia of their own at a typical state."""
@@ -67,7 +71,8 @@ class AbstractFormulation(ABC):
         if state is None:
             return
         w = np.zeros(mechanics.variables.w.numel())
-        M = np.array(mechanics.functions["multiplier"](0.0, *state, w, p)[0])
+        M, _, J, _ = (np.array(e) for e in mechanics.functions["multiplier"](0.0, *state, w, p))
+        M = self.inertia(mechanics, M, J)
         if not np.all(np.isfinite(M)) or np.linalg.cond(M) <= 1e12:
             return
         from appell.formulation import FORMULATIONS
@@ -169,7 +174,8 @@ def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equa
 
     Args:
         model: The model.
-        formulation: The principle; `GibbsAppell()` if left out.
+        formulation: The principle. If left out, `Recursive()` for free trees of three coordinates or more and for
+            big ones with few constraints, where it takes fewer operations; `GibbsAppell()` for all others.
 
     Returns:
         Equations A y = b without multipliers (the oracles excepted).
@@ -179,12 +185,19 @@ def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equa
         >>> print(ap.derive(ap.library.rolling_disk()).summary().splitlines()[0][:41])
         rolling disk by Gibbs-Appell: 8 states, 3
     """
-    from appell.formulation.gibbs_appell import GibbsAppell
-
-    chosen = formulation if formulation is not None else GibbsAppell()
-    if not isinstance(chosen, AbstractFormulation):
-        raise FormulationError(f"Got {chosen!r} as a formulation; give one such as appell.GibbsAppell().")
+    if formulation is not None and not isinstance(formulation, AbstractFormulation):
+        raise FormulationError(f"Got {formulation!r} as a formulation; give one such as appell.GibbsAppell().")
     mechanics = Mechanics(model)
+    if formulation is None:
+        from appell.formulation.choice import automatic
+
+        return automatic(mechanics)
+    return derived(mechanics, formulation)
+
+
+def derived(mechanics: Mechanics, chosen: AbstractFormulation) -> Equations:
+    """The equations of a model on the graph, if the principle accepts it and something is left to move."""
+    model = mechanics.model
     chosen.check(mechanics)
     check_rank(mechanics)
     split = chosen.choose(mechanics)

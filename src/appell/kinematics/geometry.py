@@ -106,7 +106,8 @@ class Geometry:
             second = self.derivative(first)
             self._jets.update({e: (value[i], first[i], second[i]) for i, e in enumerate(moving)})
 
-    def _jet(self, formula: sp.Expr) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def jet(self, formula: sp.Expr) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """An angle or a component of a position, with its first and second time derivative."""
         if formula not in self._jets:
             self._take({formula: "the center or point"})
         return self._jets[formula]
@@ -128,7 +129,7 @@ class Geometry:
         else:
             assert rotation.axis is not None
             assert rotation.angle is not None
-            angle, rate, acceleration = self._jet(rotation.angle)
+            angle, rate, acceleration = self.jet(rotation.angle)
             k = ca.vertcat(*[self.lower(e) for e in rotation.axis])
             turn = ca.sparsify(_rodrigues(k, angle))
             relative, relative_rate = k * rate, k * acceleration
@@ -140,7 +141,7 @@ class Geometry:
         return self._frames[frame]
 
     def _part(self, frame: Frame, part: Triple, order: int) -> ca.SX:
-        jets = [self._jet(e) for e in part]
+        jets = [self.jet(e) for e in part]
         c = ca.vertcat(*[j[0] for j in jets])
         if order == 0:
             return c

@@ -5,7 +5,7 @@ Everything here is in q, v = q', z, w, p, t; the principles differ only in what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +19,7 @@ from appell.kinematics.forces import GeneralizedForce, generalized_force
 from appell.kinematics.gauss import conditions, least_constraint
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.variables import Variables
-from appell.model.model import Model
+from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Input
 
 
@@ -116,6 +116,12 @@ class Mechanics:
     def acceleration_rows(self) -> tuple[int, ...]:
         """Which rows constrain accelerations."""
         return tuple(i for i, row in enumerate(self.model.rows) if row.order == 2)
+
+    @cached_property
+    def norm_rows(self) -> tuple[int, ...]:
+        """Which rows are norms of quaternions: along them nothing has inertia."""
+        owners = [constraint for constraint in self.model.constraints for _ in constraint.rows]
+        return tuple(i for i, constraint in enumerate(owners) if isinstance(constraint, QuaternionNorm))
 
     @cached_property
     def e(self) -> ca.SX:
@@ -243,22 +249,15 @@ class Mechanics:
         return x.thaw(M), x.thaw(F)
 
     @cached_property
-    def functions(self) -> Mapping[str, ca.Function]:
-        """Compiled once, asked for by many: residuals, Jacobian, mass matrix, energies."""
+    def J_at_rest(self) -> ca.SX:
+        """J without inputs, for the choice of speeds."""
         x = self.variables
-        M, F = self.lagrange
-        J = ca.substitute(self.J, x.w, ca.SX.zeros(x.w.numel())) if self.curved else self.J  # for the choice of speeds
-        return {
-            name: ca.Function(name, arguments, [ca.densify(e) for e in results], {"cse": True})
-            for name, arguments, results in (
-                ("position", [x.t, x.q, x.p], [self.c, ca.jacobian(self.c, x.q)]),
-                ("velocity", [x.t, x.q, x.v, x.z, x.p], [self.e, ca.jacobian(self.e, x.v)]),
-                ("jacobian", [x.t, x.q, x.v, x.z, x.p], [J]),
-                ("acceleration", [x.t, x.q, x.v, self.a, x.z, x.p], [self.f]),
-                ("multiplier", x.arguments, [M, F, self.J, self.gamma, self.C]),
-                ("energy", x.arguments, [x.thaw(self.T), x.thaw(self.V)]),
-            )
-        }
+        return ca.substitute(self.J, x.w, ca.SX.zeros(x.w.numel())) if self.curved else self.J
+
+    @cached_property
+    def functions(self) -> Mapping[str, ca.Function]:
+        """Compiled when first asked for, asked for by many: residuals, Jacobian, mass matrix, energies."""
+        return _Functions(self)
 
     @cached_property
     def _lower_levels(self) -> tuple[list[tuple[str, ca.SX]], list[tuple[str, ca.SX]]]:
@@ -300,3 +299,24 @@ class Mechanics:
         """Numbers for all parameters: the suggested ones, or random ones about 1 where none is suggested."""
         model = self.model
         return np.array([model.values.get(s.label, rng.uniform(0.5, 1.5)) for s in model.parameters])
+
+
+class _Functions(dict[str, ca.Function]):
+    """The functions of a model's mechanics, each made when it is first asked for."""
+
+    def __init__(self, mechanics: Mechanics) -> None:
+        x = mechanics.variables
+        moving = [x.t, x.q, x.v, x.z, x.p]
+        self._recipes: dict[str, tuple[list[ca.SX], Callable[[], list[ca.SX]]]] = {
+            "position": ([x.t, x.q, x.p], lambda: [mechanics.c, ca.jacobian(mechanics.c, x.q)]),
+            "velocity": (moving, lambda: [mechanics.e, ca.jacobian(mechanics.e, x.v)]),
+            "jacobian": (moving, lambda: [mechanics.J_at_rest]),
+            "acceleration": ([x.t, x.q, x.v, mechanics.a, x.z, x.p], lambda: [mechanics.f]),
+            "multiplier": (x.arguments, lambda: [*mechanics.lagrange, mechanics.J, mechanics.gamma, mechanics.C]),
+            "energy": (x.arguments, lambda: [x.thaw(mechanics.T), x.thaw(mechanics.V)]),
+        }
+
+    def __missing__(self, name: str) -> ca.Function:
+        arguments, results = self._recipes[name]
+        self[name] = ca.Function(name, arguments, [ca.densify(e) for e in results()], {"cse": True})
+        return self[name]
