@@ -176,7 +176,7 @@ def rolling_cart() -> ap.Model:
     return ap.Model(ground, q, bodies, [ap.Gravity(-9.81 * ground.z)], [edge])
 
 
-@pytest.mark.parametrize("make", (quaternion_base, closed_loop, rolling_cart), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [quaternion_base, closed_loop, rolling_cart], ids=lambda make: make.__name__)
 def test_constraints_on_top(make: Callable[[], ap.Model]) -> None:
     found = ap.verify(make(), states=4)
     pairs = {pair: value for pair, value in found.pairs.items() if ap.Recursive.name in pair}
@@ -199,5 +199,5 @@ def test_operations_grow_linearly() -> None:
 
 
 def test_refuses_by_name() -> None:
-    with pytest.raises(FormulationError, match=r"q3 of 'four-bar linkage' moves none.*GibbsAppell"):
+    with pytest.raises(FormulationError, match=r"'four-bar linkage' it is singular: along q3 .*Use GibbsAppell"):
         ap.derive(ap.library.four_bar(), ap.Recursive())

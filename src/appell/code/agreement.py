@@ -10,12 +10,18 @@ from appell.equations import Equations
 from appell.errors import AppellError, FormulationError
 from appell.formulation import FORMULATIONS
 from appell.formulation.abstract import AbstractFormulation, kinds
+from appell.formulation.multipliers import Multipliers
+from appell.formulation.recursive import Recursive
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
+
+BIG = 24  # coordinates from which on dense elimination in the graph takes too long to be worth it
 
 
 class Rivals:
     """q'' by every formulation that accepts a model.
+
+    Of big models only recursive elimination, and Lagrange's equations with their matrices at numbers.
 
     Args:
         mechanics: The model on the graph.
@@ -24,11 +30,12 @@ class Rivals:
     """
 
     def __init__(self, mechanics: Mechanics, split: Split, also: Equations | None = None) -> None:
-        self.mechanics = mechanics
+        self.mechanics, self.rows = mechanics, list(split.rows)
+        self.big = len(mechanics.model.coordinates) > BIG
         self._codes: dict[str, tuple[Equations, Machine, ca.Function]] = {}
         got = kinds(mechanics)
         for formulation in FORMULATIONS:
-            if not got <= formulation.accepts:
+            if not got <= formulation.accepts or (self.big and formulation is not Recursive):
                 continue
             try:
                 equations = formulation().derive(mechanics, split)
@@ -50,7 +57,7 @@ class Rivals:
     @property
     def names(self) -> tuple[str, ...]:
         """The formulations compared."""
-        return tuple(self._codes)
+        return (*self._codes, *((Multipliers.name,) if self.big else ()))
 
     def accelerations(
         self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
@@ -68,7 +75,21 @@ class Rivals:
                 if not np.linalg.cond(equations.formulation.inertia(self.mechanics, M, J)) < 1e12:
                     continue
             found[name] = value
+        if self.big:
+            found[Multipliers.name] = self._by_multipliers(t, q, v, z, w, p)
         return found
+
+    def _by_multipliers(self, *state: object) -> np.ndarray:
+        M, F, J, gamma = (np.array(e) for e in self.mechanics.functions["multiplier"](*state))
+        J, gamma = J[self.rows], gamma[self.rows]
+        whole = np.block([[M, J.T], [J, np.zeros((J.shape[0], J.shape[0]))]])
+        return np.linalg.solve(whole, np.concatenate([F, gamma]))[: M.shape[0], 0]
+
+    def rounding(self, *state: object) -> float:
+        """What rounding alone may make of accelerations at a state; nothing to speak of unless the model is big."""
+        if not self.big:
+            return 0.0
+        return float(np.finfo(float).eps * np.linalg.cond(np.array(self.mechanics.functions["multiplier"](*state)[0])))
 
 
 def _chosen(formulation: AbstractFormulation) -> bool:

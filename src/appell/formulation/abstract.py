@@ -60,7 +60,13 @@ class AbstractFormulation(ABC):
             self._check_inertia(mechanics)
 
     def inertia(self, mechanics: Mechanics, M: np.ndarray, J: np.ndarray) -> np.ndarray:
-        """What must be regular, from the mass matrix and the rows at a state."""
+        """What must be regular at a state.
+
+        Args:
+            mechanics: The model on the graph.
+            M: The mass matrix of the free system there.
+            J: The constraint rows there.
+        """
         return M
 
     def _check_inertia(self, mechanics: Mechanics) -> None:

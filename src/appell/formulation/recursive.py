@@ -52,7 +52,13 @@ class Recursive(AbstractFormulation):
     inertial = True
 
     def inertia(self, mechanics: Mechanics, M: np.ndarray, J: np.ndarray) -> np.ndarray:
-        """The mass matrix, with something along the norms of quaternions."""
+        """The mass matrix, with something along the norms of quaternions.
+
+        Args:
+            mechanics: The model on the graph.
+            M: The mass matrix of the free system at a state.
+            J: The constraint rows there.
+        """
         norms = J[list(mechanics.norm_rows)]
         return M + norms.T @ norms
 
@@ -97,7 +103,7 @@ def _massless(mechanics: Mechanics, k: int) -> FormulationError:
 
 def _problem(mechanics: Mechanics, J: ca.SX) -> tuple[Form, list[Affine]]:
     """R as a form in the vectors of a tree; right-hand sides: the forces, and one for each constraint row."""
-    model, x = mechanics.model, mechanics.variables
+    model, _x = mechanics.model, mechanics.variables
     falling = [f for f in model.forces if isinstance(f, Gravity) and set(f.acceleration.parts) <= {model.ground}]
     acting = [f for f in model.forces if isinstance(f, Force | Torque)]
     frames, points = [model.ground], [body.center for body in model.bodies]

@@ -408,14 +408,23 @@ def _common(a: Frame, b: Frame) -> int:
 def rotation_between(a: Frame, b: Frame) -> sp.Matrix:
     """R with v_a = R v_b, along the shortest path of the tree."""
     depth = _common(a, b)
-    down, up = sp.eye(3), sp.eye(3)
-    for frame in b.path[depth:]:
-        assert frame.rotation is not None
-        down = down * frame.rotation.matrix
-    for frame in a.path[depth:]:
-        assert frame.rotation is not None
-        up = up * frame.rotation.matrix
-    return up.T * down
+    return _turn(a.path[depth:]).T * _turn(b.path[depth:])
+
+
+def _turn(frames: Iterable[Frame]) -> sp.Matrix:
+    """The product of rotations, one after the other; about one and the same axis angles just add up."""
+    runs: list[Rotation] = []
+    for frame in frames:
+        rotation = frame.rotation
+        assert rotation is not None
+        if runs and rotation.axis is not None and rotation.axis == runs[-1].axis:
+            runs[-1] = Rotation(rotation.axis, runs[-1].angle + rotation.angle)
+        else:
+            runs.append(rotation)
+    total = sp.eye(3)
+    for run in runs:
+        total = total * run.matrix
+    return total
 
 
 def angular_velocity(a: Frame, b: Frame) -> Vector:
