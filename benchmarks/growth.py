@@ -10,7 +10,7 @@ import appell as ap
 from benchmarks.models import GRAVITY, LENGTH, MASS, same
 from benchmarks.table import Counts
 
-FORMULATIONS = (ap.GibbsAppell, ap.Voronets, ap.Multipliers, ap.UdwadiaKalaba)
+FORMULATIONS = (ap.Recursive, ap.GibbsAppell, ap.Voronets, ap.Multipliers, ap.UdwadiaKalaba)
 
 
 def run(quick: bool) -> Counts:

@@ -129,6 +129,23 @@ def pinocchio_accelerations(chain: Chain) -> Callable[[np.ndarray], np.ndarray]:
     """Accelerations of all columns of states by the articulated-body algorithm, one call each."""
     import pinocchio as pin
 
+    model, data, torque = _pinocchio(chain)
+    n = chain.links
+
+    def accelerations(states: np.ndarray) -> np.ndarray:
+        columns = np.ascontiguousarray(states.T)
+        result = np.empty((columns.shape[0], n))
+        for k, x in enumerate(columns):
+            result[k] = pin.aba(model, data, x[:n], x[n:], torque)
+        return result.T
+
+    return accelerations
+
+
+def _pinocchio(chain: Chain) -> tuple[Any, Any, np.ndarray]:
+    """The chain for Pinocchio: model, data, torques."""
+    import pinocchio as pin
+
     _only_rods(chain)
     model = pin.Model()
     model.gravity = pin.Motion(np.array([0, -GRAVITY, 0]), np.zeros(3))
@@ -139,16 +156,16 @@ def pinocchio_accelerations(chain: Chain) -> Callable[[np.ndarray], np.ndarray]:
         parent = model.addJoint(parent, pin.JointModelRZ(), place, f"joint{i}")
         rod = pin.Inertia(MASS, np.array([0, -LENGTH / 2, 0]), inertia)
         model.appendBodyToJoint(parent, rod, pin.SE3.Identity())
-    data, torque, n = model.createData(), np.zeros(chain.links), chain.links
+    return model, model.createData(), np.zeros(chain.links)
 
-    def accelerations(states: np.ndarray) -> np.ndarray:
-        columns = np.ascontiguousarray(states.T)
-        result = np.empty((columns.shape[0], n))
-        for k, x in enumerate(columns):
-            result[k] = pin.aba(model, data, x[:n], x[n:], torque)
-        return result.T
 
-    return accelerations
+def pinocchio_rhs(chain: Chain) -> Rhs:
+    """x' of one state by the articulated-body algorithm, called from Python."""
+    import pinocchio as pin
+
+    model, data, torque = _pinocchio(chain)
+    n = chain.links
+    return lambda t, x: np.concatenate([x[n:], pin.aba(model, data, x[:n], x[n:], torque)])
 
 
 def mujoco_accelerations(chain: Chain) -> Callable[[np.ndarray], np.ndarray]:

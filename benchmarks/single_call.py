@@ -5,10 +5,11 @@ from __future__ import annotations
 import appell as ap
 from appell.code.native import compiler
 from benchmarks.first_value import SMALL
-from benchmarks.models import Chain, Rhs, appell_system, kane_system, pydy_rhs, same
+from benchmarks.models import Chain, Rhs, appell_system, kane_system, pinocchio_rhs, pydy_rhs, same
 from benchmarks.table import Comparison, Comparisons
 from benchmarks.timing import per_call
 
+PINOCCHIO = "Pinocchio aba"
 TARGETS = {Chain(7): 50.0, Chain(20, "absolute", "points"): 50.0}
 
 
@@ -24,6 +25,11 @@ def run(quick: bool) -> Comparisons:
             peers["PyDy Cython, solve"] = pydy_rhs(chain)
         except ImportError as error:
             missing["PyDy Cython, solve"] = str(error)
+        if chain.angles == "relative":
+            try:
+                peers[PINOCCHIO] = pinocchio_rhs(chain)
+            except ImportError as error:
+                missing[PINOCCHIO] = str(error)
         for who, rhs in peers.items():
             same(who, system.rhs(0.0, x), rhs(0.0, x))
         calls = {"CasADi's machine": lambda: system.rhs(0.0, x)}  # noqa: B023
@@ -37,7 +43,7 @@ def run(quick: bool) -> Comparisons:
         ours, theirs = system.equations.operations, kane.operations
         for machine in machines:
             for who in (*peers, *missing):
-                target = TARGETS.get(chain) if who.startswith("SymPy") else None
+                target = TARGETS.get(chain) if who.startswith("SymPy") and machine == machines[-1] else None
                 what, note = f"{chain}, {machine}", missing.get(who, "")
                 rows.append(Comparison(what, best[machine], who, best.get(who), target, ours, theirs, note))
     return Comparisons("3. One right-hand side called from Python", rows, ["Processor time. Native code: machine='c'."])

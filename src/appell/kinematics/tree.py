@@ -93,11 +93,13 @@ class Tree:
         self._omega: dict[tuple[Frame, Frame], Column] = {}
         self._points: dict[tuple[int, Frame], Moving] = {(0, self.ground): Moving(None, (), origin)}
         self._numbers: dict[tuple[int, Frame, Triple], int] = {}
+        self._steps: dict[int, tuple[int, Frame, Triple]] = {}
         self._homes: dict[int, Frame] = {0: self.ground}
         self._ways: dict[tuple[Frame, Frame], list[tuple[Frame, Matrix]]] = {}
         self._hops: dict[tuple[Frame, Frame], Matrix] = {}
         self._angles: dict[tuple[Frame, Frame], Scalar] = {}
         self._differentiate(mechanics, points)
+        self._carriers = {number for point in points for number in self._numbered(point)[:-1]}
 
     def _differentiate(self, mechanics: Mechanics, points: list[Vector]) -> None:
         """Angles and components with their rates, and their second derivatives as slopes by y and a rest."""
@@ -280,19 +282,39 @@ class Tree:
 
         A point is known by the number of its last part, so points with the same way from the ground share it.
         """
-        number, parts = 0, sorted(point.parts.items(), key=lambda item: len(item[0].path))
+        number = self._numbered(point)[-1]
+        return self._point(number, self._homes[number]), self._homes[number]
+
+    def _numbered(self, point: Vector) -> list[int]:
+        """The numbers of a point's parts, from the ground outwards."""
+        numbers, parts = [0], sorted(point.parts.items(), key=lambda item: len(item[0].path))
         for i, (frame, part) in enumerate(parts):
-            name = (number, frame, part)
+            name = (numbers[-1], frame, part)
             if name not in self._numbers:
                 self._numbers[name] = after = len(self._numbers) + 1
+                self._steps[after] = name
                 self._homes[after] = self.axes(self.geometry.home(Vector(dict(parts[: i + 1]))))
-                self._points[after, self._homes[after]] = self._step(number, frame, part, self._homes[after])
-            number = self._numbers[name]
-        return self._points[number, self._homes[number]], self._homes[number]
+            numbers.append(self._numbers[name])
+        return numbers
+
+    def held(self, point: Vector, frame: Frame) -> tuple[Moving, Column] | None:
+        """For the end of an arm that is fixed in a frame and carries nothing else: where the arm begins, and the arm.
+
+        Both are resolved in the axes of the frame's turning, the arm in the frame itself.
+        """
+        number = self._numbered(point)[-1]
+        if number in self._carriers or number not in self._steps:
+            return None
+        before, last, part = self._steps[number]
+        if last is not frame or not all(isinstance(self._rate[e], float) for e in part):
+            return None
+        return self._point(before, self.axes(frame)), nonzero((i, self._value[e]) for i, e in enumerate(part))
 
     def _point(self, number: int, axes: Frame) -> Moving:
         """Acceleration of a numbered point in any axes."""
         own = self._homes[number]
+        if (number, own) not in self._points:
+            self._points[number, own] = self._step(*self._steps[number], own)
         found = self._points[number, own]
         for there, turn in self._way(own, axes) if own is not axes else ():
             if (number, there) not in self._points:

@@ -18,7 +18,7 @@ OWN = ("taylor", "dop853", "cvodes")
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 STIFF = 3e4  # decay rate times length of the run above which equations are stiff
 FLAT = frozenset({"exp", "tanh", "erf"})  # far away all their derivatives vanish: no series announces what is ahead
-LARGE = 1800  # instructions above which compiling a Taylor integrator takes longer than most runs
+LARGE = 1000  # instructions above which compiling a Taylor integrator takes longer than most runs
 
 
 @dataclass(frozen=True)
