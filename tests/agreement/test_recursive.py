@@ -199,5 +199,5 @@ def test_operations_grow_linearly() -> None:
 
 
 def test_refuses_by_name() -> None:
-    with pytest.raises(FormulationError, match=r"'four-bar linkage' it is singular: along q3 .*Use GibbsAppell"):
+    with pytest.raises(FormulationError, match=r"'four-bar linkage' it is singular: .*q3.* Use GibbsAppell"):
         ap.derive(ap.library.four_bar(), ap.Recursive())

@@ -418,7 +418,7 @@ def _turn(frames: Iterable[Frame]) -> sp.Matrix:
         rotation = frame.rotation
         assert rotation is not None
         if runs and rotation.axis is not None and rotation.axis == runs[-1].axis:
-            runs[-1] = Rotation(rotation.axis, runs[-1].angle + rotation.angle)
+            runs[-1] = Rotation(rotation.axis, sp.Add(runs[-1].angle, rotation.angle))
         else:
             runs.append(rotation)
     total = sp.eye(3)
