@@ -71,7 +71,7 @@ class Rivals:
             u = np.array(speeds(t, q, v, z, p)).ravel()
             value = machine.flat(t, np.concatenate([q, u, z]), w, p)
             if self.mechanics.model.rows and equations.formulation.inertial:
-                M, _, J, _ = (np.array(e) for e in self.mechanics.functions["multiplier"](t, q, v, z, w, p))
+                M, _, J, _, _ = (np.array(e) for e in self.mechanics.functions["multiplier"](t, q, v, z, w, p))
                 if not np.linalg.cond(equations.formulation.inertia(self.mechanics, M, J)) < 1e12:
                     continue
             found[name] = value
@@ -80,9 +80,9 @@ class Rivals:
         return found
 
     def _by_multipliers(self, *state: object) -> np.ndarray:
-        M, F, J, gamma = (np.array(e) for e in self.mechanics.functions["multiplier"](*state))
-        J, gamma = J[self.rows], gamma[self.rows]
-        whole = np.block([[M, J.T], [J, np.zeros((J.shape[0], J.shape[0]))]])
+        M, F, J, gamma, C = (np.array(e) for e in self.mechanics.functions["multiplier"](*state))
+        J, C, gamma = J[self.rows], C[self.rows], gamma[self.rows]
+        whole = np.block([[M, -J.T], [C, np.zeros((J.shape[0], J.shape[0]))]])
         return np.linalg.solve(whole, np.concatenate([F, gamma]))[: M.shape[0], 0]
 
     def rounding(self, *state: object) -> float:

@@ -77,7 +77,7 @@ class AbstractFormulation(ABC):
         if state is None:
             return
         w = np.zeros(mechanics.variables.w.numel())
-        M, _, J, _ = (np.array(e) for e in mechanics.functions["multiplier"](0.0, *state, w, p))
+        M, _, J, _, _ = (np.array(e) for e in mechanics.functions["multiplier"](0.0, *state, w, p))
         M = self.inertia(mechanics, M, J)
         if not np.all(np.isfinite(M)) or np.linalg.cond(M) <= 1e12:
             return
