@@ -77,7 +77,7 @@ def branching_tree() -> ap.Model:
     ]
     bodies.append(_body("finger", finger, finger.point(0.1, 0, 0), 0.3))
     bodies.append(_body("nail", nail, nail.point(0.1, 0, 0), 0.1))
-    bodies.append(ap.RigidBody("wheel", 0.5, wheel.origin, wheel, (0.01, 0.03, 0.01)))
+    bodies.append(ap.RigidBody("wheel", 0.5, wheel.origin, wheel, (0.02, 0.03, 0.02)))
     bodies.append(ap.Particle("bead", 0.4, nail.point(q[10], 0.2, 0)))
     return ap.Model(ground, q, bodies, [ap.Gravity(-9.81 * ground.z)])
 
