@@ -379,3 +379,27 @@ def test_stabilize_says_what_cannot_be(call):
     assert_fails(call("stabilize", "slider-crank", "--want", "theta"), "--want takes NAME=NUMBER")
     assert_fails(call("stabilize", "slider-crank", "--motor", "R=2"), "--motor takes")
     assert_fails(call("stabilize", "slider-crank", "--weight", "theta=-1"), "positive semidefinite")
+
+
+def test_track(call, tmp_path):
+    result = call(
+        "track", "curvature-arm", "--disturb", "q1=0.35", "--gain", 20, "--rate", 200, "--out", tmp_path / "a.png"
+    )
+    assert result.exit_code == 0, result.output
+    assert "all errors below 1e-3 from" in result.stdout
+    assert (tmp_path / "a.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["track", "rolling-disk"], "has no programmed constraint"),
+        (["track", "curvature-arm", "--law", "magic"], "There is no law 'magic'"),
+        (["track", "curvature-arm", "--disturb", "q1"], "--disturb takes NAME=NUMBER"),
+        (["track", "curvature-arm", "--without", "wind"], "'wind' is no force"),
+    ],
+)
+def test_bad_track(call, arguments, message):
+    result = call(*arguments)
+    assert result.exit_code == 1
+    assert message in result.output

@@ -6,10 +6,34 @@ MODEL is a name from `appell list` or a Python file that defines `model` (and, i
 
 from __future__ import annotations
 
-from appell.cli import bench, export, list_models, plan, run, show, stabilize, sweep, verify  # each adds its command
+from appell.cli import (  # each adds its command
+    bench,
+    export,
+    list_models,
+    plan,
+    run,
+    show,
+    stabilize,
+    sweep,
+    track,
+    verify,
+)
 from appell.cli.app import app
 
-__all__ = ["app", "bench", "export", "list_models", "main", "plan", "run", "show", "stabilize", "sweep", "verify"]
+__all__ = [
+    "app",
+    "bench",
+    "export",
+    "list_models",
+    "main",
+    "plan",
+    "run",
+    "show",
+    "stabilize",
+    "sweep",
+    "track",
+    "verify",
+]
 
 
 def main() -> None:

@@ -113,7 +113,7 @@ class Tracking:
         for axes, title in ((top, "coordinates; dashed: reference"), (middle, "errors"), (bottom, "inputs")):
             axes.set_title(title, loc="left", fontsize=10)
             axes.grid(alpha=0.3)
-            axes.legend(fontsize=8, loc="upper right")
+            axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         bottom.set_xlabel("t [s]")
         if path is not None:
             figure.savefig(path, dpi=150)

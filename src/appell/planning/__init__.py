@@ -5,6 +5,7 @@ from appell.planning.feasibility import Finding, Limits, Regularity
 from appell.planning.optimal import Obstacle, Optimum, optimise
 from appell.planning.pace import paced
 from appell.planning.planner import Plan, plan
+from appell.planning.plant import plant
 from appell.planning.programme import Programme, orders
 from appell.planning.projection import projected
 
@@ -25,6 +26,7 @@ __all__ = [
     "paced",
     "path_speed",
     "plan",
+    "plant",
     "profile",
     "projected",
     "surface",
