@@ -157,6 +157,15 @@ def test_the_step_limit_ends_a_lane(pendulums):
     assert study["steps"].values.max() <= 200
 
 
+def test_single_steps_as_machine_code_give_the_same(pendulums):
+    compiled = ap.compile(pendulums.equations, "heyoka").bind()
+    options = {"method": "dop853", "rtol": 1e-10, "atol": 1e-10, "points": 9}
+    one, other = (ap.simulate(s, {"q1": 0.4, "q2": -0.3}, 3.0, **options) for s in (pendulums, compiled))
+    assert one.info["steps"] == other.info["steps"]
+    for name, column in one.columns.items():
+        np.testing.assert_allclose(other.columns[name], column, rtol=1e-12, atol=1e-12)
+
+
 # Events.
 
 

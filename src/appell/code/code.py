@@ -18,13 +18,18 @@ class Code:
         equations: The equations.
         simd: Whether batches may use heyoka.
         build: What makes the functions of single calls, such as `appell.code.native.native`; CasADi's own if left out.
+        steps: Whether the steps of single runs become machine code as well.
     """
 
     def __init__(
-        self, equations: Equations, simd: bool = True, build: Callable[[ca.Function], ca.Function] | None = None
+        self,
+        equations: Equations,
+        simd: bool = True,
+        build: Callable[[ca.Function], ca.Function] | None = None,
+        steps: bool = False,
     ) -> None:
         self.equations = equations
-        self.simd, self.build = simd, build
+        self.simd, self.build, self.steps = simd, build, steps
         self._siblings: dict[Split, Code] = {equations.split: self}
         x = equations.mechanics.variables
         self.speeds = ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [equations.chart.formulas])
@@ -56,7 +61,7 @@ class Code:
         if split not in self._siblings:
             old = self.equations
             new = old.formulation.derive(old.mechanics, split)
-            sibling = Code(new.close(old.closed) if old.closed else new, self.simd, self.build)
+            sibling = Code(new.close(old.closed) if old.closed else new, self.simd, self.build, self.steps)
             sibling._siblings = self._siblings
             self._siblings[split] = sibling
         return self._siblings[split]

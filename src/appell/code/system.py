@@ -249,7 +249,8 @@ def compile(equations: Equations, machine: str = "auto") -> System:
 
     Args:
         equations: What `derive` gave.
-        machine: `"auto"` (machine code for batches and Taylor series where heyoka is installed), `"heyoka"`, `"casadi"`
+        machine: `"auto"` (machine code for batches and Taylor series where heyoka is installed), `"heyoka"`: as
+            auto, and the steps of single runs by `dop853` as machine code, which pays for many or long runs; `"casadi"`
             for CasADi's own alone, or `"c"`: as auto, and single calls as native code built by the system's C compiler.
 
     Returns:
@@ -263,4 +264,4 @@ def compile(equations: Equations, machine: str = "auto") -> System:
         raise CompileError(
             f"Only equations can be compiled, got {type(equations).__name__}; write compile(derive(model))."
         )
-    return System(Code(equations, machine != "casadi", native if machine == "c" else None))
+    return System(Code(equations, machine != "casadi", native if machine == "c" else None, machine == "heyoka"))

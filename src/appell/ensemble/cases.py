@@ -96,4 +96,4 @@ def _with_gains(system: System, laws: list[Any]) -> System:
     new = derive(model, equations.formulation)
     if equations.closed:
         new = new.close(equations.closed)
-    return System(Code(new, system.code.simd, system.code.build), system.values)
+    return System(Code(new, system.code.simd, system.code.build, system.code.steps), system.values)

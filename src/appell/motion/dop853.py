@@ -14,6 +14,8 @@ import casadi as ca
 import numpy as np
 from scipy.integrate._ivp import dop853_coefficients as table
 
+from appell.code import heyoka_code
+from appell.code.heyoka_code import SingleStep
 from appell.code.machine import Machine
 from appell.motion.flow import Flow
 from appell.motion.leg import End, Leg, Task
@@ -22,7 +24,7 @@ from appell.motion.stepping import march
 STAGES = table.N_STAGES
 SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
 
-_machines: weakref.WeakKeyDictionary[Flow, tuple[Machine, Machine]] = weakref.WeakKeyDictionary()
+_machines: weakref.WeakKeyDictionary[Flow, tuple[Machine | SingleStep, Machine]] = weakref.WeakKeyDictionary()
 
 
 def _stages(f: Callable[[ca.SX, ca.SX], ca.SX], t: ca.SX, x: ca.SX, h: ca.SX, count: int) -> list[ca.SX]:
@@ -65,10 +67,11 @@ def step_functions(rhs: ca.Function) -> tuple[ca.Function, ca.Function]:
     return step, dense
 
 
-def _machines_of(flow: Flow) -> tuple[Machine, Machine]:
+def _machines_of(flow: Flow) -> tuple[Machine | SingleStep, Machine]:
     if flow not in _machines:
         step, dense = step_functions(flow.rhs)
-        _machines[flow] = Machine(step), Machine(dense, simd=False)
+        made = SingleStep(step) if flow.compiled and heyoka_code.available() else Machine(step)
+        _machines[flow] = made, Machine(dense, simd=False)
     return _machines[flow]
 
 

@@ -36,10 +36,12 @@ class Flow:
     Attributes:
         rhs: The smooth right-hand side.
         guards: The guard formulas; none if there are none.
+        compiled: Whether steps become machine code.
     """
 
     rhs: ca.Function
     guards: ca.Function
+    compiled: bool = False
 
     @cached_property
     def machine(self) -> Machine:
@@ -135,7 +137,7 @@ class Modes:
 
     def _make(self, slide: tuple[int, ...]) -> Flow:
         if self.modal is None:
-            return Flow(self.code.rhs.function, self._user)
+            return Flow(self.code.rhs.function, self._user, self.code.steps)
         m = self.modal
         xdot, s = m.sliding(slide)
         p = ca.vertcat(m.p, m.s)
@@ -149,6 +151,7 @@ class Modes:
         return Flow(
             ca.Function("rhs", arguments, [ca.cse(ca.densify(xdot))]),
             ca.Function("guards", arguments, [ca.densify(ca.vertcat(*guards))]),
+            self.code.steps,
         )
 
     def powers(self) -> Machine | None:

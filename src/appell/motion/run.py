@@ -115,7 +115,8 @@ def driven(
             numbers[label] = number(label, value)
     system = system.bind(numbers) if numbers else system
     if formulas:
-        system = System(Code(system.equations.close(formulas), system.code.simd, system.code.build), system.values)
+        code = system.code
+        system = System(Code(system.equations.close(formulas), code.simd, code.build, code.steps), system.values)
     if not functions and control is None:
         return system, None
     if control is not None and not callable(control):
