@@ -16,7 +16,7 @@ from appell import sprayer as sy
 
 HERE = Path(__file__).parent
 SIZE = {"width": 800, "height": 500}
-MODELS = {"rolling-disk": 3.0, "ball-and-beam": 0.15, "delta-robot": 0.2, "stewart-platform": 0.3, "bicycle": 2.0}
+MODELS = {"rolling-disk": 3.0, "ball-and-beam": 0.15, "delta-robot": 0.2, "stewart-platform": 0.3, "three-link": 3.0}
 HIDE = "document.querySelectorAll('.bar,.ruler,.reading').forEach(e => e.style.display = 'none')"
 
 

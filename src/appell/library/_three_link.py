@@ -10,6 +10,7 @@ from appell.errors import ModelError
 from appell.model.body import RigidBody
 from appell.model.force import Generalized, Gravity
 from appell.model.frame import Frame
+from appell.model.look import Look, Solid
 from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.symbols import coordinates, parameters, t
@@ -61,6 +62,7 @@ def three_link(programme: str = "slow", angle: float = 45.0, servo: bool = False
     turned = psi_S * (tau - sp.sin(2 * sp.pi * tau) / (2 * sp.pi))
     torque = s * (turned - psi1) + d * (sp.diff(turned, t) - psi1.rate)
     rows = [((x / a) ** 2 + (y / b) ** 2 - 1) / 2, z - z0 - dz * (1 - sp.cos(2 * sp.pi * tau))]
+    reach = a * b / sp.sqrt((b * sp.cos(turned)) ** 2 + (a * sp.sin(turned)) ** 2)  # of the ellipse along the drive
     drives = {"realisation": psi2}, {"realisation": z3}
     tasks = [
         Programmed(row, name, **(drive if servo else {}))
@@ -83,4 +85,19 @@ def three_link(programme: str = "slow", angle: float = 45.0, servo: bool = False
             psi1: 0.0, psi2: radians(270 - angle), z3: 0.5, psi1.rate: 0.0, psi2.rate: 0.0, z3.rate: 0.0,
         },
         until=DURATION,
+        look=Look(
+            shapes={
+                "column": [
+                    Solid("cylinder", (0.07 * l1, l1), axis="y"),
+                    Solid("cylinder", (0.2 * l1, 0.05 * l1), (0, -l1 / 2, 0), "y", "#7b8794"),
+                ],
+                "arm": Solid("box", (0.12, 0.12, 0.3), (-0.02, -0.01, -0.1)),
+                "slide": [
+                    Solid("cylinder", (0.025, lE + 0.5), (0, 0, 0.05 + lE - (lE + 0.5) / 2), "z"),
+                    Solid("sphere", 0.045, (0, 0, 0.05 + lE), color="#c0392b"),
+                ],
+            },
+            traces={"hand": wrist + lE * arm.z},
+            curves={"programme": ground.point(reach * sp.cos(turned), reach * sp.sin(turned), z - rows[1])},
+        ),
     )  # fmt: skip
