@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
+from appell.errors import ModelError
 
 q = psi1, psi2, z3 = ap.coordinates("psi1 psi2 z3")
 TORQUES = ap.inputs("tau1 tau2 tau3")
@@ -144,3 +145,24 @@ def test_friction_compensated_by_a_model_that_knows_it(rubbing):
     system = ap.compile(ap.derive(known))
     run = ap.track(system, rubbing, law, {psi2: np.radians(210)}, until=1.0, at=[0, 1.0], rtol=1e-9, atol=1e-11)
     assert run.error.values[1, 1] == pytest.approx(-0.0521368960761, rel=1e-7)
+
+
+def test_the_library_model_with_friction(rubbing):
+    """The programme of the library, as constraints of order zero, against the same arm built here."""
+    model = ap.library.three_link(friction=(0.1, 0.2))
+    motion = ap.planning.plan(model, until=0.6).motion
+    np.testing.assert_allclose(motion.states([0.5])[0], rubbing.states([0.5])[0], rtol=1e-9, atol=1e-9)
+
+
+def test_many_runs_at_once(reference, law):
+    system = ap.compile(ap.derive(plant()))
+    alphas = np.array([50.0, 60.0, 80.0])
+    starts = np.array([[0, np.radians(270 - alpha), 0.5, 0, 0, 0] for alpha in alphas])
+    t, e = ap.control.track_many(system, reference, law, starts, 1.0, step=1e-3)
+    expected = np.radians(45 - alphas) * (1 + 3 * t[:, None]) * np.exp(-3 * t[:, None])
+    np.testing.assert_allclose(e[:, 1], expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(e[:, [0, 2]], 0, rtol=0, atol=1e-6)
+    with pytest.raises(ModelError, match="has kinks"):
+        ap.control.track_many(
+            ap.compile(ap.derive(frictional(plant(), 0.1, 0.2))), reference, law, np.zeros((1, 9)), 1.0
+        )

@@ -4,6 +4,7 @@ from appell.control.controllability import Reach, controllability, observability
 from appell.control.feedback import Feedback, lqr, place
 from appell.control.invariants import MinimumControls, invariant_polynomials, minimum_controls
 from appell.control.laws import ComputedTorque, SlotineLi
+from appell.control.many import track_many
 from appell.control.motor import Motor, with_motors
 from appell.control.mpc import MPC
 from appell.control.observer import Observer, OutputFeedback, kalman, luenberger, output_feedback
@@ -40,5 +41,6 @@ __all__ = [
     "smallest_actuators",
     "smallest_sensors",
     "track",
+    "track_many",
     "with_motors",
 ]

@@ -10,15 +10,19 @@ from appell.errors import ModelError
 from appell.model.body import RigidBody
 from appell.model.force import Generalized, Gravity
 from appell.model.frame import Frame
+from appell.model.friction import LuGre
 from appell.model.look import Look, Solid
 from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.symbols import coordinates, parameters, t
 
 DURATION = 5.0
+BRISTLES = ((5.0, 0.025, 0.175), (5.0, 0.025, 0.175), (1.0, 0.02, 0.001))  # sigma_0, sigma_1, v_S of Table 1
 
 
-def three_link(programme: str = "slow", angle: float = 45.0, servo: bool = False) -> Model:
+def three_link(
+    programme: str = "slow", angle: float = 45.0, servo: bool = False, friction: tuple[float, float] | None = None
+) -> Model:
     r"""A column, a rotary arm and a sliding link; the hand draws an ellipse in plan and a wave in height.
 
     $$ \tfrac12\Bigl[\Bigl(\frac{x_E}{a}\Bigr)^2 + \Bigl(\frac{y_E}{b}\Bigr)^2 - 1\Bigr] = 0, \qquad z_E - z_a(t) = 0 $$
@@ -30,7 +34,8 @@ def three_link(programme: str = "slow", angle: float = 45.0, servo: bool = False
 
     Options: programme, "slow" (one turn in 5 s) or "fast" (ten); angle, of the arm below the horizontal at the start,
     in degrees (the source has 45, 60, 70, 80; only 45 is on the programme); servo, whether the drives of joints 2 and 3
-    alone enforce it.
+    alone enforce it; friction, the static and the kinetic coefficient of LuGre friction in all three joints (the source
+    prints (0.1, 0.2), which is the wrong way round), none if left out.
 
     Parameters of the model: l1, height of the column; lE, length from slide to hand; m1, m2, m3, masses; g; a, b,
     half-axes; z0, dz, height of the hand and its rise; psi_S, angle of the drive; s, d, its stiffness and damping;
@@ -68,7 +73,7 @@ def three_link(programme: str = "slow", angle: float = 45.0, servo: bool = False
         Programmed(row, name, **(drive if servo else {}))
         for row, name, drive in zip(rows, ("ellipse", "height"), drives, strict=True)
     ]
-    return Model(
+    model = Model(
         ground,
         (psi1, psi2, z3),
         bodies,
@@ -101,3 +106,7 @@ def three_link(programme: str = "slow", angle: float = 45.0, servo: bool = False
             curves={"programme": ground.point(reach * sp.cos(turned), reach * sp.sin(turned), z - rows[1])},
         ),
     )  # fmt: skip
+    for q, (stiffness, damping, stribeck) in zip((psi1, psi2, z3), BRISTLES, strict=True) if friction else ():
+        static, kinetic = friction or (0.0, 0.0)
+        model = LuGre(q, stiffness, damping, 0, kinetic, static, stribeck, name=f"friction_{q.name}").on(model)
+    return model
