@@ -91,13 +91,7 @@ def _stacked(equations: Equations) -> list[ca.SX]:
     """The rates of speeds and rows by velocities: regular where the speeds describe the motion."""
     chart, v = equations.chart, equations.mechanics.variables.v
     rows = equations.mechanics.J[list(chart.split.rows), :]
-    formulas = chart.formulas
-    if chart.redundant:  # all rates are there; the unknowns are rates of the formulas, or of the independent ones
-        given = getattr(equations.formulation, "speeds", None)
-        lower = equations.mechanics.variables.lower
-        free = [i for i in range(v.numel()) if i not in chart.split.dependent]
-        formulas = ca.vertcat(*[lower(e) for e in given.values()]) if given else v[free]
-    return [ca.densify(equations.in_state(ca.vertcat(ca.jacobian(formulas, v), rows)))]
+    return [ca.densify(equations.in_state(ca.vertcat(ca.jacobian(chart.formulas, v), rows)))]
 
 
 _RECIPES = {

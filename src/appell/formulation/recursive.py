@@ -250,7 +250,7 @@ def _other_forces(mechanics: Mechanics, forces: list[AbstractForce]) -> ca.SX:
                 f"{mechanics.model.name!r} does, through the rate of its mass. Use GibbsAppell."
             )
         Q = Q + found
-    return Q
+    return sum((f.Q for f in mechanics.forces[len(mechanics.model.forces) :]), Q)  # those of programmes stand last
 
 
 def _norms(mechanics: Mechanics, form: Form) -> None:

@@ -167,8 +167,7 @@ class Run:
         split = self.code.equations.split
         if self.code.equations.formulation.fixed:
             spread = self.code.spread.flat(t, x, self._some_inputs(), self.p)
-            stacked = self.code.stacked(t, x, self._some_inputs(), self.p)[0]
-            side = np.sign(np.linalg.det(stacked)) if np.all(np.isfinite(stacked)) else 0.0
+            side = self._side if self.code.equations.chart.redundant else self._orientation(t, x)
             crossed = self._side * side < 0
             self._side = side
             if crossed or not np.max(np.abs(spread), initial=0.0) < 1e9:
@@ -191,6 +190,11 @@ class Run:
             self._wish = best
             raise Enough
         self._calm = 2 * growth
+
+    def _orientation(self, t: float, x: np.ndarray) -> float:
+        """The sign of det d(speeds, rows)/dv, which changes where the speeds are dependent."""
+        stacked = self.code.stacked(t, x, self._some_inputs(), self.p)[0]
+        return float(np.sign(np.linalg.det(stacked))) if np.all(np.isfinite(stacked)) else 0.0
 
     def _mass_inputs(self, t: float, x: np.ndarray) -> np.ndarray:
         return self.inputs(t, x) if self.masses.driven else self._some_inputs()
