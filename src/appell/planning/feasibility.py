@@ -182,7 +182,7 @@ def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
         matrices.append(B)
         sizes = np.linalg.svd(B, compute_uv=False) if B.size else np.ones(1)
         smallest[k] = sizes[-1]
-    k = int(np.argmin(smallest))
+    k = int(np.argmax(smallest <= np.min(smallest) * (1 + 1e-9)))  # the first of those that differ by rounding only
     names = tuple(row.name for row in stacked.rows)
     near = coinciding(matrices[k]) if matrices[k].size else []
     rows = tuple(names[i] for i in near[0]) if near else ()
