@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,7 @@ def run(quick: bool) -> Comparisons:
         rows,
         [
             f"Ours: {robot.operations(2)} operations for tau, {robot.operations(6)} for tau to tau''''.",
-            "Pinocchio's Python module has no call for many states of one model; it is called in a loop.",
+            "Pinocchio's own call for many states shares them among the same number of threads.",
         ],
     )
 
@@ -51,7 +52,9 @@ def _pinocchio(robot: Dynamics, Q: np.ndarray, few: tuple[np.ndarray, ...], quic
         "forward dynamics": lambda: robot.forward(Q[..., 0], Q[..., 1], Q[..., 2:]),
     }
     theirs = {"inverse dynamics": lambda: peer.inverse(q, v, a), "forward dynamics": lambda: peer.forward(q, v, a)}
-    best = by_turns({**ours, **{f"peer {name}": f for name, f in theirs.items()}}, 3 if quick else 15, clock=WALL)
+    together = _in_parallel(peer, Q)
+    others = {f"peer {name}": f for name, f in theirs.items()} | {f"pool {name}": f for name, f in together.items()}
+    best = by_turns({**ours, **others}, 3 if quick else 15, clock=WALL)
     target = None if quick else BATCH
     rows = [
         Comparison(
@@ -63,6 +66,14 @@ def _pinocchio(robot: Dynamics, Q: np.ndarray, few: tuple[np.ndarray, ...], quic
         )
         for name, word in (("inverse dynamics", "rnea"), ("forward dynamics", "aba"))
     ]
+    rows += [
+        Comparison(
+            f"{name}, batch", best[name] / len(Q), f"Pinocchio {word}InParallel", best[f"pool {name}"] / len(Q),
+            None if quick else 1.0,
+        )
+        for name, word in (("inverse dynamics", "rnea"), ("forward dynamics", "aba"))
+        if name in together
+    ]  # fmt: skip
     one = np.ascontiguousarray(Q[0])
     pin, model, data = peer.pin, peer.model, peer.data
     fresh = Dynamics(robot.chain)  # without the machine code of the batch
@@ -73,6 +84,20 @@ def _pinocchio(robot: Dynamics, Q: np.ndarray, few: tuple[np.ndarray, ...], quic
         }
     )
     return [*rows, Comparison("inverse dynamics, one state", single["ours"], "Pinocchio rnea", single["theirs"])]
+
+
+def _in_parallel(peer: Pinocchio, Q: np.ndarray) -> dict[str, Callable[[], Any]]:
+    """Pinocchio's calls for many states, where its build has them."""
+    pin = peer.pin
+    if not hasattr(pin, "rneaInParallel"):
+        return {}
+    threads = os.cpu_count() or 1
+    pool = pin.ModelPool(peer.model, threads)
+    q, v, a = (np.asfortranarray(Q[..., r].T) for r in range(3))
+    return {
+        "inverse dynamics": lambda: pin.rneaInParallel(threads, pool, q, v, a),
+        "forward dynamics": lambda: pin.abaInParallel(threads, pool, q, v, a),
+    }
 
 
 def _jax(robot: Dynamics, rng: np.random.Generator, quick: bool) -> list[Comparison]:
