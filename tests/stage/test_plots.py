@@ -55,6 +55,16 @@ def test_a_phase_portrait(motion):
     assert motion.phase("x", "y").panels[0].y == "y [m]"
 
 
+def test_roots_of_several_loops_and_those_far_out():
+    plot = roots({"open loop": [1.0, -2.0, 0.0], "closed loop": [-900.0, -1 + 1j, -1 - 1j]}, structural=0)
+    everything, near = plot.panels
+    assert [line.name for line in everything.items] == ["open loop", "closed loop"]
+    np.testing.assert_array_equal(everything.items[1].x, [-900.0, -1, -1])
+    np.testing.assert_array_equal(near.items[1].x, [-1, -1])
+    assert len(near.items[1].notes) == 2
+    assert len(roots([-1, -2, -3]).panels) == 1
+
+
 def test_roots_by_stability_and_structure():
     panel = roots([-1 + 2j, 0, -1 - 2j, 1e-14, 3.0], structural=2).panels[0]
     named = {line.name: line for line in panel.items}

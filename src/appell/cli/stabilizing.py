@@ -19,6 +19,8 @@ from appell.control.invariants import minimum_controls
 from appell.errors import ControlError, EquilibriumError, IntegrationError
 from appell.formulation.abstract import derive
 from appell.motion.run import simulate
+from appell.view.plot import Line, Panel, Plot
+from appell.view.plots import roots
 
 
 class Stabilization:
@@ -148,7 +150,7 @@ class Stabilization:
         return max(abs(e) for e in self.gap.values()) <= max(0.01 * began, 1e-9)
 
     def _data(self) -> dict[str, Any]:
-        def roots(values: np.ndarray) -> list[list[float]]:
+        def pairs(values: np.ndarray) -> list[list[float]]:
             return [[float(e.real), float(e.imag)] for e in values]
 
         rest, proof = self.rest, self.proof
@@ -169,8 +171,8 @@ class Stabilization:
             "open": {
                 "verdict": self.open.verdict.name,
                 "sentence": self.open.sentence,
-                "roots": roots(self.open.roots),
-                "without multiplier terms": None if self.without is None else roots(self.without.eigenvalues),
+                "roots": pairs(self.open.roots),
+                "without multiplier terms": None if self.without is None else pairs(self.without.eigenvalues),
             },
             "controllability": {
                 "rank": self.reach.rank,
@@ -183,7 +185,7 @@ class Stabilization:
             "closed": {
                 "verdict": proof.verdict.name,
                 "sentence": proof.sentence,
-                "roots": roots(proof.roots),
+                "roots": pairs(proof.roots),
                 "zero roots": {
                     "constraints": proof.constraint_zeros,
                     "momenta": list(proof.momentum_zeros),
@@ -213,6 +215,9 @@ class Stabilization:
         def root(e: complex) -> str:
             return f"{e.real:.6g}" + (f"{e.imag:+.6g}i" if e.imag else "")
 
+        def listed(proof: Any) -> list[str]:
+            return [root(e) for e in proof.roots] + ["0 (structural)"] * proof.zeros
+
         print(self.rest, "\n")
         print("without control: " + self.open.sentence)
         if self.open.forces is not None:
@@ -221,12 +226,11 @@ class Stabilization:
         if self.subsets and len(self.subsets[0]) < len(self.lin.inputs):
             print("enough alone: " + " or ".join("+".join(s) for s in self.subsets))
         print(self.feedback, "\n")
-        columns = {"open loop": self.open.roots, "closed loop": self.proof.roots}
+        columns = {"open loop": listed(self.open), "closed loop": listed(self.proof)}
         if self.without is not None:
-            columns["open loop if C^B were left out"] = self.without.eigenvalues
+            columns["open loop if C^B were left out"] = [root(e) for e in self.without.eigenvalues]
         rows = max(len(e) for e in columns.values())
-        body = [[root(e[k]) if k < len(e) else "" for e in columns.values()] for k in range(rows)]
-        table("roots", list(columns), body)
+        table("roots", list(columns), [[e[k] if k < len(e) else "" for e in columns.values()] for k in range(rows)])
         print("\n" + repr(self.proof), "\n")
         print(
             f"nonlinear run of {self.motion.times[-1]:g} s from "
@@ -237,44 +241,33 @@ class Stabilization:
         if self.region is not None:
             print(self.region)
 
+    def roots_plot(self) -> Plot:
+        """Where the roots were, and where the feedback puts them."""
+        sets: dict[str, Any] = {"open loop": self.open, "closed loop": self.proof}
+        if self.without is not None:
+            sets["open loop if C^B were left out"] = self.without.eigenvalues
+        return roots(sets, title=f"roots of {self.model.name}")
+
+    def run_plot(self) -> Plot:
+        """The nonlinear run: deviations, a panel for each unit, and what the inputs do."""
+        motion, panels = self.motion, dict[str, list[Line]]()
+        for s in (s for s in self.lin.states if not s.endswith(".rate")):
+            line = Line(s, motion.times, motion[s].values - self.lin.tangent.value(s))
+            panels.setdefault(motion.units.get(s, ""), []).append(line)
+        rows = [Panel(tuple(lines), "t [s]", f"deviation [{unit}]" if unit else "deviation")
+                for unit, lines in panels.items()]  # fmt: skip
+        inputs = self.feedback.lin.inputs
+        laws = tuple(Line(w, motion.times, np.asarray(motion.columns[f"law of {w}"])) for w in inputs)
+        return Plot(f"closed loop of {self.model.name}", (*rows, Panel(laws, "t [s]", "inputs")))
+
     def write(self, folder: Path) -> list[Path]:
         """Pictures and numbers into a folder."""
-        from matplotlib.figure import Figure
-
         files = [folder / "stabilize.json"]
         files[0].write_text(json.dumps(self._data(), indent=1) + "\n")
-        figure = Figure(figsize=(6.4, 4.6), layout="constrained")
-        axis = figure.subplots()
-        sets = [("open loop", self.open.roots, "x", "#c8553d"), ("closed loop", self.proof.roots, "o", "#2a7f62")]
-        if self.without is not None:
-            sets.append(("open loop without $C^B$", self.without.eigenvalues, "+", "#888888"))
-        for label, values, marker, color in sets:
-            face = {"facecolors": "none"} if marker == "o" else {}
-            tint = {"edgecolors": color} if marker == "o" else {"color": color}
-            axis.scatter(values.real, values.imag, marker=marker, s=52, label=label, **face, **tint)
-        every = np.concatenate([e[1] for e in sets])
-        stiff = float(np.max(np.abs(every)) / max(float(np.median(np.abs(every))), 1e-9)) > 30
-        if stiff:
-            edge = float(np.median(np.abs(every)))
-            axis.set_xscale("symlog", linthresh=edge)
-            axis.set_yscale("symlog", linthresh=edge)
-        axis.axvline(0, color="black", linewidth=0.8)
-        axis.set(xlabel="real part [1/s]", ylabel="imaginary part [1/s]", title=f"roots of {self.model.name}")
-        axis.legend(frameon=False)
-        files += _save(figure, folder, "roots")
-        coordinates = [s for s in self.lin.states if s in self.rest.positions]
-        figure = Figure(figsize=(7.2, 5.2), layout="constrained")
-        upper, lower = figure.subplots(2, 1, sharex=True)
-        for s in coordinates:
-            upper.plot(self.motion.times, self.motion[s].values - self.rest[s], label=s)
-        upper.axhline(0, color="black", linewidth=0.6)
-        upper.set(ylabel="deviation", title=f"closed loop of {self.model.name}")
-        upper.legend(frameon=False, ncols=3)
-        for w in self.feedback.lin.inputs:
-            lower.plot(self.motion.times, self.motion.columns[f"law of {w}"], label=w)
-        lower.set(xlabel="time [s]", ylabel="inputs")
-        lower.legend(frameon=False, ncols=3)
-        files += _save(figure, folder, "closed_loop")
+        for name, plot in (("roots", self.roots_plot()), ("closed_loop", self.run_plot())):
+            for kind in ("png", "svg", "html"):
+                files.append(folder / f"{name}.{kind}")
+                plot.save(files[-1])
         if self.region is not None and len(self.region.names) > 1:
             files += _save(self.region.plot(), folder, "region")
         return files

@@ -11,7 +11,10 @@ import numpy as np
 from appell.errors import AppellError
 
 COLORS = ("#1f6fb2", "#e07b39", "#3d9a5f", "#c0392b", "#7d6bb0", "#8d6e57", "#cf7fb0", "#2fa4b5", "#b8a34a", "#5f6b76")
-SYMBOLS = {"circle": "o", "x": "x", "square": "s", "diamond": "D", "circle-open": "o", "triangle-up": "^"}
+SYMBOLS = {
+    "circle": "o", "x": "x", "square": "s", "diamond": "D", "triangle-up": "^",
+    "circle-open": "o", "square-open": "s", "diamond-open": "D", "triangle-up-open": "^",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +26,7 @@ class Line:
         x: Values along the first axis.
         y: Values along the second axis.
         points: Whether to draw points instead of a line.
-        symbol: Of points: circle, circle-open, x, square, diamond, triangle-up.
+        symbol: Of points: x, circle, square, diamond, triangle-up; -open behind it for a hollow one.
         color: Its colour; the next of the palette if empty.
         dashed: Whether the line is dashed.
         notes: A text for each point, shown beside the pointer.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from appell.errors import AppellError, ModelError
 from appell.view.plot import COLORS, Line, Map, Panel, Plot
 
 RED, GREY = "#c0392b", "#8a94a0"
+SETS = ("x", "circle-open", "square-open", "diamond-open", "triangle-up-open")
 
 
 def _labelled(name: str, unit: str) -> str:
@@ -73,38 +75,67 @@ def phase(motion: Any, x: Any, y: Any = None) -> Plot:
 
 
 def roots(roots: Any, structural: int | Any = 0, title: str = "roots") -> Plot:
-    """A map of eigenvalues, the structural zero roots marked.
+    """A map of eigenvalues, the structural zero roots marked; roots far from the others get a panel of their own.
 
     Args:
-        roots: Complex numbers, or a certificate of stability, which knows its structural zeros.
+        roots: Complex numbers, or a certificate of stability, which knows its structural zeros; or several of these to
+            compare, by name: {"open loop": ..., "closed loop": ...}.
         structural: Of plain numbers: how many of them are zero by structure (constraints, cyclic coordinates), the
             smallest in size being taken; or a list of these roots themselves.
         title: The title.
     """
-    zeros: np.ndarray
-    if hasattr(roots, "full_roots"):
-        found = np.asarray(roots.roots, dtype=complex).ravel()
-        count = int(roots.constraint_zeros) + len(roots.momentum_zeros) + int(roots.family_zeros)
-        zeros = np.zeros(count, dtype=complex)
-    else:
-        found = np.atleast_1d(np.asarray(roots, dtype=complex)).ravel()
-        if isinstance(structural, int | np.integer):
-            order = np.argsort(np.abs(found), kind="stable")
-            zeros, found = found[order[:structural]], found[np.sort(order[structural:])]
-        else:
-            zeros = np.asarray(structural, dtype=complex).ravel()
-    scale = max(float(np.abs(found).max(initial=0.0)), 1e-300)
-    unstable = found.real > 1e-9 * scale
-    lines = []
-    for chosen, name, color in ((found[~unstable], "roots", COLORS[0]), (found[unstable], "unstable roots", RED)):
-        if chosen.size:
-            notes = tuple(_root(e) for e in chosen)
-            lines.append(Line(name, chosen.real, chosen.imag, True, "x", color, notes=notes))
+    several = isinstance(roots, Mapping)
+    sets = {name: _parted(e, structural) for name, e in (roots.items() if several else [("roots", roots)])}
+    lines, zeros = [], max((z for _, z in sets.values()), key=len)
+    for i, (name, (found, _)) in enumerate(sets.items()):
+        if several:
+            lines += _marked(name, found, SETS[i % len(SETS)], COLORS[i % len(COLORS)])
+            continue
+        unstable = found.real > 1e-9 * max(float(np.abs(found).max(initial=0.0)), 1e-300)
+        lines += _marked(name, found[~unstable], "x", COLORS[0]) + _marked("unstable roots", found[unstable], "x", RED)
     if zeros.size:
         name = f"{zeros.size} structural zero root{'s' * (zeros.size != 1)}"
         notes = tuple("structural zero root" for _ in zeros)
         lines.append(Line(name, zeros.real, zeros.imag, True, "circle-open", GREY, notes=notes))
-    return Plot(title, (Panel(tuple(lines), "Re λ [1/s]", "Im λ [1/s]", zero=True),))
+    panels = [Panel(tuple(lines), "Re λ [1/s]", "Im λ [1/s]", zero=True)]
+    near = _near(np.concatenate([found for found, _ in sets.values()]))
+    if near is not None:
+        inner = [replace(line, name="", **_within(line, near)) for line in lines]
+        kept = tuple(line for line in inner if line.x.size)
+        panels.append(Panel(kept, f"Re λ [1/s], the roots within {near:.3g}", "Im λ [1/s]", zero=True))
+    return Plot(title, tuple(panels), shared=False)
+
+
+def _parted(roots: Any, structural: int | Any) -> tuple[np.ndarray, np.ndarray]:
+    """The roots that say something, and the structural zeros."""
+    if hasattr(roots, "full_roots"):
+        return np.asarray(roots.roots, dtype=complex).ravel(), np.zeros(roots.zeros, dtype=complex)
+    found = np.atleast_1d(np.asarray(roots, dtype=complex)).ravel()
+    if isinstance(structural, int | np.integer):
+        order = np.argsort(np.abs(found), kind="stable")
+        return found[np.sort(order[structural:])], found[order[:structural]]
+    return found, np.asarray(structural, dtype=complex).ravel()
+
+
+def _marked(name: str, found: np.ndarray, symbol: str, color: str) -> list[Line]:
+    notes = tuple(_root(e) for e in found)
+    return [Line(name, found.real, found.imag, True, symbol, color, notes=notes)] if found.size else []
+
+
+def _near(found: np.ndarray) -> float | None:
+    """A size that separates the roots near the origin from those far out: at the widest gap, if it is wide."""
+    sizes = np.sort(np.abs(found))
+    if sizes.size < 3:
+        return None
+    gaps = sizes[2:] / np.maximum(sizes[1:-1], 1e-9 * sizes[-1])
+    k = int(np.argmax(gaps))
+    return float(1.2 * sizes[1 + k]) if gaps[k] > 8 and sizes[1 + k] > 0 else None
+
+
+def _within(line: Line, size: float) -> dict[str, Any]:
+    inside = np.hypot(line.x, line.y) <= size
+    notes = tuple(e for e, kept in zip(line.notes, inside, strict=True) if kept)
+    return {"x": line.x[inside], "y": line.y[inside], "notes": notes}
 
 
 def _root(value: complex) -> str:
