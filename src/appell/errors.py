@@ -29,7 +29,13 @@ class UndeclaredError(ModelError):
 
 
 class MissingValueError(ModelError):
-    """A parameter or an input has no number."""
+    """A parameter or an input has no number.
+
+    Attributes:
+        names: Which have none, where that is known.
+    """
+
+    names: tuple[str, ...] = ()
 
 
 class FrameError(ModelError):

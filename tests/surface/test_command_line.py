@@ -373,6 +373,16 @@ def test_stabilize_does_the_whole_chain(call, tmp_path):
         assert (tmp_path / name).stat().st_size > 500
 
 
+def test_missing_inputs_are_asked_for_in_the_words_of_the_command(call, tmp_path):
+    file = tmp_path / "pushed.py"
+    file.write_text(
+        "import appell as ap\nx = ap.coordinates('x')\nF = ap.inputs('F')\nground = ap.Frame('ground')\n"
+        "p = ap.Particle('p', 1, ground.point(x))\n"
+        "model = ap.Model(ground, [x], [p], [ap.Generalized({x: F})], name='pushed')\n"
+    )
+    assert_fails(call("run", str(file), "--until", "1"), "No value for the input F", "--set F=")
+
+
 def test_stabilize_says_what_cannot_be(call):
     assert_fails(call("stabilize", "rolling-disk"), "no input")
     assert_fails(call("stabilize", "slider-crank", "--want", "x_s=0.9"), "cannot be reached", "closure")

@@ -63,7 +63,7 @@ def read_settings(case: Case, given: list[str] | None) -> tuple[dict[str, float]
     states = (*names_of(case.model), *speeds)
     numbers: dict[str, float] = {}
     start: dict[str, float] = {}
-    for item in given or ():
+    for item in (part for entry in given or () for part in entry.split(",")):
         name, separator, text = item.partition("=")
         label = key(name.strip())
         try:

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from appell.errors import AppellError, ModelError
+from appell.errors import AppellError, MissingValueError, ModelError
 
 
 @contextlib.contextmanager
@@ -21,11 +21,13 @@ def errors(as_json: bool) -> Iterator[None]:
     try:
         yield
     except (AppellError, OSError) as error:
-        kind = type(error).__name__
+        words = str(error)
+        if isinstance(error, MissingValueError) and error.names:
+            words = words.partition(";")[0] + "; add " + " ".join(f"--set {name}=..." for name in error.names)
         if as_json:
-            say({"error": kind, "message": str(error)})
+            say({"error": type(error).__name__, "message": words})
         else:
-            print(f"appell: {error}", file=sys.stderr)
+            print(f"appell: {words}", file=sys.stderr)
         raise typer.Exit(1) from None
 
 

@@ -213,7 +213,8 @@ class Stabilization:
         """Print what was found."""
 
         def root(e: complex) -> str:
-            return f"{e.real:.6g}" + (f"{e.imag:+.6g}i" if e.imag else "")
+            real = 0.0 if abs(e.real) < 1e-12 * abs(e) else e.real
+            return f"{real:.6g}" + (f"{e.imag:+.6g}i" if e.imag else "")
 
         def listed(proof: Any) -> list[str]:
             return [root(e) for e in proof.roots] + ["0 (structural)"] * proof.zeros

@@ -110,10 +110,12 @@ class System:
         absent = [s.label for s in letters if s.label not in self.values]
         if absent:
             kind = letters[0].kind
-            raise MissingValueError(
+            error = MissingValueError(
                 f"No value for the {kind}{'s' if len(absent) > 1 else ''} {', '.join(absent)}; write "
                 f"system.bind({{{', '.join(f'{name}: ...' for name in absent)}}})."
             )
+            error.names = tuple(absent)
+            raise error
         found = np.array([self.values[s.label] for s in letters], dtype=float)
         found.flags.writeable = False
         return found

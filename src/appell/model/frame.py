@@ -186,7 +186,7 @@ class Frame:
         """The vector with these components in this frame."""
         return Vector({self.axes: triple((x, y, z), "A vector")})
 
-    def point(self, x: Any, y: Any, z: Any = 0) -> Vector:
+    def point(self, x: Any, y: Any = 0, z: Any = 0) -> Vector:
         """The point with these components from the origin of this frame."""
         return self.origin + self.vector(x, y, z)
 
