@@ -16,6 +16,7 @@ WIDTH = 110  # of a line of text
 LATEX_WIDTH = 220  # of a line of LaTeX source
 PAGE_WIDTH = 150  # the same on a page of a report
 LEFT_WIDTH = 40  # longer left sides are not aligned with others
+DIGITS = 8  # of numbers that are no fractions
 
 
 Sides = tuple[list[str], list[str]]  # terms of the left and of the right side
@@ -35,6 +36,9 @@ class _Text(StrPrinter):
     def _as_ordered_terms(self, expr: sp.Expr, order: Any = None) -> list[sp.Expr]:
         return _positive_first(super()._as_ordered_terms(expr, order=order))
 
+    def _print_Float(self, expr: sp.Float) -> str:
+        return f"{float(expr):.{DIGITS}g}"
+
     def in_brackets(self, text: str) -> str:
         return f"({text})"
 
@@ -47,6 +51,10 @@ class _Latex(LatexPrinter):
 
     def _as_ordered_terms(self, expr: sp.Expr, order: Any = None) -> list[sp.Expr]:
         return _positive_first(super()._as_ordered_terms(expr, order=order))
+
+    def _print_Float(self, expr: sp.Float) -> str:
+        number, exponent, power = f"{float(expr):.{DIGITS}g}".partition("e")
+        return rf"{number} \cdot 10^{{{int(power)}}}" if exponent else number
 
     def in_brackets(self, text: str) -> str:
         return rf"\left({text}\right)"
