@@ -50,11 +50,29 @@ class Verification:
         """Whether all formulations agree to 1e-10, or as far as rounding lets them."""
         return self.worst <= max(ENOUGH, self.rounding)
 
+    @property
+    def formulations(self) -> list[str]:
+        """Names of those compared, in order."""
+        return list(dict.fromkeys(name for pair in self.pairs for name in pair))
+
+    def triangle(self) -> list[list[str]]:
+        """A row for each formulation: its number and name, and its disagreement with each of those before it."""
+        names = self.formulations
+        return [
+            [f"{i + 1} {name}", *(f"{self.pairs[other, name]:.1e}" for other in names[:i])]
+            for i, name in enumerate(names)
+        ]
+
     def __repr__(self) -> str:
         lines = [
             f"{self.model}: {self.states} random consistent states (constraint residuals up to {self.residual:.1e})"
         ]
-        lines += [f"  {a} / {b}: {value:.2e}" for (a, b), value in self.pairs.items()]
+        rows = self.triangle()
+        if not rows:
+            return "\n".join([*lines, "  only one formulation accepts this model: nothing to compare"])
+        wide = max(len(row[0]) for row in rows)
+        lines.append("  " + " " * wide + "".join(f"{i + 1:>9}" for i in range(len(rows) - 1)))
+        lines += [f"  {row[0]:<{wide}}" + "".join(f"{e:>9}" for e in row[1:]) for row in rows]
         return "\n".join([*lines, f"  {'all agree' if self.ok else 'DISAGREEMENT'}: worst {self.worst:.2e}"])
 
 

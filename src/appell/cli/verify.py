@@ -37,10 +37,11 @@ def verify(
             pairs = [{"first": a, "second": b, "disagreement": value} for (a, b), value in found.pairs.items()]
             say({"model": found.model, "states": found.states, "pairs": pairs, "worst": found.worst, "ok": found.ok})
         else:
+            rows = found.triangle()
             print_table(
-                f"{found.model}: {found.states} random states on the constraints",
-                ["formulation", "against", "largest relative disagreement"],
-                [[a, b, f"{value:.2e}"] for (a, b), value in found.pairs.items()],
+                f"{found.model}: {found.states} random states on the constraints, largest relative disagreements",
+                ["formulation", *(str(i + 1) for i in range(len(rows) - 1))],
+                [[*row, *[""] * (len(rows) - len(row))] for row in rows],
             )
             print("all agree" if found.ok else f"DISAGREEMENT: {found.worst:.2e}")
     if not found.ok:

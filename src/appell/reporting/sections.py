@@ -144,10 +144,12 @@ def proof_section(motion: Any) -> Section:
 
 def verification_section(found: Any) -> Section:
     """Formulations pair against pair."""
-    rows = tuple((a, b, f"{value:.2e}") for (a, b), value in found.pairs.items())
+    triangle = found.triangle()
+    rows = tuple((*row, *[""] * (len(triangle) - len(row))) for row in triangle)
     words = f"{found.states} random states on the constraints, whose residuals are up to {found.residual:.1e}."
     verdict = "All formulations agree." if found.ok else f"DISAGREEMENT: {found.worst:.2e}."
-    table = Table(("formulation", "against", "largest relative disagreement"), rows, "Agreement")
+    columns = ("formulation", *(str(i + 1) for i in range(len(triangle) - 1)))
+    table = Table(columns, rows, "Largest relative disagreement of the accelerations, pair by pair")
     return Section("Agreement of the formulations", (Text(verdict, True, found.ok), Text(words), table))
 
 
