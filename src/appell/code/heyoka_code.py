@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from appell.graph.replay import ARITHMETIC, Algebra, replay, shared
 
@@ -80,7 +79,7 @@ def parameters(count: int, start: int = 0) -> list[Any]:
 
 
 COMPACT = 12_000
-WHOLE = 20_000  # the same for functions that are called one state at a time and for lanes
+WHOLE = 20_000  # the same for whole steps
 
 
 def batch_function(function: ca.Function) -> Any:
@@ -95,36 +94,3 @@ def batch_function(function: ca.Function) -> Any:
     t, w, p = (parameters(n, start) for n, start in ((1, 0), (sizes[2], 1), (sizes[3], 1 + sizes[2])))
     outputs = expressions(function, [t, x, w, p])[0]
     return hy.cfunc(outputs, vars=x, compact_mode=function.n_instructions() > COMPACT)
-
-
-class SingleStep:
-    """A step (t, x, w, P) -> (x1, error) as machine code, called with one state.
-
-    Args:
-        step: The step as a graph.
-    """
-
-    def __init__(self, step: ca.Function) -> None:
-        hy = _module()
-        sizes = [step.nnz_in(i) for i in range(4)]
-        letters, width = variables(sizes[1]), hy.recommended_simd_size(float)
-        numbers = parameters(1 + sizes[2] + sizes[3])
-        ends = (1, 1 + sizes[2])
-        outputs = expressions(step, [numbers[:1], letters, numbers[1 : ends[1]], numbers[ends[1] :]])
-        listed = [e for output in outputs for e in output]
-        self._call = hy.cfunc(listed, vars=letters, compact_mode=step.n_instructions() > WHOLE)
-        # All lanes of a register carry the same state: the same code, and so the same bits, as in a sweep.
-        self._x, self._out = np.zeros((sizes[1], width)), np.zeros((len(listed), width))
-        self._numbers = np.zeros((len(numbers), width))
-        self._used, self._inputs, self._n = self._numbers[: self._call.nparams], ends[1], sizes[1]
-        self.results = [self._out[: self._n, 0], self._out[self._n :, 0]]
-
-    def flat(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """x1 as a new array; the error stands in `results[1]`."""
-        self._x.T[:] = x
-        self._numbers[0] = t
-        if w.size:
-            self._numbers[1 : self._inputs].T[:] = w
-        self._numbers[self._inputs :].T[:] = p
-        self._call(self._x, outputs=self._out, pars=self._used)
-        return self.results[0].copy()

@@ -3,14 +3,13 @@ r"""A whole adaptive step as one graph, for many runs side by side.
 Stages, new state, error norm, choice of the next step size, projection onto the constraints and the reasons to stop are
 one function of a lane: it takes V = (x, t, h, rejected, stalled, steps) and gives the next V and a status. Every lane
 has its own time, step size and numbers P = (w, p, rtol, atol, end, most, calm, m0), so lanes of one batch know nothing
-of each other. The control of the step size is that of `appell.motion.dop853`.
+of each other. The attempt itself and the control of the step size are those of single runs, `appell.motion.attempt`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 import casadi as ca
@@ -19,32 +18,15 @@ from appell.code.code import Code, function_of
 from appell.equations import Equations
 from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Split
-from appell.motion.dop853 import GROW, SAFETY, SHRINK, step_functions
-from appell.motion.leg import STALL, STALLS
+from appell.motion.attempt import BEHIND, HUGE, Attempt, Status
+from appell.motion.dop853 import step_functions
 from appell.motion.masses import ROUNDING
 from appell.motion.motion import formula_function
 
-EPS = 2.0**-52
-HUGE = 1e300
 SQUARE = 6  # coordinates up to which a determinant is written out
 SINGULAR = 1e9  # growth of the rates at which speeds that the user chose no longer describe the motion
 
 
-class Status(IntEnum):
-    """What becomes of a lane after a step."""
-
-    GOING = 0
-    REACHED = 1
-    NOT_FINITE = 2
-    COLLAPSED = 3
-    STEP_LIMIT = 4
-    RESTLESS = 5  # other dependent velocities may be better
-    MASS_GONE = 6
-    SINGULAR = 7
-
-
-BEHIND = ("t", "h", "rejected", "stalled", "steps")
-"""Rows of V behind x."""
 SETTINGS = ("rtol", "atol", "end", "most", "calm")
 """Rows of P behind w and p; the masses at the start follow."""
 
@@ -111,53 +93,23 @@ def lane_graphs(
         accelerations = ca.Function("accelerations", equations.arguments, [ca.densify(equations.qddot)])
         return f(time, state, w, p, accelerations(time, state, w, p))
 
-    trial = ca.fmin(h, end - t)
-    new, error = step(t, x, w, ca.vertcat(p, trial, rtol, atol))
-    error = ca.fabs(error)
-    size = ca.sum1(ca.fabs(new))
-    finite = ca.logic_and(error < HUGE, size < HUGE)
-    accepted = ca.logic_and(error < 1, size < HUGE)
-    # error^(-1/8) without a logarithm.
-    wish = SAFETY / ca.sqrt(ca.sqrt(ca.sqrt(ca.fmax(error, 1e-200))))
-    factor = ca.fmin(GROW, ca.fmax(SHRINK, wish))
-    smallest = 4 * EPS * ca.fabs(t)
-    reached = ca.logic_and(accepted, trial >= end - t)
-    later = ca.if_else(reached, end, t + trial)
-    free = trial >= h  # the step was not cut short by the end
-    grown = ca.if_else(free, h * ca.if_else(rejected > 0, ca.fmin(1.0, factor), factor), ca.fmax(h, trial * factor))
-    shrunk = trial * ca.if_else(finite, ca.fmax(SHRINK, ca.fmin(1.0, wish)), 0.1)
-    moved = _projected(equations, later, new, p)
-    hardly = later - t <= STALL * ca.fmax(1.0, ca.fabs(t))
-    count = ca.if_else(accepted, ca.if_else(hardly, stalled + 1, 0), stalled)
-    made = steps + accepted
-    after = ca.if_else(accepted, moved, x)
-    h_next = ca.if_else(accepted, grown, shrunk)
-
-    status = ca.SX(int(Status.GOING))
+    attempt = Attempt.of(step, (x, t, h, rejected), (w, p), (rtol, atol), end)
+    later, moved = attempt.later, _projected(equations, attempt.later, attempt.new, p)
+    wishes, ends = [], []
     restless, fixed = bool(equations.split.dependent), equations.formulation.fixed
     if restless:
-        growth = _growth(equations, later, moved, fixed)
-        watch = Status.SINGULAR if fixed else Status.RESTLESS
-        good = growth < (SINGULAR if fixed else calm)
+        good = _growth(equations, later, moved, fixed) < (SINGULAR if fixed else calm)
         if fixed:  # a step may jump over the place where the speeds are singular
             stacked = function_of(equations, "stacked")
             side = ca.det(stacked(t, x, w, p)) * ca.det(stacked(later, moved, w, p))
             good = ca.logic_and(good, ca.logic_not(side < 0))
-        status = ca.if_else(ca.logic_and(accepted, good), status, int(watch))
-        status = ca.if_else(accepted, status, int(Status.GOING))
-    status = ca.if_else(ca.logic_and(made >= most, accepted), int(Status.STEP_LIMIT), status)
-    status = ca.if_else(reached, int(Status.REACHED), status)
+        wishes.append((ca.logic_not(good), Status.SINGULAR if fixed else Status.RESTLESS))
     formulas = [formula_function(equations, original, m) for m in masses]
     if masses:
         held = ca.vertcat(*[value(f, later, moved) for f in formulas])
         low = ca.mmin(held + ROUNDING * ca.fmax(1.0, ca.fabs(m0)))
-        status = ca.if_else(ca.logic_and(accepted, low < 0), int(Status.MASS_GONE), status)
-    status = ca.if_else(count > STALLS, int(Status.COLLAPSED), status)
-    lost = ca.if_else(finite, int(Status.COLLAPSED), int(Status.NOT_FINITE))
-    floor = ca.if_else(finite, smallest, 1e3 * smallest)
-    fails = ca.logic_and(ca.logic_not(accepted), ca.logic_or(h_next < floor, h_next < 1e-290))
-    status = ca.if_else(fails, lost, status)
-    outcome = ca.vertcat(after, ca.if_else(accepted, later, t), h_next, 1 - accepted, count, made, status)
+        ends.append((low < 0, Status.MASS_GONE))
+    outcome = attempt.outcome(moved, stalled, steps, most, wishes, ends)
 
     def function(name: str, rows: ca.SX, result: ca.SX) -> ca.Function:
         return ca.Function(name, [rows, P], [ca.densify(result)], {"cse": True})

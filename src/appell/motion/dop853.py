@@ -1,7 +1,7 @@
 """Dormand and Prince's method of order 8(5,3), a whole step as one function.
 
-The twelve stages, the new state and the error norm are one graph, so a step is one call; the extra stages of the dense
-output are a second one, called for all steps at once when somebody asks for a value in between.
+The twelve stages, the new state, the error norm and the choice of the next step are one graph, so an attempted step is
+one call; the extra stages of the dense output are a second one, called when somebody asks for a value in between.
 Coefficients: Hairer, Norsett and Wanner 1993, as kept by SciPy.
 """
 
@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from scipy.integrate._ivp import dop853_coefficients as table
 
-from appell.code import heyoka_code
-from appell.code.heyoka_code import SingleStep
+from appell.code.iteration import TURNS, Iteration
 from appell.code.machine import Machine
+from appell.motion.attempt import BEHIND, Attempt, Status
 from appell.motion.flow import Flow
-from appell.motion.leg import End, Leg, Task
+from appell.motion.leg import End, Enough, Leg, Task
 from appell.motion.stepping import march
 
 STAGES = table.N_STAGES
-SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
+SETTINGS = ("rtol", "atol", "end", "most")
+LONG = 50_000  # steps after which machine code has paid for its compilation: a third of a millisecond per instruction
+FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}
 
-_machines: weakref.WeakKeyDictionary[Flow, tuple[Machine | SingleStep, Machine]] = weakref.WeakKeyDictionary()
+_machines: weakref.WeakKeyDictionary[Flow, _Machines] = weakref.WeakKeyDictionary()
 
 
 def _stages(f: Callable[[ca.SX, ca.SX], ca.SX], t: ca.SX, x: ca.SX, h: ca.SX, count: int) -> list[ca.SX]:
@@ -67,12 +70,31 @@ def step_functions(rhs: ca.Function) -> tuple[ca.Function, ca.Function]:
     return step, dense
 
 
-def _machines_of(flow: Flow) -> tuple[Machine | SingleStep, Machine]:
-    if flow not in _machines:
-        step, dense = step_functions(flow.rhs)
-        made = SingleStep(step) if flow.compiled and heyoka_code.available() else Machine(step)
-        _machines[flow] = made, Machine(dense, simd=False)
-    return _machines[flow]
+def attempt_function(rhs: ca.Function) -> ca.Function:
+    """An attempt (V, P) -> (V', status), V = (x, t, h, rejected, stalled, steps), P = (w, p, rtol, atol, end, most)."""
+    t, x, w, p = rhs.sx_in()
+    h, rejected, stalled, steps = (ca.SX.sym(name) for name in BEHIND[1:])
+    rtol, atol, end, most = (ca.SX.sym(name) for name in SETTINGS)
+    attempt = Attempt.of(step_functions(rhs)[0], (x, t, h, rejected), (w, p), (rtol, atol), end)
+    V, P = ca.vertcat(x, t, h, rejected, stalled, steps), ca.vertcat(w, p, rtol, atol, end, most)
+    return ca.Function("attempt", [V, P], [ca.densify(attempt.outcome(attempt.new, stalled, steps, most))])
+
+
+class _Machines:
+    """What steps of one flow are made by."""
+
+    def __init__(self, rhs: ca.Function) -> None:
+        self._rhs = rhs
+
+    @cached_property
+    def attempts(self) -> Iteration:
+        """Attempted steps, one after the other."""
+        return Iteration(attempt_function(self._rhs))
+
+    @cached_property
+    def dense(self) -> Machine:
+        """Coefficients of the dense output of a step."""
+        return Machine(step_functions(self._rhs)[1], simd=False)
 
 
 def interpolate(coefficients: np.ndarray, start: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -91,15 +113,15 @@ class Stepper:
     """
 
     def __init__(self, task: Task) -> None:
-        self.task = task
+        self.task, flow = task, task.flow
         self.rtol = task.rtol if task.rtol is not None else 1e-12
         self.atol = task.atol if task.atol is not None else self.rtol
-        self.step_machine, self.dense_machine = _machines_of(task.flow)
+        self._machines = _machines.setdefault(flow, _Machines(flow.rhs))
         self.t, self.x = task.t0, np.array(task.x0, dtype=float)
-        self.records: list[tuple[float, float, np.ndarray]] = []
-        self._sign = 1.0 if task.t1 >= task.t0 else -1.0
-        self.h = self._first_step()
-        self._extended = np.concatenate([task.p, [0.0, self.rtol, self.atol]])
+        self._n = self.x.size
+        self._V = np.concatenate([self.x, [self.t, self._first_step(), 0.0, 0.0, 0.0]])
+        self._P = np.concatenate([task.w, task.p, [self.rtol, self.atol, task.t1, task.max_steps]])
+        self._done: list[np.ndarray] = []  # x, t, h at the start of accepted steps
 
     def _first_step(self) -> float:
         """Hairer's estimate of a first step."""
@@ -109,71 +131,97 @@ class Stepper:
         h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 or not np.isfinite(d1) else 0.01 * d0 / d1
         return float(min(h, abs(self.task.t1 - self.t)) or 1e-6)
 
+    @property
+    def _compiled(self) -> bool:
+        """Whether the next step is machine code: as asked for, or worth it by the number of steps, never by a clock."""
+        flow, attempts = self.task.flow, self._machines.attempts
+        return flow.compiled or (flow.simd and attempts.whole and self._V[-1] >= LONG)
+
+    def attempt(self, turns: int) -> Status:
+        """So many attempts, or up to where something is to be said."""
+        attempts, n = self._machines.attempts, self._n
+        self._V[:n] = self.x
+        rows = attempts(self._V, self._P, min(turns, attempts.turns), self._compiled)
+        self._done.append(rows[:-1, : n + 2][rows[1:, n + 2] == 0])
+        self._V[:] = rows[-1, :-1]
+        self.t, self.x = float(self._V[n]), self._V[:n].copy()
+        return Status(int(rows[-1, -1]))
+
     def step(self, limit: float) -> End | None:
-        """One accepted step, not beyond `limit`; an end if there is none."""
-        rejected = False
-        while True:
-            smallest = 4 * abs(np.nextafter(self.t, np.inf) - self.t)
-            if self.h < smallest and not abs(limit - self.t) <= smallest:
-                return End.COLLAPSED
-            h = min(self.h, abs(limit - self.t))
-            self._extended[-3] = h * self._sign
-            machine = self.step_machine
-            new = machine.flat(self.t, self.x, self.task.w, self._extended)
-            error = abs(float(machine.results[1][0]))
-            if not np.isfinite(error) or not np.all(np.isfinite(new)):
-                self.h = h * 0.1
-                rejected = True
-                if self.h < 1e3 * smallest:
-                    return End.NOT_FINITE
-                continue
-            factor = GROW if error == 0 else min(GROW, max(SHRINK, SAFETY * error**-0.125))
-            if error < 1:
-                self.records.append((self.t, h * self._sign, self.x))
-                reached = h >= abs(limit - self.t)
-                self.t = limit if reached else self.t + h * self._sign
-                self.x = new
-                self.h = (
-                    max(self.h, h) * (min(1.0, factor) if rejected else factor)
-                    if h == self.h
-                    else max(self.h, h * factor)
-                )
-                return None
-            self.h = h * max(SHRINK, SAFETY * error**-0.125)
-            rejected = True
+        """One accepted step; an end if there is none."""
+        before = self._V[-1]
+        while self._V[-1] == before:
+            status = self.attempt(1)
+            if status in FAULTS:
+                return FAULTS[status]
+        return None
+
+    def leap(self) -> Leg:
+        """The whole leg, where no step needs attention."""
+        task, end = self.task, End.REACHED
+        status = Status.GOING if self.t != task.t1 else Status.REACHED
+        if task.max_steps < 1:
+            status = Status.STEP_LIMIT
+        while status is Status.GOING:
+            status = self.attempt(TURNS)
+            try:
+                task.watch(self.t, self.x)
+            except Enough:
+                end = End.WATCHER
+                break
+        end = {**FAULTS, Status.STEP_LIMIT: End.STEP_LIMIT}.get(status, end)
+        return Leg(np.append(self._starts()[:, self._n], self.t), self.x, self.dense(self.t), end, -1, int(self._V[-1]))
+
+    def _starts(self) -> np.ndarray:
+        """x, t, h at the start of all accepted steps; a step that was cut short by the end has the h it made."""
+        done = np.concatenate([np.empty((0, self._n + 2)), *self._done])
+        done[:, -1] = np.minimum(done[:, -1], self.task.t1 - done[:, -2])
+        self._done = [done]
+        return done
 
     def interpolant(self) -> Callable[[float], np.ndarray]:
         """x within the last step."""
-        t, h, x = self.records[-1]
+        x, t, h = _parts(self._done[-1][-1])
+        h = min(h, self.task.t1 - t)
         columns = self._coefficients(t, h, x)
         return lambda time: interpolate(columns, x, np.asarray((time - t) / h))
 
     def _coefficients(self, t: float, h: float, x: np.ndarray) -> np.ndarray:
-        extended = self._extended.copy()
-        extended[-3] = h
-        return self.dense_machine.flat(t, x, self.task.w, extended).reshape(7, -1)
+        extended = np.concatenate([self.task.p, [h, self.rtol, self.atol]])
+        return self._machines.dense.flat(t, x, self.task.w, extended).reshape(7, -1)
 
     def dense(self, cut: float) -> Callable[[np.ndarray], np.ndarray]:
         """x at any times of the leg; coefficients are made for the steps that are asked for."""
-        records, memo = self.records, {}
-        starts = np.array([record[0] for record in records]) * self._sign
+        done, final, memo = self._starts(), self.x, {}
+        x, starts, h = done[:, : self._n].T, done[:, -2], done[:, -1]
 
         def at(times: np.ndarray) -> np.ndarray:
             times = np.atleast_1d(np.asarray(times, dtype=float))
-            result = np.empty((self.x.size, times.size))
-            which = np.clip(np.searchsorted(starts, times * self._sign, side="right") - 1, 0, len(records) - 1)
-            for k in np.unique(which):
-                t, h, x = records[k]
-                if k not in memo:
-                    memo[k] = self._coefficients(t, h, x)
-                here = which == k
-                share = (times[here] - t) / h
-                result[:, here] = interpolate(memo[k][:, :, None], x[:, None], share[None, :])
+            if not starts.size:
+                return np.repeat(final[:, None], times.size, axis=1)
+            which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, None)
+            result = np.array(x[:, which])
+            result[:, times == cut] = final[:, None]
+            inside = np.flatnonzero((times != starts[which]) & (times != cut))
+            if inside.size:
+                used, place = np.unique(which[inside], return_inverse=True)
+                for k in used:
+                    if k not in memo:
+                        memo[k] = self._coefficients(starts[k], h[k], x[:, k])
+                columns = np.stack([memo[k] for k in used], axis=-1)[:, :, place]
+                here = which[inside]
+                result[:, inside] = interpolate(columns, x[:, here], (times[inside] - starts[here]) / h[here])
             return result
 
         return at
 
 
+def _parts(row: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """x, t, h."""
+    return row[:-2], float(row[-2]), float(row[-1])
+
+
 def integrate(task: Task) -> Leg:
     """One leg."""
-    return march(Stepper(task), task)
+    stepper = Stepper(task)
+    return stepper.leap() if task.idle and not task.flow.count else march(stepper, task)

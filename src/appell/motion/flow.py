@@ -15,6 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from appell.code import heyoka_code
 from appell.code.code import Code, force_powers
 from appell.code.machine import Machine
 from appell.errors import IntegrationError
@@ -36,12 +37,14 @@ class Flow:
     Attributes:
         rhs: The smooth right-hand side.
         guards: The guard formulas; none if there are none.
-        compiled: Whether steps become machine code.
+        compiled: Whether steps are machine code from the first one on.
+        simd: Whether they may become machine code where it pays.
     """
 
     rhs: ca.Function
     guards: ca.Function
     compiled: bool = False
+    simd: bool = False
 
     @cached_property
     def machine(self) -> Machine:
@@ -125,6 +128,12 @@ class Modes:
         """Kinks along which the motion slides."""
         return tuple(int(i) for i in np.flatnonzero(self.modes == 0))
 
+    @property
+    def _machine(self) -> tuple[bool, bool]:
+        """Whether steps are machine code, and whether they may become it."""
+        simd = self.code.simd and heyoka_code.available()
+        return self.code.steps and simd, simd
+
     def flow(self) -> Flow:
         """The smooth flow of the present modes."""
         return self._flow(self.sliding)
@@ -137,7 +146,7 @@ class Modes:
 
     def _make(self, slide: tuple[int, ...]) -> Flow:
         if self.modal is None:
-            return Flow(self.code.rhs.function, self._user, self.code.steps)
+            return Flow(self.code.rhs.function, self._user, *self._machine)
         m = self.modal
         xdot, s = m.sliding(slide)
         p = ca.vertcat(m.p, m.s)
@@ -151,7 +160,7 @@ class Modes:
         return Flow(
             ca.Function("rhs", arguments, [ca.cse(ca.densify(xdot))]),
             ca.Function("guards", arguments, [ca.densify(ca.vertcat(*guards))]),
-            self.code.steps,
+            *self._machine,
         )
 
     def powers(self) -> Machine | None:
