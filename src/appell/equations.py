@@ -235,6 +235,10 @@ class Equations:
 
     def summary(self) -> str:
         """One paragraph: states, equations, speeds, operations, rows left out."""
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> str:
         lines = [
             f"{self.model.name} by {self.formulation.name}: {len(self.states)} states, "
             f"{len(self.unknowns)} equation{'s' * (len(self.unknowns) != 1)}, "

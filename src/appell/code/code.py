@@ -32,7 +32,8 @@ class Code:
         self.simd, self.build, self.steps = simd, build, steps
         self._siblings: dict[Split, Code] = {equations.split: self}
         x = equations.mechanics.variables
-        self.speeds = ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [equations.chart.formulas])
+        formulas = ca.densify(equations.chart.formulas)
+        self.speeds = Machine(ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [formulas]), simd=False)
         self.shape = (equations.x.numel(),)
         self._second: Machine | None = None
 

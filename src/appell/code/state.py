@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -86,10 +87,15 @@ class State:
         return f"State(t={self.t:.6g}, {words})" + (f"\nchanged to lie on the constraints:{moved}" if moved else "")
 
 
+_names: weakref.WeakKeyDictionary[Model, tuple[str, ...]] = weakref.WeakKeyDictionary()
+
+
 def names_of(model: Model) -> tuple[str, ...]:
     """The names of a state's entries: coordinates, their rates, extra states."""
-    q = model.coordinates
-    return (*(s.label for s in q), *(s.rate.label for s in q), *(s.label for s in model.states))
+    if model not in _names:
+        q = model.coordinates
+        _names[model] = (*(s.label for s in q), *(s.rate.label for s in q), *(s.label for s in model.states))
+    return _names[model]
 
 
 def number(label: str, value: Any) -> float:

@@ -225,7 +225,7 @@ class System:
         """x = (q, u, z) of a state."""
         if state.model is not self.model and state.names != tuple(s for s in State(self.model, state.array).names):
             raise ModelError(f"The state is one of {state.model.name!r}, the system one of {self.model.name!r}.")
-        u = np.array(self.code.speeds(state.t, state.q, state.v, state.z, self.p)).ravel()
+        u = self.code.speeds(state.t, state.q, state.v, state.z, self.p)[0][:, 0]
         return np.concatenate([state.q, u, state.z])
 
     def from_x(self, t: float, x: Any) -> State:

@@ -134,7 +134,7 @@ class Starts:
         values = np.array([columns[n] if n in self.states else np.full(count, base.get(n, 0.0)) for n in names])
         n = len(self.system.model.coordinates)
         times = np.full((1, count), self.t0)
-        u = np.array(self.system.code.speeds(times, values[:n], values[n : 2 * n], values[2 * n :], batch.p))
+        u = np.array(self.system.code.speeds.function(times, values[:n], values[n : 2 * n], values[2 * n :], batch.p))
         batch.x = np.concatenate([values[:n], u.reshape(-1, count), values[2 * n :]])
         finite = np.isfinite(batch.x).all(axis=0)
         for i in np.flatnonzero(~finite):

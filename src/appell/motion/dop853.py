@@ -24,7 +24,7 @@ from appell.motion.stepping import march
 
 STAGES = table.N_STAGES
 SETTINGS = ("rtol", "atol", "end", "most")
-LONG = 50_000  # steps after which machine code has paid for its compilation: a third of a millisecond per instruction
+LONG = 50_000  # steps in which CasADi's machine takes about as long as compiling them to machine code would
 FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}
 
 _machines: weakref.WeakKeyDictionary[Flow, _Machines] = weakref.WeakKeyDictionary()
@@ -135,7 +135,7 @@ class Stepper:
     def _compiled(self) -> bool:
         """Whether the next step is machine code: as asked for, or worth it by the number of steps, never by a clock."""
         flow, attempts = self.task.flow, self._machines.attempts
-        return flow.compiled or (flow.simd and attempts.whole and self._V[-1] >= LONG)
+        return flow.compiled or (flow.simd and attempts.whole and bool(self._V[-1] >= LONG))
 
     def attempt(self, turns: int) -> Status:
         """So many attempts, or up to where something is to be said."""

@@ -101,20 +101,24 @@ class Modes:
     def __init__(self, code: Code, events: Sequence[Event], driven: bool = False) -> None:
         self.code, self.driven = code, driven
         equations = code.equations
-        t, x, w, p = equations.arguments
         self.event_guards: list[tuple[int, int]] = []  # which event, which sign
-        formulas: list[ca.SX] = []
+        self._formulas: list[ca.SX] = []
         for i, event in enumerate(events):
             formula = equations.formula(event.expression)
             for sign in (1, -1) if event.direction == 0 else (-event.direction,):
                 self.event_guards.append((i, sign))
-                formulas.append(sign * formula)
-        self._user = ca.Function("user", [t, x, w, p], [ca.vertcat(*formulas) if formulas else ca.SX(0, 1)])
+                self._formulas.append(sign * formula)
         self.modal = _modal(code)
         self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
         looked_for = tuple((event.expression, event.direction) for event in events)
         self._flows = _FLOWS.setdefault(code, {}).setdefault(looked_for, {})
         self._powers: dict[tuple[int, ...], Machine] = {}
+
+    @cached_property
+    def _user(self) -> ca.Function:
+        """What the user looks for."""
+        formulas = ca.vertcat(*self._formulas) if self._formulas else ca.SX(0, 1)
+        return ca.Function("user", self.code.equations.arguments, [formulas])
 
     @cached_property
     def _switches(self) -> Machine:

@@ -166,6 +166,8 @@ class Motion:
 
     def located(self, times: np.ndarray) -> list[tuple[Stretch, np.ndarray]]:
         """Which stretch each time belongs to; a boundary belongs to what follows."""
+        if len(self.stretches) == 1:
+            return [(self.stretches[0], np.arange(times.size))]
         starts = np.array([s.times[0] for s in self.stretches])
         which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(self.stretches) - 1)
         return [(self.stretches[k], np.flatnonzero(which == k)) for k in np.unique(which)]
