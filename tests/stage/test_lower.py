@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.functions.elementary.trigonometric import sinc
 
+from appell.code.circular import cosine, sine
 from appell.errors import CompileError
 from appell.graph.lower import Lowering
 from appell.graph.raising import raised
@@ -159,3 +160,16 @@ trees = st.recursive(
 @settings(max_examples=60, deadline=None)
 def test_random_trees(formula, point):
     assert value(formula, point) == pytest.approx(exact(formula, point), rel=1e-10, abs=1e-12)
+
+
+def test_sine_and_cosine_as_arithmetic_are_exact_to_rounding():
+    x = np.concatenate([
+        np.linspace(-30, 30, 20_001), np.linspace(-1e6, 1e6, 20_001), np.arange(-40, 41) * np.pi / 2, [1e-300, 1e-9],
+    ])  # fmt: skip
+    np.testing.assert_allclose(sine(x), np.sin(x), rtol=0, atol=4e-16)
+    np.testing.assert_allclose(cosine(x), np.cos(x), rtol=0, atol=4e-16)
+    small = np.linspace(-1.5, 1.5, 1000)
+    np.testing.assert_allclose(sine(small), np.sin(small), rtol=3e-16, atol=0)
+    assert np.isnan(sine(np.nan))
+    assert sine(0.0) == 0.0
+    assert cosine(0.0) == 1.0

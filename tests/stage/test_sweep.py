@@ -6,7 +6,10 @@ import sympy as sp
 
 import appell as ap
 from appell.ensemble import LogUniform, Normal, Uniform
+from appell.ensemble.runner import Runner, Settings
+from appell.ensemble.switching import best_growths, growths
 from appell.errors import IntegrationError, ModelError
+from appell.kinematics.chart import Split
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +118,53 @@ def test_a_run_does_not_depend_on_its_neighbours(pendulums):
     some = ap.sweep(pendulums, rows, until=2.0, points=5)
     for name in some.info["columns"]:
         np.testing.assert_array_equal(some[name].values, whole[name].values[picked])
+
+
+@pytest.mark.parametrize("lanes", [4, 12, 64])
+def test_a_run_does_not_depend_on_how_many_lanes_there_are(pendulums, lanes):
+    """Few lanes take many runs one after the other, many lanes end idle; table, events and ends stay the same."""
+    q1, _ = pendulums.model.coordinates
+    grid = np.linspace(0, 2.0, 8)
+    events = (ap.Event(q1, name="low"), ap.Event(q1 + 0.6, stop=True, name="far"))
+    settings = Settings(grid, 0.0, 2.0, "auto", 1e-9, 1e-9, events, {}, None, 10_000)
+    runner = Runner(pendulums, settings, ["q1", "q2"])
+    rng = np.random.default_rng(5)
+    columns = {"q1": rng.uniform(0.1, 1.5, 37), "q2": rng.uniform(-1, 1, 37)}
+    whole, other = runner.run(columns), runner.run(columns, lanes=lanes)
+    ended = {list(ap.Outcome)[code] for code in whole.arrays["outcome"]}
+    assert ended == {ap.Outcome.DONE, ap.Outcome.EVENT}
+    for name, values in whole.arrays.items():
+        np.testing.assert_array_equal(other.arrays[name], values, err_msg=name)
+
+
+def test_many_states_as_starts_share_their_lanes():
+    """States of a mechanism with loops: no run by itself, and each gives what simulate gives from that state."""
+    system = ap.compile(ap.derive(ap.library.model("four-bar"))).bind()
+    base = dict(system.model.start)
+    starts = [system.consistent({"q1": q}, {n: v for n, v in base.items() if n != "q1"}) for q in (0.2, 0.35, 0.5, 0.9)]
+    broken = starts[0] + np.eye(len(starts[0]))[1]
+    study = ap.sweep(system, {"start": [*starts, broken]}, until=2.0, points=5)
+    assert study.dataset["lane"].values.tolist() == [1, 1, 1, 1, 0]
+    assert study.outcomes == {"DONE": 4, "NOT_STARTED": 1}
+    assert "violates the constraint" in study.failures["reason"].iloc[0]
+    options = {"method": "dop853", "rtol": 1e-9, "atol": 1e-9, "points": 5}
+    motions = [ap.simulate(system, start, 2.0, **options) for start in starts]
+    for i, motion in enumerate(motions):
+        for name in study.info["columns"]:
+            np.testing.assert_allclose(study[name][i], motion.columns[name], rtol=1e-12, atol=1e-12)
+
+
+def test_growth_of_many_lanes_is_that_of_each():
+    rng = np.random.default_rng(2)
+    jacobian = rng.normal(size=(60, 3, 6)) * rng.choice([1e-3, 1.0, 1e2], (60, 3, 1))
+    jacobian[50:, 2] = jacobian[50:, 1] * (1 + 1e-9)  # rows that are nearly dependent
+    jacobian[59, 0, 0] = np.nan
+    split = Split((0, 1, 2), (3, 4, 5))
+    np.testing.assert_allclose(growths(split, jacobian)[:50], [split.growth(J) for J in jacobian[:50]], rtol=1e-10)
+    assert np.isinf(growths(split, jacobian)[59])
+    best = best_growths(split, jacobian)
+    assert np.isnan(best[50:]).all()
+    np.testing.assert_allclose(best[:50], [Split.at(J).growth(J) for J in jacobian[:50]], rtol=1e-10)
 
 
 def test_a_lane_that_fails_does_not_disturb_the_others():

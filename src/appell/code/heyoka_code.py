@@ -8,6 +8,7 @@ from typing import Any
 
 import casadi as ca
 
+from appell.code.circular import cosine, sine
 from appell.graph.replay import ARITHMETIC, Algebra, replay, shared
 
 
@@ -60,10 +61,22 @@ def _algebra() -> Algebra:
     }
 
 
-def expressions(function: ca.Function, arguments: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """The nonzeros of each output of a CasADi function as heyoka expressions."""
+@cache
+def _inlined() -> Algebra:
+    return {**_algebra(), "sin": sine, "cos": cosine}
+
+
+def expressions(function: ca.Function, arguments: Sequence[Sequence[Any]], inlined: bool = False) -> list[list[Any]]:
+    """The nonzeros of each output of a CasADi function as heyoka expressions.
+
+    Args:
+        function: The function.
+        arguments: For each input the list of its nonzeros.
+        inlined: Whether sines and cosines become plain arithmetic: faster code, which takes longer to make.
+    """
     hy = _module()
-    return replay(shared(function), arguments, _algebra(), lambda value: hy.expression(value))
+    algebra = _inlined() if inlined else _algebra()
+    return replay(shared(function), arguments, algebra, lambda value: hy.expression(value))
 
 
 def variables(count: int, prefix: str = "x") -> list[Any]:

@@ -1,4 +1,4 @@
-"""The systems of a sweep: one for every combination of choices that are no numbers (laws, controllers, starts)."""
+"""The systems of a sweep: one for every combination of choices that change the equations (laws, controllers)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Case:
     Attributes:
         system: The system.
         law: The Python function that gives its inputs, or None.
-        start: Where its runs begin.
+        start: Where its runs begin; a tuple of all starts where these are varied.
         code: Its position among the cases.
     """
 
@@ -57,19 +57,17 @@ def cases(
     every = [e for law in laws.values() for e in [law]]
     every += [thing for name, things in plan.choices.items() if name in names for thing in things.values()]
     system = _with_gains(system, every)
+    begins = _checked_start(start)
+    if START in plan.choices:
+        begins = tuple(_checked_start(thing) for thing in plan.choices[START].values())
     found: list[Case] = []
-    made: dict[tuple[int, ...], tuple[System, Any]] = {}
-    sizes = [range(len(things)) for things in plan.choices.values()]
-    for picked in product(*sizes):
-        chosen = {name: list(plan.choices[name].values())[i] for name, i in zip(plan.choices, picked, strict=True)}
-        here = tuple(i for name, i in zip(plan.choices, picked, strict=True) if name != START)
-        if here not in made:  # starts share the equations
-            given = {**laws, **{name: law for name, law in chosen.items() if name not in (START, CONTROL)}}
-            made[here] = driven(system, given, chosen.get(CONTROL, control))
-        bound, law = made[here]
-        found.append(Case(bound, law, _checked_start(chosen.get(START, start))))
+    changing = {name: list(things.values()) for name, things in plan.choices.items() if name != START}
+    for picked in product(*changing.values()):
+        chosen = dict(zip(changing, picked, strict=True))
+        given = {**laws, **{name: law for name, law in chosen.items() if name != CONTROL}}
+        found.append(Case(*driven(system, given, chosen.get(CONTROL, control)), begins))
     which = np.zeros(plan.runs, dtype=int)
-    for name, things in plan.choices.items():
+    for name, things in changing.items():
         which = which * len(things) + plan.columns[name].astype(int)
     return found, which
 

@@ -225,16 +225,23 @@ def _listed(over: Any, runs: int | None) -> Design:
         over = over.to_dict("records")
     if runs is not None:
         raise ModelError(f"runs={runs} goes with distributions; here the runs are listed one by one.")
-    rows = [{key(name): value for name, value in row.items()} for row in over]
+    rows = list(over)
     if not rows or not rows[0]:
         raise ModelError('The sweep is empty: give at least one run, for example [{"m": 1.0}].')
-    names = list(rows[0])
+    names = [key(name) for name in rows[0]]
+    as_first = list(rows[0])
     for i, row in enumerate(rows):
-        if set(row) != set(names):
-            raise ModelError(f"Run {i} varies {', '.join(row)}, run 0 varies {', '.join(names)}; give the same names.")
+        if list(row) == as_first:
+            continue
+        rows[i] = {key(name): value for name, value in row.items()}
+        if set(rows[i]) != set(names):
+            raise ModelError(
+                f"Run {i} varies {', '.join(rows[i])}, run 0 varies {', '.join(names)}; give the same names."
+            )
+        rows[i] = {given: rows[i][name] for given, name in zip(as_first, names, strict=True)}
     columns = {}
-    for name in names:
-        values, things = _axis(name, [row[name] for row in rows])
+    for given, name in zip(as_first, names, strict=True):
+        values, things = _axis(name, [row[given] for row in rows])
         if things:
             raise ModelError(f"Run by run only numbers can be given; {name!r} has {next(iter(things))!r}.")
         columns[name] = values

@@ -14,10 +14,12 @@ import numpy as np
 
 from appell.ensemble.crossings import Steps
 from appell.ensemble.lane_machine import LaneMachine, padded
-from appell.ensemble.lanes import BEHIND, SETTINGS, Graphs, Status
+from appell.ensemble.lanes import ROWS, SETTINGS, Graphs, Status
 from appell.motion.flow import RESTING
 
-LANES = 1024
+LANES = 2048
+BLIND = 8  # steps between two looks at which lanes have ended
+SPARE = 32  # a share of the lanes may stand idle before they take new runs
 
 
 class Interrupted(Exception):
@@ -36,8 +38,7 @@ class Kernel:
         self.graphs, self.n = graphs, graphs.sizes["x"]
         self.machines = {name: LaneMachine(f, simd) for name, f in graphs.functions.items()}
         self.step = self.machines["step"]
-        self.t, self.h, self.rejected, self.stalled, self.steps = (self.n + i for i in range(len(BEHIND)))
-        self.status = self.n + len(BEHIND)
+        self.t, self.h, self.rejected, self.stalled, self.steps, self.status = (self.n + i for i in range(len(ROWS)))
         first = graphs.sizes["w"] + graphs.sizes["p"]
         self.setting = {name: first + i for i, name in enumerate(SETTINGS)}
         self.numbers = first + len(SETTINGS) + graphs.sizes["masses"]
@@ -47,19 +48,21 @@ class Kernel:
         return self.machines["table"].some(V, P) if "table" in self.machines else V[: self.n]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Looked:
-    """What to do with a lane whose dependent velocities were looked at.
+    """What to do with lanes whose dependent velocities were looked at.
 
     Attributes:
-        calm: Go on, and look again beyond this growth.
-        kernel: Or go on with another choice.
-        x: The state in that choice.
+        calm: Those that go on look again beyond this growth.
+        moves: The others go on with another choice: for each kernel which of the lanes, and their states in it.
     """
 
-    calm: float = 0.0
-    kernel: Kernel | None = None
-    x: np.ndarray | None = None
+    calm: np.ndarray
+    moves: Mapping[Kernel, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+
+Look = Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Looked]
+"""Of the kernel, times, states, numbers and limits of some lanes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +157,7 @@ class Lanes:
         grid: np.ndarray,
         events: list[tuple[int, bool]],
         results: Results,
-        look: Callable[[Kernel, float, np.ndarray, np.ndarray, float], Looked],
+        look: Look,
         stop: Callable[[], bool],
         lanes: int = LANES,
     ) -> None:
@@ -169,34 +172,39 @@ class Lanes:
         self.handed: dict[Kernel, list[Jobs]] = {}
         self.V, self.W = np.zeros((k.status + 1, count)), np.zeros((k.status + 1, count))
         self.P, self.owner = np.ones((k.numbers, count)), np.full(count, -1)
-        self.taken = np.zeros(count, dtype=np.int64)
+        self.taken, self.due = np.zeros(count, dtype=np.int64), np.full(count, np.inf)
         self.gates = np.ones((len(self.events), count), dtype=bool)
         self._take(np.arange(count))
         while True:
-            if self.stop():
-                raise Interrupted
-            alive = np.flatnonzero(self.owner >= 0)
-            if not alive.size:
-                return self.handed
-            if 2 * padded(alive.size) <= self.owner.size:
-                self._shrink(alive)
-            k.step(self.V, self.P, self.W)
-            if self.events:
-                self._events()
-            self._sample()
-            self.V, self.W = self.W, self.V  # the old rows are overwritten by the next step
-            status = self.V[k.status]
-            ended = np.flatnonzero((status != Status.GOING) & (self.owner >= 0))
-            if ended.size:
-                self._end(ended, status[ended].astype(int))
+            for _ in range(BLIND):
+                if self.stop():
+                    raise Interrupted
+                k.step(self.V, self.P, self.W)
+                if self.events:
+                    self._events()
+                if (self.W[k.t] >= self.due).any():
+                    self._sample()
+                self.V, self.W = self.W, self.V  # the old rows are overwritten by the next step
+            ended = np.flatnonzero(self.V[k.status] > 0.0)
+            waits = self.head < self.queue.run.size
+            if ended.size > (self.owner.size // SPARE if waits else 0):
+                self._end(ended)
+            if not waits:
+                alive = np.flatnonzero(self.owner >= 0)
+                if not alive.size:
+                    return self.handed
+                if 4 * padded(alive.size) <= 3 * self.owner.size:
+                    self._shrink(alive)
 
     def _shrink(self, alive: np.ndarray) -> None:
         """Fewer lanes when no run is waiting."""
         pick = alive[np.minimum(np.arange(padded(alive.size)), alive.size - 1)]
+        spare = np.arange(pick.size) >= alive.size
         self.V, self.P = np.ascontiguousarray(self.V[:, pick]), np.ascontiguousarray(self.P[:, pick])
         self.W = np.zeros((self.k.status + 1, pick.size))
         self.taken, self.gates = self.taken[pick], self.gates[:, pick]
-        self.owner = np.where(np.arange(pick.size) < alive.size, self.owner[pick], -1)
+        self.owner, self.due = np.where(spare, -1, self.owner[pick]), np.where(spare, np.inf, self.due[pick])
+        self.V[self.k.status, spare] = Status.IDLE
 
     def _take(self, lanes: np.ndarray) -> None:
         """Give lanes their next runs; those for which there is none rest."""
@@ -204,19 +212,25 @@ class Lanes:
         free = lanes[: max(0, self.queue.run.size - self.head)]
         jobs = self.queue.part(slice(self.head, self.head + free.size))
         self.head += free.size
-        self.owner[lanes] = -1
-        self.V[k.t, lanes], self.V[k.h, lanes] = 0.0, 0.0
+        rest = lanes[free.size :]
+        self.owner[rest], self.due[rest], self.V[k.status, rest] = -1, np.inf, Status.IDLE
         if not free.size:
             return
         self.P[:, free], self.owner[free], self.taken[free] = jobs.P, jobs.run, jobs.taken
         self.V[: k.n, free], self.V[k.t, free] = jobs.x, jobs.t
         self._begin(self.V, free)
-        self.V[k.steps, free] = jobs.steps
+        self.V[k.steps, free], self.V[k.status, free] = jobs.steps, Status.GOING
         begun = free[self._next[jobs.taken] <= jobs.t]
         if begun.size:
             values = k.table(self.V[: k.n + 1, begun], self.P[:, begun])
             self.results.table[:, self.owner[begun], self.taken[begun]] = values
             self.taken[begun] += 1
+        self._due(free)
+
+    def _due(self, lanes: np.ndarray) -> None:
+        """When lanes pass their next point of the table; the state at the very end is written when they end."""
+        when = self._next[self.taken[lanes]]
+        self.due[lanes] = np.where(when < self.P[self.k.setting["end"], lanes], when, np.inf)
 
     def _begin(self, V: np.ndarray, lanes: np.ndarray) -> None:
         """A new leg of some lanes of V: a first step size, gates."""
@@ -247,17 +261,15 @@ class Lanes:
     def _sample(self) -> None:
         """Tabulate the grid points that were passed."""
         k = self.k
-        reached = self.W[k.t]
-        passed = np.flatnonzero((reached >= self._next[self.taken]) & (self.owner >= 0))
-        if not passed.size:
-            return
-        count = np.searchsorted(self.grid, reached[passed], side="right") - self.taken[passed]
+        passed = np.flatnonzero(self.W[k.t] >= self.due)
+        reached = self.W[k.t, passed]
+        count = np.searchsorted(self.grid, reached, side="right") - self.taken[passed]
         at = np.repeat(np.arange(passed.size), count)
         lanes = passed[at]
         first = np.repeat(np.cumsum(count) - count, count)
         index = self.taken[lanes] + np.arange(at.size) - first
         times = self.grid[index]
-        inside = times != reached[lanes]
+        inside = times != reached[at]
         x = self.W[: k.n, lanes]
         if inside.any():
             used = np.unique(at[inside])
@@ -266,11 +278,12 @@ class Lanes:
         values = k.table(np.concatenate([x, times[None, :]]), self.P[:, lanes])
         self.results.table[:, self.owner[lanes], index] = values
         self.taken[passed] += count
+        self._due(passed)
 
     def _events(self) -> None:
         """Cut steps at the first guard that falls through zero."""
         k = self.k
-        moved = np.flatnonzero((self.W[k.t] > self.V[k.t]) & (self.owner >= 0))
+        moved = np.flatnonzero(self.W[k.t] > self.V[k.t])
         watched = moved[self.gates[:, moved].any(axis=0)]
         if watched.size:
             steps = self._steps(watched)
@@ -307,33 +320,42 @@ class Lanes:
         if restart.size:
             self._begin(self.W, restart)
 
-    def _end(self, lanes: np.ndarray, status: np.ndarray) -> None:
+    def _end(self, lanes: np.ndarray) -> None:
         """Write down what has ended, look at restless lanes, and take new runs."""
         k, r = self.k, self.results
-        goes_on = np.zeros(lanes.size, dtype=bool)
-        for j in np.flatnonzero(status == Status.RESTLESS):
-            lane = lanes[j]
-            t, x = float(self.V[k.t, lane]), self.V[: k.n, lane].copy()
-            calm = self.P[k.setting["calm"], lane]
-            found = self.look(k, t, x, self.P[: k.numbers, lane], float(calm))
-            if found.kernel is None:
-                self.P[k.setting["calm"], lane] = found.calm
-                goes_on[j] = True
-                continue
-            P = self.P[:, lane : lane + 1].copy()
+        status = self.V[k.status, lanes].astype(int)
+        restless = status == Status.RESTLESS
+        if restless.any():
+            going = self._look(lanes[restless])
+            left = np.ones(lanes.size, dtype=bool)
+            left[restless] = ~going
+            lanes, status, restless = lanes[left], status[left], restless[left]
+        over, status = lanes[~restless], status[~restless]
+        if over.size:
+            runs, t = self.owner[over], self.V[k.t, over]
+            last = k.table(self.V[: k.n + 1, over], self.P[:, over])
+            r.status[runs], r.end[runs], r.last[:, runs] = status, t, last
+            r.steps[runs], r.x[:, runs] = self.V[k.steps, over].astype(np.int64), self.V[: k.n, over]
+            exact = self._next[self.taken[over]] == t
+            r.table[:, runs[exact], self.taken[over[exact]]] = last[:, exact]
+        self._take(lanes)
+
+    def _look(self, lanes: np.ndarray) -> np.ndarray:
+        """Which restless lanes go on as they are; the others are handed to another kernel."""
+        k = self.k
+        calm = self.P[k.setting["calm"]]
+        found = self.look(k, self.V[k.t, lanes], self.V[: k.n, lanes], self.P[:, lanes], calm[lanes])
+        going = np.ones(lanes.size, dtype=bool)
+        for other, (members, x) in found.moves.items():
+            going[members] = False
+            moved = lanes[members]
+            P = self.P[:, moved]
             P[k.setting["calm"]] = 0.0
-            job = Jobs(
-                self.owner[lane : lane + 1].copy(), np.asarray(found.x)[:, None], np.array([t]), P,
-                self.taken[lane : lane + 1].copy(), self.V[k.steps, lane : lane + 1].copy(),
-            )  # fmt: skip
-            self.handed.setdefault(found.kernel, []).append(job)
-            status[j] = Status.GOING
-        over = np.flatnonzero(~goes_on & (status != Status.GOING))
-        runs = self.owner[lanes[over]]
-        r.status[runs], r.end[runs] = status[over], self.V[k.t, lanes[over]]
-        r.steps[runs], r.x[:, runs] = self.V[k.steps, lanes[over]].astype(np.int64), self.V[: k.n, lanes[over]]
-        r.last[:, runs] = k.table(self.V[: k.n + 1, lanes[over]], self.P[:, lanes[over]])
-        self._take(lanes[~goes_on])
+            job = Jobs(self.owner[moved], x, self.V[k.t, moved], P, self.taken[moved], self.V[k.steps, moved])
+            self.handed.setdefault(other, []).append(job)
+        stay = lanes[going]
+        calm[stay], self.V[k.status, stay] = found.calm[going], Status.GOING
+        return going
 
 
 def run_all(
@@ -341,7 +363,7 @@ def run_all(
     grid: np.ndarray,
     events: list[tuple[int, bool]],
     results: Results,
-    look: Callable[[Kernel, float, np.ndarray, np.ndarray, float], Looked],
+    look: Look,
     stop: Callable[[], bool],
     lanes: int = LANES,
 ) -> None:

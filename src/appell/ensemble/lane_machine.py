@@ -54,7 +54,7 @@ class LaneMachine:
 
             letters = heyoka_code.variables(self.rows)
             numbers = heyoka_code.parameters(self.function.nnz_in(1))
-            outputs = heyoka_code.expressions(self.function, [letters, numbers])[0]
+            outputs = heyoka_code.expressions(self.function, [letters, numbers], inlined=True)[0]
             compact = self.function.n_instructions() > COMPACT
             made = heyoka.cfunc(outputs, vars=letters, compact_mode=compact)
             self._used = made.nparams

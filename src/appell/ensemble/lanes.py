@@ -1,9 +1,10 @@
 r"""A whole adaptive step as one graph, for many runs side by side.
 
 Stages, new state, error norm, choice of the next step size, projection onto the constraints and the reasons to stop are
-one function of a lane: it takes V = (x, t, h, rejected, stalled, steps) and gives the next V and a status. Every lane
-has its own time, step size and numbers P = (w, p, rtol, atol, end, most, calm, m0), so lanes of one batch know nothing
-of each other. The attempt itself and the control of the step size are those of single runs, `appell.motion.attempt`.
+one function of a lane: it takes V = (x, t, h, rejected, stalled, steps, status) and gives the next V. Every lane has
+its own time, step size and numbers P = (w, p, rtol, atol, end, most, calm, m0), so lanes of one batch know nothing of
+each other. A lane whose status is not GOING stays as it is, so that many steps can be made between two looks at it. The
+attempt itself and the control of the step size are those of single runs, `appell.motion.attempt`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ SQUARE = 6  # coordinates up to which a determinant is written out
 SINGULAR = 1e9  # growth of the rates at which speeds that the user chose no longer describe the motion
 
 
+ROWS = (*BEHIND, "status")
+"""Rows of V behind x."""
 SETTINGS = ("rtol", "atol", "end", "most", "calm")
 """Rows of P behind w and p; the masses at the start follow."""
 
@@ -36,8 +39,9 @@ class Graphs:
     """The functions of a lane, each of V (or its first rows) and P.
 
     Attributes:
-        functions: `step`, `first` (a first step size), `dense`, and where needed `guards`, `table`, `masses`.
-        sizes: Numbers of states, inputs, parameters, guards and columns of the table.
+        functions: `step`, `first` (a first step size), `dense`, and where needed `guards`, `settle`, `table`, `masses`,
+            `jacobian` (of the constraint rows).
+        sizes: Numbers of states, coordinates, inputs, parameters, guards and columns of the table.
         split: The dependent velocities they belong to.
         restless: Whether these are watched and may be changed.
     """
@@ -78,10 +82,10 @@ def lane_graphs(
     """
     equations = code.equations
     t, x, w, p = equations.arguments
-    h, rejected, stalled, steps = (ca.SX.sym(name) for name in BEHIND[1:])
+    h, rejected, stalled, steps, before = (ca.SX.sym(name) for name in ROWS[1:])
     rtol, atol, end, most, calm = (ca.SX.sym(name) for name in SETTINGS)
     m0 = ca.SX.sym("m0", len(masses))
-    V = ca.vertcat(x, t, h, rejected, stalled, steps)
+    V = ca.vertcat(x, t, h, rejected, stalled, steps, before)
     P = ca.vertcat(w, p, rtol, atol, end, most, calm, m0)
     rhs = code.rhs.function
     step, dense = step_functions(rhs)
@@ -110,6 +114,7 @@ def lane_graphs(
         low = ca.mmin(held + ROUNDING * ca.fmax(1.0, ca.fabs(m0)))
         ends.append((low < 0, Status.MASS_GONE))
     outcome = attempt.outcome(moved, stalled, steps, most, wishes, ends)
+    outcome = ca.if_else(before == int(Status.GOING), outcome, V)
 
     def function(name: str, rows: ca.SX, result: ca.SX) -> ca.Function:
         return ca.Function(name, [rows, P], [ca.densify(result)], {"cse": True})
@@ -136,9 +141,12 @@ def lane_graphs(
         functions["table"] = function("table", short, values)
     if masses:
         functions["masses"] = function("masses", short, ca.vertcat(*[value(f, t, x) for f in formulas]))
+    if restless and not fixed:
+        J = equations.in_state(equations.mechanics.J_at_rest)
+        functions["jacobian"] = function("jacobian", short, ca.vec(ca.densify(J)))
     sizes = {
-        "x": x.numel(), "w": w.numel(), "p": p.numel(), "guards": sum(g.nnz_out(0) for g in guards),
-        "columns": len(columns), "masses": len(masses),
+        "x": x.numel(), "coordinates": len(equations.coordinates), "w": w.numel(), "p": p.numel(),
+        "guards": sum(g.nnz_out(0) for g in guards), "columns": len(columns), "masses": len(masses),
     }  # fmt: skip
     return Graphs(functions, sizes, equations.split, restless)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from appell.code.state import number
-from appell.ensemble.cases import Case
+from appell.code.state import State, number
+from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
 from appell.ensemble.engine import LANES
 from appell.ensemble.runner import Outcomes, Runner, Settings
@@ -24,7 +24,8 @@ from appell.motion.motion import versions
 from appell.motion.run import check_event
 
 LOOKED = 32  # runs whose equations are tested for stiffness before the sweep
-HEAVY = 2**23  # numbers of one chunk at most
+HEAVY = 2**22  # numbers of one chunk at most
+FEWEST = 64  # runs of one chunk at least, where they share lanes
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +67,9 @@ class Plan:
         if len(set(names)) < len(names):
             raise ModelError(f"Two events have the same name: {', '.join(names)}; give each its own.")
         system = cases[0].system
-        t0 = float(getattr(cases[0].start, "t", 0.0))
-        if any(float(getattr(case.start, "t", 0.0)) != t0 for case in cases):
+        begins = cases[0].start if isinstance(cases[0].start, tuple) else (cases[0].start,)
+        t0 = float(getattr(begins[0], "t", 0.0))
+        if any(float(getattr(begin, "t", 0.0)) != t0 for begin in begins):
             raise ModelError("The runs of a sweep begin at the same time; the starts given here do not.")
         end = system.model.until + t0 if until is None else number("until", until)
         if not end > t0:
@@ -119,8 +121,9 @@ class Plan:
         return [name for name in self.design.columns if name not in self.design.choices]
 
     def columns(self, picked: Any) -> dict[str, np.ndarray]:
-        """The varied numbers of some runs; their positions alone if nothing but choices is varied."""
-        found = {name: self.design.columns[name][picked] for name in self.varied}
+        """The varied numbers of some runs, which start each has; positions alone if nothing of that is varied."""
+        chosen = [START] if START in self.design.choices else []
+        found = {name: self.design.columns[name][picked] for name in (*self.varied, *chosen)}
         return found or {"": np.arange(self.design.runs)[picked]}
 
     @property
@@ -128,13 +131,15 @@ class Plan:
         """How many runs."""
         return self.design.runs
 
-    def layout(self, chunk: int | None) -> Layout:
-        """What is kept of every run."""
+    def layout(self, chunk: int | None, workers: int) -> Layout:
+        """What is kept of every run; chunks of equal size, as many as the workers can share evenly."""
         first = self.runners[0]
         s = first.settings
         if chunk is None:
-            heaviest = max(4, HEAVY // (len(first.names) * s.grid.size))
-            chunk = min(heaviest, 2 * LANES if not first.why_single else 32)
+            most = min(2 * LANES, max(4, HEAVY // (len(first.names) * s.grid.size))) if not first.why_single else 32
+            rounds = -(-self.runs // (workers * most))
+            least = 4 if first.why_single else FEWEST
+            chunk = min(most, max(least, -(-self.runs // (workers * rounds))))
         columns = {self.coordinate(name): values for name, values in self.design.columns.items()}
         names = [event.name for event in s.events]
         return Layout(self.runs, int(chunk), s.grid, first.names, first.units, names, columns)
@@ -188,8 +193,8 @@ class Plan:
         s = self.runners[0].settings
         equations = [r.system.code.rhs.function.serialize() for r in self.runners]
         fixed = [{n: v for n, v in r.system.values.items() if n not in self.varied} for r in self.runners]
-        starts = [r.settings.start if not hasattr(r.settings.start, "to_dict") else r.settings.start.to_dict()
-                  for r in self.runners]  # fmt: skip
+        begins = s.start if isinstance(s.start, tuple) else (s.start,)
+        starts = [begin.to_dict() if isinstance(begin, State) else begin for begin in begins]
         laws = [f"{getattr(r.law, '__module__', '')}.{getattr(r.law, '__qualname__', r.law)}" for r in self.runners]
         return {
             "the equations": _digest(*equations),

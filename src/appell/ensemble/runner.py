@@ -17,6 +17,7 @@ from appell.code.system import System
 from appell.ensemble.engine import LANES, Interrupted, Jobs, Kernel, Looked, Results, run_all
 from appell.ensemble.lanes import SQUARE, Graphs, Status, lane_graphs
 from appell.ensemble.starts import Batch, Starts
+from appell.ensemble.switching import CALM, WILD, best_growths, growths, jacobians
 from appell.errors import AppellError
 from appell.graph.kinks import has_kinks
 from appell.kinematics.chart import Split
@@ -26,7 +27,6 @@ from appell.motion.events import Event
 from appell.motion.masses import Masses
 from appell.motion.method import SCIPY, STIFF, stiffness
 from appell.motion.outcome import Outcome
-from appell.motion.projection import Projection
 from appell.motion.run import simulate
 
 OUTCOMES = tuple(Outcome)
@@ -53,7 +53,7 @@ class Settings:
         rtol, atol: Tolerances.
         events: What to look for.
         outputs: Further quantities: name -> formula.
-        start: Where runs begin, apart from what is varied.
+        start: Where runs begin, apart from what is varied; a tuple if that is chosen run by run.
         max_steps: Largest number of steps of a run.
         test_each: Whether every run is tested for stiffness.
     """
@@ -168,24 +168,36 @@ class Runner:
         """For each guard which event it belongs to, and whether that stops the run."""
         return [(i, event.stop) for i, event in enumerate(self.settings.events) for _ in _signs(event)]
 
-    def _look(self, kernel: Kernel, t: float, x: np.ndarray, P: np.ndarray, calm: float) -> Looked:
-        """Whether other dependent velocities are better at the state of a lane: the rule of single runs."""
+    def _look(self, kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray, calm: np.ndarray) -> Looked:
+        """Whether other dependent velocities are better at the states of some lanes: the rule of single runs."""
+        split, patience = kernel.graphs.split, self.system.equations.formulation.patience
         with self.lock:
-            equations = self.system.equations
-            code = self.system.code.with_split(kernel.graphs.split)
-            p = P[kernel.graphs.sizes["w"] :][: kernel.graphs.sizes["p"]]
-            bound = System(code, dict(zip([s.label for s in self.system.model.parameters], p, strict=True)))
-            state = bound.from_x(t, x)
-            jacobian = Projection(code, p).jacobian(t, state.q, state.v, state.z)
-            split = kernel.graphs.split
-            growth, best = split.growth(jacobian), Split.at(jacobian, rows=split.rows)
-            if calm == 0.0 and growth <= 1e3:
-                return Looked(min(1e3, max(4.0, equations.formulation.patience * best.growth(jacobian))))
-            if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
-                other = self.system.code.with_split(best)
-                assert equations.formulation is other.equations.formulation
-                return Looked(0.0, self.kernel(other), System(other, bound.values).to_x(state))
-            return Looked(min(1e3, 2 * growth) if growth < 500 else 2 * growth)
+            jacobian = jacobians(kernel, t, x, P)
+            growth, new = growths(split, jacobian), np.empty(t.size)
+            first = (calm == 0.0) & (growth <= WILD)
+            best_growth = best_growths(split, jacobian[first])
+            for i in np.flatnonzero(np.isnan(best_growth)):
+                one = jacobian[first][i]
+                best_growth[i] = Split.at(one, rows=split.rows).growth(one)
+            new[first] = np.clip(patience * best_growth, CALM, WILD)
+            moves: dict[Kernel, tuple[list[int], list[np.ndarray]]] = {}
+            for i in np.flatnonzero(~first):
+                best = Split.at(jacobian[i], rows=split.rows)
+                if len(best.rows) == len(split.rows) and best.growth(jacobian[i]) < growth[i] / 2:
+                    other, moved = self._moved(kernel, best, float(t[i]), x[:, i], P[:, i])
+                    members, states = moves.setdefault(other, ([], []))
+                    members.append(i)
+                    states.append(moved)
+                new[i] = min(WILD, 2 * growth[i]) if growth[i] < WILD / 2 else 2 * growth[i]
+        return Looked(new, {other: (np.array(members), np.array(s).T) for other, (members, s) in moves.items()})
+
+    def _moved(self, kernel: Kernel, split: Split, t: float, x: np.ndarray, P: np.ndarray) -> tuple[Kernel, np.ndarray]:
+        """The kernel of another choice of speeds, and a state in it."""
+        w, p = kernel.graphs.sizes["w"], kernel.graphs.sizes["p"]
+        values = dict(zip([s.label for s in self.system.model.parameters], P[w : w + p], strict=True))
+        state = System(self.system.code.with_split(kernel.graphs.split), values).from_x(t, x)
+        other = self.system.code.with_split(split)
+        return self.kernel(other), System(other, values).to_x(state)
 
     def run(
         self, columns: Mapping[str, np.ndarray], stop: Callable[[], bool] = lambda: False, lanes: int = LANES
@@ -232,7 +244,7 @@ class Runner:
                     single[int(i)] = "stiff"
         for code, members in batch.codes.items():
             here = self.kernel(code)
-            members = np.array([i for i in members if i not in single], dtype=int)
+            members = np.setdiff1d(np.asarray(members, dtype=int), list(single))
             P = np.zeros((here.numbers, members.size))
             w, p = here.graphs.sizes["w"], here.graphs.sizes["p"]
             P[:w], P[w : w + p] = batch.w[:, members], batch.p[:, members]
@@ -298,17 +310,24 @@ class _Collected:
 
     def take(self, r: Results, single: Mapping[int, str], batch: Batch) -> None:
         """The results of lanes, apart from runs that are made again one by one."""
-        lanes = np.array([i for i in np.flatnonzero(r.status >= 0) if int(i) not in single], dtype=int)
-        self.table[:, lanes], self.last[:, lanes] = r.table[:, lanes], r.last[:, lanes]
+        came = r.status >= 0
+        came[list(single)] = False
+        lanes = np.flatnonzero(came)
+        if came.all():
+            self.table, self.last = r.table, r.last
+        else:
+            self.table[:, lanes], self.last[:, lanes] = r.table[:, lanes], r.last[:, lanes]
         self.end[lanes], self.steps[lanes], self.route[lanes] = r.end[lanes], r.steps[lanes], 1
         for run, event, t in r.happened:
             if run not in single:
                 self._event(run, event, t)
-        for i in lanes:
-            outcome = ENDS[Status(int(r.status[i]))] if r.event[i] < 0 else Outcome.EVENT
-            self.outcome[i] = OUTCOMES.index(outcome)
+        for status in np.unique(r.status[lanes]):
+            outcome, here = ENDS[Status(int(status))], lanes[r.status[lanes] == status]
+            self.outcome[here] = OUTCOMES.index(outcome)
             if not outcome.ok:
-                self._failed(int(i), outcome, float(r.end[i]), batch)
+                for i in here[r.event[here] < 0]:
+                    self._failed(int(i), outcome, float(r.end[i]), batch)
+        self.outcome[lanes[r.event[lanes] >= 0]] = OUTCOMES.index(Outcome.EVENT)
 
     def _failed(self, run: int, outcome: Outcome, t: float, batch: Batch) -> None:
         """A run that ended too early in its lane: where, and the likely cause."""

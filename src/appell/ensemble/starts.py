@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -13,11 +14,14 @@ import sympy as sp
 from appell.code.code import Code
 from appell.code.state import State, names_of, unknown
 from appell.code.system import System
+from appell.ensemble.switching import best_growths, growths
 from appell.errors import AppellError, ModelError
 from appell.model.body import RigidBody
 from appell.motion.driver import best_code
-from appell.motion.projection import Projection
+from appell.motion.projection import GOOD, Projection
 from appell.motion.run import starting_state
+
+CLOSE = 1e-7  # residuals of a start that the projection mends
 
 
 @dataclass(eq=False)
@@ -47,14 +51,17 @@ class Starts:
 
     Args:
         system: The system, with numbers for all that is not varied.
-        start: What the user gave as a start: a state, values by name, or None for the model's suggestion.
+        start: What the user gave as a start: a state, values by name, or None for the model's suggestion; a tuple of
+            these if the column "start" says which.
         t0: When runs begin.
         varied: Names of what is varied.
         driven: Whether a Python function gives the open inputs.
     """
 
     def __init__(self, system: System, start: Any, t0: float, varied: Sequence[str], driven: bool) -> None:
-        self.system, self.start, self.t0 = system, start, t0
+        self.system, self.t0 = system, t0
+        self.given: tuple[Any, ...] = start if isinstance(start, tuple) else (start,)
+        self.projections: dict[Code, Projection] = {}
         model, equations = system.model, system.equations
         numbers = [s.label for s in (*model.parameters, *equations.inputs)]
         closed = [w.label for w in equations.closed]
@@ -74,14 +81,17 @@ class Starts:
         absent = [name for name in system.missing if name not in (*self.numbers, *given)]
         if absent:
             raise ModelError(f"No value for {', '.join(absent)}; bind numbers to the system, or vary them.")
-        plain = set(self.states) <= set(names_of(model)) and not (set(self._base()) - set(names_of(model)))
-        self.simple = not model.rows and plain
+        ours = names_of(model)
+        whole = [isinstance(start, State) and (start.model is model or start.names == ours) for start in self.given]
+        known = all(here or set(self._base(start)) <= set(ours) for here, start in zip(whole, self.given, strict=True))
+        self.simple = not model.rows and known and set(self.states) <= set(ours)
+        self.stated = not self.states and all(whole)
 
-    def _base(self) -> Mapping[str, float]:
-        """Values of the start by name."""
-        if self.start is None:
+    def _base(self, start: Any) -> Mapping[str, float]:
+        """Values of a start by name."""
+        if start is None:
             return self.system.model.start
-        return self.start.to_dict() if isinstance(self.start, State) else self.start
+        return start.to_dict() if isinstance(start, State) else start
 
     def bound(self, values: Mapping[str, float]) -> System:
         """The system of one run."""
@@ -89,17 +99,18 @@ class Starts:
 
     def state(self, system: System, values: Mapping[str, float]) -> State:
         """The starting state of one run."""
+        start = self.given[int(values.get("start", 0))]
         if not self.states:
-            if self.start is None or isinstance(self.start, State):
-                return starting_state(system, self.start)
-            return starting_state(system, system.state(self.start, self.t0))
+            if start is None or isinstance(start, State):
+                return starting_state(system, start)
+            return starting_state(system, system.state(start, self.t0))
         varied = {name: values[name] for name in self.states}
-        names, base = names_of(self.system.model), dict(self._base())
+        names, base = names_of(self.system.model), dict(self._base(start))
         if set(varied) - set(names):  # quasi-velocities: rates of the suggestion would contradict them
             base = {name: value for name, value in base.items() if not name.endswith(".rate")}
         if not system.model.rows:
             return system.state({**base, **varied}, self.t0)
-        given = self.start if isinstance(self.start, Mapping) else {}
+        given = start if isinstance(start, Mapping) else {}
         return system.consistent({**given, **varied}, {n: v for n, v in base.items() if n not in varied}, self.t0)
 
     def single(self, values: Mapping[str, float]) -> tuple[System, State]:
@@ -122,16 +133,23 @@ class Starts:
         self._check_masses(batch)
         if self.simple:
             self._simple(batch, columns)
-        else:
-            for i in range(count):
-                if i not in batch.errors:
-                    self._one(batch, i, {name: float(column[i]) for name, column in columns.items()})
+            return batch
+        done = self._states_as_given(batch, columns) if self.stated else np.zeros(count, dtype=bool)
+        for i in np.flatnonzero(~done).tolist():
+            if i not in batch.errors:
+                self._one(batch, i, {name: float(column[i]) for name, column in columns.items()})
         return batch
 
     def _simple(self, batch: Batch, columns: Mapping[str, np.ndarray]) -> None:
         """No constraints, rates as numbers: all at once."""
-        names, base, count = names_of(self.system.model), self._base(), batch.p.shape[1]
-        values = np.array([columns[n] if n in self.states else np.full(count, base.get(n, 0.0)) for n in names])
+        names, count = names_of(self.system.model), batch.p.shape[1]
+        base = [
+            start.array if isinstance(start, State) else [self._base(start).get(n, 0.0) for n in names]
+            for start in self.given
+        ]
+        values = np.array(base, dtype=float).T.reshape(len(names), -1)[:, self._which(columns, count)]
+        for n in self.states:
+            values[names.index(n)] = columns[n]
         n = len(self.system.model.coordinates)
         times = np.full((1, count), self.t0)
         u = np.array(self.system.code.speeds.function(times, values[:n], values[n : 2 * n], values[2 * n :], batch.p))
@@ -141,6 +159,51 @@ class Starts:
             batch.errors.setdefault(int(i), "The speeds have no finite value at the start.")
         batch.codes[self.system.code] = [i for i in range(count) if i not in batch.errors]
 
+    def _which(self, columns: Mapping[str, np.ndarray], count: int) -> np.ndarray:
+        """Which of the given starts each run has."""
+        return columns["start"].astype(int) if len(self.given) > 1 else np.zeros(count, dtype=int)
+
+    def _states_as_given(self, batch: Batch, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Whole states, all at once: those that begin on the constraints with the speeds as they are, and which."""
+        code, count = self.system.code, batch.p.shape[1]
+        equations, mechanics = code.equations, code.equations.mechanics
+        array = np.array([start.array for start in self.given]).T[:, self._which(columns, count)]
+        n, t, p = len(equations.coordinates), np.full((1, count), self.t0), batch.p
+        q, v, z = array[:n], array[n : 2 * n], array[2 * n :]
+        good = np.isfinite(array).all(axis=0)
+        good[list(batch.errors)] = False
+        exact = np.ones(count, dtype=bool)
+        if mechanics.position_rows:
+            c = np.abs(np.array(mechanics.functions["position"](t, q, p)[0]))
+            good &= (c < CLOSE).all(axis=0)
+            exact &= (c <= GOOD * np.maximum(1.0, np.abs(q).max(axis=0))).all(axis=0)
+        if mechanics.row_names:
+            e = np.abs(np.array(mechanics.functions["velocity"](t, q, v, z, p)[0]))
+            good &= (e[[i for i in range(len(e)) if i not in mechanics.acceleration_rows]] < CLOSE).all(axis=0)
+            if equations.chart.redundant:
+                exact &= (e <= GOOD * np.maximum(1.0, np.abs(v).max(axis=0))).all(axis=0)
+            if not equations.formulation.fixed:
+                J = np.array(mechanics.functions["jacobian"](t, q, v, z, p))
+                J = J.reshape(J.shape[0], count, n).transpose(1, 0, 2)
+                best, split = best_growths(equations.split, J), equations.split
+                growth = growths(split, J) if split.dependent else np.zeros(count)
+                good &= growth <= equations.formulation.patience * best  # never where best is NaN
+        batch.x[:] = np.concatenate([q, np.array(code.speeds.function(t, q, v, z, p)).reshape(-1, count), z])
+        good &= np.isfinite(batch.x).all(axis=0)
+        for i in np.flatnonzero(good & ~exact):
+            x = batch.x[:, i].copy()
+            self._projection(code, p[:, i])(self.t0, x)
+            batch.x[:, i] = x
+        batch.codes[code] = np.flatnonzero(good).tolist()
+        return good
+
+    def _projection(self, code: Code, p: np.ndarray) -> Projection:
+        """The projection of a code, with these parameters."""
+        if code not in self.projections:
+            self.projections[code] = Projection(code, p)
+        self.projections[code].p = p
+        return self.projections[code]
+
     def _one(self, batch: Batch, i: int, values: Mapping[str, float]) -> None:
         """One run by the rules of single runs."""
         system = self.bound(values)
@@ -148,7 +211,7 @@ class Starts:
             state = self.state(system, values)
             code = best_code(system.code, state, batch.p[:, i])
             x = System(code, system.values).to_x(state)
-            Projection(code, batch.p[:, i])(self.t0, x)
+            self._projection(code, batch.p[:, i])(self.t0, x)
             if not np.all(np.isfinite(x)):
                 raise ModelError("The speeds are dependent at the start.")
         except AppellError as error:
@@ -159,7 +222,15 @@ class Starts:
 
     def _check_masses(self, batch: Batch) -> None:
         """Constant masses and moments must be positive, as `System.bind` wants."""
-        model, p = self.system.model, self.system.equations.mechanics.variables.p
+        for words, zero_too, f, varies in self._masses:
+            values = np.broadcast_to(np.array(f(batch.p if varies else batch.p[:, :1])).ravel(), batch.p.shape[1:])
+            for i in np.flatnonzero(values <= 0 if zero_too else values < 0):
+                batch.errors.setdefault(int(i), f"{words} = {values[i]:g} with these values; it must be positive.")
+
+    @cached_property
+    def _masses(self) -> list[tuple[str, bool, ca.Function, bool]]:
+        """Constant masses and moments: words, whether zero is bad too, the value, whether it is varied."""
+        model, p, found = self.system.model, self.system.equations.mechanics.variables.p, []
         constant = set(model.parameters)
         for body in model.bodies:
             moments = list(body.inertia.diagonal()) if isinstance(body, RigidBody) else []
@@ -168,8 +239,7 @@ class Starts:
                 if not formula.free_symbols or not formula.free_symbols <= constant:
                     continue
                 f = ca.Function("mass", [p], [ca.densify(self.system.equations.formula(formula))])
-                values = np.array(f(batch.p)).ravel()
-                bad = values < 0 if what != "mass" or moments else values <= 0
-                for i in np.flatnonzero(bad):
-                    words = f"The {what} of {body.name!r} is {formula} = {values[i]:g} with these values; "
-                    batch.errors.setdefault(int(i), words + "it must be positive.")
+                varies = any(s.label in self.numbers for s in constant & formula.free_symbols)
+                words = f"The {what} of {body.name!r} is {formula}"
+                found.append((words, what == "mass" and not moments, f, varies))
+        return found

@@ -13,12 +13,14 @@ from appell.code.state import number
 from appell.code.system import System
 from appell.ensemble.cases import cases
 from appell.ensemble.design import design
-from appell.ensemble.local import run_here
+from appell.ensemble.local import cores, run_here
 from appell.ensemble.plan import Plan
 from appell.ensemble.store import Memory, ZarrStore
 from appell.ensemble.study import Study, assembled
 from appell.errors import IntegrationError, ModelError
 from appell.motion.events import Event
+
+ELSEWHERE = 32  # threads that a cluster may have
 
 
 def sweep(
@@ -112,7 +114,7 @@ def sweep(
     plan = Plan.of(
         table, found, which, until, method, rtol, rtol if atol is None else atol, points, at, events, outputs, max_steps
     )
-    layout = plan.layout(chunk)
+    layout = plan.layout(chunk, (workers or cores()) if cluster is None else ELSEWHERE)
     path = None if out is None else Path(out)
     sink = Memory(layout) if path is None else ZarrStore(path, layout, plan.about(), plan.parts(), resume)
     if cluster is not None:

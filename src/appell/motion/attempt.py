@@ -23,6 +23,7 @@ HUGE = 1e300
 class Status(IntEnum):
     """What becomes of a trajectory after a step."""
 
+    IDLE = -1  # there is none: a lane without a run
     GOING = 0
     REACHED = 1
     NOT_FINITE = 2
