@@ -20,7 +20,7 @@ from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
-from appell.model.symbols import Evolving, Input, Letter
+from appell.model.symbols import Evolving, Input, Letter, letters_in
 
 if TYPE_CHECKING:
     from appell.formulation.abstract import AbstractFormulation
@@ -164,7 +164,7 @@ class Equations:
         leaves = self._leaves()
         if accelerations is not None:
             leaves.update({q.rate.rate: accelerations[i] for i, q in enumerate(self.model.coordinates)})
-        for symbol in expression.free_symbols:
+        for symbol in letters_in(expression):
             if symbol not in leaves:
                 self.model.check_letter(symbol, f"the formula {expression}")
                 raise ModelError(

@@ -20,7 +20,7 @@ from appell.kinematics.gauss import conditions, least_constraint
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.variables import Variables
 from appell.model.model import Model, QuaternionNorm
-from appell.model.symbols import Input
+from appell.model.symbols import Input, letters_in
 
 
 class Mechanics:
@@ -135,7 +135,7 @@ class Mechanics:
             if row.order == 0:
                 listed.append(rates[self.position_rows.index(i)])
                 continue
-            if any(isinstance(s, Input) for s in row.expression.free_symbols):
+            if any(isinstance(s, Input) for s in letters_in(row.expression)):
                 raise ModelError(
                     f"The constraint {row.name!r} contains an input; a constraint may contain coordinates, rates, "
                     "parameters, time and extra states. Let an extra state follow the input instead."

@@ -11,7 +11,7 @@ from appell.errors import ModelError
 from appell.graph.lower import Lowering
 from appell.model.body import Body, RigidBody
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, Rate, t
+from appell.model.symbols import Coordinate, Rate, letters_in, t
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class Variables:
                 body is not carried by it, so velocities are taken at frozen shape.
         """
         allowed = {*self.model.parameters, t, *(self.model.states if shape else ())}
-        for symbol in formula.free_symbols:
+        for symbol in letters_in(formula):
             if isinstance(symbol, Rate) or not (isinstance(symbol, Coordinate) or symbol in allowed):
                 kind = getattr(symbol, "kind", "symbol")
                 raise ModelError(

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
+from appell.graph.lower import Lowering
 from appell.model.body import RigidBody
 from appell.model.frame import Frame, Vector
-from appell.model.symbols import Coordinate, Rate
+from appell.model.symbols import Coordinate, Rate, letters_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,7 @@ def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, s
             raise ModelError(f"The constraint {name!r} is the zero vector and forbids nothing.")
         axes = frame or next(iter(given.parts)).path[0]
         parts = zip("xyz", axes.components(given), strict=True)
-        return [(f"{name}.{axis}", e) for axis, e in parts if e != 0 and sp.expand(e) != 0]
+        return [(f"{name}.{axis}", e) for axis, e in parts if e != 0 and not vanishes(e)]
     if isinstance(given, Iterable):
         listed = list(given)
         return [row for i, e in enumerate(listed) for row in formulas_of(e, frame, f"{name}[{i}]")]
@@ -70,15 +72,16 @@ def _vectors(given: Any) -> tuple[Vector, ...]:
 
 def vanishes(expression: sp.Expr) -> bool:
     """Whether a formula is zero whatever its letters are, seen at three random points."""
-    letters = sorted(expression.free_symbols, key=lambda s: s.name)
-    random = np.random.default_rng(3)
-    function = sp.lambdify(letters, expression, "math")
-    return all(abs(function(*random.uniform(0.3, 1.2, len(letters)))) < 1e-12 for _ in range(3))
+    letters = sorted(letters_in(expression), key=lambda s: s.name)
+    column = ca.SX.sym("letters", len(letters))
+    graph = Lowering({s: column[i] for i, s in enumerate(letters)})(expression)
+    function, random = ca.Function("row", [column], [graph]), np.random.default_rng(3)
+    return all(abs(float(function(random.uniform(0.3, 1.2, len(letters))))) < 1e-12 for _ in range(3))
 
 
 def order_of(expression: sp.Expr) -> int:
     """The highest derivative of a coordinate in a formula."""
-    return max((s.order for s in expression.free_symbols if isinstance(s, Rate)), default=0)
+    return max((s.order for s in letters_in(expression) if isinstance(s, Rate)), default=0)
 
 
 class AbstractConstraint:
@@ -114,7 +117,7 @@ class Holonomic(AbstractConstraint):
                     f"The row {label!r} of a Holonomic constraint contains the rate of a coordinate: {e}. "
                     "Use Nonholonomic for constraints on velocities."
                 )
-            if not any(isinstance(s, Coordinate) for s in e.free_symbols):
+            if not any(isinstance(s, Coordinate) for s in letters_in(e)):
                 raise ModelError(f"The row {label!r} contains no coordinate: {e} = 0 forbids nothing or everything.")
         self.rows = tuple(Row(label, e, 0) for label, e in rows)
 

@@ -30,6 +30,7 @@ from appell.model.symbols import (
     Speed,
     Time,
     key,
+    nodes,
     time_derivative,
 )
 
@@ -299,18 +300,19 @@ class Model:
             if formula in seen:
                 continue
             seen.add(formula)
-            for symbol in formula.free_symbols:
+            parts = list(nodes(formula))
+            for symbol in (e for e in parts if isinstance(e, sp.Symbol)):
                 self.check_letter(symbol, place, declared)
                 if isinstance(symbol, Rate):
                     self._check_rate(symbol, place)
                 if isinstance(symbol, Parameter | Input):
                     found.setdefault((symbol.name, symbol.kind), symbol)
-            if formula.atoms(sp.Derivative, sp.core.function.AppliedUndef):
+            if any(isinstance(e, sp.Derivative | sp.core.function.AppliedUndef) for e in parts):
                 raise UndeclaredError(
                     f"In {place}: {formula} contains a function or derivative that SymPy does not know in closed form; "
                     "write q.rate for velocities and give functions explicitly."
                 )
-            if formula.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
+            if any(e in (sp.nan, sp.oo, -sp.oo, sp.zoo) for e in parts if e.is_Atom):
                 raise ModelError(f"In {place}: the formula {formula} is not finite.")
         letters = [found[k] for k in sorted(found)]
         names = [s.name for s in (*self.coordinates, *self.states, *letters)]

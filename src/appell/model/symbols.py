@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import sympy as sp
@@ -206,6 +207,23 @@ def states(names: str, units: str = "", description: str = "") -> Any:
     return _letters(ExtraState, names, units, description)
 
 
+def nodes(expression: sp.Basic) -> Iterator[sp.Basic]:
+    """Every node of a formula once: a formula along a chain of frames shares its parts and is huge as a tree."""
+    seen: set[sp.Basic] = {expression}
+    left = [expression]
+    while left:
+        node = left.pop()
+        yield node
+        fresh = [e for e in node.args if e not in seen]
+        seen.update(fresh)
+        left += fresh
+
+
+def letters_in(expression: sp.Basic) -> set[sp.Symbol]:
+    """The symbols of a formula, as `free_symbols`, in a time that grows with its distinct parts."""
+    return {e for e in nodes(expression) if isinstance(e, sp.Symbol)}
+
+
 def time_derivative(expression: Any) -> sp.Expr:
     """The total time derivative of a formula in letters, each letter going to its rate.
 
@@ -216,7 +234,7 @@ def time_derivative(expression: Any) -> sp.Expr:
     """
     expression = sp.sympify(expression)
     total = sp.diff(expression, t)
-    for letter in sorted((s for s in expression.free_symbols if isinstance(s, Evolving)), key=lambda s: s.name):
+    for letter in sorted((s for s in letters_in(expression) if isinstance(s, Evolving)), key=lambda s: s.name):
         total += sp.diff(expression, letter) * letter.rate
     return sp.sympify(total)
 

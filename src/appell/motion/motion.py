@@ -21,7 +21,7 @@ from appell.code.state import State, unknown
 from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import AppellError, ModelError
-from appell.model.symbols import Letter, Rate, key
+from appell.model.symbols import Letter, Rate, key, letters_in
 from appell.motion.events import Occurrence
 from appell.motion.flow import Flow
 from appell.motion.outcome import Outcome
@@ -427,7 +427,7 @@ class Motion:
 def formula_function(equations: Equations, original: Equations, formula: sp.Expr) -> ca.Function:
     """A formula as a function of the state in the present choice of speeds."""
     leaves = {s: original.chart.formulas[i] for i, s in enumerate(original.speeds)}
-    missing = {s for s in formula.free_symbols if s in leaves and s not in equations.speeds and not isinstance(s, Rate)}
+    missing = {s for s in letters_in(formula) if s in leaves and s not in equations.speeds and not isinstance(s, Rate)}
     a = equations.mechanics.a
     graph = equations.formula(formula, a) if not missing else equations.in_state(_in_rates(original, formula))
     arguments = [*equations.arguments, a] if ca.depends_on(graph, a) else equations.arguments

@@ -11,7 +11,7 @@ import sympy as sp
 from appell.equations import Equations
 from appell.model.body import Particle, RigidBody
 from appell.model.model import Model
-from appell.model.symbols import Rate
+from appell.model.symbols import Rate, nodes
 from appell.motion.motion import versions
 from appell.motion.reactions import multipliers
 from appell.reading.pages import Page
@@ -26,7 +26,10 @@ LONG = 400  # characters of LaTeX; longer formulas are not shown in a table
 
 def tex(formula: Any) -> str:
     """A formula for a cell of a table; long ones are not shown."""
-    text = sp.latex(sp.sympify(formula))
+    formula = sp.sympify(formula)
+    if isinstance(formula, sp.Expr) and len(list(nodes(formula))) > LONG:
+        return "(long)"
+    text = sp.latex(formula)
     return f"${text}$" if len(text) <= LONG else "(long)"
 
 

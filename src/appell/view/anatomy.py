@@ -17,7 +17,7 @@ from appell.model.force import Damper, Force, Potential
 from appell.model.frame import Frame, Vector
 from appell.model.mass_flow import Stream
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, Evolving, Rate, t
+from appell.model.symbols import Coordinate, Evolving, Rate, letters_in, t
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ def _floating(start: Vector) -> bool:
 
 
 def _rigid(vector: Vector, frame: Frame) -> bool:
-    return not any(isinstance(s, Evolving) or s == t for e in frame.components(vector) for s in e.free_symbols)
+    return not any(isinstance(s, Evolving) or s == t for e in frame.components(vector) for s in letters_in(e))
 
 
 def _add(listed: list[Vector], point: Vector) -> None:
@@ -245,7 +245,7 @@ def _spinner(model: Model, body: RigidBody) -> Wheel | None:
     if not _by_itself(model, body, phi):
         return None
     for row in model.rows:
-        if row.order != 1 or phi.rate not in row.expression.free_symbols:
+        if row.order != 1 or phi.rate not in letters_in(row.expression):
             continue
         arm = sp.diff(row.expression, phi.rate)
         lever = [sp.diff(row.expression, q.rate) for q in model.coordinates if q.unit in ("m", "") and q is not phi]
@@ -257,7 +257,7 @@ def _spinner(model: Model, body: RigidBody) -> Wheel | None:
 
 def _by_itself(model: Model, body: RigidBody, phi: Coordinate) -> bool:
     """Whether an angle turns one body and nothing else: it moves no point and stands in no row."""
-    if any(phi in row.expression.free_symbols for row in model.rows):
+    if any(phi in letters_in(row.expression) for row in model.rows):
         return False
     for other in model.bodies:
         frames = [*other.center.parts, *([other.frame.axes] if isinstance(other, RigidBody) else [])]
@@ -278,7 +278,7 @@ def _rolling_ball(model: Model, body: RigidBody, attitude: tuple[sp.Expr, ...]) 
     if any(sp.expand(e - moments[0]) != 0 for e in moments) or moments[0] == 0:
         return None
     rates = {s.rate for e in attitude for s in e.free_symbols if isinstance(s, Coordinate)}
-    rows = [r for r in model.rows if r.order == 1 and rates & r.expression.free_symbols]
+    rows = [r for r in model.rows if r.order == 1 and rates & letters_in(r.expression)]
     height = body.center.dot(model.ground.z)
     if not rows or height == 0 or any(isinstance(s, Evolving) for s in height.free_symbols):
         return None

@@ -8,7 +8,7 @@ import numpy as np
 from appell.kinematics.variables import Variables
 from appell.model.body import Particle
 from appell.model.model import Model, QuaternionNorm
-from appell.model.symbols import Coordinate, ExtraState, t
+from appell.model.symbols import Coordinate, ExtraState, letters_in, t
 from appell.view.scene import Curve
 from appell.view.tracks import Course, Values
 
@@ -27,10 +27,11 @@ def constraint_curves(model: Model, variables: Variables, course: Course, values
         if isinstance(constraint, QuaternionNorm):
             continue
         for row in constraint.rows:
-            letters = {s for s in row.expression.free_symbols if isinstance(s, Coordinate)}
-            if row.order or t in row.expression.free_symbols or not letters:
+            found = letters_in(row.expression)
+            letters = {s for s in found if isinstance(s, Coordinate)}
+            if row.order or t in found or not letters:
                 continue
-            if any(isinstance(s, ExtraState) for s in row.expression.free_symbols):
+            if any(isinstance(s, ExtraState) for s in found):
                 continue
             body = _carrier(model, letters)
             if body is not None:
