@@ -59,6 +59,7 @@ class Pinocchio:
             self.model.appendBodyToJoint(last, body, pin.SE3.Identity())
             seats.append(seat)
         self.data = self.model.createData()
+        self.still = np.zeros(self.model.nv)
 
     def inverse(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """tau for states in the rows, one call each."""
@@ -69,6 +70,60 @@ class Pinocchio:
         """q'' for states in the rows, one call each."""
         aba, model, data = self.pin.aba, self.model, self.data
         return np.array([aba(model, data, *row) for row in zip(q, v, tau, strict=True)])
+
+    def accelerations(self, states: np.ndarray) -> np.ndarray:
+        """q'' without drives for states (q, q') in the columns, one call each."""
+        aba, model, data, n = self.pin.aba, self.model, self.data, self.model.nv
+        columns, still = np.ascontiguousarray(states.T), np.zeros(n)
+        result = np.empty((columns.shape[0], n))
+        for k, x in enumerate(columns):
+            result[k] = aba(model, data, x[:n], x[n:], still)
+        return result.T
+
+    def rhs(self, t: float, x: np.ndarray) -> np.ndarray:
+        """x' of one state without drives."""
+        n = self.model.nv
+        return np.concatenate([x[n:], self.pin.aba(self.model, self.data, x[:n], x[n:], self.still)])
+
+
+def mujoco_accelerations(chain: ap.Chain) -> Callable[[np.ndarray], np.ndarray]:
+    """q'' of all columns (q, q') of an arm whose joints all turn by mj_forward, one call each, without contacts."""
+    import mujoco
+
+    def text(numbers: Any) -> str:
+        return " ".join(repr(float(e)) for e in numbers)
+
+    data, bodies = chain.numbers(), []
+    for i in range(data.n):
+        w, v = data.screws[i][:3], data.screws[i][3:]
+        I, R, quat = data.pseudo[i], data.relative[i][:3, :3], np.empty(4)
+        mujoco.mju_mat2Quat(quat, np.ascontiguousarray(R).ravel())
+        c = I[:3, 3] / I[3, 3]
+        central = I[:3, :3] - I[3, 3] * np.outer(c, c)
+        J = np.trace(central) * np.eye(3) - central
+        full = text((J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]))
+        bodies.append(
+            f'<body pos="{text(data.relative[i][:3, 3])}" quat="{text(quat)}">'
+            f'<joint type="hinge" axis="{text(w)}" pos="{text(np.cross(w, v))}"/>'
+            f'<inertial pos="{text(c)}" mass="{float(I[3, 3])!r}" fullinertia="{full}"/>'
+        )
+    flags = '<flag contact="disable" constraint="disable" sensor="disable" actuation="disable"/>'
+    options = f'<option gravity="{text(data.gravity)}">{flags}</option><compiler balanceinertia="false"/>'
+    world = f"<worldbody>{''.join(bodies)}{'</body>' * data.n}</worldbody>"
+    model = mujoco.MjModel.from_xml_string(f"<mujoco>{options}{world}</mujoco>")
+    held, n = mujoco.MjData(model), data.n
+    qpos, qvel, qacc, forward = held.qpos, held.qvel, held.qacc, mujoco.mj_forward
+
+    def accelerations(states: np.ndarray) -> np.ndarray:
+        columns = np.ascontiguousarray(states.T)
+        result = np.empty((columns.shape[0], n))
+        for k, x in enumerate(columns):
+            qpos[:], qvel[:] = x[:n], x[n:]
+            forward(model, held)
+            result[k] = qacc
+        return result.T
+
+    return accelerations
 
 
 def jax_forces(chain: ap.Chain, order: int) -> Callable[[Any], Any]:

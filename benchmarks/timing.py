@@ -54,6 +54,7 @@ def per_call(actions: Mapping[str, Action], rounds: int = 80, slice_: float = 0.
     """The best time of one call of each quick action, in loops of about `slice_` seconds."""
     loops = {}
     for name, action in actions.items():
+        action()  # the first call may have something to build
         count = 1
         while (seconds := once(lambda: [action() for _ in range(count)])) < slice_ / 4:  # noqa: B023
             count *= 4

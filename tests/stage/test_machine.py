@@ -1,10 +1,12 @@
 """One right-hand side on every machine: CasADi, heyoka, C, SciPy; and the same code from run to run."""
 
 import ctypes
+import gc
 import os
 import shutil
 import subprocess
 import sys
+import weakref
 
 import casadi as ca
 import numpy as np
@@ -217,3 +219,68 @@ def test_a_second_run_compiles_nothing(tmp_path):
         grown.append(int(out[1]))
     assert grown[0] > 0
     assert grown[1] == grown[0]
+
+
+@pytest.fixture(scope="module")
+def arm():
+    """The Panda on CasADi's machine and in native code."""
+    equations = ap.derive(ap.library.model("seven-axis-arm"))
+    return ap.compile(equations).bind({"tau1": 5.0}), ap.compile(equations, "c").bind({"tau1": 5.0})
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_native_code_takes_whatever_the_other_machines_take(arm):
+    """A number and an array go straight into native code; everything else takes the usual way, with its errors."""
+    plain, native = arm
+    x = np.random.default_rng(2).normal(size=14)
+    expected = plain.rhs(0.0, x)
+    wide = np.zeros((14, 2))
+    wide[:, 0] = x
+    locked = x.copy()
+    locked.flags.writeable = False
+    ways = [
+        (0.0, x),
+        (0, x),
+        (np.float64(0), x),
+        (0.0, list(x)),
+        (0.0, wide[:, 0]),
+        (0.0, locked),
+        (0.0, x.astype(">f8")),
+    ]
+    for t, state in ways:
+        np.testing.assert_allclose(native.rhs(t, state), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(native.rhs(t=0.0, x=x), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(native.rhs(0.0, x, np.zeros(7)), plain.rhs(0.0, x, np.zeros(7)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(native.rhs(0.0, wide), plain.rhs(0.0, wide), rtol=1e-12, atol=1e-12)
+    kept = native.rhs(0.0, x)
+    native.rhs(0.0, x + 1)
+    np.testing.assert_allclose(kept, expected, rtol=1e-12, atol=1e-12)  # every call gives an array of its own
+    for state in (x[:5], np.float64(1.0), np.zeros((14, 2, 2))):
+        with pytest.raises(ModelError, match="The state has 14 entries"):
+            native.rhs(0.0, state)
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        native.rhs(0.0)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_native_code_without_pythons_headers(monkeypatch, tmp_path):
+    """Only the way in is longer."""
+    equations = ap.derive(ap.library.model("pendulum-chain"))
+    x = np.full(equations.x.numel(), 0.3)
+    short = ap.compile(equations, "c").bind().rhs(0.0, x)
+    monkeypatch.setattr("appell.code.native._headers", tuple)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    long = ap.compile(equations, "c").bind()
+    assert "entry" not in type(long.rhs).__module__
+    np.testing.assert_array_equal(long.rhs(0.0, x), short)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_a_native_system_is_freed(arm):
+    """Its right-hand side points back to it."""
+    system = ap.compile(arm[0].equations, "c").bind()
+    system.rhs(0.0, np.zeros(14))
+    gone = weakref.ref(system)
+    del system
+    gc.collect()
+    assert gone() is None

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from appell.code import heyoka_code
+from appell.code.native import entry, native
 
 LONG = 2000  # instructions from which a call of machine code pays for one state
 
@@ -74,6 +75,8 @@ class Machine:
             p: Parameters.
             otherwise: Called with (t, x, w) where x is not one state in an array, or other inputs are given.
         """
+        if self.build is native and (way_in := entry(self.function)) is not None:
+            return way_in(w, p, otherwise)
         buffer, run = self._code.buffer()
         time, state, result = np.zeros(1), np.zeros(self.function.nnz_in(1)), np.zeros(self.function.nnz_out(0))
         held = [time, state, np.array(w, dtype=float), np.array(p, dtype=float)]

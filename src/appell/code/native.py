@@ -10,14 +10,22 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
+import sysconfig
 import tempfile
+from collections.abc import Callable
+from functools import cache
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from appell.errors import CompileError
 
-FLAGS = ("-O3", "-march=native", "-fPIC", "-shared")
+FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", *(("-undefined", "dynamic_lookup") * (sys.platform == "darwin")))
 
 
 def compiler() -> str | None:
@@ -41,20 +49,66 @@ def native(function: ca.Function) -> ca.Function:
     Args:
         function: A CasADi function.
     """
-    cc = compiler()
-    if cc is None:
-        raise CompileError("machine='c' needs a C compiler (cc, gcc or clang) on the path; use machine='auto'.")
+    return ca.external(function.name(), str(_library(function)))
+
+
+def entry(function: ca.Function) -> Callable[[np.ndarray, np.ndarray, Callable[..., Any]], Callable[..., Any]] | None:
+    """(w, p, otherwise) -> a callable (t, x) -> f(t, x, w, p) in native code itself; None without Python's headers.
+
+    What is not a number and one state in an array goes to `otherwise`.
+
+    Args:
+        function: A CasADi function of t, x, w, p with one dense output.
+    """
+    if not _headers():
+        return None
+    loader = ExtensionFileLoader("entry", str(_library(function)))
+    spec = spec_from_loader("entry", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module.Bound
+
+
+@cache
+def _headers() -> tuple[str, ...]:
+    """Folders with Python's and NumPy's headers; none if one is missing, or libraries cannot ask Python for symbols."""
+    if os.name != "posix":
+        return ()
+    folders = sysconfig.get_paths()["include"], np.get_include()
+    files = Path(folders[0], "Python.h"), Path(folders[1], "numpy", "arrayobject.h")
+    return folders if all(file.exists() for file in files) else ()
+
+
+def _source(function: ca.Function) -> str:
+    """The function in C, and the way into it from Python where that can be built."""
     generator = ca.CodeGenerator(f"{function.name()}.c", {"verbose": False})
     generator.add(function)
     source = generator.dump()
-    name = hashlib.sha256("\n".join((source, cc, *FLAGS)).encode()).hexdigest()[:32]
+    if not _headers() or function.n_in() != 4 or function.n_out() != 1:
+        return source
+    sizes = {
+        "NX": function.nnz_in(1), "NY": function.nnz_out(0), "SZ_ARG": function.sz_arg(), "SZ_RES": function.sz_res(),
+        "SZ_IW": function.sz_iw(), "SZ_W": function.sz_w(),
+    }  # fmt: skip
+    lines = [f"#define {name} {size}" for name, size in {"FUNCTION": function.name(), **sizes}.items()]
+    return "\n".join((source, *lines, Path(__file__).with_name("entry.c").read_text()))
+
+
+def _library(function: ca.Function) -> Path:
+    """The shared library; built once."""
+    cc = compiler()
+    if cc is None:
+        raise CompileError("machine='c' needs a C compiler (cc, gcc or clang) on the path; use machine='auto'.")
+    source, flags = _source(function), (*FLAGS, *(f"-I{folder}" for folder in _headers()))
+    name = hashlib.sha256("\n".join((source, cc, *flags, np.__version__)).encode()).hexdigest()[:32]
     library = _folder() / f"{name}.so"
     if not library.exists():
         with tempfile.TemporaryDirectory(dir=library.parent) as folder:
             path, made = Path(folder, "source.c"), Path(folder, "made.so")
             path.write_text(source)
-            done = subprocess.run([cc, *FLAGS, "-o", made, path, "-lm"], capture_output=True, text=True, check=False)
+            done = subprocess.run([cc, *flags, "-o", made, path, "-lm"], capture_output=True, text=True, check=False)
             if done.returncode:
                 raise CompileError(f"The C compiler {cc} failed: {done.stderr.strip()[:400]}")
             made.replace(library)
-    return ca.external(function.name(), str(library))
+    return library

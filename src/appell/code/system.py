@@ -147,10 +147,10 @@ class System:
         w = self.w if w is None else np.asarray(w, dtype=float)
         if x.shape == self.code.shape:
             return self.code.rhs.flat(t, x, w, self.p)
-        if x.shape[0] != self.equations.x.numel():
+        if x.ndim not in (1, 2) or x.shape[0] != self.equations.x.numel():
             raise ModelError(
                 f"The state has {self.equations.x.numel()} entries "
-                f"({', '.join(map(str, self.equations.states))}), got {x.shape[0]}."
+                f"({', '.join(map(str, self.equations.states))}), got the shape {x.shape}."
             )
         return self.code.rhs.batch(t, x, w, self.p)
 

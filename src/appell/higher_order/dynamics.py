@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import factorial
+from math import factorial, isfinite
 from typing import Any
 
 import casadi as ca
@@ -186,20 +186,22 @@ class Dynamics:
         lead, m = tau.shape[:-2], tau.shape[-1]
         if m == 0:
             raise ModelError("tau needs at least one column, the driving forces themselves; got none.")
-        columns = np.empty((self.n, m + 2, int(np.prod(lead))))
+        columns = np.empty((self.n, m + 2, *((int(np.prod(lead)),) if lead else ())))
         for r, e in enumerate((q, v)):
             try:
-                e = np.broadcast_to(np.asarray(e, dtype=float), tau.shape[:-1])
+                e = np.asarray(e, dtype=float)
+                e = np.broadcast_to(e, tau.shape[:-1]) if e.shape != tau.shape[:-1] else e
             except (TypeError, ValueError):
                 raise ModelError(
                     f"q and v need the shape {tau.shape[:-1]} of the forces; got {np.shape(e)} for {'qv'[r]}."
                 ) from None
-            columns[:, r] = np.moveaxis(e.reshape(-1, self.n), 0, -1)
-        columns[:, 2:] = np.moveaxis(tau.reshape(-1, self.n, m), 0, -1)
-        found = np.moveaxis(columns, -1, 0).reshape((*lead, self.n, m + 2))
+            columns[:, r] = np.moveaxis(e.reshape(-1, self.n), 0, -1) if lead else e
+        columns[:, 2:] = np.moveaxis(tau.reshape(-1, self.n, m), 0, -1) if lead else tau
+        found = np.moveaxis(columns, -1, 0).reshape((*lead, self.n, m + 2)) if lead else columns
         x, _ = self._motion(found, m + 1, "Forward dynamics needs")
-        columns[:, 2:] = self._run(("forward", m), m + 1, lambda rows: self._forward(rows, m), x).reshape(self.n, m, -1)
-        found = np.moveaxis(columns, -1, 0).reshape((*lead, self.n, m + 2))
+        out = self._run(("forward", m), m + 1, lambda rows: self._forward(rows, m), x)
+        columns[:, 2:] = out.reshape(columns[:, 2:].shape)
+        found = np.moveaxis(columns, -1, 0).reshape((*lead, self.n, m + 2)) if lead else columns
         return found if self.friction is None or not np.any(self.friction.dry) else self._with_dry(found, tau)
 
     def _with_dry(self, Q: np.ndarray, tau: np.ndarray) -> np.ndarray:
@@ -401,7 +403,7 @@ class Dynamics:
             )
         if cut and K > least:
             Q, K = Q[..., : least + 1], least
-        if not np.isfinite(Q.sum()) and not np.all(np.isfinite(Q)):
+        if not isfinite(np.vdot(Q, Q) if Q.ndim == 2 else Q.sum()) and not np.all(np.isfinite(Q)):
             place = np.argwhere(~np.isfinite(Q))[0]
             raise ModelError(
                 f"The derivative of order {place[-1]} of the joint {self.names[place[-2]]!r} is no finite number."
