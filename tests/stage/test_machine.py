@@ -238,17 +238,9 @@ def test_native_code_takes_whatever_the_other_machines_take(arm):
     wide[:, 0] = x
     locked = x.copy()
     locked.flags.writeable = False
-    ways = [
-        (0.0, x),
-        (0, x),
-        (np.float64(0), x),
-        (0.0, list(x)),
-        (0.0, wide[:, 0]),
-        (0.0, locked),
-        (0.0, x.astype(">f8")),
-    ]
-    for t, state in ways:
-        np.testing.assert_allclose(native.rhs(t, state), expected, rtol=1e-12, atol=1e-12)
+    for state in (x, list(x), wide[:, 0], locked, x.astype(">f8")):
+        for t in (0.0, 0, np.float64(0)):
+            np.testing.assert_allclose(native.rhs(t, state), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(native.rhs(t=0.0, x=x), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(native.rhs(0.0, x, np.zeros(7)), plain.rhs(0.0, x, np.zeros(7)), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(native.rhs(0.0, wide), plain.rhs(0.0, wide), rtol=1e-12, atol=1e-12)

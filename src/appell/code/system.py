@@ -150,7 +150,7 @@ class System:
         if x.ndim not in (1, 2) or x.shape[0] != self.equations.x.numel():
             raise ModelError(
                 f"The state has {self.equations.x.numel()} entries "
-                f"({', '.join(map(str, self.equations.states))}), got the shape {x.shape}."
+                f"({', '.join(map(str, self.equations.states))}), got {x.shape[0] if x.ndim in (1, 2) else f'an array of shape {x.shape}'}."
             )
         return self.code.rhs.batch(t, x, w, self.p)
 
