@@ -148,9 +148,10 @@ class System:
         if x.shape == self.code.shape:
             return self.code.rhs.flat(t, x, w, self.p)
         if x.ndim not in (1, 2) or x.shape[0] != self.equations.x.numel():
+            got = str(x.shape[0]) if x.ndim in (1, 2) else f"an array of shape {x.shape}"
             raise ModelError(
                 f"The state has {self.equations.x.numel()} entries "
-                f"({', '.join(map(str, self.equations.states))}), got {x.shape[0] if x.ndim in (1, 2) else f'an array of shape {x.shape}'}."
+                f"({', '.join(map(str, self.equations.states))}), got {got}."
             )
         return self.code.rhs.batch(t, x, w, self.p)
 
