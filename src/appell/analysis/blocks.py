@@ -11,6 +11,7 @@ import numpy as np
 
 from appell.analysis.steady import Steady
 from appell.errors import EquilibriumError
+from appell.graph.numeric import Numeric
 from appell.graph.solve import solve_spd
 from appell.kinematics.chart import Split
 
@@ -103,10 +104,32 @@ class Jets:
     Q_z: np.ndarray
     Q_w: np.ndarray
     J: np.ndarray
+    c: np.ndarray
+    z: np.ndarray
     z_q: np.ndarray
     z_v: np.ndarray
     z_z: np.ndarray
     z_w: np.ndarray
+
+    def imbalance(self, at: Equilibrium) -> float:
+        """What the equations of motion, constraints and extra states leave at rest, against the size of their terms.
+
+        Args:
+            at: The point, at which nothing moves.
+        """
+        w = np.array([at.inputs.get(s.label, 0.0) for s in at.model.inputs])
+        known = np.maximum(np.abs(np.concatenate([at.state.q, at.state.v, at.state.z, w])), 0.1)
+        n, rows = len(at.state.q), self.J.shape[0]
+        push = np.hstack([self.Q_q - self.W_qq, self.Q_v - self.a1_q + self.a1_q.T, self.Q_z, self.Q_w]) * known
+        left, loads = (self.Q - self.W_q)[:, 0], np.zeros(rows)
+        if rows:
+            loads = np.linalg.lstsq(self.J.T, -left, rcond=1e-12)[0]
+            left = left + self.J.T @ loads
+        size = np.linalg.norm(np.hstack([push, self.J.T * np.maximum(np.abs(loads), 0.1)]), axis=1)
+        bound = np.linalg.norm(self.J * known[:n], axis=1)
+        change = np.linalg.norm(np.hstack([self.z_q, self.z_v, self.z_z, self.z_w]) * known, axis=1)
+        value = np.abs(np.concatenate([left, self.c[:, 0], self.z[:, 0]]))
+        return float(np.max(value / np.maximum(np.concatenate([size, bound, change]), 1e-9), initial=0.0))
 
 
 def jets(steady: Steady, at: Equilibrium, cyclic: tuple[str, ...] = ()) -> Jets:
@@ -144,11 +167,10 @@ def jets(steady: Steady, at: Equilibrium, cyclic: tuple[str, ...] = ()) -> Jets:
     W_q = ca.gradient(W, q)
     parts = [
         a, a1, ca.jacobian(a1, q), W_q, ca.jacobian(W_q, q), Q, ca.jacobian(Q, v), ca.jacobian(Q, q),
-        ca.jacobian(Q - W_q, x.z), ca.jacobian(Q, x.w), m.J[:, kept], ca.jacobian(zdot, q), ca.jacobian(zdot, v),
-        ca.jacobian(zdot, x.z), ca.jacobian(zdot, x.w),
+        ca.jacobian(Q - W_q, x.z), ca.jacobian(Q, x.w), m.J[:, kept], m.c, zdot, ca.jacobian(zdot, q),
+        ca.jacobian(zdot, v), ca.jacobian(zdot, x.z), ca.jacobian(zdot, x.w),
     ]  # fmt: skip
-    function = ca.Function("jets", [*x.arguments, p], [ca.densify(e) for e in parts], {"cse": True})
-    found = (np.array(e) for e in function(*numbers(at), held))
+    found = Numeric(ca.Function("jets", [*x.arguments, p], [ca.densify(e) for e in parts]))(*numbers(at), held)
     return Jets(tuple(kept), dict(zip(cyclic, held.tolist(), strict=True)), *found)
 
 
@@ -165,7 +187,7 @@ def curvature(steady: Steady, at: Equilibrium, rows: tuple[int, ...], multiplier
     kept = [m.position_rows.index(i) for i in rows]
     slope = ca.gradient(ca.dot(loads, m.c[kept]), x.q)
     function = ca.Function("curvature", [x.t, x.q, x.p, loads], [ca.densify(ca.jacobian(slope, x.q))])
-    return -np.array(function(0.0, at.state.q, at.system.p, multipliers))
+    return -Numeric(function)(0.0, at.state.q, at.system.p, multipliers)[0]
 
 
 def first_approximation(

@@ -173,12 +173,12 @@ def linearize(
     for w in chosen:
         if w not in opened:
             raise ModelError(unknown(w, opened, f"open input of {point.model.name!r}"))
-    tangent.check_steady([key(q) for q in ignore])
     holonomic = not steady.velocity_rows and not steady.mechanics.acceleration_rows
     plain = holonomic and not steady.mechanics.accelerating and not _masses_depend_on_positions(steady)
-    resting = not np.any(point.state.v)
-    if plain and resting and not tuple(ignore):
-        jet = jets(steady, point)
+    ignored = [key(q) for q in ignore]
+    jet = jets(steady, point) if plain and not np.any(point.state.v) and not ignored else None
+    tangent.check_steady(ignored, jet)
+    if jet is not None:
         blocks = first_approximation(steady, point, split, chosen, multiplier_terms, jet)
         states, A, B = _assembled(point, blocks, jet, chosen)
         return Linearization(point, states, chosen, A, B, blocks, (), multiplier_terms, tangent)

@@ -14,6 +14,7 @@ import numpy as np
 from appell.equations import Equations
 from appell.errors import EquilibriumError
 from appell.graph.lower import Lowering
+from appell.graph.numeric import Numeric
 from appell.kinematics.consistency import sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter
@@ -59,6 +60,13 @@ class Steady:
     def force(self) -> ca.SX:
         """F of M q'' = F + J' lambda."""
         return ca.densify(self.with_laws(self.mechanics.lagrange[1]))
+
+    @cached_property
+    def autonomous(self) -> bool:
+        """Whether time occurs nowhere."""
+        m, x = self.mechanics, self.mechanics.variables
+        everything = x.thaw(ca.vertcat(m.T, m.V, self.with_laws(m.Q), m.c, self.zdot))
+        return not ca.depends_on(everything, x.t)
 
     @cached_property
     def zdot(self) -> ca.SX:
@@ -117,8 +125,8 @@ class Steady:
             jacobian: The rows at the pose.
             p: Values of the parameters.
         """
-        function = self.mechanics.functions["jacobian"]
-        typical = [np.linalg.norm(np.array(function(0.0, q, v, z, p)), axis=1) for q, v, z, _ in self._samples(p)]
+        function = Numeric(self.mechanics.functions["jacobian"])
+        typical = [np.linalg.norm(function(0.0, q, v, z, p)[0], axis=1) for q, v, z, _ in self._samples(p)]
         sizes = np.maximum(np.median(typical, axis=0), 1e-300)
         values = np.linalg.svd(jacobian / sizes[:, None], compute_uv=False)
         return int(np.sum(values > SINGULAR)), float(values[min(self.independent, values.size) - 1])

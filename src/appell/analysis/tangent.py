@@ -21,6 +21,7 @@ from appell.kinematics.chart import Split
 from appell.model.symbols import Letter, key
 
 if TYPE_CHECKING:
+    from appell.analysis.blocks import Jets
     from appell.analysis.equilibrium import Equilibrium
 
 STEADY = 1e-7  # acceleration, against the size of what makes it up, that still counts as rest
@@ -89,15 +90,20 @@ class Tangent:
         function = ca.Function("normals", eqs.arguments, [ca.densify(ca.jacobian(column, eqs.x))])
         return np.array(function(0.0, self.x, np.zeros(eqs.w.numel()), self.at.system.p))
 
-    def check_steady(self, ignore: list[str]) -> None:
-        """Raise unless only cyclic coordinates run, and remember which ones are no part of the states."""
+    def check_steady(self, ignore: list[str], jet: Jets | None = None) -> None:
+        """Raise unless only cyclic coordinates run, and remember which ones are no part of the states.
+
+        Args:
+            ignore: Cyclic coordinates at rest to leave out as well.
+            jet: Derivatives of energies, forces and constraints at the point, where they are known.
+        """
         model = self.at.model
         labels = [s.label for s in model.coordinates]
         for name in ignore:
             if name not in labels:
                 raise ModelError(unknown(name, labels, f"coordinate of {model.name!r}"))
         if not np.any(self.at.state.v) and not ignore:
-            residual = self.rest()
+            residual = jet.imbalance(self.at) if jet is not None and self.steady.autonomous else self.rest()
             if residual > STEADY:
                 raise EquilibriumError(
                     f"The point is no equilibrium of {model.name!r} with these inputs: relative residual {residual:.2g}"

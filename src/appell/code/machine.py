@@ -10,6 +10,7 @@ import numpy as np
 
 from appell.code import heyoka_code
 from appell.code.native import entry, native
+from appell.graph.numeric import Numeric
 
 LONG = 2000  # instructions from which a call of machine code pays for one state
 
@@ -34,17 +35,11 @@ class Machine:
     ) -> None:
         self.function, self.build = function, build
         self.simd = simd and heyoka_code.available()
-        self._shapes = [function.size_out(i) for i in range(function.n_out())]
         self._batch: Any = None
         self._code = function if build is None else build(function)
-        self._buffer, self._run = self._code.buffer()
-        self._inputs = [np.zeros(function.nnz_in(i)) for i in range(function.n_in())]
-        self.results = [np.zeros(function.nnz_out(i)) for i in range(function.n_out())]
+        self._numeric = Numeric(self._code)
+        self._run, self._inputs, self.results = self._numeric.run, self._numeric.inputs, self._numeric.results
         self._kept: np.ndarray | None = None  # read-only parameters that are in the buffer already
-        for i, array in enumerate(self._inputs):
-            self._buffer.set_arg(i, memoryview(array))
-        for i, array in enumerate(self.results):
-            self._buffer.set_res(i, memoryview(array))
 
     @property
     def compiled(self) -> bool:
@@ -99,10 +94,7 @@ class Machine:
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         """All outputs, each in its own shape."""
         self._kept = None
-        for buffer, value in zip(self._inputs, arguments, strict=True):
-            buffer[:] = value
-        self._run()
-        return [out.reshape(shape, order="F").copy() for out, shape in zip(self.results, self._shapes, strict=True)]
+        return self._numeric(*arguments)
 
     def batch(self, t: Any, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
         """The first output for many states: x of shape (n, B); t, w, p one for all or one per column."""
@@ -120,7 +112,7 @@ class Machine:
         mapped = self.function.map(count)
         result = mapped(pars[:1], x, pars[1 : 1 + n], pars[1 + n :])
         first = result[0] if isinstance(result, tuple | list) else result
-        return np.array(first).reshape(count, -1).T if self._shapes[0][1] != 1 else np.array(first)
+        return np.array(first).reshape(count, -1).T if self.function.size_out(0)[1] != 1 else np.array(first)
 
     def _run_time(self, t: Any, w: Any, p: Any) -> list[tuple[Any, int]]:
         sizes = (1, self.function.nnz_in(2), self.function.nnz_in(3))

@@ -17,6 +17,7 @@ from appell.analysis.stability import stability
 from appell.code.state import number, unknown
 from appell.code.system import System, compile
 from appell.control.controllability import controllability
+from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix
 from appell.equations import Equations
 from appell.errors import ControlError, ModelError
@@ -165,20 +166,13 @@ def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any]
     Y, Z = Z / scale, Z * scale  # states of comparable size: Y'Z = 1
     A, B, weights = Y.T @ lin.A @ Z, Y.T @ lin.B, Z.T @ W @ Z
     try:
-        S = scipy.linalg.solve_continuous_are(A, B, weights, R)
+        S = riccati(A, B, weights, R)
     except np.linalg.LinAlgError:
         raise ControlError(
             "The Riccati equation has no stabilising solution: a mode on the imaginary axis is not weighed by Q. Give "
             "Q a weight on every coordinate that shall return."
         ) from None
     K = np.linalg.solve(R, B.T @ S)
-    for _ in range(2):  # Newton's method of Kleinman: the last digits
-        closed = A - B @ K
-        if np.max(np.linalg.eigvals(closed).real) >= 0:
-            break
-        S = scipy.linalg.solve_continuous_lyapunov(closed.T, -(weights + K.T @ R @ K))
-        S = (S + S.T) / 2
-        K = np.linalg.solve(R, B.T @ S)
     if np.max(np.linalg.eigvals(A - B @ K).real) >= 0:
         raise ControlError(
             "The optimal feedback does not stabilise: Q does not weigh a mode that does not decay by itself. Give Q a "

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import sympy as sp
 
 from appell.analysis.linearize import Linearization, ordered
@@ -16,6 +15,7 @@ from appell.code.system import System, compile
 from appell.control.controllability import observability
 from appell.control.feedback import Feedback, placed_gain
 from appell.control.pid import Controller
+from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix
 from appell.errors import ControlError, ModelError
 from appell.formulation.abstract import derive
@@ -94,7 +94,7 @@ def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, nois
             + ". Measure something that contains it; smallest_sensors finds what is enough."
         )
     try:
-        S = scipy.linalg.solve_continuous_are(lin.A.T, C.T, Q, R)
+        S = riccati(lin.A.T, C.T, Q, R)
     except np.linalg.LinAlgError:
         raise ControlError(
             "The filter's Riccati equation has no solution; give `process` a weight on every state."

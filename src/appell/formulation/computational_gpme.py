@@ -9,6 +9,7 @@ import casadi as ca
 from appell.equations import Equations
 from appell.formulation.abstract import AbstractFormulation, wanted_split
 from appell.formulation.programmed_motion import Options, assembled, independent, partition_basis
+from appell.graph.sparse import ONE, dense, dense_matrix
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
@@ -103,9 +104,9 @@ def traces(mechanics: Mechanics, literal: bool = False) -> tuple[ca.SX, ca.SX]:
 def _transform(mechanics: Mechanics, body: Body) -> ca.SX:
     """The upper three rows of the homogeneous transform from a body's axes at its mass centre to the ground."""
     geometry, ground = mechanics.geometry, mechanics.model.ground
-    center = geometry.resolve(body.center, ground, 0)
-    turn = geometry.turn(ground, body.frame.axes) if isinstance(body, RigidBody) else ca.SX.eye(3)
-    return ca.horzcat(turn, center)
+    center = dense(geometry.resolve(body.center, ground, 0))
+    turn = geometry.turn(ground, body.frame.axes) if isinstance(body, RigidBody) else ONE
+    return ca.horzcat(dense_matrix(turn), center)
 
 
 def _pseudo_inertia(mechanics: Mechanics, body: Body) -> ca.SX:
@@ -114,6 +115,6 @@ def _pseudo_inertia(mechanics: Mechanics, body: Body) -> ca.SX:
     H = ca.SX.zeros(4, 4)
     H[3, 3] = x.masses[body]
     if isinstance(body, RigidBody):
-        inertia = x.inertias[body]
+        inertia = dense_matrix(x.inertias[body])
         H[:3, :3] = ca.trace(inertia) / 2 * ca.SX.eye(3) - inertia
     return H

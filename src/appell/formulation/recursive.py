@@ -148,7 +148,7 @@ def _inertia(mechanics: Mechanics, tree: Tree, form: Form) -> None:
     x = mechanics.variables
     for body in mechanics.model.bodies:
         m, heavy = scalar(x.masses[body]), not x.masses[body].is_zero()
-        tensor = matrix(x.inertias[body]) if isinstance(body, RigidBody) else {}
+        tensor = x.inertias.get(body, {})
         held = tree.held(body.center, body.frame.axes) if heavy and isinstance(body, RigidBody) else None
         if held is not None and isinstance(body, RigidBody):
             _held_body(tree, form, body, m, tensor, *held)
@@ -183,8 +183,9 @@ def _held_body(tree: Tree, form: Form, body: RigidBody, m: Scalar, tensor: Matri
     frame = body.frame.axes
     axes = tree.axes(frame)
     moment = scaled(c, m)
-    merge(tensor, product(transposed(skew(c)), skew(moment)))
-    _rotation(tree, form, body, tensor, frame)
+    about = {i: dict(row) for i, row in tensor.items()}
+    merge(about, product(transposed(skew(c)), skew(moment)))
+    _rotation(tree, form, body, about, frame)
     alpha, omega, moment = tree.alpha(frame, axes), tree.omega(frame, axes), tree.turned(moment, frame, axes)
     known = plus(cross(omega, cross(omega, moment)), cross(alpha.known, moment))
     if base.index is not None:

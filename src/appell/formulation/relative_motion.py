@@ -13,6 +13,7 @@ from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.graph.raising import raised
+from appell.graph.sparse import dense, dense_matrix
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.mechanics import Mechanics
@@ -114,22 +115,23 @@ class RelativeMotion(AbstractFormulation):
         """The inertial forces of the carrier along each coordinate, each by itself, in q, v, t at frozen mass."""
         x, carrier = mechanics.variables, self.carrier.axes
         relative = Geometry(x, mechanics.frozen_derivative, x.v, self.carrier)
-        _, omega, omega_rate, _, _ = mechanics.geometry.frame(carrier)
-        a0 = mechanics.geometry.resolve(self.carrier.origin, carrier, 2)
+        moved = mechanics.geometry.frame(carrier)
+        omega, omega_rate = dense(moved.omega), dense(moved.alpha)
+        a0 = dense(mechanics.geometry.resolve(self.carrier.origin, carrier, 2))
         translation = centrifugal = euler = ca.SX(0)
         coriolis = ca.SX.zeros(x.q.numel())
         for body in mechanics.model.bodies:
             m, center = x.masses[body], relative.center(body)
-            r, rate = relative.resolve(center, carrier, 0), relative.resolve(center, carrier, 1)
+            r, rate = (dense(relative.resolve(center, carrier, order)) for order in (0, 1))
             turning = ca.cross(omega, r)
             translation = translation + m * ca.dot(a0, r)
             centrifugal = centrifugal - m / 2 * ca.dot(turning, turning)
             euler = euler - m * ca.dot(omega_rate, ca.cross(r, rate))
             coriolis = coriolis + ca.jtimes(rate, x.v, -2 * m * ca.cross(omega, rate), True)
-            if isinstance(body, RigidBody) and not x.inertias[body].is_zero():
-                turn = relative.turn(carrier, body.frame.axes)
-                inertia = turn @ x.inertias[body] @ turn.T
-                spin, _ = relative.rotation_rates(body.frame.axes, carrier)
+            if isinstance(body, RigidBody) and x.inertias[body]:
+                turn = dense_matrix(relative.turn(carrier, body.frame.axes))
+                inertia = turn @ dense_matrix(x.inertias[body]) @ turn.T
+                spin = dense(relative.rotation_rates(body.frame.axes, carrier)[0])
                 second_moment = ca.trace(inertia) / 2 * ca.SX.eye(3) - inertia
                 centrifugal = centrifugal - ca.dot(omega, inertia @ omega) / 2
                 euler = euler - ca.dot(omega_rate, inertia @ spin)

@@ -14,31 +14,38 @@ from sympy.functions.elementary.trigonometric import sinc
 
 from appell.errors import CompileError
 
-
-def _add(*terms: ca.SX) -> ca.SX:
-    total = terms[0]
-    for term in terms[1:]:
-        total = total + term
-    return total
+# CasADi's operators try all kinds of arguments first; named with their kind they are many times quicker.
+_binary, _unary = ca.SX.binary, ca.SX.unary
 
 
-def _mul(*factors: ca.SX) -> ca.SX:
-    total = factors[0]
-    for factor in factors[1:]:
-        total = total * factor
-    return total
+def _fold(operation: int) -> Callable[..., ca.SX]:
+    def folded(*args: ca.SX) -> ca.SX:
+        result = args[0]
+        for arg in args[1:]:
+            result = _binary(operation, result, arg)
+        return result
+
+    return folded
+
+
+def _plain(operation: int) -> Callable[[ca.SX], ca.SX]:
+    return lambda x: _unary(operation, x)
+
+
+def _inverse(x: ca.SX) -> ca.SX:
+    return _binary(ca.OP_DIV, ca.SX(1), x)
 
 
 def _integer_power(base: ca.SX, exponent: int) -> ca.SX:
     if exponent < 0:
-        return 1 / _integer_power(base, -exponent)
+        return _inverse(_integer_power(base, -exponent))
     result, square = None, base
     while exponent:
         if exponent & 1:
-            result = square if result is None else result * square
+            result = square if result is None else _binary(ca.OP_MUL, result, square)
         exponent >>= 1
         if exponent:
-            square = square * square
+            square = _binary(ca.OP_MUL, square, square)
     return ca.SX(1) if result is None else result
 
 
@@ -57,45 +64,35 @@ def _piecewise(*branches: ca.SX) -> ca.SX:
     return result
 
 
-def _fold(f: Callable[[ca.SX, ca.SX], ca.SX]) -> Callable[..., ca.SX]:
-    def folded(*args: ca.SX) -> ca.SX:
-        result = args[0]
-        for arg in args[1:]:
-            result = f(result, arg)
-        return result
-
-    return folded
-
-
 _TABLE: dict[type, Callable[..., ca.SX]] = {
-    sp.Add: _add,
-    sp.Mul: _mul,
-    sp.sin: ca.sin,
-    sp.cos: ca.cos,
-    sp.tan: ca.tan,
-    sp.sec: lambda x: 1 / ca.cos(x),
-    sp.csc: lambda x: 1 / ca.sin(x),
-    sp.cot: lambda x: 1 / ca.tan(x),
-    sp.asin: ca.asin,
-    sp.acos: ca.acos,
-    sp.atan: ca.atan,
+    sp.Add: _fold(ca.OP_ADD),
+    sp.Mul: _fold(ca.OP_MUL),
+    sp.sin: _plain(ca.OP_SIN),
+    sp.cos: _plain(ca.OP_COS),
+    sp.tan: _plain(ca.OP_TAN),
+    sp.sec: lambda x: _inverse(ca.cos(x)),
+    sp.csc: lambda x: _inverse(ca.sin(x)),
+    sp.cot: lambda x: _inverse(ca.tan(x)),
+    sp.asin: _plain(ca.OP_ASIN),
+    sp.acos: _plain(ca.OP_ACOS),
+    sp.atan: _plain(ca.OP_ATAN),
     sp.atan2: ca.atan2,
-    sp.sinh: ca.sinh,
-    sp.cosh: ca.cosh,
-    sp.tanh: ca.tanh,
-    sp.asinh: ca.asinh,
-    sp.acosh: ca.acosh,
-    sp.atanh: ca.atanh,
-    sp.exp: ca.exp,
-    sp.log: ca.log,
-    sp.erf: ca.erf,
-    sp.Abs: ca.fabs,
-    sp.sign: ca.sign,
-    sp.floor: ca.floor,
-    sp.ceiling: ca.ceil,
+    sp.sinh: _plain(ca.OP_SINH),
+    sp.cosh: _plain(ca.OP_COSH),
+    sp.tanh: _plain(ca.OP_TANH),
+    sp.asinh: _plain(ca.OP_ASINH),
+    sp.acosh: _plain(ca.OP_ACOSH),
+    sp.atanh: _plain(ca.OP_ATANH),
+    sp.exp: _plain(ca.OP_EXP),
+    sp.log: _plain(ca.OP_LOG),
+    sp.erf: _plain(ca.OP_ERF),
+    sp.Abs: _plain(ca.OP_FABS),
+    sp.sign: _plain(ca.OP_SIGN),
+    sp.floor: _plain(ca.OP_FLOOR),
+    sp.ceiling: _plain(ca.OP_CEIL),
     sp.Mod: lambda a, b: a - b * ca.floor(a / b),
-    sp.Min: _fold(ca.fmin),
-    sp.Max: _fold(ca.fmax),
+    sp.Min: _fold(ca.OP_FMIN),
+    sp.Max: _fold(ca.OP_FMAX),
     sp.Heaviside: _heaviside,
     sinc: lambda x: ca.if_else(ca.fabs(x) < 1e-8, 1 - x * x / 6, ca.sin(x) / x),
     sp.StrictLessThan: lambda a, b: a < b,
@@ -104,8 +101,8 @@ _TABLE: dict[type, Callable[..., ca.SX]] = {
     sp.GreaterThan: lambda a, b: b <= a,
     sp.Equality: lambda a, b: a == b,
     sp.Unequality: lambda a, b: a != b,
-    sp.And: _fold(ca.logic_and),
-    sp.Or: _fold(ca.logic_or),
+    sp.And: _fold(ca.OP_AND),
+    sp.Or: _fold(ca.OP_OR),
     sp.Not: ca.logic_not,
     sp.Piecewise: _piecewise,
 }
@@ -160,8 +157,8 @@ class Lowering:
             if len(args) == 1 and node.exp.is_Integer:
                 return _integer_power(args[0], int(node.exp))
             if len(args) == 1:
-                root = ca.sqrt(args[0])
-                return root if node.exp > 0 else 1 / root
+                root = _unary(ca.OP_SQRT, args[0])
+                return root if node.exp > 0 else _inverse(root)
             return ca.exp(args[1]) if node.base == sp.E else args[0] ** args[1]
         rule = _TABLE.get(type(node))
         if rule is None:

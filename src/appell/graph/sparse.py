@@ -7,6 +7,7 @@ them, and what is zero or one costs nothing and is never seen again. A vector is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,7 +17,8 @@ Scalar = float | ca.SX
 Column = dict[int, Scalar]
 Matrix = dict[int, Column]
 
-_binary, _ADD, _MUL = ca.SX.binary, ca.OP_ADD, ca.OP_MUL
+# CasADi's operators try all kinds of arguments first; named with their kind they are seven times quicker.
+_binary, _unary, _ADD, _MUL = ca.SX.binary, ca.SX.unary, ca.OP_ADD, ca.OP_MUL
 ONE: Matrix = {i: {i: 1.0} for i in range(3)}
 
 
@@ -40,6 +42,20 @@ def nonzero(entries: Iterable[tuple[int, Scalar]]) -> Column:
 def to_sx(value: Scalar) -> ca.SX:
     """A scalar as a graph."""
     return ca.SX(value) if isinstance(value, float) else value
+
+
+def dense(value: Column, size: int = 3) -> ca.SX:
+    """A sparse vector as a CasADi column."""
+    return ca.vertcat(*[to_sx(value.get(i, 0.0)) for i in range(size)])
+
+
+def dense_matrix(value: Matrix, size: int = 3) -> ca.SX:
+    """A sparse matrix as a CasADi matrix; what is not there is no part of its pattern."""
+    result = ca.SX(size, size)
+    for i, row in value.items():
+        for j, e in row.items():
+            result[i, j] = e
+    return result
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
@@ -172,8 +188,37 @@ def skew(c: Column) -> Matrix:
     for i, value in c.items():
         j, k = (i + 1) % 3, (i + 2) % 3
         entries.setdefault(k, {})[j] = value
-        entries.setdefault(j, {})[k] = -value
+        entries.setdefault(j, {})[k] = neg(value)
     return entries
+
+
+def dot(a: Column, b: Column) -> Scalar:
+    """a . b."""
+    total: Scalar = 0.0
+    for i in sorted(a.keys() & b.keys()):
+        total = add(total, mul(a[i], b[i]))
+    return total
+
+
+def rodrigues(k: Column, angle: Scalar) -> Matrix:
+    """cos a 1 + sin a [k x] + (1 - cos a) k k' for a unit vector k; for a coordinate axis only the entries there are.
+
+    A constant angle that is a whole number of right angles gives zeros and ones without rounding.
+    """
+    if isinstance(angle, float):
+        s, c = (round(e) * 1.0 if abs(e - round(e)) < 1e-15 else e for e in (math.sin(angle), math.cos(angle)))
+    else:
+        s, c = _unary(ca.OP_SIN, angle), _unary(ca.OP_COS, angle)
+    turn: Matrix = {}
+    plain = len(k) == 1 and all(isinstance(e, float) and abs(e) == 1.0 for e in k.values())
+    around, versed = skew(k), add(1.0, neg(c))
+    for i in range(3):
+        row = turn[i] = {}
+        for j in range(3):
+            accumulate(row, j, (1.0 if plain and i in k else c) if i == j else mul(around.get(i, {}).get(j, 0.0), s))
+            if not plain and i in k and j in k:
+                accumulate(row, j, mul(versed, mul(k[i], k[j])))
+    return {i: row for i, row in turn.items() if row}
 
 
 def cross(a: Column, b: Column) -> Column:
@@ -184,5 +229,5 @@ def cross(a: Column, b: Column) -> Column:
             if i != j:
                 k = 3 - i - j
                 value = mul(x, y)
-                accumulate(total, k, value if (i + 1) % 3 == j else -value)
+                accumulate(total, k, value if (i + 1) % 3 == j else neg(value))
     return total

@@ -74,6 +74,20 @@ class Split:
         return float(np.max(np.abs(inverse))) if np.all(np.isfinite(inverse)) else np.inf
 
 
+def growths(splits: list[Split], jacobian: np.ndarray) -> np.ndarray:
+    """The growth of several splits with equally many rows at a finite Jacobian, all at once."""
+    size = len(splits[0].rows)
+    if not size:
+        return np.ones(len(splits))
+    used = jacobian[np.array([split.rows for split in splits])]
+    chosen = np.take_along_axis(used, np.array([split.dependent for split in splits])[:, None, :], axis=2)
+    singular = np.linalg.det(chosen) == 0
+    chosen[singular] = np.eye(size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = np.max(np.abs(np.linalg.solve(chosen, used)), axis=(1, 2))
+    return np.where(singular | ~np.isfinite(largest), np.inf, largest)
+
+
 def unit_rows(jacobian: np.ndarray) -> np.ndarray:
     """Rows of length one; rows that are nothing but rounding beside the largest become zero."""
     norms = np.linalg.norm(jacobian, axis=1, keepdims=True)

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from appell.kinematics.chart import Split, smallest, unit_rows
+from appell.graph.numeric import Numeric
+from appell.kinematics.chart import Split, growths, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
 
 EXHAUSTIVE = 120  # so many splits are compared one by one
@@ -31,17 +32,17 @@ def project_positions(
     if not mechanics.position_rows and not (levels and mechanics.level_names[0]):
         return q, 0.0
     columns = np.arange(q.size) if free is None else free
-    function = (mechanics.levels if levels else mechanics.functions)["position"]
+    function = Numeric((mechanics.levels if levels else mechanics.functions)["position"])
     best, left = q, np.inf
     for _ in range(steps):
-        residual, jacobian = (np.array(e) for e in function(t, q, p))
-        worst = float(np.max(np.abs(residual))) if np.all(np.isfinite(residual)) else np.inf
+        residual, jacobian = function(t, q, p)
+        worst = float(np.abs(residual).max())
         if worst < left:
             best, left = q.copy(), worst
-        if not np.isfinite(worst) or worst <= tolerance * max(1.0, float(np.max(np.abs(q)))) or columns.size == 0:
+        if not worst < np.inf or worst <= tolerance * max(1.0, float(np.abs(q).max())) or columns.size == 0:
             break
         step = np.linalg.lstsq(jacobian[:, columns], -residual[:, 0], rcond=1e-10)[0]
-        size = np.max(np.abs(step))
+        size = np.abs(step).max()
         q[columns] += step if size < 1.0 else step / size
     return best, left
 
@@ -64,14 +65,14 @@ def project_velocities(
         return v, 0.0
     columns = np.arange(v.size) if free is None else free
     weight = np.ones(v.size) if metric is None else 1 / np.sqrt(metric)
-    function = (mechanics.levels if levels else mechanics.functions)["velocity"]
+    function = Numeric((mechanics.levels if levels else mechanics.functions)["velocity"])
     best, left = v, np.inf
     for _ in range(steps):
-        residual, jacobian = (np.array(e) for e in function(t, q, v, z, p))
-        worst = float(np.max(np.abs(residual))) if np.all(np.isfinite(residual)) else np.inf
+        residual, jacobian = function(t, q, v, z, p)
+        worst = float(np.abs(residual).max())
         if worst < left:
             best, left = v.copy(), worst
-        if not np.isfinite(worst) or worst <= 1e-14 * max(1.0, float(np.max(np.abs(v)))) or columns.size == 0:
+        if not worst < np.inf or worst <= 1e-14 * max(1.0, float(np.abs(v).max())) or columns.size == 0:
             break
         scaled = jacobian[:, columns] * weight[columns]
         v[columns] += weight[columns] * np.linalg.lstsq(scaled, -residual[:, 0], rcond=1e-10)[0]
@@ -82,7 +83,7 @@ def jacobian_at(
     mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray
 ) -> np.ndarray:
     """de/dv at a state."""
-    return np.array(mechanics.functions["jacobian"](t, q, v, z, p))
+    return Numeric(mechanics.functions["jacobian"])(t, q, v, z, p)[0]
 
 
 def sample_state(
@@ -128,12 +129,17 @@ def sample_split(mechanics: Mechanics) -> Split:
         jacobians = [jacobian_at(mechanics, 0.0, q, v, z, p)]
     splits = [Split.at(jacobian) for jacobian in jacobians]
     rank = max(len(split.rows) for split in splits)
-    regular = [j for j, split in zip(jacobians, splits, strict=True) if len(split.rows) == rank]
-    choices = list(dict.fromkeys(split.rows for split in splits if len(split.rows) == rank))
+    regular = [(j, split) for j, split in zip(jacobians, splits, strict=True) if len(split.rows) == rank]
+    choices = list(dict.fromkeys(split.rows for _, split in regular))
     if math.comb(len(mechanics.row_names), rank) <= EXHAUSTIVE:
         choices = list(itertools.combinations(range(len(mechanics.row_names)), rank))
-    rows = max(choices, key=lambda kept: min(smallest(unit_rows(j)[list(kept)]) for j in regular))
-    candidates = [Split.at(j, rows=rows) for j in regular]
+    rows = choices[0]
+    if len(choices) > 1:
+        scaled = [unit_rows(j) for j, _ in regular]
+        rows = max(choices, key=lambda kept: min(smallest(j[list(kept)]) for j in scaled))
+    candidates = [split if split.rows == rows else Split.at(j, rows=rows) for j, split in regular]
     if math.comb(n, rank) <= EXHAUSTIVE:
         candidates += [Split(rows, columns) for columns in itertools.combinations(range(n), rank)]
-    return min(dict.fromkeys(candidates), key=lambda split: max(split.growth(j) for j in regular))
+    candidates = list(dict.fromkeys(candidates))
+    worst = np.max([growths(candidates, j) for j, _ in regular], axis=0)
+    return candidates[int(np.argmin(worst))]

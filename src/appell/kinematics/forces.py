@@ -8,6 +8,22 @@ from dataclasses import dataclass
 import casadi as ca
 
 from appell.errors import ModelError
+from appell.graph.sparse import (
+    Column,
+    Scalar,
+    add,
+    apply,
+    cross,
+    dense,
+    dot,
+    mul,
+    neg,
+    nonzero,
+    plus,
+    scalar,
+    scaled,
+    to_sx,
+)
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.variables import Variables
 from appell.model.body import RigidBody
@@ -46,7 +62,7 @@ def generalized_force(
             velocity = geometry.resolve(point, home, 1)
             if body is not None:
                 velocity = _material_velocity(geometry, body, point, home)
-            Q = ca.jtimes(velocity, v, _components(geometry, vector, home), True)
+            Q = ca.jtimes(dense(velocity), v, dense(_components(geometry, vector, home)), True)
         case Torque(vector=vector, on=on, reaction=reaction):
             Q = ca.SX.zeros(q.numel())
             for end, sign in ((on, 1), (reaction, -1)):
@@ -54,7 +70,7 @@ def generalized_force(
                     continue
                 frame = (end if isinstance(end, Frame) else end.frame).axes
                 omega, _ = geometry.rotation_rates(frame, frame)
-                Q = Q + sign * ca.jtimes(omega, v, _components(geometry, vector, frame), True)
+                Q = Q + sign * ca.jtimes(dense(omega), v, dense(_components(geometry, vector, frame)), True)
         case Potential(energy=energy):
             for symbol in energy.free_symbols:
                 if not isinstance(symbol, Coordinate | Parameter | Time):
@@ -73,7 +89,7 @@ def generalized_force(
             gap = b - a
             home = geometry.home(gap)
             r, rate = geometry.resolve(gap, home, 0), geometry.resolve(gap, home, 1)
-            stretch = ca.dot(r, rate) / ca.sqrt(ca.dot(r, r))
+            stretch = to_sx(dot(r, rate)) / ca.sqrt(to_sx(dot(r, r)))
             Q = ca.jtimes(stretch, v, -variables.lower(coefficient) * stretch, True)
         case Stream():
             return _stream(force, geometry, derivative)
@@ -82,20 +98,19 @@ def generalized_force(
     return GeneralizedForce(force.name, ca.densify(Q))
 
 
-def _components(geometry: Geometry, vector: Vector, target: Frame) -> ca.SX:
+def _components(geometry: Geometry, vector: Vector, target: Frame) -> Column:
     """Components of a force in `target`; unlike a position it may contain velocities, states and inputs."""
-    total = ca.SX.zeros(3)
+    total: Column = {}
     for frame, part in vector.parts.items():
-        components = ca.vertcat(*[geometry.variables.lower(e) for e in part])
-        components = geometry.between(target, frame) @ components
-        total = total + components
-    return ca.densify(total)
+        components = nonzero((i, scalar(geometry.variables.lower(e))) for i, e in enumerate(part))
+        total = plus(total, apply(geometry.between(target, frame), components))
+    return total
 
 
-def _material_velocity(geometry: Geometry, body: RigidBody, point: Vector, home: Frame) -> ca.SX:
+def _material_velocity(geometry: Geometry, body: RigidBody, point: Vector, home: Frame) -> Column:
     omega, _ = geometry.rotation_rates(body.frame.axes, home)
     arm = geometry.resolve(point - body.center, home, 0)
-    return geometry.resolve(body.center, home, 1) + ca.cross(omega, arm)
+    return plus(geometry.resolve(body.center, home, 1), cross(omega, arm))
 
 
 def _stream(stream: Stream, geometry: Geometry, derivative: Callable[[ca.SX], ca.SX]) -> GeneralizedForce:
@@ -115,13 +130,13 @@ def _stream(stream: Stream, geometry: Geometry, derivative: Callable[[ca.SX], ca
         velocity = _material_velocity(geometry, stream.body, stream.at, home)
     relative = _components(geometry, stream.velocity, home)
     if stream.absolute:
-        relative = relative - velocity
-    Q = ca.jtimes(velocity, variables.v, mu * relative, True)
+        relative = plus(relative, scaled(velocity, -1.0))
+    Q = ca.jtimes(dense(velocity), variables.v, mu * dense(relative), True)
     if stream.source is not None and isinstance(stream.body, RigidBody):
         omega, _ = geometry.rotation_rates(stream.body.frame.axes, home)
         path = geometry.resolve(stream.at - stream.source, home, 0)
         middle = _material_velocity(geometry, stream.body, stream.source + (stream.at - stream.source) / 2, home)
-        Q = Q + ca.jtimes(middle, variables.v, 2 * mu * ca.cross(omega, path), True)
+        Q = Q + ca.jtimes(dense(middle), variables.v, 2 * mu * dense(cross(omega, path)), True)
     return GeneralizedForce(stream.name, ca.densify(Q))
 
 
@@ -134,10 +149,12 @@ def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:
         for frame, part in force.acceleration.parts.items()
     )
     if constant:
-        g = ca.vertcat(*[variables.lower(e) for e in ground.components(force.acceleration)])
-        potential = ca.SX(0)
+        g = geometry.lowered(ground.components(force.acceleration))
+        lift: Scalar = 0.0
         for body in variables.model.bodies:
-            potential = potential - variables.masses[body] * ca.dot(g, geometry.resolve(body.center, ground, 0))
+            work = mul(scalar(variables.masses[body]), dot(g, geometry.resolve(body.center, ground, 0)))
+            lift = add(lift, neg(work))
+        potential = to_sx(lift)
         Q = -ca.gradient(potential, variables.q)
         changing = ca.vertcat(variables.frozen, variables.z)
         steady = changing.numel() == 0 or not ca.depends_on(potential, changing)
@@ -145,6 +162,6 @@ def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:
     Q = ca.SX.zeros(variables.q.numel())
     for body in variables.model.bodies:
         home = geometry.home(body.center)
-        weight = variables.masses[body] * _components(geometry, force.acceleration, home)
-        Q = Q + ca.jtimes(geometry.resolve(body.center, home, 1), variables.v, weight, True)
+        weight = variables.masses[body] * dense(_components(geometry, force.acceleration, home))
+        Q = Q + ca.jtimes(dense(geometry.resolve(body.center, home, 1)), variables.v, weight, True)
     return GeneralizedForce(force.name, ca.densify(Q))

@@ -22,6 +22,27 @@ import casadi as ca
 import sympy as sp
 
 from appell.graph.lower import Lowering
+from appell.graph.sparse import (
+    ONE,
+    Column,
+    Matrix,
+    Scalar,
+    add,
+    apply,
+    column,
+    cross,
+    dense,
+    dot,
+    mul,
+    nonzero,
+    plus,
+    product,
+    rodrigues,
+    scalar,
+    scaled,
+    to_sx,
+    transposed,
+)
 from appell.kinematics.variables import Variables
 from appell.model.body import Body, RigidBody
 from appell.model.frame import Frame, Triple, Vector
@@ -31,13 +52,13 @@ from appell.model.symbols import t
 class FrameMotion(NamedTuple):
     """How a frame moves: all vectors in its own axes."""
 
-    turn: ca.SX
+    turn: Matrix
     """R with v_parent = R v_own."""
-    omega: ca.SX
-    alpha: ca.SX
-    relative: ca.SX
+    omega: Column
+    alpha: Column
+    relative: Column
     """Angular velocity against the parent."""
-    relative_rate: ca.SX
+    relative_rate: Column
 
 
 class Geometry:
@@ -62,10 +83,10 @@ class Geometry:
         memo = {s: variables.lower.memo[s] for s in (t, *model.parameters, *model.coordinates, *model.states)}
         memo.update({s.rate: rates[i] for i, s in enumerate(model.coordinates)})
         self.lower = Lowering(memo)
-        self._jets: dict[sp.Expr, tuple[ca.SX, ca.SX, ca.SX]] = {}
+        self._jets: dict[sp.Expr, tuple[Scalar, Scalar, Scalar]] = {}
         self._frames: dict[Frame, FrameMotion] = {}
-        self._sums: dict[tuple[object, ...], tuple[int, ca.SX]] = {}
-        self._turns: dict[tuple[Frame, Frame], ca.SX] = {}
+        self._sums: dict[tuple[object, ...], tuple[int, Column]] = {}
+        self._turns: dict[tuple[Frame, Frame], Matrix] = {}
         self._prepare()
 
     def _prepare(self) -> None:
@@ -93,20 +114,17 @@ class Geometry:
     def _take(self, formulas: dict[sp.Expr, str]) -> None:
         for formula, place in formulas.items():
             self.variables.positions_only(formula, place, shape=place.startswith("the center"))
-        moving = [
-            e
-            for e in formulas
-            if e.free_symbols and not all(s in self.variables.model.parameters for s in e.free_symbols)
-        ]
-        zero = ca.SX(0)
-        self._jets.update({e: (self.lower(e), zero, zero) for e in formulas})
+        constant = {*self.variables.model.parameters}
+        moving = [e for e in formulas if not e.free_symbols <= constant]
+        self._jets.update({e: (scalar(self.lower(e)), 0.0, 0.0) for e in formulas})
         if moving:
             value = ca.vertcat(*[self.lower(e) for e in moving])
             first = self.derivative(value)
             second = self.derivative(first)
-            self._jets.update({e: (value[i], first[i], second[i]) for i, e in enumerate(moving)})
+            columns = [[scalar(e) for e in ca.densify(column).nonzeros()] for column in (value, first, second)]
+            self._jets.update(zip(moving, zip(*columns, strict=True), strict=True))
 
-    def jet(self, formula: sp.Expr) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def jet(self, formula: sp.Expr) -> tuple[Scalar, Scalar, Scalar]:
         """An angle or a component of a position, with its first and second time derivative."""
         if formula not in self._jets:
             self._take({formula: "the center or point"})
@@ -116,45 +134,47 @@ class Geometry:
         """The motion of a frame."""
         if frame in self._frames:
             return self._frames[frame]
-        zero = ca.SX.zeros(3)
         if frame.parent is None or frame is self.root:
-            self._frames[frame] = FrameMotion(ca.SX.eye(3), zero, zero, zero, zero)
+            self._frames[frame] = FrameMotion(ONE, {}, {}, {}, {})
             return self._frames[frame]
         rotation = frame.rotation
         assert rotation is not None
         if rotation.quaternion is not None:
-            turn = ca.vertcat(*[ca.horzcat(*[self.lower(rotation.matrix[i, j]) for j in range(3)]) for i in range(3)])
-            relative = ca.vertcat(*[self.lower(e) for e in rotation.angular_velocity])
-            relative_rate = self.derivative(relative)
+            turn = {i: self.lowered(row) for i, row in enumerate(rotation.rows)}
+            relative = self.lowered(rotation.angular_velocity)
+            relative_rate = column(self.derivative(dense(relative)))
         else:
             assert rotation.axis is not None
             assert rotation.angle is not None
             angle, rate, acceleration = self.jet(rotation.angle)
-            k = ca.vertcat(*[self.lower(e) for e in rotation.axis])
-            turn = ca.sparsify(_rodrigues(k, angle))
-            relative, relative_rate = k * rate, k * acceleration
-        parent = self.frame(frame.parent)
-        carried = turn.T @ parent.omega
-        omega = ca.densify(carried + relative)
-        alpha = ca.densify(turn.T @ parent.alpha + ca.cross(carried, relative) + relative_rate)
-        self._frames[frame] = FrameMotion(turn, omega, alpha, relative, relative_rate)
+            k = self.lowered(rotation.axis)
+            turn = rodrigues(k, angle)
+            relative, relative_rate = scaled(k, rate), scaled(k, acceleration)
+        parent, back = self.frame(frame.parent), transposed(turn)
+        carried = apply(back, parent.omega)
+        alpha = plus(apply(back, parent.alpha), cross(carried, relative), relative_rate)
+        self._frames[frame] = FrameMotion(turn, plus(carried, relative), alpha, relative, relative_rate)
         return self._frames[frame]
 
-    def _part(self, frame: Frame, part: Triple, order: int) -> ca.SX:
+    def lowered(self, formulas: Triple) -> Column:
+        """Three formulas as a vector."""
+        return nonzero((i, scalar(self.lower(e))) for i, e in enumerate(formulas))
+
+    def _part(self, frame: Frame, part: Triple, order: int) -> Column:
         jets = [self.jet(e) for e in part]
-        c = ca.vertcat(*[j[0] for j in jets])
+        c = nonzero(enumerate(jet[0] for jet in jets))
         if order == 0:
             return c
         _, omega, alpha, _, _ = self.frame(frame)
-        carried = ca.cross(omega, c)
+        carried = cross(omega, c)
         if order == 2:
-            carried = ca.cross(alpha, c) + ca.cross(omega, carried)
-        if all(j[1].is_zero() for j in jets):
-            return carried
-        rate = ca.vertcat(*[j[1] for j in jets])
+            carried = plus(cross(alpha, c), cross(omega, carried))
+        rate = nonzero(enumerate(jet[1] for jet in jets))
         if order == 1:
-            return rate + carried
-        return ca.vertcat(*[j[2] for j in jets]) + 2 * ca.cross(omega, rate) + carried
+            return plus(rate, carried)
+        if not rate:
+            return carried
+        return plus(nonzero(enumerate(jet[2] for jet in jets)), scaled(cross(omega, rate), 2.0), carried)
 
     def home(self, vector: Vector) -> Frame:
         """The frame in which the sum of a vector's parts costs least."""
@@ -166,41 +186,41 @@ class Geometry:
         shared = [f for f in deepest.path if all(f in other.path for other in vector.parts)]
         return shared[-1]
 
-    def resolve(self, vector: Vector, target: Frame, order: int = 0) -> ca.SX:
+    def resolve(self, vector: Vector, target: Frame, order: int = 0) -> Column:
         """Components in `target` of a position (order 0), velocity (1) or acceleration (2)."""
         meeting: dict[Frame, list[Frame]] = {}
         for frame in vector.parts:
             meeting.setdefault(frame if frame in target.path else self._meets(frame, target), []).append(frame)
-        key, total = 0, None
+        key, total = 0, {}
         for here in target.path:
-            if total is not None:
+            if key:
                 inner = total
                 key, total = self._shared(
-                    (key, here, order), lambda here=here, inner=inner: self.frame(here).turn.T @ inner
+                    (key, here, order), lambda here=here, inner=inner: apply(transposed(self.frame(here).turn), inner)
                 )
             for frame in meeting.get(here, ()):
-                inner = total if total is not None else ca.SX.zeros(3)
-                part = vector.parts[frame]
+                inner, part = total, vector.parts[frame]
                 key, total = self._shared(
                     (key, here, frame, part, order),
-                    lambda here=here, frame=frame, part=part, inner=inner: (
-                        inner + self._placed(frame, here, part, order)
+                    lambda here=here, frame=frame, part=part, inner=inner: plus(
+                        inner, self._placed(frame, here, part, order)
                     ),
                 )
-        return ca.SX.zeros(3) if total is None else total
+        return total
 
-    def _shared(self, name: tuple[object, ...], make: Callable[[], ca.SX]) -> tuple[int, ca.SX]:
+    def _shared(self, name: tuple[object, ...], make: Callable[[], Column]) -> tuple[int, Column]:
         """A partial sum with its number: whoever needs the same sum again gets the same graph."""
         if name not in self._sums:
-            self._sums[name] = (len(self._sums) + 1, ca.densify(make()))
+            made = make()  # which may number other sums first
+            self._sums[name] = (len(self._sums) + 1, made)
         return self._sums[name]
 
-    def _placed(self, frame: Frame, ancestor: Frame, part: Triple, order: int) -> ca.SX:
+    def _placed(self, frame: Frame, ancestor: Frame, part: Triple, order: int) -> Column:
         """One part of a vector in the axes of an ancestor of its frame."""
 
-        def make() -> ca.SX:
+        def make() -> Column:
             own = self._part(frame, part, order)
-            return own if frame is ancestor else self.turn(ancestor, frame) @ own
+            return own if frame is ancestor else apply(self.turn(ancestor, frame), own)
 
         return self._shared((frame, ancestor, part, order, "placed"), make)[1]
 
@@ -208,40 +228,40 @@ class Geometry:
     def _meets(branch: Frame, target: Frame) -> Frame:
         return [f for f in branch.path if f in target.path][-1]
 
-    def turn(self, ancestor: Frame, frame: Frame) -> ca.SX:
+    def turn(self, ancestor: Frame, frame: Frame) -> Matrix:
         """R with v_ancestor = R v_frame."""
         if frame is ancestor:
-            return ca.SX.eye(3)
+            return ONE
         parent = frame.parent
         assert parent is not None
         if parent is ancestor:
             return self.frame(frame).turn
         name = (ancestor, frame)
         if name not in self._turns:
-            self._turns[name] = ca.sparsify(self.turn(ancestor, parent) @ self.frame(frame).turn)
+            self._turns[name] = product(self.turn(ancestor, parent), self.frame(frame).turn)
         return self._turns[name]
 
-    def between(self, target: Frame, frame: Frame) -> ca.SX:
+    def between(self, target: Frame, frame: Frame) -> Matrix:
         """R with v_target = R v_frame for any two frames of the tree."""
         meet = self._meets(frame, target)
-        return self.turn(meet, target).T @ self.turn(meet, frame)
+        return product(transposed(self.turn(meet, target)), self.turn(meet, frame))
 
-    def rotation_rates(self, frame: Frame, target: Frame) -> tuple[ca.SX, ca.SX]:
+    def rotation_rates(self, frame: Frame, target: Frame) -> tuple[Column, Column]:
         """omega and alpha of a frame in the axes of one of its ancestors; turns in between never meet their inverse."""
         if target not in frame.path:
             own, turn = self.frame(frame), self.between(target, frame)
-            return ca.densify(turn @ own.omega), ca.densify(turn @ own.alpha)
+            return apply(turn, own.omega), apply(turn, own.alpha)
         _, omega, alpha, _, _ = self.frame(target)
         for step in frame.path[frame.path.index(target) + 1 :]:
             assert step.parent is not None
             turn, _, _, relative, relative_rate = self.frame(step)
             outward = self.turn(target, step.parent)
             if step.rotation is not None and step.rotation.quaternion is not None:
-                outward = outward @ turn  # an axis has the same components on both sides, a quaternion's rate has not
-            along, rate = outward @ relative, outward @ relative_rate
-            alpha = alpha + ca.cross(omega, along) + rate
-            omega = omega + along
-        return ca.densify(omega), ca.densify(alpha)
+                outward = product(outward, turn)  # an axis has the same components on both sides, a quaternion has not
+            along, rate = apply(outward, relative), apply(outward, relative_rate)
+            alpha = plus(alpha, cross(omega, along), rate)
+            omega = plus(omega, along)
+        return omega, alpha
 
     def center(self, body: Body) -> Vector:
         """Position of a body's mass centre from the origin at rest."""
@@ -254,46 +274,29 @@ class Geometry:
 
     def kinetic_energy(self, body: Body) -> ca.SX:
         """T = m v^2/2 + omega.I omega/2."""
-        total, m = ca.SX(0), self.variables.masses[body]
-        if not m.is_zero():
+        total, m = 0.0, scalar(self.variables.masses[body])
+        if not (isinstance(m, float) and m == 0.0):
             center = self.center(body)
             v = self.resolve(center, self.home(center), 1)
-            total = m / 2 * ca.dot(v, v)
+            total = mul(mul(0.5, m), dot(v, v))
         if self._turns_with_inertia(body):
             omega, _ = self.rotation_rates(body.frame.axes, self.inertia_frame(body))
-            total = total + ca.dot(omega, self.variables.inertias[body] @ omega) / 2
-        return total
+            total = add(total, mul(0.5, dot(omega, apply(self.variables.inertias[body], omega))))
+        return to_sx(total)
 
     def acceleration_energy(self, body: Body) -> ca.SX:
         """S = m a^2/2 + alpha.I alpha/2 + alpha.(omega x I omega); the part without accelerations never matters."""
-        total, m = ca.SX(0), self.variables.masses[body]
-        if not m.is_zero():
+        total, m = 0.0, scalar(self.variables.masses[body])
+        if not (isinstance(m, float) and m == 0.0):
             center = self.center(body)
             a = self.resolve(center, self.home(center), 2)
-            total = m / 2 * ca.dot(a, a)
+            total = mul(mul(0.5, m), dot(a, a))
         if self._turns_with_inertia(body):
             inertia = self.variables.inertias[body]
             omega, alpha = self.rotation_rates(body.frame.axes, self.inertia_frame(body))
-            total = total + ca.dot(alpha, inertia @ alpha) / 2 + ca.dot(alpha, ca.cross(omega, inertia @ omega))
-        return total
+            total = add(total, mul(0.5, dot(alpha, apply(inertia, alpha))))
+            total = add(total, dot(alpha, cross(omega, apply(inertia, omega))))
+        return to_sx(total)
 
     def _turns_with_inertia(self, body: Body) -> TypeGuard[RigidBody]:
-        return isinstance(body, RigidBody) and not self.variables.inertias[body].is_zero()
-
-
-def _rodrigues(k: ca.SX, angle: ca.SX) -> ca.SX:
-    """cos a 1 + sin a [k x] + (1 - cos a) k k'; for a coordinate axis only the entries of that plane."""
-    numbers = [float(k[i]) if k[i].is_constant() else None for i in range(3)]
-    s, c = ca.sin(angle), ca.cos(angle)
-    if angle.is_constant():
-        s, c = (ca.SX(round(x) if abs(x - round(x)) < 1e-15 else x) for x in (float(s), float(c)))
-    if None not in numbers and sorted(abs(e) for e in numbers if e is not None) == [0, 0, 1]:
-        axis = next(i for i in range(3) if numbers[i])
-        i, j = (axis + 1) % 3, (axis + 2) % 3
-        s = s * (numbers[axis] or 0)
-        turn = ca.SX(3, 3)
-        turn[axis, axis] = 1
-        turn[i, i] = turn[j, j] = c
-        turn[i, j], turn[j, i] = -s, s
-        return turn
-    return c * ca.SX.eye(3) + s * ca.skew(k) + (1 - c) * (k @ k.T)
+        return isinstance(body, RigidBody) and bool(self.variables.inertias[body])

@@ -24,17 +24,18 @@ from appell.graph.sparse import (
     Column,
     Matrix,
     Scalar,
-    accumulate,
     add,
     apply,
     column,
     cross,
+    dense,
     matrix,
     merge,
     mul,
     nonzero,
     plus,
     product,
+    rodrigues,
     scalar,
     scaled,
     skew,
@@ -107,13 +108,13 @@ class Tree:
         formulas += [e for point in points for part in point.parts.values() for e in part]
         formulas = list(dict.fromkeys(formulas))
         jets = [self.geometry.jet(e) for e in formulas]
-        self._value = {e: scalar(jet[0]) for e, jet in zip(formulas, jets, strict=True)}
-        self._rate = {e: scalar(jet[1]) for e, jet in zip(formulas, jets, strict=True)}
+        self._value = {e: jet[0] for e, jet in zip(formulas, jets, strict=True)}
+        self._rate = {e: jet[1] for e, jet in zip(formulas, jets, strict=True)}
         moving = [e for e in formulas if not isinstance(self._rate[e], float)]
         self._slopes: dict[sp.Expr, Column] = {}
         self._rest: dict[sp.Expr, Scalar] = {}
         if moving:
-            seconds = ca.vertcat(*[self.geometry.jet(e)[2] for e in moving])
+            seconds = ca.vertcat(*[to_sx(self.geometry.jet(e)[2]) for e in moving])
             slopes, rest = ca.linear_coeff(seconds, mechanics.a, True)
             rows = matrix(slopes)
             for i, e in enumerate(moving):
@@ -122,8 +123,8 @@ class Tree:
         for frame in self._frames:
             if frame.rotation is not None and frame.rotation.quaternion is not None:
                 motion = self.geometry.frame(frame)
-                slopes, rest = ca.linear_coeff(motion.relative_rate, mechanics.a, True)
-                self._quaternions[frame] = matrix(slopes), column(rest), column(motion.relative)
+                slopes, rest = ca.linear_coeff(dense(motion.relative_rate), mechanics.a, True)
+                self._quaternions[frame] = matrix(slopes), column(rest), motion.relative
 
     # Axes and turns.
 
@@ -164,10 +165,10 @@ class Tree:
         if name not in self._hops:
             first = _first(ancestor, frame)
             if first in self._quaternions:
-                self._hops[name] = matrix(self.geometry.frame(first).turn)
+                self._hops[name] = self.geometry.frame(first).turn
             else:
                 assert first.rotation is not None
-                self._hops[name] = _rodrigues(self._lowered(first.rotation.axis), self._angle(ancestor, frame))
+                self._hops[name] = rodrigues(self._lowered(first.rotation.axis), self._angle(ancestor, frame))
         return self._hops[name]
 
     def _lowered(self, triple: Triple | None) -> Column:
@@ -374,21 +375,3 @@ def _columns(M: Matrix, rows: tuple[int, ...]) -> Matrix:
     """The columns of a matrix that meet varying components."""
     picked = {i: {j: e for j, e in row.items() if j in rows} for i, row in M.items()}
     return {i: row for i, row in picked.items() if row}
-
-
-def _rodrigues(k: Column, angle: Scalar) -> Matrix:
-    """cos a 1 + sin a [k x] + (1 - cos a) k k'; for a coordinate axis only the entries of that plane."""
-    s, c = scalar(ca.sin(to_sx(angle))), scalar(ca.cos(to_sx(angle)))
-    turn: Matrix = {}
-    merge(turn, {i: scaled(row, s) for i, row in skew(k).items()})
-    if len(k) == 1 and all(isinstance(e, float) and abs(e) == 1.0 for e in k.values()):
-        for i in range(3):
-            accumulate(turn.setdefault(i, {}), i, 1.0 if i in k else c)
-        return {i: row for i, row in turn.items() if row}
-    versed = add(1.0, -c)
-    for i in range(3):
-        accumulate(turn.setdefault(i, {}), i, c)
-        for j in k:
-            if i in k:
-                accumulate(turn[i], j, mul(versed, mul(k[i], k[j])))
-    return {i: row for i, row in turn.items() if row}

@@ -9,6 +9,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
+from appell.graph.sparse import Matrix, nonzero, scalar
 from appell.model.body import Body, RigidBody
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, Rate, letters_in, t
@@ -42,7 +43,7 @@ class Variables:
     thawed: ca.SX
     zdot: ca.SX
     masses: dict[Body, ca.SX]
-    inertias: dict[Body, ca.SX]
+    inertias: dict[Body, Matrix]
     lower: Lowering
 
     @classmethod
@@ -79,18 +80,15 @@ class Variables:
             return frozen[-1]
 
         masses = {body: freeze(f"mass of {body.name}", body.mass) for body in model.bodies}
-        inertias = {
-            body: ca.SX(
-                ca.vertcat(
-                    *[
-                        ca.horzcat(*[freeze(f"inertia of {body.name}", body.inertia[i, j]) for j in range(3)])
-                        for i in range(3)
-                    ]
-                )
-            )
-            for body in model.bodies
-            if isinstance(body, RigidBody)
-        }
+        inertias: dict[Body, Matrix] = {}
+        for body in model.bodies:
+            if isinstance(body, RigidBody):
+                entries = iter(body.inertia.flat())
+                rows = [
+                    nonzero((j, scalar(freeze(f"inertia of {body.name}", next(entries)))) for j in range(3))
+                    for _ in range(3)
+                ]
+                inertias[body] = {i: row for i, row in enumerate(rows) if row}
         return cls(
             model, time, q, v, z, w, p, ca.vertcat(*frozen) if frozen else ca.SX(0, 1),
             ca.vertcat(*thawed) if thawed else ca.SX(0, 1), zdot, masses, inertias, lower,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,7 @@ class RigidBody:
             return self.center.dt(ground) - arm.cross(self.angular_velocity)
         return point.dt(ground) - arm.dt(self.frame)
 
-    @property
+    @cached_property
     def inertia_frame(self) -> Frame:
         """The outermost frame in which the inertia tensor has the same components.
 
@@ -166,7 +167,8 @@ class RigidBody:
             k = next(i for i in range(3) if axis[i] != 0)
             i, j = (k + 1) % 3, (k + 2) % 3
             products = (tensor[i, j], tensor[j, k], tensor[k, i])
-            if any(e != 0 for e in products) or sp.expand(tensor[i, i] - tensor[j, j]) != 0:
+            across = (tensor[i, i], tensor[j, j])
+            if any(e != 0 for e in products) or (across[0] != across[1] and sp.expand(across[0] - across[1]) != 0):
                 break
             frame = frame.parent
         return frame

@@ -15,10 +15,11 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import FrameError, ModelError
-from appell.model.symbols import time_derivative
+from appell.model.symbols import Letter, time_derivative
 
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 Triple = tuple[sp.Expr, sp.Expr, sp.Expr]
+Rows = tuple[Triple, Triple, Triple]
 
 
 def triple(values: Iterable[Any], what: str) -> Triple:
@@ -70,9 +71,29 @@ class Rotation:
                     [2 * (x * z - w * y), 2 * (y * z + w * x), w**2 - x**2 - y**2 + z**2],
                 ]
             )
-        k = sp.Matrix(self.axis)
-        cross = sp.Matrix([[0, -k[2], k[1]], [k[2], 0, -k[0]], [-k[1], k[0], 0]])
-        return sp.cos(self.angle) * sp.eye(3) + sp.sin(self.angle) * cross + (1 - sp.cos(self.angle)) * k * k.T
+        return sp.Matrix(self._turned)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The same as plain rows, in which sums and products are much quicker than in SymPy's matrices."""
+        return self._turned if self.quaternion is None else _rows(self.matrix)
+
+    @cached_property
+    def _turned(self) -> Rows:
+        """Cos a 1 + sin a [k x] + (1 - cos a) k k'."""
+        assert self.axis is not None
+        k, zero = self.axis, sp.Integer(0)
+        c, s = _cos_and_sin(self.angle)
+        along = [i for i in range(3) if k[i] != 0]
+        if len(along) == 1 and k[along[0]] ** 2 == 1:
+            i, j = (along[0] + 1) % 3, (along[0] + 2) % 3
+            rows = [[zero] * 3 for _ in range(3)]
+            rows[along[0]][along[0]] = sp.Integer(1)
+            rows[i][i] = rows[j][j] = c
+            rows[i][j], rows[j][i] = -s * k[along[0]], s * k[along[0]]
+            return _rows(rows)
+        cross = ((zero, -k[2], k[1]), (k[2], zero, -k[0]), (-k[1], k[0], zero))
+        return _rows([c * int(i == j) + s * cross[i][j] + (1 - c) * k[i] * k[j] for j in range(3)] for i in range(3))
 
     @cached_property
     def angular_velocity(self) -> Triple:
@@ -207,9 +228,11 @@ class Frame:
 
     def components(self, vector: Vector) -> Triple:
         """The components of any vector in this frame."""
-        total = sp.zeros(3, 1)
+        total = (sp.Integer(0),) * 3
         for frame, part in vector.parts.items():
-            total += rotation_between(self, frame) * sp.Matrix(part)
+            R = _rows_between(self, frame)
+            seen = part if R is None else tuple(_inner(row, part) for row in R)
+            total = tuple(a + b for a, b in zip(total, seen, strict=True))
         return total[0], total[1], total[2]
 
     @property
@@ -407,11 +430,21 @@ def _common(a: Frame, b: Frame) -> int:
 
 def rotation_between(a: Frame, b: Frame) -> sp.Matrix:
     """R with v_a = R v_b, along the shortest path of the tree."""
+    rows = _rows_between(a, b)
+    return sp.eye(3) if rows is None else sp.Matrix(rows)
+
+
+def _rows_between(a: Frame, b: Frame) -> Rows | None:
+    """The rows of R with v_a = R v_b; None where the axes are the same."""
     depth = _common(a, b)
-    return _turn(a.path[depth:]).T * _turn(b.path[depth:])
+    back, forth = _turn(a.path[depth:]), _turn(b.path[depth:])
+    if back is None:
+        return forth
+    inverse = tuple(zip(*back, strict=True))
+    return inverse if forth is None else _product(inverse, forth)
 
 
-def _turn(frames: Iterable[Frame]) -> sp.Matrix:
+def _turn(frames: Iterable[Frame]) -> Rows | None:
     """The product of rotations, one after the other; about one and the same axis angles just add up."""
     runs: list[Rotation] = []
     for frame in frames:
@@ -421,10 +454,44 @@ def _turn(frames: Iterable[Frame]) -> sp.Matrix:
             runs[-1] = Rotation(rotation.axis, sp.Add(runs[-1].angle, rotation.angle))
         else:
             runs.append(rotation)
-    total = sp.eye(3)
+    total = None
     for run in runs:
-        total = total * run.matrix
+        total = run.rows if total is None else _product(total, run.rows)
     return total
+
+
+def _rows(values: Any) -> Rows:
+    a, b, c = (tuple(row) for row in (values.tolist() if isinstance(values, sp.MatrixBase) else values))
+    return a, b, c
+
+
+def _product(a: Rows, b: Rows) -> Rows:
+    columns = tuple(zip(*b, strict=True))
+    return _rows([_inner(row, column) for column in columns] for row in a)
+
+
+def _inner(a: Triple, b: Triple) -> sp.Expr:
+    terms = [x * y for x, y in zip(a, b, strict=True) if x is not sp.S.Zero and y is not sp.S.Zero]
+    return sp.Add(*terms) if len(terms) != 1 else terms[0]
+
+
+def _cos_and_sin(angle: Any) -> tuple[sp.Expr, sp.Expr]:
+    """Cosine and sine as SymPy would give them, which searches long where a bare letter or a known angle is given."""
+    if isinstance(angle, Letter):
+        return sp.cos(angle, evaluate=False), sp.sin(angle, evaluate=False)
+    twelfths = 12 * angle / sp.pi if angle.is_number else None
+    if twelfths is not None and twelfths.is_Integer and (twelfths % 2 == 0 or twelfths % 3 == 0):
+        return _known_cosine(int(twelfths)), _known_cosine(int(twelfths) - 6)
+    return sp.cos(angle), sp.sin(angle)
+
+
+_COSINES = {0: sp.Integer(1), 2: sp.sqrt(3) / 2, 3: sp.sqrt(2) / 2, 4: sp.Rational(1, 2), 6: sp.Integer(0)}
+
+
+def _known_cosine(twelfths: int) -> sp.Expr:
+    """The cosine of some twelfths of pi."""
+    half = min(twelfths % 24, -twelfths % 24)
+    return _COSINES[half] if half <= 6 else -_COSINES[12 - half]
 
 
 def angular_velocity(a: Frame, b: Frame) -> Vector:

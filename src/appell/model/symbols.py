@@ -63,16 +63,24 @@ class Time(Letter):
 class Evolving(Letter):
     """A letter that has rates: `x.rate`, `x.rate.rate`."""
 
-    __slots__ = ()
+    __slots__ = ("_rate",)
+    _rate: Rate
 
     @property
     def rate(self) -> Rate:
         """The time derivative, a symbol of its own."""
-        return Rate(self, 1)
+        try:
+            return self._rate
+        except AttributeError:
+            self._rate = self._derivative(1)
+            return self._rate
+
+    def _derivative(self, order: int) -> Rate:
+        return Rate(self, order)
 
     def derivative(self, order: int) -> Evolving:
         """The time derivative of the given order; order 0 is the letter itself."""
-        return self if order == 0 else Rate(self, order)
+        return self if order == 0 else self._derivative(order)
 
 
 class Coordinate(Evolving):
@@ -118,13 +126,7 @@ class Rate(Evolving):
     def _hashable_content(self) -> tuple[Any, ...]:
         return (self.name, type(self.base).__name__)
 
-    @property
-    def rate(self) -> Rate:
-        """One order higher."""
-        return Rate(self.base, self.order + 1)
-
-    def derivative(self, order: int) -> Evolving:
-        """The derivative of the given order beyond this one."""
+    def _derivative(self, order: int) -> Rate:
         return Rate(self.base, self.order + order)
 
     def _latex(self, printer: Any) -> str:
