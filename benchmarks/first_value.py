@@ -12,7 +12,7 @@ from benchmarks.models import Chain, appell_system, kane_system, same
 from benchmarks.table import Comparison, Comparisons
 from benchmarks.timing import once
 
-TARGETS = {Chain(7): 100.0, Chain(20, "absolute", "points"): 40.0}
+TARGETS = {Chain(7): 150.0, Chain(20, "absolute", "points"): 50.0}
 SMALL = (Chain(3), Chain(5, "absolute", "points"))
 ROUNDS = {True: 1, False: 3}
 KANE = "SymPy KanesMethod, lambdify(cse), solve"

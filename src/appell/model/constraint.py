@@ -15,6 +15,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
+from appell.graph.numeric import Numeric
 from appell.model.body import RigidBody
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate, Rate, letters_in
@@ -75,8 +76,8 @@ def vanishes(expression: sp.Expr) -> bool:
     letters = sorted(letters_in(expression), key=lambda s: s.name)
     column = ca.SX.sym("letters", len(letters))
     graph = Lowering({s: column[i] for i, s in enumerate(letters)})(expression)
-    function, random = ca.Function("row", [column], [graph]), np.random.default_rng(3)
-    return all(abs(float(function(random.uniform(0.3, 1.2, len(letters))))) < 1e-12 for _ in range(3))
+    function, random = Numeric(ca.Function("row", [column], [ca.densify(graph)])), np.random.default_rng(3)
+    return all(abs(function(random.uniform(0.3, 1.2, len(letters)))[0].item()) < 1e-12 for _ in range(3))
 
 
 def order_of(expression: sp.Expr) -> int:
@@ -199,7 +200,8 @@ class Rolling(AbstractConstraint):
         if on is not None:
             slip = slip - on.velocity_at(contact)
         if along is None:
-            rows = formulas_of(slip, None, name)
+            parts = zip("xyz", body.frame.path[0].components(slip), strict=True)
+            rows = [(f"{name}.{axis}", e) for axis, e in parts if e != 0]
         else:
             rows = [(f"{name}[{i}]", slip.dot(direction)) for i, direction in enumerate(along)]
         kept = [(label, e) for label, e in rows if not vanishes(e)]

@@ -235,10 +235,13 @@ def time_derivative(expression: Any) -> sp.Expr:
         x**2 + 2*x*x'*t
     """
     expression = sp.sympify(expression)
-    total = sp.diff(expression, t)
-    for letter in sorted((s for s in letters_in(expression) if isinstance(s, Evolving)), key=lambda s: s.name):
+    if isinstance(expression, Evolving):
+        return expression.rate
+    letters = letters_in(expression)
+    total = sp.diff(expression, t) if t in letters else sp.Integer(0)
+    for letter in sorted((s for s in letters if isinstance(s, Evolving)), key=lambda s: s.name):
         total += sp.diff(expression, letter) * letter.rate
-    return sp.sympify(total)
+    return total
 
 
 def key(name: Any) -> str:

@@ -157,6 +157,15 @@ class Run:
 
     def _look_at_speeds(self, t: float, x: np.ndarray) -> None:
         """Ask for other dependent velocities well before the present ones become singular."""
+        if self.code.equations.formulation.fixed:
+            spread = self.code.spread.flat(t, x, self._some_inputs(), self.p)
+            side = self._side if self.code.equations.chart.redundant else self._orientation(t, x)
+            crossed = self._side * side < 0
+            self._side = side
+            if crossed or not np.abs(spread).max(initial=0.0) < 1e9:
+                self._wish = Outcome.SPEEDS_SINGULAR
+                raise Enough
+            return
         n, m = self.projection.n, self.projection.speeds
         v = (
             x[n : 2 * n]
@@ -165,15 +174,6 @@ class Run:
         )
         jacobian = self.projection.jacobian(t, x[:n], v, x[n + m :])
         split = self.code.equations.split
-        if self.code.equations.formulation.fixed:
-            spread = self.code.spread.flat(t, x, self._some_inputs(), self.p)
-            side = self._side if self.code.equations.chart.redundant else self._orientation(t, x)
-            crossed = self._side * side < 0
-            self._side = side
-            if crossed or not np.max(np.abs(spread), initial=0.0) < 1e9:
-                self._wish = Outcome.SPEEDS_SINGULAR
-                raise Enough
-            return
         growth = split.growth(jacobian)
         if growth <= min(self._calm, 1e3):
             self._calm = (
@@ -194,7 +194,7 @@ class Run:
     def _orientation(self, t: float, x: np.ndarray) -> float:
         """The sign of det d(speeds, rows)/dv, which changes where the speeds are dependent."""
         stacked = self.code.stacked(t, x, self._some_inputs(), self.p)[0]
-        return float(np.sign(np.linalg.det(stacked))) if np.all(np.isfinite(stacked)) else 0.0
+        return float(np.sign(np.linalg.det(stacked))) if np.isfinite(stacked).all() else 0.0
 
     def _mass_inputs(self, t: float, x: np.ndarray) -> np.ndarray:
         return self.inputs(t, x) if self.masses.driven else self._some_inputs()
