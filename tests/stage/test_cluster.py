@@ -32,7 +32,7 @@ SCHEDULER = ["-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--p
 class Cluster:
     """Processes of our own, ended one by one."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, workers=3):
         self.file, self.folder = folder / "scheduler.json", folder
         self.scheduler = self._start([*SCHEDULER, "--scheduler-file", str(self.file)])
         deadline = time.monotonic() + 60
@@ -40,7 +40,7 @@ class Cluster:
             assert time.monotonic() < deadline
             time.sleep(0.05)
         self.address = json.loads(self.file.read_text())["address"]
-        self.workers = [self.add() for _ in range(3)]
+        self.workers = [self.add() for _ in range(workers)]
 
     def _start(self, command):
         return subprocess.Popen(
@@ -95,16 +95,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing(cluster, system, tmp_path):
     path = tmp_path / "study.zarr"
     victim = cluster.workers[0]
 
-    def kill():
-        deadline = time.monotonic() + 120
-        while not (path / JOURNAL).exists() or (path / JOURNAL).read_text().count("\n") < 3:
-            if time.monotonic() > deadline:
-                return
-            time.sleep(0.01)
-        os.kill(victim.pid, signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
+    killer = when_chunks_are_done(path, 3, lambda: os.kill(victim.pid, signal.SIGKILL))
     study = ap.sweep(system, OVER, **options, out=path, cluster=cluster.address)
     killer.join()
     assert victim.wait(timeout=10) == -signal.SIGKILL
@@ -113,6 +104,39 @@ def test_a_worker_killed_in_the_middle_costs_nothing(cluster, system, tmp_path):
     assert sorted(line["chunk"] for line in lines) == list(range(30))
     assert_equal(study, ap.sweep(system, OVER, **options))
     cluster.workers[0] = cluster.add()
+
+
+def when_chunks_are_done(path, count, then):
+    """Wait in a thread until a study has so many chunks."""
+
+    def wait():
+        deadline = time.monotonic() + 120
+        while not (path / JOURNAL).exists() or (path / JOURNAL).read_text().count("\n") < count:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.01)
+        then()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_is_lost_is_told_and_the_study_goes_on_here(system, tmp_path):
+    options = {"runs": 400, "until": 10.0, "points": 3, "chunk": 10, "seed": 4}
+    path = tmp_path / "study.zarr"
+    doomed = Cluster(tmp_path, workers=1)
+    try:
+        killer = when_chunks_are_done(path, 3, doomed.scheduler.kill)
+        with pytest.raises(ClusterError, match=r"scheduler is gone.* of 40 chunks are done and safe in .*resume=True"):
+            ap.sweep(system, OVER, **options, out=path, cluster=doomed.address)
+        killer.join()
+    finally:
+        doomed.close()
+    lines = (path / JOURNAL).read_text().splitlines()
+    assert 3 <= len(lines) < 40
+    assert_equal(ap.sweep(system, OVER, **options, out=path, resume=True), ap.sweep(system, OVER, **options))
 
 
 @pytest.mark.filterwarnings("ignore")

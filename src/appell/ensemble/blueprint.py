@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from appell.code.code import Code
+from appell.code.native import native
 from appell.code.system import System
 from appell.ensemble.lanes import Graphs
 from appell.ensemble.plan import Plan, made
@@ -42,20 +43,27 @@ class _Reader(pickle.Unpickler):
         )
 
 
-def written(plan: Plan) -> bytes:
-    """A plan as bytes."""
+def written(plan: Plan, lanes: bool = True) -> bytes:
+    """A plan as bytes.
+
+    Args:
+        plan: The plan.
+        lanes: Whether with the functions of lanes.
+    """
     cases = []
-    for runner, graphs in zip(plan.runners, plan.graphs, strict=True):
+    graphs_of = plan.graphs if lanes else [None] * len(plan.runners)
+    for runner, graphs in zip(plan.runners, graphs_of, strict=True):
         if runner.law is not None:
             raise ModelError(
                 "A Python function gives inputs, and functions do not travel to other machines; give the law as a "
                 "formula, inputs={...: formula}, or sweep without cluster=..."
             )
-        equations = runner.system.equations
+        equations, code = runner.system.equations, runner.system.code
         cases.append({
             "model": equations.model, "formulation": equations.formulation, "closed": dict(equations.closed),
-            "simd": runner.system.code.simd, "values": dict(runner.system.values), "settings": runner.settings,
-            "shown": tuple(runner.shown), "graphs": graphs,
+            "simd": code.simd, "native": code.build is not None, "steps": code.steps,
+            "values": dict(runner.system.values), "settings": runner.settings, "shown": tuple(runner.shown),
+            "graphs": graphs,
         })  # fmt: skip
     try:
         data = pickle.dumps({"versions": _versions(), "varied": plan.varied, "cases": cases})
@@ -81,7 +89,8 @@ def read(blueprint: bytes) -> list[Runner]:
         equations = derive(case["model"], case["formulation"])
         if case["closed"]:
             equations = equations.close(case["closed"])
-        system = System(Code(equations, case["simd"]), case["values"])
+        code = Code(equations, case["simd"], native if case["native"] else None, case["steps"])
+        system = System(code, case["values"])
         graphs = None if case["graphs"] is None else Graphs.from_data(case["graphs"])
         runners.append(Runner(system, case["settings"], data["varied"], case["shown"], graphs=graphs))
     return runners

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from appell.ensemble.blueprint import work, written
@@ -15,6 +15,7 @@ from appell.motion.progress import Progress
 
 ANSWER = 10.0  # seconds in which a scheduler must answer
 PATIENCE = 120.0  # seconds without any worker after which the sweep gives up
+GONE = "The scheduler is gone."
 TRIES = 5  # workers that may die over one chunk
 
 
@@ -71,16 +72,17 @@ def _run(plan: Plan, sink: Memory | ZarrStore, client: Any, blueprint: bytes, pr
     def submit() -> None:
         """Keep every thread of the cluster busy, and one chunk more for each."""
         nonlocal lonely
-        threads = client.nthreads()
+        with _scheduler():
+            threads = client.nthreads()
         seen.update(threads)
         if threads:
             lonely = time.monotonic()
         while left and len(waiting) < max(2, 2 * sum(threads.values())):
             index = left.pop()
             first, last = layout.bounds(index)
-            future = client.submit(
-                work, blueprint, plan.columns(slice(first, last)), plan.which[first:last], pure=False, retries=0
-            )
+            columns, which = plan.columns(slice(first, last)), plan.which[first:last]
+            with _scheduler():
+                future = client.submit(work, blueprint, columns, which, pure=False, retries=0)
             waiting[future] = index
 
     with Progress(0, plan.runs, progress, "sweeping on the cluster") as bar:
@@ -89,7 +91,7 @@ def _run(plan: Plan, sink: Memory | ZarrStore, client: Any, blueprint: bytes, pr
                 submit()
                 for future in _finished(waiting, client):
                     index = waiting.pop(future)
-                    found = _result(future, index, tries, left)
+                    found = _result(future, index, tries, left, client)
                     if found is not None and index not in sink.done:
                         sink.write(index, found)
                         first, last = layout.bounds(index)
@@ -101,9 +103,19 @@ def _run(plan: Plan, sink: Memory | ZarrStore, client: Any, blueprint: bytes, pr
         except KeyboardInterrupt:
             client.cancel(list(waiting))
         except BaseException:
-            client.cancel(list(waiting))
+            with suppress(Exception):  # the scheduler may be gone
+                client.cancel(list(waiting))
             raise
     return f"{plan.how}, {len(seen)} workers of {client.scheduler.address}"
+
+
+@contextmanager
+def _scheduler() -> Iterator[None]:
+    """Says what it means that the scheduler does not answer."""
+    try:
+        yield
+    except (OSError, TimeoutError, RuntimeError) as error:
+        raise ClusterError(GONE) from error
 
 
 def _finished(waiting: dict[Any, int], client: Any) -> list[Any]:
@@ -114,12 +126,12 @@ def _finished(waiting: dict[Any, int], client: Any) -> list[Any]:
         if done:
             return done
         if client.status not in ("running", "connecting"):
-            raise ClusterError("The scheduler is gone.")
+            raise ClusterError(GONE)
         time.sleep(0.01)
     return []
 
 
-def _result(future: Any, index: int, tries: dict[int, int], left: list[int]) -> Any:
+def _result(future: Any, index: int, tries: dict[int, int], left: list[int], client: Any) -> Any:
     """What a chunk gave; None if it goes out once more."""
     from distributed import KilledWorker
 
@@ -128,6 +140,8 @@ def _result(future: Any, index: int, tries: dict[int, int], left: list[int]) -> 
     except AppellError as error:
         raise ClusterError(f"A worker refuses: {error}") from error
     except Exception as error:  # a worker died over it, or lost its result
+        if client.status != "running":
+            raise ClusterError(GONE) from error
         tries[index] = tries.get(index, 0) + 1
         if tries[index] >= TRIES:
             words = "killed its workers" if isinstance(error, KilledWorker) else f"failed ({error})"

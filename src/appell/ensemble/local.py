@@ -1,4 +1,7 @@
-"""All cores of this machine: a thread for each, since machine code runs without Python's lock."""
+"""All cores of this machine: a thread for each, since machine code runs without Python's lock.
+
+Runs that do not go in lanes are made by processes instead, once they take long.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from appell.ensemble.engine import Interrupted
 from appell.ensemble.plan import Plan
+from appell.ensemble.processes import Processes
 from appell.ensemble.runner import Outcomes
 from appell.ensemble.store import Memory, ZarrStore
 from appell.motion.progress import Progress
@@ -30,8 +34,10 @@ def run_here(plan: Plan, sink: Memory | ZarrStore, workers: int | None, progress
     bar = Progress(0, plan.runs, progress, "sweeping")
     made = plan.runs - sum(layout.bounds(i)[1] - layout.bounds(i)[0] for i in todo)
 
+    processes = Processes(plan, count)
+
     def chunk(index: int) -> Outcomes:
-        return plan.make(*layout.bounds(index), halt.is_set)
+        return plan.make(*layout.bounds(index), halt.is_set, processes.of)
 
     pool = ThreadPoolExecutor(min(count, max(1, len(todo))), "sweep")
     waiting: dict[Future[Outcomes], int] = {}
@@ -52,6 +58,7 @@ def run_here(plan: Plan, sink: Memory | ZarrStore, workers: int | None, progress
                 bar(made)
     except KeyboardInterrupt:
         halt.set()
+        processes.close()
         for future, index in waiting.items():
             future.cancel()
             try:
@@ -61,5 +68,6 @@ def run_here(plan: Plan, sink: Memory | ZarrStore, workers: int | None, progress
                 continue
     finally:
         halt.set()
+        processes.close()
         pool.shutdown(wait=True, cancel_futures=True)
     return f"{plan.how}, {count} {'thread' if count == 1 else 'threads'}"

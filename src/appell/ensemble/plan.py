@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,8 @@ from appell.code.state import State, number
 from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
 from appell.ensemble.engine import LANES
-from appell.ensemble.runner import Outcomes, Runner, Settings
+from appell.ensemble.fingerprint import fingerprint
+from appell.ensemble.runner import Elsewhere, Outcomes, Runner, Settings
 from appell.ensemble.store import Layout
 from appell.errors import IntegrationError, ModelError
 from appell.motion.events import Event
@@ -195,7 +197,10 @@ class Plan:
         fixed = [{n: v for n, v in r.system.values.items() if n not in self.varied} for r in self.runners]
         begins = s.start if isinstance(s.start, tuple) else (s.start,)
         starts = [begin.to_dict() if isinstance(begin, State) else begin for begin in begins]
-        laws = [f"{getattr(r.law, '__module__', '')}.{getattr(r.law, '__qualname__', r.law)}" for r in self.runners]
+        try:
+            laws, control = [fingerprint(r.law) for r in self.runners if r.law is not None], "the control"
+        except ModelError as error:  # such a study cannot be continued
+            laws, control = [os.urandom(16).hex()], f"the control, of which no checksum can be made ({error})"
         return {
             "the equations": _digest(*equations),
             "the values of parameters": _digest(json.dumps(fixed, sort_keys=True)),
@@ -207,25 +212,46 @@ class Plan:
                 repr([(e.name, str(e.expression), e.direction, e.stop, str(e.reset)) for e in s.events])
             ),
             "the outputs": _digest(repr({name: str(formula) for name, formula in s.outputs.items()})),
-            "the control": _digest(repr([law if r.law else "" for law, r in zip(laws, self.runners, strict=True)])),
+            control: _digest(*laws),
         }
 
-    def make(self, first: int, last: int, stop: Callable[[], bool] = lambda: False) -> Outcomes:
-        """The runs from `first` up to `last`."""
-        return made(self.runners, self.columns(slice(first, last)), self.which[first:last], stop)
+    def make(
+        self,
+        first: int,
+        last: int,
+        stop: Callable[[], bool] = lambda: False,
+        elsewhere: Callable[[int], Elsewhere] | None = None,
+    ) -> Outcomes:
+        """The runs from `first` up to `last`.
+
+        Args:
+            first: The first run.
+            last: The first behind them.
+            stop: Asked now and then whether to give up.
+            elsewhere: What may take over single runs of a case.
+        """
+        return made(self.runners, self.columns(slice(first, last)), self.which[first:last], stop, elsewhere)
 
 
 def made(
-    runners: Sequence[Runner], columns: Mapping[str, np.ndarray], which: np.ndarray, stop: Callable[[], bool]
+    runners: Sequence[Runner],
+    columns: Mapping[str, np.ndarray],
+    which: np.ndarray,
+    stop: Callable[[], bool],
+    elsewhere: Callable[[int], Elsewhere] | None = None,
 ) -> Outcomes:
     """Some runs, each by the runner of its case."""
+
+    def run(case: int, mine: Mapping[str, np.ndarray]) -> Outcomes:
+        return runners[case].run(mine, stop, elsewhere=None if elsewhere is None else elsewhere(case))
+
     present = np.unique(which)
     if present.size == 1:
-        return runners[int(present[0])].run(columns, stop)
+        return run(int(present[0]), columns)
     whole: Outcomes | None = None
     for case in present:
         members = np.flatnonzero(which == case)
-        part = runners[int(case)].run({name: values[members] for name, values in columns.items()}, stop)
+        part = run(int(case), {name: values[members] for name, values in columns.items()})
         if whole is None:
             whole = Outcomes({n: np.empty((which.size, *a.shape[1:]), a.dtype) for n, a in part.arrays.items()})
         for name, values in part.arrays.items():

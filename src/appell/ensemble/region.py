@@ -15,7 +15,6 @@ from appell.ensemble.sweep import sweep
 from appell.errors import AppellError, ControlError, ModelError
 from appell.model.symbols import key
 from appell.motion.progress import Progress
-from appell.motion.run import simulate
 
 HOME = 1e-3  # of the box, within which a run counts as come back
 
@@ -183,21 +182,10 @@ def _ends(
     feedback: Feedback, states: list[Any], end: float, progress: bool | None
 ) -> tuple[np.ndarray, Mapping[str, int]]:
     """The last states of runs, and how they ended."""
-    names = feedback.lin.states
-    if not feedback.limits:
-        study = sweep(feedback.system, {"start": states}, until=end, points=2, rtol=1e-8, atol=1e-10, progress=progress)
-        return np.stack([np.asarray(study[s])[:, -1] for s in names], axis=1), study.outcomes
-    last, ended = np.full((len(states), len(names)), np.nan), {}  # saturation is located, run by run
-    with Progress(0, len(states), progress, "simulating") as bar:
-        for k, state in enumerate(states):
-            bar(k)
-            motion = simulate(
-                feedback.system, state, end, method="dop853", rtol=1e-8, atol=1e-10, points=2, progress=False
-            )
-            ended[motion.outcome.name] = ended.get(motion.outcome.name, 0) + 1
-            if motion.outcome.ok:
-                last[k] = [motion.columns[s][-1] for s in names]
-    return last, ended
+    names, options = feedback.lin.states, {"until": end, "points": 2, "rtol": 1e-8, "atol": 1e-10}
+    method = "dop853" if feedback.limits else "auto"  # saturation is located, run by run
+    study = sweep(feedback.system, {"start": states}, method=method, progress=progress, **options)
+    return np.stack([np.asarray(study[s])[:, -1] for s in names], axis=1), study.outcomes
 
 
 def lyapunov_level(feedback: Feedback, samples: int, rng: np.random.Generator) -> tuple[float, int]:

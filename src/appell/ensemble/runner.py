@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
@@ -69,6 +70,18 @@ class Settings:
     start: Any
     max_steps: int
     test_each: bool = False
+
+
+class Elsewhere(Protocol):
+    """What makes single runs elsewhere."""
+
+    def spend(self, seconds: float) -> bool:
+        """Whether further runs are better made elsewhere, after one that took so long here."""
+        ...
+
+    def run(self, columns: Mapping[str, np.ndarray]) -> Outcomes | None:
+        """Make runs one by one; None if that cannot be done."""
+        ...
 
 
 @dataclass(eq=False)
@@ -200,7 +213,11 @@ class Runner:
         return self.kernel(other), System(other, values).to_x(state)
 
     def run(
-        self, columns: Mapping[str, np.ndarray], stop: Callable[[], bool] = lambda: False, lanes: int = LANES
+        self,
+        columns: Mapping[str, np.ndarray],
+        stop: Callable[[], bool] = lambda: False,
+        lanes: int = LANES,
+        elsewhere: Elsewhere | None = None,
     ) -> Outcomes:
         """Make the runs of some rows of the design.
 
@@ -208,6 +225,7 @@ class Runner:
             columns: The varied numbers, by name.
             stop: Asked now and then whether to give up.
             lanes: How many lanes at most.
+            elsewhere: What may take over the runs that are made one by one.
         """
         count = next(iter(columns.values())).size
         s = self.settings
@@ -226,12 +244,9 @@ class Runner:
                 single[int(run)] = "a mass was used up"
             with self.lock:
                 found.take(results, single, batch)
-        with self.lock:
-            for run, reason in single.items():
-                if stop():
-                    raise Interrupted
-                found.reasons[reason] = found.reasons.get(reason, 0) + 1
-                self._single(run, {name: float(column[run]) for name, column in columns.items()}, found)
+        for reason in single.values():
+            found.reasons[reason] = found.reasons.get(reason, 0) + 1
+        self._one_by_one(list(single), columns, found, stop, elsewhere)
         return found.outcomes()
 
     def _jobs(self, batch: Batch, kernel: Kernel, single: dict[int, str]) -> dict[Kernel, Jobs]:
@@ -261,6 +276,36 @@ class Runner:
         return jobs
 
     # One by one.
+
+    def alone(self, columns: Mapping[str, np.ndarray]) -> Outcomes:
+        """Make runs one by one, whatever they are."""
+        count = next(iter(columns.values())).size
+        found = _Collected(self, count)
+        self._one_by_one(list(range(count)), columns, found, lambda: False, None)
+        return found.outcomes()
+
+    def _one_by_one(
+        self,
+        runs: list[int],
+        columns: Mapping[str, np.ndarray],
+        found: _Collected,
+        stop: Callable[[], bool],
+        elsewhere: Elsewhere | None,
+    ) -> None:
+        """Some runs by `simulate`: here, and where these take long elsewhere."""
+        for k, run in enumerate(runs):
+            if stop():
+                raise Interrupted
+            with self.lock:
+                began = time.perf_counter()
+                self._single(run, {name: float(column[run]) for name, column in columns.items()}, found)
+                took = time.perf_counter() - began
+            rest = runs[k + 1 :]
+            if elsewhere is not None and elsewhere.spend(took) and rest:
+                theirs = elsewhere.run({name: column[rest] for name, column in columns.items()})
+                if theirs is not None:
+                    found.put(rest, theirs)
+                    return
 
     def _single(self, run: int, values: Mapping[str, float], found: _Collected) -> None:
         """One run by `simulate`; whatever goes wrong is its own affair."""
@@ -362,6 +407,13 @@ class _Collected:
                 self._event(run, names.index(occurrence.name), occurrence.t)
         if not motion.outcome.ok:
             self.fail(run, motion.outcome, float(motion.times[-1]), f"{motion.outcome.value} {motion.detail}")
+
+    def put(self, runs: list[int], theirs: Outcomes) -> None:
+        """The results of single runs that were made elsewhere."""
+        mine = self.outcomes().arrays
+        for name, values in theirs.arrays.items():
+            mine[name][runs] = values
+        self.failures.update({runs[f["run"]]: {**f, "run": runs[f["run"]]} for f in theirs.failures})
 
     def outcomes(self) -> Outcomes:
         """Arrays with the runs along their first axis."""
