@@ -16,6 +16,7 @@ from sympy.polys.rings import PolyRing
 from appell.reading.sums import ONE, Monomial, Sum, common, content, generators, inverse, plus, shifted, times
 
 FACTORED = 10  # sums of more terms or generators are not factored
+PRIME = 2_147_483_647
 PUT = 8  # a radicand of more terms is not put in place of a squared root
 
 
@@ -257,15 +258,51 @@ def _pythagoras(other: int) -> Sum:
 
 
 def _irreducible(a: Sum) -> bool:
-    """Whether a sum obviously has no factors: it is g m + rest, with nothing common to m and the rest."""
+    """Whether a sum obviously has no factors: it is g m + rest, with nothing common to m and the rest.
+
+    Nothing is common if that is so for the values that m and the rest take where all letters but one are numbers.
+    """
     for g in generators(a):
-        having = [m for m in a if (g, 1) in m]
-        if len(having) == 1 and all(g not in dict(m) for m in a if m != having[0]):
-            rest = {m: c for m, c in a.items() if m != having[0]}
-            others = {h for h, _ in having[0]} - {g}
-            if rest and not common([rest], among=others):
-                return True
+        powers = {e for m in a for h, e in m if h == g}
+        if powers == {1}:
+            having: Sum = {tuple(pair for pair in m if pair[0] != g): c for m, c in a.items() if (g, 1) in m}
+            rest = {m: c for m, c in a.items() if (g, 1) not in m}
+            shared = set(generators(having)) & set(generators(rest))
+            return bool(rest) and not any(_in_common(having, rest, h) for h in sorted(shared))
     return False
+
+
+def _in_common(a: Sum, b: Sum, g: int) -> bool:
+    """Whether two sums have a common factor that contains a letter, judged where the other letters are numbers."""
+    one, two = (_along(e, g) for e in (a, b))
+    while two:
+        while len(one) >= len(two):
+            share = one[-1] * pow(two[-1], -1, PRIME) % PRIME
+            shift = len(one) - len(two)
+            one = _stripped([(c - share * two[k - shift]) % PRIME if k >= shift else c for k, c in enumerate(one)])
+        one, two = two, one
+    return len(one) > 1
+
+
+def _along(a: Sum, g: int) -> list[int]:
+    """Coefficients of the powers of one letter, the others at numbers of their own, all in the field of a prime."""
+    found: dict[int, int] = {}
+    for monomial, c in a.items():
+        value = int(c.numerator) * pow(int(c.denominator), -1, PRIME)
+        exponent = 0
+        for h, e in monomial:
+            if h == g:
+                exponent = e
+            else:
+                value = value * pow(7919 * h + 104_729, e, PRIME) % PRIME
+        found[exponent] = (found.get(exponent, 0) + value) % PRIME
+    return _stripped([found.get(k, 0) for k in range(max(found) + 1)])
+
+
+def _stripped(coefficients: list[int]) -> list[int]:
+    while coefficients and not coefficients[-1]:
+        coefficients.pop()
+    return coefficients
 
 
 def _from_ring(polynomial: Iterable, used: list[int]) -> Sum:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from appell.equations import Equations
 
 SMALL = 900  # larger graphs are not simplified unless it is asked for
-BUDGET = 60_000  # work of a simplification
+BUDGET = 20_000  # work of a simplification
 FORCED = 1_000_000  # the same where it is asked for
 LONGER = 1.3  # named quantities are preferred to simplified formulas that are longer by this factor
 
@@ -97,11 +97,12 @@ class _Writer:
         budget = FORCED if simplify else BUDGET
         simplifier, rows = self._simplified(budget, naming=False)
         pages = [self._written(rows, {})]
-        if not simplifier.plain:
+        graph = [] if simplify else [self._written({}, {})]
+        short = len(rows) == len(self.shared.columns) and all(pages[0].length <= LONGER * e.length for e in graph)
+        if not simplifier.plain and (simplify or not short):
             simplifier, rows = self._simplified(budget, naming=True)
             pages.append(self._written(rows, simplifier.names))
-        if not simplify:
-            pages.append(self._written({}, {}))
+        pages += graph
         shortest = min(page.length for page in pages)
         return next(page for page in pages if page.length <= LONGER * shortest)
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
+from sympy.polys.domains import QQ
 
 from appell.reading.laurent import Laurent, TooLong
-from appell.reading.letters import weight
-from appell.reading.sums import ONE, Monomial, Sum, common, content, inverse, shifted, sign
+from appell.reading.letters import BRACKETS, weight
+from appell.reading.sums import ONE, Monomial, Rational, Sum, common, content, inverse, plus, shifted, sign
 from appell.reading.trigonometry import Trigonometry
+from appell.reading.written import Written, measured, powers, product, rational, term_weight, total
 
 LONGEST = 80  # sums of more terms are nothing to read
+PROMISING = 3  # so many forms, the shortest as they stand, are arranged
 NESTED = 3  # groups within groups
+KINDS = ("velocity", "angle", "parameter")  # what terms are grouped by
 
 
 class Shortener:
@@ -29,7 +32,10 @@ class Shortener:
         self.trigonometry = Trigonometry(algebra)
         self.velocities = velocities
         self._constant: dict[int, bool] = {}
-        self._written: dict[tuple[Any, ...], sp.Expr] = {}
+        self._kinds: dict[int, tuple[bool, bool, bool]] = {}
+        self._splits: dict[tuple[int, Monomial], tuple[Monomial, Monomial]] = {}
+        self._sizes: dict[Monomial, tuple[int, int, bool]] = {}
+        self._written: dict[tuple[Any, ...], Written] = {}
 
     def shortest(self, a: Sum) -> sp.Expr:
         """A sum in normal form, written as shortly as is found."""
@@ -37,62 +43,96 @@ class Shortener:
         candidates = self._forms(a) + (self._forms(whole) if whole != a else [])
         if not candidates:
             raise TooLong
-        return min((self._arranged(form) for form in candidates), key=weight)
+        promising = sorted(candidates, key=lambda form: self._plain(form).weight)[:PROMISING]
+        return min((self._arranged(form) for form in candidates if form in promising), key=_length).formula
 
     def _forms(self, a: Sum) -> list[Sum]:
         forms = self.trigonometry.forms(a) if len(a) <= LONGEST else self.trigonometry.multiples(a)
         return [form for form in forms if len(form) <= LONGEST]
 
-    def _arranged(self, a: Sum, depth: int = 0) -> sp.Expr:
+    def _arranged(self, a: Sum, depth: int = 0) -> Written:
         if not a:
-            return sp.Integer(0)
+            return self._term(ONE, QQ(0))
         key = (depth > 0, *sorted(a.items()))
         if key not in self._written:
             outside = dict.fromkeys(common([a], clear=clear) for clear in (False, True))
-            self._written[key] = min((self._taken_out(a, shared, depth) for shared in outside), key=weight)
+            self._written[key] = min((self._taken_out(a, shared, depth) for shared in outside), key=_length)
         return self._written[key]
 
-    def _taken_out(self, a: Sum, shared: Monomial, depth: int) -> sp.Expr:
+    def _taken_out(self, a: Sum, shared: Monomial, depth: int) -> Written:
         """Common factors before, the rest in its best grouping."""
         share = content(a.values())
         if shared or share != 1 or len(a) == 1:
             share *= sign(a)
-        before = self.algebra.product(shared)
         rest = shifted(a, inverse(shared), 1 / share)
-        number = _rational(share)
         if len(rest) == 1:
-            return number * before * _rational(*rest.values())
-        options = [_times(number * before, e) for e in self._rests(rest, depth)]
-        if depth == 0 and number not in (1, -1):
-            options += [_times(before, e) for e in self._rests(shifted(rest, ONE, share), depth)]
-        return min(options, key=weight)
+            return self._term(shared, share * next(iter(rest.values())))
+        options = [product(self._term(shared, share), e) for e in self._rests(rest, depth)]
+        if depth == 0 and share not in (1, -1):
+            before = self._term(shared, QQ(1))
+            options += [product(before, e) for e in self._rests(shifted(rest, ONE, share), depth)]
+        return min(options, key=_length)
 
-    def _rests(self, a: Sum, depth: int) -> list[sp.Expr]:
+    def _term(self, monomial: Monomial, c: Rational) -> Written:
+        """A number times a monomial."""
+        count, body, merges = self._monomial(monomial)
+        if merges or (len(monomial) == 1 and isinstance(self.algebra.product(monomial), sp.Add)):
+            return measured(rational(c) * self.algebra.product(monomial), merges)
+        return Written(lambda: rational(c) * self.algebra.product(monomial), c, count, body)
+
+    def _plain(self, a: Sum) -> Written:
+        """A sum as it stands."""
+        if len(a) == 1:
+            ((monomial, c),) = a.items()
+            return self._term(monomial, c)
+        terms = self._opened(a)
+        if len(terms) < 2 or any(self._monomial(m)[2] for m in terms):
+            return measured(self.algebra.formula(a))
+        weight = len(terms) - 1 + sum(term_weight(c, *self._monomial(m)[:2]) for m, c in terms.items())
+        return Written(lambda: self.algebra.formula(a), 1, 1, weight + BRACKETS, weight)
+
+    def _opened(self, a: Sum) -> Sum:
+        """What is left where a term is a sum that stands in a denominator elsewhere."""
+        for monomial in a:
+            if len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0] in self.algebra.denominators:
+                rest = {m: c for m, c in a.items() if m != monomial}
+                return self._opened(plus(rest, self.algebra.denominators[monomial[0][0]], a[monomial]))
+        return a
+
+    def _monomial(self, monomial: Monomial) -> tuple[int, int, bool]:
+        """How many factors a monomial has, how much there is to read in them, and whether one is a decimal number."""
+        if monomial not in self._sizes:
+            listed = [self.algebra.formulas[g] ** e for g, e in monomial]
+            body = sum(weight(e) + BRACKETS * isinstance(e, sp.Add) for e in listed)
+            self._sizes[monomial] = len(listed), body, any(e.is_number for e in listed)
+        return self._sizes[monomial]
+
+    def _rests(self, a: Sum, depth: int) -> list[Written]:
         """Ways to write a sum without a common factor."""
-        options = [self.algebra.formula(a)]
+        options = [self._plain(a)]
         factors = self.algebra.factors(a)
         if sum(e for _, e in factors) > 1:
-            options.append(sp.Mul(*(self._arranged(f, depth) ** e for f, e in factors)))
+            options.append(powers([(self._arranged(f, depth), e) for f, e in factors]))
         if depth < NESTED:
             options += self._groups(a, depth)
         return options
 
-    def _groups(self, a: Sum, depth: int) -> list[sp.Expr]:
-        kinds: list[Callable[[int], bool]] = [self._is_velocity, self._is_angle, self.is_parameter]
+    def _groups(self, a: Sum, depth: int) -> list[Written]:
         written = []
-        for kind in kinds:
+        for kind in range(len(KINDS)):
             for inside in (True, False):
                 grouped = self._grouped(a, kind, inside, depth)
                 if grouped is not None:
                     written.append(grouped)
         return written
 
-    def _grouped(self, a: Sum, kind: Callable[[int], bool], inside: bool, depth: int) -> sp.Expr | None:
+    def _grouped(self, a: Sum, kind: int, inside: bool, depth: int) -> Written | None:
         """Terms that share a part are joined, then parts whose coefficients are proportional."""
         groups: dict[Monomial, Sum] = {}
         for monomial, c in sorted(a.items()):
-            part = tuple(pair for pair in monomial if kind(pair[0]) == inside)
-            rest = tuple(pair for pair in monomial if kind(pair[0]) != inside)
+            part, rest = self._split(monomial, kind)
+            if not inside:
+                part, rest = rest, part
             groups.setdefault(part, {})[rest] = c
         joined: dict[tuple[tuple[Monomial, object], ...], Sum] = {}
         for part, coefficient in groups.items():
@@ -106,14 +146,27 @@ class Shortener:
             share = content(parts.values()) * sign(dict(normed))
             inner = {m: c * share for m, c in normed}
             outer = {m: c / share for m, c in parts.items()}
-            terms.append(_times(self._arranged(outer, depth + 1), self._arranged(inner, depth + 1)))
-        return sp.Add(*terms)
+            terms.append(product(self._arranged(outer, depth + 1), self._arranged(inner, depth + 1)))
+        return total(terms)
 
-    def _is_velocity(self, generator: int) -> bool:
-        return self.algebra.formulas[generator] in self.velocities
+    def _split(self, monomial: Monomial, kind: int) -> tuple[Monomial, Monomial]:
+        """The factors of a kind, and the others."""
+        key = kind, monomial
+        if key not in self._splits:
+            has = self._has
+            self._splits[key] = (
+                tuple(pair for pair in monomial if has(pair[0])[kind]),
+                tuple(pair for pair in monomial if not has(pair[0])[kind]),
+            )
+        return self._splits[key]
 
-    def _is_angle(self, generator: int) -> bool:
-        return isinstance(self.algebra.formulas[generator], sp.sin | sp.cos | sp.tan | sp.cot)
+    def _has(self, generator: int) -> tuple[bool, bool, bool]:
+        """Whether a generator is a velocity, an angle's function, a parameter."""
+        if generator not in self._kinds:
+            formula = self.algebra.formulas[generator]
+            angle = isinstance(formula, sp.sin | sp.cos | sp.tan | sp.cot)
+            self._kinds[generator] = formula in self.velocities, angle, self.is_parameter(generator)
+        return self._kinds[generator]
 
     def is_parameter(self, generator: int) -> bool:
         """Whether a generator contains nothing that varies."""
@@ -123,18 +176,5 @@ class Shortener:
         return self._constant[generator]
 
 
-def _rational(c: object) -> sp.Rational:
-    return sp.Rational(int(c.numerator), int(c.denominator))
-
-
-def _times(a: sp.Expr, b: sp.Expr) -> sp.Expr:
-    """A product in which a number is not multiplied into a sum."""
-    if a == 1:
-        return b
-    if b == 1:
-        return a
-    if isinstance(a, sp.Add) and isinstance(b, sp.Number):
-        a, b = b, a
-    if isinstance(a, sp.Number) and isinstance(b, sp.Add):
-        return sp.Mul(a, b, evaluate=False)
-    return a * b
+def _length(written: Written) -> int:
+    return written.weight
