@@ -299,7 +299,7 @@ def test_the_study(tmp_path):
         (["--set", "tau_fr=3"], "--no-study"),
         (["--set", "x=3"], "--no-study"),
         (["--out", "a.png"], "--out FOLDER/"),
-        (["--out", "no/such/folder"], "does not exist"),
+        (["--out", "pyproject.toml/folder"], "cannot be made"),
     ],
 )
 def test_what_the_study_cannot_do(arguments, message):

@@ -235,10 +235,23 @@ def test_starts_that_do_not_exist(call):
     )
 
 
-@pytest.mark.parametrize("out", ["disk.txt", "disk", "no/disk.nc"])
+@pytest.mark.parametrize("out", ["disk.txt", "disk"])
 def test_wrong_places_to_write_are_seen_before_the_run(call, tmp_path, out):
     assert_fails(call("run", "rolling-disk", "--until", 1e9, "--out", tmp_path / out))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_for_results_are_made(call, tmp_path):
+    made = tmp_path / "of" / "today"
+    options = ("--out", made / "disk.csv", "--report", tmp_path / "reports" / "disk.md")
+    assert call("run", "rolling-disk", "--until", 0.1, *options).exit_code == 0
+    assert (made / "disk.csv").stat().st_size > 100
+    assert (tmp_path / "reports" / "disk.md").read_text().startswith("# rolling disk")
+
+
+def test_a_folder_that_cannot_be_made(call, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    assert_fails(call("run", "rolling-disk", "--until", 1e9, "--out", tmp_path / "taken" / "a.csv"), "cannot be made")
 
 
 def test_a_place_that_cannot_be_written(call, tmp_path):

@@ -63,16 +63,21 @@ def check_out(path: Path) -> None:
     """Refuse a file that could not be written, before the work is done."""
     if path.suffix not in (".nc", ".zarr", ".csv", *PICTURES, *FILMS):
         raise ModelError(f"Cannot write {path.name!r}: use .nc, .zarr, .csv, .png, .svg, .pdf, .html, .gif or .mp4.")
-    if not path.parent.is_dir():
-        raise ModelError(f"The folder {path.parent} does not exist; make it first.")
+    _make_folder(path)
 
 
 def check_report(path: Path) -> None:
     """Refuse a report that could not be written, before the work is done."""
     if path.suffix not in (".html", ".tex", ".md"):
         raise ModelError(f"Cannot write a report to {path.name!r}: use .html, .tex or .md.")
-    if not path.absolute().parent.is_dir():
-        raise ModelError(f"The folder {path.parent} does not exist; make it first.")
+    _make_folder(path)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise ModelError(f"The folder {path.parent} cannot be made: {fault.strerror}.") from None
 
 
 def write(motion: Any, path: Path) -> None:

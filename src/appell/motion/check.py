@@ -12,7 +12,7 @@ from appell.code.agreement import Rivals, disagreement
 from appell.errors import AppellError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
-from appell.motion.ledger import Ledger
+from appell.motion.ledger import Ledger, along
 
 if TYPE_CHECKING:
     from appell.motion.motion import Motion, Stretch
@@ -91,13 +91,12 @@ def _residuals(motion: Motion) -> tuple[float, float]:
     position = velocity = 0.0
     if not mechanics.row_names:
         return position, velocity
-    for t, row in zip(times, motion.states(times), strict=True):
-        q, v, z = _parts(motion, row)
-        if mechanics.position_rows:
-            c = np.array(mechanics.functions["position"](t, q, system.p)[0])
-            position = max(position, float(np.max(np.abs(c))))
-        e = np.array(mechanics.functions["velocity"](t, q, v, z, system.p)[0])
-        velocity = max(velocity, float(np.max(np.abs(e))))
+    q, v, z = _parts(motion, motion.states(times).T)
+    if mechanics.position_rows:
+        c = along(mechanics.functions["position"], times, q, system.p)[0]
+        position = float(np.max(np.abs(c)))
+    e = along(mechanics.functions["velocity"], times, q, v, z, system.p)[0]
+    velocity = float(np.max(np.abs(e)))
     return position, velocity
 
 
@@ -128,15 +127,14 @@ def _balance(motion: Motion) -> tuple[float, dict[str, float], tuple[float, floa
             continue
         if edges.size > PANELS:
             edges = edges[np.unique(np.linspace(0, edges.size - 1, PANELS).astype(int))]
-        values = [h for h, _ in _account(motion, stretch, ledger, edges)]
+        values = _account(motion, stretch, ledger, edges)[0]
         if first is None:
             first = values[0]
         elif before is not None:
             jumps += values[0] - before  # what a reset did
         middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
         nodes = (middle[:, None] + half[:, None] * NODES[None, :]).ravel()
-        powers = np.array([row for _, row in _account(motion, stretch, ledger, nodes)])
-        powers = powers.reshape(half.size, NODES.size, -1)
+        powers = _account(motion, stretch, ledger, nodes)[1].reshape(half.size, NODES.size, -1)
         works = np.einsum("kij,i,k->kj", powers, WEIGHTS, half)
         for k in range(half.size):
             total += works[k]
@@ -151,22 +149,22 @@ def _balance(motion: Motion) -> tuple[float, dict[str, float], tuple[float, floa
     )
 
 
-def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray) -> list[tuple[float, np.ndarray]]:
-    """h and all powers at some times of a stretch; forces with kinks in the modes of the stretch."""
+def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """h and all powers, one row each, at some times of a stretch; forces with kinks in the modes of the stretch."""
     system = motion.system
     n, m = len(system.model.coordinates), len(stretch.code.equations.speeds)
-    x, w_open = motion.sample(stretch, times), motion.open_inputs(stretch, times)
-    w_all = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
-    entries = []
-    for i, t in enumerate(times):
-        column = x[:, i]
-        v = stretch.code.rates.flat(t, column, w_open[i], system.p)
-        a = stretch.accelerations(t, column, w_open[i])
-        h, powers, _ = ledger(t, column[:n], v, a, column[n + m :], w_all[i], system.p)
-        if stretch.powers is not None:
-            powers[: len(ledger.mechanics.forces)] = stretch.powers.flat(t, column, w_open[i], stretch.p)
-        entries.append((h, powers))
-    return entries
+    x, w_open = motion.sample(stretch, times), motion.open_inputs(stretch, times).T
+    w_all = motion.inputs_at(times).T if system.model.inputs else np.zeros((0, times.size))
+    v = along(stretch.code.rates.function, times, x, w_open, system.p)[0]
+    if stretch.flow is None:
+        a = along(stretch.code.accelerations.function, times, x, w_open, system.p)[0]
+    else:
+        rate = along(stretch.flow.machine.function, times, x, w_open, stretch.p)[0]
+        a = along(stretch.code.second.function, times, x, w_open, system.p, rate)[0]
+    h, powers = ledger.along(times, x[:n], v, a, x[n + m :], w_all, system.p)
+    if stretch.powers is not None:
+        powers[: len(ledger.mechanics.forces)] = along(stretch.powers.function, times, x, w_open, stretch.p)[0]
+    return h, powers.T
 
 
 def _agreement(motion: Motion) -> dict[str, float]:

@@ -19,6 +19,9 @@ from appell.code.machine import Machine
 from appell.kinematics.mechanics import Mechanics
 
 
+CHUNK = 4000  # moments at which a function is evaluated in one call
+
+
 class Ledger:
     """Energy and powers of a model as functions of the state.
 
@@ -68,13 +71,33 @@ class Ledger:
         system = np.block([[M, -J.T], [C, np.zeros((rows, rows))]])
         return np.linalg.lstsq(system, np.concatenate([F[:, 0], gamma[:, 0]]), rcond=1e-13)[0][n:]
 
-    def __call__(
-        self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
-    ) -> tuple[float, np.ndarray, float]:
-        """h, the powers in the order of `names`, and the potential energy."""
-        h, powers, V = self._function(t, q, v, a, z, w, p)
-        column = powers[:, 0]
+    def along(
+        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """h and the powers in the order of `names`, one column for each moment."""
+        h, powers, _ = along(self._function.function, t, q, v, a, z, w, p)
         if self.working:
-            J = self._multiplier(t, q, v, z, w, p)[2]
-            column = np.append(column, self.multipliers(t, q, v, z, w, p) @ (J @ v))
-        return float(h[0, 0]), column, float(V[0, 0])
+            rows = np.empty((1, t.size))
+            for i in range(t.size):
+                J = self._multiplier(t[i], q[:, i], v[:, i], z[:, i], w[:, i], p)[2]
+                rows[0, i] = self.multipliers(t[i], q[:, i], v[:, i], z[:, i], w[:, i], p) @ (J @ v[:, i])
+            powers = np.concatenate([powers, rows])
+        return h[0], powers
+
+
+def along(function: ca.Function, t: np.ndarray, *columns: np.ndarray) -> list[np.ndarray]:
+    """A function of time and other arguments at many moments: its outputs, one column for each moment.
+
+    Args:
+        function: Of t and further columns, with columns as outputs.
+        t: Moments.
+        columns: Further arguments, one column for each moment or one for all.
+    """
+    wide = [np.broadcast_to(c if c.ndim == 2 else c[:, None], (c.shape[0], t.size)) for c in columns]
+    found = []
+    for start in range(0, t.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        count = t[part].size
+        listed = function.map(count).call([ca.DM(t[None, part]), *(ca.DM(e[:, part]) for e in wide)])
+        found.append([np.array(e) for e in listed])
+    return [np.concatenate(parts, axis=1) for parts in zip(*found, strict=True)]

@@ -103,6 +103,7 @@ class Motion:
         self.outcome, self.occurrences = outcome, tuple(occurrences)
         self._system, self.stretches, self.law = system, tuple(stretches), law
         self._projections: dict[Code, Projection] = {}
+        self._check: Check | None = None
 
     @classmethod
     def of_run(
@@ -347,7 +348,9 @@ class Motion:
         """Constraint residuals, power balance, agreement of formulations along the motion."""
         from appell.motion.check import check
 
-        return check(self)
+        if self._check is None:
+            self._check = check(self)
+        return self._check
 
     def reactions(self, constraint: str | None = None) -> Dataset:
         """Forces of constraint along the motion: multipliers and generalized forces.

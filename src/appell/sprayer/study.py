@@ -294,8 +294,10 @@ def main(
     for folder in out:
         if folder.suffix or (folder.exists() and not folder.is_dir()):
             raise ModelError(f"The study of the sprayer writes pictures to a folder, got {folder}; use --out FOLDER/.")
-        if not folder.absolute().parent.is_dir():
-            raise ModelError(f"The folder {folder.absolute().parent} does not exist; make it first.")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise ModelError(f"The folder {folder} cannot be made: {fault.strerror}.") from None
     made = study(values, 20.0 if until is None else until, begin.get("m", 150.0), method=method)
     files = [file for folder in out for file in draw(made, folder)]
     if as_json:
