@@ -18,7 +18,6 @@ import numpy as np
 from appell.code.machine import Machine
 from appell.kinematics.mechanics import Mechanics
 
-
 CHUNK = 4000  # moments at which a function is evaluated in one call
 
 
