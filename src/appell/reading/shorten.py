@@ -16,6 +16,7 @@ from appell.reading.written import Written, measured, powers, product, rational,
 LONGEST = 80  # sums of more terms are nothing to read
 PROMISING = 3  # so many forms, the shortest as they stand, are arranged
 NESTED = 3  # groups within groups
+EFFORT = 1_500  # terms of sums that were grouped, from which on there are no groups within groups
 KINDS = ("velocity", "angle", "parameter")  # what terms are grouped by
 
 
@@ -31,6 +32,7 @@ class Shortener:
         self.algebra = algebra
         self.trigonometry = Trigonometry(algebra)
         self.velocities = velocities
+        self._effort = 0
         self._constant: dict[int, bool] = {}
         self._kinds: dict[int, tuple[bool, bool, bool]] = {}
         self._splits: dict[tuple[int, Monomial], tuple[Monomial, Monomial]] = {}
@@ -113,7 +115,8 @@ class Shortener:
         factors = self.algebra.factors(a)
         if sum(e for _, e in factors) > 1:
             options.append(powers([(self._arranged(f, depth), e) for f, e in factors]))
-        if depth < NESTED:
+        if depth < (NESTED if self._effort < EFFORT else 1):
+            self._effort += len(a)
             options += self._groups(a, depth)
         return options
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from appell.errors import AppellError
-from appell.view.still import Camera, paint
+from appell.view.picture import Camera
+from appell.view.still import paint
 
 if TYPE_CHECKING:
     from appell.view.scene import Scene

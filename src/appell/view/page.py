@@ -125,10 +125,10 @@ def animation_page(scene: Scene) -> str:
 
 def poster(name: str, scene: Scene) -> str:
     """A still for browsers that cannot draw in three dimensions."""
-    from appell.view.still import png
+    from appell.view.poster import svg
 
-    data = base64.b64encode(png(scene)).decode()
-    return f'<script type="text/plain" id="{html.escape(name)}-poster">data:image/png;base64,{data}</script>'
+    data = base64.b64encode(svg(scene).encode()).decode()
+    return f'<script type="text/plain" id="{html.escape(name)}-poster">data:image/svg+xml;base64,{data}</script>'
 
 
 def _packed(array: np.ndarray, kind: str) -> str:

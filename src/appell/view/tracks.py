@@ -137,12 +137,25 @@ def _key(vector: Vector) -> tuple[Any, ...]:
 
 def quaternions(turns: np.ndarray) -> np.ndarray:
     """Unit quaternions (x, y, z, w) of rotation matrices over (track, moment), continuous along the moments."""
-    from scipy.spatial.transform import Rotation
-
     if turns.shape[0] == 0:
         return np.zeros((0, turns.shape[1], 4))
-    found = Rotation.from_matrix(turns.reshape(-1, 3, 3)).as_quat().reshape(*turns.shape[:2], 4)
+    found = _quaternion(turns)
     flips = np.sign(np.sum(found[:, 1:] * found[:, :-1], axis=-1))
     flips[flips == 0] = 1
     found[:, 1:] *= np.cumprod(flips, axis=1)[..., None]
     return found
+
+
+def _quaternion(R: np.ndarray) -> np.ndarray:
+    """From the largest of the four squares 4x^2, 4y^2, 4z^2, 4w^2 and its products with the others (Shepperd 1978)."""
+    trace = np.trace(R, axis1=-2, axis2=-1)
+    squares = np.stack([1 + 2 * R[..., i, i] - trace for i in range(3)] + [1 + trace], axis=-1)
+    rows = np.empty((*squares.shape, 4))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        rows[..., i, j] = rows[..., j, i] = R[..., i, j] + R[..., j, i]
+        rows[..., i, 3] = rows[..., 3, i] = R[..., k, j] - R[..., j, k]
+    for i in range(4):
+        rows[..., i, i] = squares[..., i]
+    largest = np.argmax(squares, axis=-1)[..., None, None]
+    found = np.take_along_axis(rows, largest, axis=-2)[..., 0, :]
+    return found / np.linalg.norm(found, axis=-1, keepdims=True)

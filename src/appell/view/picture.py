@@ -1,0 +1,326 @@
+"""What is seen of a scene at one moment: faces projected and shaded, lines, dots and arrows, from back to front."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from appell.errors import AppellError
+from appell.view.parts import along, part, surface
+
+if TYPE_CHECKING:
+    from appell.view.scene import Scene
+
+INK, WATER = "#2b333b", "#3fa3d9"
+COLORS = {"force": "#1769aa", "reaction": "#c0392b", "weight": "#6c757d", "couple": "#7b3fa0"}
+SHADES = ("", "#f4f1ea", INK)
+BLUES = ("#e8f4fa", "#9ed0e6", "#489ec9", "#1d68a3", "#0d376e")
+WIDE, HIGH = 8.0, 5.2  # a still, in inches
+
+
+@dataclass(frozen=True, eq=False)
+class Faces:
+    """Polygons with a colour each, and a colour for the edges of each; no edges if there is none."""
+
+    places: list[np.ndarray]
+    fills: list[str]
+    edges: list[str]
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines of one kind; widths are in points."""
+
+    places: list[np.ndarray]
+    color: str
+    width: float
+    opacity: float = 1.0
+    dashed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Dots:
+    """Drops."""
+
+    places: np.ndarray
+    color: str
+    opacity: float
+
+
+@dataclass(frozen=True, eq=False)
+class Pointer:
+    """An arrow."""
+
+    a: np.ndarray
+    b: np.ndarray
+    color: str
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A map: corners of the cells over (row, column, axis), what is shown, and the greatest that is."""
+
+    corners: np.ndarray
+    shown: np.ma.MaskedArray
+    top: float
+
+
+Mark = Faces | Lines | Dots | Pointer | Cells
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Marks from back to front, and the window through which they are seen: left and right, low and high."""
+
+    marks: list[Mark]
+    window: tuple[tuple[float, float], tuple[float, float]]
+    title: str
+    clock: str
+
+
+class Camera:
+    """A direction of view: what is right, up and near, and the rectangle that is seen."""
+
+    def __init__(self, scene: Scene) -> None:
+        up = scene.up
+        first = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
+        x = first - (first @ up) * up
+        x /= np.linalg.norm(x)
+        y = np.cross(up, x)
+        way = {"front": scene.normal, "top": up - 1e-3 * y, "floor": -y + 0.55 * x + 0.7 * up,
+               "space": -y + 0.55 * x + 0.5 * up}[scene.view]  # fmt: skip
+        self.near = way / np.linalg.norm(way)
+        over = up - (up @ self.near) * self.near
+        self.over = over / np.linalg.norm(over)
+        self.right = np.cross(self.over, self.near)
+        self.up = up
+        light = 1.4 * up + 0.6 * self.right + 0.9 * self.near
+        self.light = light / np.linalg.norm(light)
+
+    def flat(self, points: np.ndarray) -> np.ndarray:
+        """Where points are seen."""
+        return np.stack([points @ self.right, points @ self.over], axis=-1)
+
+    def depth(self, points: np.ndarray) -> np.ndarray:
+        """How near they are."""
+        return points @ self.near
+
+
+def moment(scene: Scene, t: float | None) -> int:
+    """The frame of a time; without one a quarter into the motion, or the end where a map grows."""
+    times = scene.values.times
+    if t is None:
+        return times.size - 1 if scene.field is not None else times.size // 4
+    if not times[0] - 1e-9 <= t <= times[-1] + 1e-9:
+        raise AppellError(f"The scene covers t = {times[0]:g} .. {times[-1]:g} s; got t = {t:g}.")
+    return int(np.argmin(np.abs(times - t)))
+
+
+def picture(scene: Scene, k: int, camera: Camera) -> Picture:
+    """One frame."""
+    window = _window(scene, camera, k)
+    faces, fills, edges, depths = _faces(scene, k, camera)
+    marks: list[Mark] = []
+    if scene.floor is not None:
+        marks += _floor(scene, camera, window)
+        shadow = _shadows(scene, faces, camera)
+        if shadow:
+            marks.append(Faces(shadow, ["#000000"] * len(shadow), [], 0.07))
+    if scene.field is not None:
+        marks.append(_field(scene, k, camera))
+    for curve in scene.curves:
+        lines = [camera.flat(line) for line in curve.lines]
+        still = curve.kind == "constraint"
+        marks.append(Lines(lines, curve.color, 0.6 if still else 1.4, 0.5 if still else 1.0, not still))
+    for trace in scene.traces:
+        places = camera.flat(scene.values.points[trace.point])
+        marks.append(Lines([places], trace.color, 0.8, 0.3))
+        marks.append(Lines([places[: k + 1]], trace.color, 1.8, 0.9))
+    order = np.argsort(depths, kind="stable")
+    marks.append(Faces([camera.flat(faces[i]) for i in order], [fills[i] for i in order], [edges[i] for i in order]))
+    coils = _springs(scene, k, camera)
+    if coils:
+        marks.append(Lines(coils, "#6b7480", 1.3))
+    marks += _drops(scene, k, camera)
+    marks += _arrows(scene, k, camera)
+    clock = f"t = {scene.values.times[k]:.2f} s" if scene.moves else ""
+    return Picture(marks, window, scene.title, clock)
+
+
+def _window(scene: Scene, camera: Camera, k: int) -> tuple[tuple[float, float], tuple[float, float]]:
+    """What is seen: everything, or what is about the body that is followed."""
+    if scene.follow >= 0:
+        middle = scene.values.points[scene.solids[scene.follow].point][k]
+        half = 0.9 * scene.size
+        seen = camera.flat(middle[None])
+        low, high = seen[0] - half, seen[0] + half
+    else:
+        ends = np.stack(scene.box)
+        corners = np.array([[ends[i, 0], ends[j, 1], ends[n, 2]] for i in (0, 1) for j in (0, 1) for n in (0, 1)])
+        seen = camera.flat(corners)
+        low, high = seen.min(axis=0) - scene.unit, seen.max(axis=0) + scene.unit
+    if scene.field is not None and scene.follow < 0:
+        corners = np.array([[x, y, scene.floor or 0.0] for x in scene.field.x[[0, -1]] for y in scene.field.y[[0, -1]]])
+        flat = camera.flat(corners)
+        low, high = np.minimum(low, flat.min(axis=0)), np.maximum(high, flat.max(axis=0))
+    middle, half = (low + high) / 2, 0.54 * np.maximum(high - low, 1e-9)
+    half = np.maximum(half, [half[1] * 8 / 5.2, half[0] * 5.2 / 8])
+    return (middle[0] - half[0], middle[0] + half[0]), (middle[1] - half[1], middle[1] + half[1])
+
+
+def _faces(scene: Scene, k: int, camera: Camera) -> tuple[list[np.ndarray], list[str], list[str], list[float]]:
+    faces: list[np.ndarray] = []
+    fills: list[str] = []
+    edges: list[str] = []
+    depths: list[float] = []
+
+    near, light = camera.near.tolist(), camera.light.tolist()
+
+    def add(places: np.ndarray, listed: list[list[int]], shades: list[int], color: str, fine: bool) -> None:
+        base = [_rgb(shade or color) for shade in SHADES]
+        for face, shade in zip(listed, shades, strict=True):
+            corners = places[face]
+            (ax, ay, az), (bx, by, bz) = (corners[1] - corners[0]).tolist(), (corners[2] - corners[1]).tolist()
+            x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+            length = (x * x + y * y + z * z) ** 0.5
+            if length == 0 or x * near[0] + y * near[1] + z * near[2] <= 0:
+                continue
+            bright = 0.62 + 0.38 * max(0.0, (x * light[0] + y * light[1] + z * light[2]) / length)
+            faces.append(corners)
+            fills.append(_hex(base[shade], bright))
+            edges.append(fills[-1] if fine else _hex(base[shade], 0.75 * bright))
+            depths.append(float(corners.mean(axis=0) @ camera.near))
+
+    values = scene.values
+    for solid in scene.solids:
+        at, turn = values.points[solid.point][k], values.turns[solid.turn][k]
+        for shape in solid.parts:
+            shell = surface(shape)
+            fine = shape.kind in ("sphere", "ball", "capsule", "cylinder", "wheel") or len(shell.faces) > 60
+            add(shell.vertices @ turn.T + at, shell.faces, shell.shades, shape.color or solid.color, fine)
+    pins = [(t, 0.75 * scene.unit) for t in scene.anchors] + [(t, 0.55 * scene.unit) for t in scene.joints]
+    for track, radius in pins:
+        shell = surface(part("sphere", radius))
+        add(shell.vertices + values.points[track][k], shell.faces, shell.shades, INK, True)
+    for bar in scene.bars:
+        if bar.kind == "spring":
+            continue
+        a, b = values.points[bar.a][k], values.points[bar.b][k]
+        length = float(np.linalg.norm(b - a))
+        if length > 1e-12:
+            shell = surface(part("cylinder", bar.radius, length))
+            places = shell.vertices @ along(b - a).T + (a + b) / 2
+            add(places, shell.faces, shell.shades, bar.color, True)
+    return faces, fills, edges, depths
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def _hex(color: tuple[int, int, int], bright: float) -> str:
+    r, g, b = (min(255, round(c * bright)) for c in color)
+    return f"#{r:02x}{g:02x}{b:02x}"
+
+
+def _shadows(scene: Scene, faces: list[np.ndarray], camera: Camera) -> list[np.ndarray]:
+    """Faces laid on the floor, straight down; only in oblique views."""
+    if scene.view not in ("floor", "space") or len(faces) > 1500:
+        return []
+    floor = scene.floor or 0.0
+    return [camera.flat(f - np.outer(f @ camera.up - floor, camera.up)) for f in faces]
+
+
+def _floor(scene: Scene, camera: Camera, window: tuple[tuple[float, float], tuple[float, float]]) -> list[Mark]:
+    """A grid of round steps."""
+    (left, right), (low, high) = window
+    span = 1.6 * max(right - left, high - low)
+    step = 10 ** np.round(np.log10(span / 16))
+    while span / step > 60:
+        step *= 2
+    x = camera.right - (camera.right @ camera.up) * camera.up
+    x /= np.linalg.norm(x)
+    first = np.eye(3)[0] if abs(camera.up[0]) < 0.9 else np.eye(3)[1]
+    a = first - (first @ camera.up) * camera.up
+    a /= np.linalg.norm(a)
+    b = np.cross(camera.up, a)
+    seen = np.array([(left + right) / 2, (low + high) / 2])
+    base = camera.right * seen[0] + camera.over * seen[1]
+    lean = camera.near @ camera.up
+    if lean < 1e-3:
+        return []
+    base = base - camera.near * ((base @ camera.up - (scene.floor or 0.0)) / lean)
+    i0, j0 = np.round(base @ a / step), np.round(base @ b / step)
+    count = int(span / step)
+    origin = (scene.floor or 0.0) * camera.up
+    lines = []
+    for n in range(-count, count + 1):
+        for u, v, i, j in ((a, b, i0, j0), (b, a, j0, i0)):
+            ends = [origin + u * (i + n) * step + v * (j + s * count) * step for s in (-1, 1)]
+            lines.append(camera.flat(np.array(ends)))
+    return [Lines(lines, "#dfe3e7", 0.6)]
+
+
+def _field(scene: Scene, k: int, camera: Camera) -> Cells:
+    field = scene.field
+    assert field is not None
+    times = field.times
+    which = int(np.searchsorted(times, scene.values.times[k], side="right")) - 1 if times.size > 1 else 0
+    shown = np.ma.masked_less(field.values[max(which, 0)], 0.01 * field.values.max())
+    height = scene.floor or 0.0
+    dx, dy = (float(e[1] - e[0]) for e in (field.x, field.y))
+    x, y = (np.append(e - d / 2, e[-1] + d / 2) for e, d in ((field.x, dx), (field.y, dy)))
+    X, Y = np.meshgrid(x, y)
+    flat = camera.flat(np.stack([X, Y, np.full_like(X, height)], axis=-1))
+    return Cells(flat, shown, float(field.values.max()))
+
+
+def _springs(scene: Scene, k: int, camera: Camera) -> list[np.ndarray]:
+    coils = []
+    s = np.linspace(0, 1, 160)
+    inner = np.clip((s - 0.08) / 0.84, 0, 1)
+    swell = np.minimum(1, 12 * np.minimum(inner, 1 - inner))
+    for bar in scene.bars:
+        if bar.kind != "spring":
+            continue
+        a, b = scene.values.points[bar.a][k], scene.values.points[bar.b][k]
+        across = np.cross(camera.near, b - a)
+        if np.linalg.norm(across) < 1e-12:
+            continue
+        across /= np.linalg.norm(across)
+        wave = bar.radius * swell * np.sin(18 * np.pi * inner)
+        coils.append(camera.flat(a + np.outer(s, b - a) + np.outer(wave, across)))
+    return coils
+
+
+def _drops(scene: Scene, k: int, camera: Camera) -> list[Mark]:
+    marks: list[Mark] = []
+    values, rng = scene.values, np.random.default_rng(5)
+    for jet in scene.jets:
+        if not abs(values.scalars[jet.rate][k]) > 1e-12:
+            continue
+        age = np.linspace(0, 1, 90)
+        velocity = values.vectors[jet.velocity][k]
+        spread = rng.uniform(-1, 1, (age.size, 3)) * jet.spread * np.linalg.norm(velocity)
+        places = values.points[jet.at][k] + (velocity + spread) * (age * jet.life)[:, None]
+        if scene.floor is not None:
+            height = places @ scene.up - scene.floor
+            places = places - np.outer(height * age**2, scene.up)
+        marks.append(Dots(camera.flat(places), WATER, 0.45))
+    return marks
+
+
+def _arrows(scene: Scene, k: int, camera: Camera) -> list[Mark]:
+    marks: list[Mark] = []
+    shown = [a for a in scene.arrows if a.kind in ("force", "reaction")]
+    top = max((a.largest for a in shown), default=1.0)
+    for arrow in shown:
+        at = scene.values.points[arrow.at][k]
+        to = at + scene.values.vectors[arrow.vector][k] * (0.55 * scene.size / top)
+        a, b = camera.flat(np.array([at, to]))
+        if np.linalg.norm(b - a) > 0.5 * scene.unit:
+            marks.append(Pointer(a, b, COLORS[arrow.kind]))
+    return marks
