@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from appell.equations import Equations
 
 SMALL = 900  # larger graphs are not simplified unless it is asked for
-NAMED = 440  # in larger ones denominators get names only as parts of the graph
 BUDGET = 20_000  # work of a simplification
+NAMING = 7_000  # the same where denominators get names
 FORCED = 1_000_000  # the same where it is asked for
 LONGER = 1.3  # named quantities are preferred to simplified formulas that are longer by this factor
 
@@ -100,8 +100,8 @@ class _Writer:
         pages = [self._written(rows, {})]
         graph = [] if simplify else [self._written({}, {})]
         short = len(rows) == len(self.shared.columns) and all(pages[0].length <= LONGER * e.length for e in graph)
-        if not simplifier.plain and (simplify or (self.size <= NAMED and not short)):
-            simplifier, rows = self._simplified(budget, naming=True)
+        if not simplifier.plain and (simplify or not short):
+            simplifier, rows = self._simplified(budget if simplify else NAMING, naming=True)
             pages.append(self._written(rows, simplifier.names))
         pages += graph
         shortest = min(page.length for page in pages)

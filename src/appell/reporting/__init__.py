@@ -47,7 +47,6 @@ def report(
     from appell.formulation.abstract import derive
     from appell.model.model import Model
     from appell.motion.motion import Motion
-    from appell.reading.pages import page
     from appell.reporting import sections as s
     from appell.reporting.further import section
     from appell.view.scene import animate, draw
@@ -75,7 +74,7 @@ def report(
     drawing = draw(model, values=numbers, start=start, look=look)
     parts: list[Section] = [
         s.system_section(model, {**values, **start}, drawing),
-        s.equations_section(equations, page(equations)),
+        s.equations_section(equations),
     ]
     if motion is not None:
         parts += [s.proof_section(motion), s.results_section(motion, animate(motion, look=look, field=field))]

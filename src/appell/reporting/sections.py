@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,13 +15,14 @@ from appell.model.model import Model
 from appell.model.symbols import Rate, nodes
 from appell.motion.motion import versions
 from appell.motion.reactions import multipliers
-from appell.reading.pages import Page
+from appell.reading.pages import page
 from appell.reading.printing import latex_rows
 from appell.reporting.citations import bibtex
 from appell.reporting.content import Block, Code, Formulas, Section, Shown, Table, Text
 from appell.reporting.source import model_source, run_source
 from appell.view.scene import Scene
 
+TYPESET = 1300  # operations of one right-hand side; equations of more are not typeset
 LONG = 400  # characters of LaTeX; longer formulas are not shown in a table
 
 
@@ -102,22 +104,31 @@ def _constraints(model: Model) -> Table:
     return Table(("constraint", "kind", "row"), tuple(rows), "Constraints")
 
 
-def equations_section(equations: Equations, page: Page) -> Section:
-    """The chosen formulation and its equations."""
+def equations_section(equations: Equations) -> Section:
+    """The chosen formulation and its equations; of large systems only the principle and the counts."""
     principle = equations.formulation
     blocks: list[Block] = [
         Text(f"By the principle of {principle.name} ({principle.reference})."),
+        *_principle(principle),
         Text(equations.summary()),
     ]
-    blocks += [Formulas(heading, tuple(rows)) for heading, rows in latex_rows(page)]
+    count = f"One right-hand side takes {equations.operations} arithmetic operations."
+    if equations.operations > TYPESET:
+        words = " Written out, the equations would fill pages of intermediate quantities, and are not shown here"
+        return Section("Equations of motion", (*blocks, Text(f"{count}{words}: print(equations) writes all of them.")))
+    blocks += [Formulas(heading, tuple(rows)) for heading, rows in latex_rows(page(equations))]
     if equations.closed:
         laws = tuple((sp.latex(w), sp.latex(e)) for w, e in equations.closed.items() if len(sp.latex(e)) < 4 * LONG)
         if laws:
             blocks.append(Formulas("Laws of the inputs", laws))
-    blocks.append(
-        Text(f"One right-hand side takes {page.operations} arithmetic operations. What is shown is what runs.")
-    )
+    blocks.append(Text(f"{count} What is shown is what runs."))
     return Section("Equations of motion", tuple(blocks))
+
+
+def _principle(principle: Any) -> list[Block]:
+    """The formula that a formulation's description begins with."""
+    found = re.search(r"\$\$(.+?)\$\$", type(principle).__doc__ or "", re.DOTALL)
+    return [Formulas("", (("", " ".join(found.group(1).split())),))] if found else []
 
 
 def proof_section(motion: Any) -> Section:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from appell.reading.pages import page
 from appell.reporting import sections as s
 from appell.reporting.content import Block, Report, Section, Shown, Table, Text
 from appell.sprayer.coverage import cover
@@ -44,7 +43,7 @@ def study_report(study: Study) -> Report:
     )
     parts = [
         s.system_section(model, values, draw(model, values=values)),
-        s.equations_section(open_loop.system.equations, page(open_loop.system.equations)),
+        s.equations_section(open_loop.system.equations),
         proof,
         _errors(study),
         *(_path(e) for e in drives),
