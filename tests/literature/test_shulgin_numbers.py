@@ -122,6 +122,19 @@ def test_lever_constraint(degrees, alpha, slope):
     assert state["alpha.rate"] == pytest.approx(slope, rel=1e-12)
 
 
+def test_the_beam_follows_from_the_wheel_all_around():
+    """|F_alpha| along the branch of the rig over a full turn, every 5 degrees; the constraint is |A - B|^2 = l^2."""
+    mechanics = ap.derive(BALL).mechanics
+    p = mechanics.sample_values(np.random.default_rng(0))
+    alpha, slopes = 0.0, []
+    for theta in np.radians(np.arange(0, 361, 5)):
+        for _ in range(20):
+            F, J = (np.array(e) for e in mechanics.functions["position"](0.0, [theta, 0.2, alpha], p))
+            alpha -= F[0, 0] / J[0, 2]
+        slopes.append(abs(J[0, 2]))
+    assert min(slopes) == pytest.approx(0.065385237, rel=1e-8)
+
+
 @pytest.mark.parametrize(
     ("theta", "alpha"), [(1.31145054694511, 0.0875711176773721), (-2.12443296708011, -0.12647878030254)]
 )
