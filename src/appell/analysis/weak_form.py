@@ -74,7 +74,7 @@ class Walk:
             here = np.array([k for k, c in enumerate(codes) if c is code])
             time, p = self.times[here].reshape(1, -1), np.repeat(self.system.p[:, None], here.size * NODES, axis=1)
             q, v, z, w = (_flat(e[here]) for e in (self.q, self.v, self.z, self.w))
-            u = np.array(code.speeds.map(time.size)(time, q, v, z, p)).reshape(-1, here.size, NODES)
+            u = np.array(code.speeds.function.map(time.size)(time, q, v, z, p)).reshape(-1, here.size, NODES)
             u_rate = np.einsum("ij,ckj->cki", self.derivative, u) / self.half[here][None, :, None]
             x = np.vstack([q, u.reshape(-1, time.size), z])
             rates = np.vstack([_flat(self.q_rate[here]), u_rate.reshape(-1, time.size), _flat(self.z_rate[here])])
