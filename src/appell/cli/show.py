@@ -19,6 +19,7 @@ def show(
 ) -> None:
     """Describe a model and print its equations."""
     from appell.formulation.abstract import derive
+    from appell.model.symbols import written
 
     with errors(as_json):
         case = read_case(name)
@@ -28,7 +29,7 @@ def show(
             described = [
                 {"name": s.label, "kind": s.kind, "unit": s.unit, "value": model.values.get(s.label)} for s in letters
             ]
-            rows = [{"name": r.name, "expression": str(r.expression), "order": r.order} for r in model.rows]
+            rows = [{"name": r.name, "expression": written(r.expression), "order": r.order} for r in model.rows]
             say({
                 "name": model.name, "description": model.description, "symbols": described, "constraints": rows,
                 "start": dict(model.start), "operations": equations.operations, "latex": equations.latex(),
@@ -43,5 +44,5 @@ def show(
         ]
         print_table("", ["symbol", "kind", "unit", "value"], rows)
         for row in model.rows:
-            print(f"constraint {row.name}: {row.expression} = 0")
+            print(f"constraint {row.name}: {written(row.expression)} = 0")
         print("\n" + equations.text())

@@ -45,7 +45,8 @@ from appell.graph.sparse import (
 )
 from appell.kinematics.variables import Variables
 from appell.model.body import Body, RigidBody
-from appell.model.frame import Frame, Triple, Vector
+from appell.model.frame import Frame, Vector
+from appell.model.rotation import Triple
 from appell.model.symbols import t
 
 

@@ -44,7 +44,8 @@ from appell.graph.sparse import (
 )
 from appell.kinematics.mechanics import Mechanics
 from appell.model.body import RigidBody
-from appell.model.frame import Frame, Triple, Vector
+from appell.model.frame import Frame, Vector
+from appell.model.rotation import Triple
 
 Parts = tuple[tuple[Frame, Triple], ...]
 

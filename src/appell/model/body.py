@@ -11,8 +11,9 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import Frame, Triple, Vector, exact_zero
+from appell.model.frame import Frame, Vector
 from appell.model.inertia import warn_if_impossible
+from appell.model.rotation import Triple, exact_zero
 from appell.model.shapes.abstract import AbstractShape
 from appell.model.symbols import Evolving
 

@@ -26,10 +26,11 @@ from appell.model.body import RigidBody
 from appell.model.chain_data import ChainData
 from appell.model.denavit_hartenberg import links_from_rows
 from appell.model.force import AbstractForce, Generalized, Gravity
-from appell.model.frame import Frame, Triple, Vector, triple
+from appell.model.frame import Frame, Vector
 from appell.model.joint import Joint, Link
 from appell.model.model import Model
 from appell.model.placement import Placement, finite
+from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import links_from_joints
 from appell.model.screws import pseudo_inertia
 from appell.model.symbols import ExtraState, coordinates, inputs, key

@@ -18,7 +18,7 @@ from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric
 from appell.model.body import RigidBody
 from appell.model.frame import Frame, Vector
-from appell.model.symbols import Coordinate, Rate, letters_in
+from appell.model.symbols import Coordinate, Rate, letters_in, written
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class AbstractConstraint:
     rows: tuple[Row, ...]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{r.expression} = 0' for r in self.rows)})"
+        return f"{type(self).__name__}({', '.join(f'{written(r.expression)} = 0' for r in self.rows)})"
 
 
 class Holonomic(AbstractConstraint):

@@ -13,9 +13,9 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import Triple, exact_zero, triple, unit_axis
 from appell.model.joint import Joint, Link, checked_kind, order
 from appell.model.placement import Placement, finite
+from appell.model.rotation import Triple, exact_zero, triple, unit_axis
 from appell.model.screw_joints import made_link
 
 CONVENTIONS = ("standard", "modified")

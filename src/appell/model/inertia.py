@@ -16,8 +16,8 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ImpossibleBodyWarning, ModelError
-from appell.model.frame import Triple, triple
 from appell.model.placement import Placement
+from appell.model.rotation import Triple, triple
 
 
 @dataclass(frozen=True, eq=False)

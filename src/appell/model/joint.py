@@ -9,8 +9,8 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import AXES, Triple, exact_zero, triple
 from appell.model.placement import Placement, finite
+from appell.model.rotation import AXES, Triple, exact_zero, triple
 
 KINDS = ("revolute", "prismatic", "helical")
 

@@ -9,7 +9,8 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import Triple, Vector, triple, unit_axis
+from appell.model.frame import Vector
+from appell.model.rotation import Triple, triple, unit_axis
 
 KINDS = {"box": 3, "cylinder": 2, "wheel": 2, "capsule": 2, "cone": 2, "sphere": 1, "ball": 1}
 

@@ -12,7 +12,8 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import Frame, Rotation, Triple, triple, unit_axis
+from appell.model.frame import Frame
+from appell.model.rotation import Rotation, Triple, triple, unit_axis
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.body import inertia_tensor, mass_formula, shape_moments
-from appell.model.frame import Triple, triple
 from appell.model.joint import Joint, Link, checked_axis, checked_kind, order, tidy
 from appell.model.placement import Placement, finite
+from appell.model.rotation import Triple, triple
 
 
 def links_from_joints(joints: Sequence[Joint]) -> list[Link]:

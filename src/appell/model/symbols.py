@@ -15,6 +15,8 @@ import sympy as sp
 
 from appell.errors import ModelError
 
+READABLE = 4000  # nodes of a formula that is still written out
+
 
 class Letter(sp.Symbol):
     """A real symbol with a kind (its class), a unit and a description."""
@@ -219,6 +221,35 @@ def nodes(expression: sp.Basic) -> Iterator[sp.Basic]:
         fresh = [e for e in node.args if e not in seen]
         seen.update(fresh)
         left += fresh
+
+
+def length(expression: sp.Basic) -> int:
+    """How many nodes a formula has when it is written out as a tree."""
+    found: dict[sp.Basic, int] = {}
+    for node in inside_out(expression):
+        found[node] = 1 + sum(found[e] for e in node.args)
+    return found[expression]
+
+
+def inside_out(expression: sp.Basic) -> Iterator[sp.Basic]:
+    """Every node of a formula once, behind its parts."""
+    seen: set[sp.Basic] = set()
+    left = [expression]
+    while left:
+        missing = [e for e in left[-1].args if e not in seen]
+        if missing:
+            left += missing
+            continue
+        node = left.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+
+
+def written(expression: sp.Basic) -> str:
+    """A formula as text, or a word about one that would fill pages."""
+    count = length(expression)
+    return str(expression) if count <= READABLE else f"(a formula of {len(list(nodes(expression)))} parts)"
 
 
 def letters_in(expression: sp.Basic) -> set[sp.Symbol]:

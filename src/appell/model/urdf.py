@@ -13,10 +13,10 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import Triple, triple
 from appell.model.inertia import MassDistribution
 from appell.model.joint import Joint, Link, checked_axis
 from appell.model.placement import Placement, finite
+from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import made_link
 from appell.model.shapes import Box, Composite, Cylinder, Sphere
 from appell.model.shapes.abstract import AbstractShape

@@ -12,7 +12,7 @@ import sympy as sp
 from appell.equations import Equations
 from appell.model.body import Particle, RigidBody
 from appell.model.model import Model
-from appell.model.symbols import Rate, nodes
+from appell.model.symbols import Rate, length, letters_in
 from appell.motion.motion import versions
 from appell.motion.reactions import multipliers
 from appell.reading.pages import page
@@ -29,7 +29,7 @@ LONG = 400  # characters of LaTeX; longer formulas are not shown in a table
 def tex(formula: Any) -> str:
     """A formula for a cell of a table; long ones are not shown."""
     formula = sp.sympify(formula)
-    if isinstance(formula, sp.Expr) and len(list(nodes(formula))) > LONG:
+    if isinstance(formula, sp.Expr) and length(formula) > LONG:
         return "(long)"
     text = sp.latex(formula)
     return f"${text}$" if len(text) <= LONG else "(long)"
@@ -96,7 +96,7 @@ def _constraints(model: Model) -> Table:
         for row in constraint.rows:
             kind = {0: "holonomic", 2: "on accelerations"}.get(row.order, "")
             if row.order == 1:
-                rates = [s for s in row.expression.free_symbols if isinstance(s, Rate)]
+                rates = [s for s in letters_in(row.expression) if isinstance(s, Rate)]
                 linear = all(sp.diff(row.expression, a, b) == 0 for a in rates for b in rates)
                 kind = "nonholonomic, linear" if linear else "nonholonomic, nonlinear"
             shown = tex(row.expression)

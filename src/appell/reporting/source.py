@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy as sp
@@ -14,8 +15,9 @@ from appell.model.force import Damper, Force, Generalized, Gravity, Potential, T
 from appell.model.frame import Frame, Vector
 from appell.model.mass_flow import Stream
 from appell.model.model import Model, QuaternionNorm
-from appell.model.symbols import Rate, Time
+from appell.model.symbols import READABLE, Rate, Time, inside_out, length
 
+STEP = 60  # nodes of one step of a long formula
 TAKEN = {"ap", "sp", "ground", "model", "bodies", "forces", "constraints", "system", "motion", "equations"}
 
 
@@ -28,6 +30,13 @@ class _Python(StrPrinter):
     """Formulas as one types them, nothing turned into floats."""
 
     printmethod = "_appell_source"  # letters have a way of their own to be printed, which is not code
+
+    def __init__(self, names: Mapping[sp.Basic, str] | None = None) -> None:
+        super().__init__()
+        self.names = names or {}
+
+    def _print(self, expr: Any, **options: Any) -> str:
+        return self.names[expr] if expr in self.names else super()._print(expr, **options)
 
     def _print_Rate(self, expr: Rate) -> str:
         return f"{self._print(expr.base)}" + ".rate" * expr.order
@@ -71,6 +80,20 @@ class _Python(StrPrinter):
 def formula(expression: Any) -> str:
     """A formula in Python."""
     return _Python().doprint(sp.sympify(expression))
+
+
+def in_steps(expression: sp.Expr, lines: list[str], names: dict[sp.Basic, str]) -> str:
+    """A formula in Python; one that would fill pages in steps, lines Z1 = ..., Z2 = ... that go before it."""
+    if length(expression) <= READABLE:
+        return formula(expression)
+    sizes: dict[sp.Basic, int] = {}
+    for node in inside_out(expression):
+        sizes[node] = 1 if node in names else 1 + sum(sizes[e] for e in node.args)
+        if sizes[node] > STEP:
+            lines.append(f"Z{len(names) + 1} = {_Python(names).doprint(node)}")
+            names[node] = f"Z{len(names) + 1}"
+            sizes[node] = 1
+    return _Python(names).doprint(expression)
 
 
 def model_source(model: Model) -> str:
@@ -120,7 +143,7 @@ def model_source(model: Model) -> str:
                 f"sp.Matrix([{tensor}]))"
             )
     forces = [_force(force, vector, frame, names) for force in model.forces]
-    rows = []
+    rows, steps = [], dict[sp.Basic, str]()
     for constraint in model.constraints:
         if isinstance(constraint, Rolling) and constraint.body in names:
             along = "" if constraint.along is None else f", along=[{', '.join(map(vector, constraint.along))}]"
@@ -128,7 +151,7 @@ def model_source(model: Model) -> str:
             where = f"{names[constraint.body]}, {vector(constraint.contact)}{on}{along}"
             rows.append(f"ap.Rolling({where}, name={constraint.name!r})")
         elif not isinstance(constraint, QuaternionNorm):
-            rows += _rows(constraint)
+            rows += _rows(constraint, lambda e: in_steps(e, lines, steps))
     for title, entries in (("bodies", made), ("forces", forces), ("constraints", rows)):
         lines += [f"{title} = [", *(f"    {entry}," for entry in entries), "]"] if entries else [f"{title} = []"]
     states = ", ".join(f"{word(z.name)}: {formula(rate)}" for z, rate in model.states.items())
@@ -176,7 +199,7 @@ def _force(force: Any, vector: Any, frame: Any, names: dict[Any, str]) -> str:
     return f"# {type(force).__name__} {force.name!r} is not written here"
 
 
-def _rows(constraint: AbstractConstraint) -> list[str]:
+def _rows(constraint: AbstractConstraint, formula: Callable[[sp.Expr], str]) -> list[str]:
     orders = {row.order for row in constraint.rows}
     kind = Holonomic if orders == {0} else Nonholonomic
     if len(constraint.rows) == 1:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import Triple, exact_zero
 from appell.model.inertia import MassDistribution
 from appell.model.placement import Placement
+from appell.model.rotation import Triple, exact_zero
 
 if TYPE_CHECKING:
     from appell.model.shapes.composite import Composite
@@ -209,8 +209,8 @@ def points(values: Iterable[Any], kind: str, count: int) -> tuple[Triple, ...]:
         kind: Name of the shape, for messages.
         count: How many there must be.
     """
-    from appell.model.frame import triple
     from appell.model.placement import finite
+    from appell.model.rotation import triple
 
     listed = tuple(finite(triple(v, f"A vertex of a {kind}"), f"A vertex of a {kind}") for v in values)
     if len(listed) != count:

@@ -8,8 +8,8 @@ import sympy as sp
 from sympy import pi
 
 from appell.errors import ModelError
-from appell.model.frame import exact_zero
 from appell.model.placement import Placement
+from appell.model.rotation import exact_zero
 from appell.model.shapes.abstract import AbstractPrimitive
 from appell.model.shapes.lines import Point
 from appell.model.shapes.round_solids import Cap, Cone, Frustum, Sphere
