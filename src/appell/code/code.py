@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import casadi as ca
 
 from appell.code.machine import Machine
 from appell.equations import Equations
+from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Split
 
 
@@ -43,6 +45,12 @@ class Code:
         machine = Machine(function_of(self.equations, name), self.simd, self.build)
         setattr(self, name, machine)  # found without this detour from now on
         return machine
+
+    @cached_property
+    def direct(self) -> bool:
+        """Whether the speeds are the rates themselves."""
+        chart = self.equations.chart
+        return bool(chart.K.numel() == chart.u.numel() and ca.is_equal(ca.densify(chart.K), chart.u))
 
     @property
     def second(self) -> Machine:
@@ -95,7 +103,49 @@ def _stacked(equations: Equations) -> list[ca.SX]:
     return [ca.densify(equations.in_state(ca.vertcat(ca.jacobian(chart.formulas, v), rows)))]
 
 
+def _projected(equations: Equations) -> list[ca.SX]:
+    """x after two Newton steps onto the position rows, and onto the velocity rows where the speeds are redundant."""
+    t, x, _, p = equations.arguments
+    mechanics, rows = equations.mechanics, equations.split.rows
+    n, m = len(equations.coordinates), len(equations.speeds)
+    q, u, z = x[:n], x[n : n + m], x[n + m :]
+    positions = [k for k, row in enumerate(mechanics.position_rows) if row in rows]
+    columns = list(equations.formulation.movable(mechanics, equations.split))
+    if positions and columns:
+        for _ in range(2):
+            c, J = mechanics.functions["position"](t, q, p)
+            step = ca.SX.zeros(n)
+            step[columns] = _smallest_step(J[positions, columns], c[positions])
+            q = q - step
+    velocities = [row for row in rows if row not in mechanics.acceleration_rows]
+    if equations.chart.redundant and velocities:
+        for _ in range(2):
+            e, J = mechanics.functions["velocity"](t, q, u, z, p)
+            u = u - _smallest_step(J[velocities, :], e[velocities])
+    return [ca.densify(ca.vertcat(q, u, z))]
+
+
+def _smallest_step(J: ca.SX, residual: ca.SX) -> ca.SX:
+    """The shortest d with J d = residual."""
+    J = ca.sparsify(J)
+    return J.T @ solve_spd(J @ J.T, residual)
+
+
+def _growth(equations: Equations) -> list[ca.SX]:
+    """How strongly the speeds are amplified into rates, as `Split.growth` says; at least 1."""
+    split = equations.split
+    if equations.formulation.fixed:
+        entries = equations.with_laws(ca.jacobian(equations.chart.K, equations.chart.u))
+    else:
+        J = equations.mechanics.J[list(split.rows), :]
+        others = [i for i in range(J.shape[1]) if i not in split.dependent]
+        entries = equations.in_state(solve(J[:, list(split.dependent)], J[:, others]))
+    return [ca.fmax(1.0, ca.mmax(ca.fabs(ca.vec(ca.densify(entries))))) if entries.numel() else ca.SX(1)]
+
+
 _RECIPES = {
+    "projected": _projected,
+    "growth": _growth,
     "stacked": _stacked,
     "branch": _branch,
     "rhs": lambda eqs: [eqs.xdot],

@@ -17,7 +17,6 @@ import casadi as ca
 
 from appell.code.code import Code, function_of
 from appell.equations import Equations
-from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Split
 from appell.motion.attempt import BEHIND, HUGE, Attempt, Status
 from appell.motion.dop853 import step_functions
@@ -89,6 +88,7 @@ def lane_graphs(
     P = ca.vertcat(w, p, rtol, atol, end, most, calm, m0)
     rhs = code.rhs.function
     step, dense = step_functions(rhs)
+    onto = function_of(equations, "projected")
 
     def value(f: ca.Function, time: ca.SX, state: ca.SX) -> ca.SX:
         """A formula, which may contain accelerations, at a state."""
@@ -98,11 +98,11 @@ def lane_graphs(
         return f(time, state, w, p, accelerations(time, state, w, p))
 
     attempt = Attempt.of(step, (x, t, h, rejected), (w, p), (rtol, atol), end)
-    later, moved = attempt.later, _projected(equations, attempt.later, attempt.new, p)
+    later, moved = attempt.later, onto(attempt.later, attempt.new, w, p)
     wishes, ends = [], []
     restless, fixed = bool(equations.split.dependent), equations.formulation.fixed
     if restless:
-        good = _growth(equations, later, moved, fixed) < (SINGULAR if fixed else calm)
+        good = function_of(equations, "growth")(later, moved, w, p) < (SINGULAR if fixed else calm)
         if fixed:  # a step may jump over the place where the speeds are singular
             stacked = function_of(equations, "stacked")
             side = ca.det(stacked(t, x, w, p)) * ca.det(stacked(later, moved, w, p))
@@ -133,9 +133,9 @@ def lane_graphs(
         g = ca.vertcat(*[guard(t, x, w, p) for guard in guards])
         rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(rhs(t, x, w, p), 1))
         functions["guards"] = function("guards", short, ca.vertcat(g, rate))
-        functions["settle"] = function("settle", short, _projected(equations, t, x, p))
+        functions["settle"] = function("settle", short, onto(t, x, w, p))
     table = [formula_function(equations, original, column) for column in columns]
-    on = _projected(equations, t, x, p)
+    on = onto(t, x, w, p)
     values = ca.densify(ca.vertcat(*[value(f, t, on) for f in table]))
     if not (values.numel() == x.numel() and ca.is_equal(values, x, 0)):
         functions["table"] = function("table", short, values)
@@ -149,43 +149,3 @@ def lane_graphs(
         "guards": sum(g.nnz_out(0) for g in guards), "columns": len(columns), "masses": len(masses),
     }  # fmt: skip
     return Graphs(functions, sizes, equations.split, restless)
-
-
-def _projected(equations: Equations, t: ca.SX, x: ca.SX, p: ca.SX) -> ca.SX:
-    """x after two Newton steps onto the position rows, and onto the velocity rows where the speeds are redundant."""
-    mechanics, rows = equations.mechanics, equations.split.rows
-    n, m = len(equations.coordinates), len(equations.speeds)
-    q, u, z = x[:n], x[n : n + m], x[n + m :]
-    positions = [k for k, row in enumerate(mechanics.position_rows) if row in rows]
-    columns = list(equations.formulation.movable(mechanics, equations.split))
-    if positions and columns:
-        for _ in range(2):
-            c, J = mechanics.functions["position"](t, q, p)
-            step = ca.SX.zeros(n)
-            step[columns] = _smallest_step(J[positions, columns], c[positions])
-            q = q - step
-    velocities = [row for row in rows if row not in mechanics.acceleration_rows]
-    if equations.chart.redundant and velocities:
-        for _ in range(2):
-            e, J = mechanics.functions["velocity"](t, q, u, z, p)
-            u = u - _smallest_step(J[velocities, :], e[velocities])
-    return ca.vertcat(q, u, z)
-
-
-def _smallest_step(J: ca.SX, residual: ca.SX) -> ca.SX:
-    """The shortest d with J d = residual."""
-    J = ca.sparsify(J)
-    return J.T @ solve_spd(J @ J.T, residual)
-
-
-def _growth(equations: Equations, t: ca.SX, x: ca.SX, fixed: bool) -> ca.SX:
-    """How strongly the speeds are amplified into rates, as `Split.growth` says."""
-    mechanics, split = equations.mechanics, equations.split
-    if fixed:
-        entries = equations.with_laws(ca.jacobian(equations.chart.K, equations.chart.u))
-    else:
-        J = mechanics.J[list(split.rows), :]
-        others = [i for i in range(J.shape[1]) if i not in split.dependent]
-        entries = equations.in_state(solve(J[:, list(split.dependent)], J[:, others]))
-    worst = ca.fmax(1.0, ca.mmax(ca.fabs(ca.vec(ca.densify(entries))))) if entries.numel() else ca.SX(1)
-    return ca.substitute(worst, ca.vertcat(equations.x, equations.arguments[0]), ca.vertcat(x, t))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -25,21 +26,33 @@ from appell.motion.stepping import march
 STAGES = table.N_STAGES
 SETTINGS = ("rtol", "atol", "end", "most")
 LONG = 50_000  # steps in which CasADi's machine takes about as long as compiling them to machine code would
+REGISTER = 8  # a multiple of the lanes of a SIMD register
 FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}
 
 _machines: weakref.WeakKeyDictionary[Flow, _Machines] = weakref.WeakKeyDictionary()
 
 
-def _stages(f: Callable[[ca.SX, ca.SX], ca.SX], t: ca.SX, x: ca.SX, h: ca.SX, count: int) -> list[ca.SX]:
-    slopes: list[ca.SX] = []
-    for i in range(count):
-        shift = sum((float(a) * k for a, k in zip(table.A[i][:i], slopes, strict=False) if a != 0), ca.SX(0))
-        slopes.append(f(t + float(table.C[i]) * h, x + h * shift if i else x))
+def _stages(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any) -> list[Any]:
+    """The slopes of the twelve stages, of graphs or of columns of numbers."""
+    slopes: list[Any] = []
+    for i in range(STAGES):
+        slopes.append(f(t + float(table.C[i]) * h, x + h * _weighted(table.A[i][:i], slopes) if i else x))
     return slopes
 
 
-def _weighted(weights: np.ndarray, slopes: list[ca.SX]) -> ca.SX:
-    return sum((float(b) * k for b, k in zip(weights, slopes, strict=False) if b != 0), ca.SX(0))
+def _columns(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any, slopes: list[Any]) -> list[Any]:
+    """The polynomial of degree seven within a step, by three more stages."""
+    new = x + h * _weighted(table.B, slopes)
+    slopes = [*slopes, f(t + h, new)]
+    for i in range(STAGES + 1, table.N_STAGES_EXTENDED):
+        slopes.append(f(t + float(table.C[i]) * h, x + h * _weighted(table.A[i][:i], slopes)))
+    difference = new - x
+    first = [difference, h * slopes[0] - difference, 2 * difference - h * (slopes[STAGES] + slopes[0])]
+    return first + [h * _weighted(row, slopes) for row in table.D]
+
+
+def _weighted(weights: np.ndarray, slopes: list[Any]) -> Any:
+    return sum(float(b) * k for b, k in zip(weights, slopes, strict=False) if b != 0)
 
 
 def step_functions(rhs: ca.Function) -> tuple[ca.Function, ca.Function]:
@@ -50,7 +63,7 @@ def step_functions(rhs: ca.Function) -> tuple[ca.Function, ca.Function]:
     def f(time: ca.SX, state: ca.SX) -> ca.SX:
         return rhs(time, state, w, p)
 
-    slopes = _stages(f, t, x, h, STAGES)
+    slopes = _stages(f, t, x, h)
     new = x + h * _weighted(table.B, slopes)
     scale = atol + rtol * ca.fmax(ca.fabs(x), ca.fabs(new))
     fifth = ca.sumsqr(_weighted(table.E5[:STAGES], slopes) / scale)
@@ -58,15 +71,7 @@ def step_functions(rhs: ca.Function) -> tuple[ca.Function, ca.Function]:
     error = h * fifth / ca.sqrt(ca.fmax((fifth + 0.01 * third) * x.numel(), 1e-300))
     arguments = [t, x, w, ca.vertcat(p, h, rtol, atol)]
     step = ca.Function("step", arguments, [ca.densify(new), error])
-    # Three more stages and the polynomial of degree seven.
-    slopes.append(f(t + h, new))
-    for i in range(STAGES + 1, table.N_STAGES_EXTENDED):
-        shift = _weighted(table.A[i][:i], slopes)
-        slopes.append(f(t + float(table.C[i]) * h, x + h * shift))
-    difference = new - x
-    columns = [difference, h * slopes[0] - difference, 2 * difference - h * (slopes[STAGES] + slopes[0])]
-    columns += [h * _weighted(row, slopes) for row in table.D]
-    dense = ca.Function("dense", arguments, [ca.densify(ca.vertcat(*columns))])
+    dense = ca.Function("dense", arguments, [ca.densify(ca.vertcat(*_columns(f, t, x, h, slopes)))])
     return step, dense
 
 
@@ -190,6 +195,19 @@ class Stepper:
         extended = np.concatenate([self.task.p, [h, self.rtol, self.atol]])
         return self._machines.dense.flat(t, x, self.task.w, extended).reshape(7, -1)
 
+    def _many_coefficients(self, t: np.ndarray, h: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Those of many steps, of shape (7, n, steps): one by one, or side by side where steps are machine code."""
+        task = self.task
+        if not task.flow.compiled:
+            return np.stack([self._coefficients(*step) for step in zip(t, h, x.T, strict=True)], axis=-1)
+        # Whole registers, so that a step has the same coefficients whatever is asked for beside it.
+        t, h, x = (np.pad(e, [*((0, 0),) * (e.ndim - 1), (0, -t.size % REGISTER)], mode="edge") for e in (t, h, x))
+
+        def f(time: np.ndarray, state: np.ndarray) -> np.ndarray:
+            return task.flow.machine.batch(time, state, task.w, task.p)
+
+        return np.stack(_columns(f, t, x, h, _stages(f, t, x, h)))
+
     def dense(self, cut: float) -> Callable[[np.ndarray], np.ndarray]:
         """x at any times of the leg; coefficients are made for the steps that are asked for."""
         done, final, memo = self._starts(), self.x, {}
@@ -205,9 +223,10 @@ class Stepper:
             inside = np.flatnonzero((times != starts[which]) & (times != cut))
             if inside.size:
                 used, place = np.unique(which[inside], return_inverse=True)
-                for k in used:
-                    if k not in memo:
-                        memo[k] = self._coefficients(starts[k], h[k], x[:, k])
+                fresh = [k for k in used if k not in memo]
+                if fresh:
+                    found = self._many_coefficients(starts[fresh], h[fresh], x[:, fresh])
+                    memo.update({k: found[..., i] for i, k in enumerate(fresh)})
                 columns = np.stack([memo[k] for k in used], axis=-1)[:, :, place]
                 here = which[inside]
                 result[:, inside] = interpolate(columns, x[:, here], (times[inside] - starts[here]) / h[here])

@@ -157,35 +157,26 @@ class Run:
 
     def _look_at_speeds(self, t: float, x: np.ndarray) -> None:
         """Ask for other dependent velocities well before the present ones become singular."""
-        if self.code.equations.formulation.fixed:
-            spread = self.code.spread.flat(t, x, self._some_inputs(), self.p)
-            side = self._side if self.code.equations.chart.redundant else self._orientation(t, x)
+        equations = self.code.equations
+        growth = float(self.code.growth.flat(t, x, self._some_inputs(), self.p)[0])
+        if equations.formulation.fixed:
+            side = self._side if equations.chart.redundant else self._orientation(t, x)
             crossed = self._side * side < 0
             self._side = side
-            if crossed or not np.abs(spread).max(initial=0.0) < 1e9:
+            if crossed or not growth < 1e9:
                 self._wish = Outcome.SPEEDS_SINGULAR
                 raise Enough
             return
-        n, m = self.projection.n, self.projection.speeds
-        v = (
-            x[n : 2 * n]
-            if self.code.equations.chart.redundant
-            else self.code.rates.flat(t, x, self._some_inputs(), self.p)
-        )
-        jacobian = self.projection.jacobian(t, x[:n], v, x[n + m :])
-        split = self.code.equations.split
-        growth = split.growth(jacobian)
-        if growth <= min(self._calm, 1e3):
-            self._calm = (
-                max(
-                    4.0,
-                    self.code.equations.formulation.patience * Split.at(jacobian, rows=split.rows).growth(jacobian),
-                )
-                if not np.isfinite(self._calm)
-                else self._calm
-            )
+        if np.isfinite(self._calm) and growth <= min(self._calm, 1e3):
             return
-        best = Split.at(jacobian, rows=split.rows)
+        n, m, split = self.projection.n, self.projection.speeds, equations.split
+        v = x[n : 2 * n] if equations.chart.redundant else self.code.rates.flat(t, x, self._some_inputs(), self.p)
+        jacobian = self.projection.jacobian(t, x[:n], v, x[n + m :])
+        growth, best = split.growth(jacobian), Split.at(jacobian, rows=split.rows)
+        if growth <= min(self._calm, 1e3):
+            if not np.isfinite(self._calm):
+                self._calm = max(4.0, equations.formulation.patience * best.growth(jacobian))
+            return
         if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
             self._wish = best
             raise Enough

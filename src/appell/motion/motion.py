@@ -188,6 +188,9 @@ class Motion:
             x = self.sample(stretch, times[here])
             m = len(stretch.code.equations.speeds)
             result[here, :n], result[here, 2 * n :] = x[:n].T, x[n + m :].T
+            if stretch.code.direct:
+                result[here, n : 2 * n] = x[n : n + m].T
+                continue
             rates, w = stretch.code.rates, np.zeros(len(stretch.code.equations.inputs))
             for i, t, column in zip(here, times[here], x.T, strict=True):
                 result[i, n : 2 * n] = rates.flat(t, column, w, self.system.p)

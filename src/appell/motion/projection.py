@@ -1,13 +1,49 @@
-"""Keeping a motion on its constraints: after every step one or two Newton steps, where they are needed at all."""
+"""Keeping a motion on its constraints: after every step one or two Newton steps, where they are needed at all.
+
+They are one function of the state. Where it does not arrive (rows that have become dependent), the least squares of the
+position rows, then of the velocity rows, do the same more slowly and for every rank.
+"""
 
 from __future__ import annotations
 
+import weakref
+
+import casadi as ca
 import numpy as np
 
-from appell.code.code import Code
+from appell.code.code import Code, function_of
 from appell.code.machine import Machine
 
 GOOD = 2e-14  # residuals up to this times the size of the state are rounding
+
+
+NOTHING = np.zeros(0)
+
+_settlings: weakref.WeakKeyDictionary[Code, Machine] = weakref.WeakKeyDictionary()
+
+
+def _settling(code: Code) -> Machine:
+    """(t, x, -, p) -> x after two Newton steps, and its largest residual before and after them in units of rounding."""
+    if code not in _settlings:
+        equations, mechanics = code.equations, code.equations.mechanics
+        t, x, w, p = equations.arguments
+        n, m = len(equations.coordinates), len(equations.speeds)
+
+        def worst(x: ca.SX) -> ca.SX:
+            q, u, z = x[:n], x[n : n + m], x[n + m :]
+            sizes = []
+            if mechanics.position_rows and equations.formulation.movable(mechanics, equations.split):
+                sizes.append(ca.norm_inf(mechanics.functions["position"](t, q, p)[0]) / ca.fmax(1.0, ca.norm_inf(q)))
+            if equations.chart.redundant and mechanics.row_names:
+                rows = mechanics.functions["velocity"](t, q, u, z, p)[0]
+                sizes.append(ca.norm_inf(rows) / ca.fmax(1.0, ca.norm_inf(u)))
+            return ca.mmax(ca.vertcat(*sizes)) / GOOD
+
+        moved = function_of(equations, "projected")(t, x, w, p)
+        results = [moved, ca.vertcat(worst(x), worst(moved))]
+        function = ca.Function("settle", [t, x, ca.SX(0, 1), p], [ca.densify(e) for e in results], {"cse": True})
+        _settlings[code] = Machine(function, simd=False)
+    return _settlings[code]
 
 
 class Projection:
@@ -30,6 +66,7 @@ class Projection:
         self.holonomic = bool(mechanics.position_rows) and self.columns.size > 0
         self.redundant = code.equations.chart.redundant
         self.wanted = code.equations.formulation.projects
+        self._settle = _settling(code) if self.active and not mechanics.acceleration_rows else None
         self._position = Machine(mechanics.functions["position"], simd=False) if self.holonomic else None
         self._velocity = Machine(mechanics.functions["velocity"], simd=False) if mechanics.row_names else None
         self._jacobian = Machine(mechanics.functions["jacobian"], simd=False) if mechanics.row_names else None
@@ -44,6 +81,14 @@ class Projection:
         changed = False
         if not self.wanted:
             return changed
+        if self._settle is not None:
+            moved = self._settle.flat(t, x, NOTHING, self.p)
+            before, left = self._settle.results[1]
+            if before <= 1:
+                return False
+            if left <= 1:
+                x[:] = moved
+                return True
         if self._position is not None:
             changed = self._positions(t, x)
         if self.redundant and self._velocity is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def integrate(task: Task) -> Leg:
 
     def after_step(ta: Any) -> bool:
         t, x = float(ta.time), np.array(ta.state)
-        if not np.all(np.isfinite(x)):
+        if not isfinite(x.dot(x)) and not np.all(np.isfinite(x)):
             return True  # heyoka itself ends the run
         stalled[0] = stalled[0] + 1 if t - last[0] <= STALL * max(1.0, abs(t)) else 0
         if stalled[0] > STALLS:
