@@ -311,7 +311,7 @@ def test_a_body_that_loses_more_than_it_has_ends_the_run(method):
     assert motion.at(50.0)[x.rate] == pytest.approx(-50, rel=1e-6 if method == "cvodes" else 1e-9)
 
 
-@pytest.mark.parametrize("method", ["taylor", "dop853", "Radau"])
+@pytest.mark.parametrize("method", ["taylor", "dop853", "Radau", "cvodes"])
 def test_a_rocket_that_burns_itself_up_ends_the_run(method):
     body = ap.Particle("rocket", 100 - 2 * t, ground.point(x, 0))
     motion = run(ap.Model(ground, x, [body], [ap.Stream(body, -2000 * ground.x)]), {}, 80.0, method=method)

@@ -13,6 +13,9 @@ from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Split
 
 
+HUGE = 1e300
+
+
 class Code:
     """Functions of t, x, w, p for one choice of speeds, and the same for other choices on demand.
 
@@ -140,7 +143,11 @@ def _growth(equations: Equations) -> list[ca.SX]:
         J = equations.mechanics.J[list(split.rows), :]
         others = [i for i in range(J.shape[1]) if i not in split.dependent]
         entries = equations.in_state(solve(J[:, list(split.dependent)], J[:, others]))
-    return [ca.fmax(1.0, ca.mmax(ca.fabs(ca.vec(ca.densify(entries))))) if entries.numel() else ca.SX(1)]
+    if not entries.numel():
+        return [ca.SX(1)]
+    sizes = ca.fabs(ca.vec(ca.densify(entries)))
+    # The largest of several numbers does not show what is none; their sum does.
+    return [ca.if_else(ca.sum1(sizes) < HUGE, ca.fmax(1.0, ca.mmax(sizes)), HUGE)]
 
 
 _RECIPES = {

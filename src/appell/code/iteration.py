@@ -26,12 +26,10 @@ class Iteration:
     def __init__(self, function: ca.Function) -> None:
         self.function = function
         self.size, self._numbers = function.nnz_in(0), function.nnz_in(1)
-        self.turns = max(8, min(TURNS, WORK // max(1, function.n_instructions())))
-
-    @property
-    def whole(self) -> bool:
-        """Whether it is small enough for machine code as one piece."""
-        return self.function.n_instructions() <= heyoka_code.WHOLE
+        instructions = function.n_instructions()
+        self.turns = max(8, min(TURNS, WORK // max(1, instructions)))
+        self.whole = instructions <= heyoka_code.WHOLE  # small enough for machine code as one piece
+        self._kept: list[np.ndarray | None] = [None, None]  # the P that each machine has already
 
     def __call__(self, V: np.ndarray, P: np.ndarray, turns: int, compiled: bool) -> np.ndarray:
         """V and what follows from it, one row each with its status behind, until a status is not zero.
@@ -40,7 +38,7 @@ class Iteration:
 
         Args:
             V: Where to begin.
-            P: The numbers that stay.
+            P: The numbers that stay; an array that is given again must not have been changed.
             turns: How often at most; not more than `self.turns`.
             compiled: Whether by machine code; the results of CasADi's own machine differ by rounding.
         """
@@ -59,7 +57,9 @@ class Iteration:
     def _by_casadi(self, V: np.ndarray, P: np.ndarray, turns: int) -> np.ndarray:
         _, run, history, argument, numbers, result = self._casadi
         following = result[:-1]
-        history[0, :-1], argument[:], numbers[:] = V, V, P
+        if P is not self._kept[0]:
+            numbers[:], self._kept[0] = P, P
+        history[0, :-1], argument[:] = V, V
         for k in range(1, turns + 1):
             run()
             history[k] = result
@@ -84,7 +84,9 @@ class Iteration:
 
     def _by_machine_code(self, V: np.ndarray, P: np.ndarray, turns: int) -> np.ndarray:
         call, history, held, options, arguments, results, status = self._machine_code
-        history[0, :-1].T[:], held.T[:] = V, P
+        if P is not self._kept[1]:
+            held.T[:], self._kept[1] = P, P
+        history[0, :-1].T[:] = V
         for k in range(turns):
             call(arguments[k], outputs=results[k], **options)
             if status[k + 1]:

@@ -19,7 +19,9 @@ from scipy.interpolate import CubicHermiteSpline
 from appell.motion.leg import End, Enough, Leg, Task
 
 POINTS = 2000
-CHUNKS = 40
+CHUNKS, PARTS = 40, 5
+MANY, FEW = 200_000, 5_000  # steps of SUNDIALS up to the next point
+FINE = 1e-7  # how closely, relative to it, the time is found at which the equations end
 
 
 @contextlib.contextmanager
@@ -42,37 +44,40 @@ def integrate(task: Task) -> Leg:
     t, x, w, p = task.flow.rhs.sx_in()
     problem = {"x": x, "t": t, "p": ca.vertcat(w, p), "ode": task.flow.rhs(t, x, w, p)}
     rtol = task.rtol or 1e-10
-    options = {"reltol": rtol, "abstol": task.atol or rtol, "max_num_steps": 200_000, "show_eval_warnings": False}
+    options = {"reltol": rtol, "abstol": task.atol or rtol, "max_num_steps": MANY, "show_eval_warnings": False}
     values = np.concatenate([task.w, task.p])
     layer = task.t0 + (task.t1 - task.t0) * np.geomspace(1e-10, 1e-2, POINTS // 4)  # fast transients at the start
     grid = np.unique(np.concatenate([np.linspace(task.t0, task.t1, POINTS + 1), layer, task.grid]))
     times, states = [grid[:1]], [np.array(task.x0, dtype=float)[:, None]]
     end, now = End.REACHED, np.array(task.x0, dtype=float)
-    pieces = deque(np.array_split(np.arange(1, grid.size), min(CHUNKS, grid.size - 1)))
+    pieces = deque(np.array_split(grid[1:], min(CHUNKS, grid.size - 1)))
     while pieces:
         piece = pieces.popleft()
         start = float(times[-1][-1])
-        solver = ca.integrator("stiff", "cvodes", problem, start, grid[piece].tolist(), options)
+        solver = ca.integrator("stiff", "cvodes", problem, start, piece.tolist(), options)
         try:
             with _quiet():
                 found = np.array(solver(x0=now, p=values)["xf"])
         except RuntimeError:
-            if piece.size > 1:  # once more, point by point, to keep what can be had
-                pieces.extendleft(piece[::-1, None])
-                continue
-            end = End.COLLAPSED if np.all(np.isfinite(task.f(start, now))) else End.NOT_FINITE
-            break
+            found = np.full((now.size, piece.size), np.nan)
         if not np.all(np.isfinite(found)):
-            end = End.NOT_FINITE
-            break
+            options["max_num_steps"] = FEW  # where it is hard, short pieces fail soon and are halved
+            if piece.size > 1:  # once more, in shorter pieces, to keep what can be had
+                pieces.extendleft(np.array_split(piece, min(PARTS, piece.size))[::-1])
+            elif piece[0] - start > FINE * max(1.0, abs(start)):
+                pieces.extendleft([piece, (piece + start) / 2])
+            else:
+                end = End.COLLAPSED if np.all(np.isfinite(task.f(start, now))) else End.NOT_FINITE
+                break
+            continue
         now = found[:, -1].copy()
         stop = False
         try:
-            task.watch(float(grid[piece[-1]]), now)
+            task.watch(float(piece[-1]), now)
         except Enough:
             stop, end = True, End.WATCHER
         found[:, -1] = now
-        times.append(grid[piece])
+        times.append(piece)
         states.append(found)
         if stop:
             break

@@ -21,7 +21,7 @@ from appell.code.machine import Machine
 from appell.motion.attempt import BEHIND, Attempt, Status
 from appell.motion.flow import Flow
 from appell.motion.leg import End, Enough, Leg, Task
-from appell.motion.stepping import march
+from appell.motion.stepping import LOOKS, march
 
 STAGES = table.N_STAGES
 SETTINGS = ("rtol", "atol", "end", "most")
@@ -90,6 +90,7 @@ class _Machines:
 
     def __init__(self, rhs: ca.Function) -> None:
         self._rhs = rhs
+        self._looks: Machine | None = None
 
     @cached_property
     def attempts(self) -> Iteration:
@@ -101,10 +102,31 @@ class _Machines:
         """Coefficients of the dense output of a step."""
         return Machine(step_functions(self._rhs)[1], simd=False)
 
+    def looks(self, guards: ca.Function) -> Machine:
+        """Guards and their rates at several places of a step, by a function (t, x, w, p) -> (g, g')."""
+        if self._looks is None:
+            self._looks = Machine(look_function(self._rhs, guards), simd=False)
+        return self._looks
 
-def interpolate(coefficients: np.ndarray, start: np.ndarray, share: np.ndarray) -> np.ndarray:
+
+def look_function(rhs: ca.Function, guards: ca.Function) -> ca.Function:
+    """(t, x, w, P) -> guards and their rates at `LOOKS` + 1 places of the step from t to t + h, P as for the step."""
+    t, x, w, p = rhs.sx_in()
+    h, tolerances = ca.SX.sym("h"), ca.SX.sym("tolerances", 2)
+
+    def f(time: ca.SX, state: ca.SX) -> ca.SX:
+        return rhs(time, state, w, p)
+
+    columns = _columns(f, t, x, h, _stages(f, t, x, h))
+    places = [k / LOOKS for k in range(LOOKS + 1)]
+    seen = [guards(t + s * h, interpolate(columns, x, s) if s else x, w, p) for s in places]
+    values, rates = (ca.densify(ca.horzcat(*e)) for e in zip(*seen, strict=True))
+    return ca.Function("looks", [t, x, w, ca.vertcat(p, h, tolerances)], [values, rates], {"cse": True})
+
+
+def interpolate(coefficients: Any, start: Any, share: Any) -> Any:
     """x at a share (0..1) of a step, from the seven columns of its dense output."""
-    value = np.zeros_like(start)
+    value = 0.0
     for i, column in enumerate(reversed(coefficients)):
         value = (value + column) * (share if i % 2 == 0 else 1 - share)
     return value + start
@@ -121,7 +143,9 @@ class Stepper:
         self.task, flow = task, task.flow
         self.rtol = task.rtol if task.rtol is not None else 1e-12
         self.atol = task.atol if task.atol is not None else self.rtol
-        self._machines = _machines.setdefault(flow, _Machines(flow.rhs))
+        if flow not in _machines:
+            _machines[flow] = _Machines(flow.rhs)
+        self._machines = _machines[flow]
         self.t, self.x = task.t0, np.array(task.x0, dtype=float)
         self._n = self.x.size
         self._V = np.concatenate([self.x, [self.t, self._first_step(), 0.0, 0.0, 0.0]])
@@ -143,7 +167,7 @@ class Stepper:
         return flow.compiled or (flow.simd and attempts.whole and bool(self._V[-1] >= LONG))
 
     def attempt(self, turns: int) -> Status:
-        """So many attempts, or up to where something is to be said."""
+        """So many attempts at once, or up to where something is to be said."""
         attempts, n = self._machines.attempts, self._n
         self._V[:n] = self.x
         rows = attempts(self._V, self._P, min(turns, attempts.turns), self._compiled)
@@ -154,12 +178,17 @@ class Stepper:
 
     def step(self, limit: float) -> End | None:
         """One accepted step; an end if there is none."""
-        before = self._V[-1]
-        while self._V[-1] == before:
-            status = self.attempt(1)
-            if status in FAULTS:
-                return FAULTS[status]
-        return None
+        attempts, compiled, V, n = self._machines.attempts, self._compiled, self._V, self._n
+        V[:n] = self.x
+        while True:
+            before, after = attempts(V, self._P, 1, compiled)
+            V[:] = after[:-1]
+            if after[-1] in FAULTS:
+                return FAULTS[Status(int(after[-1]))]
+            if not after[n + 2]:
+                self._done.append(before[None, : n + 2].copy())
+                self.t, self.x = float(V[n]), V[:n].copy()
+                return None
 
     def leap(self) -> Leg:
         """The whole leg, where no step needs attention."""
@@ -186,14 +215,35 @@ class Stepper:
 
     def interpolant(self) -> Callable[[float], np.ndarray]:
         """x within the last step."""
-        x, t, h = _parts(self._done[-1][-1])
-        h = min(h, self.task.t1 - t)
-        columns = self._coefficients(t, h, x)
-        return lambda time: interpolate(columns, x, np.asarray((time - t) / h))
+        x, t, h = self._last()
+        columns: list[np.ndarray] = []
+
+        def at(time: float) -> np.ndarray:
+            if not columns:
+                columns.append(self._coefficients(t, h, x))
+            return interpolate(columns[0], x, (time - t) / h)
+
+        return at
+
+    def looks(self) -> tuple[np.ndarray, np.ndarray]:
+        """Guards and their rates within the last step, in one call."""
+        x, t, h = self._last()
+        machine = self._machines.looks(self.task.flow.guard_machine.function)
+        values, rates = machine(t, x, self.task.w, self._extended(h))
+        return values.T, rates.T
+
+    def _last(self) -> tuple[np.ndarray, float, float]:
+        """x, t and h of the last step."""
+        row = self._done[-1][-1]
+        t = float(row[-2])
+        return row[:-2], t, min(float(row[-1]), self.task.t1 - t)
+
+    def _extended(self, h: float) -> np.ndarray:
+        """p with what a step needs behind it."""
+        return np.concatenate([self.task.p, [h, self.rtol, self.atol]])
 
     def _coefficients(self, t: float, h: float, x: np.ndarray) -> np.ndarray:
-        extended = np.concatenate([self.task.p, [h, self.rtol, self.atol]])
-        return self._machines.dense.flat(t, x, self.task.w, extended).reshape(7, -1)
+        return self._machines.dense.flat(t, x, self.task.w, self._extended(h)).reshape(7, -1)
 
     def _many_coefficients(self, t: np.ndarray, h: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Those of many steps, of shape (7, n, steps): one by one, or side by side where steps are machine code."""
@@ -233,11 +283,6 @@ class Stepper:
             return result
 
         return at
-
-
-def _parts(row: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """x, t, h."""
-    return row[:-2], float(row[-2]), float(row[-1])
 
 
 def integrate(task: Task) -> Leg:

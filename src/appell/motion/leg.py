@@ -103,7 +103,7 @@ class Task:
 
     def open_gates(self, t: float, x: np.ndarray) -> bool:
         """Look again at guards that have moved away from zero; returns whether any did."""
-        if self.gates.all():
+        if not self.gates.size or self.gates.all():
             return False
         moved = ~self.gates & (np.abs(self.guards(t, x)) > 1e-9)
         self.gates |= moved

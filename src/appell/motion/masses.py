@@ -57,7 +57,10 @@ class Masses:
 
     def negative(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray, first: np.ndarray) -> int | None:
         """Which mass is negative by more than rounding, if any; `first` are the masses at the start."""
-        below = np.flatnonzero(self(t, x, w, p) < -ROUNDING * np.maximum(1.0, np.abs(first)))
+        masses = self(t, x, w, p)
+        if masses.min(initial=0.0) >= 0:
+            return None
+        below = np.flatnonzero(masses < -ROUNDING * np.maximum(1.0, np.abs(first)))
         return int(below[0]) if below.size else None
 
     def gone(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray, first: np.ndarray) -> str | None:

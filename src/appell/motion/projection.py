@@ -7,6 +7,7 @@ position rows, then of the velocity rows, do the same more slowly and for every 
 from __future__ import annotations
 
 import weakref
+from math import isfinite
 
 import casadi as ca
 import numpy as np
@@ -86,7 +87,7 @@ class Projection:
             before, left = self._settle.results[1]
             if before <= 1:
                 return False
-            if left <= 1:
+            if left <= 1 and isfinite(moved.dot(moved)):  # the largest of several numbers does not show what is none
                 x[:] = moved
                 return True
         if self._position is not None:

@@ -59,6 +59,9 @@ class Stepper:
         self.t, self.x = float(self._solver.t), np.array(self._solver.y)
         return None
 
+    def looks(self) -> None:
+        """Not known at once."""
+
     def interpolant(self) -> Callable[[float], np.ndarray]:
         """x within the last step."""
         return self.pieces[-1]

@@ -26,24 +26,45 @@ class AnyStepper(Protocol):
         """x within the last step."""
         ...
 
+    def looks(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Guards and their rates at `LOOKS` + 1 places of the last step, one row each, if that is known at once."""
+        ...
+
     def dense(self, cut: float) -> Callable[[np.ndarray], np.ndarray]:
         """x within all steps made."""
         ...
 
 
 def zero(f: Callable[[float], float], a: float, b: float, near: float = 1e-12) -> float:
-    """Where f vanishes between two places at which its signs differ."""
+    """Where f vanishes between two places at which its signs differ, or differ but for rounding."""
+    at_a, at_b = f(a), f(b)
+    if (at_a > 0) == (at_b > 0):
+        return a if abs(at_a) <= abs(at_b) else b
     from scipy.optimize import brentq  # slow to import, and most runs look for no zero
 
     return float(brentq(f, a, b, xtol=near, rtol=1e-15, maxiter=200))
 
 
-def first_crossing(task: Task, x_at: Callable[[float], np.ndarray], t0: float, t1: float) -> tuple[float, int] | None:
+def first_crossing(
+    task: Task,
+    x_at: Callable[[float], np.ndarray],
+    t0: float,
+    t1: float,
+    looks: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[float, int] | None:
     """The first time in (t0, t1] at which an open guard falls through zero, and which."""
-    times = np.linspace(t0, t1, LOOKS + 1)
-    values, rates = np.swapaxes([task.guards_and_rates(t, x_at(t)) for t in times], 0, 1)
-    found: tuple[float, int] | None = None
-    for k in np.flatnonzero(task.gates):
+    if looks is None:
+        seen = [task.guards_and_rates(t, x_at(t)) for t in np.linspace(t0, t1, LOOKS + 1)]
+        values, rates = np.array([g for g, _ in seen]), np.array([r for _, r in seen])
+    else:
+        values, rates = looks
+    positive = values > 0
+    falls, turns = positive[:-1] & (values[1:] <= 0), rates[:-1] * rates[1:] < 0
+    worth_a_look = task.gates & (falls | turns).any(axis=0)
+    if not worth_a_look.any():
+        return None
+    times, found = np.linspace(t0, t1, LOOKS + 1), None
+    for k in np.flatnonzero(worth_a_look):
 
         def value(t: float, k: int = int(k)) -> float:
             return float(task.guards(t, x_at(t))[k])
@@ -104,7 +125,7 @@ def march(stepper: AnyStepper, task: Task) -> Leg:
             break
         if task.flow.count and task.gates.any():
             x_at = stepper.interpolant()
-            crossing = first_crossing(task, x_at, before, stepper.t)
+            crossing = first_crossing(task, x_at, before, stepper.t, stepper.looks())
             if crossing is not None:
                 root, guard = crossing
                 stepper.x, stepper.t = np.array(x_at(root)), root

@@ -56,6 +56,14 @@ def integrate(task: Task) -> Leg:
     asked = [End.REACHED]
     missed: list[tuple[float, int]] = []
 
+    guards = [task.guards_and_rates(task.t0, last[1])] if task.flow.count else []
+
+    def passed(t: float, x: np.ndarray) -> bool:
+        """Whether an open guard has fallen below zero since the last step, or has risen and fallen."""
+        (before, rising), (now, falling) = guards[0], task.guards_and_rates(t, x)
+        guards[0] = now, falling
+        return bool(np.any(task.gates & (now < 0) & ((before > 0) | ((rising > 0) & (falling < 0)))))
+
     def after_step(ta: Any) -> bool:
         t, x = float(ta.time), np.array(ta.state)
         if not isfinite(x.dot(x)) and not np.all(np.isfinite(x)):
@@ -64,7 +72,7 @@ def integrate(task: Task) -> Leg:
         if stalled[0] > STALLS:
             asked[0] = End.COLLAPSED
             return False
-        if task.flow.count and np.any(task.guards(t, x)[task.gates] < 0):
+        if task.flow.count and passed(t, x):
             # heyoka's root finder may give up on a zero; its step still knows where it was.
             crossing = first_crossing(task, lambda s: np.array(ta.update_d_output(s)), last[0], t)
             if crossing is not None:
