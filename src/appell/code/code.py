@@ -12,7 +12,6 @@ from appell.equations import Equations
 from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Split
 
-
 HUGE = 1e300
 
 
