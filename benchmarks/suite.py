@@ -19,7 +19,7 @@ from benchmarks.table import Comparisons, Counts, duration, scoreboard, times
 TOPICS = (
     "first_value", "machine_code", "single_call", "batch", "triple_pendulum", "seven_links", "disk_motion",
     "ensembles", "million", "rolling_disk", "growth", "big_trees", "sprayer", "robots", "robot_growth",
-    "reports", "delta", "planning",
+    "reports", "smoothness", "delta", "planning",
 )  # fmt: skip
 PACKAGES = (
     "appell",

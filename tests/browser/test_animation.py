@@ -138,6 +138,46 @@ def test_fifty_bodies_are_shown(seen, tmp_path):
     assert seen.faults == []
 
 
+@pytest.fixture(scope="module")
+def fifty(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pages") / "fifty.html"
+    chain = ap.library.pendulum_chain(links=50, mass="points")
+    moving = ap.simulate(ap.compile(ap.derive(chain)), until=1.0, points=11, progress=False)
+    moving.animate(path)
+    return path
+
+
+def test_fifty_bodies_take_few_calls_and_nothing_new_in_a_frame(seen, fifty):
+    """What a frame costs, counted: calls of the graphics system, triangles, and what is made anew."""
+    seen.open(fifty).until("globalThis.appell && appell.viewers[0].drawn > 3")
+    info = "appell.viewers[0].renderer.info"
+    made = f"[{info}.memory.geometries, {info}.memory.textures, {info}.programs.length]"
+    seen.page.evaluate("appell.viewers[0].pause()")
+    seen.until("!appell.viewers[0].dirty && appell.viewers[0].rough === 0")
+    seen.page.wait_for_timeout(500)
+    before, drawn = seen.page.evaluate(made), seen.page.evaluate("appell.viewers[0].drawn")
+    for t in (0.2, 0.4, 0.6, 0.8):
+        settled(seen, f"appell.viewers[0].seek({t})")
+    assert seen.page.evaluate("appell.viewers[0].drawn") >= drawn + 4
+    assert seen.page.evaluate(made) == before
+    calls, triangles = seen.page.evaluate(
+        "Object.values((({calls, triangles}) => ({calls, triangles}))(appell.viewers[0].renderer.info.render))"
+    )
+    assert calls <= 20  # fifty bodies, fifty rods and fifty joints, shadows included
+    assert triangles <= 100_000
+    assert seen.faults == []
+
+
+def test_slow_frames_lower_the_quality_and_rest_restores_it(seen, fifty):
+    seen.open(fifty).until("globalThis.appell && appell.viewers[0].drawn > 3")
+    seen.page.evaluate("for (let i = 0; i < 5; i++) appell.viewers[0].judge(0.2)")
+    assert seen.page.evaluate("appell.viewers[0].roughness") >= 2
+    assert not seen.page.evaluate("appell.viewers[0].sun.castShadow")
+    seen.page.evaluate("appell.viewers[0].pause()")
+    seen.until("appell.viewers[0].rough === 0 && appell.viewers[0].sun.castShadow")
+    assert seen.faults == []
+
+
 def test_without_webgl_a_still_is_shown(browser, disk):
     context = browser.new_context(viewport={"width": 900, "height": 600}, offline=True)
     context.add_init_script("HTMLCanvasElement.prototype.getContext = () => null;")

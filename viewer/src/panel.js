@@ -198,6 +198,7 @@ export class Panel {
   }
 
   still() {
+    this.viewer.dress(0);
     this.viewer.render();
     this.offer(this.viewer.renderer.domElement.toDataURL("image/png"), "png");
   }

@@ -1,7 +1,9 @@
 // Shapes of bodies, rods, springs and arrows as three.js objects.
 import * as THREE from "three";
+import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 
 const DARK = 0x2b333b;
+const EDGES = new THREE.LineBasicMaterial({ color: DARK, transparent: true, opacity: 0.35 });
 
 export function material(color, more = {}) {
   return new THREE.MeshStandardMaterial({ color, roughness: 0.5, metalness: 0.08, ...more });
@@ -15,12 +17,68 @@ function mesh(geometry, fill) {
 
 function edged(geometry, fill, angle = 30) {
   const made = mesh(geometry, fill);
-  const lines = new THREE.LineSegments(
-    new THREE.EdgesGeometry(geometry, angle),
-    new THREE.LineBasicMaterial({ color: DARK, transparent: true, opacity: 0.35 }),
-  );
-  made.add(lines);
+  made.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, angle), EDGES));
   return made;
+}
+
+function painted(geometry, color) {
+  // A geometry with a colour at every vertex and nothing else that would keep it from being joined with others.
+  const made = geometry.index ? geometry.toNonIndexed() : geometry;
+  for (const name of Object.keys(made.attributes))
+    if (!["position", "normal", "color"].includes(name)) made.deleteAttribute(name);
+  if (!made.attributes.color) {
+    const one = new THREE.Color(color);
+    const colors = new Float32Array(3 * made.attributes.position.count);
+    for (let i = 0; i < colors.length; i += 3) one.toArray(colors, i);
+    made.setAttribute("color", new THREE.BufferAttribute(colors, 3));
+  }
+  return made;
+}
+
+export function joined(group) {
+  // Everything a body is made of as one mesh and one set of edges: two calls instead of dozens.
+  group.updateMatrixWorld(true);
+  const faces = [];
+  const edges = [];
+  group.traverse((e) => {
+    if (e.isLineSegments) edges.push(e.geometry.clone().applyMatrix4(e.matrixWorld));
+    else if (e.isMesh) faces.push(painted(e.geometry.clone().applyMatrix4(e.matrixWorld), e.material.color));
+  });
+  const made = new THREE.Group();
+  if (faces.length) {
+    const fill = material(0xffffff, { vertexColors: true, side: THREE.DoubleSide });
+    made.add(mesh(mergeGeometries(faces), fill));
+  }
+  if (edges.length) made.add(new THREE.LineSegments(mergeGeometries(edges), EDGES));
+  return made;
+}
+
+const HIDDEN = new THREE.Matrix4().makeScale(0, 0, 0);
+
+export class Many {
+  // Things of one form that differ by place, size and colour: one call for all of them.
+  constructor(geometry, count, more = {}) {
+    this.object = new THREE.InstancedMesh(geometry, material(0xffffff, more), count);
+    this.object.castShadow = this.object.receiveShadow = true;
+    this.object.frustumCulled = false;
+    this.members = [];
+    this.colors = [];
+  }
+
+  add(object, color, update) {
+    const number = this.members.push({ object, update }) - 1;
+    this.object.setColorAt(number, new THREE.Color(color));
+    return object;
+  }
+
+  update() {
+    this.members.forEach(({ object, update }, i) => {
+      update(object);
+      object.updateMatrix();
+      this.object.setMatrixAt(i, object.visible ? object.matrix : HIDDEN);
+    });
+    this.object.instanceMatrix.needsUpdate = true;
+  }
 }
 
 // three.js builds cylinders along y; ours lie along z.
@@ -150,24 +208,27 @@ class Coil extends THREE.Curve {
   }
 }
 
+export function rod(data, course) {
+  return (object) => between(object, course.point(data.a, scratch.a), course.point(data.b, scratch.b), data.radius);
+}
+
 export class Bar {
+  // A spring or a damper.
   constructor(data, course) {
     this.data = data;
     this.course = course;
     this.object = new THREE.Group();
     const fill = material(data.color, { metalness: 0.3, roughness: 0.4 });
-    const rod = () => mesh(new THREE.CylinderGeometry(1, 1, 1, 20), fill);
+    const piece = () => mesh(new THREE.CylinderGeometry(1, 1, 1, 20), fill);
     if (data.kind === "spring") {
       // As long as it is at first; later it is stretched.
       this.length = course.point(data.a, scratch.a).distanceTo(course.point(data.b, scratch.b)) || 10 * data.radius;
       const coil = new Coil(data.radius, this.length);
       this.main = mesh(new THREE.TubeGeometry(coil, 360, 0.14 * data.radius, 8), fill);
     } else {
-      this.main = rod();
-      if (data.kind === "damper") {
-        this.case = rod();
-        this.object.add(this.case);
-      }
+      this.main = piece();
+      this.case = piece();
+      this.object.add(this.case);
     }
     this.object.add(this.main);
   }
@@ -176,11 +237,13 @@ export class Bar {
     const { a, b } = scratch;
     this.course.point(this.data.a, a);
     this.course.point(this.data.b, b);
-    if (this.data.kind === "damper") {
+    if (this.case) {
       between(this.main, a, b, 0.35 * this.data.radius);
       between(this.case, a, b.lerp(a, 0.45), this.data.radius);
-    } else between(this.main, a, b, this.data.radius);
-    if (this.length) this.main.scale.set(1, a.distanceTo(b) / this.length, 1);
+    } else {
+      between(this.main, a, b, this.data.radius);
+      this.main.scale.set(1, a.distanceTo(b) / this.length, 1);
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { Course } from "./data.js";
 import { Panel } from "./panel.js";
 import { Field, Jet, Trace, curve } from "./overlays.js";
-import { Arrow, Bar, material, shape } from "./solids.js";
+import { Arrow, Bar, Many, joined, rod, shape } from "./solids.js";
 
 const LAYERS = {
   traces: "paths", forces: "forces", reactions: "reactions", weights: "weights", couples: "couples",
@@ -28,6 +28,18 @@ function lattice(count, step) {
   return new THREE.LineSegments(geometry, fill);
 }
 
+const round = (data) => data.parts.length === 1 && data.parts[0].kind === "sphere" && data.parts[0].at.every((e) => e === 0);
+
+function software(gl) {
+  // Whether there is no graphics hardware behind a context.
+  const named = gl.getParameter(gl.RENDERER);
+  const more = named === "WebKit WebGL" && gl.getExtension("WEBGL_debug_renderer_info");
+  return /swiftshader|llvmpipe|software|basic render/i.test(more ? gl.getParameter(more.UNMASKED_RENDERER_WEBGL) : named);
+}
+
+const SLOW = 0.045; // seconds from frame to frame at which quality is lowered
+const LOWEST = 3;
+
 export class Viewer {
   constructor(host, scene, options = {}) {
     this.host = host;
@@ -40,6 +52,8 @@ export class Viewer {
     this.speed = 1;
     this.follow = -1;
     this.parts = [];
+    this.roughness = 0; // how far quality was lowered for the sake of smooth motion
+    this.intervals = [];
     host.classList.add("appell");
     host.replaceChildren();
     this.stage = document.createElement("div");
@@ -47,6 +61,12 @@ export class Viewer {
     host.append(this.stage);
     try {
       this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+      this.plain = software(this.renderer.getContext());
+      if (this.plain) {
+        // Smooth edges cost most there; stills get them from finer pixels instead.
+        this.renderer.dispose();
+        this.renderer = new THREE.WebGLRenderer({ antialias: false, preserveDrawingBuffer: true });
+      }
     } catch (error) {
       this.poster(options.poster);
       return;
@@ -92,6 +112,8 @@ export class Viewer {
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
     this.controls.addEventListener("change", () => this.touch());
+    this.controls.addEventListener("start", () => (this.turning = true));
+    this.controls.addEventListener("end", () => (this.turning = false));
     this.layers = Object.fromEntries(Object.keys(LAYERS).map((name) => [name, new THREE.Group()]));
     const few = scene.arrows.filter((a) => a.kind === "reaction").length <= 4;
     for (const [name, group] of Object.entries(this.layers)) {
@@ -99,9 +121,12 @@ export class Viewer {
       this.world.add(group);
     }
     this.lights();
+    this.rough = 0;
     this.ground();
+    this.balls = new Many(new THREE.SphereGeometry(1, ...this.fineness()), scene.solids.filter(round).length || 1);
     this.bodies = scene.solids.map((data) => this.body(data));
-    for (const data of scene.bars) this.add(new Bar(data, course));
+    if (this.balls.members.length) this.add(this.balls);
+    this.bars();
     for (const data of scene.traces) this.add(new Trace(data, course), this.layers.traces);
     for (const data of scene.jets) this.add(new Jet(data, course, scene), this.layers.jets);
     for (const data of scene.curves) this.layers.curves.add(curve(data, scene.extent));
@@ -119,37 +144,66 @@ export class Viewer {
     group.add(part.object);
   }
 
+  fineness() {
+    // Segments of a sphere: fewer where there are many bodies.
+    const { length } = this.scene.solids;
+    return length > 20 ? [20, 12] : length > 8 ? [28, 18] : [40, 24];
+  }
+
   body(data) {
+    const { course } = this;
     const object = new THREE.Group();
-    for (const part of data.parts) object.add(shape(part, data.color));
-    this.world.add(object);
     const axes = new THREE.AxesHelper(0.25 * this.scene.size);
     this.layers.axes.add(axes);
-    const update = () => {
-      this.course.point(data.point, object.position);
-      this.course.turn(data.turn, object.quaternion);
-      axes.position.copy(object.position);
-      axes.quaternion.copy(object.quaternion);
+    const move = () => {
+      course.point(data.point, object.position);
+      course.turn(data.turn, object.quaternion);
     };
-    this.parts.push({ object, update });
+    this.add({ object: axes, update: () => axes.position.copy(object.position) && axes.quaternion.copy(object.quaternion) }, this.layers.axes);
+    if (round(data)) {
+      const [part] = data.parts;
+      object.scale.setScalar(part.size[0]);
+      return this.balls.add(object, part.color || data.color, move);
+    }
+    const parts = new THREE.Group();
+    for (const part of data.parts) parts.add(shape(part, data.color));
+    object.add(...joined(parts).children);
+    this.add({ object, update: move });
     return object;
+  }
+
+  bars() {
+    const { scene, course } = this;
+    const rods = scene.bars.filter((e) => e.kind === "rod" || e.kind === "rail");
+    if (rods.length) {
+      const many = new Many(new THREE.CylinderGeometry(1, 1, 1, rods.length > 20 ? 12 : 20), rods.length, { metalness: 0.3, roughness: 0.4 });
+      for (const data of rods) many.add(new THREE.Object3D(), data.color, rod(data, course));
+      this.add(many);
+    }
+    for (const data of scene.bars) if (!rods.includes(data)) this.add(new Bar(data, course));
   }
 
   pins() {
     // Anchors in the ground and joints.
-    const { scene } = this;
-    const put = (track, geometry, color) => {
-      const object = new THREE.Mesh(geometry, material(color));
-      object.castShadow = true;
-      this.add({ object, update: () => this.course.point(track, object.position) });
-      return object;
+    const { scene, course } = this;
+    const { unit, anchors, joints } = scene;
+    const put = (geometry, tracks, color, turn) => {
+      if (!tracks.length) return;
+      const many = new Many(geometry, tracks.length);
+      for (const [track, size] of tracks) {
+        const object = new THREE.Object3D();
+        object.scale.setScalar(size);
+        if (turn) object.quaternion.copy(turn);
+        many.add(object, color, () => course.point(track, object.position));
+      }
+      this.add(many);
     };
-    for (const track of scene.anchors) {
-      const object = put(track, new THREE.CylinderGeometry(0.4 * scene.unit, 0.85 * scene.unit, 0.9 * scene.unit, 32).translate(0, -0.3 * scene.unit, 0), 0x4a545e);
-      object.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.up);
-      put(track, new THREE.SphereGeometry(0.55 * scene.unit, 24, 16), 0x2b333b);
-    }
-    for (const track of scene.joints) put(track, new THREE.SphereGeometry(0.48 * scene.unit, 24, 16), 0x2b333b);
+    const few = anchors.length + joints.length <= 20;
+    const upright = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.up);
+    const foot = new THREE.CylinderGeometry(0.4, 0.85, 0.9, few ? 32 : 16).translate(0, -0.3, 0);
+    put(foot, anchors.map((e) => [e, unit]), 0x4a545e, upright);
+    const balls = [...anchors.map((e) => [e, 0.55 * unit]), ...joints.map((e) => [e, 0.48 * unit])];
+    put(new THREE.SphereGeometry(1, ...(few ? [24, 16] : [12, 8])), balls, 0x2b333b);
   }
 
   lights() {
@@ -327,7 +381,7 @@ export class Viewer {
     const fit = () => {
       const { clientWidth: width, clientHeight: height } = this.stage;
       if (!width || !height) return;
-      this.renderer.setPixelRatio(Math.min(devicePixelRatio, this.cheap ? 1 : 2));
+      this.renderer.setPixelRatio(this.density());
       this.renderer.setSize(width, height, false);
       const turned = this.camera.aspect !== width / height;
       this.camera.aspect = width / height;
@@ -363,20 +417,48 @@ export class Viewer {
       }
       this.before = now;
     }
-    if (this.dirty) this.render();
+    if (this.dirty) {
+      if (this.moving()) this.dress(Math.min(this.roughness, LOWEST));
+      this.render();
+      this.rest = now;
+    } else if (this.rough > 0 && !this.playing && now - this.rest > 250) this.dress(0);
+  }
+
+  moving() {
+    return this.playing || this.turning;
   }
 
   judge(step) {
-    // Where frames are slow, shadows and fine pixels go.
-    this.slow = (this.slow ?? 0) * 0.9 + step * 0.1;
-    if (!this.cheap && this.drawn > 30 && this.slow > 0.055) {
-      this.cheap = true;
-      this.sun.shadow.mapSize.set(1024, 1024);
-      this.sun.shadow.map?.dispose();
-      this.sun.shadow.map = null;
-      this.renderer.shadowMap.type = THREE.BasicShadowMap;
-      this.refit();
+    // Where frames are slow, quality goes down step by step; a picture that rests is fine again.
+    this.intervals.push(step);
+    if (this.intervals.length < 5) return;
+    const mean = this.intervals.reduce((a, b) => a + b) / this.intervals.length;
+    this.intervals = [];
+    if (mean > SLOW && this.roughness < LOWEST) {
+      this.roughness += mean > 3 * SLOW ? 2 : 1;
+      this.dress(Math.min(this.roughness, LOWEST));
     }
+  }
+
+  density() {
+    const most = this.rough === 0 ? 2 : this.rough < LOWEST ? 1 : 0.7;
+    return this.plain && this.rough === 0 ? 2 : Math.min(devicePixelRatio, most);
+  }
+
+  dress(rough) {
+    // 0: all there is; 1: simple shadows; 2: none; 3: coarse pixels.
+    if (this.rough === rough) return;
+    this.rough = rough;
+    const { shadow } = this.sun;
+    this.sun.castShadow = rough < 2;
+    const size = rough === 0 ? 2048 : 1024;
+    if (shadow.mapSize.x !== size) {
+      shadow.mapSize.set(size, size);
+      shadow.map?.dispose();
+      shadow.map = null;
+    }
+    this.refit?.();
+    this.touch();
   }
 
   render() {

@@ -47,8 +47,8 @@ class Anatomy:
     fixed: dict[Body, list[Vector]] = field(default_factory=dict)
     rods: list[tuple[Vector, Vector]] = field(default_factory=list)
     plates: list[list[Vector]] = field(default_factory=list)
-    anchors: list[Vector] = field(default_factory=list)
-    joints: list[Vector] = field(default_factory=list)
+    anchors: dict[Any, Vector] = field(default_factory=dict)
+    joints: dict[Any, Vector] = field(default_factory=dict)
     wheels: dict[Body, Wheel] = field(default_factory=dict)
     edges: list[tuple[RigidBody, Vector, Vector | None]] = field(default_factory=list)
 
@@ -118,7 +118,7 @@ def pieces(vector: Vector) -> list[tuple[Frame, Vector, Vector]]:
     """The rigid pieces a point's position is a sum of: frame, where a piece begins, where it ends."""
     listed, total = [], Vector({})
     for frame, part in sorted(vector.parts.items(), key=lambda item: len(item[0].path)):
-        before, total = total, total + Vector({frame: part})
+        before, total = total, Vector({**total.parts, frame: part})
         if frame.parent is not None and not _moving(part):
             listed.append((frame.axes, before, total))
     return listed
@@ -148,9 +148,8 @@ def _rigid(vector: Vector, frame: Frame) -> bool:
     return not any(isinstance(s, Evolving) or s == t for e in frame.components(vector) for s in letters_in(e))
 
 
-def _add(listed: list[Vector], point: Vector) -> None:
-    if key(point) not in {key(e) for e in listed}:
-        listed.append(point)
+def _add(listed: dict[Any, Vector], point: Vector) -> None:
+    listed.setdefault(key(point), point)
 
 
 def _meet(found: Anatomy, start: Vector) -> None:

@@ -154,8 +154,13 @@ class Surface:
     shades: list[int]
 
 
-def surface(shape: Part) -> Surface:
-    """The faces of a shape."""
+def surface(shape: Part, coarse: bool = False) -> Surface:
+    """The faces of a shape.
+
+    Args:
+        shape: The shape.
+        coarse: Whether few faces shall do for round things.
+    """
     if shape.kind == "mesh":
         assert shape.points is not None
         assert shape.faces is not None
@@ -174,15 +179,14 @@ def surface(shape: Part) -> Surface:
         faces += [[i, (i + 1) % n, n + (i + 1) % n, n + i] for i in range(n)]
         shades = [0] * len(faces)
     elif shape.kind in ("sphere", "ball"):
-        vertices, faces, shades = _sphere(shape.size[0], shape.kind == "ball")
+        vertices, faces, shades = _sphere(shape.size[0], shape.kind == "ball", *((5, 8) if coarse else (10, 20)))
     else:
         radius, length = shape.size
-        vertices, faces, shades = _cylinder(radius, length, shape.kind)
+        vertices, faces, shades = _cylinder(radius, length, shape.kind, 8 if coarse else 24)
     return Surface(vertices @ shape.turn.T + shape.at, faces, shades)
 
 
-def _sphere(radius: float, pattern: bool) -> tuple[np.ndarray, list[list[int]], list[int]]:
-    rings, around = 10, 20
+def _sphere(radius: float, pattern: bool, rings: int, around: int) -> tuple[np.ndarray, list[list[int]], list[int]]:
     polar = np.linspace(0, np.pi, rings + 1)
     azimuth = np.arange(around) * 2 * np.pi / around
     vertices = radius * np.array(
@@ -197,8 +201,8 @@ def _sphere(radius: float, pattern: bool) -> tuple[np.ndarray, list[list[int]], 
     return vertices, faces, shades
 
 
-def _cylinder(radius: float, length: float, kind: str) -> tuple[np.ndarray, list[list[int]], list[int]]:
-    n, half = 24, length / 2
+def _cylinder(radius: float, length: float, kind: str, n: int) -> tuple[np.ndarray, list[list[int]], list[int]]:
+    half = length / 2
     angle = np.arange(n) * 2 * np.pi / n
     top = 1e-6 if kind == "cone" else radius
     rims = [np.column_stack([r * np.cos(angle), r * np.sin(angle), np.full(n, h)])
@@ -214,5 +218,5 @@ def _cylinder(radius: float, length: float, kind: str) -> tuple[np.ndarray, list
         for i in range(n):
             face = [side + i, side + (i + 1) % n, middle]
             faces.append(face[::-1] if side == 0 else face)
-            shades.append(int((i // 4) % 2))
+            shades.append(int((i // max(1, n // 6)) % 2))
     return np.concatenate([vertices, middles]), faces, shades

@@ -17,6 +17,7 @@ INK, WATER = "#2b333b", "#3fa3d9"
 COLORS = {"force": "#1769aa", "reaction": "#c0392b", "weight": "#6c757d", "couple": "#7b3fa0"}
 SHADES = ("", "#f4f1ea", INK)
 BLUES = ("#e8f4fa", "#9ed0e6", "#489ec9", "#1d68a3", "#0d376e")
+CROWD = 20  # bodies from which on round things have few faces
 WIDE, HIGH = 8.0, 5.2  # a still, in inches
 
 
@@ -140,7 +141,7 @@ def picture(scene: Scene, k: int, camera: Camera) -> Picture:
         marks.append(Lines([places], trace.color, 0.8, 0.3))
         marks.append(Lines([places[: k + 1]], trace.color, 1.8, 0.9))
     order = np.argsort(depths, kind="stable")
-    marks.append(Faces([camera.flat(faces[i]) for i in order], [fills[i] for i in order], [edges[i] for i in order]))
+    marks.append(Faces(_flat([faces[i] for i in order], camera), [fills[i] for i in order], [edges[i] for i in order]))
     coils = _springs(scene, k, camera)
     if coils:
         marks.append(Lines(coils, "#6b7480", 1.3))
@@ -177,33 +178,33 @@ def _faces(scene: Scene, k: int, camera: Camera) -> tuple[list[np.ndarray], list
     edges: list[str] = []
     depths: list[float] = []
 
-    near, light = camera.near.tolist(), camera.light.tolist()
-
     def add(places: np.ndarray, listed: list[list[int]], shades: list[int], color: str, fine: bool) -> None:
         base = [_rgb(shade or color) for shade in SHADES]
-        for face, shade in zip(listed, shades, strict=True):
-            corners = places[face]
-            (ax, ay, az), (bx, by, bz) = (corners[1] - corners[0]).tolist(), (corners[2] - corners[1]).tolist()
-            x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-            length = (x * x + y * y + z * z) ** 0.5
-            if length == 0 or x * near[0] + y * near[1] + z * near[2] <= 0:
-                continue
-            bright = 0.62 + 0.38 * max(0.0, (x * light[0] + y * light[1] + z * light[2]) / length)
-            faces.append(corners)
-            fills.append(_hex(base[shade], bright))
-            edges.append(fills[-1] if fine else _hex(base[shade], 0.75 * bright))
-            depths.append(float(corners.mean(axis=0) @ camera.near))
+        for size in sorted({len(face) for face in listed}):
+            which = [i for i, face in enumerate(listed) if len(face) == size]
+            corners = places[np.array([listed[i] for i in which])]
+            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 1])
+            lengths = np.linalg.norm(normals, axis=1)
+            lengths[lengths == 0] = 1.0
+            bright = 0.62 + 0.38 * np.maximum(0.0, normals @ camera.light / lengths)
+            deep = corners.mean(axis=1) @ camera.near
+            for k in np.flatnonzero(normals @ camera.near > 0).tolist():
+                shade = base[shades[which[k]]]
+                faces.append(corners[k])
+                fills.append(_hex(shade, bright[k]))
+                edges.append(fills[-1] if fine else _hex(shade, 0.75 * bright[k]))
+                depths.append(float(deep[k]))
 
-    values = scene.values
+    values, coarse = scene.values, len(scene.solids) > CROWD
     for solid in scene.solids:
         at, turn = values.points[solid.point][k], values.turns[solid.turn][k]
         for shape in solid.parts:
-            shell = surface(shape)
+            shell = surface(shape, coarse)
             fine = shape.kind in ("sphere", "ball", "capsule", "cylinder", "wheel") or len(shell.faces) > 60
             add(shell.vertices @ turn.T + at, shell.faces, shell.shades, shape.color or solid.color, fine)
     pins = [(t, 0.75 * scene.unit) for t in scene.anchors] + [(t, 0.55 * scene.unit) for t in scene.joints]
     for track, radius in pins:
-        shell = surface(part("sphere", radius))
+        shell = surface(part("sphere", radius), coarse)
         add(shell.vertices + values.points[track][k], shell.faces, shell.shades, INK, True)
     for bar in scene.bars:
         if bar.kind == "spring":
@@ -211,10 +212,17 @@ def _faces(scene: Scene, k: int, camera: Camera) -> tuple[list[np.ndarray], list
         a, b = values.points[bar.a][k], values.points[bar.b][k]
         length = float(np.linalg.norm(b - a))
         if length > 1e-12:
-            shell = surface(part("cylinder", bar.radius, length))
+            shell = surface(part("cylinder", bar.radius, length), coarse)
             places = shell.vertices @ along(b - a).T + (a + b) / 2
             add(places, shell.faces, shell.shades, bar.color, True)
     return faces, fills, edges, depths
+
+
+def _flat(faces: list[np.ndarray], camera: Camera) -> list[np.ndarray]:
+    """All faces projected at once."""
+    if not faces:
+        return []
+    return np.split(camera.flat(np.concatenate(faces)), np.cumsum([len(f) for f in faces])[:-1])
 
 
 def _rgb(color: str) -> tuple[int, int, int]:
@@ -231,7 +239,7 @@ def _shadows(scene: Scene, faces: list[np.ndarray], camera: Camera) -> list[np.n
     if scene.view not in ("floor", "space") or len(faces) > 1500:
         return []
     floor = scene.floor or 0.0
-    return [camera.flat(f - np.outer(f @ camera.up - floor, camera.up)) for f in faces]
+    return _flat([f - np.outer(f @ camera.up - floor, camera.up) for f in faces], camera)
 
 
 def _floor(scene: Scene, camera: Camera, window: tuple[tuple[float, float], tuple[float, float]]) -> list[Mark]:

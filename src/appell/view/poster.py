@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ from appell.view.picture import (
 if TYPE_CHECKING:
     from appell.view.scene import Scene
 
+Flat = Callable[[np.ndarray], list[list[float]]]
 WIDTH = 720  # pixels; a point of a line's width is one of these
 MOST = 400  # points of one line
 
@@ -60,13 +62,9 @@ def _points(places: list[list[float]]) -> str:
     return " ".join(f"{x:g},{y:g}" for x, y in places)
 
 
-def _mark(mark: Mark, flat) -> str:
+def _mark(mark: Mark, flat: Flat) -> str:
     if isinstance(mark, Faces):
-        edges = mark.edges or [""] * len(mark.places)
-        return f'<g stroke-width="0.3" opacity="{mark.opacity:g}">' + "".join(
-            f'<path d="M{_points(flat(face))}z" fill="{fill}"' + (f' stroke="{edge}"/>' if edge else "/>")
-            for face, fill, edge in zip(mark.places, mark.fills, edges, strict=True)
-        ) + "</g>"  # fmt: skip
+        return _faces(mark, flat)
     if isinstance(mark, Lines):
         dash = ' stroke-dasharray="6 4"' if mark.dashed else ""
         shown = [line[:: max(1, len(line) // MOST)] for line in mark.places]
@@ -89,7 +87,19 @@ def _mark(mark: Mark, flat) -> str:
     return f'<path d="M{ends}" stroke="{mark.color}" stroke-width="1.6"/><path d="M{head}z" fill="{mark.color}"/>'
 
 
-def _cells(mark: Cells, flat) -> str:
+def _faces(mark: Faces, flat: Flat) -> str:
+    if not mark.places:
+        return ""
+    corners = iter(flat(np.concatenate(mark.places)))
+    edges = mark.edges or [""] * len(mark.places)
+    paths = []
+    for face, fill, edge in zip(mark.places, mark.fills, edges, strict=True):
+        stroke = f' stroke="{edge}"' if edge else ""
+        paths.append(f'<path d="M{_points([next(corners) for _ in face])}z" fill="{fill}"{stroke}/>')
+    return f'<g stroke-width="0.3" opacity="{mark.opacity:g}">{"".join(paths)}</g>'
+
+
+def _cells(mark: Cells, flat: Flat) -> str:
     """Cells of a map, those of one shade together."""
     values, corners = mark.shown.filled(0.0), mark.corners
     step = max(1, round(max(values.shape) / 90))

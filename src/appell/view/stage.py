@@ -25,6 +25,7 @@ from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
 from appell.view.shape_parts import primitive_part
 from appell.view.tracks import Course, Tracks, Values
 
+CROWD = 8  # bodies
 ROD, GREY = "#8a94a0", "#9aa3ad"
 
 
@@ -155,8 +156,8 @@ class _Stage:
         asked = self._ask(bodies)
         pairs = [(tracks.point(a), tracks.point(b)) for a, b in (*found.rods, *self.look.rods)]
         plates = [[tracks.point(e) for e in group] for group in found.plates]
-        anchors = tuple(tracks.point(e) for e in found.anchors)
-        joints = tuple(tracks.point(e) for e in found.joints)
+        anchors = tuple(tracks.point(e) for e in found.anchors.values())
+        joints = tuple(tracks.point(e) for e in found.joints.values())
         springs = self._springs()
         gravity = sum((f.acceleration for f in model.forces if isinstance(f, Gravity)), Vector({}))
         down = tracks.vector(gravity)
@@ -431,6 +432,12 @@ class _Measure:
             self.size = 0.12 * visited or 1.0
         self.size = max(self.size, 0.03 * visited) if not sizes else self.size
         self.unit, self.visited, self.solid = 0.035 * self.size, visited, False
+        if len(asked) > CROWD:  # small things must leave room between neighbours
+            centers = points[[e["point"] for e in asked], 0]
+            gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
+            gaps[gaps < 1e-9 * self.size] = np.inf
+            near = float(np.median(gaps.min(axis=1)))
+            self.unit = float(np.clip(0.4 * near, 0.008 * self.size, self.unit))
         self.floor = self.size if not sizes and 2 * float(spread) < self.size else 0.0
 
     @property
