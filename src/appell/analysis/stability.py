@@ -103,7 +103,7 @@ def _roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, and how far rounding may have moved each: eps |A| times its condition number."""
     if not A.size:
         return np.zeros(0, complex), np.zeros(0)
-    balanced = scipy.linalg.matrix_balance(A)[0]
+    balanced = scipy.linalg.matrix_balance(A, permute=False)[0]
     roots, left, right = scipy.linalg.eig(balanced, left=True, right=True)
     overlap = np.abs(np.sum(left.conj() * right, axis=0))
     size = float(np.linalg.norm(balanced))

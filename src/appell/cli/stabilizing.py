@@ -77,7 +77,13 @@ class Stabilization:
         if self.runs:
             from appell.ensemble.region import region_of_attraction
 
-            self.region = region_of_attraction(self.feedback, self._box(), runs=self.runs)
+            box, few = self._box(), min(self.runs, 64)
+            for _ in range(5):  # until the border is in sight
+                pilot = region_of_attraction(self.feedback, box, runs=few, samples=10, progress=False)
+                if np.mean(pilot.converged) < 0.8:
+                    break
+                box = {s: 2 * size for s, size in box.items()}
+            self.region = region_of_attraction(self.feedback, box, runs=self.runs)
         return self._data()
 
     def _costs(self) -> tuple[dict[str, float], Any]:

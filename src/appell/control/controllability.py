@@ -146,7 +146,7 @@ def _pair(system: Any, B: Any, inputs: Iterable[Any] | None) -> tuple[np.ndarray
 
 def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
     """Distinct roots with their multiplicities; rounding splits a multiple root, so near ones are averaged."""
-    roots = np.linalg.eigvals(scipy.linalg.matrix_balance(A)[0]) if A.size else np.zeros(0)
+    roots = np.linalg.eigvals(scipy.linalg.matrix_balance(A, permute=False)[0]) if A.size else np.zeros(0)
     size = max(float(np.max(np.abs(roots), initial=0.0)), 1e-300)
     found: list[list[complex]] = []
     for root in sorted(roots, key=lambda e: (e.real, e.imag)):
