@@ -112,14 +112,17 @@ def run(quick: bool) -> Comparisons:
     system = ap.compile(ap.derive(ap.library.delta_robot())).bind()
     state = ap.State(system.model, np.array([PHI] * 3 + [*POSE] + [0.0] * 6))
     feedback = ap.control.lqr(ap.linearize(system, state, dependent=["x", "y", "z"]), WEIGHTS, 1.0)
-    count = 64 if quick else 2048
+    count = 64 if quick else 8192
     rng = np.random.default_rng(0)
     starts = [
         feedback.start(dict(zip(feedback.lin.states, rng.uniform(-0.05, 0.05, 6), strict=True))) for _ in range(64)
     ]
     starts = [starts[k % 64] for k in range(count)]
     ap.sweep(feedback.system, {"start": starts[:8]}, until=1.0, points=2)
-    seconds = once(lambda: ap.sweep(feedback.system, {"start": starts}, until=1.0, points=2), WALL)
+    seconds = min(
+        once(lambda: ap.sweep(feedback.system, {"start": starts}, until=1.0, points=2), WALL)
+        for _ in range(1 if quick else 3)
+    )
     return Comparisons(
         "Delta robot: derive, compile, linearise, optimal gains",
         [

@@ -243,6 +243,23 @@ def test_events_of_lanes_are_those_of_single_runs(pendulums):
     assert study.dataset["lane"].values.all()
 
 
+def test_a_guard_that_dips_below_zero_within_a_step_is_seen():
+    """x = a cos t passes -0.9999 for a moment, far shorter than a step, or does not."""
+    x = ap.coordinates("x", "m")
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("mass", 1, ground.point(x, 0))], [ap.Generalized({x: -x})])
+    events = [ap.Event(x + 0.9999, name="low"), ap.Event(x + 0.9999, direction=1, name="up")]
+    amplitudes = np.array([1.0, 0.9998, 1.00001, 1.1, 0.5, 0.99991])
+    study = ap.sweep(ap.compile(ap.derive(model)), {x: amplitudes}, until=5.0, points=3, events=events, rtol=1e-11)
+    assert study["event_count"].values[:, 0].tolist() == [2, 0, 2, 2, 0, 2]
+    assert study["event_count"].values[:, 1].tolist() == [1, 0, 1, 1, 0, 1]
+    seen = amplitudes > 0.9999
+    shift = np.arccos(0.9999 / amplitudes[seen])
+    np.testing.assert_allclose(study["event_time"].values[seen, 0], np.pi - shift, rtol=1e-7, atol=0)
+    np.testing.assert_allclose(study["event_time"].values[seen, 1], np.pi + shift, rtol=1e-7, atol=0)
+    assert study.dataset["lane"].values.all()
+
+
 # What goes one by one.
 
 

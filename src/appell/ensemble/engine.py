@@ -19,6 +19,7 @@ from appell.motion.flow import RESTING
 
 LANES = 2048
 BLIND = 8  # steps between two looks at which lanes have ended
+SHORT = 4  # the same where events are looked for
 SPARE = 32  # a share of the lanes may stand idle before they take new runs
 
 
@@ -41,7 +42,10 @@ class Kernel:
         self.t, self.h, self.rejected, self.stalled, self.steps, self.status = (self.n + i for i in range(len(ROWS)))
         first = graphs.sizes["w"] + graphs.sizes["p"]
         self.setting = {name: first + i for i, name in enumerate(SETTINGS)}
-        self.numbers = first + len(SETTINGS) + graphs.sizes["masses"]
+        behind = first + len(SETTINGS)
+        self.masses = slice(behind, behind + graphs.sizes["masses"])
+        self.numbers = self.masses.stop + graphs.sizes["guards"]
+        self.gates = slice(self.masses.stop, self.numbers)
 
     def table(self, V: np.ndarray, P: np.ndarray) -> np.ndarray:
         """The columns of the table at some states."""
@@ -110,7 +114,6 @@ class Results:
         last: The columns there.
         steps: Accepted steps.
         happened: (run, event, time) of every event.
-        redo: Runs that a lane cannot finish, with the reason.
     """
 
     table: np.ndarray
@@ -121,7 +124,6 @@ class Results:
     steps: np.ndarray
     x: np.ndarray
     happened: list[tuple[int, int, float]] = field(default_factory=list)
-    redo: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, columns: int, runs: int, times: int, states: int) -> Results:
@@ -173,21 +175,19 @@ class Lanes:
         self.V, self.W = np.zeros((k.status + 1, count)), np.zeros((k.status + 1, count))
         self.P, self.owner = np.ones((k.numbers, count)), np.full(count, -1)
         self.taken, self.due = np.zeros(count, dtype=np.int64), np.full(count, np.inf)
-        self.gates = np.ones((len(self.events), count), dtype=bool)
         self._take(np.arange(count))
         while True:
-            for _ in range(BLIND):
+            for _ in range(BLIND if not self.events else SHORT):
                 if self.stop():
                     raise Interrupted
                 k.step(self.V, self.P, self.W)
-                if self.events:
-                    self._events()
-                if (self.W[k.t] >= self.due).any():
-                    self._sample()
+                passed = np.flatnonzero(self.W[k.t] >= self.due)
+                if passed.size:
+                    self._sample(passed, self.V[:, passed], self.W[:, passed])
                 self.V, self.W = self.W, self.V  # the old rows are overwritten by the next step
             ended = np.flatnonzero(self.V[k.status] > 0.0)
             waits = self.head < self.queue.run.size
-            if ended.size > (self.owner.size // SPARE if waits else 0):
+            if ended.size > (self.owner.size // SPARE if waits or self.events else 0):
                 self._end(ended)
             if not waits:
                 alive = np.flatnonzero(self.owner >= 0)
@@ -202,7 +202,7 @@ class Lanes:
         spare = np.arange(pick.size) >= alive.size
         self.V, self.P = np.ascontiguousarray(self.V[:, pick]), np.ascontiguousarray(self.P[:, pick])
         self.W = np.zeros((self.k.status + 1, pick.size))
-        self.taken, self.gates = self.taken[pick], self.gates[:, pick]
+        self.taken = self.taken[pick]
         self.owner, self.due = np.where(spare, -1, self.owner[pick]), np.where(spare, np.inf, self.due[pick])
         self.V[self.k.status, spare] = Status.IDLE
 
@@ -218,8 +218,10 @@ class Lanes:
             return
         self.P[:, free], self.owner[free], self.taken[free] = jobs.P, jobs.run, jobs.taken
         self.V[: k.n, free], self.V[k.t, free] = jobs.x, jobs.t
-        self._begin(self.V, free)
         self.V[k.steps, free], self.V[k.status, free] = jobs.steps, Status.GOING
+        V = self.V[:, free]
+        self._begin(free, V)
+        self.V[:, free] = V
         begun = free[self._next[jobs.taken] <= jobs.t]
         if begun.size:
             values = k.table(self.V[: k.n + 1, begun], self.P[:, begun])
@@ -232,25 +234,24 @@ class Lanes:
         when = self._next[self.taken[lanes]]
         self.due[lanes] = np.where(when < self.P[self.k.setting["end"], lanes], when, np.inf)
 
-    def _begin(self, V: np.ndarray, lanes: np.ndarray) -> None:
-        """A new leg of some lanes of V: a first step size, gates."""
-        k = self.k
-        start, P = V[: k.n + 1, lanes], self.P[:, lanes]
-        h = k.machines["first"].some(start, P)[0]
-        V[k.h, lanes] = np.where(h > 0, h, 1e-6)
-        V[k.rejected, lanes] = V[k.stalled, lanes] = 0.0
-        if self.events:
-            g, rate = np.split(k.machines["guards"].some(start, P), 2)
-            self.gates[:, lanes] = ~((np.abs(g) < RESTING) & (rate <= 1e-12))
-
-    # After every step.
-
-    def _steps(self, lanes: np.ndarray) -> Steps:
-        """The steps just made, with their dense output."""
+    def _begin(self, lanes: np.ndarray, V: np.ndarray) -> None:
+        """A new leg of some lanes, whose columns are V: a first step size, gates."""
         k, P = self.k, self.P[:, lanes]
-        V = self.V[: k.n + 2, lanes]
+        h = k.machines["first"].some(V[: k.n + 1], P)[0]
+        V[k.h] = np.where(h > 0, h, 1e-6)
+        V[k.rejected] = V[k.stalled] = 0.0
+        if self.events:
+            g, rate = np.split(k.machines["guards"].some(V[: k.n + 1], P), 2)
+            self.P[k.gates, lanes] = ~((np.abs(g) < RESTING) & (rate <= 1e-12))
+
+    # Within steps: V are the columns of some lanes before a step, W behind it.
+
+    def _steps(self, V: np.ndarray, P: np.ndarray) -> Steps:
+        """Steps with their dense output."""
+        k = self.k
+        V = V[: k.n + 2].copy()
         V[k.h] = np.minimum(V[k.h], P[k.setting["end"]] - V[k.t])
-        columns = k.machines["dense"].some(V, P).reshape(7, k.n, lanes.size)
+        columns = k.machines["dense"].some(V, P).reshape(7, k.n, V.shape[1])
 
         def guards(times: np.ndarray, states: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             g, rate = np.split(k.machines["guards"].some(np.concatenate([states, times[None, :]]), P[:, which]), 2)
@@ -258,11 +259,9 @@ class Lanes:
 
         return Steps(V[k.t], V[k.h], V[: k.n], columns, guards)
 
-    def _sample(self) -> None:
-        """Tabulate the grid points that were passed."""
-        k = self.k
-        passed = np.flatnonzero(self.W[k.t] >= self.due)
-        reached = self.W[k.t, passed]
+    def _sample(self, passed: np.ndarray, V: np.ndarray, W: np.ndarray) -> None:
+        """Tabulate the grid points that lanes have passed."""
+        k, reached = self.k, W[self.k.t]
         count = np.searchsorted(self.grid, reached, side="right") - self.taken[passed]
         at = np.repeat(np.arange(passed.size), count)
         lanes = passed[at]
@@ -270,59 +269,70 @@ class Lanes:
         index = self.taken[lanes] + np.arange(at.size) - first
         times = self.grid[index]
         inside = times != reached[at]
-        x = self.W[: k.n, lanes]
+        x = W[: k.n, at]
         if inside.any():
             used = np.unique(at[inside])
-            steps = self._steps(passed[used])
+            steps = self._steps(V[:, used], self.P[:, passed[used]])
             x[:, inside] = steps.states(times[inside], np.searchsorted(used, at[inside]))
         values = k.table(np.concatenate([x, times[None, :]]), self.P[:, lanes])
         self.results.table[:, self.owner[lanes], index] = values
         self.taken[passed] += count
         self._due(passed)
 
-    def _events(self) -> None:
-        """Cut steps at the first guard that falls through zero."""
-        k = self.k
-        moved = np.flatnonzero(self.W[k.t] > self.V[k.t])
-        watched = moved[self.gates[:, moved].any(axis=0)]
+    def _events(self, lanes: np.ndarray) -> None:
+        """Make the steps that may contain events, up to the first guard that falls through zero."""
+        k, P = self.k, self.P[:, lanes]
+        V = self.V[:, lanes]
+        V[k.status] = Status.GOING
+        W = k.machines["unwatched"].some(V, P)
+        gates = P[k.gates] > 0
+        watched = np.flatnonzero(gates.any(axis=0))
         if watched.size:
-            steps = self._steps(watched)
-            when, which = steps.first_crossings(self.W[k.t, watched], self.gates[:, watched])
+            steps = self._steps(V[:, watched], P[:, watched])
+            when, which = steps.first_crossings(W[k.t, watched], gates[:, watched])
             hit = np.flatnonzero(np.isfinite(when))
             if hit.size:
-                lanes, times = watched[hit], when[hit]
-                x = steps.states(times, hit)
-                P = self.P[:, lanes]
-                g, rate = np.split(k.machines["guards"].some(np.concatenate([x, times[None, :]]), P), 2)
-                falling = self.gates[:, lanes] & (np.abs(g) < RESTING) & (rate < -1e-12)
+                there, times = watched[hit], when[hit]
+                x = np.concatenate([steps.states(times, hit), times[None, :]])
+                g, rate = np.split(k.machines["guards"].some(x, P[:, there]), 2)
+                falling = gates[:, there] & (np.abs(g) < RESTING) & (rate < -1e-12)
                 falling[which[hit], np.arange(hit.size)] = True
-                self._cut(lanes, times, k.machines["settle"].some(np.concatenate([x, times[None, :]]), P), falling)
-        closed = moved[~self.gates[:, moved].all(axis=0)]
+                W[: k.n, there], W[k.t, there] = k.machines["settle"].some(x, P[:, there]), times
+                W[:, there] = self._cut(lanes[there], W[:, there], falling)
+        closed = np.flatnonzero(~(self.P[k.gates, lanes] > 0).all(axis=0))
         if closed.size:
-            g = k.machines["guards"].some(self.W[: k.n + 1, closed], self.P[:, closed])[: len(self.events)]
-            self.gates[:, closed] |= np.abs(g) > 1e-9
+            g = k.machines["guards"].some(W[: k.n + 1, closed], P[:, closed])[: len(self.events)]
+            self.P[k.gates, lanes[closed]] = (self.P[k.gates, lanes[closed]] > 0) | (np.abs(g) > RESTING)
+        passed = np.flatnonzero(W[k.t] >= self.due[lanes])
+        if passed.size:
+            self._sample(lanes[passed], V[:, passed], W[:, passed])
+        self.V[:, lanes] = W
 
-    def _cut(self, lanes: np.ndarray, times: np.ndarray, x: np.ndarray, falling: np.ndarray) -> None:
-        """End or restart lanes at events."""
-        k = self.k
-        self.W[: k.n, lanes], self.W[k.t, lanes] = x, times
-        ends = self.P[k.setting["end"], lanes]
-        self.W[k.status, lanes] = np.where(times >= ends, Status.REACHED, Status.GOING)
-        for j, lane in enumerate(lanes):
-            run = int(self.owner[lane])
-            for guard in np.flatnonzero(falling[:, j]):
-                event, stops = self.events[guard]
-                self.results.happened.append((run, event, float(times[j])))
-                if stops and self.results.event[run] < 0:
-                    self.results.event[run] = event
-                    self.W[k.status, lane] = Status.REACHED
-        restart = lanes[self.W[k.status, lanes] == Status.GOING]
-        if restart.size:
-            self._begin(self.W, restart)
+    def _cut(self, lanes: np.ndarray, W: np.ndarray, falling: np.ndarray) -> np.ndarray:
+        """The columns W of lanes that stand at events, ended or begun again."""
+        k, times = self.k, W[self.k.t]
+        W[k.status] = np.where(times >= self.P[k.setting["end"], lanes], Status.REACHED, Status.GOING)
+        for guard, j in np.argwhere(falling):
+            event, stops = self.events[guard]
+            run = int(self.owner[lanes[j]])
+            self.results.happened.append((run, event, float(times[j])))
+            if stops and self.results.event[run] < 0:
+                self.results.event[run] = event
+                W[k.status, j] = Status.REACHED
+        again = np.flatnonzero(W[k.status] == Status.GOING)
+        if again.size:
+            begun = W[:, again]
+            self._begin(lanes[again], begun)
+            W[:, again] = begun
+        return W
 
     def _end(self, lanes: np.ndarray) -> None:
-        """Write down what has ended, look at restless lanes, and take new runs."""
+        """Write down what has ended, look at events and at restless lanes, and take new runs."""
         k, r = self.k, self.results
+        suspect = self.V[k.status, lanes] == Status.SUSPECT
+        if suspect.any():
+            self._events(lanes[suspect])
+            lanes = lanes[self.V[k.status, lanes] > 0.0]
         status = self.V[k.status, lanes].astype(int)
         restless = status == Status.RESTLESS
         if restless.any():

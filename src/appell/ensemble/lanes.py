@@ -2,9 +2,11 @@ r"""A whole adaptive step as one graph, for many runs side by side.
 
 Stages, new state, error norm, choice of the next step size, projection onto the constraints and the reasons to stop are
 one function of a lane: it takes V = (x, t, h, rejected, stalled, steps, status) and gives the next V. Every lane has
-its own time, step size and numbers P = (w, p, rtol, atol, end, most, calm, m0), so lanes of one batch know nothing of
-each other. A lane whose status is not GOING stays as it is, so that many steps can be made between two looks at it. The
-attempt itself and the control of the step size are those of single runs, `appell.motion.attempt`.
+its own time, step size and numbers P = (w, p, rtol, atol, end, most, calm, m0, gates), so lanes of one batch know
+nothing of each other. A lane whose status is not GOING stays as it is, so that many steps can be made between two looks
+at it. The attempt itself and the control of the step size are those of single runs, `appell.motion.attempt`.
+Where events are looked for, the step looks at the guards along its own dense output, and is not made where one of them
+may fall through zero: such lanes wait until somebody looks closer.
 """
 
 from __future__ import annotations
@@ -19,9 +21,11 @@ from appell.code.code import Code, function_of
 from appell.equations import Equations
 from appell.kinematics.chart import Split
 from appell.motion.attempt import BEHIND, HUGE, Attempt, Status
-from appell.motion.dop853 import step_functions
+from appell.motion.dop853 import look_function, step_functions
+from appell.motion.flow import RESTING
 from appell.motion.masses import ROUNDING
 from appell.motion.motion import formula_function
+from appell.motion.stepping import LOOKS
 
 SQUARE = 6  # coordinates up to which a determinant is written out
 SINGULAR = 1e9  # growth of the rates at which speeds that the user chose no longer describe the motion
@@ -30,7 +34,7 @@ SINGULAR = 1e9  # growth of the rates at which speeds that the user chose no lon
 ROWS = (*BEHIND, "status")
 """Rows of V behind x."""
 SETTINGS = ("rtol", "atol", "end", "most", "calm")
-"""Rows of P behind w and p; the masses at the start follow."""
+"""Rows of P behind w and p; the masses at the start follow, and which guards are looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +42,8 @@ class Graphs:
     """The functions of a lane, each of V (or its first rows) and P.
 
     Attributes:
-        functions: `step`, `first` (a first step size), `dense`, and where needed `guards`, `settle`, `table`, `masses`,
-            `jacobian` (of the constraint rows).
+        functions: `step`, `first` (a first step size), `dense`, and where needed `guards`, `unwatched` (the step
+            whatever the guards say), `settle`, `table`, `masses`, `jacobian` (of the constraint rows).
         sizes: Numbers of states, coordinates, inputs, parameters, guards and columns of the table.
         split: The dependent velocities they belong to.
         restless: Whether these are watched and may be changed.
@@ -83,9 +87,9 @@ def lane_graphs(
     t, x, w, p = equations.arguments
     h, rejected, stalled, steps, before = (ca.SX.sym(name) for name in ROWS[1:])
     rtol, atol, end, most, calm = (ca.SX.sym(name) for name in SETTINGS)
-    m0 = ca.SX.sym("m0", len(masses))
+    m0, gates = ca.SX.sym("m0", len(masses)), ca.SX.sym("gates", len(guards))
     V = ca.vertcat(x, t, h, rejected, stalled, steps, before)
-    P = ca.vertcat(w, p, rtol, atol, end, most, calm, m0)
+    P = ca.vertcat(w, p, rtol, atol, end, most, calm, m0, gates)
     rhs = code.rhs.function
     step, dense = step_functions(rhs)
     onto = function_of(equations, "projected")
@@ -114,17 +118,17 @@ def lane_graphs(
         low = ca.mmin(held + ROUNDING * ca.fmax(1.0, ca.fabs(m0)))
         ends.append((low < 0, Status.MASS_GONE))
     outcome = attempt.outcome(moved, stalled, steps, most, wishes, ends)
-    outcome = ca.if_else(before == int(Status.GOING), outcome, V)
 
     def function(name: str, rows: ca.SX, result: ca.SX) -> ca.Function:
         return ca.Function(name, [rows, P], [ca.densify(result)], {"cse": True})
 
+    going = before == int(Status.GOING)
     scale = atol + rtol * ca.fabs(x)
     d0, d1 = ca.norm_2(x / scale), ca.norm_2(rhs(t, x, w, p) / scale)
     unsure = ca.logic_or(ca.logic_or(d0 < 1e-5, d1 < 1e-5), ca.logic_not(d1 < HUGE))
     start = ca.fmin(ca.if_else(unsure, 1e-6, 0.01 * d0 / d1), end - t)
     functions = {
-        "step": function("step", V, outcome),
+        "step": function("step", V, ca.if_else(going, outcome, V)),
         "first": function("first", V[: x.numel() + 1], start),
         "dense": function("dense", V[: x.numel() + 2], dense(t, x, w, ca.vertcat(p, h, rtol, atol))),
     }
@@ -133,6 +137,13 @@ def lane_graphs(
         g = ca.vertcat(*[guard(t, x, w, p) for guard in guards])
         rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(rhs(t, x, w, p), 1))
         functions["guards"] = function("guards", short, ca.vertcat(g, rate))
+        looked_at = ca.Function("guards", [t, x, w, p], [ca.densify(g), ca.densify(rate)])
+        trial = ca.fmin(h, end - t)
+        seen = look_function(rhs, looked_at)(t, x, w, ca.vertcat(p, trial, rtol, atol))
+        suspect = ca.logic_and(attempt.accepted, _suspect(*seen, trial / LOOKS, gates))
+        waiting = ca.vertcat(V[:-1], int(Status.SUSPECT))
+        functions["unwatched"] = functions["step"]
+        functions["step"] = function("step", V, ca.if_else(going, ca.if_else(suspect, waiting, outcome), V))
         functions["settle"] = function("settle", short, onto(t, x, w, p))
     table = [formula_function(equations, original, column) for column in columns]
     on = onto(t, x, w, p)
@@ -149,3 +160,15 @@ def lane_graphs(
         "guards": sum(g.nnz_out(0) for g in guards), "columns": len(columns), "masses": len(masses),
     }  # fmt: skip
     return Graphs(functions, sizes, equations.split, restless)
+
+
+def _suspect(values: ca.SX, rates: ca.SX, apart: ca.SX, gates: ca.SX) -> ca.SX:
+    """Whether a guard may fall through zero, from guards and rates at places along a step, or a gate is closed.
+
+    The rule of `Steps.first_crossings` with room for rounding; a guard that turns far from zero is none.
+    """
+    g, later, rate, later_rate = values[:, :-1], values[:, 1:], rates[:, :-1], rates[:, 1:]
+    falls = ca.logic_and(g > -RESTING, later <= RESTING)
+    near = ca.fmin(ca.fabs(g), ca.fabs(later)) <= 4 * apart * ca.fmax(ca.fabs(rate), ca.fabs(later_rate))
+    turns = ca.logic_and(ca.logic_and((g > 0) == (later > 0), rate * later_rate < 0), near)
+    return ca.logic_or(ca.mmin(gates) < 1, ca.mmax(ca.logic_or(falls, turns)))

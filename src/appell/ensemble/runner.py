@@ -268,7 +268,7 @@ class Runner:
             x, t = batch.x[:, members], np.full(members.size, s.t0)
             if "masses" in here.machines and members.size:
                 m0 = here.machines["masses"].some(np.concatenate([x, t[None, :]]), P)
-                P[here.setting["calm"] + 1 :] = m0
+                P[here.masses] = m0
                 single.update(dict.fromkeys(members[(m0 <= 0).any(axis=0)].tolist(), "a mass is not positive"))
                 keep = (m0 > 0).all(axis=0)
                 members, x, t, P = members[keep], x[:, keep], t[keep], P[:, keep]

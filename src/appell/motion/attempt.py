@@ -32,6 +32,7 @@ class Status(IntEnum):
     RESTLESS = 5  # other dependent velocities may be better
     MASS_GONE = 6
     SINGULAR = 7
+    SUSPECT = 8  # an event may be within the step, which was not made
 
 
 BEHIND = ("t", "h", "rejected", "stalled", "steps")
