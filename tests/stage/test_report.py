@@ -1,6 +1,8 @@
 """Reports: whole, in three formats, safe, with code that makes the same motion again."""
 
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -49,6 +51,20 @@ def test_the_same_as_latex_and_markdown(made, tmp_path):
     assert "## Proof" in md
     assert "$$" in md
     assert "@article{appell1900" in md
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex: apt install texlive-latex-recommended")
+def test_the_latex_can_be_compiled(tmp_path):
+    model = ap.library.ball_and_beam()
+    moved = ap.simulate(ap.compile(ap.derive(model)), until=0.2, points=11, progress=False)
+    certificate = ap.stability(ap.equilibrium(ap.compile(ap.derive(model))))
+    ap.report(moved, tmp_path / "beam.tex", also={HOSTILE: certificate, "A word": HOSTILE})
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "beam.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "beam.pdf").stat().st_size > 50_000
+    wide = [float(e) for e in re.findall(r"Overfull .hbox \(([\d.]+)pt", done.stdout)]
+    assert max(wide, default=0.0) < 40  # points: nothing runs off the page
 
 
 def test_the_code_makes_the_same_motion_again(motion):

@@ -14,11 +14,15 @@ HEAD = r"""\documentclass[a4paper,11pt]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage{textcomp}
-\usepackage{amsmath,amssymb,booktabs,longtable,graphicx,listings,geometry,hyperref}
+\usepackage{amsmath,amssymb,array,booktabs,longtable,graphicx,listings,geometry,hyperref}
 \geometry{margin=25mm}
 \allowdisplaybreaks
+\newsavebox{\formula}
+\newcommand{\fitted}[1]{\sbox{\formula}{$\displaystyle #1$}%
+  \ifdim\wd\formula>\linewidth\resizebox{\linewidth}{!}{\usebox{\formula}}\else\usebox{\formula}\fi}
 \lstset{basicstyle=\ttfamily\footnotesize,breaklines=true,columns=fullflexible,keepspaces=true}
 """
+SHORT = 160  # characters of LaTeX that surely fit on a line
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -54,28 +58,43 @@ def _block(block: Block, pictures: str, number: int) -> str:
     if isinstance(block, Table):
         return _table(block)
     if isinstance(block, Formulas):
-        rows = [rf"  {left} &= {right}" if left else rf"  & {right}" for left, right in block.lines]
-        heading = rf"\paragraph{{{escape(block.heading)}}}" + "\n" if block.heading else ""
-        return heading + "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+        return _formulas(block)
     if isinstance(block, Code):
         text = re.sub(r"[^\x00-\x7f]", "?", block.text).replace(r"\end{lstlisting}", "")
         return "\\begin{lstlisting}\n" + text.rstrip() + "\n\\end{lstlisting}"
     if not pictures:
         return "% " + " ".join(escape(block.caption).split())
     picture = rf"\includegraphics[width=0.85\textwidth]{{{pictures}-{number}.pdf}}"
-    return f"\\begin{{figure}}[htbp]\n\\centering\n{picture}\n\\caption{{{escape(block.caption)}}}\n\\end{{figure}}"
+    return f"\\begin{{figure}}[!htb]\n\\centering\n{picture}\n\\caption{{{escape(block.caption)}}}\n\\end{{figure}}"
+
+
+def _formulas(block: Formulas) -> str:
+    """Aligned at their signs of equality; where one is long each by itself, not wider than the page."""
+    heading = rf"\paragraph{{{escape(block.heading)}}}" + "\n" if block.heading else ""
+    if all(left and len(left) + len(right) <= SHORT for left, right in block.lines):
+        kind, rows = "align*", [f"  {left} &= {right}" for left, right in block.lines]
+    else:
+        whole = [f"{left} = {right}" if left else right for left, right in block.lines]
+        kind, rows = "gather*", [rf"  \fitted{{{e}}}" for e in whole]
+    return f"{heading}\\begin{{{kind}}}\n" + " \\\\\n".join(rows) + f"\n\\end{{{kind}}}"
 
 
 def _table(table: Table) -> str:
     def cell(text: str) -> str:
         return text if len(text) > 2 and text.startswith("$") and text.endswith("$") else escape(text)
 
-    width = 0.92 / len(table.head)
-    columns = "".join(rf"p{{{width:.3f}\textwidth}}" for _ in table.head)
+    longest = [
+        max(len(e) / (2 if e.startswith("$") else 1) for e in column)
+        for column in zip(table.head, *table.rows, strict=True)
+    ]
+    wanted = [min(max(e, 6), 50) for e in longest]
+    shares = [e / sum(wanted) for e in wanted]
+    columns = "".join(rf">{{\raggedright\arraybackslash}}p{{\dimexpr {e:.3f}\textwidth-2\tabcolsep}}" for e in shares)
     head = " & ".join(rf"\textbf{{{escape(e)}}}" for e in table.head)
     rows = [" & ".join(cell(e) for e in row) + r" \\" for row in table.rows]
-    caption = [escape(table.caption) + "\n"] if table.caption else []
+    first = [rf"\multicolumn{{{len(table.head)}}}{{l}}{{\emph{{{escape(table.caption)}}}}} \\"] if table.caption else []
+    top = [r"\toprule", head + r" \\", r"\midrule"]
     return "\n".join(
-        [*caption, rf"\begin{{longtable}}{{{columns}}}", r"\toprule", head + r" \\", r"\midrule", r"\endhead", *rows,
+        [rf"\begin{{longtable}}{{{columns}}}", *first, *top, r"\endfirsthead", *top, r"\endhead", *rows,
          r"\bottomrule", r"\end{longtable}"]
     )  # fmt: skip

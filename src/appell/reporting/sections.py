@@ -16,7 +16,7 @@ from appell.model.symbols import Rate, length, letters_in
 from appell.motion.motion import versions
 from appell.motion.reactions import multipliers
 from appell.reading.pages import page
-from appell.reading.printing import latex_rows
+from appell.reading.printing import formula_latex, latex_rows
 from appell.reporting.citations import bibtex
 from appell.reporting.content import Block, Code, Formulas, Section, Shown, Table, Text
 from appell.reporting.source import model_source, run_source
@@ -118,7 +118,8 @@ def equations_section(equations: Equations) -> Section:
         return Section("Equations of motion", (*blocks, Text(f"{count}{words}: print(equations) writes all of them.")))
     blocks += [Formulas(heading, tuple(rows)) for heading, rows in latex_rows(page(equations))]
     if equations.closed:
-        laws = tuple((sp.latex(w), sp.latex(e)) for w, e in equations.closed.items() if len(sp.latex(e)) < 4 * LONG)
+        written = [(formula_latex(w), formula_latex(e)) for w, e in equations.closed.items()]
+        laws = tuple((w, e) for w, e in written if len(e) < 4 * LONG)
         if laws:
             blocks.append(Formulas("Laws of the inputs", laws))
     blocks.append(Text(f"{count} What is shown is what runs."))
@@ -172,7 +173,7 @@ def results_section(motion: Any, scene: Scene, title: str = "Results") -> Sectio
     from appell.view.plot import Line, Panel, Plot
     from appell.view.plots import over_time
 
-    blocks: list[Block] = [Text(motion.summary()), Shown(scene, "Play, scrub, turn with the mouse, follow a body.")]
+    blocks: list[Block] = [Text(motion.summary()), Shown(scene, f"{motion.info['model']} in motion")]
     blocks.append(Shown(over_time(motion, ()), "Coordinates, rates and states over time"))
     if motion.stretches and motion.system.model.rows:
         found, _ = multipliers(motion, motion.times)
