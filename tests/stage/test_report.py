@@ -138,6 +138,37 @@ def test_further_results_have_their_sections(motion):
     assert "Mind the gap." in found.html()
 
 
+def test_plans_and_trackings_have_sections_of_their_own(tmp_path):
+    from appell.control import ComputedTorque, track
+    from appell.planning import Limits, plan, plant
+
+    model = ap.library.three_link()
+    coordinate = model.coordinates[0].label
+    planned = plan(model, until=1.0, limits=Limits(speed={coordinate: 1e-3}))
+    made = ap.report(planned, tmp_path / "plan.html")
+    section = next(s for s in made.sections if s.title == "Plan")
+    assert "NOT feasible" in section.blocks[0].words
+    assert section.blocks[0].good is False
+    (limits,) = (b for b in section.blocks if getattr(b, "caption", "") == "Limits")
+    assert limits.rows[0][:2] == ("speed", coordinate)
+    assert limits.rows[0][-1].startswith("NO, from t =")
+    (shown,) = (b.thing for b in section.blocks if hasattr(b, "thing"))
+    drawn = [line for panel in shown.panels for line in panel.items]
+    assert sum(line.name.startswith("first violation") for line in drawn) == 1
+    assert sum(line.dashed for line in drawn) == 2
+    free = plant(model, [f.name for f in model.forces if f.name == "drive"])
+    known = {s.label for s in free.parameters}
+    numbers = {k: v for k, v in model.values.items() if k in known}
+    law = ComputedTorque(free, [10.0] * 3, values=numbers)
+    followed = track(ap.compile(ap.derive(free)).bind(numbers), planned.motion, law, {coordinate: 0.05}, 1.0)
+    made = ap.report(followed, tmp_path / "track.html")
+    section = next(s for s in made.sections if s.title == "Tracking")
+    errors = section.blocks[1].rows
+    assert [row[0] for row in errors] == list(followed.labels)
+    assert float(errors[0][2]) == pytest.approx(followed.metrics()[coordinate]["largest"], rel=1e-3)
+    assert (tmp_path / "track.html").stat().st_size < 10e6
+
+
 def test_hostile_words_stay_words(tmp_path):
     q = ap.coordinates("q")
     ground = ap.Frame("ground")

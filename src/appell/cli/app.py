@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,4 +22,7 @@ ModelArgument = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter, input or starting value.")
+]
+ReportOption = Annotated[
+    Path | None, typer.Option(help="Write a report to hand on: .html (self-contained), .tex or .md.")
 ]

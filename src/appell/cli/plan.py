@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, SetOption, app
+from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import PICTURES, check_out, errors, say, write
+from appell.cli.output import PICTURES, check_out, check_report, errors, say, write
 
 
 @app.command()
@@ -31,6 +31,7 @@ def plan(
         list[Path] | None,
         typer.Option(help="Write the picture .png .svg .pdf, the motion .nc .csv; for three-link figures 5-8: DIR/."),
     ] = None,
+    report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Plan the programmed motion of a model and say what it demands; exit code 1 if it is not feasible."""
@@ -43,6 +44,8 @@ def plan(
         folders = [path for path in out or () if not path.suffix]
         for path in out or ():
             _check(name, path, path in folders)
+        if report is not None:
+            check_report(report)
         made = make(case.model, values, start, until, limits, tuple(drive or ()), case.formulation)
         better = made.suggest() if suggest and not made.feasible else None
         for path in out or ():
@@ -54,6 +57,10 @@ def plan(
                 made.plot(path)
             else:
                 write(made.motion, path)
+        if report is not None:
+            from appell.reporting import report as describe
+
+            describe(made, report, also={} if better is None else {"A slower plan": better})
         if as_json:
             say({**_data(made), "suggestion": _data(better) if better else None})
         else:

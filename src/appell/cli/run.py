@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, SetOption, app
+from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_settings
 from appell.cli.output import check_out, check_report, errors, print_table, say, write
 
@@ -27,9 +27,7 @@ def run(
             help="Write the motion: .nc .zarr .csv, a plot .png .svg .pdf, an animation .html .gif .mp4; a study: DIR/."
         ),
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report to hand on: .html (self-contained), .tex or .md.")
-    ] = None,
+    report: ReportOption = None,
     study: Annotated[bool, typer.Option(help="Run the study of a model that has one, such as sprayer.")] = True,
     as_json: JsonOption = False,
 ) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, SetOption, app
+from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import errors, print_table, say
+from appell.cli.output import check_report, errors, print_table, say
 from appell.errors import ModelError
 
 
@@ -43,6 +43,7 @@ def stabilize(
     until: Annotated[float | None, typer.Option(help="Length of the closed-loop run in seconds.")] = None,
     runs: Annotated[int, typer.Option(help="Starts for the region of attraction; 0 for none.")] = 0,
     out: Annotated[Path | None, typer.Option(help="A folder for pictures and numbers.")] = None,
+    report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Hold a configuration: equilibrium, first approximation, gains, proof, closed loop, pictures."""
@@ -64,8 +65,16 @@ def stabilize(
         )  # fmt: skip
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
+        if report is not None:
+            check_report(report)
         found = work.run()
         files = work.write(out) if out is not None else []
+        if report is not None:
+            from appell.reporting import report as describe
+
+            also = {"Stability of the closed loop": work.proof, "Deviations and laws": work.run_plot()}
+            describe(work.motion, report, also=also)
+            files.append(report)
         if as_json:
             say({**found, "files": [str(path) for path in files]})
         else:

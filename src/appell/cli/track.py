@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, SetOption, app
+from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import PICTURES, check_out, errors, print_table, say, write
+from appell.cli.output import PICTURES, check_out, check_report, errors, print_table, say, write
 
 LAWS = ("computed-torque", "pid", "mpc")
 
@@ -36,6 +36,7 @@ def track(
     out: Annotated[
         list[Path] | None, typer.Option(help="Write the picture .png .svg .pdf, the motion .nc .csv.")
     ] = None,
+    report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Plan the programmed motion of a model, then let the mechanism follow it under a tracking law."""
@@ -52,6 +53,8 @@ def track(
         values, start = read_settings(case, settings)
         for path in out or ():
             check_out(path)
+        if report is not None:
+            check_report(report)
         reference = plan(case.model, values, start, until, formulation=case.formulation).motion
         left = without if without is not None else [f.name for f in case.model.forces if f.name == "drive"]
         model = plant(case.model, left)
@@ -68,6 +71,10 @@ def track(
                 run.plot(path)
             else:
                 write(run.motion, path)
+        if report is not None:
+            from appell.reporting import report as describe
+
+            describe(run, report)
         metrics, efforts = run.metrics(), {w: float(abs(run.motion.columns[w]).max()) for w in run.drives}
         if as_json:
             say({
@@ -84,7 +91,7 @@ def track(
             print("inputs up to " + ", ".join(f"{label} {value:.6g}" for label, value in efforts.items()))
             settled = run.settled(1e-3)
             print(f"all errors below 1e-3 from t = {settled:.4g} s" if settled is not None else "not settled to 1e-3")
-            for path in out or ():
+            for path in (*(out or ()), *([report] if report else [])):
                 print(f"wrote {path}")
     if not run.motion.outcome.ok:
         raise typer.Exit(1)

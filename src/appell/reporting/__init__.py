@@ -25,7 +25,8 @@ def report(
     """Everything about a motion, some equations or a model, to be read from top to bottom.
 
     Args:
-        subject: A Motion; or Equations, a System or a Model, which are then proved by `verify` and not run.
+        subject: A Motion, a Plan or a Tracking; or Equations, a System or a Model, which are then proved by `verify`
+            and not run.
         path: A file to write: .html (self-contained), .tex or .md.
         also: Further results, by a heading or in a list: certificates of stability, plans, verifications, motions,
             plots, scenes, texts, anything that prints itself.
@@ -43,15 +44,18 @@ def report(
         Report on 'Appell-Hamel particle': The system, Equations of motion, Agreement of the formulations, ...
     """
     from appell.code.system import System
+    from appell.control.tracking import Tracking
     from appell.equations import Equations
     from appell.formulation.abstract import derive
     from appell.model.model import Model
     from appell.motion.motion import Motion
+    from appell.planning import Plan
     from appell.reporting import sections as s
     from appell.reporting.further import section
     from appell.view.scene import animate, draw
 
-    motion = subject if isinstance(subject, Motion) else None
+    planned = subject if isinstance(subject, Plan | Tracking) else None
+    motion = planned.motion if planned is not None else subject if isinstance(subject, Motion) else None
     if motion is not None:
         if not motion.stretches:
             raise AppellError("A motion loaded from a file cannot be proved again; run simulate, then report.")
@@ -63,7 +67,9 @@ def report(
     elif isinstance(subject, Model):
         equations = derive(subject)
     else:
-        raise AppellError(f"report takes a Motion, Equations, a System or a Model, got {type(subject).__name__}.")
+        raise AppellError(
+            f"report takes a Motion, a Plan, a Tracking, Equations, a System or a Model, got {type(subject).__name__}."
+        )
     model = equations.model
     values = dict(motion.system.values) if motion is not None else dict(model.values)
     start = dict(model.start)
@@ -82,6 +88,8 @@ def report(
         from appell.analysis.verify import verify
 
         parts.append(s.verification_section(verify(model, values=numbers)))
+    if planned is not None:
+        parts.append(section(planned))
     listed = also.items() if isinstance(also, Mapping) else [("", e) for e in also]
     parts += [section(thing, str(heading)) for heading, thing in listed]
     method = motion.info["method"] if motion is not None else ""

@@ -1,4 +1,4 @@
-"""Further results as sections: certificates of stability, verifications, motions, plots, anything that prints."""
+"""Further results as sections: certificates, verifications, plans, trackings, motions, plots, anything that prints."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from appell.analysis.verify import Verification
+from appell.control.tracking import Tracking
 from appell.motion.motion import Motion
+from appell.planning import Plan
 from appell.reporting.content import Block, Code, Section, Shown, Table, Text
+from appell.reporting.planned import plan_section, tracking_section
 from appell.reporting.sections import results_section, verification_section
 from appell.view.plot import Plot
 from appell.view.plots import roots
@@ -19,7 +22,7 @@ def section(thing: Any, title: str = "") -> Section:
     """A section on anything.
 
     Args:
-        thing: A certificate, verification, motion, scene, plot, text, or what prints itself.
+        thing: A certificate, verification, plan, tracking, motion, scene, plot, text, or what prints itself.
         title: Its heading; one that fits if empty.
     """
     if isinstance(thing, Verification):
@@ -31,6 +34,10 @@ def section(thing: Any, title: str = "") -> Section:
         return results_section(thing, animate(thing), title or thing.info["model"])
     if isinstance(thing, Scene | Plot):
         return Section(title or thing.title, (Shown(thing),))
+    if isinstance(thing, Plan):
+        return plan_section(thing, title)
+    if isinstance(thing, Tracking):
+        return tracking_section(thing, title)
     if isinstance(thing, str):
         return Section(title or "Remarks", (Text(thing),))
     if hasattr(thing, "verdict") and hasattr(thing, "conditions"):
