@@ -134,6 +134,6 @@ def test_missing_input_values_are_told():
     ground = ap.Frame("ground")
     body = ap.Particle("body", 1, ground.point(x, 0))
     model = ap.Model(ground, x, [body], [ap.Generalized({x: f - 2 * x})])
-    with pytest.raises(EquilibriumError, match=r"inputs=\[f\]"):
+    with pytest.raises(EquilibriumError, match=r"has no value and is not searched for; write inputs=\['f'\]"):
         ap.equilibrium(model)
     assert ap.equilibrium(model, {"x": 1.5})["f"] == pytest.approx(3.0, rel=1e-12)

@@ -63,7 +63,7 @@ def test_bad_weights_are_refused(crank, Q, R, message):
 
 def test_an_unreachable_unstable_mode_is_named():
     lin = ap.linearize(ap.equilibrium(two_masses(same=True), {"x": 0.0}))
-    with pytest.raises(ControlError, match=r"cannot be stabilised by f: they do not reach root 2 .*y"):
+    with pytest.raises(ControlError, match=r"cannot be stabilised by f, which does not reach root 2 .*y"):
         ap.control.lqr(lin)
     with pytest.raises(ControlError, match=r"not controllable: .*y"):
         ap.control.place(lin, [-1, -2, -3, -4])
@@ -181,3 +181,14 @@ def test_a_motor_without_inductance_has_no_current():
 def test_bad_motors_are_refused(make, message):
     with pytest.raises(ModelError, match=message):
         make(ap.library.slider_crank())
+
+
+def test_suggested_voltages_hold_the_suggested_torques():
+    """A driven model can be brought to rest without a wish, as the model without motors."""
+    motor = ap.control.Motor(resistance=1.0, constant=0.05, inductance=1e-3, gear=20)
+    bare = ap.library.five_bar()
+    driven = ap.control.with_motors(bare, motor)
+    rest, held = ap.equilibrium(driven), ap.equilibrium(bare)
+    for name in ("theta1", "theta2", "x", "y"):
+        assert rest[name] == pytest.approx(held[name], rel=1e-9, abs=1e-12)
+    assert rest["e_tau1"] == pytest.approx(1.0 / (0.05 * 20) * held["tau1"], rel=1e-12)

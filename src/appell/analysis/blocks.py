@@ -232,7 +232,8 @@ def first_approximation(
     except np.linalg.LinAlgError:
         raise EquilibriumError(
             f"The inertia matrix of {model.name!r} in {', '.join(names[i] for i in r)} is singular here; a motion "
-            "without inertia cannot be linearised. Give every body that moves freely a mass."
+            "without inertia cannot be linearised. Give every body that moves freely a mass; where an angle loses its "
+            "meaning (on the axis of polar coordinates), use other coordinates or another configuration."
         ) from None
     return Blocks(
         tuple(names[i] for i in r), tuple(names[i] for i in s), A, G, D, C1, C2, C3, C4, CB, P, C, B0,

@@ -208,8 +208,9 @@ def _read(
     missing = [w for w in opened if w not in (*free, *fixed, *values)]
     if missing:
         raise EquilibriumError(
-            f"The input{'s' * (len(missing) > 1)} {', '.join(missing)} have no value and are not searched for; write "
-            f"inputs=[{', '.join(missing)}], or bind numbers."
+            f"{'The inputs' if len(missing) > 1 else 'The input'} {', '.join(missing)} "
+            f"{'have no values and are' if len(missing) > 1 else 'has no value and is'} not searched for; write "
+            f"inputs=[{', '.join(map(repr, missing))}], or bind numbers."
         )
     return Wishes(fixed, tuple(free), begin, values)
 

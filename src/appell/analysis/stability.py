@@ -70,6 +70,7 @@ def stability(
     family += spare
     structural += spare
     left, slack = roots[order[structural:]], tolerance[order[structural:]]
+    left = np.where(np.abs(left.real) <= slack, 1j * left.imag, left)  # on the axis, as far as rounding can tell
     awake = tangent.awake
     full_roots, full_tolerance = _roots(full[np.ix_(awake, awake)])
     reach = 1e-11 * float(np.max(np.abs(full_roots), initial=0.0))

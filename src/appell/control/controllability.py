@@ -211,7 +211,10 @@ def _combination(vector: np.ndarray, names: Sequence[str]) -> str:
     parts = []
     for i in sorted(int(k) for k in shown):
         e = relative[i]
-        value = f"{e.real:+.3g}" if abs(e.imag) < 1e-6 else f"+({e.real:.3g}{e.imag:+.3g}i)"
+        if abs(e.imag) < 1e-6:
+            value = f"{e.real:+.3g}"
+        else:
+            value = f"{e.imag:+.3g}i" if abs(e.real) < 1e-6 else f"+({e.real:.3g}{e.imag:+.3g}i)"
         parts.append(f"{value} {names[i]}")
     return " ".join(parts).removeprefix("+")
 

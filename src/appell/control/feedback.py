@@ -267,7 +267,8 @@ def _designable(lin: Linearization) -> np.ndarray:
         return np.eye(n)
     if any(abs(mode.root) > 1e-7 * np.linalg.norm(lin.A) for mode in stuck):
         raise ControlError(
-            f"{lin.model.name!r} cannot be stabilised by {', '.join(lin.inputs)}: they do not reach "
+            f"{lin.model.name!r} cannot be stabilised by {', '.join(lin.inputs)}, which "
+            f"{'do' if len(lin.inputs) > 1 else 'does'} not reach "
             + "; ".join(f"{mode} ({mode.combination})" for mode in stuck if abs(mode.root) > 0)
             + ". Add an input that acts on it."
         )

@@ -57,7 +57,8 @@ def with_motors(model: Model, motors: Motor | Mapping[Any, Motor]) -> Model:
         motors: One motor for all inputs, or motors by input.
 
     Returns:
-        A model like any other: find its holding voltages by `equilibrium`.
+        A model like any other: find its holding voltages by `equilibrium`. Suggested values are those that hold the
+        suggested torques, where the motor's constants are numbers.
 
     Example:
         >>> import appell as ap
@@ -76,6 +77,7 @@ def with_motors(model: Model, motors: Motor | Mapping[Any, Motor]) -> Model:
     formulas: dict[Input, sp.Expr] = {}
     memory: dict[Any, sp.Expr] = {}
     start: dict[Any, float] = {}
+    values: dict[Any, float] = {}
     for name, motor in motors.items():
         if key(name) not in named:
             raise ModelError(unknown(key(name), sorted(named), f"input of {model.name!r}"))
@@ -85,6 +87,8 @@ def with_motors(model: Model, motors: Motor | Mapping[Any, Motor]) -> Model:
         n, k = sp.sympify(motor.gear), sp.sympify(motor.constant)
         k_e = k if motor.back_emf is None else sp.sympify(motor.back_emf)
         R, L = sp.sympify(motor.resistance), sp.sympify(motor.inductance)
+        if w.label in model.values and (hold := R / (n * k) * model.values[w.label]).is_number:
+            values[e] = float(hold)
         if L == 0:
             formulas[w] = n * k * (e - k_e * n * omega) / R
             continue
@@ -92,7 +96,7 @@ def with_motors(model: Model, motors: Motor | Mapping[Any, Motor]) -> Model:
         memory[i] = (e - R * i - k_e * n * omega) / L
         start[i] = 0.0
         formulas[w] = n * k * i
-    return drive(model, formulas, memory, None, start)
+    return drive(model, formulas, memory, values, start)
 
 
 def shaft_rate(model: Model, w: Input) -> sp.Expr:

@@ -9,13 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.graph.lower import Lowering
-from appell.graph.numeric import Numeric
 from appell.model.body import RigidBody
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate, Rate, letters_in, written
@@ -73,6 +70,11 @@ def _vectors(given: Any) -> tuple[Vector, ...]:
 
 def vanishes(expression: sp.Expr) -> bool:
     """Whether a formula is zero whatever its letters are, seen at three random points."""
+    import casadi as ca
+
+    from appell.graph.lower import Lowering
+    from appell.graph.numeric import Numeric
+
     letters = sorted(letters_in(expression), key=lambda s: s.name)
     column = ca.SX.sym("letters", len(letters))
     graph = Lowering({s: column[i] for i, s in enumerate(letters)})(expression)
