@@ -52,27 +52,39 @@ def _columns(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any, slopes: list[
 
 
 def _weighted(weights: np.ndarray, slopes: list[Any]) -> Any:
+    if isinstance(slopes[0], ca.SX):
+        return ca.horzcat(*slopes) @ ca.sparsify(ca.DM(weights[: len(slopes)]))
     return sum(float(b) * k for b, k in zip(weights, slopes, strict=False) if b != 0)
 
 
 def step_functions(rhs: ca.Function) -> tuple[ca.Function, ca.Function]:
     """The step (t, x, w, P) -> (x1, error) and the dense output (t, x, w, P) -> F, with P = (p, h, rtol, atol)."""
+    return step_function(rhs), dense_function(rhs)
+
+
+def step_function(rhs: ca.Function) -> ca.Function:
+    """The step (t, x, w, P) -> (x1, error), with P = (p, h, rtol, atol)."""
     t, x, w, p = rhs.sx_in()
     h, rtol, atol = ca.SX.sym("h"), ca.SX.sym("rtol"), ca.SX.sym("atol")
-
-    def f(time: ca.SX, state: ca.SX) -> ca.SX:
-        return rhs(time, state, w, p)
-
-    slopes = _stages(f, t, x, h)
+    slopes = _stages(lambda time, state: rhs(time, state, w, p), t, x, h)
     new = x + h * _weighted(table.B, slopes)
     scale = atol + rtol * ca.fmax(ca.fabs(x), ca.fabs(new))
     fifth = ca.sumsqr(_weighted(table.E5[:STAGES], slopes) / scale)
     third = ca.sumsqr(_weighted(table.E3[:STAGES], slopes) / scale)
     error = h * fifth / ca.sqrt(ca.fmax((fifth + 0.01 * third) * x.numel(), 1e-300))
-    arguments = [t, x, w, ca.vertcat(p, h, rtol, atol)]
-    step = ca.Function("step", arguments, [ca.densify(new), error])
-    dense = ca.Function("dense", arguments, [ca.densify(ca.vertcat(*_columns(f, t, x, h, slopes)))])
-    return step, dense
+    return ca.Function("step", [t, x, w, ca.vertcat(p, h, rtol, atol)], [ca.densify(new), error])
+
+
+def dense_function(rhs: ca.Function) -> ca.Function:
+    """The dense output (t, x, w, P) -> F of a step, with P as for the step."""
+    t, x, w, p = rhs.sx_in()
+    h, tolerances = ca.SX.sym("h"), ca.SX.sym("tolerances", 2)
+
+    def f(time: ca.SX, state: ca.SX) -> ca.SX:
+        return rhs(time, state, w, p)
+
+    columns = ca.vertcat(*_columns(f, t, x, h, _stages(f, t, x, h)))
+    return ca.Function("dense", [t, x, w, ca.vertcat(p, h, tolerances)], [ca.densify(columns)])
 
 
 def attempt_function(rhs: ca.Function) -> ca.Function:
@@ -80,7 +92,7 @@ def attempt_function(rhs: ca.Function) -> ca.Function:
     t, x, w, p = rhs.sx_in()
     h, rejected, stalled, steps = (ca.SX.sym(name) for name in BEHIND[1:])
     rtol, atol, end, most = (ca.SX.sym(name) for name in SETTINGS)
-    attempt = Attempt.of(step_functions(rhs)[0], (x, t, h, rejected), (w, p), (rtol, atol), end)
+    attempt = Attempt.of(step_function(rhs), (x, t, h, rejected), (w, p), (rtol, atol), end)
     V, P = ca.vertcat(x, t, h, rejected, stalled, steps), ca.vertcat(w, p, rtol, atol, end, most)
     return ca.Function("attempt", [V, P], [ca.densify(attempt.outcome(attempt.new, stalled, steps, most))])
 
@@ -100,7 +112,7 @@ class _Machines:
     @cached_property
     def dense(self) -> Machine:
         """Coefficients of the dense output of a step."""
-        return Machine(step_functions(self._rhs)[1], simd=False)
+        return Machine(dense_function(self._rhs), simd=False)
 
     def looks(self, guards: ca.Function) -> Machine:
         """Guards and their rates at several places of a step, by a function (t, x, w, p) -> (g, g')."""

@@ -130,7 +130,7 @@ class Modes:
     @property
     def sliding(self) -> tuple[int, ...]:
         """Kinks along which the motion slides."""
-        return tuple(int(i) for i in np.flatnonzero(self.modes == 0))
+        return tuple(int(i) for i in np.flatnonzero(self.modes == 0)) if self.modes.size else ()
 
     @property
     def _machine(self) -> tuple[bool, bool]:
