@@ -73,3 +73,11 @@ def test_speeds_that_are_the_rates_are_not_computed_again():
     for t, row in zip(motion.times, motion.states(motion.times), strict=True):
         x = np.concatenate([row[:2], row[2:4]])
         np.testing.assert_array_equal(chain.code.rates.flat(t, x, chain.w, chain.p), row[2:4])
+
+
+def test_without_rows_there_is_nothing_to_keep():
+    """Formulations that keep all rates have redundant speeds, but no rows to put them on."""
+    system = ap.compile(ap.derive(ap.library.pendulum_chain(2), ap.UdwadiaKalaba())).bind()
+    projection = Projection(system.code, system.p)
+    assert not projection.active
+    assert not projection(0.0, np.ones(4))

@@ -67,15 +67,15 @@ class Projection:
         self.holonomic = bool(mechanics.position_rows) and self.columns.size > 0
         self.redundant = code.equations.chart.redundant
         self.wanted = code.equations.formulation.projects
-        self._settle = _settling(code) if self.active and not mechanics.acceleration_rows else None
         self._position = Machine(mechanics.functions["position"], simd=False) if self.holonomic else None
         self._velocity = Machine(mechanics.functions["velocity"], simd=False) if mechanics.row_names else None
         self._jacobian = Machine(mechanics.functions["jacobian"], simd=False) if mechanics.row_names else None
+        self._settle = _settling(code) if self.active and not mechanics.acceleration_rows else None
 
     @property
     def active(self) -> bool:
         """Whether there is anything to keep."""
-        return self.wanted and (self.holonomic or self.redundant)
+        return self.wanted and (self.holonomic or (self.redundant and self._velocity is not None))
 
     def __call__(self, t: float, x: np.ndarray) -> bool:
         """Correct x in place; returns whether it was changed."""
