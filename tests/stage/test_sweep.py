@@ -263,6 +263,23 @@ def test_a_guard_that_dips_below_zero_within_a_step_is_seen():
 # What goes one by one.
 
 
+def test_corners_may_be_crossed_in_lanes():
+    x, F = ap.coordinates("x"), ap.inputs("F")
+    ground = ap.Frame("ground")
+    law = sp.Max(-0.7, sp.Min(0.7, -4 * x - 2 * x.rate))
+    model = ap.Model(ground, x, [ap.Particle("p", 1, ground.point(x))], [ap.Generalized({x: F})])
+    system = ap.compile(ap.derive(model).close({F: law})).bind()
+    over, options = {"x": [0.3, 1.0, 2.0]}, {"until": 6.0, "points": 7, "rtol": 1e-9, "progress": False}
+    located, crossed = (ap.sweep(system, over, corners=how, **options) for how in ("locate", "cross"))
+    assert len(located.info["reasons"]) == 1
+    assert crossed.info["reasons"] == {}
+    np.testing.assert_allclose(crossed["x"], located["x"], rtol=0, atol=1e-7)
+    with pytest.raises(IntegrationError, match="'locate' or 'cross'"):
+        ap.sweep(system, over, corners="jump", until=1.0)
+    jumping = ap.compile(ap.derive(model).close({F: -sp.sign(x)})).bind()
+    assert len(ap.sweep(jumping, over, corners="cross", **(options | {"until": 0.2})).info["reasons"]) == 1
+
+
 def test_kinks_are_made_one_by_one_and_said_so():
     x = ap.coordinates("x", "m")
     mu = ap.parameters("mu")

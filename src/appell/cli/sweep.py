@@ -41,6 +41,7 @@ def sweep(
     chunk: Annotated[int | None, typer.Option(help="Runs of one chunk.")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads; one for each core if left out.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")] = None,
+    corners: Annotated[str, typer.Option(help="Corners (Min, Max, Abs): locate, or cross.")] = "locate",
     as_json: JsonOption = False,
 ) -> None:
     """Make many runs of a model: grids and samples of parameters and starts."""
@@ -61,7 +62,7 @@ def sweep(
         study = make(
             system, varied, runs=runs, sampling=sampling, seed=seed, start=begin, until=until, method=method, rtol=rtol,
             points=points, events=case.events, outputs=case.outputs, out=out, resume=resume, chunk=chunk,
-            workers=workers, cluster=cluster,
+            workers=workers, cluster=cluster, corners=corners,
         )  # fmt: skip
         if plot is not None:
             study.plot(path=plot)

@@ -17,11 +17,11 @@ from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
 from appell.ensemble.engine import LANES
 from appell.ensemble.fingerprint import fingerprint
-from appell.ensemble.runner import Elsewhere, Outcomes, Runner, Settings
+from appell.ensemble.runner import TOO_STIFF, Elsewhere, Outcomes, Runner, Settings
 from appell.ensemble.store import Layout
 from appell.errors import IntegrationError, ModelError
 from appell.motion.events import Event
-from appell.motion.method import OWN, SCIPY, STIFF, stiffness
+from appell.motion.method import OWN, SCIPY, stiffness
 from appell.motion.motion import versions
 from appell.motion.run import check_event
 
@@ -59,10 +59,13 @@ class Plan:
         events: Sequence[Event],
         outputs: Mapping[str, Any] | None,
         max_steps: int,
+        corners: str = "locate",
     ) -> Plan:
         """Check everything that can be checked before the first run."""
         if method not in ("auto", *OWN, *SCIPY):
             raise IntegrationError(f"Unknown method {method!r}; use 'auto', {', '.join(map(repr, (*OWN, *SCIPY)))}.")
+        if corners not in ("locate", "cross"):
+            raise IntegrationError(f"corners must be 'locate' or 'cross', got {corners!r}.")
         if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
             raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
         names = [event.name for event in events]
@@ -89,7 +92,17 @@ class Plan:
         )
         for case in cases:
             settings = Settings(
-                grid, t0, end, method, rtol, atol, tuple(events), dict(outputs or {}), case.start, max_steps
+                grid,
+                t0,
+                end,
+                method,
+                rtol,
+                atol,
+                tuple(events),
+                dict(outputs or {}),
+                case.start,
+                max_steps,
+                corners=corners,
             )
             runners.append(Runner(case.system, settings, varied, shown, case.law))
             for name, formula in settings.outputs.items():
@@ -110,7 +123,7 @@ class Plan:
             batch = runner.starts.batch(self.columns(picked))
             s, code = runner.settings, runner.system.code
             if any(
-                stiffness(code, s.t0, batch.x[:, k], batch.w[:, k], batch.p[:, k]) * (s.until - s.t0) > STIFF
+                stiffness(code, s.t0, batch.x[:, k], batch.w[:, k], batch.p[:, k]) * (s.until - s.t0) > TOO_STIFF
                 for k in batch.good
             ):
                 settings = replace(s, test_each=True)
@@ -207,7 +220,7 @@ class Plan:
             "the starts": _digest(json.dumps(starts, sort_keys=True), repr(s.t0)),
             "the runs": _digest(*(f"{n}:{v.tobytes().hex()}" for n, v in self.design.columns.items()), self.which),
             "the times of the table": _digest(s.grid, repr(s.until)),
-            "method and tolerances": _digest(repr((s.method, s.rtol, s.atol, s.max_steps))),
+            "method and tolerances": _digest(repr((s.method, s.rtol, s.atol, s.max_steps, s.corners))),
             "the events": _digest(
                 repr([(e.name, str(e.expression), e.direction, e.stop, str(e.reset)) for e in s.events])
             ),

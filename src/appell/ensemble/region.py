@@ -183,8 +183,7 @@ def _ends(
 ) -> tuple[np.ndarray, Mapping[str, int]]:
     """The last states of runs, and how they ended."""
     names, options = feedback.lin.states, {"until": end, "points": 2, "rtol": 1e-8, "atol": 1e-10}
-    method = "dop853" if feedback.limits else "auto"  # saturation is located, run by run
-    study = sweep(feedback.system, {"start": states}, method=method, progress=progress, **options)
+    study = sweep(feedback.system, {"start": states}, corners="cross", progress=progress, **options)
     return np.stack([np.asarray(study[s])[:, -1] for s in names], axis=1), study.outcomes
 
 

@@ -20,17 +20,18 @@ from appell.ensemble.lanes import SQUARE, Graphs, Status, lane_graphs
 from appell.ensemble.starts import Batch, Starts
 from appell.ensemble.switching import CALM, WILD, best_growths, growths, jacobians
 from appell.errors import AppellError
-from appell.graph.kinks import has_kinks
+from appell.graph.kinks import has_jumps, has_kinks
 from appell.kinematics.chart import Split
 from appell.model.symbols import Input, Letter
 from appell.motion.driver import likely_cause
 from appell.motion.events import Event
 from appell.motion.masses import Masses
-from appell.motion.method import SCIPY, STIFF, stiffness
+from appell.motion.method import SCIPY, stiffness
 from appell.motion.outcome import Outcome
 from appell.motion.run import simulate
 
 OUTCOMES = tuple(Outcome)
+TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
 # A second sweep of the same system finds its machine code as the first one left it.
 _KERNELS: weakref.WeakKeyDictionary[Code, dict[Any, Kernel]] = weakref.WeakKeyDictionary()
 ENDS = {
@@ -57,6 +58,7 @@ class Settings:
         start: Where runs begin, apart from what is varied; a tuple if that is chosen run by run.
         max_steps: Largest number of steps of a run.
         test_each: Whether every run is tested for stiffness.
+        corners: Whether corners of the equations are located or crossed.
     """
 
     grid: np.ndarray
@@ -70,6 +72,7 @@ class Settings:
     start: Any
     max_steps: int
     test_each: bool = False
+    corners: str = "locate"
 
 
 class Elsewhere(Protocol):
@@ -137,7 +140,8 @@ class Runner:
             return "an input is given by a Python function"
         if s.method in SCIPY or s.method in ("cvodes", "taylor"):
             return f"method {s.method!r} was asked for"
-        if has_kinks(self.system.code.rhs.function):
+        rhs = self.system.code.rhs.function
+        if has_kinks(rhs) and (s.corners == "locate" or has_jumps(rhs)):
             return "the equations have kinks, which are located run by run"
         if any(event.reset for event in s.events):
             return "events reset the state"
@@ -255,7 +259,7 @@ class Runner:
         if s.test_each:
             for i in batch.good:
                 rate = stiffness(self.system.code, s.t0, batch.x[:, i], batch.w[:, i], batch.p[:, i])
-                if rate * (s.until - s.t0) > STIFF:
+                if rate * (s.until - s.t0) > TOO_STIFF:
                     single[int(i)] = "stiff"
         for code, members in batch.codes.items():
             here = self.kernel(code)

@@ -32,6 +32,12 @@ def has_kinks(function: ca.Function) -> bool:
     return any(NAMES[function.instruction_id(k)] in KINKED for k in range(function.n_instructions()))
 
 
+def has_jumps(function: ca.Function) -> bool:
+    """Whether an operation may jump, and not only turn a corner as |a|, min and max do."""
+    jumping = KINKED - {"fabs", "fmin", "fmax"}
+    return any(NAMES[function.instruction_id(k)] in jumping for k in range(function.n_instructions()))
+
+
 @dataclass(frozen=True, eq=False)
 class Modal:
     """A function of t, x, w, p made smooth by modes s.
