@@ -251,6 +251,8 @@ def _other_forces(mechanics: Mechanics, forces: list[AbstractForce]) -> ca.SX:
                 f"{mechanics.model.name!r} does, through the rate of its mass. Use GibbsAppell."
             )
         Q = Q + found
+    if not mechanics.model.programme:
+        return Q
     return sum((f.Q for f in mechanics.forces[len(mechanics.model.forces) :]), Q)  # those of programmes stand last
 
 

@@ -100,6 +100,7 @@ class Tree:
         self._ways: dict[tuple[Frame, Frame], list[tuple[Frame, Matrix]]] = {}
         self._hops: dict[tuple[Frame, Frame], Matrix] = {}
         self._angles: dict[tuple[Frame, Frame], Scalar] = {}
+        self._triples: dict[Triple, Column] = {}
         self._differentiate(mechanics, points)
         self._carriers = {number for point in points for number in self._numbered(point)[:-1]}
 
@@ -174,7 +175,10 @@ class Tree:
 
     def _lowered(self, triple: Triple | None) -> Column:
         assert triple is not None
-        return nonzero((i, float(e) if e.is_number else self.geometry.lower(e)) for i, e in enumerate(triple))
+        if triple not in self._triples:
+            entries = ((i, float(e) if e.is_number else self.geometry.lower(e)) for i, e in enumerate(triple))
+            self._triples[triple] = nonzero(entries)
+        return self._triples[triple]
 
     def _way(self, old: Frame, new: Frame) -> list[tuple[Frame, Matrix]]:
         """The matrices, one after the other, that turn components in `old` into components in `new`."""

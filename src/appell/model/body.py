@@ -206,31 +206,30 @@ def inertia_tensor(name: str, inertia: Any) -> sp.Matrix:
     if isinstance(inertia, sp.MatrixBase):
         if inertia.shape != (3, 3) or not (inertia - inertia.T).is_zero_matrix:
             raise ModelError(f"The inertia of {name!r} must be a symmetric 3 by 3 matrix, got {inertia}.")
-        return _checked_tensor(name, sp.Matrix(inertia))
+        _check_moments(name, inertia.diagonal(), (inertia[0, 1], inertia[1, 2], inertia[2, 0]))
+        return sp.Matrix(inertia)
     values = [sp.sympify(e) for e in inertia] if isinstance(inertia, Iterable) else [sp.sympify(inertia)]
     if len(values) == 3:
-        tensor = sp.diag(*values)
-    elif len(values) == 6:
-        xx, yy, zz, xy, yz, zx = values
-        tensor = sp.Matrix([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])
-    else:
+        values += [sp.Integer(0)] * 3
+    if len(values) != 6:
         raise ModelError(
             f"The inertia of {name!r} needs 3 moments (Ixx, Iyy, Izz), 6 entries or a 3 by 3 matrix; got {len(values)}."
         )
-    return _checked_tensor(name, tensor)
+    _check_moments(name, values[:3], values[3:])
+    xx, yy, zz, xy, yz, zx = values
+    return sp.Matrix(3, 3, [xx, xy, zx, xy, yy, yz, zx, yz, zz])
 
 
 _ROWS = (np.ndarray, list, tuple)
 
 
-def _checked_tensor(name: str, tensor: sp.Matrix) -> sp.Matrix:
-    for moment in tensor.diagonal():
+def _check_moments(name: str, moments: Iterable[sp.Expr], products: Iterable[sp.Expr]) -> None:
+    for moment in moments:
         if moment.is_number and (not moment.is_finite or moment < 0):
             raise ModelError(f"The moments of inertia of {name!r} must be finite and not negative, got {moment}.")
-    for product in (tensor[0, 1], tensor[1, 2], tensor[2, 0]):
+    for product in products:
         if product.is_number and not product.is_finite:
             raise ModelError(f"The products of inertia of {name!r} must be finite, got {product}.")
-    return tensor
 
 
 Body = Particle | RigidBody

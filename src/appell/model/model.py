@@ -34,6 +34,8 @@ from appell.model.symbols import (
     time_derivative,
 )
 
+ENDLESS = frozenset({sp.nan, sp.oo, -sp.oo, sp.zoo})
+
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Model:
@@ -312,7 +314,7 @@ class Model:
                     f"In {place}: {formula} contains a function or derivative that SymPy does not know in closed form; "
                     "write q.rate for velocities and give functions explicitly."
                 )
-            if any(e in (sp.nan, sp.oo, -sp.oo, sp.zoo) for e in parts if e.is_Atom):
+            if not ENDLESS.isdisjoint(parts):
                 raise ModelError(f"In {place}: the formula {formula} is not finite.")
         letters = [found[k] for k in sorted(found)]
         names = [s.name for s in (*self.coordinates, *self.states, *letters)]
