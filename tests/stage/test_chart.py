@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import appell as ap
 from appell.errors import FormulationError, ModelError, UndeclaredError
-from appell.kinematics.chart import Split
+from appell.kinematics.chart import Split, growths
 
 x, y, z = ap.coordinates("x y z")
 m, l = ap.parameters("m l")
@@ -63,6 +63,15 @@ def test_growth_is_infinite_where_the_split_is_singular():
     assert Split((0,), (1,)).growth(jacobian) == np.inf
     assert Split((0,), (0,)).growth(np.array([[np.nan, 1.0]])) == np.inf
     assert Split().growth(np.zeros((0, 2))) == 1
+
+
+def test_growths_of_many_splits_are_those_of_each():
+    jacobian = np.array([[1.0, 2.0, 0.0, 3.0], [2.0, 4.0, 1.0, -1.0]])
+    splits = [Split((0, 1), (i, j)) for i in range(4) for j in range(i + 1, 4)]
+    expected = [split.growth(jacobian) for split in splits]
+    assert np.isinf(expected[0])  # columns 0 and 1 are parallel
+    np.testing.assert_array_equal(growths(splits, jacobian), expected)
+    np.testing.assert_array_equal(growths([Split()], jacobian), [1.0])
 
 
 def test_redundant_rows_are_reported_by_name():

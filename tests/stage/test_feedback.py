@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 import sympy as sp
 
 import appell as ap
 from appell.control import Motor
+from appell.control.riccati import riccati
 from appell.errors import ControlError, ModelError
 
 
@@ -192,3 +194,25 @@ def test_suggested_voltages_hold_the_suggested_torques():
     for name in ("theta1", "theta2", "x", "y"):
         assert rest[name] == pytest.approx(held[name], rel=1e-9, abs=1e-12)
     assert rest["e_tau1"] == pytest.approx(1.0 / (0.05 * 20) * held["tau1"], rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_riccati_equation_beside_scipy(seed):
+    """Random pairs, badly scaled weights: the same solution, and a residual of rounding."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 9)), int(rng.integers(1, 4))
+    A, B = rng.normal(size=(n, n)), rng.normal(size=(n, m))
+    half = rng.normal(size=(n, n))
+    Q, R = 10.0 ** rng.integers(-4, 5) * (half @ half.T + np.eye(n)), 10.0 ** rng.integers(-3, 4) * np.eye(m)
+    S = riccati(A, B, Q, R)
+    np.testing.assert_allclose(S, scipy.linalg.solve_continuous_are(A, B, Q, R), rtol=1e-7, atol=1e-9 * np.max(S))
+    left = A.T @ S + S @ A - S @ B @ np.linalg.solve(R, B.T @ S) + Q
+    assert np.max(np.abs(left)) < 1e-10 * np.max(np.abs(S)) * max(1.0, np.max(np.abs(A)) ** 2, np.max(np.abs(Q)))
+    assert np.max(np.linalg.eigvals(A - B @ np.linalg.solve(R, B.T @ S)).real) < 0
+
+
+def test_riccati_equation_without_a_stabilising_solution():
+    """An oscillation that Q does not weigh and an integrator that no input reaches."""
+    swing = np.array([[0.0, 1.0], [-4.0, 0.0]])
+    with pytest.raises(np.linalg.LinAlgError):
+        riccati(swing, np.array([[0.0], [1.0]]), np.zeros((2, 2)), np.eye(1))

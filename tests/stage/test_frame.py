@@ -243,3 +243,21 @@ def test_time_derivative_of_a_rate_in_a_vector():
     ground = ap.Frame()
     velocity = (A.rate * ground.x).dt(ground)
     assert ground.components(velocity)[0] == time_derivative(A.rate) == A.rate.rate
+
+
+@pytest.mark.parametrize("denominator", [1, 2, 3, 4, 5, 6, 12])
+def test_known_angles_have_the_cosines_of_sympy(denominator):
+    """Right angles, thirds and quarters of them and others, positive and negative: exactly what SymPy gives."""
+    ground = ap.Frame("ground")
+    for count in range(-13, 14):
+        angle = sp.pi * sp.Rational(count, denominator)
+        expected = sp.Matrix([[sp.cos(angle), -sp.sin(angle)], [sp.sin(angle), sp.cos(angle)]])
+        assert rotation_between(ground, ground.rotate("z", angle))[:2, :2] == expected
+
+
+def test_a_rate_is_made_once_and_belongs_to_its_letter():
+    x = ap.coordinates("x", "m")
+    assert x.rate is x.rate
+    assert (x.rate.rate.order, x.rate.rate.base, x.rate.rate.unit) == (2, x, "m/s^2")
+    assert x.rate.rate is x.rate.rate
+    assert ap.coordinates("x", "km").rate.unit == "km/s"

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from appell.graph.numeric import Numeric
 from appell.graph.solve import solve, solve_spd
+from appell.graph.sparse import column, cross, dense, dense_matrix, dot, rodrigues
 
 
 def as_graph(numbers, mask=None):
@@ -114,3 +116,41 @@ def test_a_symmetric_matrix_with_one_triangle_written_otherwise(upper, lower):
     function = ca.Function("solve", [p], [solve_spd(matrix, ca.SX([1, 2, 3]))])
     numbers = np.array([[2.0, 0, 0], [0, 3, 1], [0, 1, 4]])
     np.testing.assert_allclose(np.array(function([2, 3, 1])).ravel(), np.linalg.solve(numbers, [1, 2, 3]), rtol=1e-14)
+
+
+def test_numbers_go_in_and_out_by_buffers():
+    """The same as a call of the function, in its shapes; a result is not touched by the next call."""
+    t, x, nothing = ca.SX.sym("t"), ca.SX.sym("x", 3), ca.SX(0, 1)
+    function = ca.Function("f", [t, x, nothing], [t * x, x @ ca.horzcat(t, x[0]), ca.SX(0, 1)])
+    numeric, values = Numeric(function), np.array([1.0, -2.0, 0.5])
+    first = numeric(2.0, values, np.zeros(0))
+    kept = [e.copy() for e in first]
+    numeric(3.0, -values, [])
+    for found, before, expected in zip(first, kept, function(2.0, values, []), strict=True):
+        np.testing.assert_array_equal(found, before)
+        np.testing.assert_array_equal(found, np.array(expected))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10**6))
+def test_sparse_vectors_are_those_of_casadi(seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.uniform(-1, 1, (2, 3)) * (rng.random((2, 3)) < 0.7)
+    x, y = (column(ca.SX(ca.DM(e))) for e in (a, b))
+    np.testing.assert_allclose(np.array(ca.DM(dense(cross(x, y))))[:, 0], np.cross(a, b), rtol=1e-15, atol=1e-16)
+    assert float(dot(x, y)) == pytest.approx(a @ b, rel=1e-14, abs=1e-16)
+
+
+@pytest.mark.parametrize("axis", [(0, 0, 1), (0, -1, 0), (0.6, 0.0, -0.8), (2 / 3, -1 / 3, 2 / 3)])
+@pytest.mark.parametrize("angle", [0.7, np.pi / 2, -np.pi, None])
+def test_rotation_about_an_axis(axis, angle):
+    from scipy.spatial.transform import Rotation
+
+    letter = ca.SX.sym("angle")
+    k = {i: float(e) for i, e in enumerate(axis) if e}
+    turn = dense_matrix(rodrigues(k, letter if angle is None else angle))
+    value = 0.3 if angle is None else angle
+    found = np.array(ca.Function("turn", [letter], [ca.densify(turn)])(value))
+    np.testing.assert_allclose(found, Rotation.from_rotvec(value * np.array(axis)).as_matrix(), rtol=0, atol=1e-15)
+    if axis == (0, 0, 1) and angle == np.pi / 2:
+        np.testing.assert_array_equal(found, [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
