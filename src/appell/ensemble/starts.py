@@ -134,11 +134,27 @@ class Starts:
         if self.simple:
             self._simple(batch, columns)
             return batch
-        done = self._states_as_given(batch, columns) if self.stated else np.zeros(count, dtype=bool)
+        rows_of = [{name: float(column[i]) for name, column in columns.items()} for i in range(count)]
+        done = self._together(batch, self._states(batch, columns, rows_of))
         for i in np.flatnonzero(~done).tolist():
             if i not in batch.errors:
-                self._one(batch, i, {name: float(column[i]) for name, column in columns.items()})
+                self._one(batch, i, rows_of[i])
         return batch
+
+    def _states(
+        self, batch: Batch, columns: Mapping[str, np.ndarray], rows: Sequence[Mapping[str, float]]
+    ) -> np.ndarray:
+        """The starting states (q, q', z), one column for each run; not finite where there is none."""
+        if self.stated:
+            return np.array([start.array for start in self.given]).T[:, self._which(columns, len(rows))]
+        found = np.full((len(names_of(self.system.model)), len(rows)), np.nan)
+        for i, values in enumerate(rows):
+            if i not in batch.errors:
+                try:
+                    found[:, i] = self.state(self.bound(values), values).array
+                except AppellError as error:
+                    batch.errors[i] = str(error)
+        return found
 
     def _simple(self, batch: Batch, columns: Mapping[str, np.ndarray]) -> None:
         """No constraints, rates as numbers: all at once."""
@@ -163,11 +179,10 @@ class Starts:
         """Which of the given starts each run has."""
         return columns["start"].astype(int) if len(self.given) > 1 else np.zeros(count, dtype=int)
 
-    def _states_as_given(self, batch: Batch, columns: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Whole states, all at once: those that begin on the constraints with the speeds as they are, and which."""
+    def _together(self, batch: Batch, array: np.ndarray) -> np.ndarray:
+        """All at once the states that lie on the constraints and begin with the speeds as they are; which these are."""
         code, count = self.system.code, batch.p.shape[1]
         equations, mechanics = code.equations, code.equations.mechanics
-        array = np.array([start.array for start in self.given]).T[:, self._which(columns, count)]
         n, t, p = len(equations.coordinates), np.full((1, count), self.t0), batch.p
         q, v, z = array[:n], array[n : 2 * n], array[2 * n :]
         good = np.isfinite(array).all(axis=0)
