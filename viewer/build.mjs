@@ -1,5 +1,5 @@
 // Builds what the pages of appell embed, into ../src/appell/view/web: `npm ci --ignore-scripts && npm run build`.
-// The results are committed; package-lock.json pins what they are made of.
+// The results are committed; package-lock.json pins what they are made of. font.py beside this file makes the font.
 import { build } from "esbuild";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 

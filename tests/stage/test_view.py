@@ -263,3 +263,23 @@ def test_a_loop_with_three_anchors_has_a_base():
     scene = ap.library.stewart_platform().draw()
     assert [s.name for s in scene.solids] == ["plate", "base"]
     assert len(scene.bars) == 12
+
+
+def test_hollow_bodies_are_hollow():
+    """Bores along the axis of a cylinder are cut, other cavities are seen through the walls."""
+    from appell.model import shapes
+
+    ground = ap.Frame("ground")
+    q = ap.coordinates("q")
+    turned = ground.rotate("z", q)
+
+    def parts(shape):
+        body = ap.RigidBody("drum", frame=turned, shape=shape)
+        return ap.draw(ap.Model(ground, q, [body])).solids[0].parts
+
+    tube = parts(shapes.Cylinder(1.0, 2.0, density=1.0) - shapes.Cylinder(0.6, 2.0, density=1.0))
+    assert [p.kind for p in tube] == ["mesh"]
+    radii = np.hypot(tube[0].points[:, 0], tube[0].points[:, 1])
+    np.testing.assert_allclose([radii.min(), radii.max()], [0.6, 1.0], rtol=0, atol=1e-12)
+    shell = parts(shapes.Box(1.0, 1.0, 1.0, density=1.0) - shapes.Box(0.8, 0.8, 0.8, density=1.0))
+    assert sorted(p.opacity for p in shell) == [0.32, 0.6]

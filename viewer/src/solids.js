@@ -40,8 +40,12 @@ export function joined(group) {
   group.updateMatrixWorld(true);
   const faces = [];
   const edges = [];
+  const glass = []; // what one sees through stays by itself
   group.traverse((e) => {
-    if (e.isLineSegments) edges.push(e.geometry.clone().applyMatrix4(e.matrixWorld));
+    if (e.material?.depthWrite === false) {
+      const own = new THREE.Mesh(e.geometry.clone().applyMatrix4(e.matrixWorld), e.material);
+      glass.push(own);
+    } else if (e.isLineSegments) edges.push(e.geometry.clone().applyMatrix4(e.matrixWorld));
     else if (e.isMesh) faces.push(painted(e.geometry.clone().applyMatrix4(e.matrixWorld), e.material.color));
   });
   const made = new THREE.Group();
@@ -50,6 +54,7 @@ export function joined(group) {
     made.add(mesh(mergeGeometries(faces), fill));
   }
   if (edges.length) made.add(new THREE.LineSegments(mergeGeometries(edges), EDGES));
+  if (glass.length) made.add(...glass);
   return made;
 }
 
@@ -157,7 +162,8 @@ function polyhedron(part, fill) {
 }
 
 export function shape(part, color) {
-  const fill = material(part.color || color);
+  const clear = part.opacity ? { transparent: true, opacity: part.opacity, depthWrite: false, side: THREE.DoubleSide } : {};
+  const fill = material(part.color || color, clear);
   const [a, b, c] = part.size;
   const made = {
     box: () => edged(new THREE.BoxGeometry(a, b, c), fill),

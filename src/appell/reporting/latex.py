@@ -27,7 +27,8 @@ SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "λ": r"$\lambda$", "ω": r"$\omega$", "ζ": r"$\zeta$", "φ": r"$\varphi$", "→": r"$\to$", "−": r"$-$",
-    "²": r"$^2$", "·": r"$\cdot$", "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$", "°": r"$^\circ$",
+    **{c: f"$^{{{k}}}$" for k, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁻": "$^-$",
+    "·": r"$\cdot$", "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$", "°": r"$^\circ$",
     "–": "--", "—": "---", "…": r"\dots{}", "∂": r"$\partial$",
 }  # fmt: skip
 

@@ -20,6 +20,7 @@ from appell.reading.printing import formula_latex, latex_rows
 from appell.reporting.citations import bibtex
 from appell.reporting.content import Block, Code, Formulas, Section, Shown, Table, Text
 from appell.reporting.source import model_source, run_source
+from appell.view.plot import unit_words
 from appell.view.scene import Scene
 
 TYPESET = 1300  # operations of one right-hand side; equations of more are not typeset
@@ -60,7 +61,7 @@ def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]
     )
     blocks.append(_bodies(model))
     letters = [
-        (tex(s), s.kind, s.unit, s.description, f"{values[s.label]:.9g}" if s.label in values else "")
+        (tex(s), s.kind, unit_words(s.unit), s.description, f"{values[s.label]:.9g}" if s.label in values else "")
         for s in (*model.coordinates, *model.states, *model.inputs, *model.parameters)
     ]
     blocks.append(Table(("symbol", "kind", "unit", "what", "value"), tuple(letters), "Symbols"))
@@ -188,7 +189,7 @@ def results_section(motion: Any, scene: Scene, title: str = "Results") -> Sectio
 def values_table(motion: Any) -> Table:
     """First, least, greatest and last values of all that is tabulated."""
     rows = tuple(
-        (label, motion.units.get(label, ""), *(f"{float(e):.9g}" for e in (c[0], c.min(), c.max(), c[-1])))
+        (label, unit_words(motion.units.get(label, "")), *(f"{float(e):.9g}" for e in (c[0], c.min(), c.max(), c[-1])))
         for label, c in motion.columns.items()
     )
     return Table(("quantity", "unit", "first", "least", "greatest", "last"), rows, "Values")

@@ -188,6 +188,8 @@ def _field(scene: Scene) -> dict[str, Any]:
 def _part(shape: Part) -> dict[str, Any]:
     turn = quaternions(shape.turn[None, None])[0, 0]
     data: dict[str, Any] = {"kind": shape.kind, "size": shape.size, "at": shape.at, "turn": turn, "color": shape.color}
+    if shape.opacity < 1:
+        data["opacity"] = shape.opacity
     if shape.points is not None:
         data["points"] = np.round(shape.points, 6)
     if shape.faces is not None:

@@ -21,6 +21,7 @@ class Part:
         points: Corners of a plate (two columns), vertices of a mesh.
         faces: Triangles of a mesh.
         color: Its colour; empty for that of the body.
+        opacity: 1 for what cannot be seen through.
     """
 
     kind: str
@@ -30,6 +31,7 @@ class Part:
     points: np.ndarray | None = None
     faces: np.ndarray | None = None
     color: str = ""
+    opacity: float = 1.0
 
     @property
     def radius(self) -> float:

@@ -178,7 +178,10 @@ def _faces(scene: Scene, k: int, camera: Camera) -> tuple[list[np.ndarray], list
     edges: list[str] = []
     depths: list[float] = []
 
-    def add(places: np.ndarray, listed: list[list[int]], shades: list[int], color: str, fine: bool) -> None:
+    def add(
+        places: np.ndarray, listed: list[list[int]], shades: list[int], color: str, fine: bool, opacity: float = 1.0
+    ) -> None:
+        clear = "" if opacity == 1 else f"{round(255 * opacity):02x}"
         base = [_rgb(shade or color) for shade in SHADES]
         for size in sorted({len(face) for face in listed}):
             which = [i for i, face in enumerate(listed) if len(face) == size]
@@ -191,8 +194,8 @@ def _faces(scene: Scene, k: int, camera: Camera) -> tuple[list[np.ndarray], list
             for k in np.flatnonzero(normals @ camera.near > 0).tolist():
                 shade = base[shades[which[k]]]
                 faces.append(corners[k])
-                fills.append(_hex(shade, bright[k]))
-                edges.append(fills[-1] if fine else _hex(shade, 0.75 * bright[k]))
+                fills.append(_hex(shade, bright[k]) + clear)
+                edges.append(fills[-1] if fine else _hex(shade, 0.75 * bright[k]) + clear)
                 depths.append(float(deep[k]))
 
     values, coarse = scene.values, len(scene.solids) > CROWD
@@ -201,7 +204,9 @@ def _faces(scene: Scene, k: int, camera: Camera) -> tuple[list[np.ndarray], list
         for shape in solid.parts:
             shell = surface(shape, coarse)
             fine = shape.kind in ("sphere", "ball", "capsule", "cylinder", "wheel") or len(shell.faces) > 60
-            add(shell.vertices @ turn.T + at, shell.faces, shell.shades, shape.color or solid.color, fine)
+            add(
+                shell.vertices @ turn.T + at, shell.faces, shell.shades, shape.color or solid.color, fine, shape.opacity
+            )
     pins = [(t, 0.75 * scene.unit) for t in scene.anchors] + [(t, 0.55 * scene.unit) for t in scene.joints]
     for track, radius in pins:
         shell = surface(part("sphere", radius), coarse)

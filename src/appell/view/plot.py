@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,19 @@ SYMBOLS = {
     "circle": "o", "x": "x", "square": "s", "diamond": "D", "triangle-up": "^",
     "circle-open": "o", "square-open": "s", "diamond-open": "D", "triangle-up-open": "^",
 }  # fmt: skip
+
+
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def unit_words(unit: str) -> str:
+    """A unit as it is printed: `kg*m^2/s` as kg·m²/s.
+
+    Args:
+        unit: The unit as it is typed.
+    """
+    raised = re.sub(r"(?:\^|\*\*)\(?(-?\d+)\)?", lambda found: found.group(1).translate(RAISED), unit)
+    return re.sub(r"\s*\*\s*", "·", raised)
 
 
 @dataclass(frozen=True, eq=False)

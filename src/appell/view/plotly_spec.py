@@ -34,10 +34,16 @@ def spec(plot: Plot) -> dict[str, Any]:
         end = "" if i == 0 else str(i + 1)
         top = 1 - i * (high + GAP)
         last = i == count - 1
-        x_axis: dict[str, Any] = {"anchor": f"y{end}", "automargin": True, "showline": True, "ticks": "outside"}
+        x_axis: dict[str, Any] = {
+            "anchor": f"y{end}",
+            "automargin": True,
+            "showline": True,
+            "ticks": "outside",
+            "exponentformat": "power",
+        }
         y_axis: dict[str, Any] = {
             "anchor": f"x{end}", "domain": [max(0.0, top - high), top], "automargin": True, "showline": True,
-            "ticks": "outside", "title": {"text": _text(panel.y)},
+            "ticks": "outside", "title": {"text": _text(panel.y)}, "exponentformat": "power",
         }  # fmt: skip
         if last or not plot.shared:
             x_axis["title"] = {"text": _text(panel.x)}

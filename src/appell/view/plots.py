@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from appell.errors import AppellError, ModelError
-from appell.view.plot import COLORS, Line, Map, Panel, Plot
+from appell.view.plot import COLORS, Line, Map, Panel, Plot, unit_words
 
 RED, GREY = "#c0392b", "#8a94a0"
 SETS = ("x", "circle-open", "square-open", "diamond-open", "triangle-up-open")
 
 
 def _labelled(name: str, unit: str) -> str:
-    return f"{name} [{unit}]" if unit else name
+    return f"{name} [{unit_words(unit)}]" if unit else name
 
 
 def _quantity(motion: Any, name: Any) -> tuple[str, np.ndarray, str]:

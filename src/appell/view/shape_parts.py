@@ -43,12 +43,12 @@ def _made(kind: str, s: dict[str, float], given: Any, thin: float) -> Part | Non
     if kind in ("cylinder", "cylinder shell"):
         return part("cylinder", s["radius"], s["height"])
     if kind == "ellipsoid":
-        ball = _revolved(_arc(1.0, -np.pi / 2, np.pi / 2))
+        ball = revolved(_arc(1.0, -np.pi / 2, np.pi / 2))
         return _mesh(ball[0] * np.array([s["a"], s["b"], s["c"]]), ball[1])
     if kind in ("mesh", "triangle", "tetrahedron"):
         return _polyhedron(kind, given)
     profile = _profile(kind, s, thin)
-    return None if profile is None else _mesh(*_revolved(profile, np.pi if kind.startswith("half ") else 2 * np.pi))
+    return None if profile is None else _mesh(*revolved(profile, np.pi if kind.startswith("half ") else 2 * np.pi))
 
 
 def _profile(kind: str, s: dict[str, float], thin: float) -> np.ndarray | None:
@@ -92,7 +92,7 @@ def _circle(radius: float, tube: float) -> np.ndarray:
     return np.stack([radius + tube * np.cos(angle), tube * np.sin(angle)], axis=1)
 
 
-def _revolved(profile: np.ndarray, sweep: float = 2 * np.pi) -> tuple[np.ndarray, np.ndarray]:
+def revolved(profile: np.ndarray, sweep: float = 2 * np.pi) -> tuple[np.ndarray, np.ndarray]:
     """Vertices and triangles of an outline turned about z."""
     angle = np.linspace(0, sweep, AROUND + 1)
     r, z = np.maximum(profile[:, 0], 0.0), profile[:, 1]

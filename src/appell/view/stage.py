@@ -20,7 +20,9 @@ from appell.model.symbols import key as name_of
 from appell.view import arrows
 from appell.view.anatomy import anatomy, rod_groups
 from appell.view.curves import constraint_curves, path_curves
+from appell.view.hollows import hollowed
 from appell.view.parts import Part, along, of_inertia, part, surface, through
+from appell.view.plot import unit_words
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
 from appell.view.shape_parts import primitive_part
 from appell.view.tracks import Course, Tracks, Values
@@ -109,7 +111,7 @@ def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, fr
         stage.reactions = arrows.reactions(motion, stage.tracks)
     shown = [s.label for s in (*model.coordinates, *model.states)][:14]
     units = {s.label: s.unit for s in (*model.coordinates, *model.states)}
-    stage.readout = [(label, units[label], stage.tracks.scalar(s))
+    stage.readout = [(label, unit_words(units[label]), stage.tracks.scalar(s))
                      for label, s in zip(shown, (*model.coordinates, *model.states), strict=False)]  # fmt: skip
     stage.events = tuple((float(o.t), o.name) for o in motion.occurrences[:200])
     stage.field = _field(field)
@@ -232,21 +234,20 @@ class _Stage:
             listed.append(entry)
         return listed
 
-    def _ask_shape(self, body: Body) -> list[tuple[Any, dict[str, int], list[int]]]:
-        """Tracks of the dimensions and poses of a body's shape; cavities are not drawn."""
+    def _ask_shape(self, body: Body) -> list[tuple[Any, dict[str, int], list[int], int]]:
+        """Primitives of a body's shape with tracks of their dimensions and poses; cavities have a negative sign."""
         shape, listed = getattr(body, "shape", None), []
         for sign, piece in shape.parts if shape is not None else ():
-            if sign > 0:
-                dimensions = {n: self.tracks.scalar(e) for n, e in _lengths(piece).items()}
-                pose = [self.tracks.scalar(e) for e in piece.pose.matrix[:3, :]]
-                listed.append((piece, dimensions, pose))
+            dimensions = {n: self.tracks.scalar(e) for n, e in _lengths(piece).items()}
+            pose = [self.tracks.scalar(e) for e in piece.pose.matrix[:3, :]]
+            listed.append((piece, dimensions, pose, sign))
         return listed
 
     def _sizes(self, asked: list[dict[str, Any]], values: Values) -> list[float]:
         """How large bodies are by what is known of them before a scale is chosen."""
         found = []
         for entry in asked:
-            for _, dimensions, _ in entry["shape"]:
+            for _, dimensions, _, _ in entry["shape"]:
                 found += [abs(float(values.scalars[k][0])) for k in dimensions.values()]
             if "radius" in entry:
                 found.append(2 * float(values.scalars[entry["radius"]][0]))
@@ -270,8 +271,9 @@ class _Stage:
             return [_given(s, [float(scalar[k][0]) for k in sizes])
                     for s, sizes in zip(entry["given"], entry["sizes"], strict=True)]  # fmt: skip
         if entry["shape"]:
-            drawn = (self._piece(*e, scalar, unit) for e in entry["shape"])
-            return [p for p in drawn if p is not None]
+            drawn = [(sign, self._piece(*e, scalar, unit)) for *e, sign in entry["shape"]]
+            solid = [p for sign, p in drawn if p is not None and sign > 0]
+            return hollowed(solid, [p for sign, p in drawn if p is not None and sign < 0])
         mass = float(scalar[entry["mass"]][0])
         if body in self.inside:
             return []

@@ -1,0 +1,55 @@
+"""Cavities of a body: holes along the axis of a cylinder are cut, others are seen through walls like glass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from appell.view.parts import Part
+from appell.view.shape_parts import revolved
+
+WALL, CAVITY = 0.32, 0.6  # how opaque walls and cavities are
+
+
+def hollowed(solids: list[Part], cavities: list[Part]) -> list[Part]:
+    """Shapes with their cavities.
+
+    Args:
+        solids: What there is.
+        cavities: What is taken away from it.
+    """
+    left = list(cavities)
+    made = []
+    for solid in solids:
+        cut = next((e for e in left if _bored(solid, e) is not None), None)
+        bored = _bored(solid, cut) if cut is not None else None
+        if bored is not None:
+            left = [e for e in left if e is not cut]
+        made.append(bored or solid)
+    if not left:
+        return made
+    return [*(replace(e, opacity=CAVITY) for e in left), *(replace(e, opacity=WALL) for e in made)]
+
+
+def _bored(solid: Part, cavity: Part) -> Part | None:
+    """A cylinder with a hole along its axis that is open at one end at least; None for anything else."""
+    if solid.kind != "cylinder" or cavity.kind != "cylinder":
+        return None
+    (R, H), (r, h) = solid.size, cavity.size
+    across = solid.turn.T @ (cavity.at - solid.at)
+    straight = abs(abs(float((solid.turn.T @ cavity.turn)[2, 2])) - 1) < 1e-9
+    if not straight or np.hypot(across[0], across[1]) > 1e-9 * R or not r < R:
+        return None
+    low, high = float(across[2]) - h / 2, float(across[2]) + h / 2
+    below, above, half = low <= -H / 2 + 1e-9 * H, high >= H / 2 - 1e-9 * H, H / 2
+    if below and above:
+        profile = [[r, -half], [R, -half], [R, half], [r, half], [r, -half]]
+    elif above:
+        profile = [[0, -half], [R, -half], [R, half], [r, half], [r, low], [0, low]]
+    elif below:
+        profile = [[0, high], [r, high], [r, -half], [R, -half], [R, half], [0, half]]
+    else:
+        return None
+    vertices, faces = revolved(np.array(profile, dtype=float))
+    return Part("mesh", (), solid.at, solid.turn, vertices, faces, solid.color)
