@@ -81,3 +81,60 @@ def test_structural_zero_roots_are_marked(seen, tmp_path):
     assert "unstable" in words
     seen.picture("roots")
     assert seen.faults == []
+
+
+INJECTION = "</script><img/src=x/onerror=window.hacked=1>"
+
+
+@pytest.fixture(scope="module")
+def injected():
+    """A model with script in every word that may be anything."""
+    q = ap.coordinates("q", INJECTION, INJECTION)
+    m, l = ap.parameters("m l", INJECTION, INJECTION)
+    ground = ap.Frame("ground")
+    bob = ap.Particle(INJECTION, m, ground.rotate("z", q).point(0, -l))
+    model = ap.Model(
+        ground, q, [bob], [ap.Gravity(-9.81 * ground.y, INJECTION), ap.Force(ground.x, bob, name=INJECTION + "2")],
+        name=INJECTION, description=INJECTION, values={m: 1.0, l: 1.0}, start={q: 0.5}, until=1.0,
+    )  # fmt: skip
+    system = ap.compile(ap.derive(model))
+    motion = ap.simulate(system, points=21, progress=False)
+    return model, motion, ap.stability(ap.equilibrium(system))
+
+
+def test_script_in_every_word_of_a_report_stays_a_word(seen, tmp_path, injected):
+    _, motion, certificate = injected
+    remarks = {INJECTION: INJECTION, "certificate": certificate}
+    ap.report(motion, tmp_path / "report.html", also=remarks, title=INJECTION, code=f"# {INJECTION}")
+    seen.open(tmp_path / "report.html").until("!!globalThis.appellReport")
+    seen.page.locator(".scene").first.scroll_into_view_if_needed()
+    seen.until("appell.viewers.length > 0 && appell.viewers[0].drawn > 0")
+    assert seen.page.evaluate("window.hacked") is None
+    assert seen.page.locator("img").count() == 0
+    assert seen.page.locator("h1").inner_text() == INJECTION
+    assert seen.faults == []
+    assert seen.outside == []
+
+
+def test_script_in_every_word_of_a_notebook_stays_a_word(seen, tmp_path, injected):
+    """On a page without any policy, as notebooks are."""
+    model, motion, certificate = injected
+    shown = [e._repr_html_() for e in (model, motion, certificate)]
+    shown += [e._repr_mimebundle_()["text/html"] for e in (ap.draw(model), motion.animate())]
+    shown.append(ap.report(motion, title=INJECTION)._repr_html_())
+    (tmp_path / "notebook.html").write_text("<h1>cells</h1>" + "".join(shown))
+    seen.open(tmp_path / "notebook.html")
+    seen.page.wait_for_timeout(2500)
+    assert all(frame.evaluate("window.hacked") is None for frame in seen.page.frames)
+    assert len(seen.page.frames) == 4
+    assert all(frame.locator("img").count() == 0 for frame in seen.page.frames)
+    assert seen.outside == []
+
+
+def test_script_in_markdown_and_latex_stays_a_word(injected):
+    _, motion, _ = injected
+    made = ap.report(motion, also={INJECTION: INJECTION}, title=INJECTION)
+    words = re.sub(r"```.*?```", "", made.markdown(), flags=re.DOTALL)
+    assert "<img" not in words
+    assert "</script" not in words
+    assert "\\end{document}" in made.tex()

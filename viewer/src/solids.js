@@ -122,7 +122,7 @@ function ball(radius, color) {
   const geometry = new THREE.SphereGeometry(radius, 48, 32).toNonIndexed();
   const places = geometry.attributes.position;
   const one = new THREE.Color(color);
-  const two = new THREE.Color(0xf4f1ea);
+  const two = new THREE.Color(0xe2dccf);
   const colors = new Float32Array(3 * places.count);
   for (let i = 0; i < places.count; i += 3) {
     let [x, y, z] = [0, 0, 0];
