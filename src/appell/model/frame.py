@@ -282,7 +282,9 @@ class Vector:
         return self * -1
 
     def __sub__(self, other: Any) -> Vector:
-        return self + (-other if isinstance(other, Vector) else other)
+        if isinstance(other, Vector):
+            return self + -other if other.parts else self
+        return self + other
 
     def __mul__(self, factor: Any) -> Vector:
         if isinstance(factor, Vector):
