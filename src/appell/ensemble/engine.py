@@ -17,7 +17,7 @@ from appell.ensemble.lane_machine import LaneMachine, padded
 from appell.ensemble.lanes import ROWS, SETTINGS, Graphs, Status
 from appell.motion.flow import RESTING
 
-LANES = 2048
+LANES = 2000  # no power of two, with which all rows of V would fall on the same few places of the cache
 BLIND = 8  # steps between two looks at which lanes have ended
 SHORT = 4  # the same where events are looked for
 SPARE = 32  # a share of the lanes may stand idle before they take new runs
