@@ -44,18 +44,16 @@ def report(
         Report on 'Appell-Hamel particle': The system, Equations of motion, Agreement of the formulations, ...
     """
     from appell.code.system import System
-    from appell.control.tracking import Tracking
     from appell.equations import Equations
     from appell.formulation.abstract import derive
     from appell.model.model import Model
     from appell.motion.motion import Motion
-    from appell.planning import Plan
     from appell.reporting import sections as s
-    from appell.reporting.further import section
+    from appell.reporting.planned import planned_section
     from appell.view.scene import animate, draw
 
-    planned = subject if isinstance(subject, Plan | Tracking) else None
-    motion = planned.motion if planned is not None else subject if isinstance(subject, Motion) else None
+    planned = planned_section(subject)
+    motion = subject.motion if planned is not None else subject if isinstance(subject, Motion) else None
     if motion is not None:
         if not motion.stretches:
             raise AppellError("A motion loaded from a file cannot be proved again; run simulate, then report.")
@@ -89,9 +87,12 @@ def report(
 
         parts.append(s.verification_section(verify(model, values=numbers)))
     if planned is not None:
-        parts.append(section(planned))
-    listed = also.items() if isinstance(also, Mapping) else [("", e) for e in also]
-    parts += [section(thing, str(heading)) for heading, thing in listed]
+        parts.append(planned)
+    listed = list(also.items()) if isinstance(also, Mapping) else [("", e) for e in also]
+    if listed:
+        from appell.reporting.further import section
+
+        parts += [section(thing, str(heading)) for heading, thing in listed]
     method = motion.info["method"] if motion is not None else ""
     parts += [s.reproduce_section(model, motion, code), s.sources_section(equations, method)]
     what = "a report by appell" if motion is None else (

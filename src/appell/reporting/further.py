@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from appell.analysis.verify import Verification
-from appell.control.tracking import Tracking
 from appell.motion.motion import Motion
-from appell.planning import Plan
 from appell.reporting.content import Block, Code, Section, Shown, Table, Text
-from appell.reporting.planned import plan_section, tracking_section
+from appell.reporting.planned import planned_section
 from appell.reporting.sections import results_section, verification_section
 from appell.view.plot import Plot
 from appell.view.plots import roots
@@ -34,10 +32,9 @@ def section(thing: Any, title: str = "") -> Section:
         return results_section(thing, animate(thing), title or thing.info["model"])
     if isinstance(thing, Scene | Plot):
         return Section(title or thing.title, (Shown(thing),))
-    if isinstance(thing, Plan):
-        return plan_section(thing, title)
-    if isinstance(thing, Tracking):
-        return tracking_section(thing, title)
+    planned = planned_section(thing, title)
+    if planned is not None:
+        return planned
     if isinstance(thing, str):
         return Section(title or "Remarks", (Text(thing),))
     if hasattr(thing, "verdict") and hasattr(thing, "conditions"):

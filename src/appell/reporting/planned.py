@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from appell.control.tracking import Tracking
-from appell.planning import Plan
 from appell.reporting.content import Block, Section, Shown, Table, Text
 from appell.view.plot import COLORS, Line, Panel, Plot
+
+if TYPE_CHECKING:
+    from appell.control.tracking import Tracking
+    from appell.planning import Plan
+
+
+def planned_section(thing: Any, title: str = "") -> Section | None:
+    """The section on a plan or a tracked motion; None for anything else.
+
+    What planning and control need is loaded only by whoever made such a thing.
+
+    Args:
+        thing: Anything.
+        title: The heading.
+    """
+    if hasattr(thing, "programme") and hasattr(thing, "findings"):
+        return plan_section(thing, title)
+    if hasattr(thing, "reference") and hasattr(thing, "deviation"):
+        return tracking_section(thing, title)
+    return None
 
 
 def plan_section(plan: Plan, title: str = "") -> Section:
