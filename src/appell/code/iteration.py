@@ -72,9 +72,10 @@ class Iteration:
     def _machine_code(self) -> tuple[Any, ...]:
         hy = heyoka_code._module()
         letters, numbers = heyoka_code.variables(self.size), heyoka_code.parameters(self._numbers)
-        outputs = heyoka_code.expressions(self.function, [letters, numbers], inlined=True)[0]
+        outputs = heyoka_code.expressions(self.function, [letters, numbers])[0]
         call = hy.cfunc(outputs, vars=letters, compact_mode=not self.whole)
-        # All lanes of a register carry the same state: the same code, and so the same bits, as many states at once.
+        # All lanes of a register carry the same state. Sines are called: run through once a call, the longer code that
+        # spells them out, which is quicker over many lanes, would take twice the time.
         width = hy.recommended_simd_size(float)
         history = np.zeros((self.turns + 1, self.size + 1, width))
         held = np.zeros((self._numbers, width))
