@@ -27,11 +27,12 @@ class Rivals:
         mechanics: The model on the graph.
         split: Independent rows and dependent coordinates for those that need them.
         also: Equations of the user's own, compared as well.
+        big: Whether to treat the model as big, however few its coordinates are.
     """
 
-    def __init__(self, mechanics: Mechanics, split: Split, also: Equations | None = None) -> None:
+    def __init__(self, mechanics: Mechanics, split: Split, also: Equations | None = None, big: bool = False) -> None:
         self.mechanics, self.rows = mechanics, list(split.rows)
-        self.big = len(mechanics.model.coordinates) > BIG
+        self.big = big or len(mechanics.model.coordinates) > BIG
         self._codes: dict[str, tuple[Equations, Machine, ca.Function]] = {}
         got = kinds(mechanics)
         for formulation in FORMULATIONS:

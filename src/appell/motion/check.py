@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 PANELS = 4000
 LOOKS = 15
+HEAVY = 8000  # operations of a right-hand side from which on few formulations are derived for a proof
+NEAR = 10.0  # growth of the rates up to which others are compared in a choice of speeds made before
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ def _agreement(motion: Motion) -> dict[str, float]:
     times = motion.times[0] + share * (motion.times[-1] - motion.times[0])
     w = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
     found: dict[str, float] = {}
-    rivals: dict[object, Rivals] = {}
+    rivals: dict[Split, Rivals] = {}
     for (t, row), inputs in zip(zip(times, motion.states(times), strict=True), w, strict=True):
         q, v, z = _parts(motion, row)
         stretch = motion.located(np.array([t]))[0][0]
@@ -188,7 +190,9 @@ def _agreement(motion: Motion) -> dict[str, float]:
                 equations.split if equations.split.dependent else Split.at(jacobian_at(mechanics, t, q, v, z, system.p))
             )
         if split not in rivals:
-            rivals[split] = Rivals(mechanics, split)
+            jacobian = jacobian_at(mechanics, t, q, v, z, system.p)
+            near = (r for s, r in rivals.items() if s.rows == split.rows and s.growth(jacobian) < NEAR)
+            rivals[split] = next(near, None) or Rivals(mechanics, split, big=equations.operations > HEAVY)
         now = np.array([t])
         mine = stretch.accelerations(t, motion.sample(stretch, now)[:, 0], motion.open_inputs(stretch, now)[0])
         for name, other in rivals[split].accelerations(t, q, v, z, inputs, system.p).items():
