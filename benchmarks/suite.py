@@ -118,6 +118,8 @@ def curves(results: Results, path: Path) -> None:
         numbers = [(n, e) for n, e in zip(lengths, row[1:], strict=False) if isinstance(e, int)]
         if numbers:
             axis.loglog(*zip(*numbers, strict=True), marker="o", ms=3, lw=1.1, label=str(row[0]))
+    axis.set_xticks(lengths, labels=list(map(str, lengths)))
+    axis.minorticks_off()
     axis.set_xlabel("links n")
     axis.set_ylabel("operations of one right-hand side")
     axis.grid(alpha=0.3, which="both")
