@@ -109,6 +109,7 @@ def test_notebooks_get_every_kind(motion):
     bundle = motion.plot("x")._repr_mimebundle_()
     assert bundle["image/png"].startswith(b"\x89PNG")
     assert "text/plain" in bundle
+    assert "text/html" in bundle
     assert "<iframe" in motion.animate(frames=4)._repr_mimebundle_()["text/html"]
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from appell.equations import Equations
 
 SMALL = 900  # larger graphs are not simplified unless it is asked for
-BUDGET = 20_000  # work of a simplification
+BUDGET = 10_000  # work of a simplification
 NAMING = 7_000  # the same where denominators get names
 FORCED = 1_000_000  # the same where it is asked for
 LONGER = 1.3  # named quantities are preferred to simplified formulas that are longer by this factor

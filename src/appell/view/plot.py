@@ -189,17 +189,17 @@ class Plot:
         return path
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """Interactive where Plotly's own display is there, else a page in a frame; a still where neither is shown."""
+        """Interactive: by Plotly's own display where it is there, else a page in a frame; a still where neither is."""
         import importlib.util
         import io
+
+        from appell.view.page import framed
 
         still = io.BytesIO()
         self.figure().savefig(still, dpi=110, format="png", bbox_inches="tight")
         bundle: dict[str, Any] = {"image/png": still.getvalue(), "text/plain": repr(self)}
         if importlib.util.find_spec("plotly") is not None:
             bundle.update(self.plotly()._repr_mimebundle_())
-        else:
-            from appell.view.page import framed
-
+        if "text/html" not in bundle:  # JupyterLab knows Plotly's own form only by an extension
             bundle["text/html"] = framed(self.html(), self.spec()["layout"]["height"] + 30)
         return bundle
