@@ -6,7 +6,6 @@ the method is that of Krasinskiy 2025.
 
 import numpy as np
 import pytest
-import sympy as sp
 
 import appell as ap
 
@@ -485,18 +484,3 @@ def test_smallest_number_of_controls(beam, delta):
         assert found.number == 2
         assert abs(found.root.imag) == pytest.approx(2.51497781762, rel=1e-8)
     assert ap.control.minimum_controls(ap.linearize(delta_rest(delta, D2), dependent=PLACE)).number == 1
-
-
-def test_invariant_polynomials_of_pendula_and_of_a_ring_of_three():
-    lam, k = sp.Symbol("lambda"), sp.Rational(981, 50)
-
-    def chain(stiffness):
-        n = stiffness.rows
-        return sp.Matrix(sp.BlockMatrix([[sp.zeros(n), sp.eye(n)], [stiffness, sp.zeros(n)]]))
-
-    two = ap.control.invariant_polynomials(chain(-k * sp.eye(2)))
-    assert [p.as_expr() for p in two] == [lam**2 + k] * 2
-    coupled = chain(sp.Matrix([[-k - 1, 1], [1, -k - 1]]))
-    assert ap.control.minimum_controls(coupled).number == 1
-    ring = ap.control.invariant_polynomials(chain(sp.Matrix([[-3, 1, 1], [1, -3, 1], [1, 1, -3]])))
-    assert [sp.factor(p.as_expr()) for p in ring] == [lam**2 + 4, (lam**2 + 1) * (lam**2 + 4)]

@@ -166,3 +166,18 @@ def test_the_rate_of_a_known_state_is_used():
     z = ap.states("z")
     loop = PID(kd=3).loop("e", z - s, {z: ap.t})
     assert loop.output == 3 * (ap.t - s.rate)
+
+
+def test_invariant_polynomials_of_pendula_and_of_a_ring_of_three():
+    lam, k = sp.Symbol("lambda"), sp.Rational(981, 50)
+
+    def chain(stiffness):
+        n = stiffness.rows
+        return sp.Matrix(sp.BlockMatrix([[sp.zeros(n), sp.eye(n)], [stiffness, sp.zeros(n)]]))
+
+    two = ap.control.invariant_polynomials(chain(-k * sp.eye(2)))
+    assert [p.as_expr() for p in two] == [lam**2 + k] * 2
+    coupled = chain(sp.Matrix([[-k - 1, 1], [1, -k - 1]]))
+    assert ap.control.minimum_controls(coupled).number == 1
+    ring = ap.control.invariant_polynomials(chain(sp.Matrix([[-3, 1, 1], [1, -3, 1], [1, 1, -3]])))
+    assert [sp.factor(p.as_expr()) for p in ring] == [lam**2 + 4, (lam**2 + 1) * (lam**2 + 4)]

@@ -7,17 +7,21 @@ from collections.abc import Iterable, Mapping
 import casadi as ca
 
 from appell.equations import Equations
-from appell.formulation.abstract import AbstractFormulation, wanted_split
-from appell.formulation.programmed_motion import Options, assembled, independent, partition_basis
+from appell.formulation.programmed_motion import (
+    AbstractProgrammedMotion,
+    Options,
+    assembled,
+    independent,
+    partition_basis,
+)
 from appell.graph.sparse import ONE, dense, dense_matrix
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.body import Body, RigidBody
 from appell.model.symbols import Coordinate
 
 
-class ComputationalGPME(AbstractFormulation):
+class ComputationalGPME(AbstractProgrammedMotion):
     r"""Programmed motion equations by traces, the corrected equation (2.5).
 
     $$ m_{ij} = \sum_l \mathrm{tr}(T_i H T_j^T), \quad
@@ -49,21 +53,6 @@ class ComputationalGPME(AbstractFormulation):
     ) -> None:
         self.dependent = tuple(dependent) if dependent is not None else None
         self.options = Options.of(stabilise, literal, ("h", "Q", "time"))
-
-    @property
-    def fixed(self) -> bool:
-        """Whether the user chose the partition."""
-        return self.dependent is not None
-
-    @property
-    def projects(self) -> bool:
-        """Whether runs are projected onto the constraints."""
-        return self.options.stabilise is None
-
-    def choose(self, mechanics: Mechanics) -> Split:
-        """The user's partition, or the best at a typical state."""
-        split = sample_split(mechanics)
-        return split if self.dependent is None else wanted_split(mechanics, self.dependent, split)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """N^T (M a - h - Q), and the rows."""

@@ -8,15 +8,20 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, wanted_split
-from appell.formulation.programmed_motion import Options, assembled, independent, partition_basis, projected_rates
+from appell.formulation.programmed_motion import (
+    AbstractProgrammedMotion,
+    Options,
+    assembled,
+    independent,
+    partition_basis,
+    projected_rates,
+)
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Coordinate
 
 
-class GPME(AbstractFormulation):
+class GPME(AbstractProgrammedMotion):
     r"""Generalised programmed motion equations, by the functions of order p.
 
     $$ \frac{\partial R_p^*}{\partial q_\mu^{(p)}} = 0, \qquad
@@ -58,21 +63,6 @@ class GPME(AbstractFormulation):
         self.options = Options.of(stabilise, literal, ("P1", "Q", "time"))
         if self.options.literal & {"P1", "Q"} and order not in (None, 1):
             raise FormulationError("literal='P1' and 'Q' are errors of p = 1 only; leave out order=, or give order=1.")
-
-    @property
-    def fixed(self) -> bool:
-        """Whether the user chose the partition."""
-        return self.dependent is not None
-
-    @property
-    def projects(self) -> bool:
-        """Whether runs are projected onto the constraints."""
-        return self.options.stabilise is None
-
-    def choose(self, mechanics: Mechanics) -> Split:
-        """The user's partition, or the best at a typical state."""
-        split = sample_split(mechanics)
-        return split if self.dependent is None else wanted_split(mechanics, self.dependent, split)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """The gradient of R*_p, and the rows."""

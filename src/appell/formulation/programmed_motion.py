@@ -10,13 +10,14 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation
+from appell.formulation.abstract import AbstractFormulation, wanted_split
 from appell.graph.solve import solve
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, gradient_row
 from appell.model.programme import chains
+from appell.model.symbols import Coordinate
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,28 @@ class Options:
         if isinstance(self.stabilise, Mapping):
             return self.stabilise.get(name, (0.0, 0.0))
         return self.stabilise
+
+
+class AbstractProgrammedMotion(AbstractFormulation):
+    """A route to the programmed motion equations: its partition of the coordinates and how it stays on the rows."""
+
+    dependent: tuple[Coordinate, ...] | None
+    options: Options
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the user chose the partition."""
+        return self.dependent is not None
+
+    @property
+    def projects(self) -> bool:
+        """Whether runs are projected onto the constraints."""
+        return self.options.stabilise is None
+
+    def choose(self, mechanics: Mechanics) -> Split:
+        """The user's partition, or the best at a typical state."""
+        split = sample_split(mechanics)
+        return split if self.dependent is None else wanted_split(mechanics, self.dependent, split)
 
 
 def partition_basis(mechanics: Mechanics, split: Split) -> ca.SX:
