@@ -63,6 +63,8 @@ def test_roots_of_several_loops_and_those_far_out():
     np.testing.assert_array_equal(near.items[1].x, [-1, -1])
     assert len(near.items[1].notes) == 2
     assert len(roots([-1, -2, -3]).panels) == 1
+    with pytest.raises(ap.AppellError, match="at least one set"):
+        roots({})
 
 
 def test_roots_by_stability_and_structure():

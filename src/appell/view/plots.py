@@ -85,6 +85,8 @@ def roots(roots: Any, structural: int | Any = 0, title: str = "roots") -> Plot:
         title: The title.
     """
     several = isinstance(roots, Mapping)
+    if several and not roots:
+        raise AppellError("A map of roots needs at least one set of them; got {}.")
     sets = {name: _parted(e, structural) for name, e in (roots.items() if several else [("roots", roots)])}
     lines, zeros = [], max((z for _, z in sets.values()), key=len)
     for i, (name, (found, _)) in enumerate(sets.items()):
