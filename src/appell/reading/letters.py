@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import sympy as sp
@@ -91,6 +92,7 @@ def shown(equations: Equations) -> dict[Letter, Shown]:
     return {letter: Shown.of(place, letter) for place, letter in enumerate(dict.fromkeys(letters))}
 
 
+@lru_cache(maxsize=50_000)
 def weight(formula: sp.Basic) -> int:
     """How much there is to read: letters, numbers, functions, brackets and signs of operations."""
     if isinstance(formula, sp.Rational):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -95,30 +96,35 @@ class _Writer:
         wanted = simplify if simplify is not None else self.size <= SMALL
         if not wanted:
             return self._written({}, {})
-        budget = FORCED if simplify else BUDGET
-        simplifier, rows = self._simplified(budget, naming=False)
-        pages = [self._written(rows, {})]
         graph = [] if simplify else [self._written({}, {})]
-        short = len(rows) == len(self.shared.columns) and all(pages[0].length <= LONGER * e.length for e in graph)
-        if not simplifier.plain and (simplify or not short):
-            simplifier, rows = self._simplified(budget if simplify else NAMING, naming=True)
-            pages.append(self._written(rows, simplifier.names))
+        longest = LONGER * min((e.length for e in graph), default=inf)
+        pages: list[Page] = []
+        for naming, budget in ((False, BUDGET), (True, NAMING)):
+            simplifier, rows = self._simplified(FORCED if simplify else budget, naming, longest)
+            if rows is not None:
+                pages.append(self._written(rows, simplifier.names))
+            short = rows is not None and len(rows) == len(self.shared.columns) and pages[-1].length <= longest
+            if simplifier.plain or (short and not simplify):
+                break
         pages += graph
         shortest = min(page.length for page in pages)
         return next(page for page in pages if page.length <= LONGER * shortest)
 
-    def _simplified(self, budget: int, naming: bool) -> tuple[Simplifier, dict[int, Row]]:
-        """The rows that could be simplified and that agree with the graph, by their number."""
+    def _simplified(self, budget: int, naming: bool, longest: float) -> tuple[Simplifier, dict[int, Row] | None]:
+        """The rows that could be simplified and that agree with the graph, by their number; None if they are long."""
         velocities = {self.letters[s] for s in self.equations.speeds}
         simplifier = Simplifier(self.shared.pieces, velocities, budget, naming)
         rows: dict[int, Row] = {}
-        number = 0
+        number = length = 0
         for block, graphs in zip(self.blocks, self.graphs, strict=True):
             unknowns = self._unknowns(block)
             for lead, graph in enumerate(graphs):
                 row = simplifier.row(unknowns, self.shared.columns[number], block.scaled, lead)
                 if row is not None and agrees(row, simplifier.names, graph, unknowns, self.arguments, self.leaves):
                     rows[number] = row
+                    length += 0 if row.trivial else row.length
+                if length + sum(weight(e) - 1 for e in simplifier.names.values()) > longest:
+                    return simplifier, None
                 number += 1
         return simplifier, rows
 

@@ -9,14 +9,16 @@ from sympy.polys.domains import QQ
 
 from appell.reading.laurent import Laurent, TooLong
 from appell.reading.letters import BRACKETS, weight
-from appell.reading.sums import ONE, Monomial, Rational, Sum, common, content, inverse, plus, shifted, sign
+from appell.reading.sums import ONE, Monomial, Rational, Sum, common, content, inverse, plus, shifted, sign, times
 from appell.reading.trigonometry import Trigonometry
 from appell.reading.written import Written, measured, powers, product, rational, term_weight, total
 
 LONGEST = 80  # sums of more terms are nothing to read
 PROMISING = 3  # so many forms, the shortest as they stand, are arranged
 NESTED = 3  # groups within groups
-EFFORT = 1_500  # terms of sums that were grouped, from which on there are no groups within groups
+EFFORT = 700  # terms of sums that were grouped, from which on there are no groups within groups
+ROUNDING = 1e-13  # of decimal numbers that are added
+SLACK = 4  # how much longer than the shortest known one a way may become before it is given up
 KINDS = ("velocity", "angle", "parameter")  # what terms are grouped by
 
 
@@ -50,7 +52,30 @@ class Shortener:
 
     def _forms(self, a: Sum) -> list[Sum]:
         forms = self.trigonometry.forms(a) if len(a) <= LONGEST else self.trigonometry.multiples(a)
-        return [form for form in forms if len(form) <= LONGEST]
+        return [self._decimals_joined(form) for form in forms if len(form) <= LONGEST]
+
+    def _decimals_joined(self, a: Sum) -> Sum:
+        """One number for terms that differ in their decimal numbers only, whole or none where it is up to rounding."""
+        formulas = self.algebra.formulas
+        if not any(isinstance(formulas[g], sp.Float) for m in a for g, _ in m):
+            return a
+        numbers: dict[Monomial, list[tuple[Monomial, Rational]]] = {}
+        for monomial, c in a.items():
+            decimal = tuple(pair for pair in monomial if isinstance(formulas[pair[0]], sp.Float))
+            rest = tuple(pair for pair in monomial if pair not in decimal)
+            numbers.setdefault(rest, []).append((decimal, c))
+        joined: Sum = {}
+        for rest, listed in numbers.items():
+            if not any(decimal for decimal, _ in listed):
+                joined[rest] = listed[0][1]
+                continue
+            values = [float(c) * float(self.algebra.product(decimal)) for decimal, c in listed]
+            value, size = sum(values), sum(map(abs, values))
+            if abs(value - round(value)) > ROUNDING * size:
+                joined[times(rest, ((self.algebra.generator(sp.Float(value)), 1),))] = QQ(1)
+            elif round(value):
+                joined[rest] = QQ(round(value))
+        return joined
 
     def _arranged(self, a: Sum, depth: int = 0) -> Written:
         if not a:
@@ -77,10 +102,10 @@ class Shortener:
 
     def _term(self, monomial: Monomial, c: Rational) -> Written:
         """A number times a monomial."""
-        count, body, merges = self._monomial(monomial)
-        if merges or (len(monomial) == 1 and isinstance(self.algebra.product(monomial), sp.Add)):
-            return measured(rational(c) * self.algebra.product(monomial), merges)
-        return Written(lambda: rational(c) * self.algebra.product(monomial), c, count, body)
+        if len(monomial) == 1 and isinstance(self.algebra.product(monomial), sp.Add):
+            return measured(rational(c) * self.algebra.product(monomial), merges=False)
+        count, body, decimal = self._monomial(monomial)
+        return Written(lambda: rational(c) * self.algebra.product(monomial), c, count, body, decimal=decimal)
 
     def _plain(self, a: Sum) -> Written:
         """A sum as it stands."""
@@ -88,9 +113,9 @@ class Shortener:
             ((monomial, c),) = a.items()
             return self._term(monomial, c)
         terms = self._opened(a)
-        if len(terms) < 2 or any(self._monomial(m)[2] for m in terms):
+        if len(terms) < 2:
             return measured(self.algebra.formula(a))
-        weight = len(terms) - 1 + sum(term_weight(c, *self._monomial(m)[:2]) for m, c in terms.items())
+        weight = len(terms) - 1 + sum(term_weight(c, *self._monomial(m)) for m, c in terms.items())
         return Written(lambda: self.algebra.formula(a), 1, 1, weight + BRACKETS, weight)
 
     def _opened(self, a: Sum) -> Sum:
@@ -105,8 +130,9 @@ class Shortener:
         """How many factors a monomial has, how much there is to read in them, and whether one is a decimal number."""
         if monomial not in self._sizes:
             listed = [self.algebra.formulas[g] ** e for g, e in monomial]
-            body = sum(weight(e) + BRACKETS * isinstance(e, sp.Add) for e in listed)
-            self._sizes[monomial] = len(listed), body, any(e.is_number for e in listed)
+            factors = [e for e in listed if not isinstance(e, sp.Float)]
+            body = sum(weight(e) + BRACKETS * isinstance(e, sp.Add) for e in factors)
+            self._sizes[monomial] = len(factors), body, len(factors) < len(listed)
         return self._sizes[monomial]
 
     def _rests(self, a: Sum, depth: int) -> list[Written]:
@@ -117,20 +143,16 @@ class Shortener:
             options.append(powers([(self._arranged(f, depth), e) for f, e in factors]))
         if depth < (NESTED if self._effort < EFFORT else 1):
             self._effort += len(a)
-            options += self._groups(a, depth)
+            for kind in range(len(KINDS)):
+                for inside in (True, False):
+                    longest = min(e.weight for e in options) + SLACK
+                    grouped = self._grouped(a, kind, inside, depth, longest)
+                    if grouped is not None:
+                        options.append(grouped)
         return options
 
-    def _groups(self, a: Sum, depth: int) -> list[Written]:
-        written = []
-        for kind in range(len(KINDS)):
-            for inside in (True, False):
-                grouped = self._grouped(a, kind, inside, depth)
-                if grouped is not None:
-                    written.append(grouped)
-        return written
-
-    def _grouped(self, a: Sum, kind: int, inside: bool, depth: int) -> Written | None:
-        """Terms that share a part are joined, then parts whose coefficients are proportional."""
+    def _grouped(self, a: Sum, kind: int, inside: bool, depth: int, longest: int) -> Written | None:
+        """Terms that share a part are joined, then parts whose coefficients are proportional; None if it gets long."""
         groups: dict[Monomial, Sum] = {}
         for monomial, c in sorted(a.items()):
             part, rest = self._split(monomial, kind)
@@ -144,12 +166,16 @@ class Shortener:
             joined.setdefault(normed, {})[part] = lead
         if len(joined) == len(a) or (len(joined) == 1 and len(groups) == len(a)):
             return None
-        terms = []
+        terms: list[Written] = []
+        length = len(joined) - 1
         for normed, parts in joined.items():
             share = content(parts.values()) * sign(dict(normed))
             inner = {m: c * share for m, c in normed}
             outer = {m: c / share for m, c in parts.items()}
             terms.append(product(self._arranged(outer, depth + 1), self._arranged(inner, depth + 1)))
+            length += terms[-1].weight
+            if length > longest:
+                return None
         return total(terms)
 
     def _split(self, monomial: Monomial, kind: int) -> tuple[Monomial, Monomial]:

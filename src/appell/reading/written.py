@@ -23,10 +23,11 @@ class Written:
         count: How many other factors there are.
         body: How much there is to read in these, brackets included, signs between them not.
         alone: How much there is to read in the sum, if that is all there is.
-        merges: Whether there are decimal numbers in it, which are worked out as soon as they meet.
+        decimal: Whether a decimal number is among the factors: it and the number in front are worked out as one.
+        merges: Whether there is something in it that may be cancelled by what it meets.
     """
 
-    __slots__ = ("_formula", "_make", "body", "count", "merges", "number", "weight")
+    __slots__ = ("_formula", "_make", "body", "count", "decimal", "merges", "number", "weight")
 
     def __init__(
         self,
@@ -35,11 +36,12 @@ class Written:
         count: int,
         body: int,
         alone: int | None = None,
+        decimal: bool = False,
         merges: bool = False,
     ) -> None:
-        self._make, self._formula, self.merges = make, None, merges
+        self._make, self._formula, self.decimal, self.merges = make, None, decimal, merges
         self.number, self.count, self.body = number, count, body
-        self.weight = alone if alone is not None else term_weight(number, count, body)
+        self.weight = alone if alone is not None else term_weight(number, count, body, decimal)
 
     @property
     def formula(self) -> sp.Expr:
@@ -49,8 +51,10 @@ class Written:
         return self._formula
 
 
-def term_weight(number: Any, count: int, body: int) -> int:
+def term_weight(number: Any, count: int, body: int, decimal: bool = False) -> int:
     """How much there is to read in a product, as `Written` has it."""
+    if decimal:
+        return body + count + 1
     if number.denominator != 1:
         return body + count + 2
     return max(1, body + count - 1) if number.numerator in (1, -1) else body + count + 1
@@ -85,11 +89,12 @@ def product(a: Written, b: Written) -> Written:
     """A product in which a number is not multiplied into a sum."""
     if a.merges or b.merges:
         return measured(_times(a.formula, b.formula))
-    if not a.count and a.number == 1:
+    if not a.count and a.number == 1 and not a.decimal:
         return b
-    if not b.count and b.number == 1:
+    if not b.count and b.number == 1 and not b.decimal:
         return a
-    return Written(lambda: _times(a.formula, b.formula), a.number * b.number, a.count + b.count, a.body + b.body)
+    number, count, body = a.number * b.number, a.count + b.count, a.body + b.body
+    return Written(lambda: _times(a.formula, b.formula), number, count, body, decimal=a.decimal or b.decimal)
 
 
 def powers(factors: Sequence[tuple[Written, int]]) -> Written:
@@ -100,7 +105,10 @@ def powers(factors: Sequence[tuple[Written, int]]) -> Written:
     for e, exponent in factors:
         number, count = number * e.number**exponent, count + e.count
         body += e.body + (e.count if exponent > 1 else 0)
-    return Written(lambda: sp.Mul(*(e.formula**exponent for e, exponent in factors)), number, count, body)
+    decimal = any(e.decimal for e, _ in factors)
+    return Written(
+        lambda: sp.Mul(*(e.formula**exponent for e, exponent in factors)), number, count, body, decimal=decimal
+    )
 
 
 def _times(a: sp.Expr, b: sp.Expr) -> sp.Expr:

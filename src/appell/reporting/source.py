@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -79,7 +80,12 @@ class _Python(StrPrinter):
 
 def formula(expression: Any) -> str:
     """A formula in Python."""
-    return _Python().doprint(sp.sympify(expression))
+    return _written(sp.sympify(expression))
+
+
+@lru_cache(maxsize=2_000)  # a model is written beside that of the library it may be
+def _written(expression: sp.Basic) -> str:
+    return _Python().doprint(expression)
 
 
 def in_steps(expression: sp.Expr, lines: list[str], names: dict[sp.Basic, str]) -> str:

@@ -99,9 +99,22 @@ def through(points: np.ndarray, unit: float) -> list[Part]:
 
 def hull(flat: np.ndarray) -> np.ndarray:
     """The convex polygon about points of a plane, anticlockwise."""
-    from scipy.spatial import ConvexHull
+    points = np.unique(flat, axis=0)  # from left to right
+    small = 1e-9 * float(np.ptp(points, axis=0).max()) ** 2
 
-    return flat[ConvexHull(flat).vertices]
+    def below(listed: np.ndarray) -> list[np.ndarray]:
+        """The chain with all points on its left."""
+        chain: list[np.ndarray] = []
+        for point in listed:
+            while len(chain) > 1:
+                (ax, ay), (bx, by) = chain[-1] - chain[-2], point - chain[-2]
+                if ax * by - ay * bx > small:
+                    break
+                chain.pop()
+            chain.append(point)
+        return chain[:-1]
+
+    return np.array([*below(points), *below(points[::-1])])
 
 
 def of_inertia(mass: float, inertia: np.ndarray, unit: float) -> list[Part]:
