@@ -65,13 +65,14 @@ def test_growth_is_infinite_where_the_split_is_singular():
     assert Split().growth(np.zeros((0, 2))) == 1
 
 
-def test_growths_of_many_splits_are_those_of_each():
-    jacobian = np.array([[1.0, 2.0, 0.0, 3.0], [2.0, 4.0, 1.0, -1.0]])
-    splits = [Split((0, 1), (i, j)) for i in range(4) for j in range(i + 1, 4)]
-    expected = [split.growth(jacobian) for split in splits]
-    assert np.isinf(expected[0])  # columns 0 and 1 are parallel
-    np.testing.assert_array_equal(growths(splits, jacobian), expected)
-    np.testing.assert_array_equal(growths([Split()], jacobian), [1.0])
+def test_growths_of_many_choices_at_many_jacobians_are_those_of_each():
+    first = np.array([[1.0, 2.0, 0.0, 3.0], [2.0, 4.0, 1.0, -1.0], [0.0, 0.0, 0.0, 1.0]])
+    jacobians = np.stack([first, first + np.arange(12.0).reshape(3, 4) ** 2])
+    choices = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+    expected = [[Split((0, 1), columns).growth(jacobian) for columns in choices] for jacobian in jacobians]
+    assert np.isinf(expected[0][0])  # columns 0 and 1 are parallel
+    np.testing.assert_array_equal(growths((0, 1), choices, jacobians), expected)
+    np.testing.assert_array_equal(growths((), [()], jacobians), [[1.0], [1.0]])
 
 
 def test_redundant_rows_are_reported_by_name():

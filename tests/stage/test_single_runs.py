@@ -140,3 +140,40 @@ def test_straight_line_series_are_the_compact_ones(equations, rtol):
     v, q = motions[0].states(early)[:, 2], motions[0].states(early)[:, 0]
     slope = np.polynomial.chebyshev.Chebyshev.fit(early, q, 8).deriv()(early)
     np.testing.assert_allclose(slope, v, rtol=0, atol=1e-6)
+
+
+def never(system):
+    """An event that never happens: every step is made, and looked at, by itself."""
+    return [ap.Event(system.model.coordinates[0] - 1e6)]
+
+
+def test_speeds_that_are_changed_on_the_way_are_changed_at_the_same_steps():
+    """A skate turns, so that x' and y' must take turns at being the dependent one; the steps themselves ask for it."""
+    system = ap.compile(ap.derive(ap.library.knife_edge())).bind()
+    free, watched = (
+        ap.simulate(system, until=20.0, method="dop853", rtol=1e-9, points=9, events=events)
+        for events in ((), never(system))
+    )
+    assert len(free.info["switches"]) > 2
+    assert free.info["switches"] == watched.info["switches"]
+    assert free.info["steps"] == watched.info["steps"]
+    np.testing.assert_array_equal(free.states(free.times), watched.states(free.times))
+
+
+def skate(until, events=()):
+    """A skate whose heading turns at a constant rate, by x' as the only speed of its place: singular where x' = 0."""
+    model = ap.library.knife_edge()
+    y = next(q for q in model.coordinates if q.name == "y")
+    system = ap.compile(ap.derive(model, ap.GibbsAppell(dependent=[y]))).bind()
+    start = system.consistent({"x": 0.0, "y": 0.0, "phi": 0.2, "phi.rate": 1.0, "x.rate": 1.0})
+    return ap.simulate(
+        system, start, until, method="dop853", rtol=1e-4, atol=1e-4, events=events(system) if events else ()
+    )
+
+
+def test_given_speeds_that_become_dependent_are_seen_by_the_steps_themselves():
+    free, watched = skate(4.0), skate(4.0, never)
+    assert free.outcome is watched.outcome is ap.Outcome.SPEEDS_SINGULAR
+    assert 0.5 < free.times[-1] <= (np.pi / 2 - 0.2)
+    np.testing.assert_array_equal(free.stretches[0].times, watched.stretches[0].times)
+    assert skate(1.0).outcome is ap.Outcome.DONE

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from appell.graph.numeric import Numeric
-from appell.graph.solve import solve, solve_spd
+from appell.graph.solve import determinant, solve, solve_spd
 from appell.graph.sparse import column, cross, dense, dense_matrix, dot, rodrigues
 
 
@@ -154,3 +154,18 @@ def test_rotation_about_an_axis(axis, angle):
     np.testing.assert_allclose(found, Rotation.from_rotvec(value * np.array(axis)).as_matrix(), rtol=0, atol=1e-15)
     if axis == (0, 0, 1) and angle == np.pi / 2:
         np.testing.assert_array_equal(found, [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+
+
+def test_a_determinant_block_by_block_has_the_size_of_the_whole_one():
+    rng = np.random.default_rng(5)
+    mask = np.zeros((6, 6), dtype=bool)
+    for block in (slice(0, 3), slice(3, 5), slice(5, 6)):
+        mask[block, block.start :] = True
+    mask = mask[rng.permutation(6)][:, rng.permutation(6)]
+    first, second = (np.where(mask, rng.normal(size=(6, 6)), 0.0) for _ in range(2))
+    matrix, letters, values = as_graph(first, mask)
+    function = ca.Function("det", [letters], [determinant(matrix)])
+    found, other = float(function(values)), float(function(second[mask]))
+    np.testing.assert_allclose(abs(found), abs(np.linalg.det(first)), rtol=1e-12)
+    assert np.sign(found * other) == np.sign(np.linalg.det(first) * np.linalg.det(second))
+    assert determinant(as_graph(np.ones((4, 4)))[0]) is None

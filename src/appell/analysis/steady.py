@@ -126,7 +126,7 @@ class Steady:
             p: Values of the parameters.
         """
         function = Numeric(self.mechanics.functions["jacobian"])
-        typical = [np.linalg.norm(function(0.0, q, v, z, p)[0], axis=1) for q, v, z, _ in self._samples(p)]
+        typical = [np.linalg.norm(function(0.0, q, v, z, p)[0], axis=1) for q, v, z, _ in self._samples(p, True)]
         sizes = np.maximum(np.median(typical, axis=0), 1e-300)
         values = np.linalg.svd(jacobian / sizes[:, None], compute_uv=False)
         return int(np.sum(values > SINGULAR)), float(values[min(self.independent, values.size) - 1])
@@ -195,11 +195,13 @@ class Steady:
                 found[i] = bool(np.max(np.abs(there - here)) <= 1e-11 * size)
         return found
 
-    def _samples(self, p: np.ndarray) -> list[tuple[np.ndarray, ...]]:
-        model, rng = self.mechanics.model, np.random.default_rng(5)
+    def _samples(self, p: np.ndarray, roughly: bool = False) -> list[tuple[np.ndarray, ...]]:
+        """Three ordinary states with inputs; roughly is enough to look at the rows, see `sample_state`."""
+        mechanics, model, rng = self.mechanics, self.mechanics.model, np.random.default_rng(5)
+        positions = Numeric(mechanics.functions["position"]) if mechanics.position_rows else None
         samples = []
         for _ in range(3):
-            state = sample_state(self.mechanics, rng, p, 0.5, tries=4)
+            state = sample_state(mechanics, rng, p, 0.5, 4, roughly, positions)
             if state is None:
                 q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
                 state = (

@@ -9,7 +9,7 @@ import casadi as ca
 
 from appell.code.machine import Machine
 from appell.equations import Equations
-from appell.graph.solve import solve, solve_spd
+from appell.graph.solve import determinant, solve, solve_spd
 from appell.kinematics.chart import Split
 
 HUGE = 1e300
@@ -53,6 +53,17 @@ class Code:
         """Whether the speeds are the rates themselves."""
         chart = self.equations.chart
         return bool(chart.K.numel() == chart.u.numel() and ca.is_equal(ca.densify(chart.K), chart.u))
+
+    @cached_property
+    def alarm(self) -> ca.Function | None:
+        """(t, x, w, p) -> growth, and a side that changes its sign where given speeds are dependent.
+
+        None where that takes the determinant of a large matrix.
+        """
+        equations, side = self.equations, ca.SX(1)
+        if equations.formulation.fixed and not equations.chart.redundant:
+            side = determinant(_stacked(equations)[0])
+        return None if side is None else ca.Function("alarm", equations.arguments, [*_growth(equations), side])
 
     @property
     def second(self) -> Machine:

@@ -11,6 +11,7 @@ import numpy as np
 from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, wanted_split
+from appell.graph.sparse import total
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
@@ -70,7 +71,7 @@ class GibbsAppell(AbstractFormulation):
         elif x.z.numel() and ca.depends_on(chart.K, x.z):  # extra states run in K, and are held in the shape of a body
             S = chart.in_speeds(ca.substitute(mechanics.S, mechanics.a, chart.a))
         else:
-            S = sum((chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies), ca.SX(0))
+            S = total(chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies)
         # Forces are frozen in dU/dy, also a thrust that contains accelerations through dm/dt (Qiao 1990, eq. (3.10)).
         held = ca.SX.sym("held", mechanics.a.numel())
         Q = ca.substitute(mechanics.Q, mechanics.a, held) if mechanics.accelerating else mechanics.Q
@@ -78,7 +79,9 @@ class GibbsAppell(AbstractFormulation):
         residual = ca.gradient(S - U, chart.y)
         if mechanics.accelerating:
             residual = ca.substitute(residual, held, chart.a)
-        A, minus_b = ca.linear_coeff(residual, chart.y, True)
+        A, minus_b = ca.linear_coeff(
+            residual, chart.y, mechanics.accelerating
+        )  # S is quadratic in y, forces may not be
         thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
         return Equations(
             self,

@@ -43,6 +43,18 @@ def solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
     return ca.densify(ca.vertcat(*[_of(row) for row in unknown]))
 
 
+def determinant(matrix: ca.SX) -> ca.SX | None:
+    """The determinant up to its sign, block by block; None where a block has more than three rows."""
+    matrix = ca.sparsify(matrix)
+    blocks, rows, columns, starts, _, _, _ = matrix.sparsity().btf()
+    result = ca.SX(1)
+    for here in (range(starts[k], starts[k + 1]) for k in range(blocks)):
+        if len(here) > 3:
+            return None
+        result = result * ca.det(matrix[[rows[k] for k in here], [columns[k] for k in here]])
+    return result
+
+
 def _of(row: ca.SX | None) -> ca.SX:
     assert row is not None
     return row

@@ -20,6 +20,7 @@ Matrix = dict[int, Column]
 # CasADi's operators try all kinds of arguments first; named with their kind they are seven times quicker.
 _binary, _unary, _ADD, _MUL = ca.SX.binary, ca.SX.unary, ca.OP_ADD, ca.OP_MUL
 ONE: Matrix = {i: {i: 1.0} for i in range(3)}
+_USUAL = {number: ca.SX(number) for number in (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)}
 
 
 def scalar(value: ca.SX) -> Scalar:
@@ -41,7 +42,24 @@ def nonzero(entries: Iterable[tuple[int, Scalar]]) -> Column:
 
 def to_sx(value: Scalar) -> ca.SX:
     """A scalar as a graph."""
-    return ca.SX(value) if isinstance(value, float) else value
+    return _constant(value) if isinstance(value, float) else value
+
+
+def _constant(value: float) -> ca.SX:
+    return _USUAL[value] if value in _USUAL else ca.SX(value)
+
+
+def densified(value: ca.SX) -> ca.SX:
+    """A graph with all its entries; asking first is much quicker where they are all there."""
+    return value if value.is_dense() else ca.densify(value)
+
+
+def total(values: Iterable[ca.SX], start: ca.SX | None = None) -> ca.SX:
+    """The sum of graphs of one shape, from `start` on; zero if there is none."""
+    result = start
+    for value in values:
+        result = value if result is None else _binary(_ADD, result, value)
+    return ca.SX(0) if result is None else result
 
 
 def dense(value: Column, size: int = 3) -> ca.SX:
@@ -63,9 +81,9 @@ def add(a: Scalar, b: Scalar) -> Scalar:
     if isinstance(a, float):
         if a == 0.0:
             return b
-        return a + b if isinstance(b, float) else _binary(_ADD, ca.SX(a), b)
+        return a + b if isinstance(b, float) else _binary(_ADD, _constant(a), b)
     if isinstance(b, float):
-        return a if b == 0.0 else _binary(_ADD, a, ca.SX(b))
+        return a if b == 0.0 else _binary(_ADD, a, _constant(b))
     return _binary(_ADD, a, b)
 
 
@@ -79,12 +97,12 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
         return a * b
     if a == 1.0:
         return b
-    return -b if a == -1.0 else 0.0 if a == 0.0 else _binary(_MUL, ca.SX(a), b)
+    return -b if a == -1.0 else 0.0 if a == 0.0 else _binary(_MUL, _constant(a), b)
 
 
 def inverted(a: Scalar) -> Scalar:
     """1 / a."""
-    return 1.0 / a if isinstance(a, float) else _binary(ca.OP_DIV, ca.SX(1.0), a)
+    return 1.0 / a if isinstance(a, float) else _binary(ca.OP_DIV, _constant(1.0), a)
 
 
 def neg(a: Scalar) -> Scalar:

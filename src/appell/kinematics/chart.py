@@ -46,19 +46,16 @@ class Split:
             rows: Rows to use if they are independent here.
         """
         scaled = unit_rows(jacobian)
-        if scaled.shape[0] == 0 or not np.any(scaled):
-            return cls()
-        order, sizes = pivots(scaled.T)
-        rank = int(np.sum(sizes > rtol * sizes[0]))
-        chosen = tuple(sorted(order[:rank]))
+        chosen = independent_rows(scaled, rtol)
         if (
             rows is not None
-            and len(rows) == rank
+            and chosen not in ((), rows)
+            and len(rows) == len(chosen)
             and smallest(scaled[list(rows)]) > 1e-3 * smallest(scaled[list(chosen)])
         ):
             chosen = rows
         columns, _ = pivots(scaled[list(chosen)])
-        return cls(chosen, tuple(sorted(columns[:rank])))
+        return cls(chosen, tuple(sorted(columns)))
 
     def growth(self, jacobian: np.ndarray) -> float:
         """How strongly independent rates are amplified into dependent ones; infinite where the split is singular."""
@@ -74,25 +71,43 @@ class Split:
         return float(np.max(np.abs(inverse))) if np.all(np.isfinite(inverse)) else np.inf
 
 
-def growths(splits: list[Split], jacobian: np.ndarray) -> np.ndarray:
-    """The growth of several splits with equally many rows at a finite Jacobian, all at once."""
-    size = len(splits[0].rows)
-    if not size:
-        return np.ones(len(splits))
-    used = jacobian[np.array([split.rows for split in splits])]
-    chosen = np.take_along_axis(used, np.array([split.dependent for split in splits])[:, None, :], axis=2)
+def growths(rows: tuple[int, ...], choices: list[tuple[int, ...]], jacobians: np.ndarray) -> np.ndarray:
+    """The growth of several choices of dependent columns for the same rows, at several finite Jacobians at once.
+
+    Args:
+        rows: The rows.
+        choices: For each choice as many columns.
+        jacobians: Shape (k, all rows, n).
+
+    Returns:
+        Shape (k, choices).
+    """
+    if not rows:
+        return np.ones((len(jacobians), len(choices)))
+    used = jacobians[:, None, list(rows), :]
+    chosen = np.swapaxes(jacobians[:, list(rows)][:, :, np.array(choices)], 1, 2)
     singular = np.linalg.det(chosen) == 0
-    chosen[singular] = np.eye(size)
+    chosen[singular] = np.eye(len(rows))
     with np.errstate(over="ignore", invalid="ignore"):
-        largest = np.max(np.abs(np.linalg.solve(chosen, used)), axis=(1, 2))
+        largest = np.max(np.abs(np.linalg.solve(chosen, used)), axis=(2, 3))
     return np.where(singular | ~np.isfinite(largest), np.inf, largest)
 
 
 def unit_rows(jacobian: np.ndarray) -> np.ndarray:
     """Rows of length one; rows that are nothing but rounding beside the largest become zero."""
-    norms = np.linalg.norm(jacobian, axis=1, keepdims=True)
-    real = norms > 1e-10 * np.max(norms, initial=0.0)
+    norms = np.sqrt((jacobian * jacobian).sum(axis=1, keepdims=True))
+    real = norms > 1e-10 * norms.max(initial=0.0)
+    if real.all():
+        return jacobian / norms
     return np.where(real, jacobian, 0.0) / np.where(real, norms, 1.0)
+
+
+def independent_rows(scaled: np.ndarray, rtol: float = 1e-8) -> tuple[int, ...]:
+    """Which rows of unit length are independent, by pivoting; pivots below a share of the largest count as zero."""
+    if not scaled.any():
+        return ()
+    order, sizes = pivots(scaled.T)
+    return tuple(sorted(order[: int(np.count_nonzero(sizes > rtol * sizes[0]))]))
 
 
 def pivots(matrix: np.ndarray) -> tuple[list[int], np.ndarray]:
@@ -101,16 +116,17 @@ def pivots(matrix: np.ndarray) -> tuple[list[int], np.ndarray]:
     SciPy has this as well; its import would take longer than all else that a small model needs.
     """
     rest, order, sizes = np.array(matrix, dtype=float), [], []
-    for _ in range(min(rest.shape)):
-        lengths = np.linalg.norm(rest, axis=0)
+    count = min(rest.shape)
+    for k in range(count):
+        lengths = np.sqrt((rest * rest).sum(axis=0))
         lengths[order] = -1.0
-        best = int(np.argmax(lengths))
+        best = int(lengths.argmax())
         order.append(best)
         sizes.append(lengths[best])
-        if lengths[best] > 0:
+        if lengths[best] > 0 and k < count - 1:
             direction = rest[:, best] / lengths[best]
             for _ in range(2):  # once more, for what rounding left
-                rest -= np.outer(direction, direction @ rest)
+                rest -= direction[:, None] * (direction @ rest)
     return order, np.array(sizes)
 
 
@@ -214,8 +230,13 @@ class Chart:
 
     def frozen_derivative(self, expression: ca.SX) -> ca.SX:
         """Time derivative with the extra states held."""
+        return ca.jtimes(expression, *self._moving)
+
+    @cached_property
+    def _moving(self) -> tuple[ca.SX, ca.SX]:
+        """q, u, t and their rates."""
         x = self.mechanics.variables
-        return ca.jtimes(expression, ca.vertcat(x.q, self.u, x.t), ca.vertcat(self.K, self.udot, 1))
+        return ca.vertcat(x.q, self.u, x.t), ca.vertcat(self.K, self.udot, ca.SX(1))
 
     @cached_property
     def geometry(self) -> Geometry:

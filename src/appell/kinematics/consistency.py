@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from appell.graph.numeric import Numeric
-from appell.kinematics.chart import Split, growths, smallest, unit_rows
+from appell.kinematics.chart import Split, growths, independent_rows, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
 
 EXHAUSTIVE = 120  # so many splits are compared one by one
@@ -23,16 +23,20 @@ def project_positions(
     steps: int = 60,
     tolerance: float = 1e-13,
     levels: bool = False,
+    function: Numeric | None = None,
+    roughly: bool = False,
 ) -> tuple[np.ndarray, float]:
     """The nearest q with c(q, t) = 0, and the largest residual left; only `free` coordinates are moved.
 
-    With `levels` also the formulas of programmes that are demanded only in their derivatives.
+    With `levels` also the formulas of programmes that are demanded only in their derivatives. `function` is the one of
+    these rows, where the caller has it. With `roughly` any q on the rows will do, and is found more quickly.
     """
     q = np.array(q, dtype=float)
     if not mechanics.position_rows and not (levels and mechanics.level_names[0]):
         return q, 0.0
     columns = np.arange(q.size) if free is None else free
-    function = Numeric((mechanics.levels if levels else mechanics.functions)["position"])
+    if function is None:
+        function = Numeric((mechanics.levels if levels else mechanics.functions)["position"])
     best, left = q, np.inf
     for _ in range(steps):
         residual, jacobian = function(t, q, p)
@@ -41,10 +45,22 @@ def project_positions(
             best, left = q.copy(), worst
         if not worst < np.inf or worst <= tolerance * max(1.0, float(np.abs(q).max())) or columns.size == 0:
             break
-        step = np.linalg.lstsq(jacobian[:, columns], -residual[:, 0], rcond=1e-10)[0]
+        step = _smallest_step(jacobian[:, columns], -residual[:, 0], roughly)
         size = np.abs(step).max()
         q[columns] += step if size < 1.0 else step / size
     return best, left
+
+
+def _smallest_step(jacobian: np.ndarray, wanted: np.ndarray, roughly: bool) -> np.ndarray:
+    """The shortest step with J step = wanted, or of least squares; roughly by J J', which is quicker, if that works."""
+    if roughly and jacobian.shape[0] <= jacobian.shape[1]:
+        try:
+            step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T, wanted)
+        except np.linalg.LinAlgError:
+            step = np.full(jacobian.shape[1], np.nan)
+        if np.abs(jacobian @ step - wanted).max() <= 1e-9 * np.abs(wanted).max():
+            return step
+    return np.linalg.lstsq(jacobian, wanted, rcond=1e-10)[0]
 
 
 def project_velocities(
@@ -93,11 +109,12 @@ def sample_state(
     spread: float = 1.0,
     tries: int = 30,
     roughly: bool = False,
+    positions: Numeric | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """A random state (q, v, z) on the constraints, near the suggested start; None if none is found.
 
     With `roughly` it is good enough to look at the Jacobian of the rows: velocities, on which that of linear rows does
-    not depend, need not be possible.
+    not depend, need not be possible. `positions` is the function of the position rows, for who asks for several.
     """
     model = mechanics.model
     q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
@@ -107,7 +124,9 @@ def sample_state(
         # Widen the search only if the neighbourhood of the start has nothing.
         reach = spread * (1.0 if attempt < tries // 2 else 2.0)
         near = q0 + rng.uniform(-reach, reach, q0.size)
-        q, left = project_positions(mechanics, 0.0, near, p, tolerance=1e-11 if roughly else 1e-13)
+        q, left = project_positions(
+            mechanics, 0.0, near, p, tolerance=1e-11 if roughly else 1e-13, function=positions, roughly=roughly
+        )
         if left > 1e-9:
             continue
         v = v0 + rng.uniform(-1, 1, v0.size)
@@ -129,30 +148,39 @@ def sample_split(mechanics: Mechanics) -> Split:
     rng = np.random.default_rng(7)
     p = mechanics.sample_values(rng)
     n = len(mechanics.model.coordinates)
+    functions = mechanics.functions
+    positions = Numeric(functions["position"]) if mechanics.position_rows else None
+    jacobian = Numeric(functions["jacobian"])
     jacobians = []
     for reach in (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5):
-        state = sample_state(mechanics, rng, p, reach, tries=4, roughly=True)
+        state = sample_state(mechanics, rng, p, reach, 4, True, positions)
         if state is None:
             continue
-        jacobian = jacobian_at(mechanics, 0.0, *state, p)
-        if np.all(np.isfinite(jacobian)):
-            jacobians.append(jacobian)
+        found = jacobian(0.0, *state, p)[0]
+        if np.isfinite(found).all():
+            jacobians.append(found)
     if not jacobians:
         q, v, z = rng.uniform(-1, 1, n), rng.uniform(-1, 1, n), rng.uniform(0.5, 1.5, len(mechanics.model.states))
-        jacobians = [jacobian_at(mechanics, 0.0, q, v, z, p)]
-    splits = [Split.at(jacobian) for jacobian in jacobians]
-    rank = max(len(split.rows) for split in splits)
-    regular = [(j, split) for j, split in zip(jacobians, splits, strict=True) if len(split.rows) == rank]
-    choices = list(dict.fromkeys(split.rows for _, split in regular))
+        jacobians = [jacobian(0.0, q, v, z, p)[0]]
+    independent = [independent_rows(unit_rows(j)) for j in jacobians]
+    rank = max(map(len, independent))
+    regular = [j for j, rows in zip(jacobians, independent, strict=True) if len(rows) == rank]
+    choices = list(dict.fromkeys(rows for rows in independent if len(rows) == rank))
     if math.comb(len(mechanics.row_names), rank) <= EXHAUSTIVE:
         choices = list(itertools.combinations(range(len(mechanics.row_names)), rank))
     rows = choices[0]
     if len(choices) > 1:
-        scaled = [unit_rows(j) for j, _ in regular]
+        scaled = [unit_rows(j) for j in regular]
         rows = max(choices, key=lambda kept: min(smallest(j[list(kept)]) for j in scaled))
-    candidates = [split if split.rows == rows else Split.at(j, rows=rows) for j, split in regular]
-    if math.comb(n, rank) <= EXHAUSTIVE:
-        candidates += [Split(rows, columns) for columns in itertools.combinations(range(n), rank)]
-    candidates = list(dict.fromkeys(candidates))
-    worst = np.max([growths(candidates, j) for j, _ in regular], axis=0)
-    return candidates[int(np.argmin(worst))]
+    stack = np.stack(regular)
+    columns = list(itertools.combinations(range(n), rank)) if math.comb(n, rank) <= EXHAUSTIVE else []
+    worst = growths(rows, columns, stack).max(axis=0) if columns else np.zeros(0)
+    if rank == len(mechanics.row_names) and np.count_nonzero(worst == worst.min(initial=np.inf)) == 1:
+        return Split(rows, columns[int(worst.argmin())])
+    # Among equals those come first that pivoting gives, which are all there are if there are many.
+    candidates = dict.fromkeys(Split.at(j, rows=rows) for j in regular)
+    known = dict(zip((Split(rows, c) for c in columns), worst.tolist(), strict=True))
+    for split in candidates:
+        if split not in known:
+            known[split] = float(growths(split.rows, [split.dependent], stack).max())
+    return min((*candidates, *known), key=known.__getitem__)

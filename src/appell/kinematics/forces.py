@@ -15,6 +15,7 @@ from appell.graph.sparse import (
     apply,
     cross,
     dense,
+    densified,
     dot,
     mul,
     neg,
@@ -23,6 +24,7 @@ from appell.graph.sparse import (
     scalar,
     scaled,
     to_sx,
+    total,
 )
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.variables import Variables
@@ -64,13 +66,15 @@ def generalized_force(
                 velocity = _material_velocity(geometry, body, point, home)
             Q = ca.jtimes(dense(velocity), v, dense(_components(geometry, vector, home)), True)
         case Torque(vector=vector, on=on, reaction=reaction):
-            Q = ca.SX.zeros(q.numel())
+            parts = []
             for end, sign in ((on, 1), (reaction, -1)):
                 if end is None:
                     continue
                 frame = (end if isinstance(end, Frame) else end.frame).axes
                 omega, _ = geometry.rotation_rates(frame, frame)
-                Q = Q + sign * ca.jtimes(dense(omega), v, dense(_components(geometry, vector, frame)), True)
+                part = ca.jtimes(dense(omega), v, dense(_components(geometry, vector, frame)), True)
+                parts.append(part if sign == 1 else -part)
+            Q = total(parts)
         case Potential(energy=energy):
             for symbol in energy.free_symbols:
                 if not isinstance(symbol, Coordinate | Parameter | Time):
@@ -84,7 +88,7 @@ def generalized_force(
             order = {s: i for i, s in enumerate(variables.model.coordinates)}
             Q = ca.SX.zeros(q.numel())
             for coordinate, formula in forces.items():
-                Q[order[coordinate]] += variables.lower(formula)
+                Q[order[coordinate]] = variables.lower(formula)
         case Damper(a=a, b=b, coefficient=coefficient):
             gap = b - a
             home = geometry.home(gap)
@@ -95,7 +99,7 @@ def generalized_force(
             return _stream(force, geometry, derivative)
         case _:
             raise ModelError(f"No rule is known for a force of kind {type(force).__name__}.")
-    return GeneralizedForce(force.name, ca.densify(Q))
+    return GeneralizedForce(force.name, densified(Q))
 
 
 def _components(geometry: Geometry, vector: Vector, target: Frame) -> Column:
@@ -137,7 +141,7 @@ def _stream(stream: Stream, geometry: Geometry, derivative: Callable[[ca.SX], ca
         path = geometry.resolve(stream.at - stream.source, home, 0)
         middle = _material_velocity(geometry, stream.body, stream.source + (stream.at - stream.source) / 2, home)
         Q = Q + ca.jtimes(dense(middle), variables.v, 2 * mu * dense(cross(omega, path)), True)
-    return GeneralizedForce(stream.name, ca.densify(Q))
+    return GeneralizedForce(stream.name, densified(Q))
 
 
 def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:
@@ -158,10 +162,10 @@ def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:
         Q = -ca.gradient(potential, variables.q)
         changing = ca.vertcat(variables.frozen, variables.z)
         steady = changing.numel() == 0 or not ca.depends_on(potential, changing)
-        return GeneralizedForce(force.name, ca.densify(Q), potential if steady else None)
+        return GeneralizedForce(force.name, densified(Q), potential if steady else None)
     Q = ca.SX.zeros(variables.q.numel())
     for body in variables.model.bodies:
         home = geometry.home(body.center)
         weight = variables.masses[body] * dense(_components(geometry, force.acceleration, home))
         Q = Q + ca.jtimes(dense(geometry.resolve(body.center, home, 1)), variables.v, weight, True)
-    return GeneralizedForce(force.name, ca.densify(Q))
+    return GeneralizedForce(force.name, densified(Q))

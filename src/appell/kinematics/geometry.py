@@ -32,6 +32,7 @@ from appell.graph.sparse import (
     column,
     cross,
     dense,
+    densified,
     dot,
     mul,
     nonzero,
@@ -82,12 +83,13 @@ class Geometry:
         self.origin = Vector({}) if root is None else root.origin
         model = variables.model
         memo = {s: variables.lower.memo[s] for s in (t, *model.parameters, *model.coordinates, *model.states)}
-        memo.update({s.rate: rates[i] for i, s in enumerate(model.coordinates)})
+        memo.update(zip((s.rate for s in model.coordinates), densified(rates).nonzeros(), strict=True))
         self.lower = Lowering(memo)
         self._jets: dict[sp.Expr, tuple[Scalar, Scalar, Scalar]] = {}
         self._frames: dict[Frame, FrameMotion] = {}
         self._sums: dict[tuple[object, ...], tuple[int, Column]] = {}
         self._turns: dict[tuple[Frame, Frame], Matrix] = {}
+        self._constant = {*model.parameters}
         self._prepare()
 
     def _prepare(self) -> None:
@@ -113,17 +115,19 @@ class Geometry:
         self._take(formulas)
 
     def _take(self, formulas: dict[sp.Expr, str]) -> None:
+        constant, moving = self._constant, []
         for formula, place in formulas.items():
-            self.variables.positions_only(formula, place, shape=place.startswith("the center"))
-        constant = {*self.variables.model.parameters}
-        moving = [e for e in formulas if not e.free_symbols <= constant]
-        self._jets.update({e: (scalar(self.lower(e)), 0.0, 0.0) for e in formulas})
+            letters = self.variables.positions_only(formula, place, shape=place.startswith("the center"))
+            value = self.lower(formula)
+            self._jets[formula] = (scalar(value), 0.0, 0.0)
+            if not letters <= constant:
+                moving.append((formula, value))
         if moving:
-            value = ca.vertcat(*[self.lower(e) for e in moving])
-            first = self.derivative(value)
+            first = self.derivative(ca.vertcat(*[value for _, value in moving]))
             second = self.derivative(first)
-            columns = [[scalar(e) for e in ca.densify(column).nonzeros()] for column in (value, first, second)]
-            self._jets.update(zip(moving, zip(*columns, strict=True), strict=True))
+            columns = [[scalar(e) for e in densified(column).nonzeros()] for column in (first, second)]
+            for (formula, _), *rates in zip(moving, *columns, strict=True):
+                self._jets[formula] = (self._jets[formula][0], *rates)
 
     def jet(self, formula: sp.Expr) -> tuple[Scalar, Scalar, Scalar]:
         """An angle or a component of a position, with its first and second time derivative."""

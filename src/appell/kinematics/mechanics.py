@@ -15,6 +15,7 @@ import numpy as np
 
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
+from appell.graph.sparse import densified, total
 from appell.kinematics.forces import GeneralizedForce, generalized_force
 from appell.kinematics.gauss import conditions, least_constraint
 from appell.kinematics.geometry import Geometry
@@ -56,18 +57,23 @@ class Mechanics:
 
     def frozen_derivative(self, expression: ca.SX) -> ca.SX:
         """Time derivative with the extra states held: the motion of what is solid."""
+        return ca.jtimes(expression, *self._moving)
+
+    @cached_property
+    def _moving(self) -> tuple[ca.SX, ca.SX]:
+        """q, v, t and their rates."""
         x = self.variables
-        return ca.jtimes(expression, ca.vertcat(x.q, x.v, x.t), ca.vertcat(x.v, self.a, 1))
+        return ca.vertcat(x.q, x.v, x.t), ca.vertcat(x.v, self.a, ca.SX(1))
 
     @cached_property
     def T(self) -> ca.SX:
         """Kinetic energy, masses as frozen letters."""
-        return sum((self.geometry.kinetic_energy(body) for body in self.model.bodies), ca.SX(0))
+        return total(self.geometry.kinetic_energy(body) for body in self.model.bodies)
 
     @cached_property
     def S(self) -> ca.SX:
         """Acceleration energy in q, v, a, masses as frozen letters."""
-        return sum((self.geometry.acceleration_energy(body) for body in self.model.bodies), ca.SX(0))
+        return total(self.geometry.acceleration_energy(body) for body in self.model.bodies)
 
     @cached_property
     def forces(self) -> tuple[GeneralizedForce, ...]:
@@ -82,7 +88,7 @@ class Mechanics:
     @cached_property
     def Q(self) -> ca.SX:
         """The sum of all generalized forces; a thrust whose rate contains accelerations has a in it."""
-        return ca.densify(sum((f.Q for f in self.forces), ca.SX.zeros(self.variables.q.numel())))
+        return densified(total((f.Q for f in self.forces), ca.SX.zeros(self.variables.q.numel())))
 
     @cached_property
     def accelerating(self) -> bool:
@@ -92,7 +98,7 @@ class Mechanics:
     @cached_property
     def V(self) -> ca.SX:
         """The sum of all potential energies."""
-        return sum((f.potential for f in self.forces if f.potential is not None), ca.SX(0))
+        return total(f.potential for f in self.forces if f.potential is not None)
 
     @cached_property
     def row_names(self) -> tuple[str, ...]:
@@ -160,10 +166,16 @@ class Mechanics:
     @cached_property
     def C(self) -> ca.SX:
         """The coefficients of the accelerations in the rows, C a = gamma: de/dv, and df/da of rows on accelerations."""
-        C = ca.jacobian(self.e, self.variables.v)
+        C = self.slopes
         if self.acceleration_rows:
+            C = ca.SX(C)
             C[list(self.acceleration_rows), :] = self._acceleration[0]
         return C
+
+    @cached_property
+    def slopes(self) -> ca.SX:
+        """de/dv."""
+        return ca.jacobian(self.e, self.variables.v)
 
     @cached_property
     def f(self) -> ca.SX:
@@ -196,7 +208,7 @@ class Mechanics:
         others = [i for i in range(len(self.model.rows)) if i not in self.acceleration_rows]
         J, rest = ca.SX(0, self.a.numel()), ca.SX(0, 1)
         if others:
-            J, rest = ca.jacobian(self.e, self.variables.v)[others, :], self._rest[others]
+            J, rest = self.slopes[others, :], self._rest[others]
         return *self.lagrange, J, -rest
 
     @cached_property
@@ -309,7 +321,7 @@ class _Functions(dict[str, ca.Function]):
         moving = [x.t, x.q, x.v, x.z, x.p]
         self._recipes: dict[str, tuple[list[ca.SX], Callable[[], list[ca.SX]]]] = {
             "position": ([x.t, x.q, x.p], lambda: [mechanics.c, ca.jacobian(mechanics.c, x.q)]),
-            "velocity": (moving, lambda: [mechanics.e, ca.jacobian(mechanics.e, x.v)]),
+            "velocity": (moving, lambda: [mechanics.e, mechanics.slopes]),
             "jacobian": (moving, lambda: [mechanics.J_at_rest]),
             "acceleration": ([x.t, x.q, x.v, mechanics.a, x.z, x.p], lambda: [mechanics.f]),
             "multiplier": (x.arguments, lambda: [*mechanics.lagrange, mechanics.J, mechanics.gamma, mechanics.C]),
@@ -318,5 +330,7 @@ class _Functions(dict[str, ca.Function]):
 
     def __missing__(self, name: str) -> ca.Function:
         arguments, results = self._recipes[name]
-        self[name] = ca.Function(name, arguments, [ca.densify(e) for e in results()], {"cse": True})
+        # Rows are short, and called a few times: looking for what stands twice in them would take longer than they do.
+        options = {} if name in ("position", "velocity", "jacobian") else {"cse": True}
+        self[name] = ca.Function(name, arguments, [densified(e) for e in results()], options)
         return self[name]

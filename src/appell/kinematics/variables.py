@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import sympy as sp
@@ -12,7 +13,7 @@ from appell.graph.lower import Lowering
 from appell.graph.sparse import Matrix, nonzero, scalar
 from appell.model.body import Body, RigidBody
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, Rate, letters_in, t
+from appell.model.symbols import Coordinate, letters_in, t
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +50,16 @@ class Variables:
     @classmethod
     def of(cls, model: Model) -> Variables:
         """Lower the letters, the masses and the differential equations of the extra states."""
+        time = ca.SX.sym("t")
+        leaves: dict[sp.Basic, ca.SX] = {t: time}
 
-        def column(name: str, letters: tuple[sp.Symbol, ...]) -> ca.SX:
-            return ca.vertcat(*[ca.SX.sym(s.name) for s in letters]) if letters else ca.SX(0, 1)
+        def column(letters: tuple[sp.Symbol, ...]) -> ca.SX:
+            leaves.update({s: ca.SX.sym(s.name) for s in letters})
+            return ca.vertcat(*[leaves[s] for s in letters]) if letters else ca.SX(0, 1)
 
         states = tuple(model.states)
-        time, q, z = ca.SX.sym("t"), column("q", model.coordinates), column("z", states)
-        v = ca.vertcat(*[ca.SX.sym(s.rate.name) for s in model.coordinates])
-        w, p = column("w", model.inputs), column("p", model.parameters)
-        leaves: dict[sp.Basic, ca.SX] = {t: time}
-        for letters, values in ((model.coordinates, q), (states, z), (model.inputs, w), (model.parameters, p)):
-            leaves.update({s: values[i] for i, s in enumerate(letters)})
-        leaves.update({s.rate: v[i] for i, s in enumerate(model.coordinates)})
+        q, z, w, p = (column(letters) for letters in (model.coordinates, states, model.inputs, model.parameters))
+        v = column(tuple(s.rate for s in model.coordinates))
         leaves.update({s.rate: ca.SX.sym(s.rate.name) for s in states if model.states[s] == s.rate})
         lower = Lowering(leaves)
         zdot = lower.column([model.states[s] for s in states])
@@ -105,21 +104,27 @@ class Variables:
         """The arguments of every function of positions and velocities: t, q, v, z, w, p."""
         return [self.t, self.q, self.v, self.z, self.w, self.p]
 
-    def positions_only(self, formula: sp.Expr, place: str, shape: bool = False) -> None:
-        """Raise if a formula of a position contains anything but coordinates, parameters and time.
+    @cached_property
+    def _steady(self) -> frozenset[sp.Symbol]:
+        """What may stand in a position beside coordinates."""
+        return frozenset((*self.model.parameters, t))
+
+    def positions_only(self, formula: sp.Expr, place: str, shape: bool = False) -> set[sp.Symbol]:
+        """The letters of a formula of a position; raises if it contains anything but coordinates, parameters and time.
 
         Args:
             formula: The formula.
             place: Where it stands.
             shape: Whether extra states are allowed as well: the place of a draining body's centre. What flows inside
-                the
-                body is not carried by it, so velocities are taken at frozen shape.
+                the body is not carried by it, so velocities are taken at frozen shape.
         """
-        allowed = {*self.model.parameters, t, *(self.model.states if shape else ())}
-        for symbol in letters_in(formula):
-            if isinstance(symbol, Rate) or not (isinstance(symbol, Coordinate) or symbol in allowed):
+        letters = letters_in(formula)
+        for symbol in letters:
+            allowed = isinstance(symbol, Coordinate) or symbol in self._steady
+            if not (allowed or (shape and symbol in self.model.states)):
                 kind = getattr(symbol, "kind", "symbol")
                 raise ModelError(
                     f"In {place}: the {kind} {symbol} cannot stand in a position; positions are formulas in "
                     "coordinates, parameters and time. Make it a coordinate with a Prescribed motion instead."
                 )
+        return letters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from appell.library._rods import thin_rod
+from appell.library._rods import squared_length, thin_rod
 from appell.model.body import Particle, RigidBody
 from appell.model.constraint import Holonomic
 from appell.model.force import Generalized, Gravity, Torque
@@ -42,13 +42,13 @@ def delta_robot() -> Model:
 
     ground = Frame("ground")
     place = ground.point(x, y, z)
+    across = I_a - m_a * r_a**2
     bodies, motors, rows = [], [], []
     for i, (angle, torque) in enumerate(zip(phi, tau, strict=True)):
-        side = ground.rotate("z", sp.Rational(2, 3) * sp.pi * i, f"side {i + 1}")
+        side = ground.rotate("z", sp.Rational(2 * i, 3) * sp.pi, f"side {i + 1}")
         arm = side.rotate("y", angle, f"arm {i + 1}")
         shaft, wrist = R_b * side.x, place + R_p * side.x
         elbow = shaft + L1 * arm.x
-        across = I_a - m_a * r_a**2
         bodies += [
             RigidBody(f"arm {i + 1}", m_a, shaft + r_a * arm.x, arm, (0, across, across)),
             RigidBody(f"rotor {i + 1}", 0, shaft, arm, (0, I_g, 0)),
@@ -59,7 +59,7 @@ def delta_robot() -> Model:
             Generalized({angle: -b_a * angle.rate}, f"friction of shaft {i + 1}"),
         ]
         gap = ground.components(wrist - elbow)
-        rows.append(Holonomic(sum(e**2 for e in gap) - L2**2, f"rods {i + 1}"))
+        rows.append(Holonomic(squared_length(gap) - L2**2, f"rods {i + 1}"))
     return Model(
         ground,
         (*phi, x, y, z),

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import sympy as sp
 
 from appell.model.body import Particle
 from appell.model.frame import Vector
+
+
+def squared_length(components: Iterable[sp.Expr]) -> sp.Expr:
+    """The sum of squares; a sum is squared as it stands, which SymPy's power would search through first.
+
+    Args:
+        components: Of the vector.
+    """
+    return sp.Add(*[sp.Pow(e, 2, evaluate=not e.is_Add) for e in components])
 
 
 def thin_rod(name: str, mass: Any, a: Vector, b: Vector) -> list[Particle]:

@@ -29,6 +29,8 @@ def mass_formula(name: str, mass: Any) -> sp.Expr:
         mass: What was given.
     """
     mass = exact_zero(sp.sympify(mass))
+    if isinstance(mass, sp.Symbol):
+        return mass
     if mass.has(sp.nan, sp.oo, -sp.oo, sp.zoo) or (mass.is_number and mass.is_real is False):
         raise ModelError(f"The mass of {name!r} must be a finite real number, got {mass}.")
     if mass.is_number and mass < 0:
@@ -135,7 +137,7 @@ class RigidBody:
 
     def content(self) -> Iterator[Content]:
         """The formulas, vectors and frames it is made of."""
-        yield from (self.mass, self.center, self.frame, *self.inertia)
+        yield from (self.mass, self.center, self.frame, *self.inertia.flat())
 
     @property
     def angular_velocity(self) -> Vector:
@@ -160,16 +162,18 @@ class RigidBody:
         A wheel that turns about its axis of symmetry has them in the frame that does not turn: its spin angle
         then never enters the equations.
         """
-        frame, tensor = self.frame.axes, self.inertia
+        frame = self.frame.axes
+        xx, xy, zx, _, yy, yz, _, _, zz = self.inertia.flat()
+        if any(e != 0 for e in (xy, yz, zx)):
+            return frame
+        moments = (xx, yy, zz)
         while frame.parent is not None and frame.rotation is not None and frame.rotation.axis is not None:
             axis = frame.rotation.axis
-            if sum(abs(c) for c in axis) != 1:
+            along = [k for k in range(3) if axis[k] != 0]
+            if len(along) != 1 or axis[along[0]] not in (1, -1):
                 break
-            k = next(i for i in range(3) if axis[i] != 0)
-            i, j = (k + 1) % 3, (k + 2) % 3
-            products = (tensor[i, j], tensor[j, k], tensor[k, i])
-            across = (tensor[i, i], tensor[j, j])
-            if any(e != 0 for e in products) or (across[0] != across[1] and sp.expand(across[0] - across[1]) != 0):
+            a, b = moments[along[0] - 2], moments[along[0] - 1]
+            if a != b and sp.expand(a - b) != 0:
                 break
             frame = frame.parent
         return frame

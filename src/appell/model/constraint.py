@@ -77,7 +77,7 @@ def vanishes(expression: sp.Expr) -> bool:
 
     letters = sorted(letters_in(expression), key=lambda s: s.name)
     column = ca.SX.sym("letters", len(letters))
-    graph = Lowering({s: column[i] for i, s in enumerate(letters)})(expression)
+    graph = Lowering(dict(zip(letters, column.nonzeros(), strict=True)))(expression)
     function, random = Numeric(ca.Function("row", [column], [ca.densify(graph)])), np.random.default_rng(3)
     return all(abs(function(random.uniform(0.3, 1.2, len(letters)))[0].item()) < 1e-12 for _ in range(3))
 
@@ -115,12 +115,13 @@ class Holonomic(AbstractConstraint):
         self.closures = _vectors(expression)
         rows = formulas_of(expression, frame, name)
         for label, e in rows:
-            if order_of(e) > 0:
+            letters = letters_in(e)
+            if any(isinstance(s, Rate) for s in letters):
                 raise ModelError(
                     f"The row {label!r} of a Holonomic constraint contains the rate of a coordinate: {e}. "
                     "Use Nonholonomic for constraints on velocities."
                 )
-            if not any(isinstance(s, Coordinate) for s in letters_in(e)):
+            if not any(isinstance(s, Coordinate) for s in letters):
                 raise ModelError(f"The row {label!r} contains no coordinate: {e} = 0 forbids nothing or everything.")
         self.rows = tuple(Row(label, e, 0) for label, e in rows)
 

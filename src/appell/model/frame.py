@@ -18,12 +18,17 @@ from appell.errors import FrameError, ModelError
 from appell.model.rotation import (
     NOTHING,
     UNIT,
+    ZERO,
     Rotation,
     Rows,
     Triple,
+    added,
+    exact_zero,
     inner,
+    minus,
     plainly_turned,
     product,
+    times,
     transposed,
     triple,
     unit_axis,
@@ -152,12 +157,12 @@ class Frame:
         """The components of any vector in this frame."""
         if any(_turns_between(self, frame) > DEEP for frame in vector.parts):
             return _nested(self, vector)
-        total = (sp.Integer(0),) * 3
+        total = NOTHING
         for frame, part in vector.parts.items():
-            R = _rows_between(self, frame)
-            seen = part if R is None else tuple(inner(row, part) for row in R)
-            total = tuple(a + b for a, b in zip(total, seen, strict=True))
-        return total[0], total[1], total[2]
+            R = _rows_between(self, frame, tuple(j for j in range(3) if part[j] is not ZERO))
+            seen = part if R is None else (inner(R[0], part), inner(R[1], part), inner(R[2], part))
+            total = added(total, seen)
+        return total
 
     @property
     def angular_velocity(self) -> Vector:
@@ -272,9 +277,8 @@ class Vector:
             raise ModelError(f"A vector can be added only to a vector, got {other!r}; did you forget `* frame.x`?")
         parts = dict(self.parts)
         for frame, values in other.parts.items():
-            old = parts.get(frame, (sp.Integer(0),) * 3)
-            parts[frame] = (old[0] + values[0], old[1] + values[1], old[2] + values[2])
-        return Vector({f: c for f, c in parts.items() if any(e != 0 for e in c)})
+            parts[frame] = added(parts[frame], values) if frame in parts else values
+        return Vector({f: c for f, c in parts.items() if any(e is not ZERO and e != 0 for e in c)})
 
     __radd__ = __add__
 
@@ -289,9 +293,11 @@ class Vector:
     def __mul__(self, factor: Any) -> Vector:
         if isinstance(factor, Vector):
             raise ModelError("Two vectors cannot be multiplied by *; use a.dot(b) or a.cross(b).")
-        factor = sp.sympify(factor)
+        factor = exact_zero(sp.sympify(factor))
+        if factor is ZERO:
+            return Vector({})
         return Vector(
-            {f: (factor * c[0], factor * c[1], factor * c[2]) for f, c in self.parts.items()} if factor != 0 else {}
+            {f: (times(factor, a), times(factor, b), times(factor, c)) for f, (a, b, c) in self.parts.items()}
         )
 
     __rmul__ = __mul__
@@ -314,7 +320,7 @@ class Vector:
         """Scalar product."""
         total = sp.Integer(0)
         for frame, part in self.parts.items():
-            total += sum(a * b for a, b in zip(part, frame.components(other), strict=True))
+            total += inner(part, frame.components(other))
         return total
 
     def cross(self, other: Vector) -> Vector:
@@ -322,7 +328,9 @@ class Vector:
         total = Vector({})
         for frame, (a, b, c) in self.parts.items():
             x, y, z = frame.components(other)
-            total = total + frame.vector(b * z - c * y, c * x - a * z, a * y - b * x)
+            total = total + frame.vector(
+                minus(times(b, z), times(c, y)), minus(times(c, x), times(a, z)), minus(times(a, y), times(b, x))
+            )
         return total
 
     @property
@@ -360,14 +368,14 @@ def rotation_between(a: Frame, b: Frame) -> sp.Matrix:
     return sp.eye(3) if rows is None else sp.Matrix(rows)
 
 
-def _rows_between(a: Frame, b: Frame) -> Rows | None:
-    """The rows of R with v_a = R v_b; None where the axes are the same."""
+def _rows_between(a: Frame, b: Frame, wanted: tuple[int, ...] = (0, 1, 2)) -> Rows | None:
+    """The rows of R with v_a = R v_b; None where the axes are the same. Columns that are not wanted may be zero."""
     depth = _common(a, b)
-    back, forth = _turn(a.path[depth:]), _turn(b.path[depth:])
+    back, forth = _turn(a.path[depth:]), _turn(b.path[depth:], wanted)
     if back is None:
         return forth
-    inverse = tuple(zip(*back, strict=True))
-    return inverse if forth is None else product(inverse, forth)
+    inverse = transposed(back)
+    return inverse if forth is None else product(inverse, forth, wanted)
 
 
 def _turns_between(a: Frame, b: Frame) -> int:
@@ -398,8 +406,11 @@ def _nested(frame: Frame, vector: Vector) -> Triple:
     return total
 
 
-def _turn(frames: Iterable[Frame]) -> Rows | None:
-    """The product of rotations, one after the other; about one and the same axis angles just add up."""
+def _turn(frames: Iterable[Frame], wanted: tuple[int, ...] = (0, 1, 2)) -> Rows | None:
+    """The product of rotations, one after the other; about one and the same axis angles just add up.
+
+    Columns of it that are not wanted may be zero.
+    """
     runs: list[Rotation] = []
     for frame in frames:
         rotation = frame.rotation
@@ -410,7 +421,8 @@ def _turn(frames: Iterable[Frame]) -> Rows | None:
             runs.append(rotation)
     total = None
     for run in runs:
-        total = run.rows if total is None else product(total, run.rows)
+        columns = wanted if run is runs[-1] else (0, 1, 2)
+        total = run.rows if total is None else product(total, run.rows, columns)
     return total
 
 

@@ -297,12 +297,9 @@ class Model:
         """Every letter must be declared; returns parameters and inputs in the order of their names."""
         declared: set[Any] = {*self.coordinates, *self.states}
         found: dict[tuple[str, str], Letter] = {}
-        seen: set[sp.Expr] = set()
+        within, elsewhere = set(), set()  # rates of second order are allowed in constraints only
         for place, formula in self.formulas():
-            if formula in seen:
-                continue
-            seen.add(formula)
-            parts = list(nodes(formula))
+            parts = list(nodes(formula, within if place.startswith("the constraint") else elsewhere))
             for symbol in (e for e in parts if isinstance(e, sp.Symbol)):
                 self.check_letter(symbol, place, declared)
                 if isinstance(symbol, Rate):

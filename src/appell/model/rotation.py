@@ -15,8 +15,9 @@ from appell.model.symbols import Letter, time_derivative
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 Triple = tuple[sp.Expr, sp.Expr, sp.Expr]
 Rows = tuple[Triple, Triple, Triple]
-NOTHING: Triple = (sp.Integer(0),) * 3
-UNIT: Rows = ((sp.S.One, sp.S.Zero, sp.S.Zero), (sp.S.Zero, sp.S.One, sp.S.Zero), (sp.S.Zero, sp.S.Zero, sp.S.One))
+ZERO, ONE = sp.S.Zero, sp.S.One
+NOTHING: Triple = (ZERO, ZERO, ZERO)
+UNIT: Rows = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 
 
 def triple(values: Iterable[Any], what: str) -> Triple:
@@ -87,7 +88,7 @@ class Rotation:
             rows = [[zero] * 3 for _ in range(3)]
             rows[along[0]][along[0]] = sp.Integer(1)
             rows[i][i] = rows[j][j] = c
-            rows[i][j], rows[j][i] = -s * k[along[0]], s * k[along[0]]
+            rows[i][j], rows[j][i] = (-s, s) if k[along[0]] is ONE else (s, -s)
             return as_rows(rows)
         cross = ((zero, -k[2], k[1]), (k[2], zero, -k[0]), (-k[1], k[0], zero))
         return as_rows([c * int(i == j) + s * cross[i][j] + (1 - c) * k[i] * k[j] for j in range(3)] for i in range(3))
@@ -105,7 +106,7 @@ class Rotation:
             )
         rate = time_derivative(self.angle)
         assert self.axis is not None
-        return triple((rate * k for k in self.axis), "an axis")
+        return triple((times(rate, k) for k in self.axis), "an axis")
 
 
 def as_rows(values: Any) -> Rows:
@@ -114,16 +115,38 @@ def as_rows(values: Any) -> Rows:
     return a, b, c
 
 
-def product(a: Rows, b: Rows) -> Rows:
-    """A B."""
+def product(a: Rows, b: Rows, wanted: tuple[int, ...] = (0, 1, 2)) -> Rows:
+    """A B, or only some of its columns with zeros in the others."""
     columns = tuple(zip(*b, strict=True))
-    return as_rows([inner(row, column) for column in columns] for row in a)
+    return as_rows([inner(row, columns[j]) if j in wanted else ZERO for j in range(3)] for row in a)
 
 
 def inner(a: Triple, b: Triple) -> sp.Expr:
     """The sum of a_i b_i, without the terms that are zero."""
-    terms = [x * y for x, y in zip(a, b, strict=True) if x is not sp.S.Zero and y is not sp.S.Zero]
-    return sp.Add(*terms) if len(terms) != 1 else terms[0]
+    terms = [times(x, y) for x, y in zip(a, b, strict=True) if x is not ZERO and y is not ZERO]
+    return sp.Add(*terms) if len(terms) > 1 else terms[0] if terms else ZERO
+
+
+def times(a: sp.Expr, b: sp.Expr) -> sp.Expr:
+    """a b; SymPy takes longest over the products with zero and one, of which vectors are full."""
+    if a is ZERO or b is ZERO:
+        return ZERO
+    return b if a is ONE else a if b is ONE else a * b
+
+
+def plus(a: sp.Expr, b: sp.Expr) -> sp.Expr:
+    """a + b, likewise."""
+    return b if a is ZERO else a if b is ZERO else a + b
+
+
+def added(a: Triple, b: Triple) -> Triple:
+    """The sum of two triples."""
+    return plus(a[0], b[0]), plus(a[1], b[1]), plus(a[2], b[2])
+
+
+def minus(a: sp.Expr, b: sp.Expr) -> sp.Expr:
+    """a - b, likewise."""
+    return a if b is ZERO else -b if a is ZERO else a - b
 
 
 def _cos_and_sin(angle: Any) -> tuple[sp.Expr, sp.Expr]:

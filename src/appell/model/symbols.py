@@ -211,10 +211,16 @@ def states(names: str, units: str = "", description: str = "") -> Any:
     return _letters(ExtraState, names, units, description)
 
 
-def nodes(expression: sp.Basic) -> Iterator[sp.Basic]:
-    """Every node of a formula once: a formula along a chain of frames shares its parts and is huge as a tree."""
-    seen: set[sp.Basic] = {expression}
-    left = [expression]
+def nodes(expression: sp.Basic, seen: set[sp.Basic] | None = None) -> Iterator[sp.Basic]:
+    """Every node of a formula once: a formula along a chain of frames shares its parts and is huge as a tree.
+
+    Args:
+        expression: The formula.
+        seen: Nodes to leave out, with all below them; those of the formula are added.
+    """
+    seen = set() if seen is None else seen
+    left = [] if expression in seen else [expression]
+    seen.add(expression)
     while left:
         node = left.pop()
         yield node
@@ -254,6 +260,8 @@ def written(expression: sp.Basic) -> str:
 
 def letters_in(expression: sp.Basic) -> set[sp.Symbol]:
     """The symbols of a formula, as `free_symbols`, in a time that grows with its distinct parts."""
+    if not expression.args:
+        return {expression} if isinstance(expression, sp.Symbol) else set()
     return {e for e in nodes(expression) if isinstance(e, sp.Symbol)}
 
 

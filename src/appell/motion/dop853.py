@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import casadi as ca
@@ -24,37 +24,55 @@ from appell.motion.leg import End, Enough, Leg, Task
 from appell.motion.stepping import LOOKS, march
 
 STAGES = table.N_STAGES
-SETTINGS = ("rtol", "atol", "end", "most")
+SETTINGS = ("rtol", "atol", "end", "most", "calm")
 LONG = 50_000  # steps in which CasADi's machine takes about as long as compiling them to machine code would
 REGISTER = 8  # a multiple of the lanes of a SIMD register
 FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}
 
 _machines: weakref.WeakKeyDictionary[Flow, _Machines] = weakref.WeakKeyDictionary()
+# CasADi's operators try all kinds of arguments first; named with their kind they are many times quicker.
+_binary, _unary = ca.SX.binary, ca.SX.unary
 
 
 def _stages(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any) -> list[Any]:
     """The slopes of the twelve stages, of graphs or of columns of numbers."""
     slopes: list[Any] = []
     for i in range(STAGES):
-        slopes.append(f(t + float(table.C[i]) * h, x + h * _weighted(table.A[i][:i], slopes) if i else x))
+        slopes.append(f(_later(t, h, table.C[i]), _moved(x, h, table.A[i][:i], slopes) if i else x))
     return slopes
 
 
 def _columns(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any, slopes: list[Any]) -> list[Any]:
     """The polynomial of degree seven within a step, by three more stages."""
-    new = x + h * _weighted(table.B, slopes)
+    new = _moved(x, h, table.B, slopes)
     slopes = [*slopes, f(t + h, new)]
     for i in range(STAGES + 1, table.N_STAGES_EXTENDED):
-        slopes.append(f(t + float(table.C[i]) * h, x + h * _weighted(table.A[i][:i], slopes)))
+        slopes.append(f(_later(t, h, table.C[i]), _moved(x, h, table.A[i][:i], slopes)))
     difference = new - x
     first = [difference, h * slopes[0] - difference, 2 * difference - h * (slopes[STAGES] + slopes[0])]
     return first + [h * _weighted(row, slopes) for row in table.D]
 
 
 def _weighted(weights: np.ndarray, slopes: list[Any]) -> Any:
-    if isinstance(slopes[0], ca.SX):
-        return ca.horzcat(*slopes) @ ca.sparsify(ca.DM(weights[: len(slopes)]))
-    return sum(float(b) * k for b, k in zip(weights, slopes, strict=False) if b != 0)
+    """The sum of b_i k_i."""
+    pairs = [(float(b), k) for b, k in zip(weights, slopes, strict=False) if b != 0]
+    if not isinstance(slopes[0], ca.SX):
+        return sum(b * k for b, k in pairs)
+    terms = [_binary(ca.OP_MUL, ca.SX(b), k) for b, k in pairs]
+    return reduce(lambda a, b: _binary(ca.OP_ADD, a, b), terms)
+
+
+def _moved(x: Any, h: Any, weights: np.ndarray, slopes: list[Any]) -> Any:
+    """x + h times the sum of b_i k_i."""
+    slope = _weighted(weights, slopes)
+    return _binary(ca.OP_ADD, x, _binary(ca.OP_MUL, h, slope)) if isinstance(slope, ca.SX) else x + h * slope
+
+
+def _later(t: Any, h: Any, share: float) -> Any:
+    """The time at a share of the step."""
+    if isinstance(t, ca.SX):
+        return _binary(ca.OP_ADD, t, _binary(ca.OP_MUL, ca.SX(float(share)), h))
+    return t + float(share) * h
 
 
 def step_functions(rhs: ca.Function) -> tuple[ca.Function, ca.Function]:
@@ -65,14 +83,22 @@ def step_functions(rhs: ca.Function) -> tuple[ca.Function, ca.Function]:
 def step_function(rhs: ca.Function) -> ca.Function:
     """The step (t, x, w, P) -> (x1, error), with P = (p, h, rtol, atol)."""
     t, x, w, p = rhs.sx_in()
-    h, rtol, atol = ca.SX.sym("h"), ca.SX.sym("rtol"), ca.SX.sym("atol")
+    P = ca.vertcat(p, *(ca.SX.sym(name) for name in ("h", "rtol", "atol")))
+    return ca.Function("step", [t, x, w, P], list(step_graph(rhs, t, x, w, P)))
+
+
+def step_graph(rhs: ca.Function, t: ca.SX, x: ca.SX, w: ca.SX, P: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """The new state and the error of a step, with P = (p, h, rtol, atol)."""
+    p, (h, rtol, atol) = P[:-3], ca.vertsplit(P[-3:])
     slopes = _stages(lambda time, state: rhs(time, state, w, p), t, x, h)
-    new = x + h * _weighted(table.B, slopes)
-    scale = atol + rtol * ca.fmax(ca.fabs(x), ca.fabs(new))
-    fifth = ca.sumsqr(_weighted(table.E5[:STAGES], slopes) / scale)
-    third = ca.sumsqr(_weighted(table.E3[:STAGES], slopes) / scale)
+    new = _moved(x, h, table.B, slopes)
+    larger = _binary(ca.OP_FMAX, _unary(ca.OP_FABS, x), _unary(ca.OP_FABS, new))
+    scale = _binary(ca.OP_ADD, atol, _binary(ca.OP_MUL, rtol, larger))
+    fifth, third = (
+        ca.sumsqr(_binary(ca.OP_DIV, _weighted(weights[:STAGES], slopes), scale)) for weights in (table.E5, table.E3)
+    )
     error = h * fifth / ca.sqrt(ca.fmax((fifth + 0.01 * third) * x.numel(), 1e-300))
-    return ca.Function("step", [t, x, w, ca.vertcat(p, h, rtol, atol)], [ca.densify(new), error])
+    return ca.densify(new), error
 
 
 def dense_function(rhs: ca.Function) -> ca.Function:
@@ -87,14 +113,28 @@ def dense_function(rhs: ca.Function) -> ca.Function:
     return ca.Function("dense", [t, x, w, ca.vertcat(p, h, tolerances)], [ca.densify(columns)])
 
 
-def attempt_function(rhs: ca.Function) -> ca.Function:
-    """An attempt (V, P) -> (V', status), V = (x, t, h, rejected, stalled, steps), P = (w, p, rtol, atol, end, most)."""
+def attempt_function(rhs: ca.Function, alarm: ca.Function | None = None) -> ca.Function:
+    """An attempt (V, P) -> (V', status), V = (x, t, h, rejected, stalled, steps), P = (w, p, *SETTINGS).
+
+    Args:
+        rhs: The right-hand side.
+        alarm: A function (t, x, w, p) -> (growth, side) that asks for a look at the speeds where the growth is not
+            below `calm` or the side changes its sign.
+    """
     t, x, w, p = rhs.sx_in()
     h, rejected, stalled, steps = (ca.SX.sym(name) for name in BEHIND[1:])
-    rtol, atol, end, most = (ca.SX.sym(name) for name in SETTINGS)
-    attempt = Attempt.of(step_function(rhs), (x, t, h, rejected), (w, p), (rtol, atol), end)
-    V, P = ca.vertcat(x, t, h, rejected, stalled, steps), ca.vertcat(w, p, rtol, atol, end, most)
-    return ca.Function("attempt", [V, P], [ca.densify(attempt.outcome(attempt.new, stalled, steps, most))])
+    rtol, atol, end, most, calm = (ca.SX.sym(name) for name in SETTINGS)
+
+    def step(*arguments: ca.SX) -> tuple[ca.SX, ca.SX]:
+        return step_graph(rhs, *arguments)
+
+    attempt = Attempt.of(step, (x, t, h, rejected), (w, p), (rtol, atol), end)
+    wishes = []
+    if alarm is not None:
+        (_, before), (growth, after) = alarm(t, x, w, p), alarm(attempt.later, attempt.new, w, p)
+        wishes = [(ca.logic_or(ca.logic_not(growth < calm), before * after < 0), Status.RESTLESS)]
+    V, P = ca.vertcat(x, t, h, rejected, stalled, steps), ca.vertcat(w, p, rtol, atol, end, most, calm)
+    return ca.Function("attempt", [V, P], [ca.densify(attempt.outcome(attempt.new, stalled, steps, most, wishes))])
 
 
 class _Machines:
@@ -103,11 +143,13 @@ class _Machines:
     def __init__(self, rhs: ca.Function) -> None:
         self._rhs = rhs
         self._looks: Machine | None = None
+        self._attempts: dict[ca.Function | None, Iteration] = {}
 
-    @cached_property
-    def attempts(self) -> Iteration:
-        """Attempted steps, one after the other."""
-        return Iteration(attempt_function(self._rhs))
+    def attempts(self, alarm: ca.Function | None) -> Iteration:
+        """Attempted steps, one after the other, up to an alarm if there is one."""
+        if alarm not in self._attempts:
+            self._attempts[alarm] = Iteration(attempt_function(self._rhs, alarm))
+        return self._attempts[alarm]
 
     @cached_property
     def dense(self) -> Machine:
@@ -161,8 +203,23 @@ class Stepper:
         self.t, self.x = task.t0, np.array(task.x0, dtype=float)
         self._n = self.x.size
         self._V = np.concatenate([self.x, [self.t, self._first_step(), 0.0, 0.0, 0.0]])
-        self._P = np.concatenate([task.w, task.p, [self.rtol, self.atol, task.t1, task.max_steps]])
+        self._P = self._settings()
         self._done: list[np.ndarray] = []  # x, t, h at the start of accepted steps
+
+    def _settings(self) -> np.ndarray:
+        """The numbers that stay the same from step to step."""
+        task = self.task
+        return np.concatenate([task.w, task.p, [self.rtol, self.atol, task.t1, task.max_steps, task.calm()]])
+
+    @cached_property
+    def _attempts(self) -> Iteration:
+        """Attempts that stop by themselves where somebody has to look, if that is all they have to be watched for."""
+        return self._machines.attempts(self.task.alarm if self.leaps else None)
+
+    @property
+    def leaps(self) -> bool:
+        """Whether no step needs attention, or those that do say so."""
+        return (self.task.idle or self.task.alarm is not None) and not self.task.flow.count
 
     def _first_step(self) -> float:
         """Hairer's estimate of a first step."""
@@ -175,12 +232,12 @@ class Stepper:
     @property
     def _compiled(self) -> bool:
         """Whether the next step is machine code: as asked for, or worth it by the number of steps, never by a clock."""
-        flow, attempts = self.task.flow, self._machines.attempts
+        flow, attempts = self.task.flow, self._attempts
         return flow.compiled or (flow.simd and attempts.whole and bool(self._V[-1] >= LONG))
 
     def attempt(self, turns: int) -> Status:
         """So many attempts at once, or up to where something is to be said."""
-        attempts, n = self._machines.attempts, self._n
+        attempts, n = self._attempts, self._n
         self._V[:n] = self.x
         rows = attempts(self._V, self._P, min(turns, attempts.turns), self._compiled)
         self._done.append(rows[:-1, : n + 2][rows[1:, n + 2] == 0])
@@ -190,7 +247,7 @@ class Stepper:
 
     def step(self, limit: float) -> End | None:
         """One accepted step; an end if there is none."""
-        attempts, compiled, V, n = self._machines.attempts, self._compiled, self._V, self._n
+        attempts, compiled, V, n = self._attempts, self._compiled, self._V, self._n
         V[:n] = self.x
         while True:
             before, after = attempts(V, self._P, 1, compiled)
@@ -203,18 +260,20 @@ class Stepper:
                 return None
 
     def leap(self) -> Leg:
-        """The whole leg, where no step needs attention."""
+        """The whole leg, where no step needs attention but those that ask for it."""
         task, end = self.task, End.REACHED
         status = Status.GOING if self.t != task.t1 else Status.REACHED
         if task.max_steps < 1:
             status = Status.STEP_LIMIT
-        while status is Status.GOING:
+        while status in (Status.GOING, Status.RESTLESS):
             status = self.attempt(TURNS)
             try:
                 task.watch(self.t, self.x)
             except Enough:
                 end = End.WATCHER
                 break
+            if status is Status.RESTLESS:
+                self._P = self._settings()  # what counts as calm may have changed
         end = {**FAULTS, Status.STEP_LIMIT: End.STEP_LIMIT}.get(status, end)
         return Leg(np.append(self._starts()[:, self._n], self.t), self.x, self.dense(self.t), end, -1, int(self._V[-1]))
 
@@ -300,4 +359,4 @@ class Stepper:
 def integrate(task: Task) -> Leg:
     """One leg."""
     stepper = Stepper(task)
-    return stepper.leap() if task.idle and not task.flow.count else march(stepper, task)
+    return stepper.leap() if stepper.leaps else march(stepper, task)

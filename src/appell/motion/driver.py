@@ -31,6 +31,8 @@ from appell.motion.outcome import Outcome
 from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 
+SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
+HIGH = 1e3  # growth at which others are looked for in any case
 ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
 
 
@@ -136,6 +138,18 @@ class Run:
         watched = self.projection.active or self.code.equations.split.dependent or self.masses.names or self.branch
         return not watched
 
+    @property
+    def _alarm(self) -> ca.Function | None:
+        """What tells when the speeds have to be looked at, where nothing else is to be looked at after every step."""
+        others = self.projection.active or self.masses.names or self.branch
+        return None if others or not self.code.equations.split.dependent else self.code.alarm
+
+    def _calm_growth(self) -> float:
+        """The growth of the speeds into rates below which no look at them is needed."""
+        if self.code.equations.formulation.fixed:
+            return SINGULAR
+        return min(self._calm, HIGH) if np.isfinite(self._calm) else 0.0
+
     # After every step.
 
     def watch(self, t: float, x: np.ndarray) -> bool:
@@ -160,20 +174,20 @@ class Run:
         equations = self.code.equations
         growth = float(self.code.growth.flat(t, x, self._some_inputs(), self.p)[0])
         if equations.formulation.fixed:
-            side = self._side if equations.chart.redundant else self._orientation(t, x)
+            side = self._orientation(t, x)
             crossed = self._side * side < 0
             self._side = side
-            if crossed or not growth < 1e9:
+            if crossed or not growth < SINGULAR:
                 self._wish = Outcome.SPEEDS_SINGULAR
                 raise Enough
             return
-        if np.isfinite(self._calm) and growth <= min(self._calm, 1e3):
+        if np.isfinite(self._calm) and growth <= min(self._calm, HIGH):
             return
         n, m, split = self.projection.n, self.projection.speeds, equations.split
         v = x[n : 2 * n] if equations.chart.redundant else self.code.rates.flat(t, x, self._some_inputs(), self.p)
         jacobian = self.projection.jacobian(t, x[:n], v, x[n + m :])
         growth, best = split.growth(jacobian), Split.at(jacobian, rows=split.rows)
-        if growth <= min(self._calm, 1e3):
+        if growth <= min(self._calm, HIGH):
             if not np.isfinite(self._calm):
                 self._calm = max(4.0, equations.formulation.patience * best.growth(jacobian))
             return
@@ -183,7 +197,10 @@ class Run:
         self._calm = 2 * growth
 
     def _orientation(self, t: float, x: np.ndarray) -> float:
-        """The sign of det d(speeds, rows)/dv, which changes where the speeds are dependent."""
+        """The sign of det d(speeds, rows)/dv, which changes where given speeds are dependent."""
+        equations = self.code.equations
+        if equations.chart.redundant or not equations.formulation.fixed:
+            return 0.0
         stacked = self.code.stacked(t, x, self._some_inputs(), self.p)[0]
         return float(np.sign(np.linalg.det(stacked))) if np.isfinite(stacked).all() else 0.0
 
@@ -236,9 +253,13 @@ class Run:
         """One leg and what follows from its end; returns whether the run goes on."""
         flow, p, w = self.modes.flow(), self.modes.parameters(self.p), self.w
         end = self.end if self.clock is None else self.clock.next
+        alarm = self._alarm
+        if alarm is not None and not self._side:
+            self._side = self._orientation(self.t, self.x)
         task = Task(
             flow, self.t, self.x, end, w, p, self.rtol, self.atol, self.watch, self._gates(flow.count, p),
             self.max_steps, self._idle, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= end)],
+            alarm, self._calm_growth,
         )  # fmt: skip
         self._wish = None
         leg = self.method.integrate(task)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
+import casadi as ca
 import numpy as np
 
 from appell.motion.flow import Flow
@@ -67,6 +68,10 @@ class Task:
         max_steps: Limit.
         idle: Whether the watcher need not see every step: nothing to keep, only the keyboard to hear.
         drive: Inputs by a Python function of t and x, in place of w.
+        grid: Times that will be asked for.
+        alarm: What tells when the watcher has to look, (t, x, w, p) -> (growth, side), where that is all it looks at:
+            if the growth is not below `calm`, or the side changes its sign. An integrator may leave it aside.
+        calm: The growth up to which nothing has to be looked at, now.
     """
 
     flow: Flow
@@ -83,6 +88,8 @@ class Task:
     idle: bool
     drive: Callable[[float, np.ndarray], np.ndarray] | None = None
     grid: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    alarm: ca.Function | None = None
+    calm: Callable[[], float] = lambda: 0.0
 
     def inputs(self, t: float, x: np.ndarray) -> np.ndarray:
         """Values of the inputs."""

@@ -249,8 +249,11 @@ class Motion:
         made: dict[Code, Machine] = {}  # a run with many events has many stretches of the same code
         for stretch, here in self.located(times):
             x = self.sample(stretch, times[here])
-            w = self.open_inputs(stretch, times[here])
             equations = stretch.code.equations
+            if formula in equations.states:
+                result[here] = x[equations.states.index(formula)]
+                continue
+            w = self.open_inputs(stretch, times[here])
             if stretch.code not in made:
                 made[stretch.code] = Machine(formula_function(equations, self.system.equations, formula), simd=False)
             machine, rows = made[stretch.code], zip(times[here], x.T, w, strict=True)
