@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import NamedTuple
+
 import numpy as np
 import sympy as sp
 import sympy.physics.mechanics as me
@@ -11,7 +15,7 @@ from sympy.core.cache import clear_cache
 import appell as ap
 from benchmarks.rolling_disk import kane_functions
 from benchmarks.table import Comparison, Comparisons
-from benchmarks.timing import once
+from benchmarks.timing import CHILDREN, once
 
 TARGET, TOLERANCE = 50.0, 1e-9
 START = {"yaw": 0.0, "lean": 0.3, "spin": 0.0}
@@ -31,7 +35,17 @@ def ours(until: float) -> np.ndarray:
     return np.array([motion.columns[name][-1] for name in ("yaw", "lean", "spin")])
 
 
-def theirs(until: float) -> np.ndarray:
+class Description(NamedTuple):
+    """The disk for SymPy: the method with its equations, states, parameters, and the dependent speeds of a start."""
+
+    method: me.KanesMethod
+    states: list[sp.Expr]
+    parameters: tuple[sp.Symbol, ...]
+    start: np.ndarray
+    constants: list[float]
+
+
+def described() -> Description:
     """The same description by SymPy: five coordinates, five speeds, two of them dependent by velocity constraints.
 
     As in SymPy's own test of a rolling disk (test_kane5.py), with the angular velocity in the axes of the plane, which
@@ -60,19 +74,54 @@ def theirs(until: float) -> np.ndarray:
         velocity_constraints=rows,
     )  # fmt: skip
     method.kanes_equations([disk], [(center, -m * g * ground.z)])
-    f = sp.lambdify([*q, *u, m, r, g], [method.mass_matrix_full, method.forcing_full], cse=True)
     spin = method.kindiffdict()[q[2].diff(t)]
     path = (r * spin * sp.cos(q[0]), r * spin * sp.sin(q[0]))  # rolling: the dependent speeds of the start
-    dependent = sp.lambdify([*q[:3], *u[:3], r], path)
     values = ap.library.rolling_disk().values
-    constants = [values[name] for name in "mrg"]
+    dependent = sp.lambdify([*q[:3], *u[:3], r], path)(*START.values(), *TURNING, values["r"])
+    start = np.array([*START.values(), 0.0, 0.0, *TURNING, *dependent])
+    return Description(method, [*q, *u], (m, r, g), start, [values[name] for name in "mrg"])
+
+
+def integrated(rhs: Callable[[float, np.ndarray], np.ndarray], start: np.ndarray, until: float) -> np.ndarray:
+    """Yaw, lean and spin at the end, by SciPy's DOP853."""
+    return solve_ivp(rhs, (0, until), start, method="DOP853", rtol=TOLERANCE, atol=TOLERANCE).y[:3, -1]
+
+
+def sympys(until: float) -> np.ndarray:
+    """SymPy alone: a Python function of the matrices, NumPy's solver."""
+    d = described()
+    matrices = [d.method.mass_matrix_full, d.method.forcing_full]
+    f, constants = sp.lambdify([*d.states, *d.parameters], matrices, cse=True), d.constants
 
     def rhs(_: float, x: np.ndarray) -> np.ndarray:
         A, b = f(*x.tolist(), *constants)
         return np.linalg.solve(A, b[:, 0])
 
-    x = np.array([*START.values(), 0.0, 0.0, *TURNING, *dependent(*START.values(), *TURNING, values["r"])])
-    return solve_ivp(rhs, (0, until), x, method="DOP853", rtol=TOLERANCE, atol=TOLERANCE).y[:3, -1]
+    return integrated(rhs, d.start, until)
+
+
+def pydys(until: float, generator: str) -> np.ndarray:
+    """PyDy's `System` of SymPy's equations; Cython's module is built in a temporary folder, which PyDy removes."""
+    from pydy.system import System
+
+    d = described()
+    values = dict(zip(d.parameters, d.constants, strict=True))
+    system = System(d.method, constants=values)
+    f = system.generate_ode_function(generator=generator, constants_arg_type="array", time_first=True)
+    order = [d.states.index(s) for s in system.states]
+    constants = np.array([values[s] for s in system.constants_symbols])
+    # It writes its result into one and the same array, which SciPy keeps: without the copies steps are many and wrong.
+    return integrated(lambda t, x: f(t, x, constants).copy(), d.start[order], until)
+
+
+def by_cython(until: float) -> np.ndarray:
+    """PyDy's quick functions, C code built anew."""
+    return pydys(until, "cython")
+
+
+def by_lambdify(until: float) -> np.ndarray:
+    """PyDy's functions without a compiler."""
+    return pydys(until, "lambdify")
 
 
 def by_hand(until: float) -> np.ndarray:
@@ -85,36 +134,54 @@ def by_hand(until: float) -> np.ndarray:
         A, b, K = f(*x[:6].tolist(), *constants)
         return np.concatenate([K[:3, 0], np.linalg.solve(A, b[:, 0]), K[3:, 0]])
 
-    x = np.array([*START.values(), *TURNING, 0.0, 0.0])
-    return solve_ivp(rhs, (0, until), x, method="DOP853", rtol=TOLERANCE, atol=TOLERANCE).y[:3, -1]
+    return integrated(rhs, np.array([*START.values(), *TURNING, 0.0, 0.0]), until)
+
+
+PEERS = {
+    sympys: ("SymPy Kane, lambdify(cse), solve_ivp DOP853", "same five coordinates, speeds in plane axes, two rows"),
+    by_lambdify: ("PyDy System of it, generator lambdify, solve_ivp DOP853", "the same equations"),
+    by_cython: ("PyDy System of it, generator Cython, built anew, solve_ivp DOP853", "the same equations as C code"),
+    by_hand: (
+        "SymPy Kane, three coordinates by hand, lambdify(cse), solve_ivp DOP853",
+        "contact set to rest, path added",
+    ),
+}
+NEEDED = {by_lambdify: ("pydy",), by_cython: ("pydy", "Cython")}
+AIMED = (sympys, by_cython)
 
 
 def run(quick: bool) -> Comparisons:
     """All sides with SymPy's cache empty, by turns."""
     until, rounds = (1.0, 1) if quick else (10.0, 5)
-    expected = ours(until)
-    agreement = {}
-    for action in (theirs, by_hand):
-        agreement[action] = worst = float(np.max(np.abs(expected - action(until))))
+    expected, agreement, missing = ours(until), {}, {}
+    for action in PEERS:
+        absent = [name for name in NEEDED.get(action, ()) if find_spec(name) is None]
+        if absent:
+            missing[action] = f"skipped: {' and '.join(absent)} not installed"
+            continue
+        try:
+            agreement[action] = worst = float(np.max(np.abs(expected - action(until))))
+        except Exception as error:  # PyDy says no more than that its compiler failed
+            if action is not by_cython:
+                raise
+            missing[action] = f"skipped: {error}"
+            continue
         if not worst < 1e-5:
-            raise AssertionError(f"SymPy and appell differ by {worst:.2g} after {until:g} s.")
-    best = dict.fromkeys((ours, theirs, by_hand), float("inf"))
-    for _ in range(rounds):
+            raise AssertionError(f"{PEERS[action][0]} and appell differ by {worst:.2g} after {until:g} s.")
+    best = dict.fromkeys((ours, *agreement), float("inf"))
+    for turn in range(rounds):
         for action in best:
+            if action is by_cython and turn:  # seconds in a compiler, which hardly differ from turn to turn
+                continue
             clear_cache()
-            best[action] = min(best[action], once(lambda action=action: action(until)))
-    rows = [
-        Comparison(
-            f"model to motion, {until:g} s", best[ours], "SymPy Kane, lambdify(cse), solve_ivp DOP853", best[theirs],
-            None if quick else TARGET,
-            note=f"same five coordinates, speeds in plane axes, two rows; they agree to {agreement[theirs]:.1e}",
-        ),
-        Comparison(
-            f"model to motion, {until:g} s", best[ours], "the same, three coordinates by hand", best[by_hand],
-            note=f"contact set to rest, path added by hand; they agree to {agreement[by_hand]:.1e}",
-        ),
-    ]  # fmt: skip
+            best[action] = min(best[action], once(lambda action=action: action(until), CHILDREN))
+    rows = []
+    for action, (name, note) in PEERS.items():
+        target = None if quick or action not in AIMED else TARGET
+        words = missing.get(action, "") or f"{note}; they agree to {agreement[action]:.1e}"
+        rows.append(Comparison(f"model to motion, {until:g} s", best[ours], name, best.get(action), target, note=words))
     notes = [
-        "Processor time, everything imported, SymPy's cache empty; ours by method 'dop853', which compiles nothing."
+        "Processor time with that of compilers, everything imported, SymPy's cache empty, nothing built before;"
+        " ours by method 'dop853', which compiles nothing."
     ]
     return Comparisons(f"6b. Rolling disk, tolerance {TOLERANCE:g}", rows, notes)

@@ -21,6 +21,12 @@ Clock = Callable[[], float]
 CPU, WALL = time.process_time, time.perf_counter
 
 
+def CHILDREN() -> float:
+    """Processor time of this process and of those it has started and seen end, such as compilers."""
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
+
+
 def once(action: Action, clock: Clock = CPU) -> float:
     """Seconds one run takes."""
     began = clock()

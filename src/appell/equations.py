@@ -183,6 +183,12 @@ class Equations:
     @cached_property
     def xdot(self) -> ca.SX:
         """The right-hand side: x' in t, x, w, p."""
+        plain = self.chart.u is self.mechanics.variables.v and not self.closed
+        return self.unshared if plain else ca.cse(self.unshared)  # where little stands twice, looking for it costs more
+
+    @cached_property
+    def unshared(self) -> ca.SX:
+        """The same as it was derived, what stands twice in it computed twice."""
         udot = self.with_laws(self.udot)
         known = self.acceleration
         if not (udot.shape == self.y.shape and ca.is_equal(udot, self.y, 0)):
@@ -190,9 +196,7 @@ class Equations:
         zdot = self.with_laws(self.chart.zdot)
         if self.y.numel() and ca.depends_on(zdot, self.y):  # equations of higher order: accelerations are states
             zdot = ca.substitute(zdot, self.y, self.acceleration)
-        column = ca.densify(ca.vertcat(self.chart.K, known, zdot))
-        plain = self.chart.u is self.mechanics.variables.v and not self.closed
-        return column if plain else ca.cse(column)  # where little stands twice, looking for it costs more
+        return ca.densify(ca.vertcat(self.chart.K, known, zdot))
 
     @cached_property
     def qddot(self) -> ca.SX:

@@ -13,6 +13,7 @@ from appell.analysis.steady import Steady
 from appell.errors import EquilibriumError
 from appell.graph.numeric import Numeric
 from appell.graph.solve import solve_spd
+from appell.graph.sparse import densified
 from appell.kinematics.chart import Split
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def jets(steady: Steady, at: Equilibrium, cyclic: tuple[str, ...] = ()) -> Jets:
     W = V - ca.substitute(T, x.v, still)
     Q = steady.with_laws(x.thaw(m.Q + ca.gradient(m.V, x.q)))
     zdot = steady.zdot
-    q, v = x.q[kept], x.v[kept]
+    q, v = (x.q[kept], x.v[kept]) if c else (x.q, x.v)
     p = ca.SX.sym("p", len(c))
     held = np.zeros(0)
     if c:
@@ -165,12 +166,17 @@ def jets(steady: Steady, at: Equilibrium, cyclic: tuple[str, ...] = ()) -> Jets:
         a = a[kept, kept] - a[kept, c] @ shares
         Q, zdot = (ca.substitute(e, x.v[c], running) for e in (Q[kept], zdot))
     W_q = ca.gradient(W, q)
+
+    def slope(column: ca.SX, letters: ca.SX) -> ca.SX:
+        """The Jacobian; where there are no extra states there is nothing to ask CasADi for."""
+        nothing = column.numel() == 0 or letters.numel() == 0
+        return ca.SX(column.numel(), letters.numel()) if nothing else densified(ca.jacobian(column, letters))
+
     parts = [
-        a, a1, ca.jacobian(a1, q), W_q, ca.jacobian(W_q, q), Q, ca.jacobian(Q, v), ca.jacobian(Q, q),
-        ca.jacobian(Q - W_q, x.z), ca.jacobian(Q, x.w), m.J[:, kept], m.c, zdot, ca.jacobian(zdot, q),
-        ca.jacobian(zdot, v), ca.jacobian(zdot, x.z), ca.jacobian(zdot, x.w),
+        a, a1, slope(a1, q), W_q, slope(W_q, q), Q, slope(Q, v), slope(Q, q), slope(Q - W_q, x.z), slope(Q, x.w),
+        m.J[:, kept] if c else m.J, m.c, zdot, *(slope(zdot, letters) for letters in (q, v, x.z, x.w)),
     ]  # fmt: skip
-    found = Numeric(ca.Function("jets", [*x.arguments, p], [ca.densify(e) for e in parts]))(*numbers(at), held)
+    found = Numeric(ca.Function("jets", [*x.arguments, p], [densified(e) for e in parts]))(*numbers(at), held)
     return Jets(tuple(kept), dict(zip(cyclic, held.tolist(), strict=True)), *found)
 
 

@@ -137,7 +137,7 @@ class System:
         """
         if self.missing:
             return self._rhs
-        return self.code.rhs.bound(self.w, self.p, self._rhs)
+        return self.code.single.bound(self.w, self.p, self._rhs)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "rhs"}  # it points into memory
@@ -146,7 +146,7 @@ class System:
         x = np.asarray(x, dtype=float)
         w = self.w if w is None else np.asarray(w, dtype=float)
         if x.shape == self.code.shape:
-            return self.code.rhs.flat(t, x, w, self.p)
+            return self.code.single.flat(t, x, w, self.p)
         if x.ndim not in (1, 2) or x.shape[0] != self.equations.x.numel():
             got = str(x.shape[0]) if x.ndim in (1, 2) else f"an array of shape {x.shape}"
             raise ModelError(

@@ -79,9 +79,10 @@ class GibbsAppell(AbstractFormulation):
         residual = ca.gradient(S - U, chart.y)
         if mechanics.accelerating:
             residual = ca.substitute(residual, held, chart.a)
-        A, minus_b = ca.linear_coeff(
-            residual, chart.y, mechanics.accelerating
-        )  # S is quadratic in y, forces may not be
+        if mechanics.accelerating:  # S is quadratic in y, forces may not be
+            A, minus_b = ca.linear_coeff(residual, chart.y, True)
+        else:
+            A, minus_b = ca.jacobian(residual, chart.y), ca.substitute(residual, chart.y, ca.SX.zeros(*chart.y.shape))
         thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
         return Equations(
             self,

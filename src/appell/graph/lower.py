@@ -108,11 +108,14 @@ _TABLE: dict[type, Callable[..., ca.SX]] = {
 }
 
 
+_ROOTS = (sp.Rational(1, 2), sp.Rational(-1, 2))
+
+
 def _children(node: sp.Basic) -> tuple[sp.Basic, ...]:
+    if isinstance(node, sp.Pow) and (node.exp.is_Integer or node.exp in _ROOTS):
+        return (node.base,)
     if isinstance(node, sp.Piecewise):
         return tuple(part for branch in node.args for part in (branch.args[0], branch.args[1]))
-    if isinstance(node, sp.Pow) and (node.exp.is_Integer or node.exp in (sp.Rational(1, 2), sp.Rational(-1, 2))):
-        return (node.base,)
     return node.args
 
 
@@ -128,31 +131,32 @@ class Lowering:
 
     def __call__(self, formula: Any) -> ca.SX:
         """The graph of one formula."""
-        formula = sp.sympify(formula)
+        formula, memo = sp.sympify(formula), self.memo
         stack: list[sp.Basic] = [formula]
         while stack:
             node = stack[-1]
-            if node in self.memo:
+            if node in memo:
                 stack.pop()
                 continue
             children = _children(node)
-            missing = [child for child in children if child not in self.memo]
+            missing = [child for child in children if child not in memo]
             if missing:
                 stack.extend(missing)
                 continue
-            self.memo[node] = self._node(node, [self.memo[child] for child in children])
+            memo[node] = self._node(node, [memo[child] for child in children])
             stack.pop()
-        return self.memo[formula]
+        return memo[formula]
 
     def column(self, formulas: Any) -> ca.SX:
         """A column of formulas."""
         return ca.vertcat(*[self(e) for e in formulas]) if formulas else ca.SX(0, 1)
 
     def _node(self, node: sp.Basic, args: list[ca.SX]) -> ca.SX:
-        if isinstance(node, sp.Number | sp.NumberSymbol):
-            return ca.SX(float(node))
-        if node in (sp.true, sp.false):
-            return ca.SX(1.0 if node == sp.true else 0.0)
+        if not args:
+            if isinstance(node, sp.Number | sp.NumberSymbol):
+                return ca.SX(float(node))
+            if node in (sp.true, sp.false):
+                return ca.SX(1.0 if node == sp.true else 0.0)
         if isinstance(node, sp.Pow):
             if len(args) == 1 and node.exp.is_Integer:
                 return _integer_power(args[0], int(node.exp))

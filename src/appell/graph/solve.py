@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import casadi as ca
 
+from appell.graph.sparse import Scalar, add, densified, mul, to_sx
+from appell.graph.sparse import matrix as sparse_matrix
+
 
 def solve_spd(matrix: ca.SX, right: ca.SX) -> ca.SX:
     """x with A x = b for a symmetric positive definite A."""
@@ -25,8 +28,12 @@ def solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
     n = matrix.shape[0]
     if n == 0:
         return ca.SX(0, right.shape[1])
-    matrix, right = ca.sparsify(matrix), ca.densify(right)
+    matrix, right = ca.sparsify(matrix), densified(right)
     blocks, rows, columns, row_starts, _, _, _ = matrix.sparsity().btf()
+    if right.shape[1] == 1:
+        return _solve_column(matrix, right.nonzeros(), [
+            [(rows[k], columns[k]) for k in range(row_starts[block], row_starts[block + 1])] for block in range(blocks)
+        ])  # fmt: skip
     unknown: list[ca.SX | None] = [None] * n
     # Block lower triangular: the first block stands alone, each later one knows the earlier unknowns.
     for block in range(blocks):
@@ -41,6 +48,28 @@ def solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
         for position, k in enumerate(j):
             unknown[k] = solution[position, :]
     return ca.densify(ca.vertcat(*[_of(row) for row in unknown]))
+
+
+def _solve_column(matrix: ca.SX, right: list[ca.SX], blocks: list[list[tuple[int, int]]]) -> ca.SX:
+    """The same for one right-hand side: scalar by scalar, which is much quicker than by pieces of matrices."""
+    entries = sparse_matrix(matrix)
+    known: dict[int, ca.SX] = {}
+    for block in blocks:
+        i, j = [row for row, _ in block], [column for _, column in block]
+        remainder = []
+        for row in i:
+            total: Scalar = 0.0
+            for k, value in known.items():
+                if k in entries[row]:
+                    total = add(total, mul(entries[row][k], value))
+            is_zero = isinstance(total, float)
+            remainder.append(right[row] if is_zero else ca.SX.binary(ca.OP_SUB, right[row], total))
+        if len(block) == 1:
+            solution = [ca.SX.binary(ca.OP_DIV, remainder[0], to_sx(entries[i[0]][j[0]]))]
+        else:
+            solution = _solve_block(densified(matrix[i, j]), ca.vertcat(*remainder)).nonzeros()
+        known.update(zip(j, solution, strict=True))
+    return ca.vertcat(*[known[k] for k in range(len(known))])
 
 
 def determinant(matrix: ca.SX) -> ca.SX | None:

@@ -174,7 +174,9 @@ class Chart:
         """
         coordinates, x = mechanics.model.coordinates, mechanics.variables
         n, rows = len(coordinates), list(split.rows)
-        e, J = mechanics.e[rows], mechanics.J[rows, :]
+        e, J = mechanics.e, mechanics.J
+        if len(rows) < e.numel():
+            e, J = e[rows], J[rows, :]
         if definitions:
             letters: tuple[Evolving, ...] = tuple(definitions)
             formulas = ca.vertcat(*[_lowered(mechanics, speed, formula) for speed, formula in definitions.items()])
@@ -193,13 +195,15 @@ class Chart:
                 mechanics, split, letters, x.v, x.v, mechanics.a, _rates(letters), mechanics.a, mechanics.a, x.v, False
             )
         on_accelerations = any(i in mechanics.acceleration_rows for i in rows)
-        linear = not on_accelerations and not ca.depends_on(ca.vec(ca.vertcat(slopes, J)), x.v)
+        linear = not on_accelerations and (
+            (not definitions and mechanics.linear) or not ca.depends_on(ca.vec(ca.vertcat(slopes, J)), x.v)
+        )
         y = ca.vertcat(*[ca.SX.sym(s.rate.name) for s in letters]) if letters else ca.SX(0, 1)
         if linear:
             u = ca.vertcat(*[ca.SX.sym(s.name) for s in letters]) if letters else ca.SX(0, 1)
             still = ca.substitute(ca.vertcat(formulas, e), x.v, ca.SX.zeros(n))
             K = solve(ca.vertcat(slopes, J), ca.vertcat(u, ca.SX.zeros(len(rows))) - still)
-            zdot = ca.substitute(x.zdot, x.v, K)
+            zdot = ca.substitute(x.zdot, x.v, K) if x.z.numel() else x.zdot
             state, rates = ca.vertcat(x.q, u, x.t, x.z), ca.vertcat(K, y, 1, zdot)
             return cls(
                 mechanics, split, letters, u, K, y, _rates(letters), y, ca.jtimes(K, state, rates), formulas, False

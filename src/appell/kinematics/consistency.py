@@ -12,6 +12,9 @@ from appell.kinematics.chart import Split, growths, independent_rows, smallest, 
 from appell.kinematics.mechanics import Mechanics
 
 EXHAUSTIVE = 120  # so many splits are compared one by one
+REACHES = (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5)  # how far from the start typical states are looked for
+SEED = 7
+SLACK = 1e-9  # of a quick Newton step, as a share of what it shall remove
 
 
 def project_positions(
@@ -58,7 +61,7 @@ def _smallest_step(jacobian: np.ndarray, wanted: np.ndarray, roughly: bool) -> n
             step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T, wanted)
         except np.linalg.LinAlgError:
             step = np.full(jacobian.shape[1], np.nan)
-        if np.abs(jacobian @ step - wanted).max() <= 1e-9 * np.abs(wanted).max():
+        if np.abs(jacobian @ step - wanted).max() <= SLACK * np.abs(wanted).max():
             return step
     return np.linalg.lstsq(jacobian, wanted, rcond=1e-10)[0]
 
@@ -138,6 +141,47 @@ def sample_state(
     return None
 
 
+def _sample_states(
+    mechanics: Mechanics, p: np.ndarray, positions: Numeric | None
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]] | None:
+    """What `sample_state` gives roughly for `REACHES`, all at once; None if one of them takes more than a first try."""
+    model = mechanics.model
+    if not mechanics.linear or model.states:
+        return None
+    rng = np.random.default_rng(SEED)
+    mechanics.sample_values(rng)
+    q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
+    v0 = np.array([model.start.get(s.rate.label, 0.0) for s in model.coordinates])
+    q, v = np.empty((len(REACHES), q0.size)), np.empty((len(REACHES), q0.size))
+    for k, reach in enumerate(REACHES):
+        q[k] = q0 + rng.uniform(-reach, reach, q0.size)
+        v[k] = v0 + rng.uniform(-1, 1, v0.size)
+    if positions is not None and not _all_on_rows(q, p, positions):
+        return None
+    return [(place, rate, np.zeros(0)) for place, rate in zip(q, v, strict=True)]
+
+
+def _all_on_rows(q: np.ndarray, p: np.ndarray, positions: Numeric, steps: int = 60, tolerance: float = 1e-11) -> bool:
+    """Newton's method from several places at once, in place; False if one does not arrive by quick steps."""
+    going = np.arange(len(q))
+    for _ in range(steps):
+        found = [positions(0.0, q[k], p) for k in going]
+        residual, J = np.array([r for r, _ in found]), np.array([j for _, j in found])
+        worst = np.abs(residual).max(axis=(1, 2))
+        far = ~(worst <= tolerance * np.maximum(1.0, np.abs(q[going]).max(axis=1)))
+        if not far.any():
+            return True
+        going, residual, J = going[far], residual[far], J[far]
+        try:
+            step = -np.swapaxes(J, 1, 2) @ np.linalg.solve(J @ np.swapaxes(J, 1, 2), residual)
+        except np.linalg.LinAlgError:
+            return False
+        if not (np.abs(J @ step + residual).max(axis=(1, 2)) <= SLACK * worst[far]).all():
+            return False
+        q[going] += step[:, :, 0] / np.maximum(1.0, np.abs(step).max(axis=1))
+    return False
+
+
 def sample_split(mechanics: Mechanics) -> Split:
     """A split that is good at all of several typical states; rows that are dependent at each of them are left out.
 
@@ -145,20 +189,17 @@ def sample_split(mechanics: Mechanics) -> Split:
     """
     if not mechanics.row_names:
         return Split()
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(SEED)
     p = mechanics.sample_values(rng)
     n = len(mechanics.model.coordinates)
     functions = mechanics.functions
     positions = Numeric(functions["position"]) if mechanics.position_rows else None
     jacobian = Numeric(functions["jacobian"])
-    jacobians = []
-    for reach in (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5):
-        state = sample_state(mechanics, rng, p, reach, 4, True, positions)
-        if state is None:
-            continue
-        found = jacobian(0.0, *state, p)[0]
-        if np.isfinite(found).all():
-            jacobians.append(found)
+    states = _sample_states(mechanics, p, positions)
+    if states is None:
+        found = [sample_state(mechanics, rng, p, reach, 4, True, positions) for reach in REACHES]
+        states = [state for state in found if state is not None]
+    jacobians = [j for j in (jacobian(0.0, *state, p)[0] for state in states) if np.isfinite(j).all()]
     if not jacobians:
         q, v, z = rng.uniform(-1, 1, n), rng.uniform(-1, 1, n), rng.uniform(0.5, 1.5, len(mechanics.model.states))
         jacobians = [jacobian(0.0, q, v, z, p)[0]]

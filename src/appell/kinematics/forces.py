@@ -64,7 +64,7 @@ def generalized_force(
             velocity = geometry.resolve(point, home, 1)
             if body is not None:
                 velocity = _material_velocity(geometry, body, point, home)
-            Q = ca.jtimes(dense(velocity), v, dense(_components(geometry, vector, home)), True)
+            Q = _along(velocity, _components(geometry, vector, home), v)
         case Torque(vector=vector, on=on, reaction=reaction):
             parts = []
             for end, sign in ((on, 1), (reaction, -1)):
@@ -72,7 +72,7 @@ def generalized_force(
                     continue
                 frame = (end if isinstance(end, Frame) else end.frame).axes
                 omega, _ = geometry.rotation_rates(frame, frame)
-                part = ca.jtimes(dense(omega), v, dense(_components(geometry, vector, frame)), True)
+                part = _along(omega, _components(geometry, vector, frame), v)
                 parts.append(part if sign == 1 else -part)
             Q = total(parts)
         case Potential(energy=energy):
@@ -100,6 +100,16 @@ def generalized_force(
         case _:
             raise ModelError(f"No rule is known for a force of kind {type(force).__name__}.")
     return GeneralizedForce(force.name, densified(Q))
+
+
+def _along(velocity: Column, force: Column, v: ca.SX) -> ca.SX:
+    """(dv/dq')' F; components in which one of both is zero are left out."""
+    both = [i for i in sorted(velocity) if i in force]
+    if not both:
+        return ca.SX.zeros(v.numel())
+    columns = [[to_sx(e[i]) for i in both] for e in (velocity, force)]
+    moved, push = (column[0] if len(column) == 1 else ca.vertcat(*column) for column in columns)
+    return ca.jtimes(moved, v, push, True)
 
 
 def _components(geometry: Geometry, vector: Vector, target: Frame) -> Column:

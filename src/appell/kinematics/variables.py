@@ -10,7 +10,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
-from appell.graph.sparse import Matrix, nonzero, scalar
+from appell.graph.sparse import Matrix, Scalar, nonzero, scalar, to_sx
 from appell.model.body import Body, RigidBody
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, letters_in, t
@@ -66,26 +66,27 @@ class Variables:
         frozen: list[ca.SX] = []
         thawed: list[ca.SX] = []
 
-        constant = {*model.parameters}
+        constant, known = {*model.parameters}, {}
 
-        def freeze(name: str, formula: sp.Expr) -> ca.SX:
+        def freeze(name: str, formula: sp.Expr) -> Scalar:
             if formula == 0:
-                return ca.SX(0)
+                return 0.0
             graph = lower(formula)
-            if formula.free_symbols <= constant:
-                return graph
+            if formula not in known:
+                known[formula] = letters_in(formula) <= constant
+            if known[formula]:
+                return scalar(graph)
             frozen.append(ca.SX.sym(name))
             thawed.append(graph)
             return frozen[-1]
 
-        masses = {body: freeze(f"mass of {body.name}", body.mass) for body in model.bodies}
+        masses = {body: to_sx(freeze(f"mass of {body.name}", body.mass)) for body in model.bodies}
         inertias: dict[Body, Matrix] = {}
         for body in model.bodies:
             if isinstance(body, RigidBody):
                 entries = iter(body.inertia.flat())
                 rows = [
-                    nonzero((j, scalar(freeze(f"inertia of {body.name}", next(entries)))) for j in range(3))
-                    for _ in range(3)
+                    nonzero((j, freeze(f"inertia of {body.name}", next(entries))) for j in range(3)) for _ in range(3)
                 ]
                 inertias[body] = {i: row for i, row in enumerate(rows) if row}
         return cls(
