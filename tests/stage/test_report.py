@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import appell as ap
 from appell.reporting.citations import bibtex
@@ -216,7 +217,39 @@ def test_notebooks_show_models_motions_and_certificates(motion):
     model = ap.Model(ground, q, [bob], [ap.Gravity(-9.81 * ground.y)], name=HOSTILE, start={q: 0.1})
     shown = model._repr_html_()
     assert "<script" not in shown
-    assert "$q$" in shown
+    assert "<i>q</i>" in shown
     assert "lean.rate" in motion._repr_html_()
     certificate = ap.stability(ap.equilibrium(ap.compile(ap.derive(model))))
     assert "first approximation" in certificate._repr_html_()
+    assert "<b>Everything is as it should be.</b>" in motion.check()._repr_html_()
+    assert "All formulations agree" in ap.verify(model)._repr_html_()
+
+
+def test_notebooks_show_studies():
+    system = ap.compile(ap.derive(ap.library.pendulum_chain(2)))
+    study = ap.sweep(system, {"l": [0.5, 1.0], "m": [1.0, 2.0]}, until=0.5, points=6, progress=False)
+    shown = study._repr_html_()
+    assert "4 runs" in shown
+    assert f"{study['q1.end'].values.mean():.6g}" in shown
+    assert 'src="data:image/png;base64,' in shown
+    assert study.plot()._repr_png_().startswith(b"\x89PNG")
+    failed = [{"run": 1, "outcome": "STEP_LIMIT", "t": 0.25, "reason": HOSTILE}]
+    study._failures = failed
+    shown = study._repr_html_()
+    assert "STEP_LIMIT" in shown
+    assert "<script" not in shown
+
+
+def test_formulas_in_tables_of_notebooks_need_no_typesetter():
+    from appell.reporting.inline import written
+
+    x, phi = ap.coordinates("x phi")
+    m_1, k = ap.parameters("m_1 k")
+    assert written(m_1 * x.rate**2 / 2) == "<i>m</i><sub>1</sub>&#8201;<i>x</i>&prime;<sup>2</sup>/2"
+    assert written(x - k * sp.sin(phi)) == "<i>x</i> &minus; <i>k</i>&#8201;sin(<i>φ</i>)"
+    assert (
+        written(-k * (x + 1) / (m_1 * x))
+        == "&minus;<i>k</i>&#8201;(<i>x</i> + 1)/(<i>x</i>&#8201;<i>m</i><sub>1</sub>)"
+    )
+    assert written(sp.sqrt(x + 1)) == "&radic;(<i>x</i> + 1)"
+    assert written((x + 1) ** -2) == "1/(<i>x</i> + 1)<sup>2</sup>"

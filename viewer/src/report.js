@@ -3,6 +3,14 @@ import temml from "temml";
 
 const failed = [];
 
+function font() {
+  // From its bytes: pages within pages often may not load fonts by address, not even by one that holds the data.
+  const data = document.getElementById("font");
+  if (!data) return;
+  const bytes = Uint8Array.from(atob(data.textContent), (c) => c.charCodeAt(0));
+  document.fonts.add(new FontFace("STIX Two Math", bytes));
+}
+
 function formulas() {
   for (const node of document.querySelectorAll("[data-tex]")) {
     const text = node.textContent;
@@ -38,6 +46,7 @@ function plots() {
 }
 
 function start() {
+  font();
   formulas();
   if (globalThis.Plotly) plots();
   globalThis.appellReport = { failed };

@@ -75,6 +75,11 @@ class Verification:
         lines += [f"  {row[0]:<{wide}}" + "".join(f"{e:>9}" for e in row[1:]) for row in rows]
         return "\n".join([*lines, f"  {'all agree' if self.ok else 'DISAGREEMENT'}: worst {self.worst:.2e}"])
 
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import verification_html
+
+        return verification_html(self)
+
 
 def verify(
     model: Model,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,10 @@ BLUE = "#2b6cb0"
 
 def plot(study: Study, names: list[str], against: Any, path: str | Path | None) -> Any:
     """Bands of quantiles over time, or values at the end over what was varied."""
-    from matplotlib.figure import Figure
-
     chosen = names or [n for n in study.info["columns"] if not n.endswith(".rate")] or study.info["columns"]
     for name in chosen:
         study[name]
-    figure = Figure(figsize=(8, 0.8 + 2.3 * len(chosen)), layout="constrained")
+    figure = _figure()(figsize=(8, 0.8 + 2.3 * len(chosen)), layout="constrained")
     axes = figure.subplots(len(chosen), 1, squeeze=False)[:, 0]
     varied = [] if against is None else [_varied(study, name) for name in _listed(against)]
     for axis, name in zip(axes, chosen, strict=True):
@@ -40,6 +39,22 @@ def plot(study: Study, names: list[str], against: Any, path: str | Path | None) 
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
+
+
+@cache
+def _figure() -> type:
+    """Matplotlib's figure, one that shows itself in a notebook without Matplotlib's own interface to it."""
+    import io
+
+    from matplotlib.figure import Figure
+
+    class Drawing(Figure):
+        def _repr_png_(self) -> bytes:
+            drawn = io.BytesIO()
+            self.savefig(drawn, format="png", dpi=100)
+            return drawn.getvalue()
+
+    return Drawing
 
 
 def _listed(against: Any) -> list[Any]:

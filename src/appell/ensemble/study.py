@@ -190,6 +190,11 @@ class Study:
     def __repr__(self) -> str:
         return self.summary()
 
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import study_html
+
+        return study_html(self, self._failures)
+
 
 def _statistics(block: np.ndarray) -> np.ndarray:
     """Rows of statistics for the columns of a block of runs; what is not finite does not count."""

@@ -71,6 +71,11 @@ class Check:
         ]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import check_html
+
+        return check_html(self)
+
 
 def check(motion: Motion) -> Check:
     """Check a motion that was computed here."""

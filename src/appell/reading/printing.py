@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -12,10 +13,11 @@ from appell.model.symbols import Letter
 from appell.reading.letters import Shown
 from appell.reading.pages import Page
 from appell.reading.rows import Row
+from appell.reading.widths import seen, spaced
 
 WIDTH = 110  # of a line of text
-LATEX_WIDTH = 220  # of a line of LaTeX source
-PAGE_WIDTH = 150  # the same on a page of a report
+FORMULA_WIDTH = 76  # of a line of LaTeX, in letters as they are seen
+ALIGNED_WIDTH = 26  # of a left side that is aligned with others in LaTeX
 LEFT_WIDTH = 40  # longer left sides are not aligned with others
 DIGITS = 8  # of numbers that are no fractions
 
@@ -46,6 +48,9 @@ class _Text(StrPrinter):
 
 class _Latex(LatexPrinter):
     sign = " "
+
+    def doprint(self, expr: Any) -> str:
+        return spaced(super().doprint(expr))
 
     def _print_Shown(self, expr: Shown) -> str:
         return expr.tex
@@ -101,12 +106,12 @@ def latex_rows(page: Page) -> list[tuple[str, list[tuple[str, str]]]]:
         groups.append(("where", [([name.tex], _terms(formula, printer)) for name, formula in page.names.items()]))
 
     def equation(left: list[str], right: list[str]) -> tuple[str, str]:
-        head, *tail = _folded(left, PAGE_WIDTH)
-        first, *others = _folded(right, PAGE_WIDTH)
-        if tail or len(head) + len(first) > 1.6 * PAGE_WIDTH:
-            lines = [head, *(rf"\quad {e}" for e in tail), f"= {first}", *(rf"\quad {e}" for e in others)]
-            return "", _stacked(lines)
-        return head, _stacked([first, *(rf"\quad {e}" for e in others)]) if others else first
+        head, *tail = _folded(left, FORMULA_WIDTH, seen)
+        room = FORMULA_WIDTH - seen(head) if not tail and seen(head) <= ALIGNED_WIDTH else 0
+        first, *others = _folded(right, room or FORMULA_WIDTH, seen)
+        if room or (not tail and not others and seen(head) + seen(first) < FORMULA_WIDTH):
+            return head, _stacked([first, *(rf"\quad {e}" for e in others)]) if others else first
+        return "", _stacked([head, *(rf"\quad {e}" for e in tail), f"= {first}", *(rf"\quad {e}" for e in others)])
 
     return [(heading, [equation(left, right) for left, right in rows]) for heading, rows in groups]
 
@@ -132,13 +137,33 @@ def _sides(row: Row, printer: _Text | _Latex) -> tuple[list[str], list[str]]:
             words.append(printer.in_brackets(printer.doprint(coefficient)) + printer.sign + letter)
         else:
             words.append(printer.doprint(coefficient) + printer.sign + letter)
+    if isinstance(printer, _Latex):
+        words = [spaced(word) for word in words]
     return words, _terms(row.right, printer)
 
 
 def _terms(formula: sp.Expr, printer: _Text | _Latex) -> list[str]:
-    """The terms of a sum in the order in which they are printed."""
+    """The terms of a sum in the order in which they are printed; in LaTeX, long ones in pieces."""
     terms = printer._as_ordered_terms(formula) if isinstance(formula, sp.Add) else [formula]
-    return [printer.doprint(term) for term in terms]
+    return [piece for term in terms for piece in _pieces(term, printer)]
+
+
+def _pieces(term: sp.Expr, printer: _Text | _Latex) -> list[str]:
+    """A term as it is printed; where it is too long for a line of LaTeX, the terms of a sum in it one by one."""
+    whole = printer.doprint(term)
+    if not isinstance(printer, _Latex) or seen(whole) <= FORMULA_WIDTH or not isinstance(term, sp.Mul):
+        return [whole]
+    sums = [e for e in term.args if isinstance(e, sp.Add)]
+    longest = max(sums, key=lambda e: seen(printer.doprint(e)), default=None)
+    if longest is None:
+        return [whole]
+    others = [e for e in term.args if e is not longest]
+    before = printer.doprint(
+        sp.Mul(*others, evaluate=len(others) < 2 or not any(isinstance(e, sp.Add) for e in others))
+    )
+    first, *middle = _terms(longest, printer)
+    sign = "" if before == "1" else "-" if before == "-1" else f"{before} "
+    return [rf"{sign}\bigl({first}", *middle[:-1], rf"{middle[-1]}\bigr)"]
 
 
 def _joined(words: list[str]) -> str:
@@ -148,11 +173,11 @@ def _joined(words: list[str]) -> str:
     return text
 
 
-def _folded(words: list[str], width: int) -> list[str]:
+def _folded(words: list[str], width: int, size: Callable[[str], int] = len) -> list[str]:
     """Terms on as few lines as hold them; a line that goes on begins with a sign."""
     lines = [words[0]]
     for word in words[1:]:
-        if len(lines[-1]) + len(word) + 3 <= width:
+        if size(lines[-1]) + size(word) + 3 <= width:
             lines[-1] = _joined([lines[-1], word])
         else:
             lines.append(f"- {word[1:].lstrip()}" if word.startswith("-") else f"+ {word}")
@@ -179,9 +204,11 @@ def _aligned(equations: list[Sides]) -> list[str]:
 def _latex_lines(equations: list[Sides]) -> list[str]:
     lines = []
     for left, right in equations:
-        head, *tail = _folded(left, LATEX_WIDTH)
-        first, *others = _folded(right, LATEX_WIDTH)
-        lines += [head, *(rf"\quad {line}" for line in tail)]
-        lines[-1] += f" &= {first}"
+        head, *tail = _folded(left, FORMULA_WIDTH, seen)
+        first, *others = _folded(right, FORMULA_WIDTH, seen)
+        if tail or seen(head) > ALIGNED_WIDTH:
+            lines += [f"&{head}", *(rf"&\quad {line}" for line in tail), rf"&\quad = {first}"]
+        else:
+            lines.append(f"{head} &= {first}")
         lines += [rf"&\quad {line}" for line in others]
     return lines

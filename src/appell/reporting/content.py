@@ -125,4 +125,4 @@ class Report:
     def _repr_html_(self) -> str:
         from appell.view.page import framed
 
-        return framed(self.html(), 800)
+        return framed(self.html(), 800, repr(self))

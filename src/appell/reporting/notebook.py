@@ -1,17 +1,24 @@
-"""What notebooks show of models, motions and certificates: short tables, formulas for the notebook's own typesetter."""
+"""What notebooks show of models, motions, proofs, certificates and studies: short tables, without script."""
 
 from __future__ import annotations
 
+import base64
 import html
+import io
 from typing import Any
 
+import numpy as np
+
 from appell.reporting.content import Block, Code, Table, Text
+from appell.reporting.inline import Formula
+from appell.view.plot import unit_words
 
 ROWS = 24
+DRAWN = 3_000_000  # numbers of one quantity from which on a study is not drawn unasked
 
 
 def blocks_html(title: str, blocks: list[Block]) -> str:
-    """Texts and tables as HTML without script; formulas stay between dollar signs."""
+    """Texts and tables as HTML without script."""
     parts = [f"<h4 style='margin:.3em 0'>{html.escape(title)}</h4>"]
     for block in blocks:
         if isinstance(block, Text):
@@ -25,8 +32,7 @@ def blocks_html(title: str, blocks: list[Block]) -> str:
 
 
 def _cell(text: str) -> str:
-    formula = len(text) > 2 and text.startswith("$") and text.endswith("$")
-    return html.escape(text) if formula else html.escape(text).replace("$", "&#36;")
+    return text.inline() if isinstance(text, Formula) else html.escape(text).replace("$", "&#36;")
 
 
 def _table(table: Table) -> str:
@@ -62,3 +68,61 @@ def certificate_html(certificate: Any) -> str:
 
     made = section(certificate)
     return blocks_html(made.title, [b for b in made.blocks if not isinstance(b, Shown)])
+
+
+def check_html(check: Any) -> str:
+    """The proof of a motion: a verdict, residuals, balance, agreement, work."""
+    from appell.reporting.sections import proof_blocks
+
+    return blocks_html("Proof", proof_blocks(check))
+
+
+def verification_html(found: Any) -> str:
+    """Formulations pair against pair."""
+    from appell.reporting.sections import verification_section
+
+    made = verification_section(found)
+    return blocks_html(made.title, list(made.blocks))
+
+
+def study_html(study: Any, failures: list[dict[str, Any]]) -> str:
+    """A study of many runs: what was swept, how the runs ended, what they gave at the end, and bands over time.
+
+    Args:
+        study: The study.
+        failures: Run, outcome, time and reason of the runs that did not end as wished.
+    """
+    first, *more = study.summary().splitlines()
+    blocks: list[Block] = [Text(first, True), Text("\n".join(more[: len(more) - len(failures[:4])]))]
+    rows = []
+    for name in study.info["varied"].values():
+        values = study.dataset[name].values
+        ends = (f"{values.min():.6g}", f"{values.max():.6g}") if values.dtype.kind in "fiu" else ("", "")
+        rows.append((name, f"{np.unique(values).size}", *ends))
+    if rows:
+        blocks.append(Table(("varied", "different values", "least", "greatest"), tuple(rows)))
+    columns = [n for n in study.info["columns"] if not n.endswith(".rate")] or list(study.info["columns"])
+    good = study.ok
+    if good.any():
+        blocks.append(Table(("at the end", "unit", "mean", "deviation", "least", "greatest"),
+                            tuple(_last(study, name, good) for name in columns)))  # fmt: skip
+    if failures:
+        failed = tuple((str(f["run"]), f["outcome"], f"{f['t']:.6g}", str(f["reason"])) for f in failures)
+        blocks.append(Table(("run", "outcome", "t [s]", "reason"), failed))
+    small = len(study) * study.info["points"] <= DRAWN
+    return blocks_html("Study", blocks) + (_picture(study.plot(*columns[:3])) if good.any() and small else "")
+
+
+def _last(study: Any, name: str, good: np.ndarray) -> tuple[str, ...]:
+    array = study[f"{name}.end"]
+    values = array.values[good]
+    deviation = values.std(ddof=1) if values.size > 1 else 0.0
+    numbers = values.mean(), deviation, values.min(), values.max()
+    return name, unit_words(array.attrs.get("units", "")), *(f"{e:.6g}" for e in numbers)
+
+
+def _picture(figure: Any) -> str:
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=90)
+    data = base64.b64encode(drawn.getvalue()).decode()
+    return f'<img alt="bands over time" style="max-width:100%;background:#fff" src="data:image/png;base64,{data}">'

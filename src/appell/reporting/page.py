@@ -29,7 +29,7 @@ def page(report: Report) -> str:
     scripts.append(asset("report.js"))
     if any(not isinstance(e, Plot) for e in shown):
         scripts.append(asset("viewer.js"))
-    return document(report.title, content, scripts, [asset("report.css"), asset("viewer.css"), font()])
+    return document(report.title, content + font(), scripts, [asset("report.css"), asset("viewer.css")])
 
 
 def _block(block: Block, counter: Iterator[int]) -> str:

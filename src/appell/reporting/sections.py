@@ -19,6 +19,7 @@ from appell.reading.pages import page
 from appell.reading.printing import formula_latex, latex_rows
 from appell.reporting.citations import bibtex
 from appell.reporting.content import Block, Code, Formulas, Section, Shown, Table, Text
+from appell.reporting.inline import Formula
 from appell.reporting.source import model_source, run_source
 from appell.view.plot import unit_words
 from appell.view.scene import Scene
@@ -27,13 +28,14 @@ TYPESET = 1300  # operations of one right-hand side; equations of more are not t
 LONG = 400  # characters of LaTeX; longer formulas are not shown in a table
 
 
-def tex(formula: Any) -> str:
-    """A formula for a cell of a table; long ones are not shown."""
+def tex(formula: Any, vanishing: bool = False) -> str:
+    """A formula for a cell of a table, or the equation that it is zero; long ones are not shown."""
     formula = sp.sympify(formula)
     if isinstance(formula, sp.Expr) and length(formula) > LONG:
         return "(long)"
-    text = sp.latex(formula)
-    return f"${text}$" if len(text) <= LONG else "(long)"
+    text = formula_latex(formula)
+    behind = " = 0" if vanishing else ""
+    return Formula(f"${text}{behind}$", formula, behind) if len(text) <= LONG else "(long)"
 
 
 def system_section(model: Model, values: dict[str, float], drawing: Scene) -> Section:
@@ -100,8 +102,7 @@ def _constraints(model: Model) -> Table:
                 rates = [s for s in letters_in(row.expression) if isinstance(s, Rate)]
                 linear = all(sp.diff(row.expression, a, b) == 0 for a in rates for b in rates)
                 kind = "nonholonomic, linear" if linear else "nonholonomic, nonlinear"
-            shown = tex(row.expression)
-            rows.append((row.name, kind, f"{shown[:-1]} = 0$" if shown.startswith("$") else shown))
+            rows.append((row.name, kind, tex(row.expression, vanishing=True)))
     return Table(("constraint", "kind", "row"), tuple(rows), "Constraints")
 
 
@@ -135,12 +136,21 @@ def _principle(principle: Any) -> list[Block]:
 
 def proof_section(motion: Any) -> Section:
     """Residuals, power balance, agreement."""
-    check = motion.check()
+    return Section("Proof", tuple(proof_blocks(motion.check(), motion.info["formulation"])))
+
+
+def proof_blocks(check: Any, formulation: str = "the equations") -> list[Block]:
+    """What was checked along a motion.
+
+    Args:
+        check: The check.
+        formulation: What the motion was computed by.
+    """
     rows = [
         ("constraints on positions", "largest residual", f"{check.position:.1e}"),
         ("constraints on velocities", "largest residual", f"{check.velocity:.1e}"),
         ("power balance", "largest error over the energy that went through", f"{check.balance:.1e}"),
-        *(("agreement", f"{motion.info['formulation']} and {name}: largest relative difference of accelerations",
+        *(("agreement", f"{formulation} and {name}: largest relative difference of accelerations",
            f"{value:.1e}") for name, value in check.agreement.items()),
     ]  # fmt: skip
     work = tuple((name, f"{value:.9g}") for name, value in check.work.items())
@@ -155,7 +165,7 @@ def proof_section(motion: Any) -> Section:
     ]
     if work:
         blocks.append(Table(("work of", "J"), work, "Power balance"))
-    return Section("Proof", tuple(blocks))
+    return blocks
 
 
 def verification_section(found: Any) -> Section:

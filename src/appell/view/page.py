@@ -36,12 +36,9 @@ def asset(name: str) -> str:
 
 @cache
 def font() -> str:
-    """The font for formulas, as a data URL in a style."""
+    """The font for formulas, as data that the page's script takes."""
     data = base64.b64encode((files("appell.view") / "web" / "stix.woff2").read_bytes()).decode()
-    return (
-        '@font-face{font-family:"STIX Two Math";src:url("data:font/woff2;base64,' + data + '") format("woff2")}'
-        'math{font-family:"STIX Two Math",math}'
-    )
+    return f'<script type="text/plain" id="font">{data}</script>'
 
 
 def data_block(name: str, data: Any) -> str:
@@ -84,7 +81,7 @@ def document(title: str, body: str, scripts: Iterable[str], styles: Iterable[str
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; media-src blob:; "
-        "font-src data:; base-uri 'none'; form-action 'none'"
+        "base-uri 'none'; form-action 'none'"
     )
     sheets = "".join(f"<style>{sheet}</style>" for sheet in styles)
     ending = "".join(f"<script>{script}</script>" for script in scripts)
@@ -107,11 +104,26 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def framed(page: str, height: int) -> str:
-    """A page inside a page: what notebooks show."""
+def framed(page: str, height: int, words: str, still: bytes = b"") -> str:
+    """A page inside a page: what notebooks show.
+
+    Args:
+        page: The page.
+        height: Of the frame, in pixels.
+        words: What is left where a program shows neither frame nor picture.
+        still: A picture behind the frame, for programs that take frames out.
+    """
+    data = base64.b64encode(still).decode()
+    words = html.escape(words, quote=True)
+    behind = (
+        f'<img src="data:image/png;base64,{data}" alt="{words}" style="max-width:100%;max-height:{height}px">'
+        if still
+        else f"<p>{words}</p>"
+    )
     return (
+        f'<div style="position:relative;min-height:{height}px">{behind}'
         f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads allow-popups" allowfullscreen '
-        f'style="width:100%;height:{height}px;border:0;border-radius:8px"></iframe>'
+        f'style="position:absolute;left:0;top:0;width:100%;height:{height}px;border:0;border-radius:8px"></iframe></div>'
     )
 
 

@@ -151,7 +151,7 @@ class Plot:
         if "html" not in self._memo:
             height = self.spec()["layout"]["height"]
             body = f'<div data-plot="plot" style="height:{height}px"></div>' + data_block("plot", self.spec())
-            style = "body{margin:8px}@media(prefers-color-scheme:dark){body{background:#15191e}}"
+            style = "body{margin:8px;background:#fff}@media(prefers-color-scheme:dark){body{background:#15191e}}"
             self._memo["html"] = document(self.title, body, [asset("plotly.js"), asset("report.js")], [style])
         return self._memo["html"]
 
@@ -201,5 +201,6 @@ class Plot:
         if importlib.util.find_spec("plotly") is not None:
             bundle.update(self.plotly()._repr_mimebundle_())
         if "text/html" not in bundle:  # JupyterLab knows Plotly's own form only by an extension
-            bundle["text/html"] = framed(self.html(), self.spec()["layout"]["height"] + 30)
+            height = self.spec()["layout"]["height"] + 30
+            bundle["text/html"] = framed(self.html(), height, repr(self), still.getvalue())
         return bundle

@@ -225,7 +225,8 @@ class Scene:
         from appell.view.page import framed
         from appell.view.still import png
 
-        return {"text/html": framed(self.html(), 560), "image/png": png(self), "text/plain": repr(self)}
+        still = png(self)
+        return {"text/html": framed(self.html(), 560, repr(self), still), "image/png": still, "text/plain": repr(self)}
 
 
 def draw(
