@@ -78,6 +78,11 @@ class Code:
             side = determinant(_stacked(equations)[0])
         return None if side is None else ca.Function("alarm", equations.arguments, [*_growth(equations), side])
 
+    @cached_property
+    def alarms(self) -> Machine | None:
+        """The same at numbers."""
+        return None if self.alarm is None else Machine(self.alarm, simd=False)
+
     @property
     def second(self) -> Machine:
         """q'' from t, x, w, p and x'."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from typing import Any
 
 import casadi as ca
@@ -58,8 +58,14 @@ def _weighted(weights: np.ndarray, slopes: list[Any]) -> Any:
     pairs = [(float(b), k) for b, k in zip(weights, slopes, strict=False) if b != 0]
     if not isinstance(slopes[0], ca.SX):
         return sum(b * k for b, k in pairs)
-    terms = [_binary(ca.OP_MUL, ca.SX(b), k) for b, k in pairs]
+    terms = [_binary(ca.OP_MUL, _constant(b), k) for b, k in pairs]
     return reduce(lambda a, b: _binary(ca.OP_ADD, a, b), terms)
+
+
+@cache
+def _constant(coefficient: float) -> ca.SX:
+    """A coefficient of the method on the graph."""
+    return ca.SX(coefficient)
 
 
 def _moved(x: Any, h: Any, weights: np.ndarray, slopes: list[Any]) -> Any:
@@ -71,7 +77,7 @@ def _moved(x: Any, h: Any, weights: np.ndarray, slopes: list[Any]) -> Any:
 def _later(t: Any, h: Any, share: float) -> Any:
     """The time at a share of the step."""
     if isinstance(t, ca.SX):
-        return _binary(ca.OP_ADD, t, _binary(ca.OP_MUL, ca.SX(float(share)), h))
+        return _binary(ca.OP_ADD, t, _binary(ca.OP_MUL, _constant(float(share)), h))
     return t + float(share) * h
 
 

@@ -172,9 +172,8 @@ class Run:
     def _look_at_speeds(self, t: float, x: np.ndarray) -> None:
         """Ask for other dependent velocities well before the present ones become singular."""
         equations = self.code.equations
-        growth = float(self.code.growth.flat(t, x, self._some_inputs(), self.p)[0])
+        growth, side = self._growth_and_side(t, x)
         if equations.formulation.fixed:
-            side = self._orientation(t, x)
             crossed = self._side * side < 0
             self._side = side
             if crossed or not growth < SINGULAR:
@@ -196,13 +195,20 @@ class Run:
             raise Enough
         self._calm = 2 * growth
 
-    def _orientation(self, t: float, x: np.ndarray) -> float:
-        """The sign of det d(speeds, rows)/dv, which changes where given speeds are dependent."""
-        equations = self.code.equations
+    def _growth_and_side(self, t: float, x: np.ndarray) -> tuple[float, float]:
+        """How strongly speeds grow into rates, and the sign of det d(speeds, rows)/dv, 0 if there is none.
+
+        It changes where given speeds are dependent.
+        """
+        code, equations, w = self.code, self.code.equations, self._some_inputs()
+        if code.alarms is not None:
+            growth, side = (float(e[0, 0]) for e in code.alarms(t, x, w, self.p))
+            return growth, float(np.sign(side)) if np.isfinite(side) else 0.0
+        growth = float(code.growth.flat(t, x, w, self.p)[0])
         if equations.chart.redundant or not equations.formulation.fixed:
-            return 0.0
-        stacked = self.code.stacked(t, x, self._some_inputs(), self.p)[0]
-        return float(np.sign(np.linalg.det(stacked))) if np.isfinite(stacked).all() else 0.0
+            return growth, 0.0
+        stacked = code.stacked(t, x, w, self.p)[0]
+        return growth, float(np.sign(np.linalg.det(stacked))) if np.isfinite(stacked).all() else 0.0
 
     def _mass_inputs(self, t: float, x: np.ndarray) -> np.ndarray:
         return self.inputs(t, x) if self.masses.driven else self._some_inputs()
@@ -255,7 +261,7 @@ class Run:
         end = self.end if self.clock is None else self.clock.next
         alarm = self._alarm
         if alarm is not None and not self._side:
-            self._side = self._orientation(self.t, self.x)
+            self._side = self._growth_and_side(self.t, self.x)[1]
         task = Task(
             flow, self.t, self.x, end, w, p, self.rtol, self.atol, self.watch, self._gates(flow.count, p),
             self.max_steps, self._idle, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= end)],
