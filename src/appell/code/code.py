@@ -10,6 +10,7 @@ import casadi as ca
 from appell.code.machine import Machine
 from appell.equations import Equations
 from appell.graph.solve import determinant, solve, solve_spd
+from appell.graph.sparse import densified
 from appell.kinematics.chart import Split
 
 HUGE = 1e300
@@ -35,9 +36,6 @@ class Code:
         self.equations = equations
         self.simd, self.build, self.steps = simd, build, steps
         self._siblings: dict[Split, Code] = {equations.split: self}
-        x = equations.mechanics.variables
-        formulas = ca.densify(equations.chart.formulas)
-        self.speeds = Machine(ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [formulas]), simd=False)
         self.shape = (equations.x.numel(),)
         self._second: Machine | None = None
 
@@ -60,6 +58,13 @@ class Code:
     def _unshared(self) -> Machine:
         equations = self.equations
         return Machine(ca.Function("rhs", equations.arguments, [equations.unshared]), simd=False)
+
+    @cached_property
+    def speeds(self) -> Machine:
+        """u from t, q, v, z, p."""
+        x = self.equations.mechanics.variables
+        formulas = densified(self.equations.chart.formulas)
+        return Machine(ca.Function("speeds", [x.t, x.q, x.v, x.z, x.p], [formulas]), simd=False)
 
     @cached_property
     def direct(self) -> bool:

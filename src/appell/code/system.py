@@ -20,9 +20,10 @@ from appell.code.starting import consistent_state, given_state
 from appell.code.state import State, number, numbers, unknown
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
+from appell.graph.numeric import Numeric
 from appell.model.body import RigidBody
 from appell.model.model import Model
-from appell.model.symbols import key
+from appell.model.symbols import key, letters_in
 
 
 class System:
@@ -76,14 +77,17 @@ class System:
         parameters, lower = set(self.model.parameters), self.equations.mechanics.variables.lower
         found: dict[sp.Expr, tuple[str, str, bool]] = {}
         for body in self.model.bodies:
-            moments = list(body.inertia.diagonal()) if isinstance(body, RigidBody) else []
+            moments = body.inertia.flat()[::4] if isinstance(body, RigidBody) else []
             for what, formula in (("mass", body.mass), *(("moment of inertia", e) for e in moments)):
-                if formula not in found and formula.free_symbols and formula.free_symbols <= parameters:
+                if formula in found:
+                    continue
+                letters = letters_in(formula)
+                if letters and letters <= parameters:
                     found[formula] = what, body.name, what == "mass" and not moments
         if not found:
             return
         p = self.equations.mechanics.variables.p
-        values = np.array(ca.Function("masses", [p], [lower.column(list(found))])(self.p)).ravel()
+        values = Numeric(ca.Function("masses", [p], [ca.densify(lower.column(list(found)))]))(self.p)[0].ravel()
         for (formula, (what, name, needed)), value in zip(found.items(), values, strict=True):
             if value < 0 or (value == 0 and needed):
                 raise ModelError(

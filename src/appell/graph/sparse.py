@@ -17,6 +17,7 @@ Scalar = float | ca.SX
 Column = dict[int, Scalar]
 Matrix = dict[int, Column]
 
+_SX = ca.SX
 # CasADi's operators try all kinds of arguments first; named with their kind they are seven times quicker.
 _binary, _unary, _ADD, _MUL = ca.SX.binary, ca.SX.unary, ca.OP_ADD, ca.OP_MUL
 ONE: Matrix = {i: {i: 1.0} for i in range(3)}
@@ -78,22 +79,22 @@ def dense_matrix(value: Matrix, size: int = 3) -> ca.SX:
 
 def add(a: Scalar, b: Scalar) -> Scalar:
     """a + b."""
+    if type(a) is _SX and type(b) is _SX:
+        return _binary(_ADD, a, b)
     if isinstance(a, float):
         if a == 0.0:
             return b
         return a + b if isinstance(b, float) else _binary(_ADD, _constant(a), b)
-    if isinstance(b, float):
-        return a if b == 0.0 else _binary(_ADD, a, _constant(b))
-    return _binary(_ADD, a, b)
+    return a if b == 0.0 else _binary(_ADD, a, _constant(b))
 
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
     """a b."""
-    if isinstance(b, float):
+    if type(a) is _SX:
+        if type(b) is _SX:
+            return _binary(_MUL, a, b)
         a, b = b, a
-    if not isinstance(a, float):
-        return _binary(_MUL, a, b)
-    if isinstance(b, float):
+    elif isinstance(b, float):
         return a * b
     if a == 1.0:
         return b
@@ -112,7 +113,12 @@ def neg(a: Scalar) -> Scalar:
 
 def accumulate(target: dict[int, Scalar], i: int, value: Scalar) -> None:
     """target[i] += value, where something that cancels is no longer there."""
-    if isinstance(value, float) and value == 0.0:
+    if type(value) is _SX:
+        old = target.get(i)
+        if old is None or type(old) is _SX:
+            target[i] = value if old is None else _binary(_ADD, old, value)
+            return
+    elif value == 0.0:
         return
     total = add(target[i], value) if i in target else value
     if isinstance(total, float) and total == 0.0:
@@ -151,8 +157,9 @@ def product(A: Matrix, B: Matrix) -> Matrix:
     for i, row in A.items():
         total: Column = {}
         for k, value in row.items():
-            for j, other in B.get(k, {}).items():
-                accumulate(total, j, mul(value, other))
+            if k in B:
+                for j, other in B[k].items():
+                    accumulate(total, j, mul(value, other))
         if total:
             result[i] = total
     return result

@@ -40,6 +40,7 @@ def pendulum_chain(links: int = 3, angles: str = "relative", mass: str = "rods")
     q = [coordinates(f"q{i}", "rad", f"angle of link {i}") for i in range(1, links + 1)]
     m, l, g = parameters("m l g", "kg m m/s^2")
 
+    half, inertia = l / 2, m * l**2 / 12
     ground = Frame("ground")
     frame, end = ground, ground.point(0, 0)
     bodies: list[Body] = []
@@ -47,7 +48,7 @@ def pendulum_chain(links: int = 3, angles: str = "relative", mass: str = "rods")
         frame = (frame if angles == "relative" else ground).rotate("z", angle, f"link {i}")
         start, end = end, end - l * frame.y
         if mass == "rods":
-            bodies.append(RigidBody(f"link {i}", m, start - l / 2 * frame.y, frame, (m * l**2 / 12, 0, m * l**2 / 12)))
+            bodies.append(RigidBody(f"link {i}", m, start - half * frame.y, frame, (inertia, 0, inertia)))
         else:
             bodies.append(Particle(f"bob {i}", m, end))
     return Model(
