@@ -11,7 +11,8 @@ import numpy as np
 from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, wanted_split
-from appell.graph.sparse import total
+from appell.graph.numeric import Numeric
+from appell.graph.sparse import densified, total
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
@@ -103,12 +104,12 @@ def check_speeds(mechanics: Mechanics, split: Split, speeds: Mapping[Speed, Any]
     x = mechanics.variables
     formulas = ca.vertcat(*[x.lower(formula) for formula in speeds.values()])
     stacked = ca.vertcat(ca.jacobian(formulas, x.v), mechanics.J[list(split.rows), :])
-    function = ca.Function("stacked", [x.t, x.q, x.v, x.z, x.p], [ca.densify(stacked)])
+    function = Numeric(ca.Function("stacked", [x.t, x.q, x.v, x.z, x.p], [densified(stacked)]))
     rng = np.random.default_rng(11)
     p, n = mechanics.sample_values(rng), x.q.numel()
     for t in (0.0, 0.3, 0.7, 1.1):
         q, v, z = rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, x.z.numel())
-        matrix = np.array(function(t, q, v, z, p))
+        matrix = function(t, q, v, z, p)[0]
         if not np.all(np.isfinite(matrix)) or np.linalg.matrix_rank(matrix) == n:
             return
     raise FormulationError(

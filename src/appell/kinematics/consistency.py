@@ -203,7 +203,7 @@ def sample_split(mechanics: Mechanics) -> Split:
     if not jacobians:
         q, v, z = rng.uniform(-1, 1, n), rng.uniform(-1, 1, n), rng.uniform(0.5, 1.5, len(mechanics.model.states))
         jacobians = [jacobian(0.0, q, v, z, p)[0]]
-    independent = [independent_rows(unit_rows(j)) for j in jacobians]
+    independent = _independent(np.stack(jacobians))
     rank = max(map(len, independent))
     regular = [j for j, rows in zip(jacobians, independent, strict=True) if len(rows) == rank]
     choices = list(dict.fromkeys(rows for rows in independent if len(rows) == rank))
@@ -219,9 +219,24 @@ def sample_split(mechanics: Mechanics) -> Split:
     if rank == len(mechanics.row_names) and np.count_nonzero(worst == worst.min(initial=np.inf)) == 1:
         return Split(rows, columns[int(worst.argmin())])
     # Among equals those come first that pivoting gives, which are all there are if there are many.
-    candidates = dict.fromkeys(Split.at(j, rows=rows) for j in regular)
     known = dict(zip((Split(rows, c) for c in columns), worst.tolist(), strict=True))
-    for split in candidates:
+    candidates: dict[Split, None] = {}
+    for j in regular:
+        split = Split.at(j, rows=rows)
+        candidates[split] = None
         if split not in known:
             known[split] = float(growths(split.rows, [split.dependent], stack).max())
+        if rank == len(mechanics.row_names) and known[split] == worst.min(initial=np.inf):
+            return split
     return min((*candidates, *known), key=known.__getitem__)
+
+
+def _independent(jacobians: np.ndarray) -> list[tuple[int, ...]]:
+    """The independent rows of each of several Jacobians; where all are, singular values say so at once."""
+    rows, columns = jacobians.shape[1:]
+    norms = np.sqrt((jacobians * jacobians).sum(axis=2, keepdims=True))
+    if rows <= columns and norms.min() > 1e-9 * norms.max():
+        values = np.linalg.svd(jacobians / norms, compute_uv=False)
+        if (values[:, -1] > 1e-6 * values[:, 0]).all():
+            return [tuple(range(rows))] * len(jacobians)
+    return [independent_rows(unit_rows(j)) for j in jacobians]

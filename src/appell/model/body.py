@@ -173,10 +173,19 @@ class RigidBody:
             if len(along) != 1 or axis[along[0]] not in (1, -1):
                 break
             a, b = moments[along[0] - 2], moments[along[0] - 1]
-            if a != b and sp.expand(a - b) != 0:
+            if not _equal(a, b):
                 break
             frame = frame.parent
         return frame
+
+
+def _equal(a: sp.Expr, b: sp.Expr) -> bool:
+    """Whether two formulas are the same, brackets multiplied out where there are any."""
+    if a == b:
+        return True
+    difference = a - b
+    brackets = any(term.has(sp.Add) for term in sp.Add.make_args(difference))
+    return sp.expand(difference) == 0 if brackets else difference == 0
 
 
 def shape_moments(name: str, mass: Any, shape: AbstractShape) -> tuple[Any, Triple, sp.Matrix]:
