@@ -20,6 +20,8 @@ from benchmarks.timing import WALL, Action, once
 POSE, PHI, TORQUE = (0.0, 0.0, -0.9), 0.114629043788892274, -17.6633064869428808
 STATE = np.array([PHI] * 3 + [*POSE, 1.0, -0.5, 0.3, -0.45416718784411, 0.286051143446064, -0.12062122656133])
 WEIGHTS = np.diag([1e4] * 3 + [1e2] * 3)
+NAMES = "R_b R_p L1 L2 m_a r_a I_a I_g m_f m_p b_a b_p g"
+VALUES = {name: value for name, value in ap.library.delta_robot().values.items() if name in NAMES.split()}
 
 
 class Made(NamedTuple):
@@ -45,9 +47,8 @@ def sympys() -> Made:
 
     Parameters are letters on both sides, so that other numbers need no new derivation.
     """
-    names = "R_b R_p L1 L2 m_a r_a I_a I_g m_f m_p b_a b_p g".split()
-    letters = dict(zip(names, sp.symbols(names), strict=True))
-    numbers = {letters[name]: ap.library.delta_robot().values[name] for name in names}
+    letters = dict(zip(VALUES, sp.symbols(list(VALUES)), strict=True))
+    numbers = {letters[name]: value for name, value in VALUES.items()}
     p, t = letters, me.dynamicsymbols._t
     phi, place = me.dynamicsymbols("phi1:4"), me.dynamicsymbols("x y z")
     torques = me.dynamicsymbols("tau1:4")

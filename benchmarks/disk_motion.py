@@ -21,6 +21,7 @@ from benchmarks.timing import CHILDREN, once
 TARGET, TOLERANCE = 50.0, 1e-9
 START = {"yaw": 0.0, "lean": 0.3, "spin": 0.0}
 TURNING = (0.0, 6.0, 0.4)  # angular velocity in the axes of the plane
+VALUES = {name: ap.library.rolling_disk().values[name] for name in "mrg"}
 
 
 def ours(until: float) -> np.ndarray:
@@ -77,10 +78,9 @@ def described() -> Description:
     method.kanes_equations([disk], [(center, -m * g * ground.z)])
     spin = method.kindiffdict()[q[2].diff(t)]
     path = (r * spin * sp.cos(q[0]), r * spin * sp.sin(q[0]))  # rolling: the dependent speeds of the start
-    values = ap.library.rolling_disk().values
-    dependent = sp.lambdify([*q[:3], *u[:3], r], path)(*START.values(), *TURNING, values["r"])
+    dependent = sp.lambdify([*q[:3], *u[:3], r], path)(*START.values(), *TURNING, VALUES["r"])
     start = np.array([*START.values(), 0.0, 0.0, *TURNING, *dependent])
-    return Description(method, [*q, *u], (m, r, g), start, [values[name] for name in "mrg"])
+    return Description(method, [*q, *u], (m, r, g), start, list(VALUES.values()))
 
 
 def integrated(rhs: Callable[[float, np.ndarray], np.ndarray], start: np.ndarray, until: float) -> np.ndarray:
@@ -127,9 +127,7 @@ def by_lambdify(until: float) -> np.ndarray:
 
 def by_hand(until: float) -> np.ndarray:
     """SymPy's Kane with three coordinates: the contact taken to be at rest, its path added by hand."""
-    f = kane_functions()[0]
-    values = ap.library.rolling_disk().values
-    constants = [values[name] for name in "mrg"]
+    f, constants = kane_functions()[0], list(VALUES.values())
 
     def rhs(_: float, x: np.ndarray) -> np.ndarray:
         A, b, K = f(*x[:6].tolist(), *constants)

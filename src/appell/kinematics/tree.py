@@ -29,6 +29,7 @@ from appell.graph.sparse import (
     column,
     cross,
     dense,
+    densified,
     matrix,
     merge,
     mul,
@@ -117,8 +118,8 @@ class Tree:
         self._rest: dict[sp.Expr, Scalar] = {}
         if moving:
             seconds = ca.vertcat(*[to_sx(self.geometry.jet(e)[2]) for e in moving])
-            slopes, rest = ca.linear_coeff(seconds, mechanics.a, True)
-            rows = matrix(slopes)
+            rows = matrix(ca.jacobian(seconds, mechanics.a))  # a second derivative is linear in the accelerations
+            rest = densified(ca.substitute(seconds, mechanics.a, ca.SX.zeros(*mechanics.a.shape))).nonzeros()
             for i, e in enumerate(moving):
                 self._slopes[e], self._rest[e] = rows.get(i, {}), scalar(rest[i])
         self._quaternions: dict[Frame, tuple[Matrix, Column, Column]] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import pi
 
+import sympy as sp
+
 from appell.errors import ModelError
 from appell.model.body import Body, Particle, RigidBody
 from appell.model.force import Gravity
@@ -40,7 +42,7 @@ def pendulum_chain(links: int = 3, angles: str = "relative", mass: str = "rods")
     q = [coordinates(f"q{i}", "rad", f"angle of link {i}") for i in range(1, links + 1)]
     m, l, g = parameters("m l g", "kg m m/s^2")
 
-    half, inertia = l / 2, m * l**2 / 12
+    half, inertia = sp.Rational(1, 2) * l, sp.Mul(sp.Rational(1, 12), m, l**2)  # SymPy takes long over a division
     ground = Frame("ground")
     frame, end = ground, ground.point(0, 0)
     bodies: list[Body] = []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import cos, sin, tan
 
+import sympy as sp
+
 from appell.model.body import RigidBody
 from appell.model.constraint import Rolling
 from appell.model.force import Gravity
@@ -36,7 +38,8 @@ def rolling_disk() -> Model:
     plane = ground.rotate("z", yaw, "heading").rotate("x", lean, "plane")
     wheel = plane.rotate("y", spin, "wheel")
     contact = ground.point(x, y)
-    disk = RigidBody("disk", m, contact + r * plane.z, wheel, (m * r**2 / 4, m * r**2 / 2, m * r**2 / 4))
+    across, axial = (sp.Mul(sp.Rational(1, k), m, r**2) for k in (4, 2))
+    disk = RigidBody("disk", m, contact + r * plane.z, wheel, (across, axial, across))
     yaw_rate, spin_rate = 0.15 / cos(0.1), 10.0 - 0.15 * tan(0.1)  # angular velocity (-0.2, 10, 0.15) in disk axes
     return Model(
         ground,
