@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import sympy as sp
+import sympy.physics.mechanics as me
 
 import appell as ap
 from appell.code import heyoka_code
 from appell.ensemble.local import cores
 from appell.graph.replay import replay
-from benchmarks.models import Chain, appell_system
+from benchmarks.models import GRAVITY, LENGTH, MASS, Chain, appell_system, kane_system
 from benchmarks.table import Comparison, Comparisons
 from benchmarks.triple_pendulum import reference
 
@@ -36,34 +38,50 @@ def swept(system: ap.System, x: np.ndarray, until: float, tolerance: float) -> n
     return np.array([study[f"{name}.end"].values for name in study.info["columns"]])
 
 
-def diffrax_ensemble(system: ap.System) -> Callable[[np.ndarray, float, float], np.ndarray]:
-    """Dopri8 under vmap on the same graph, compiled by XLA in double precision."""
-    import diffrax
-    import jax
+Field = Callable[[Any, Any, Any], Any]
+
+
+def appell_field(system: ap.System) -> Field:
+    """x' for JAX, operation by operation from appell's graph."""
     import jax.numpy as jnp
 
-    jax.config.update("jax_enable_x64", True)
     function, p = system.to_casadi(), [float(e) for e in system.p]
     algebra: dict[str, Any] = {
         "assign": lambda a: a, "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
         "div": lambda a, b: a / b, "neg": lambda a: -a, "sq": lambda a: a * a, "twice": lambda a: 2 * a,
         "inv": lambda a: 1 / a, "sin": jnp.sin, "cos": jnp.cos, "sqrt": jnp.sqrt,
     }  # fmt: skip
+    return lambda t, x, _: jnp.stack(replay(function, [[t], list(x), [], p], algebra, float)[0])
+
+
+def kane_field(chain: Chain) -> Field:
+    """x' for JAX from SymPy's KanesMethod by lambdify with common parts eliminated, and JAX's solve."""
+    import jax.numpy as jnp
+
+    kane, n = kane_system(chain), chain.links
+    q, u = me.dynamicsymbols(f"q1:{n + 1}"), me.dynamicsymbols(f"u1:{n + 1}")
+    matrices = sp.lambdify([*q, *u, *sp.symbols("m l g")], [kane.M, kane.F], modules="jax", cse=True)
 
     def field(t: Any, x: Any, _: Any) -> Any:
-        return jnp.stack(replay(function, [[t], list(x), [], p], algebra, float)[0])
+        M, F = matrices(*x, MASS, LENGTH, GRAVITY)
+        return jnp.concatenate([x[n:], jnp.linalg.solve(M, F[:, 0])])
+
+    return field
+
+
+def diffrax_ensemble(field: Callable[[], Field]) -> Callable[[np.ndarray, float, float], np.ndarray]:
+    """Dopri8 under vmap, compiled by XLA in double precision; raises ImportError where JAX or diffrax is not there."""
+    import diffrax
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    term = diffrax.ODETerm(field())
 
     def solve(x: Any, until: Any, tolerance: Any) -> Any:
         control = diffrax.PIDController(rtol=tolerance, atol=tolerance)
         return diffrax.diffeqsolve(
-            diffrax.ODETerm(field),
-            diffrax.Dopri8(),
-            0.0,
-            until,
-            None,
-            x,
-            stepsize_controller=control,
-            max_steps=100_000,
+            term, diffrax.Dopri8(), 0.0, until, None, x, stepsize_controller=control, max_steps=100_000
         ).ys[-1]
 
     mapped = jax.jit(jax.vmap(solve, (0, None, None)))
@@ -110,7 +128,7 @@ def error(found: np.ndarray, exact: np.ndarray) -> float:
 
 
 def against_diffrax(
-    system: ap.System,
+    fields: dict[str, Callable[[], Field]],
     chain: Chain,
     x: np.ndarray,
     until: float,
@@ -118,19 +136,23 @@ def against_diffrax(
     mine: float,
     exact: np.ndarray,
     quick: bool,
-) -> Comparison:
-    """The same tolerance, the same number of runs."""
-    note, theirs, count = "", None, x.shape[1]
-    try:
-        peer = diffrax_ensemble(system)
-        its = error(peer(x[:, :PROBES], SOON, TOLERANCE), exact)
-        peer(x, 1e-3, TOLERANCE)  # compiles for this many runs
-        theirs = seconds(lambda: peer(x, until, TOLERANCE), 1) / count
-        note = f"error at {SOON:g} s: ours {mine:.1e}, peer's {its:.1e}"
-    except ImportError as missing:
-        note = f"{missing.name} is not installed; pip install 'appell[peers]'"
-    what = f"{count} x {chain}, {until:g} s"
-    return Comparison(what, ours, "diffrax Dopri8, vmap, per run", theirs, None if quick else 80.0, note=note)
+) -> list[Comparison]:
+    """The same tolerance, the same number of runs, for each way to the equations."""
+    rows, count = [], x.shape[1]
+    for way, field in fields.items():
+        theirs = None
+        try:
+            peer = diffrax_ensemble(field)
+            its = error(peer(x[:, :PROBES], SOON, TOLERANCE), exact)
+            peer(x, 1e-3, TOLERANCE)  # compiles for this many runs
+            theirs = seconds(lambda peer=peer: peer(x, until, TOLERANCE), 1) / count
+            note = f"error at {SOON:g} s: ours {mine:.1e}, peer's {its:.1e}"
+        except ImportError as missing:
+            note = f"{missing.name} is not installed; pip install 'appell[peers]'"
+        what = f"{count} x {chain}, {until:g} s"
+        peer_name = f"diffrax Dopri8, vmap, {way}, per run"
+        rows.append(Comparison(what, ours, peer_name, theirs, None if quick else 80.0, note=note))
+    return rows
 
 
 def against_heyoka(
@@ -173,7 +195,11 @@ def run(quick: bool) -> Comparisons:
         mine = error(swept(system, x[:, :PROBES], SOON, TOLERANCE), exact)
         ours = seconds(lambda s=system, x=x: swept(s, x, until, TOLERANCE), 1 if quick else 5) / count
         if chain.links == 3:
-            rows.append(against_diffrax(system, chain, x, until, ours, mine, exact, quick))
+            fields = {
+                "SymPy's equations": lambda chain=chain: kane_field(chain),
+                "appell's equations": lambda system=system: appell_field(system),
+            }
+            rows += against_diffrax(fields, chain, x, until, ours, mine, exact, quick)
         if heyoka_code.available():
             rows.append(against_heyoka(system, chain, x, until, ours, mine, exact, quick))
         notes.append(

@@ -29,6 +29,7 @@ from appell.graph.sparse import (
     scaled,
     skew,
     transposed,
+    whirled,
 )
 from appell.kinematics.chart import Split
 from appell.kinematics.forces import generalized_force
@@ -187,7 +188,7 @@ def _held_body(tree: Tree, form: Form, body: RigidBody, m: Scalar, tensor: Matri
     merge(about, product(transposed(skew(c)), skew(moment)))
     _rotation(tree, form, body, about, frame)
     alpha, omega, moment = tree.alpha(frame, axes), tree.omega(frame, axes), tree.turned(moment, frame, axes)
-    known = plus(cross(omega, cross(omega, moment)), cross(alpha.known, moment))
+    known = plus(whirled(omega, moment), cross(alpha.known, moment))
     if base.index is not None:
         form.add(base.index, base.index, {i: {i: m} for i in base.rows})
         _act(form, base, scaled(known, -1.0))

@@ -256,3 +256,12 @@ def cross(a: Column, b: Column) -> Column:
                 value = mul(x, y)
                 accumulate(total, k, value if (i + 1) % 3 == j else neg(value))
     return total
+
+
+def whirled(omega: Column, c: Column) -> Column:
+    """omega x (omega x c), with the square of omega where it has one component."""
+    if len(omega) != 1:
+        return cross(omega, cross(omega, c))
+    ((axis, w),) = omega.items()
+    square = neg(mul(w, w))
+    return {i: mul(square, e) for i, e in c.items() if i != axis}

@@ -43,6 +43,7 @@ from appell.graph.sparse import (
     scaled,
     to_sx,
     transposed,
+    whirled,
 )
 from appell.kinematics.variables import Variables
 from appell.model.body import Body, RigidBody
@@ -171,9 +172,7 @@ class Geometry:
         if order == 0:
             return c
         _, omega, alpha, _, _ = self.frame(frame)
-        carried = cross(omega, c)
-        if order == 2:
-            carried = plus(cross(alpha, c), cross(omega, carried))
+        carried = plus(cross(alpha, c), whirled(omega, c)) if order == 2 else cross(omega, c)
         rate = nonzero(enumerate(jet[1] for jet in jets))
         if order == 1:
             return plus(rate, carried)

@@ -42,6 +42,7 @@ from appell.graph.sparse import (
     skew,
     to_sx,
     transposed,
+    whirled,
 )
 from appell.kinematics.mechanics import Mechanics
 from appell.model.body import RigidBody
@@ -332,7 +333,7 @@ class Tree:
     def _step(self, before: int, frame: Frame, part: Triple, axes: Frame) -> Moving:
         base, alpha, omega = self._point(before, axes), self.alpha(frame, axes), self.omega(frame, axes)
         c = self.turned(nonzero((i, self._value[e]) for i, e in enumerate(part)), frame, axes)
-        bias = cross(omega, cross(omega, c))
+        bias = whirled(omega, c)
         columns: dict[int, Column] = {}
         rate = nonzero((i, self._rate[e]) for i, e in enumerate(part))
         if rate:
