@@ -13,11 +13,14 @@ Guards = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.nda
 
 
 def roots(f: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-    """Zeros of functions side by side, each between its a and b: Chandrupatla's method (1997)."""
+    """Zeros of functions side by side, each between its a and b: Chandrupatla's method (1997).
+
+    A zero that is found stays as it is while others are looked for.
+    """
     a, b = a.copy(), b.copy()
     fa, fb = f(a), f(b)
     c, fc, share = a.copy(), fa.copy(), np.full(a.shape, 0.5)
-    best = np.where(np.abs(fa) < np.abs(fb), a, b)
+    best, found = np.where(np.abs(fa) < np.abs(fb), a, b), np.zeros(a.shape, dtype=bool)
     for _ in range(120):
         x = a + share * (b - a)
         fx = f(x)
@@ -25,9 +28,10 @@ def roots(f: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray, t
         c, fc = np.where(same, a, b), np.where(same, fa, fb)
         b, fb = np.where(same, b, a), np.where(same, fb, fa)
         a, fa = x, fx
-        best = np.where(np.abs(fa) < np.abs(fb), a, b)
+        best = np.where(found, best, np.where(np.abs(fa) < np.abs(fb), a, b))
         width = np.abs(b - a)
-        if np.all((width <= tolerance) | (fa == 0) | (fb == 0)):
+        found |= (width <= tolerance) | (fa == 0) | (fb == 0)
+        if found.all():
             break
         with np.errstate(divide="ignore", invalid="ignore"):
             limit = np.minimum(0.5, 0.5 * tolerance / np.maximum(width, 1e-300))

@@ -16,6 +16,7 @@ import casadi as ca
 from appell.motion.leg import STALL, STALLS
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
+NEAR = 3.0  # a step that might be so many times longer has nearly the right size
 EPS = 2.0**-52
 HUGE = 1e300
 
@@ -84,10 +85,11 @@ class Attempt:
         size = ca.sum1(ca.fabs(new))
         finite = ca.logic_and(error < HUGE, size < HUGE)
         accepted = ca.logic_and(error < 1, size < HUGE)
-        # error^(1/8) without a logarithm. Half of the wished change in size, on a logarithmic scale, is made after an
-        # accepted step: a third to a half fewer are then rejected, and errors are smaller for less work.
-        eighth = ca.sqrt(ca.sqrt(ca.sqrt(ca.fmax(error, 1e-200))))
-        wish, factor = SAFETY / eighth, ca.fmin(GROW, ca.fmax(SHRINK, SAFETY / ca.sqrt(eighth)))
+        # error^(-1/8) without a logarithm.
+        wish = SAFETY / ca.sqrt(ca.sqrt(ca.sqrt(ca.fmax(error, 1e-200))))
+        # A size that is nearly right is changed by half of the wish, on a logarithmic scale: far fewer steps are rejected
+        # then, and errors are smaller for less work.
+        factor = ca.fmin(GROW, ca.fmax(SHRINK, ca.if_else(wish > NEAR, wish, ca.sqrt(SAFETY * wish))))
         reached = ca.logic_and(accepted, trial >= end - t)
         free = trial >= h  # the step was not cut short by the end
         grown = ca.if_else(free, h * ca.if_else(rejected > 0, ca.fmin(1.0, factor), factor), ca.fmax(h, trial * factor))
