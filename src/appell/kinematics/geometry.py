@@ -89,7 +89,7 @@ class Geometry:
         self._jets: dict[sp.Expr, tuple[Scalar, Scalar, Scalar]] = {}
         self._frames: dict[Frame, FrameMotion] = {}
         self._sums: dict[tuple[object, ...], tuple[int, Column]] = {}
-        self._halves: dict[int, Scalar] = {0: 0.0}
+        self._halves: dict[tuple[tuple[Frame, Triple], ...], Scalar] = {(): 0.0}
         self._turns: dict[tuple[Frame, Frame], Matrix] = {}
         self._constant = {*model.parameters}
         self._prepare()
@@ -193,41 +193,48 @@ class Geometry:
 
     def resolve(self, vector: Vector, target: Frame, order: int = 0) -> Column:
         """Components in `target` of a position (order 0), velocity (1) or acceleration (2)."""
-        return self._gathered(vector, target, order)[1]
-
-    def half_square(self, vector: Vector, order: int) -> Scalar:
-        """Half the square of a velocity (order 1) or an acceleration (2), as a graph to be differentiated.
-
-        That of a sum is a.b + a^2/2 + b^2/2, each square taken where its part is at home: what turns with a frame never
-        meets the sines and cosines of the turn, whose squares would add up to one. Derivatives have far fewer
-        operations than those of the square of components; the value itself would lose digits where parts cancel.
-        """
-        return self._halves[self._gathered(vector, self.home(vector), order)[0]]
-
-    def _gathered(self, vector: Vector, target: Frame, order: int) -> tuple[int, Column]:
-        """The sum of a vector's parts in `target`, with its number."""
         meeting: dict[Frame, list[Frame]] = {}
         for frame in vector.parts:
             meeting.setdefault(frame if frame in target.path else self._meets(frame, target), []).append(frame)
         key, total = 0, {}
         for here in target.path:
             if key:
-                before, inner = key, total
+                inner = total
                 key, total = self._shared(
                     (key, here, order), lambda here=here, inner=inner: apply(transposed(self.frame(here).turn), inner)
                 )
-                self._halves[key] = self._halves[before]
             for frame in meeting.get(here, ()):
-                before, inner, part = key, total, vector.parts[frame]
-                placed = self._placed(frame, here, part, order)
+                inner, part = total, vector.parts[frame]
                 key, total = self._shared(
-                    (key, here, frame, part, order), lambda inner=inner, placed=placed: plus(inner, placed)
+                    (key, here, frame, part, order),
+                    lambda here=here, frame=frame, part=part, inner=inner: plus(
+                        inner, self._placed(frame, here, part, order)
+                    ),
                 )
-                if key not in self._halves:
-                    own = self._part(frame, part, order)
-                    square = add(self._halves[before], mul(0.5, dot(own, own)))
-                    self._halves[key] = add(square, dot(inner, placed))
-        return key, total
+        return total
+
+    def half_square(self, vector: Vector) -> Scalar:
+        """a^2/2 of an acceleration, as a graph to be differentiated.
+
+        Half the square of a sum is a.b + a^2/2 + b^2/2, each square taken where its part is at home: what turns with a
+        frame never meets the sine and cosine of the turn, whose squares would add up to one. Where all frames turn
+        about one axis the derivatives have far fewer operations than those of the square of components, else more.
+        The value itself would lose digits where parts cancel.
+        """
+        target = self.home(vector)
+        if any(len(self.frame(frame).omega) > 1 for frame in vector.parts):
+            a = self.resolve(vector, target, 2)
+            return mul(0.5, dot(a, a))
+        meets = {frame: frame if frame in target.path else self._meets(frame, target) for frame in vector.parts}
+        parts: tuple[tuple[Frame, Triple], ...] = ()
+        for frame in sorted(meets, key=lambda frame: target.path.index(meets[frame])):
+            half, before, part = self._halves[parts], Vector(dict(parts)), vector.parts[frame]
+            parts = (*parts, (frame, part))
+            if parts not in self._halves:
+                own = self._part(frame, part, 2)
+                shared = dot(self.resolve(before, meets[frame], 2), self._placed(frame, meets[frame], part, 2))
+                self._halves[parts] = add(add(half, mul(0.5, dot(own, own))), shared)
+        return self._halves[parts]
 
     def _shared(self, name: tuple[object, ...], make: Callable[[], Column]) -> tuple[int, Column]:
         """A partial sum with its number: whoever needs the same sum again gets the same graph."""
@@ -309,7 +316,7 @@ class Geometry:
         """S = m a^2/2 + alpha.I alpha/2 + alpha.(omega x I omega); the part without accelerations never matters."""
         total, m = 0.0, scalar(self.variables.masses[body])
         if not (isinstance(m, float) and m == 0.0):
-            total = mul(m, self.half_square(self.center(body), 2))
+            total = mul(m, self.half_square(self.center(body)))
         if self._turns_with_inertia(body):
             inertia = self.variables.inertias[body]
             omega, alpha = self.rotation_rates(body.frame.axes, self.inertia_frame(body))
