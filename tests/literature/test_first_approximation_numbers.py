@@ -439,12 +439,11 @@ def test_ball_and_beam_with_its_motor(driven_beam, case, current, voltage, roots
     assert_roots(feedback.roots, closed)
     assert (feedback.certificate.verdict.name, feedback.certificate.zeros_found) == ("ON_CONSTRAINTS", 1)
     assert ap.control.controllability(lin).rank == 5
-    times = list(expected)
-    motion = ap.simulate(
-        feedback.system, feedback.start(case["start"]), until=times[-1], at=[0, *times], method="dop853"
-    )
-    for k, values in enumerate(expected.values(), 1):
-        np.testing.assert_allclose([motion.columns[s][k] for s in lin.states], values, rtol=RTOL, atol=1e-12)
+    for time, values in expected.items():
+        # A run to each time: the root of the coil at -1840 limits the steps, and between their ends an explicit method
+        # is some thousand times less accurate than at them.
+        motion = ap.simulate(feedback.system, feedback.start(case["start"]), until=time, at=[0, time], method="dop853")
+        np.testing.assert_allclose([motion.columns[s][-1] for s in lin.states], values, rtol=RTOL, atol=1e-12)
 
 
 def test_delta_robot_with_its_motors():
