@@ -87,8 +87,8 @@ class Attempt:
         accepted = ca.logic_and(error < 1, size < HUGE)
         # error^(-1/8) without a logarithm.
         wish = SAFETY / ca.sqrt(ca.sqrt(ca.sqrt(ca.fmax(error, 1e-200))))
-        # A size that is nearly right is changed by half of the wish, on a logarithmic scale: far fewer steps are rejected
-        # then, and errors are smaller for less work.
+        # A size that is nearly right is changed by half of the wish, on a logarithmic scale: far fewer steps are
+        # rejected then, and errors are smaller for less work.
         factor = ca.fmin(GROW, ca.fmax(SHRINK, ca.if_else(wish > NEAR, wish, ca.sqrt(SAFETY * wish))))
         reached = ca.logic_and(accepted, trial >= end - t)
         free = trial >= h  # the step was not cut short by the end
