@@ -15,15 +15,25 @@ function line(positions, color, width, more = {}) {
   return made;
 }
 
+function thin(positions, color, opacity) {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(positions, 3));
+  const made = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color, transparent: true, opacity }));
+  made.frustumCulled = false;
+  return made;
+}
+
 export class Trace {
-  constructor(data, course) {
+  // The path so far, and faintly all of it; lines of one pixel where every wide one costs time.
+  constructor(data, course, plain) {
     this.course = course;
     const start = 3 * data.point * course.count;
     const places = course.points.subarray(start, start + 3 * course.count);
     this.object = new THREE.Group();
     if (course.count < 2) return;
     this.past = line(places, data.color, 2.6, { opacity: 0.95 });
-    this.object.add(line(places, data.color, 1.2, { opacity: 0.22 }), this.past);
+    const whole = plain ? thin(places, data.color, 0.3) : line(places, data.color, 1.2, { opacity: 0.22 });
+    this.object.add(whole, this.past);
   }
 
   update() {

@@ -166,6 +166,16 @@ export class Panel {
   }
 
   update() {
+    // Numbers ten times a second while it plays: to lay out the page anew takes longer than to draw.
+    const now = performance.now();
+    if (!this.viewer.playing || now - (this.told ?? 0) > 95) {
+      this.told = now;
+      this.tell();
+    }
+    this.label();
+  }
+
+  tell() {
     const { viewer } = this;
     const { course } = viewer;
     if (this.slider) {
@@ -178,7 +188,13 @@ export class Panel {
       this.step = viewer.step;
       this.scale.textContent = `grid ${Number(viewer.step.toPrecision(2))} m`;
     }
+  }
+
+  label() {
+    const { viewer } = this;
     const shown = viewer.layers.names.visible;
+    if (!shown && this.labelled === false) return;
+    this.labelled = shown;
     const place = new THREE.Vector3();
     this.names.forEach((label, i) => {
       label.hidden = !shown;

@@ -14,12 +14,13 @@ const SHOWN = { traces: true, forces: true, reactions: false, weights: false, co
   field: true, axes: false, names: false };
 
 function lattice(count, step) {
-  // Lines of single cells: long ones that pass behind the camera are lost by some drivers.
+  // Lines of few cells: long ones that pass behind the camera are lost by some drivers.
   const half = (count * step) / 2;
   const places = [];
+  const cells = 5;
   for (let i = 0; i <= count; i++)
-    for (let j = 0; j < count; j++) {
-      const [a, b, c] = [i * step - half, j * step - half, (j + 1) * step - half];
+    for (let j = 0; j < count; j += cells) {
+      const [a, b, c] = [i * step - half, j * step - half, (j + cells) * step - half];
       places.push(a, 0, b, a, 0, c, b, 0, a, c, 0, a);
     }
   const geometry = new THREE.BufferGeometry();
@@ -37,8 +38,9 @@ function software(gl) {
   return /swiftshader|llvmpipe|software|basic render/i.test(more ? gl.getParameter(more.UNMASKED_RENDERER_WEBGL) : named);
 }
 
-const SLOW = 0.045; // seconds from frame to frame at which quality is lowered
-const LOWEST = 3;
+const SLOW = 0.035; // seconds from frame to frame at which quality is lowered
+const LOWEST = 5;
+const COARSE = [2, 1, 1, 0.75, 0.55, 0.4]; // pixels of the picture for one of the page, by how far it was lowered
 
 export class Viewer {
   constructor(host, scene, options = {}) {
@@ -127,7 +129,7 @@ export class Viewer {
     this.bodies = scene.solids.map((data) => this.body(data));
     if (this.balls.members.length) this.add(this.balls);
     this.bars();
-    for (const data of scene.traces) this.add(new Trace(data, course), this.layers.traces);
+    for (const data of scene.traces) this.add(new Trace(data, course, this.plain), this.layers.traces);
     for (const data of scene.jets) this.add(new Jet(data, course, scene), this.layers.jets);
     for (const data of scene.curves) this.layers.curves.add(curve(data, scene.extent));
     const layer = { force: "forces", reaction: "reactions", weight: "weights", couple: "couples" };
@@ -145,9 +147,9 @@ export class Viewer {
   }
 
   fineness() {
-    // Segments of a sphere: fewer where there are many bodies.
+    // Segments of a sphere: fewer where there are many bodies, and fewer still without graphics hardware.
     const { length } = this.scene.solids;
-    return length > 20 ? [20, 12] : length > 8 ? [28, 18] : [40, 24];
+    return length > 20 ? (this.plain ? [12, 7] : [20, 12]) : length > 8 ? [28, 18] : [40, 24];
   }
 
   body(data) {
@@ -176,7 +178,7 @@ export class Viewer {
     const { scene, course } = this;
     const rods = scene.bars.filter((e) => e.kind === "rod" || e.kind === "rail");
     if (rods.length) {
-      const many = new Many(new THREE.CylinderGeometry(1, 1, 1, rods.length > 20 ? 12 : 20), rods.length, { metalness: 0.3, roughness: 0.4 });
+      const many = new Many(new THREE.CylinderGeometry(1, 1, 1, rods.length > 20 ? (this.plain ? 7 : 12) : 20), rods.length, { metalness: 0.3, roughness: 0.4 });
       for (const data of rods) many.add(new THREE.Object3D(), data.color, rod(data, course));
       this.add(many);
     }
@@ -203,7 +205,7 @@ export class Viewer {
     const foot = new THREE.CylinderGeometry(0.4, 0.85, 0.9, few ? 32 : 16).translate(0, -0.3, 0);
     put(foot, anchors.map((e) => [e, unit]), 0x4a545e, upright);
     const balls = [...anchors.map((e) => [e, 0.55 * unit]), ...joints.map((e) => [e, 0.48 * unit])];
-    put(new THREE.SphereGeometry(1, ...(few ? [24, 16] : [12, 8])), balls, 0x2b333b);
+    put(new THREE.SphereGeometry(1, ...(few ? [24, 16] : this.plain ? [8, 5] : [12, 8])), balls, 0x2b333b);
   }
 
   lights() {
@@ -305,10 +307,15 @@ export class Viewer {
       if (this.follow >= 0) corner.fromArray(signs.map((s) => (s - 0.5) * 1.1 * size));
       else corner.fromArray(signs.map((s, i) => (s ? high[i] : low[i]))).sub(middle);
       const wide = Math.abs(corner.dot(right)) / (tan * this.camera.aspect);
-      const tall = Math.abs(corner.dot(over)) / tan;
+      const tall = Math.abs(corner.dot(over)) / (tan * (1 - this.headed()));
       far = Math.max(far, 1.1 * Math.max(wide, tall) + corner.dot(way));
     }
     return Math.max(far, 1e-6);
+  }
+
+  headed() {
+    // The share of the height that the title takes.
+    return this.stage.clientHeight ? Math.min(0.2, 36 / this.stage.clientHeight) : 0;
   }
 
   stand(name = "default") {
@@ -327,6 +334,8 @@ export class Viewer {
     const way = ways[chosen].normalize();
     const middle = this.middle();
     const fit = this.distance(way, middle);
+    const lift = this.headed() * fit * Math.tan((this.camera.fov * Math.PI) / 360);
+    middle.addScaledVector(this.up.clone().addScaledVector(way, -this.up.dot(way)), lift);
     this.controls.target.copy(middle);
     this.camera.position.copy(middle).addScaledVector(way, fit);
     this.camera.near = fit / 200;
@@ -441,12 +450,11 @@ export class Viewer {
   }
 
   density() {
-    const most = this.rough === 0 ? 2 : this.rough < LOWEST ? 1 : 0.7;
-    return this.plain && this.rough === 0 ? 2 : Math.min(devicePixelRatio, most);
+    return this.plain && this.rough === 0 ? 2 : Math.min(devicePixelRatio, COARSE[this.rough]);
   }
 
   dress(rough) {
-    // 0: all there is; 1: simple shadows; 2: none; 3: coarse pixels.
+    // 0: all there is; 1: simple shadows; 2: none; from 3 on: coarse pixels.
     if (this.rough === rough) return;
     this.rough = rough;
     const { shadow } = this.sun;

@@ -7,6 +7,7 @@ from sympy import Integer, cos, pi, sin
 from appell.model.body import Particle
 from appell.model.force import Generalized, Gravity
 from appell.model.frame import Frame
+from appell.model.look import Look
 from appell.model.model import Model
 from appell.model.symbols import coordinates, parameters, states, t
 from appell.model.task import follow
@@ -88,4 +89,5 @@ def _crane(leaking: bool, servo: bool) -> Model:
         values={**values, tau: 3.0} if leaking else values,
         start={**start, water: 60.0} if leaking else start,
         until=4.0,
+        look=Look(rods=[(trolley.center, load.center)]),
     )

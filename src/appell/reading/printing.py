@@ -155,7 +155,7 @@ def _pieces(term: sp.Expr, printer: _Text | _Latex) -> list[str]:
         return [whole]
     sums = [e for e in term.args if isinstance(e, sp.Add)]
     longest = max(sums, key=lambda e: seen(printer.doprint(e)), default=None)
-    if longest is None:
+    if longest is None or 3 * seen(printer.doprint(longest)) < FORMULA_WIDTH:
         return [whole]
     others = [e for e in term.args if e is not longest]
     before = printer.doprint(

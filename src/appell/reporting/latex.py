@@ -23,6 +23,8 @@ HEAD = r"""\documentclass[a4paper,11pt]{article}
 \lstset{basicstyle=\ttfamily\footnotesize,breaklines=true,columns=fullflexible,keepspaces=true}
 """
 SHORT = 160  # characters of LaTeX that surely fit on a line
+PAGE, LETTER, GAP = 455, 5.6, 12  # points: width of the page, of a letter, between columns
+NARROW = 16  # letters of the longest cell of a column that is not broken into lines
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -84,13 +86,7 @@ def _table(table: Table) -> str:
     def cell(text: str) -> str:
         return text if len(text) > 2 and text.startswith("$") and text.endswith("$") else escape(text)
 
-    longest = [
-        max(len(e) / (2 if e.startswith("$") else 1) for e in column)
-        for column in zip(table.head, *table.rows, strict=True)
-    ]
-    wanted = [min(max(e, 6), 50) for e in longest]
-    shares = [e / sum(wanted) for e in wanted]
-    columns = "".join(rf">{{\raggedright\arraybackslash}}p{{\dimexpr {e:.3f}\textwidth-2\tabcolsep}}" for e in shares)
+    columns = _columns(table)
     head = " & ".join(rf"\textbf{{{escape(e)}}}" for e in table.head)
     rows = [" & ".join(cell(e) for e in row) + r" \\" for row in table.rows]
     first = [rf"\multicolumn{{{len(table.head)}}}{{l}}{{\emph{{{escape(table.caption)}}}}} \\"] if table.caption else []
@@ -99,3 +95,19 @@ def _table(table: Table) -> str:
         [rf"\begin{{longtable}}{{{columns}}}", *first, *top, r"\endfirsthead", *top, r"\endhead", *rows,
          r"\bottomrule", r"\end{longtable}"]
     )  # fmt: skip
+
+
+def _columns(table: Table) -> str:
+    """Short columns as wide as they are; the others share what is left of the page."""
+    longest = [
+        max(len(e) / (2 if e.startswith("$") else 1) for e in column)
+        for column in zip(table.head, *table.rows, strict=True)
+    ]
+    short = [e <= NARROW for e in longest]
+    taken = sum(LETTER * e + GAP for e, plain in zip(longest, short, strict=True) if plain)
+    wide = sum(min(e, 60) for e, plain in zip(longest, short, strict=True) if not plain)
+    words = []
+    for e, plain in zip(longest, short, strict=True):
+        room = max((PAGE - taken) * min(e, 60) / wide - GAP, 60) if not plain else 0
+        words.append("l" if plain else rf">{{\raggedright\arraybackslash}}p{{{room:.0f}pt}}")
+    return "".join(words)

@@ -426,7 +426,10 @@ class _Measure:
 
     def __init__(self, values: Values, asked: list[dict[str, Any]], sizes: list[float]) -> None:
         points = values.points if values.points.size else np.zeros((1, 1, 3))
-        spread = np.linalg.norm(points - points.mean(axis=0, keepdims=True), axis=2).max()
+        apart = np.linalg.norm(points - points.mean(axis=0, keepdims=True), axis=2).max(axis=0)
+        spread = apart.max()
+        if apart[0] > 1e-3 * spread:  # what flies off later must not make everything else large
+            spread = min(spread, 2 * apart[0])
         self.low, self.high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
         visited = float(np.linalg.norm(self.high - self.low))
         self.size = max(2 * float(spread), *sizes, 0.0) if sizes else 2 * float(spread)
