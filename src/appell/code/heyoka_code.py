@@ -105,5 +105,5 @@ def batch_function(function: ca.Function) -> Any:
     sizes = [function.nnz_in(i) for i in range(4)]
     x = variables(sizes[1])
     t, w, p = (parameters(n, start) for n, start in ((1, 0), (sizes[2], 1), (sizes[3], 1 + sizes[2])))
-    outputs = expressions(function, [t, x, w, p])[0]
+    outputs = replay(function, [t, x, w, p], _algebra(), hy.expression)[0]  # equal parts are found by cfunc itself
     return hy.cfunc(outputs, vars=x, compact_mode=function.n_instructions() > COMPACT)

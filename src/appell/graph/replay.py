@@ -45,10 +45,13 @@ def replay(
     work: dict[int, Any] = {}
     results: list[list[Any]] = [[None] * function.nnz_out(i) for i in range(function.n_out())]
     constants: dict[float, Any] = {}
+    rules: dict[int, Callable[..., Any]] = {}
     for k in range(function.n_instructions()):
         operation = function.instruction_id(k)
         inputs, outputs = function.instruction_input(k), function.instruction_output(k)
-        if operation == ca.OP_CONST:
+        if operation in rules:
+            work[outputs[0]] = rules[operation](*[work[i] for i in inputs])
+        elif operation == ca.OP_CONST:
             value = function.instruction_constant(k)
             if value not in constants:
                 constants[value] = number(value)
@@ -61,7 +64,8 @@ def replay(
             rule = algebra.get(NAMES[operation])
             if rule is None:
                 raise CompileError(f"The operation {NAMES[operation]!r} of {function.name()!r} is not available here.")
-            work[outputs[0]] = rule(*(work[i] for i in inputs))
+            rules[operation] = rule
+            work[outputs[0]] = rule(*[work[i] for i in inputs])
     return results
 
 

@@ -57,12 +57,13 @@ def project_positions(
 def _smallest_step(jacobian: np.ndarray, wanted: np.ndarray, roughly: bool) -> np.ndarray:
     """The shortest step with J step = wanted, or of least squares; roughly by J J', which is quicker, if that works."""
     if roughly and jacobian.shape[0] <= jacobian.shape[1]:
-        try:
-            step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T, wanted)
-        except np.linalg.LinAlgError:
-            step = np.full(jacobian.shape[1], np.nan)
-        if np.abs(jacobian @ step - wanted).max() <= SLACK * np.abs(wanted).max():
-            return step
+        with np.errstate(invalid="ignore", over="ignore"):
+            try:
+                step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T, wanted)
+            except np.linalg.LinAlgError:
+                step = np.full(jacobian.shape[1], np.nan)
+            if np.abs(jacobian @ step - wanted).max() <= SLACK * np.abs(wanted).max():
+                return step
     return np.linalg.lstsq(jacobian, wanted, rcond=1e-10)[0]
 
 
@@ -156,8 +157,9 @@ def _sample_states(
     for k, reach in enumerate(REACHES):
         q[k] = q0 + rng.uniform(-reach, reach, q0.size)
         v[k] = v0 + rng.uniform(-1, 1, v0.size)
-    if positions is not None and not _all_on_rows(q, p, positions):
-        return None
+    with np.errstate(invalid="ignore", over="ignore"):
+        if positions is not None and not _all_on_rows(q, p, positions):
+            return None
     return [(place, rate, np.zeros(0)) for place, rate in zip(q, v, strict=True)]
 
 
