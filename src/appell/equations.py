@@ -183,8 +183,12 @@ class Equations:
     @cached_property
     def xdot(self) -> ca.SX:
         """The right-hand side: x' in t, x, w, p."""
-        plain = self.chart.u is self.mechanics.variables.v and not self.closed
-        return self.unshared if plain else ca.cse(self.unshared)  # where little stands twice, looking for it costs more
+        return self.unshared if self.plain else ca.cse(self.unshared)
+
+    @property
+    def plain(self) -> bool:
+        """Whether so little stands twice in x' that looking for it would cost more."""
+        return self.chart.u is self.mechanics.variables.v and not self.closed
 
     @cached_property
     def unshared(self) -> ca.SX:

@@ -52,7 +52,8 @@ class Code:
 
         They save a tenth of its operations, and looking for them takes as long as thousands of calls.
         """
-        return self.rhs if "rhs" in vars(self) or self.build is not None else self._unshared
+        looked = "rhs" in vars(self) or self.equations.plain or self.build is not None
+        return self.rhs if looked else self._unshared
 
     @cached_property
     def _unshared(self) -> Machine:
