@@ -13,6 +13,7 @@ from enum import IntEnum
 
 import casadi as ca
 
+from appell.graph.quick import Quick, choose, larger, root, smaller
 from appell.motion.leg import STALL, STALLS
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
@@ -78,25 +79,26 @@ class Attempt:
             tolerances: Relative and absolute.
             end: Where to stop.
         """
-        (x, t, h, rejected), (w, p) = V, numbers
-        trial = ca.fmin(h, end - t)
-        new, error = step(t, x, w, ca.vertcat(p, trial, *tolerances))
-        error = ca.fabs(error)
-        size = ca.sum1(ca.fabs(new))
-        finite = ca.logic_and(error < HUGE, size < HUGE)
-        accepted = ca.logic_and(error < 1, size < HUGE)
+        (x, *others), (w, p) = V, numbers
+        t, h, rejected, until = (Quick(e) for e in (*others, end))
+        trial = smaller(h, until - t)
+        new, error = step(t.graph, x, w, ca.vertcat(p, trial.graph, *tolerances))
+        error = abs(Quick(error))
+        size = Quick(ca.sum1(abs(Quick(new)).graph))
+        finite = (error < HUGE) & (size < HUGE)
+        accepted = (error < 1) & (size < HUGE)
         # error^(-1/8) without a logarithm.
-        wish = SAFETY / ca.sqrt(ca.sqrt(ca.sqrt(ca.fmax(error, 1e-200))))
+        wish = SAFETY / root(root(root(larger(error, 1e-200))))
         # A size that is nearly right is changed by half of the wish, on a logarithmic scale: far fewer steps are
         # rejected then, and errors are smaller for less work.
-        factor = ca.fmin(GROW, ca.fmax(SHRINK, ca.if_else(wish > NEAR, wish, ca.sqrt(SAFETY * wish))))
-        reached = ca.logic_and(accepted, trial >= end - t)
+        factor = smaller(GROW, larger(SHRINK, choose(wish > NEAR, wish, root(SAFETY * wish))))
+        reached = accepted & (trial >= until - t)
         free = trial >= h  # the step was not cut short by the end
-        grown = ca.if_else(free, h * ca.if_else(rejected > 0, ca.fmin(1.0, factor), factor), ca.fmax(h, trial * factor))
-        shrunk = trial * ca.if_else(finite, ca.fmax(SHRINK, ca.fmin(1.0, wish)), 0.1)
-        later = ca.if_else(reached, end, t + trial)
-        h_next = ca.if_else(accepted, grown, shrunk)
-        return cls(x, t, new, later, accepted, finite, reached, h_next)
+        grown = choose(free, h * choose(rejected > 0, smaller(1.0, factor), factor), larger(h, trial * factor))
+        shrunk = trial * choose(finite, larger(SHRINK, smaller(1.0, wish)), 0.1)
+        later = choose(reached, until, t + trial)
+        h_next = choose(accepted, grown, shrunk)
+        return cls(x, t.graph, new, *(e.graph for e in (later, accepted, finite, reached, h_next)))
 
     def outcome(
         self,
@@ -117,19 +119,21 @@ class Attempt:
             wishes: Conditions on an accepted step that has not reached the end, with the status they give.
             ends: Conditions that count at the end as well.
         """
-        accepted, t = self.accepted, self.t
-        hardly = self.later - t <= STALL * ca.fmax(1.0, ca.fabs(t))
-        count = ca.if_else(accepted, ca.if_else(hardly, stalled + 1, 0), stalled)
-        made = steps + accepted
-        status = ca.SX(int(Status.GOING))
-        usual = (made >= most, Status.STEP_LIMIT), (self.reached, Status.REACHED)
+        accepted, finite, t, later, h = (
+            Quick(e) for e in (self.accepted, self.finite, self.t, self.later, self.h_next)
+        )
+        hardly = later - t <= STALL * larger(1.0, abs(t))
+        count = choose(accepted, choose(hardly, Quick(stalled) + 1, 0), stalled)
+        made = Quick(steps) + accepted
+        status = Quick(ca.SX(int(Status.GOING)))
+        usual = ((made >= most).graph, Status.STEP_LIMIT), (self.reached, Status.REACHED)
         for condition, then in (*wishes, *usual, *ends):
-            status = ca.if_else(ca.logic_and(accepted, condition), int(then), status)
-        status = ca.if_else(count > STALLS, int(Status.COLLAPSED), status)
-        smallest = 4 * EPS * ca.fabs(t)
-        lost = ca.if_else(self.finite, int(Status.COLLAPSED), int(Status.NOT_FINITE))
-        floor = ca.if_else(self.finite, smallest, 1e3 * smallest)
-        fails = ca.logic_and(ca.logic_not(accepted), ca.logic_or(self.h_next < floor, self.h_next < 1e-290))
-        status = ca.if_else(fails, lost, status)
-        after, later = ca.if_else(accepted, moved, self.x), ca.if_else(accepted, self.later, t)
-        return ca.vertcat(after, later, self.h_next, 1 - accepted, count, made, status)
+            status = choose(accepted & condition, int(then), status)
+        status = choose(count > STALLS, int(Status.COLLAPSED), status)
+        smallest = 4 * EPS * abs(t)
+        lost = choose(finite, int(Status.COLLAPSED), int(Status.NOT_FINITE))
+        floor = choose(finite, smallest, 1e3 * smallest)
+        fails = ~accepted & ((h < floor) | (h < 1e-290))
+        status = choose(fails, lost, status)
+        after, place = choose(accepted, moved, self.x), choose(accepted, later, t)
+        return ca.vertcat(*(e.graph for e in (after, place, h, 1 - accepted, count, made, status)))

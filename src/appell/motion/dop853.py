@@ -18,6 +18,8 @@ from scipy.integrate._ivp import dop853_coefficients as table
 
 from appell.code.iteration import TURNS, Iteration
 from appell.code.machine import Machine
+from appell.graph.quick import Quick, larger, root
+from appell.graph.sparse import densified
 from appell.motion.attempt import BEHIND, Attempt, Status
 from appell.motion.flow import Flow
 from appell.motion.leg import End, Enough, Leg, Task
@@ -31,7 +33,7 @@ FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}
 
 _machines: weakref.WeakKeyDictionary[Flow, _Machines] = weakref.WeakKeyDictionary()
 # CasADi's operators try all kinds of arguments first; named with their kind they are many times quicker.
-_binary, _unary = ca.SX.binary, ca.SX.unary
+_binary = ca.SX.binary
 
 
 def _stages(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any) -> list[Any]:
@@ -98,13 +100,12 @@ def step_graph(rhs: ca.Function, t: ca.SX, x: ca.SX, w: ca.SX, P: ca.SX) -> tupl
     p, (h, rtol, atol) = P[:-3], ca.vertsplit(P[-3:])
     slopes = _stages(lambda time, state: rhs(time, state, w, p), t, x, h)
     new = _moved(x, h, table.B, slopes)
-    larger = _binary(ca.OP_FMAX, _unary(ca.OP_FABS, x), _unary(ca.OP_FABS, new))
-    scale = _binary(ca.OP_ADD, atol, _binary(ca.OP_MUL, rtol, larger))
+    scale = Quick(atol) + Quick(rtol) * larger(abs(Quick(x)), abs(Quick(new)))
     fifth, third = (
-        ca.sumsqr(_binary(ca.OP_DIV, _weighted(weights[:STAGES], slopes), scale)) for weights in (table.E5, table.E3)
+        Quick(ca.sumsqr((Quick(_weighted(weights[:STAGES], slopes)) / scale).graph)) for weights in (table.E5, table.E3)
     )
-    error = h * fifth / ca.sqrt(ca.fmax((fifth + 0.01 * third) * x.numel(), 1e-300))
-    return ca.densify(new), error
+    error = Quick(h) * fifth / root(larger((fifth + 0.01 * third) * x.numel(), 1e-300))
+    return densified(new), error.graph
 
 
 def dense_function(rhs: ca.Function) -> ca.Function:
@@ -138,9 +139,9 @@ def attempt_function(rhs: ca.Function, alarm: ca.Function | None = None) -> ca.F
     wishes = []
     if alarm is not None:
         (_, before), (growth, after) = alarm(t, x, w, p), alarm(attempt.later, attempt.new, w, p)
-        wishes = [(ca.logic_or(ca.logic_not(growth < calm), before * after < 0), Status.RESTLESS)]
+        wishes = [((~(Quick(growth) < calm) | (Quick(before) * after < 0)).graph, Status.RESTLESS)]
     V, P = ca.vertcat(x, t, h, rejected, stalled, steps), ca.vertcat(w, p, rtol, atol, end, most, calm)
-    return ca.Function("attempt", [V, P], [ca.densify(attempt.outcome(attempt.new, stalled, steps, most, wishes))])
+    return ca.Function("attempt", [V, P], [densified(attempt.outcome(attempt.new, stalled, steps, most, wishes))])
 
 
 class _Machines:
