@@ -11,12 +11,11 @@ import numpy as np
 import sympy as sp
 import sympy.physics.mechanics as me
 from scipy.integrate import solve_ivp
-from sympy.core.cache import clear_cache
 
 import appell as ap
 from benchmarks.rolling_disk import kane_functions
 from benchmarks.table import Comparison, Comparisons
-from benchmarks.timing import CHILDREN, once
+from benchmarks.timing import CHILDREN, forget, once
 
 TARGET, TOLERANCE = 50.0, 1e-9
 START = {"yaw": 0.0, "lean": 0.3, "spin": 0.0}
@@ -158,7 +157,7 @@ def run(quick: bool) -> Comparisons:
         missing[action] = _missing(action, quick)
         if missing[action]:
             continue
-        clear_cache()
+        forget()
         found: list[np.ndarray] = []
         best[action] = once(lambda action=action, found=found: found.append(action(until)), CHILDREN)
         agreement[action] = worst = float(np.max(np.abs(expected - found[0])))
@@ -166,7 +165,7 @@ def run(quick: bool) -> Comparisons:
             raise AssertionError(f"{PEERS[action][0]} and appell differ by {worst:.2g} after {until:g} s.")
     for _ in range(rounds):
         for action in (a for a in best if a is not by_cython):
-            clear_cache()
+            forget()
             best[action] = min(best[action], once(lambda action=action: action(until), CHILDREN))
     rows = []
     for action, (name, note) in PEERS.items():

@@ -6,11 +6,9 @@ from functools import cache
 from statistics import median
 from typing import NamedTuple
 
-from sympy.core.cache import clear_cache
-
 from benchmarks.models import Chain, appell_system, kane_system, same
 from benchmarks.table import Comparison, Comparisons
-from benchmarks.timing import once
+from benchmarks.timing import forget, once
 
 TARGETS = {Chain(7): 150.0, Chain(20, "absolute", "points"): 50.0}
 SMALL = (Chain(3), Chain(5, "absolute", "points"))
@@ -39,11 +37,11 @@ def made(chain: Chain, rounds: int) -> Made:
     same("SymPy", system.rhs(0.0, x), kane.rhs(0.0, x))
 
     def ours() -> float:
-        clear_cache()
+        forget()
         return once(lambda: appell_system(chain).rhs(0.0, x))
 
     def theirs() -> float:
-        clear_cache()
+        forget()
         return once(lambda: kane_system(chain).rhs(0.0, x))
 
     found = []

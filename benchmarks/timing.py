@@ -6,6 +6,7 @@ the side that takes seconds would suffer more from them than the side that takes
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -14,6 +15,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from sympy.core.cache import clear_cache
 
 ROOT = Path(__file__).resolve().parents[1]
 Action = Callable[[], Any]
@@ -25,6 +28,12 @@ def CHILDREN() -> float:
     """Processor time of this process and of those it has started and seen end, such as compilers."""
     times = os.times()
     return time.process_time() + times.children_user + times.children_system
+
+
+def forget() -> None:
+    """Leave nothing of earlier runs behind: SymPy's cache, and garbage that others would collect in their time."""
+    clear_cache()
+    gc.collect()
 
 
 def once(action: Action, clock: Clock = CPU) -> float:
