@@ -51,7 +51,10 @@ def test_the_embedded_plotly_is_of_the_same_make_as_the_package():
 def test_a_phase_portrait(motion):
     panel = phase(motion, "lean").panels[0]
     assert (panel.x, panel.y) == ("lean [rad]", "lean' [rad/s]")
-    np.testing.assert_array_equal(panel.items[0].y, motion.columns["lean.rate"])
+    drawn = panel.items[0].y
+    assert drawn.size >= 2000  # smooth, whatever the table has
+    np.testing.assert_allclose([drawn[0], drawn[-1]], motion.columns["lean.rate"][[0, -1]], rtol=1e-12, atol=0)
+    assert all(np.abs(drawn - e).min() < 1e-12 for e in motion.columns["lean.rate"])
     assert motion.phase("x", "y").panels[0].y == "y [m]"
 
 

@@ -283,3 +283,11 @@ def test_hollow_bodies_are_hollow():
     np.testing.assert_allclose([radii.min(), radii.max()], [0.6, 1.0], rtol=0, atol=1e-12)
     shell = parts(shapes.Box(1.0, 1.0, 1.0, density=1.0) - shapes.Box(0.8, 0.8, 0.8, density=1.0))
     assert sorted(p.opacity for p in shell) == [0.32, 0.6]
+
+
+def test_what_flies_off_does_not_swell_the_rest():
+    """A ball that leaves its beam: small things stay small against the beam, however far the ball gets."""
+    motion = ap.simulate(ap.compile(ap.derive(ap.library.ball_and_beam())), until=6.0, points=61, progress=False)
+    scene = motion.animate()
+    assert scene.box[1][0] > 5.0
+    assert scene.unit < 0.1 * scene.size

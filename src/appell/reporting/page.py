@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from appell.view.plot import Plot
 
 if TYPE_CHECKING:
     from appell.reporting.content import Report
+
+
+NUMBER = re.compile(r"-?\d[\d.e+-]*")
 
 
 def page(report: Report) -> str:
@@ -48,8 +52,10 @@ def _block(block: Block, counter: Iterator[int]) -> str:
 
 def _cell(text: str) -> str:
     if len(text) > 2 and text.startswith("$") and text.endswith("$"):
-        return f'<span data-tex="inline">{html.escape(text[1:-1])}</span>'
-    return html.escape(text)
+        tex = text[1:-1]
+        large = r"\displaystyle " if r"\frac" in tex else ""
+        return f'<span data-tex="inline">{large}{html.escape(tex)}</span>'
+    return f'<span class="number">{html.escape(text)}</span>' if NUMBER.fullmatch(text) else html.escape(text)
 
 
 def _table(table: Table) -> str:

@@ -7,11 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
+from appell.code.state import names_of
 from appell.errors import AppellError, ModelError
 from appell.view.plot import COLORS, Line, Map, Panel, Plot, unit_words
 
 RED, GREY = "#c0392b", "#8a94a0"
+FINE = 2000  # moments of a phase portrait
 SETS = ("x", "circle-open", "square-open", "diamond-open", "triangle-up-open")
 
 
@@ -67,11 +70,24 @@ def phase(motion: Any, x: Any, y: Any = None) -> Plot:
     lines: list[Line] = []
     for i, each in enumerate(motions):
         (first, a, unit), (second, b, rate) = _quantity(each, x), _quantity(each, other)
+        one, two = _finely(each, x, first), _finely(each, other, second)
+        a, b = (one, two) if one is not None and two is not None else (a, b)
         color = COLORS[i % len(COLORS)]
         lines.append(Line("" if len(motions) == 1 else f"run {i + 1}", a, b, color=color))
         lines.append(Line("start" if i == 0 else "", a[:1], b[:1], points=True, color=color))
     labels = (_labelled(_shown(first), unit), _labelled(_shown(second), rate))
     return Plot(motions[0].info["model"], (Panel(tuple(lines), *labels),))
+
+
+def _finely(motion: Any, name: Any, label: str) -> np.ndarray | None:
+    """A quantity at so many moments that curves look smooth; None where only a table is known."""
+    if not motion.stretches:
+        return None
+    times = np.union1d(motion.times, np.linspace(motion.times[0], motion.times[-1], FINE))
+    labels = names_of(motion.system.model)
+    if label in labels:
+        return motion.states(times)[:, labels.index(label)]
+    return motion.evaluate(name, times) if isinstance(name, sp.Basic) else None
 
 
 def roots(roots: Any, structural: int | Any = 0, title: str = "roots") -> Plot:
