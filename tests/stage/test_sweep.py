@@ -5,7 +5,8 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.ensemble import LogUniform, Normal, Uniform
+from appell.ensemble import LogUniform, Normal, Uniform, plan
+from appell.ensemble.lane_machine import LaneMachine
 from appell.ensemble.runner import Runner, Settings
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import IntegrationError, ModelError
@@ -14,7 +15,8 @@ from appell.kinematics.chart import Split
 
 @pytest.fixture(scope="module")
 def pendulums():
-    return ap.compile(ap.derive(ap.library.pendulum_chain(2))).bind()
+    """Lanes as machine code, however few steps they make."""
+    return ap.compile(ap.derive(ap.library.pendulum_chain(2)), "heyoka").bind()
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,7 @@ def test_lanes_give_what_single_runs_give(pendulums):
 )
 def test_lanes_keep_constraints_and_change_speeds_as_single_runs_do(name, rows, until):
     """Positions projected, dependent velocities changed in the middle, redundant velocities projected."""
-    system = ap.compile(ap.derive(ap.library.model(name))).bind()
+    system = ap.compile(ap.derive(ap.library.model(name)), "heyoka").bind()
     study = ap.sweep(system, rows, until=until, points=7)
     assert study.dataset["lane"].values.all()
     motions = []
@@ -208,9 +210,9 @@ def test_the_step_limit_ends_a_lane(pendulums):
 
 
 def test_single_steps_as_machine_code_give_the_same(pendulums):
-    compiled = ap.compile(pendulums.equations, "heyoka").bind()
+    plain = ap.compile(pendulums.equations).bind()
     options = {"method": "dop853", "rtol": 1e-10, "atol": 1e-10, "points": 9}
-    one, other = (ap.simulate(s, {"q1": 0.4, "q2": -0.3}, 3.0, **options) for s in (pendulums, compiled))
+    one, other = (ap.simulate(s, {"q1": 0.4, "q2": -0.3}, 3.0, **options) for s in (plain, pendulums))
     assert one.info["steps"] == other.info["steps"]
     for name, column in one.columns.items():
         np.testing.assert_allclose(other.columns[name], column, rtol=1e-12, atol=1e-12)
@@ -435,6 +437,22 @@ def test_without_heyoka_the_same_lanes_run_on_casadi(pendulums):
     for name in study.info["columns"]:
         np.testing.assert_allclose(study[name], other[name], rtol=1e-12, atol=1e-13)
     np.testing.assert_array_equal(study["steps"], other["steps"])
+
+
+def test_machine_code_is_made_where_it_pays(monkeypatch):
+    """By the number of steps, which is the same on every machine; never for a handful of short runs."""
+    system = ap.compile(ap.derive(ap.library.pendulum_chain(2))).bind()
+    made = []
+    compile = LaneMachine.compile
+    monkeypatch.setattr(LaneMachine, "compile", lambda self: made.append(self.function.name()) or compile(self))
+    over, options = {"q1": [0.1, 0.4, 0.7]}, {"until": 1.0, "points": 3}
+    few = ap.sweep(system, over, **options)
+    assert not made
+    monkeypatch.setattr(plan, "WORTH", int(few["steps"].sum()) // 2)
+    many = ap.sweep(system, over, **options)
+    assert "step" in made
+    np.testing.assert_array_equal(many["steps"], few["steps"])
+    np.testing.assert_allclose(many["q1"], few["q1"], rtol=1e-12, atol=1e-13)
 
 
 # Bad input.

@@ -8,10 +8,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 import numpy as np
 
+from appell.code import heyoka_code
 from appell.code.state import State, number
 from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
@@ -25,6 +27,8 @@ from appell.motion.method import OWN, SCIPY, stiffness
 from appell.motion.motion import versions
 from appell.motion.run import check_event
 
+WORTH = 100_000  # steps of all lanes together in which CasADi's machine takes about as long as making machine code
+TRIED = 4  # runs whose steps are counted before the sweep
 LOOKED = 32  # runs whose equations are tested for stiffness before the sweep
 HEAVY = 2**22  # numbers of one chunk at most
 FEWEST = 64  # runs of one chunk at least, where they share lanes
@@ -110,7 +114,8 @@ class Plan:
                     raise ModelError(f"The output {name!r} has the name of a quantity of the motion; give it another.")
                 case.system.equations.formula(formula)
         plan = cls(table, which, tuple(runners))
-        return plan._with_stiffness() if method == "auto" else plan
+        plan = plan._with_stiffness() if method == "auto" else plan
+        return plan._with_machine_code()
 
     def _with_stiffness(self) -> Plan:
         """Look at some runs; if one is stiff, every run is tested before it begins."""
@@ -126,8 +131,20 @@ class Plan:
                 stiffness(code, s.t0, batch.x[:, k], batch.w[:, k], batch.p[:, k]) * (s.until - s.t0) > TOO_STIFF
                 for k in batch.good
             ):
-                settings = replace(s, test_each=True)
-                runners[i] = Runner(runner.system, settings, self.varied, runner.shown, runner.law)
+                runners[i] = runner.with_settings(test_each=True)
+        return replace(self, runners=tuple(runners))
+
+    def _with_machine_code(self) -> Plan:
+        """Machine code for lanes that will make enough steps to pay for it: told by a few runs, never by a clock."""
+        runners = list(self.runners)
+        for i, runner in enumerate(runners):
+            members, code = np.flatnonzero(self.which == i), runner.system.code
+            if runner.why_single or not members.size or not code.simd or code.steps or not heyoka_code.available():
+                continue
+            enough = WORTH / members.size
+            picked = members[np.unique(np.linspace(0, members.size - 1, TRIED).astype(int))]
+            if enough > 1 and runner.steps(self.columns(picked), ceil(enough)) < enough:
+                runners[i] = runner.with_settings(compiled=False)
         return replace(self, runners=tuple(runners))
 
     @property

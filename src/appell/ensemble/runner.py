@@ -6,7 +6,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import casadi as ca
@@ -33,7 +33,7 @@ from appell.motion.run import simulate
 OUTCOMES = tuple(Outcome)
 TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
 # A second sweep of the same system finds its machine code as the first one left it.
-_KERNELS: weakref.WeakKeyDictionary[Code, dict[Any, Kernel]] = weakref.WeakKeyDictionary()
+_KERNELS: weakref.WeakKeyDictionary[Code, dict[Any, dict[bool, Kernel]]] = weakref.WeakKeyDictionary()
 ENDS = {
     Status.REACHED: Outcome.DONE,
     Status.NOT_FINITE: Outcome.NOT_FINITE,
@@ -59,6 +59,7 @@ class Settings:
         max_steps: Largest number of steps of a run.
         test_each: Whether every run is tested for stiffness.
         corners: Whether corners of the equations are located or crossed.
+        compiled: Whether lanes may be machine code.
     """
 
     grid: np.ndarray
@@ -73,6 +74,7 @@ class Settings:
     max_steps: int
     test_each: bool = False
     corners: str = "locate"
+    compiled: bool = True
 
 
 class Elsewhere(Protocol):
@@ -123,7 +125,7 @@ class Runner:
         law: Callable[..., Any] | None = None,
         graphs: Graphs | None = None,
     ) -> None:
-        self.system, self.settings, self.law, self.shown = system, settings, law, shown
+        self.system, self.settings, self.varied, self.law, self.shown = system, settings, varied, law, shown
         self.starts = Starts(system, settings.start, settings.t0, varied, law is not None)
         self.lock = threading.Lock()  # the functions of single states have one set of buffers
         self.letters = _table_letters(system, shown)
@@ -153,7 +155,28 @@ class Runner:
             return "the speeds chosen by the user are watched"
         return ""
 
+    def with_settings(self, **changes: Any) -> Runner:
+        """The same with some settings changed."""
+        return Runner(
+            self.system, replace(self.settings, **changes), self.varied, self.shown, self.law, graphs=self._given
+        )
+
     # Lanes.
+
+    def steps(self, columns: Mapping[str, np.ndarray], most: int) -> float:
+        """Steps of some runs, on average, counted up to `most` in lanes without machine code.
+
+        Args:
+            columns: Their varied numbers, by name.
+            most: How far to count.
+        """
+        s = self.settings
+        trial = self.with_settings(compiled=False, max_steps=min(most, s.max_steps), grid=s.grid[[0, -1]])
+        batch = trial.starts.batch(columns)
+        results = Results.empty(len(trial.names), batch.x.shape[1], 2, trial.system.equations.x.numel())
+        jobs = trial._jobs(batch, trial.kernel(), {})
+        run_all(jobs, trial.settings.grid, trial.guarded, results, trial._look, lambda: False)
+        return float(results.steps[batch.good].mean()) if len(batch.good) else 0.0
 
     def graphs(self, code: Code | None = None) -> Graphs:
         """The functions of lanes in one choice of speeds."""
@@ -174,11 +197,12 @@ class Runner:
         s = self.settings
         looked_for = tuple((event.expression, event.direction) for event in s.events)
         key = self.system.equations.split, looked_for, tuple(s.outputs.values()), tuple(self.shown)
-        known = _KERNELS.setdefault(code, {})
-        if key not in known:
+        known = _KERNELS.setdefault(code, {}).setdefault(key, {})
+        if s.compiled not in known:
             given = self._given if self._given is not None and self._given.split == code.equations.split else None
-            known[key] = Kernel(given or self.graphs(code), code.simd)
-        return known[key]
+            graphs = next((kernel.graphs for kernel in known.values()), given)
+            known[s.compiled] = Kernel(graphs or self.graphs(code), code.simd and s.compiled)
+        return known[s.compiled]
 
     @property
     def guarded(self) -> list[tuple[int, bool]]:
