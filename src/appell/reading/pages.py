@@ -25,6 +25,7 @@ SMALL = 900  # larger graphs are not simplified unless it is asked for
 BUDGET = 10_000  # work of a simplification
 NAMING = 7_000  # the same where denominators get names
 FORCED = 1_000_000  # the same where it is asked for
+HOPEFUL = 3  # names are tried where one of so many rows could be simplified without
 LONGER = 1.3  # named quantities are preferred to simplified formulas that are longer by this factor
 
 
@@ -98,17 +99,18 @@ class _Writer:
             return self._written({}, {})
         graph = [] if simplify else [self._written({}, {})]
         longest = LONGER * min((e.length for e in graph), default=inf)
-        pages: list[Page] = []
+        pages: list[tuple[Page, bool]] = []  # and whether all of it was simplified
         for naming, budget in ((False, BUDGET), (True, NAMING)):
             simplifier, rows = self._simplified(FORCED if simplify else budget, naming, longest)
             if rows is not None:
-                pages.append(self._written(rows, simplifier.names))
-            short = rows is not None and len(rows) == len(self.shared.columns) and pages[-1].length <= longest
-            if simplifier.plain or (short and not simplify):
+                pages.append((self._written(rows, simplifier.names), len(rows) == len(self.shared.columns)))
+            short = rows is not None and pages[-1][1] and pages[-1][0].length <= longest
+            hopeless = rows is not None and HOPEFUL * len(rows) < len(self.shared.columns)
+            if simplifier.plain or ((short or hopeless) and not simplify):
                 break
-        pages += graph
-        shortest = min(page.length for page in pages)
-        return next(page for page in pages if page.length <= LONGER * shortest)
+        pages += [(e, False) for e in graph]
+        shortest = min(page.length for page, _ in pages)
+        return next(page for page, whole in pages if page.length <= (LONGER if whole else 1) * shortest)
 
     def _simplified(self, budget: int, naming: bool, longest: float) -> tuple[Simplifier, dict[int, Row] | None]:
         """The rows that could be simplified and that agree with the graph, by their number; None if they are long."""
