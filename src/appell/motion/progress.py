@@ -77,7 +77,7 @@ class _Cell:
 
         self.what, self.total, self._html = what, total, HTML
         self._begun = time.monotonic()
-        self._handle = display(HTML(self._bar(0.0)), display_id=True)
+        self._handle: Any = display(HTML(self._bar(0.0)), display_id=True)
 
     def _bar(self, share: float) -> str:
         spent = time.monotonic() - self._begun
