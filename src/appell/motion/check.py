@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from appell.motion.motion import Motion, Stretch
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
-FEW, PANELS = 100, 4000  # of each stretch, at first and at most
+FEW, PANELS = 50, 4000  # of each stretch, at first and at most
 CLOSED = 1e-4  # a balance that is closed to this share of what is expected needs no more panels
 LOOKS = 15
 HEAVY = 8000  # operations of a right-hand side from which on few formulations are derived for a proof
