@@ -114,10 +114,20 @@ def curves(results: Results, path: Path) -> None:
     lengths = [int(name.removeprefix("n = ")) for name in counts.columns if name.startswith("n = ")]
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axis = figure.subplots()
+    drawn: list[tuple[str, list[int], list[str]]] = []  # formulations that hardly differ share a curve
     for row in counts.rows:
-        numbers = [(n, e) for n, e in zip(lengths, row[1:], strict=False) if isinstance(e, int)]
-        if numbers:
-            axis.loglog(*zip(*numbers, strict=True), marker="o", ms=3, lw=1.1, label=str(row[0]))
+        chain, _, formulation = str(row[0]).partition(": ")
+        numbers = [e for e in row[1:] if isinstance(e, int)][: len(lengths)]
+        near = (names for of, known, names in drawn if of == chain and _near(known, numbers))
+        found = next(near, None)
+        if found is not None:
+            found.append(formulation)
+        elif numbers:
+            drawn.append((chain, numbers, [formulation]))
+    for chain, numbers, names in drawn:
+        style = "-" if chain == drawn[0][0] else "--"
+        label = f"{chain}: {', '.join(names)}"
+        axis.loglog(lengths[: len(numbers)], numbers, style, marker="o", ms=3, lw=1.1, label=label)
     axis.set_xticks(lengths, labels=list(map(str, lengths)))
     axis.minorticks_off()
     axis.set_xlabel("links n")
@@ -125,6 +135,11 @@ def curves(results: Results, path: Path) -> None:
     axis.grid(alpha=0.3, which="both")
     axis.legend(fontsize=7, frameon=False)
     figure.savefig(path, dpi=150)
+
+
+def _near(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether two curves cannot be told apart."""
+    return len(one) == len(other) and all(abs(a - b) <= 0.01 * a for a, b in zip(one, other, strict=True))
 
 
 def console() -> Console:
