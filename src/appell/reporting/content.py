@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from appell.view.plot import Plot
 from appell.view.scene import Scene
+
+NUMBER = re.compile(r"-?\d[\d.e+-]*")
+"""A cell that stays on one line."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.reporting.content import Block, Code, Table, Text
+from appell.reporting.content import NUMBER, Block, Code, Table, Text
 from appell.reporting.inline import Formula
 from appell.view.plot import unit_words
 
@@ -35,12 +35,14 @@ def _cell(text: str) -> str:
     return text.inline() if isinstance(text, Formula) else html.escape(text).replace("$", "&#36;")
 
 
+def _data(text: str) -> str:
+    whole = ";white-space:nowrap" if NUMBER.fullmatch(text) else ""  # 1.3e-15 is not broken at its sign
+    return f"<td style='text-align:left{whole}'>{_cell(text)}</td>"
+
+
 def _table(table: Table) -> str:
     head = "".join(f"<th style='text-align:left'>{html.escape(e)}</th>" for e in table.head)
-    rows = "".join(
-        "<tr>" + "".join(f"<td style='text-align:left'>{_cell(e)}</td>" for e in row) + "</tr>"
-        for row in table.rows[:ROWS]
-    )
+    rows = "".join("<tr>" + "".join(map(_data, row)) + "</tr>" for row in table.rows[:ROWS])
     more = f"<p>and {len(table.rows) - ROWS} more</p>" if len(table.rows) > ROWS else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 

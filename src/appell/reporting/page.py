@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from appell.reporting.content import Block, Code, Formulas, Shown, Table, Text
+from appell.reporting.content import NUMBER, Block, Code, Formulas, Shown, Table, Text
 from appell.view.page import asset, data_block, document, font, poster, scene_data
 from appell.view.plot import Plot
 
 if TYPE_CHECKING:
     from appell.reporting.content import Report
-
-
-NUMBER = re.compile(r"-?\d[\d.e+-]*")
 
 
 def page(report: Report) -> str:
