@@ -1,7 +1,6 @@
 """What is printed is what runs, it is short where a textbook is short, and it is the same every time."""
 
 import os
-import re
 import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
@@ -488,40 +487,3 @@ def test_the_same_from_run_to_run():
     ]
     assert len(printed[0]) > 3000
     assert printed[0] == printed[1] == printed[2]
-
-
-def test_no_line_of_latex_is_much_wider_than_a_page():
-    from appell.reading.printing import as_latex, latex_rows
-    from appell.reading.widths import seen
-
-    written = page(ap.derive(ap.library.ball_and_beam()))
-    lines = as_latex(written).splitlines()
-    lines += [
-        f"{left} = {part}" for _, rows in latex_rows(written) for left, right in rows for part in right.split(r"\\")
-    ]
-    assert max(map(seen, lines)) < 100
-    for environment in (as_latex(written), *(right for _, rows in latex_rows(written) for _, right in rows)):
-        assert environment.count(r"\bigl(") == environment.count(r"\bigr)")
-        assert environment.count(r"\left(") == environment.count(r"\right)")
-
-
-def test_widths_are_those_that_are_seen():
-    from appell.reading.widths import seen, spaced
-
-    assert seen(r"\frac{a b c}{d} x") == 4
-    assert seen(r"\cos{\left(\theta \right)}") == 6
-    assert seen(r"\dot{\mathrm{spin}}") == 4
-    assert spaced(r"5 \dot{\mathrm{yaw}} \dot{\mathrm{lean}}") == r"5 \, \dot{\mathrm{yaw}} \, \dot{\mathrm{lean}}"
-    assert spaced(r"\cos{\left(\mathrm{lean} \right)}") == r"\cos{\left(\mathrm{lean} \right)}"
-
-
-def test_decimal_numbers_meet_and_rounding_is_not_printed():
-    """Lengths in decimals: cos² + sin² of a fixed angle is one, not one and a rounding."""
-    q = ap.coordinates("q")
-    g = ap.parameters("g")
-    ground = ap.Frame("ground")
-    tilted = ground.rotate("z", 0.7).rotate("z", q)
-    bob = ap.Particle("bob", 0.3, tilted.point(0.2, 0.1) + ground.vector(0.1 * sin(0.7), 0.1 * cos(0.7), 0))
-    written = as_text(page(ap.derive(ap.Model(ground, q, [bob], [ap.Gravity(-g * ground.y)]))))
-    assert not re.search(r"e-1\d", written)
-    assert len(re.findall(r"\d\.\d+", written)) <= 4

@@ -22,13 +22,13 @@ from appell.equations import Equations
 from appell.kinematics.chart import Split
 from appell.motion.attempt import BEHIND, HUGE, Attempt, Status
 from appell.motion.dop853 import look_function, step_functions
+from appell.motion.driver import SINGULAR
 from appell.motion.flow import RESTING
 from appell.motion.masses import ROUNDING
 from appell.motion.motion import formula_function
 from appell.motion.stepping import LOOKS
 
 SQUARE = 6  # coordinates up to which a determinant is written out
-SINGULAR = 1e9  # growth of the rates at which speeds that the user chose no longer describe the motion
 
 
 ROWS = (*BEHIND, "status")

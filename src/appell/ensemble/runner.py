@@ -18,12 +18,12 @@ from appell.code.system import System
 from appell.ensemble.engine import LANES, Interrupted, Jobs, Kernel, Looked, Results, run_all
 from appell.ensemble.lanes import SQUARE, Graphs, Status, lane_graphs
 from appell.ensemble.starts import Batch, Starts
-from appell.ensemble.switching import CALM, WILD, best_growths, growths, jacobians
+from appell.ensemble.switching import best_growths, growths, jacobians
 from appell.errors import AppellError
 from appell.graph.kinks import has_jumps, has_kinks
 from appell.kinematics.chart import Split
 from appell.model.symbols import Input, Letter
-from appell.motion.driver import likely_cause
+from appell.motion.driver import CALM, WILD, likely_cause
 from appell.motion.events import Event
 from appell.motion.masses import Masses
 from appell.motion.method import SCIPY, stiffness

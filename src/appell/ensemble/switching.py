@@ -7,8 +7,6 @@ import numpy as np
 from appell.ensemble.engine import Kernel
 from appell.kinematics.chart import Split
 
-CALM, WILD = 4.0, 1e3  # growth below which nobody looks, and beyond which everybody does
-
 
 def jacobians(kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray) -> np.ndarray:
     """The constraint rows by velocities, of shape (lanes, rows, coordinates)."""

@@ -32,7 +32,7 @@ from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 
 SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
-HIGH = 1e3  # growth at which others are looked for in any case
+CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
 ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
 
 
@@ -148,7 +148,7 @@ class Run:
         """The growth of the speeds into rates below which no look at them is needed."""
         if self.code.equations.formulation.fixed:
             return SINGULAR
-        return min(self._calm, HIGH) if np.isfinite(self._calm) else 0.0
+        return min(self._calm, WILD) if np.isfinite(self._calm) else 0.0
 
     # After every step.
 
@@ -180,15 +180,15 @@ class Run:
                 self._wish = Outcome.SPEEDS_SINGULAR
                 raise Enough
             return
-        if np.isfinite(self._calm) and growth <= min(self._calm, HIGH):
+        if np.isfinite(self._calm) and growth <= min(self._calm, WILD):
             return
         n, m, split = self.projection.n, self.projection.speeds, equations.split
         v = x[n : 2 * n] if equations.chart.redundant else self.code.rates.flat(t, x, self._some_inputs(), self.p)
         jacobian = self.projection.jacobian(t, x[:n], v, x[n + m :])
         growth, best = split.growth(jacobian), Split.at(jacobian, rows=split.rows)
-        if growth <= min(self._calm, HIGH):
+        if growth <= min(self._calm, WILD):
             if not np.isfinite(self._calm):
-                self._calm = max(4.0, equations.formulation.patience * best.growth(jacobian))
+                self._calm = max(CALM, equations.formulation.patience * best.growth(jacobian))
             return
         if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
             self._wish = best

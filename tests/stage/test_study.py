@@ -1,0 +1,184 @@
+"""Designs of sweeps, what a study tells of its runs, and what is refused."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.ensemble import LogUniform, Normal, Uniform
+from appell.errors import IntegrationError, ModelError
+
+
+@pytest.fixture(scope="module")
+def rod():
+    """A driven pendulum with an input."""
+    theta, tau = ap.coordinates("theta", "rad"), ap.inputs("tau", "N*m")
+    m, l, g = ap.parameters("m l g", "kg m m/s^2")
+    ground = ap.Frame("ground")
+    bob = ap.Particle("bob", m, ground.pin(theta).point(0, -l))
+    forces = [ap.Gravity(-g * ground.y), ap.Generalized({theta: tau}, "motor")]
+    values = {m: 1.0, l: 1.0, g: 9.81, tau: 0.0}
+    return ap.compile(ap.derive(ap.Model(ground, theta, [bob], forces, name="rod", values=values))).bind()
+
+
+# Designs.
+
+
+def test_all_combinations_have_axes(rod):
+    study = ap.sweep(rod, {"l": [0.5, 1.0, 2.0], "theta": [0.1, 0.2]}, until=1.0, points=3)
+    assert len(study) == 6
+    product = study.product
+    assert product["theta"].dims == ("l", "theta.start", "t")
+    one = product["theta"].sel({"l": 2.0, "theta.start": 0.1})
+    start = {**rod.model.start, "theta": 0.1}
+    motion = ap.simulate(rod.bind({"l": 2.0}), start, 1.0, method="dop853", points=3, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(one.values, motion.columns["theta"], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("sampling", ["random", "latin", "sobol"])
+def test_samples_have_their_distribution_and_their_seed(rod, sampling):
+    def drawn(seed):
+        over = {"theta": Uniform(-1, 3), "l": LogUniform(0.5, 2.0), "tau": Normal(1.0, 0.2)}
+        study = ap.sweep(rod, over, runs=256, sampling=sampling, seed=seed, until=0.01, points=2)
+        return study["theta.start"].values, study["l"].values, study["tau"].values
+
+    theta, l, tau = drawn(1)
+    assert ((theta > -1) & (theta < 3)).all()
+    assert ((l > 0.5) & (l < 2)).all()
+    bound = 4 if sampling == "random" else 1
+    assert abs(theta.mean() - 1) < bound * 4 / np.sqrt(12 * 256)
+    assert abs(np.log(l).mean()) < bound * np.log(4) / np.sqrt(12 * 256)
+    assert abs(tau.mean() - 1) < bound * 0.2 / 16
+    assert abs(tau.std() - 0.2) < 0.05
+    if sampling == "latin":
+        assert np.unique(np.floor((theta + 1) * 64).astype(int)).size == 256  # one in every slice
+    for again, first in zip(drawn(1), (theta, l, tau), strict=True):
+        np.testing.assert_array_equal(again, first)
+    assert not np.array_equal(drawn(2)[0], theta)
+
+
+def test_gains_of_a_law_can_be_varied(rod):
+    (theta,), (tau,) = rod.model.coordinates, rod.model.inputs
+    k, d = ap.parameters("k d")
+    over = {k: [1.0, 10.0], d: [0.1, 1.0]}
+    study = ap.sweep(rod, over, inputs={tau: -k * theta - d * theta.rate}, start={theta: 0.5}, until=2.0, points=5)
+    assert study.dataset["lane"].values.all()
+    motion = ap.simulate(
+        rod, {theta: 0.5}, 2.0, inputs={tau: -10 * theta - theta.rate}, method="dop853", rtol=1e-9, atol=1e-9, points=5
+    )
+    for name in ("theta", "theta.rate", "tau"):
+        np.testing.assert_allclose(study[name].values[3], motion.columns[name], rtol=1e-12, atol=1e-12)
+
+
+def test_programmes_controllers_and_starts_can_be_varied(rod):
+    (theta,), (tau,) = rod.model.coordinates, rod.model.inputs
+    study = ap.sweep(rod, {tau: {"rest": 0.0, "swing": sp.sin(ap.t)}, "theta": [0.1]}, until=1.0, points=3)
+    assert study["tau.choice"].values.tolist() == ["rest", "swing"]
+    np.testing.assert_allclose(study["tau"].values[1], np.sin([0, 0.5, 1]), rtol=1e-12, atol=0)
+
+    def soft(t, state):
+        return -state["theta"]
+
+    def broken(t, state):
+        raise RuntimeError("no signal")
+
+    study = ap.sweep(rod, {"control": [soft, broken]}, start={theta: 0.1}, until=1.0, points=3)
+    assert study.outcomes == {"DONE": 1, "RAISED": 1}
+    assert "no signal" in study.failures["reason"].iloc[0]
+    expected = ap.simulate(rod, {theta: 0.1}, 1.0, inputs={tau: -theta}, points=3)
+    np.testing.assert_allclose(study["theta"].values[0], expected.columns["theta"], rtol=1e-8, atol=1e-9)
+
+    starts = {"low": {theta: 0.1}, "high": rod.state({theta: 3.0})}
+    study = ap.sweep(rod, {"start": starts, "l": [1.0, 2.0]}, until=1.0, points=3)
+    assert study["start.choice"].values.tolist() == ["low", "low", "high", "high"]
+    assert study["theta"].values[:, 0].tolist() == [0.1, 0.1, 3.0, 3.0]
+
+
+def test_runs_can_be_given_as_a_table(rod):
+    import pandas
+
+    table = pandas.DataFrame({"l": [0.5, 1.0], "theta": [0.1, 0.2]})
+    one, other = (ap.sweep(rod, e, until=1.0, points=3).dataset for e in (table, table.to_dict("records")))
+    assert one.equals(other)
+
+
+# What a study tells.
+
+
+def test_statistics_are_those_of_numpy(rod):
+    study = ap.sweep(
+        rod,
+        {"theta": Uniform(-1, 1)},
+        runs=40,
+        until=1.0,
+        points=4,
+        outputs={"height": -sp.cos(rod.model.coordinates[0])},
+    )
+    found, values = study.statistics("theta", "height"), study["theta"].values
+    np.testing.assert_allclose(found["theta"].sel(statistic="mean"), values.mean(axis=0), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        found["theta"].sel(statistic="95% quantile"), np.quantile(values, 0.95, axis=0), rtol=1e-12, atol=0
+    )
+    np.testing.assert_allclose(study["height"], -np.cos(values), rtol=1e-13, atol=0)
+    assert (found["height"].sel(statistic="runs") == 40).all()
+
+
+def test_a_study_draws_and_saves_itself(rod, tmp_path):
+    study = ap.sweep(rod, {"theta": [0.1, 0.5], "l": [1.0, 2.0]}, until=1.0, points=4)
+    for i, options in enumerate(({}, {"against": "l"}, {"against": ["l", "theta"]})):
+        study.plot("theta", path=tmp_path / f"{i}.png", **options)
+        assert (tmp_path / f"{i}.png").stat().st_size > 5000
+    assert study.save(tmp_path / "study.nc").exists()
+    assert "4 runs, all combinations of 2 theta, 2 l" in str(study)
+    assert "4 DONE" in study.summary()
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("over", "options", "words"),
+    [
+        ({"lenght": [1.0]}, {}, "'lenght' is no parameter, input or state of 'rod'"),
+        ({}, {}, "The sweep is empty"),
+        ({"l": []}, {}, "no values for 'l'"),
+        ([], {}, "The sweep is empty"),
+        ({"l": Uniform(1, 2)}, {}, "say how many runs"),
+        ({"l": [1.0]}, {"runs": 5}, "goes with distributions"),
+        ({"l": Uniform(1, 2)}, {"runs": 0}, "positive whole number"),
+        ({"l": [1.0, np.inf]}, {}, "must be finite"),
+        ({"l": ["long"]}, {}, "must be numbers"),
+        ({"l": Uniform(1, 2)}, {"runs": 4, "sampling": "monte carlo"}, "Unknown sampling"),
+        ({"l": [1.0]}, {"rtol": -1.0}, "must be positive"),
+        ({"l": [1.0]}, {"until": -1.0}, "must end after"),
+        ({"l": [1.0]}, {"method": "euler"}, "Unknown method"),
+        ({"l": [1.0]}, {"out": "study.nc"}, "ends in .zarr"),
+        ({"l": [1.0]}, {"resume": True}, "resume=True needs"),
+        ({"l": [1.0]}, {"chunk": 0}, "positive whole number"),
+        ({"tau": [1.0]}, {"inputs": {"tau": sp.sin(ap.t)}}, "given by a formula"),
+        ([{"l": 1.0}, {"g": 1.0}], {}, "give the same names"),
+    ],
+)
+def test_bad_input_is_refused_with_words(rod, over, options, words):
+    with pytest.raises((ModelError, IntegrationError), match=words):
+        ap.sweep(rod, over, **{"until": 1.0, **options})
+
+
+def test_distributions_refuse_nonsense():
+    for bad in (lambda: Uniform(2, 1), lambda: Normal(0, 0), lambda: LogUniform(-1, 1)):
+        with pytest.raises(ModelError):
+            bad()
+
+
+def test_a_start_that_is_impossible_fails_alone():
+    system = ap.compile(ap.derive(ap.library.four_bar())).bind()
+    length = next(name for name in system.values if name.startswith("l"))
+    study = ap.sweep(system, {length: [system.values[length], 50.0]}, until=0.5, points=2)
+    assert study.outcomes == {"DONE": 1, "NOT_STARTED": 1}
+    assert "No positions satisfy the constraint" in study.failures["reason"].iloc[0]
+
+
+def test_a_negative_mass_fails_alone(rod):
+    study = ap.sweep(rod, {"m": [1.0, -1.0]}, start={"theta": 0.1}, until=0.5, points=2)
+    assert study.outcomes == {"DONE": 1, "NOT_STARTED": 1}
+    assert "it must be positive" in study.failures["reason"].iloc[0]
