@@ -82,7 +82,9 @@ def test_lanes_keep_constraints_and_change_speeds_as_single_runs_do(name, rows, 
             bound.consistent(start, {n: v for n, v in system.model.start.items() if n not in start}) if start else None
         )
         motions.append(ap.simulate(bound, state, until, method="dop853", rtol=1e-9, atol=1e-9, points=7))
-    assert_same(study, motions)
+    # Appell and Hamel's motion takes four steps, and the polynomial within so long a step multiplies rounding.
+    near = 1e-11 if name == "appell-hamel" else 1e-12
+    assert_same(study, motions, near, near)
     if name == "spherical-pendulum":
         assert all(motion.info["switches"] for motion in motions)
     for i in range(len(rows)):

@@ -9,6 +9,7 @@ from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, free_chart
 from appell.graph.elimination import Affine, Form, column_of, least
+from appell.graph.replay import operations
 from appell.graph.solve import solve_spd
 from appell.graph.sparse import (
     ONE,
@@ -28,6 +29,7 @@ from appell.graph.sparse import (
     scalar,
     scaled,
     skew,
+    to_sx,
     transposed,
     whirled,
 )
@@ -39,6 +41,8 @@ from appell.model.body import RigidBody
 from appell.model.force import AbstractForce, Force, Gravity, Torque
 from appell.model.frame import Frame, Vector
 
+FEW = 6  # coordinates up to which composite bodies are tried
+
 
 class Recursive(AbstractFormulation):
     r"""Gibbs-Appell equations eliminated along the tree of frames and points, without a mass matrix.
@@ -49,8 +53,9 @@ class Recursive(AbstractFormulation):
     of the $\ddot q$ of its own joint. Starting from the tips, each vector is expressed by its parents and each
     $\ddot q$ is eliminated at the least value of R; what is left of R is a quadratic form in the accelerations of a few
     frames and points (for a chain of hinges Featherstone's articulated inertia). Then all values follow from the ground
-    outwards. Operations grow linearly with the number of bodies: about 80 for a link in a plane and 400 for a joint in
-    space, while the elimination of A y = b grows with the cube.
+    outwards. Operations grow linearly with the number of bodies: about 75 for a link in a plane and 200 to 770 for a
+    joint in space, while the elimination of A y = b grows with the cube. For up to six coordinates composite bodies, of
+    which all unknowns are solved for together, are tried as well.
 
     Accepts: every kind of constraint. Loops are closed on top: $\ddot q = a_0 + M^{-1}J^T\lambda$ with
     $JM^{-1}J^T\lambda = \gamma - Ja_0$, and $M^{-1}J^T$ by the same recursion, so constraints should be few. Every
@@ -86,7 +91,7 @@ class Recursive(AbstractFormulation):
         """The accelerations, solved."""
         x, rows = mechanics.variables, list(split.rows)
         J, gamma = mechanics.J[rows, :], mechanics.gamma[rows]
-        values = least(*_problem(mechanics, J), x.q.numel(), lambda k: _massless(mechanics, k))
+        values = _least(mechanics, J)
         solution, pull = column_of(values, 0), ca.SX(x.q.numel(), 1)
         if rows:
             free, response = solution, ca.horzcat(*[column_of(values, 1 + i) for i in range(len(rows))])
@@ -114,6 +119,20 @@ class Recursive(AbstractFormulation):
         )
 
 
+def _least(mechanics: Mechanics, J: ca.SX) -> list[Column]:
+    """The accelerations, of articulated bodies or, where that takes fewer operations, of composite ones."""
+    n = mechanics.variables.q.numel()
+
+    def values(composite: bool) -> list[Column]:
+        return least(*_problem(mechanics, J, runs=not composite), n, lambda k: _massless(mechanics, k), composite)
+
+    def count(found: list[Column]) -> int:
+        column = ca.vertcat(*[to_sx(e) for row in found for e in row.values()])
+        return operations(ca.Function("values", ca.symvar(column), [column], {"cse": True}))
+
+    return min((values(False), values(True)), key=count) if n <= FEW else values(False)
+
+
 def _massless(mechanics: Mechanics, k: int) -> FormulationError:
     return FormulationError(
         f"Recursive elimination needs mass behind every coordinate, and {mechanics.model.coordinates[k]} of "
@@ -121,7 +140,7 @@ def _massless(mechanics: Mechanics, k: int) -> FormulationError:
     )
 
 
-def _problem(mechanics: Mechanics, J: ca.SX) -> tuple[Form, list[Affine]]:
+def _problem(mechanics: Mechanics, J: ca.SX, runs: bool) -> tuple[Form, list[Affine]]:
     """R as a form in the vectors of a tree; right-hand sides: the forces, and one for each constraint row."""
     model, _x = mechanics.model, mechanics.variables
     falling = [f for f in model.forces if isinstance(f, Gravity) and set(f.acceleration.parts) <= {model.ground}]
@@ -134,7 +153,7 @@ def _problem(mechanics: Mechanics, J: ca.SX) -> tuple[Form, list[Affine]]:
         else:
             frames += [frame for frame, _ in _ends(force)]
     weight = plus({}, *(_load(mechanics, force.acceleration, model.ground, None) for force in falling))
-    tree, form = Tree(mechanics, scaled(weight, -1.0), frames, points), Form()
+    tree, form = Tree(mechanics, scaled(weight, -1.0), frames, points, runs), Form()
     _inertia(mechanics, tree, form)
     _forces(mechanics, tree, form, acting)
     Q = _other_forces(mechanics, [f for f in model.forces if f not in falling and f not in acting])

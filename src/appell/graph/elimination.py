@@ -8,11 +8,16 @@ the y that make R least are wanted. One vector after the other is expressed by t
 scalar after the other is eliminated at its least value: along a tree each of these touches only a few neighbours, so
 the work grows with the number of vectors and not with its cube. What happens to the matrix of R in the scalars is
 LDL' in a good order. The right-hand side h may have several columns.
+
+Two orders are of use. Scalars as early as possible: what is left of R belongs to articulated bodies, and the work is
+linear. Vectors first: it belongs to composite bodies, whose masses just add up, and a matrix of all scalars comes out;
+for few of them that is less work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import casadi as ca
@@ -23,12 +28,14 @@ from appell.graph.sparse import (
     Scalar,
     accumulate,
     apply,
+    congruent,
     gram,
     inverted,
     merge,
     mul,
     neg,
     product,
+    same,
     to_sx,
     transposed,
 )
@@ -36,10 +43,22 @@ from appell.graph.sparse import (
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """X = sum T_j X_j + b of earlier vectors j and scalars; a scalar k counts as the vector -1-k of one component."""
+    """X = sum T_j X_j + b of earlier vectors j and scalars; a scalar k counts as the vector -1-k of one component.
+
+    Attributes:
+        terms: The matrices T_j.
+        bias: b.
+        turned: Whether X is a single earlier vector, with what is known of it, in other axes.
+    """
 
     terms: dict[int, Matrix]
     bias: Column
+    turned: bool = False
+
+    @property
+    def rows(self) -> set[int]:
+        """The components that vary."""
+        return {row for T in self.terms.values() for row in T}
 
 
 class Form:
@@ -66,6 +85,10 @@ class Form:
         coupled, h = self.H.pop(i, {}), self.h.pop(i, {})
         own = coupled.pop(i, {})
         terms = affine.terms
+        if affine.turned and _alike(own, affine.rows):  # a length is the same in all axes
+            ((j, T),), (mass, *_) = terms.items(), (entries[row] for row, entries in own.items())
+            self.add(j, j, {row: {row: mass} for row in {c for entries in T.values() for c in entries}})
+            own = {}
         if affine.bias:
             for row, value in apply(own, affine.bias).items():
                 accumulate(h.setdefault(row, {}), 0, value)
@@ -73,7 +96,9 @@ class Form:
                 self.add_linear(other, {r: {0: e} for r, e in apply(transposed(block), affine.bias).items()})
         listed = list(terms.items())
         for position, (j, T) in enumerate(listed):
-            if own:
+            if own and affine.turned:
+                self.add(j, j, congruent(T, own))
+            elif own:
                 pushed = product(own, T)
                 self.add(j, j, gram(T, pushed))
                 for k, later in listed[position + 1 :]:
@@ -104,12 +129,26 @@ class Form:
                 self.add_linear(j, product(transposed({0: weights[j]}), {0: h}))
         return Affine({j: {0: row} for j, row in weights.items()}, {c: neg(mul(e, inverse)) for c, e in h.items()})
 
+    def only_length(self, i: int, affine: Affine) -> bool:
+        """Whether X_i is an earlier vector in other axes, and its own part of R a multiple of its square."""
+        return affine.turned and _alike(self.H.get(i, {}).get(i, {}), affine.rows)
+
     def neighbours(self, i: int) -> set[int]:
         """What a variable is coupled with."""
         return {j for j, block in self.H.get(i, {}).items() if block and j != i}
 
 
-def least(form: Form, vectors: list[Affine], scalars: int, missing: Callable[[int], Exception]) -> list[Column]:
+def _alike(block: Matrix, rows: set[int]) -> bool:
+    """Whether a block multiplies all rows by one and the same number."""
+    if set(block) != rows or not all(list(entries) == [row] for row, entries in block.items()):
+        return False
+    first, *others = (block[row][row] for row in rows)
+    return all(same(first, other) for other in others)
+
+
+def least(
+    form: Form, vectors: list[Affine], scalars: int, missing: Callable[[int], Exception], composite: bool = False
+) -> list[Column]:
     """The scalars y that make a form least: for each of them {right-hand side: value}.
 
     Args:
@@ -117,7 +156,9 @@ def least(form: Form, vectors: list[Affine], scalars: int, missing: Callable[[in
         vectors: How each vector hangs from earlier ones and from the scalars.
         scalars: How many there are.
         missing: What to raise for a scalar that the form does not contain.
+        composite: Whether vectors come first.
     """
+    vectors, differences = _varied(form, vectors)
     waiting = dict.fromkeys([*(-1 - k for k in range(scalars)), *range(len(vectors))], 0)
     for vector in vectors:
         for j in vector.terms:
@@ -125,10 +166,14 @@ def least(form: Form, vectors: list[Affine], scalars: int, missing: Callable[[in
     ready = [i for i, count in waiting.items() if count == 0]
     done: list[tuple[int, Affine]] = []
 
-    def cost(i: int) -> tuple[int, int]:
-        """How many variables are coupled when this one is gone; among equals the latest, which stands outermost."""
+    def cost(i: int) -> tuple[bool, int, int]:
+        """How many variables are coupled when this one is gone; among equals the latest, which stands outermost.
+
+        What costs nothing comes first: a vector that only enters by its length, in other axes.
+        """
+        late = i < 0 if composite else i < 0 or not form.only_length(i, vectors[i])
         hangs = vectors[i].terms if i >= 0 else ()
-        return len((form.neighbours(i) | set(hangs)) - {i}), -i
+        return late, len((form.neighbours(i) | set(hangs)) - {i}), -i
 
     while ready:
         i = min(ready, key=cost)
@@ -144,19 +189,62 @@ def least(form: Form, vectors: list[Affine], scalars: int, missing: Callable[[in
             waiting[j] -= 1
             if waiting[j] == 0:
                 ready.append(j)
-    return _outward(done, scalars)
+    values = _outward(done)
+    for k, difference in differences.items():
+        merge(values[k], _evaluated(difference, values))
+    return [values[-1 - k].get(0, {}) for k in range(scalars)]
 
 
-def _outward(done: list[tuple[int, Affine]], scalars: int) -> list[Column]:
+def _varied(form: Form, vectors: list[Affine]) -> tuple[list[Affine], dict[int, Affine]]:
+    """The same problem with components of vectors instead of scalars, and what must be added to get the scalars.
+
+    A scalar that does nothing but move one component of one vector, X_r = y_k + T_r X + b_r, may give its place to that
+    component: then this component hangs from nothing, and far less is coupled.
+    """
+    used = Counter(j for vector in vectors for j in vector.terms)
+    varied, differences = [], {}
+    for vector in vectors:
+        rows = {}
+        for k, T in vector.terms.items():
+            if k < 0 and used[k] == 1 and not form.H.get(k) and len(T) == 1:
+                ((row, entries),) = T.items()
+                if same(entries[0], 1.0) and row not in rows.values():
+                    rows[k] = row
+        freed = set(rows.values())
+        for k, row in rows.items():
+            terms = {j: {0: _negative(T[row])} for j, T in vector.terms.items() if j != k and row in T}
+            difference = Affine(terms, _negative({0: vector.bias[row]}) if row in vector.bias else {})
+            differences[k], h = difference, form.h.get(k)
+            for j, T in terms.items() if h else ():
+                form.add_linear(j, product(transposed(T), h))
+        terms = {j: T if j in rows else {r: e for r, e in T.items() if r not in freed} for j, T in vector.terms.items()}
+        bias = {r: e for r, e in vector.bias.items() if r not in freed}
+        varied.append(Affine({j: T for j, T in terms.items() if T}, bias, vector.turned) if rows else vector)
+    return varied, differences
+
+
+def _negative(row: Column) -> Column:
+    return {c: neg(e) for c, e in row.items()}
+
+
+def _outward(done: list[tuple[int, Affine]]) -> dict[int, Matrix]:
     """Values from the first variables outwards, in the opposite order of their elimination."""
     values: dict[int, Matrix] = {}
     for i, made in reversed(done):
-        # The bias of a scalar is a row, one entry for each right-hand side; that of a vector is a column of the first.
-        total: Matrix = {0: dict(made.bias)} if i < 0 else {row: {0: e} for row, e in made.bias.items()}
-        for j, T in made.terms.items():
-            merge(total, product(T, values[j]))
-        values[i] = total
-    return [values[-1 - k].get(0, {}) for k in range(scalars)]
+        if i < 0:  # the bias of a scalar is a row, one entry for each right-hand side
+            values[i] = {0: dict(made.bias)}
+            merge(values[i], _evaluated(Affine(made.terms, {}), values))
+        else:
+            values[i] = _evaluated(made, values)
+    return values
+
+
+def _evaluated(made: Affine, values: Mapping[int, Matrix]) -> Matrix:
+    """A vector from the earlier ones; its bias belongs to the first right-hand side."""
+    total: Matrix = {row: {0: e} for row, e in made.bias.items()}
+    for j, T in made.terms.items():
+        merge(total, product(T, values[j]))
+    return total
 
 
 def column_of(values: list[Column], which: int) -> ca.SX:

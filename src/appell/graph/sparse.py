@@ -20,6 +20,7 @@ Matrix = dict[int, Column]
 _SX = ca.SX
 # CasADi's operators try all kinds of arguments first; named with their kind they are seven times quicker.
 _binary, _unary, _ADD, _MUL = ca.SX.binary, ca.SX.unary, ca.OP_ADD, ca.OP_MUL
+DEEP = 100  # operations one upon the other up to which formulas are compared
 ONE: Matrix = {i: {i: 1.0} for i in range(3)}
 _USUAL = {number: ca.SX(number) for number in (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)}
 
@@ -111,6 +112,13 @@ def neg(a: Scalar) -> Scalar:
     return -a
 
 
+def same(a: Scalar, b: Scalar) -> bool:
+    """Whether two scalars are the same formula, written in the same way."""
+    if isinstance(a, float) or isinstance(b, float):
+        return isinstance(a, float) and isinstance(b, float) and a == b
+    return ca.is_equal(a, b, DEEP)
+
+
 def accumulate(target: dict[int, Scalar], i: int, value: Scalar) -> None:
     """target[i] += value, where something that cancels is no longer there."""
     if type(value) is _SX:
@@ -178,6 +186,42 @@ def gram(A: Matrix, B: Matrix) -> Matrix:
             if i < j:
                 result.setdefault(j, {})[i] = value
     return {i: row for i, row in result.items() if row}
+
+
+def congruent(T: Matrix, S: Matrix) -> Matrix:
+    """T' S T of a symmetric matrix.
+
+    Where T turns about a coordinate axis, with T = [[c, p], [-p, c]] in the plane and S = [[x, e], [e, y]] there, it is
+    [[x - p a, c a - e], [c a - e, y + p a]] with a = p (x - y) + 2 c e: half of the operations.
+    """
+    plane = _turning(T)
+    if plane is None:
+        return gram(T, product(S, T))
+    i, j = plane
+    c, p = T[i][i], T[i][j]
+    x, y, e = S.get(i, {}).get(i, 0.0), S.get(j, {}).get(j, 0.0), S.get(i, {}).get(j, 0.0)
+    a = add(0.0 if same(x, y) else mul(p, add(x, neg(y))), mul(c, mul(2.0, e)))
+    t, off = mul(p, a), add(mul(c, a), neg(e))
+    entries = {(i, i): add(x, neg(t)), (j, j): add(y, t), (i, j): off, (j, i): off}
+    for k in S.keys() - {i, j}:
+        entries[k, k] = S[k].get(k, 0.0)
+        u, v = S[k].get(i, 0.0), S[k].get(j, 0.0)
+        entries[i, k] = entries[k, i] = add(mul(c, u), neg(mul(p, v)))
+        entries[j, k] = entries[k, j] = add(mul(p, u), mul(c, v))
+    result: Matrix = {}
+    for (row, column), value in entries.items():
+        accumulate(result.setdefault(row, {}), column, value)
+    return {row: found for row, found in result.items() if found}
+
+
+def _turning(T: Matrix) -> tuple[int, int] | None:
+    """The plane in which a matrix turns, if it does nothing else."""
+    rest = [k for k, row in T.items() if list(row) == [k] and same(row[k], 1.0)]
+    plane = sorted(T.keys() - set(rest))
+    if len(plane) != 2 or any(sorted(T[k]) != plane for k in plane):
+        return None
+    i, j = plane
+    return (i, j) if same(T[i][i], T[j][j]) and same(T[j][i], neg(T[i][j])) else None
 
 
 def transposed(A: Matrix) -> Matrix:

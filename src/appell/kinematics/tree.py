@@ -6,8 +6,9 @@ With theta the angle of a frame against its parent about k, and c a part of a po
     a_P     = a_P' + alpha_f x c + omega_f x (omega_f x c) + 2 omega_f x c' + c''
 
 are affine in earlier vectors and in the accelerations y = q''. Nothing is summed over the whole way from the ground:
-that is what makes recursive algorithms linear in the number of bodies. Axes are those of the frame itself, except in a
-run of turns about one and the same axis, where those before the run serve all: there angles just add up.
+that is what makes recursive algorithms linear in the number of bodies. Axes are those of the frame itself, where its
+lengths are constant; or, in a run of turns about one and the same axis, those before the run for all: there angles just
+add up.
 """
 
 from __future__ import annotations
@@ -76,10 +77,13 @@ class Tree:
             kinematics.
         frames: Frames that are needed.
         points: Points that are needed.
+        runs: Whether turns about one axis may share their axes.
     """
 
-    def __init__(self, mechanics: Mechanics, origin: Column, frames: list[Frame], points: list[Vector]) -> None:
-        self.geometry, self.ground = mechanics.geometry, mechanics.model.ground
+    def __init__(
+        self, mechanics: Mechanics, origin: Column, frames: list[Frame], points: list[Vector], runs: bool = True
+    ) -> None:
+        self.geometry, self.ground, self._runs = mechanics.geometry, mechanics.model.ground, runs
         self.vectors: list[Affine] = []
         used = [frame.axes for frame in frames] + [frame for point in points for frame in point.parts]
         self._frames = list(dict.fromkeys(step for frame in used for step in frame.path))
@@ -147,6 +151,8 @@ class Tree:
             outer = [body.inertia_frame for body in self._bodies.get(frame, [])]
             if outer and frame not in outer:
                 return max(outer, key=lambda f: len(f.path))
+        if not self._runs:
+            return frame
         if _sign(frame, frame.parent):
             return self.axes(frame.parent)
         return frame.parent if any(_sign(child, frame) for child in children) else frame
@@ -241,6 +247,7 @@ class Tree:
     def _make(self, parts: list[tuple[Moving, Matrix]], columns: dict[int, Column], bias: Column) -> Moving:
         """The sum of M X over vectors X, columns times y, and a bias."""
         terms: dict[int, Matrix] = {}
+        turned = len(parts) == 1 and not columns and not bias
         for vector, M in parts:
             if vector.known:
                 bias = plus(bias, apply(M, vector.known))
@@ -251,9 +258,8 @@ class Tree:
         rows = sorted({i for block in terms.values() for i in block})
         if not rows:
             return Moving(None, (), bias)
-        self.vectors.append(
-            Affine({j: block for j, block in terms.items() if block}, {i: e for i, e in bias.items() if i in rows})
-        )
+        kept = {j: block for j, block in terms.items() if block}
+        self.vectors.append(Affine(kept, {i: e for i, e in bias.items() if i in rows}, turned))
         return Moving(len(self.vectors) - 1, tuple(rows), {i: e for i, e in bias.items() if i not in rows})
 
     def alpha(self, frame: Frame, axes: Frame) -> Moving:

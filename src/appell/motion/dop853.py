@@ -28,6 +28,7 @@ from appell.motion.stepping import LOOKS, march
 STAGES = table.N_STAGES
 SETTINGS = ("rtol", "atol", "end", "most", "calm")
 LONG = 50_000  # steps in which CasADi's machine takes about as long as compiling them to machine code would
+THIRD = table.E3[:STAGES] - table.B
 REGISTER = 8  # a multiple of the lanes of a SIMD register
 FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}
 
@@ -99,11 +100,12 @@ def step_graph(rhs: ca.Function, t: ca.SX, x: ca.SX, w: ca.SX, P: ca.SX) -> tupl
     """The new state and the error of a step, with P = (p, h, rtol, atol)."""
     p, (h, rtol, atol) = P[:-3], ca.vertsplit(P[-3:])
     slopes = _stages(lambda time, state: rhs(time, state, w, p), t, x, h)
-    new = _moved(x, h, table.B, slopes)
-    scale = Quick(atol) + Quick(rtol) * larger(abs(Quick(x)), abs(Quick(new)))
-    fifth, third = (
-        Quick(ca.sumsqr((Quick(_weighted(weights[:STAGES], slopes)) / scale).graph)) for weights in (table.E5, table.E3)
-    )
+    slope = _weighted(table.B, slopes)
+    new = _binary(ca.OP_ADD, x, _binary(ca.OP_MUL, h, slope))
+    size = 1.0 / (Quick(atol) + Quick(rtol) * larger(abs(Quick(x)), abs(Quick(new))))
+    # The formula of order three differs from that of order eight in three stages only.
+    apart = _weighted(table.E5[:STAGES], slopes), _binary(ca.OP_ADD, slope, _weighted(THIRD, slopes))
+    fifth, third = (Quick(ca.sumsqr((Quick(e) * size).graph)) for e in apart)
     error = Quick(h) * fifth / root(larger((fifth + 0.01 * third) * x.numel(), 1e-300))
     return densified(new), error.graph
 
