@@ -334,3 +334,20 @@ def test_machine_code_is_made_where_it_pays(monkeypatch):
     assert "step" in made
     np.testing.assert_array_equal(many["steps"], few["steps"])
     np.testing.assert_allclose(many["q1"], few["q1"], rtol=1e-12, atol=1e-13)
+
+
+def test_number_of_cores_is_what_was_asked_for_and_only_during_the_sweep(pendulums, monkeypatch):
+    heyoka = pytest.importorskip("heyoka")
+    before, seen = heyoka.get_nthreads(), []
+    inner = LaneMachine.__call__
+
+    def noticed(self, V, P, out):
+        seen.append(heyoka.get_nthreads())
+        return inner(self, V, P, out)
+
+    monkeypatch.setattr(LaneMachine, "__call__", noticed)
+    for cores in (1, 3):
+        seen.clear()
+        ap.sweep(pendulums, {"q1": [0.1, 0.2, 0.3]}, until=0.2, points=3, workers=cores)
+        assert set(seen) == {cores}
+        assert heyoka.get_nthreads() == before

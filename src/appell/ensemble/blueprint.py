@@ -19,6 +19,7 @@ import numpy as np
 from appell.code.code import Code
 from appell.code.native import native
 from appell.code.system import System
+from appell.ensemble.lane_machine import on_cores
 from appell.ensemble.lanes import Graphs
 from appell.ensemble.plan import Plan, made
 from appell.ensemble.runner import Outcomes, Runner
@@ -108,5 +109,8 @@ def work(blueprint: bytes, columns: Mapping[str, np.ndarray], which: np.ndarray)
             while len(_KNOWN) >= KEPT:
                 _KNOWN.pop(next(iter(_KNOWN)))
             _KNOWN[name] = read(blueprint)
+            for runner in _KNOWN[name]:
+                runner.prepare()
         runners = _KNOWN[name]
-    return made(runners, columns, which, lambda: False)
+    with on_cores(1):  # the worker has a thread for each
+        return made(runners, columns, which, lambda: False)

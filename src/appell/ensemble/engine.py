@@ -1,4 +1,4 @@
-"""Many runs through a few hundred lanes: a lane that has finished takes the next run.
+"""Many runs through a few thousand lanes: a lane that has finished takes the next run.
 
 What a run gives does not depend on its neighbours, on how many lanes there are, or on when it gets one: every number of
 a lane is computed by elementwise operations from that lane alone.
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from appell.ensemble.crossings import Steps
-from appell.ensemble.lane_machine import LaneMachine, padded
+from appell.ensemble.lane_machine import LaneMachine, cores_in_use, padded
 from appell.ensemble.lanes import ROWS, SETTINGS, Graphs, Status
 from appell.motion.flow import RESTING
 
-LANES = 2000  # no power of two, with which all rows of V would fall on the same few places of the cache
-BLIND = 8  # steps between two looks at which lanes have ended
+LANES = 4000  # for each core; no power of two, with which all rows of V would fall on the same places of the cache
+BLIND = 8  # steps of machine code between two looks at which lanes have ended
 SHORT = 4  # the same where events are looked for
 SPARE = 32  # a share of the lanes may stand idle before they take new runs
 
@@ -150,7 +150,7 @@ class Lanes:
         results: Where to write.
         look: Decides about lanes whose dependent velocities may be changed.
         stop: Asked after every step whether to give up.
-        lanes: How many lanes at most.
+        lanes: How many lanes at most; enough for the cores if left out.
     """
 
     def __init__(
@@ -161,10 +161,10 @@ class Lanes:
         results: Results,
         look: Look,
         stop: Callable[[], bool],
-        lanes: int = LANES,
+        lanes: int | None = None,
     ) -> None:
         self.k, self.grid, self.events, self.results, self.look, self.stop = kernel, grid, events, results, look, stop
-        self.most = padded(lanes)
+        self.most = padded(LANES * cores_in_use() if lanes is None else lanes)
         self._next = np.append(grid, np.inf)
 
     def run(self, jobs: Jobs) -> dict[Kernel, list[Jobs]]:
@@ -176,8 +176,9 @@ class Lanes:
         self.P, self.owner = np.ones((k.numbers, count)), np.full(count, -1)
         self.taken, self.due = np.zeros(count, dtype=np.int64), np.full(count, np.inf)
         self._take(np.arange(count))
+        blind = 1 if not k.step.simd else SHORT if self.events else BLIND
         while True:
-            for _ in range(BLIND if not self.events else SHORT):
+            for _ in range(blind):
                 if self.stop():
                     raise Interrupted
                 k.step(self.V, self.P, self.W)
@@ -375,7 +376,7 @@ def run_all(
     results: Results,
     look: Look,
     stop: Callable[[], bool],
-    lanes: int = LANES,
+    lanes: int | None = None,
 ) -> None:
     """Run jobs kernel by kernel until none is left; runs may go from one to another."""
     waiting: dict[Kernel, list[Jobs]] = {k: [j] for k, j in jobs.items() if j.run.size}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -22,6 +24,31 @@ def width() -> int:
     import heyoka
 
     return max(4, heyoka.recommended_simd_size(float))
+
+
+def cores_in_use() -> int:
+    """How many cores machine code spreads the columns over."""
+    if not heyoka_code.available():
+        return 1
+    import heyoka
+
+    return heyoka.get_nthreads()
+
+
+@contextmanager
+def on_cores(count: int) -> Iterator[None]:
+    """Let machine code use so many cores."""
+    if not heyoka_code.available():
+        yield
+        return
+    import heyoka
+
+    before = heyoka.get_nthreads()
+    heyoka.set_nthreads(count)
+    try:
+        yield
+    finally:
+        heyoka.set_nthreads(before)
 
 
 def padded(count: int) -> int:

@@ -1,6 +1,7 @@
-"""All cores of this machine: a thread for each, since machine code runs without Python's lock.
+"""All cores of this machine.
 
-Runs that do not go in lanes are made by processes instead, once they take long.
+Machine code spreads its lanes over the cores by itself, so one thread is enough to call it. Runs that go in no lane
+have a thread for each core, and are made by processes once they take long.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from appell.ensemble.engine import Interrupted
+from appell.ensemble.lane_machine import on_cores
 from appell.ensemble.plan import Plan
 from appell.ensemble.processes import Processes
 from appell.ensemble.runner import Outcomes
@@ -25,10 +27,9 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def run_here(plan: Plan, sink: Memory | ZarrStore, workers: int | None, progress: bool | None) -> str:
-    """Make all chunks that are not done yet; returns words about how."""
-    layout = sink.layout
-    count = workers or cores()
+def run_here(plan: Plan, sink: Memory | ZarrStore, count: int, progress: bool | None) -> str:
+    """Make all chunks that are not done yet, on so many cores; returns words about how."""
+    layout, threads = sink.layout, 1 if plan.together else count
     todo = [i for i in range(layout.chunks) if i not in sink.done]
     halt = threading.Event()
     bar = Progress(0, plan.runs, progress, "sweeping")
@@ -39,13 +40,13 @@ def run_here(plan: Plan, sink: Memory | ZarrStore, workers: int | None, progress
     def chunk(index: int) -> Outcomes:
         return plan.make(*layout.bounds(index), halt.is_set, processes.of)
 
-    pool = ThreadPoolExecutor(min(count, max(1, len(todo))), "sweep")
+    pool = ThreadPoolExecutor(min(threads, max(1, len(todo))), "sweep")
     waiting: dict[Future[Outcomes], int] = {}
     left = iter(todo)
     try:
-        with bar:
+        with bar, on_cores(count):
             while True:
-                while len(waiting) < count + 1 and (index := next(left, None)) is not None:
+                while len(waiting) < threads + 1 and (index := next(left, None)) is not None:
                     waiting[pool.submit(chunk, index)] = index
                 if not waiting:
                     break
@@ -70,4 +71,4 @@ def run_here(plan: Plan, sink: Memory | ZarrStore, workers: int | None, progress
         halt.set()
         processes.close()
         pool.shutdown(wait=True, cancel_futures=True)
-    return f"{plan.how}, {count} {'thread' if count == 1 else 'threads'}"
+    return f"{plan.how}, {count} {'core' if count == 1 else 'cores'}"

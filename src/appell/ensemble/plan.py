@@ -17,7 +17,6 @@ from appell.code import heyoka_code
 from appell.code.state import State, number
 from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
-from appell.ensemble.engine import LANES
 from appell.ensemble.fingerprint import fingerprint
 from appell.ensemble.runner import TOO_STIFF, Elsewhere, Outcomes, Runner, Settings
 from appell.ensemble.store import Layout
@@ -31,7 +30,8 @@ WORTH = 100_000  # steps of all lanes together in which CasADi's machine takes a
 TRIED = 4  # runs whose steps are counted before the sweep
 LOOKED = 32  # runs whose equations are tested for stiffness before the sweep
 HEAVY = 2**22  # numbers of one chunk at most
-FEWEST = 64  # runs of one chunk at least, where they share lanes
+SHARED = 5000  # runs of one chunk at most, for each core, where they share lanes
+FEWEST = 64  # and at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,14 +163,25 @@ class Plan:
         """How many runs."""
         return self.design.runs
 
-    def layout(self, chunk: int | None, workers: int) -> Layout:
-        """What is kept of every run; chunks of equal size, as many as the workers can share evenly."""
+    @property
+    def together(self) -> bool:
+        """Whether all runs go in lanes, which machine code spreads over the cores by itself."""
+        return not any(runner.why_single for runner in self.runners)
+
+    def layout(self, chunk: int | None, workers: int, cores: int = 1) -> Layout:
+        """What is kept of every run; chunks of equal size, as many as the workers can share evenly.
+
+        Args:
+            chunk: Runs of one chunk; chosen by size if None.
+            workers: How many make chunks at the same time.
+            cores: How many cores each of them has.
+        """
         first = self.runners[0]
         s = first.settings
         if chunk is None:
-            most = min(2 * LANES, max(4, HEAVY // (len(first.names) * s.grid.size))) if not first.why_single else 32
+            heavy = max(4, HEAVY // (len(first.names) * s.grid.size))
+            most, least = (32, 4) if first.why_single else (min(SHARED * cores, heavy), FEWEST)
             rounds = -(-self.runs // (workers * most))
-            least = 4 if first.why_single else FEWEST
             chunk = min(most, max(least, -(-self.runs // (workers * rounds))))
         columns = {self.coordinate(name): values for name, values in self.design.columns.items()}
         names = [event.name for event in s.events]

@@ -12,10 +12,11 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
+from appell.code import heyoka_code
 from appell.code.code import Code
 from appell.code.state import State, names_of
 from appell.code.system import System
-from appell.ensemble.engine import LANES, Interrupted, Jobs, Kernel, Looked, Results, run_all
+from appell.ensemble.engine import Interrupted, Jobs, Kernel, Looked, Results, run_all
 from appell.ensemble.lanes import SQUARE, Graphs, Status, lane_graphs
 from appell.ensemble.starts import Batch, Starts
 from appell.ensemble.switching import best_growths, growths, jacobians
@@ -155,11 +156,18 @@ class Runner:
             return "the speeds chosen by the user are watched"
         return ""
 
+    @property
+    def simd(self) -> bool:
+        """Whether lanes are machine code."""
+        return self.system.code.simd and self.settings.compiled and heyoka_code.available()
+
     def with_settings(self, **changes: Any) -> Runner:
-        """The same with some settings changed."""
-        return Runner(
+        """The same with some settings changed, none of which move the start."""
+        other = Runner(
             self.system, replace(self.settings, **changes), self.varied, self.shown, self.law, graphs=self._given
         )
+        other.starts = self.starts
+        return other
 
     # Lanes.
 
@@ -201,8 +209,13 @@ class Runner:
         if s.compiled not in known:
             given = self._given if self._given is not None and self._given.split == code.equations.split else None
             graphs = next((kernel.graphs for kernel in known.values()), given)
-            known[s.compiled] = Kernel(graphs or self.graphs(code), code.simd and s.compiled)
+            known[s.compiled] = Kernel(graphs or self.graphs(code), self.simd)
         return known[s.compiled]
+
+    def prepare(self) -> None:
+        """Make the machine code that takes longest, which uses several cores, before the first run."""
+        if self.simd and not self.why_single:
+            self.kernel().step.compile()
 
     @property
     def guarded(self) -> list[tuple[int, bool]]:
@@ -244,7 +257,7 @@ class Runner:
         self,
         columns: Mapping[str, np.ndarray],
         stop: Callable[[], bool] = lambda: False,
-        lanes: int = LANES,
+        lanes: int | None = None,
         elsewhere: Elsewhere | None = None,
     ) -> Outcomes:
         """Make the runs of some rows of the design.
@@ -252,7 +265,7 @@ class Runner:
         Args:
             columns: The varied numbers, by name.
             stop: Asked now and then whether to give up.
-            lanes: How many lanes at most.
+            lanes: How many lanes at most; enough for the cores if left out.
             elsewhere: What may take over the runs that are made one by one.
         """
         count = next(iter(columns.values())).size

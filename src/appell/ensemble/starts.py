@@ -237,24 +237,28 @@ class Starts:
 
     def _check_masses(self, batch: Batch) -> None:
         """Constant masses and moments must be positive, as `System.bind` wants."""
-        for words, zero_too, f, varies in self._masses:
-            values = np.broadcast_to(np.array(f(batch.p if varies else batch.p[:, :1])).ravel(), batch.p.shape[1:])
-            for i in np.flatnonzero(values <= 0 if zero_too else values < 0):
-                batch.errors.setdefault(int(i), f"{words} = {values[i]:g} with these values; it must be positive.")
+        checked, f, varied = self._masses
+        if not checked:
+            return
+        values = np.array(f(batch.p if varied else batch.p[:, :1]))
+        values = np.broadcast_to(values, (len(checked), batch.p.shape[1]))
+        for (what, body, formula, zero_too), row in zip(checked, values, strict=True):
+            for i in np.flatnonzero(row <= 0 if zero_too else row < 0):
+                words = f"The {what} of {body!r} is {formula} = {row[i]:g} with these values; it must be positive."
+                batch.errors.setdefault(int(i), words)
 
     @cached_property
-    def _masses(self) -> list[tuple[str, bool, ca.Function, bool]]:
-        """Constant masses and moments: words, whether zero is bad too, the value, whether it is varied."""
-        model, p, found = self.system.model, self.system.equations.mechanics.variables.p, []
+    def _masses(self) -> tuple[list[tuple[str, str, sp.Expr, bool]], ca.Function, bool]:
+        """Constant masses and moments: what, of which body, the formula, whether zero is bad too; values; if varied."""
+        model, equations, checked = self.system.model, self.system.equations, []
         constant = set(model.parameters)
         for body in model.bodies:
             moments = list(body.inertia.diagonal()) if isinstance(body, RigidBody) else []
-            for what, formula in (("mass", body.mass), *(("moment of inertia", e) for e in moments)):
-                formula = sp.sympify(formula)
-                if not formula.free_symbols or not formula.free_symbols <= constant:
-                    continue
-                f = ca.Function("mass", [p], [ca.densify(self.system.equations.formula(formula))])
-                varies = any(s.label in self.numbers for s in constant & formula.free_symbols)
-                words = f"The {what} of {body.name!r} is {formula}"
-                found.append((words, what == "mass" and not moments, f, varies))
-        return found
+            for what, entry in (("mass", body.mass), *(("moment of inertia", e) for e in moments)):
+                formula = sp.sympify(entry)
+                if formula.free_symbols and formula.free_symbols <= constant:
+                    checked.append((what, body.name, formula, what == "mass" and not moments))
+        graphs = [equations.formula(formula) for _, _, formula, _ in checked]
+        f = ca.Function("masses", [equations.mechanics.variables.p], [ca.densify(ca.vertcat(*graphs))])
+        letters = {s.label for _, _, formula, _ in checked for s in formula.free_symbols}
+        return checked, f, any(letter in self.numbers for letter in letters)

@@ -78,7 +78,7 @@ def sweep(
         out: A folder `name.zarr` to which results are appended as they come.
         resume: Go on with what is in that folder.
         chunk: Runs of one chunk, the unit of work and of disk; chosen by size if left out.
-        workers: How many threads; one for each core if left out.
+        workers: How many cores; all of them if left out.
         cluster: Address of a Dask scheduler, `"tcp://host:8786"`, or a Dask client.
         progress: Whether to show a bar; on terminals by default.
         max_steps: Largest number of steps of a run.
@@ -117,7 +117,8 @@ def sweep(
     found, which = cases(system, table, inputs, control, start)
     tolerances = rtol, rtol if atol is None else atol
     plan = Plan.of(table, found, which, until, method, *tolerances, points, at, events, outputs, max_steps, corners)
-    layout = plan.layout(chunk, (workers or cores()) if cluster is None else ELSEWHERE)
+    count = ELSEWHERE if cluster is not None else workers or cores()
+    layout = plan.layout(chunk, 1, count) if cluster is None and plan.together else plan.layout(chunk, count)
     path = None if out is None else Path(out)
     sink = Memory(layout) if path is None else ZarrStore(path, layout, plan.about(), plan.parts(), resume)
     if cluster is not None:
@@ -125,6 +126,6 @@ def sweep(
 
         how = run_on_cluster(plan, sink, cluster, progress)
     else:
-        how = run_here(plan, sink, workers, progress)
+        how = run_here(plan, sink, count, progress)
     info = {**plan.about(), "reasons": sink.reasons, "how": how, "seconds": time.perf_counter() - began}
     return assembled(sink.read, layout, info, sink.failures, path)
