@@ -11,7 +11,7 @@ from appell.kinematics.mechanics import Mechanics
 
 FREE = 3  # coordinates of a tree from which on recursion takes fewer operations
 BOUND = 12  # the same under constraints, which recursion has to bring in one by one
-SHARE = 3  # and so many coordinates for each row
+SHARE = 2  # and so many coordinates for each row
 
 
 def automatic(mechanics: Mechanics) -> Equations:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from functools import cache, cached_property, reduce
+from importlib.util import find_spec
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
 import numpy as np
-from scipy.integrate._ivp import dop853_coefficients as table
 
 from appell.code.iteration import TURNS, Iteration
 from appell.code.machine import Machine
@@ -25,6 +28,16 @@ from appell.motion.flow import Flow
 from appell.motion.leg import End, Enough, Leg, Task
 from appell.motion.stepping import LOOKS, march
 
+
+def _table() -> SimpleNamespace:
+    """SciPy's file of coefficients alone: the package around it takes half a second to import."""
+    package = find_spec("scipy")
+    assert package is not None
+    folder = Path(next(iter(package.submodule_search_locations or ())))
+    return SimpleNamespace(**run_path(str(folder / "integrate" / "_ivp" / "dop853_coefficients.py")))
+
+
+table = _table()
 STAGES = table.N_STAGES
 SETTINGS = ("rtol", "atol", "end", "most", "calm")
 LONG = 50_000  # steps in which CasADi's machine takes about as long as compiling them to machine code would
