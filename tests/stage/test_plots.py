@@ -86,6 +86,28 @@ def test_a_root_locus_keeps_its_branches():
         assert np.all(np.sign(line.y) == np.sign(line.y[0]))
 
 
+def test_a_root_locus_is_smooth_where_branches_meet():
+    """λ² + cλ + 1: the pair meets at c = 2 and leaves along the real axis, as the square root of c - 2."""
+    asked = []
+
+    def matrix(c):
+        asked.append(c)
+        return np.array([[0, 1], [-1, -c]])
+
+    values = np.linspace(1.0, 3.0, 6)
+    fine, coarse = root_locus(matrix, values, "c"), root_locus(matrix, values, "c", between=False)
+
+    def longest(plot):
+        return max(np.hypot(np.diff(line.x), np.diff(line.y)).max() for line in plot.panels[0].items if line.x.size > 2)
+
+    assert longest(coarse) > 0.4
+    assert longest(fine) < 0.15
+    assert len(asked) < 200
+    for line in fine.panels[0].items[:2]:
+        on = np.abs(line.y) > 1e-6
+        np.testing.assert_allclose(np.hypot(line.x, line.y)[on], 1.0, atol=1e-7)  # complex pairs stay on the circle
+
+
 def test_a_map_of_stability():
     """x'' + a x' + b x = 0 is stable for a, b > 0."""
     plot = stability_map(lambda a, b: [[0, 1], [-b, -a]], ("a", [-1, 1]), ("b", [-1, 1, 2]))

@@ -15,6 +15,7 @@ from appell.view.plot import COLORS, Line, Map, Panel, Plot, unit_words
 
 RED, GREY = "#c0392b", "#8a94a0"
 FINE = 2000  # moments of a phase portrait
+SHARE, HALVINGS = 100, 8  # roots move by such a share of the picture from value to value, else these are halved
 SETS = ("x", "circle-open", "square-open", "diamond-open", "triangle-up-open")
 
 
@@ -163,25 +164,30 @@ def _root(value: complex) -> str:
     return text
 
 
-def root_locus(matrix: Callable[[float], Any], values: Sequence[float], name: str = "p", structural: int = 0) -> Plot:
+def root_locus(
+    matrix: Callable[[float], Any], values: Sequence[float], name: str = "p", structural: int = 0, between: bool = True
+) -> Plot:
     """Where roots go as a number changes.
+
+    Where branches meet roots move as the square root of the number: there values in between are looked at as well.
 
     Args:
         matrix: From the number to the matrix whose eigenvalues are drawn, or to the eigenvalues themselves.
         values: The numbers.
         name: What the number is called.
         structural: How many roots are zero by structure; they are left out of the branches and marked at the origin.
+        between: Whether values between the given ones may be looked at.
     """
     numbers = [float(v) for v in values]
     if not numbers:
         raise AppellError("A root locus needs at least one value.")
-    tracks = []
-    for value in numbers:
+
+    def at(value: float) -> np.ndarray:
         given = np.asarray(matrix(value))
         found = np.linalg.eigvals(given) if given.ndim == 2 else np.asarray(given, dtype=complex)
-        found = found[np.argsort(np.abs(found), kind="stable")][structural:]
-        tracks.append(_matched(tracks[-1], found) if tracks else found)
-    table = np.array(tracks)
+        return found[np.argsort(np.abs(found), kind="stable")][structural:]
+
+    numbers, table = _followed(at, numbers, HALVINGS if between else 0)
     lines: list[Line] = []
     for k in range(table.shape[1]):
         notes = tuple(f"{name} = {v:.4g}: {_root(e)}" for v, e in zip(numbers, table[:, k], strict=True))
@@ -193,6 +199,30 @@ def root_locus(matrix: Callable[[float], Any], values: Sequence[float], name: st
         zero = np.zeros(1)
         lines.append(Line(f"{structural} structural zero roots", zero, zero, True, "circle-open", GREY))
     return Plot(f"root locus over {name}", (Panel(tuple(lines), "Re λ [1/s]", "Im λ [1/s]", zero=True),))
+
+
+def _followed(
+    at: Callable[[float], np.ndarray], numbers: Sequence[float], halvings: int
+) -> tuple[list[float], np.ndarray]:
+    """Roots in branches, with further numbers where a root moves far between two."""
+    found = [at(number) for number in numbers]
+    every = np.concatenate(found) if found else np.zeros(0)
+    far = max(np.ptp(every.real), np.ptp(every.imag)) / SHARE if every.size else 0.0
+    passed, tracks = [numbers[0]], [found[0]]
+
+    def go_on(to: float, roots: np.ndarray, left: int) -> None:
+        matched = _matched(tracks[-1], roots)
+        if left and np.max(np.abs(matched - tracks[-1]), initial=0.0) > far:
+            middle = (passed[-1] + to) / 2
+            go_on(middle, at(middle), left - 1)
+            go_on(to, roots, left - 1)
+            return
+        passed.append(to)
+        tracks.append(matched)
+
+    for number, roots in zip(numbers[1:], found[1:], strict=True):
+        go_on(number, roots, halvings)
+    return passed, np.array(tracks)
 
 
 def _matched(before: np.ndarray, found: np.ndarray) -> np.ndarray:
