@@ -28,9 +28,6 @@ from appell.motion.masses import ROUNDING
 from appell.motion.motion import formula_function
 from appell.motion.stepping import LOOKS
 
-SQUARE = 6  # coordinates up to which a determinant is written out
-
-
 ROWS = (*BEHIND, "status")
 """Rows of V behind x."""
 SETTINGS = ("rtol", "atol", "end", "most", "calm")
@@ -106,11 +103,10 @@ def lane_graphs(
     wishes, ends = [], []
     restless, fixed = bool(equations.split.dependent), equations.formulation.fixed
     if restless:
-        good = function_of(equations, "growth")(later, moved, w, p) < (SINGULAR if fixed else calm)
-        if fixed:  # a step may jump over the place where the speeds are singular
-            stacked = function_of(equations, "stacked")
-            side = ca.det(stacked(t, x, w, p)) * ca.det(stacked(later, moved, w, p))
-            good = ca.logic_and(good, ca.logic_not(side < 0))
+        assert code.alarm is not None
+        (_, side), (growth, other) = code.alarm(t, x, w, p), code.alarm(later, moved, w, p)
+        # A step may jump over the place where speeds that were given are singular.
+        good = ca.logic_and(growth < (SINGULAR if fixed else calm), ca.logic_not(side * other < 0))
         wishes.append((ca.logic_not(good), Status.SINGULAR if fixed else Status.RESTLESS))
     formulas = [formula_function(equations, original, m) for m in masses]
     if masses:

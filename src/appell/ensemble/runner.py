@@ -17,7 +17,7 @@ from appell.code.code import Code
 from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.ensemble.engine import Interrupted, Jobs, Kernel, Looked, Results, run_all
-from appell.ensemble.lanes import SQUARE, Graphs, Status, lane_graphs
+from appell.ensemble.lanes import Graphs, Status, lane_graphs
 from appell.ensemble.starts import Batch, Starts
 from appell.ensemble.switching import best_growths, growths, jacobians
 from appell.errors import AppellError
@@ -152,7 +152,7 @@ class Runner:
             return "a mass depends on an input"
         if equations.mechanics.curved:
             return "rows that are not linear in the accelerations have branches"
-        if equations.formulation.fixed and equations.split.dependent and len(equations.coordinates) > SQUARE:
+        if equations.split.dependent and self.system.code.alarm is None:
             return "the speeds chosen by the user are watched"
         return ""
 

@@ -11,6 +11,8 @@ import casadi as ca
 from appell.graph.sparse import Scalar, add, densified, mul, to_sx
 from appell.graph.sparse import matrix as sparse_matrix
 
+WRITTEN_OUT = 5  # rows of a block whose determinant is written out
+
 
 def solve_spd(matrix: ca.SX, right: ca.SX) -> ca.SX:
     """x with A x = b for a symmetric positive definite A."""
@@ -73,12 +75,12 @@ def _solve_column(matrix: ca.SX, right: list[ca.SX], blocks: list[list[tuple[int
 
 
 def determinant(matrix: ca.SX) -> ca.SX | None:
-    """The determinant up to its sign, block by block; None where a block has more than three rows."""
+    """The determinant up to its sign, block by block; None where a block has more than five rows."""
     matrix = ca.sparsify(matrix)
     blocks, rows, columns, starts, _, _, _ = matrix.sparsity().btf()
     result = ca.SX(1)
     for here in (range(starts[k], starts[k + 1]) for k in range(blocks)):
-        if len(here) > 3:
+        if len(here) > WRITTEN_OUT:
             return None
         result = result * ca.det(matrix[[rows[k] for k in here], [columns[k] for k in here]])
     return result
