@@ -20,7 +20,7 @@ Matrix = dict[int, Column]
 _SX = ca.SX
 # CasADi's operators try all kinds of arguments first; named with their kind they are seven times quicker.
 _binary, _unary, _ADD, _MUL = ca.SX.binary, ca.SX.unary, ca.OP_ADD, ca.OP_MUL
-DEEP = 100  # operations one upon the other up to which formulas are compared
+DEEP = 20  # operations one upon the other up to which formulas are compared
 ONE: Matrix = {i: {i: 1.0} for i in range(3)}
 _USUAL = {number: ca.SX(number) for number in (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)}
 
@@ -203,9 +203,9 @@ def congruent(T: Matrix, S: Matrix) -> Matrix:
     a = add(0.0 if same(x, y) else mul(p, add(x, neg(y))), mul(c, mul(2.0, e)))
     t, off = mul(p, a), add(mul(c, a), neg(e))
     entries = {(i, i): add(x, neg(t)), (j, j): add(y, t), (i, j): off, (j, i): off}
-    for k in S.keys() - {i, j}:
-        entries[k, k] = S[k].get(k, 0.0)
-        u, v = S[k].get(i, 0.0), S[k].get(j, 0.0)
+    for k, row in ((k, S.get(k, {})) for k in T if k not in plane):
+        entries[k, k] = row.get(k, 0.0)
+        u, v = row.get(i, 0.0), row.get(j, 0.0)
         entries[i, k] = entries[k, i] = add(mul(c, u), neg(mul(p, v)))
         entries[j, k] = entries[k, j] = add(mul(p, u), mul(c, v))
     result: Matrix = {}
