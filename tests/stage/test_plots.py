@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import appell as ap
+from appell.errors import AppellError
 from appell.view import bode, phase, root_locus, roots, stability_map, work_precision
 
 
@@ -106,6 +107,19 @@ def test_a_root_locus_is_smooth_where_branches_meet():
     for line in fine.panels[0].items[:2]:
         on = np.abs(line.y) > 1e-6
         np.testing.assert_allclose(np.hypot(line.x, line.y)[on], 1.0, atol=1e-7)  # complex pairs stay on the circle
+
+
+@pytest.mark.parametrize(
+    ("matrix", "values", "words"),
+    [
+        (lambda c: [[0, 1], [-1, -c]], ["a"], "goes over numbers"),
+        (lambda c: [[0, 1], [-1, float("nan")]], [1, 2], "At c = 1 the matrix"),
+        (lambda c: np.eye(2 if c < 1 else 3), [0, 2], "number of roots changes"),
+    ],
+)
+def test_a_root_locus_of_nonsense_is_refused(matrix, values, words):
+    with pytest.raises(AppellError, match=words):
+        root_locus(matrix, values, "c")
 
 
 def test_a_map_of_stability():

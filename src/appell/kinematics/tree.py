@@ -81,7 +81,7 @@ class Tree:
     """
 
     def __init__(
-        self, mechanics: Mechanics, origin: Column, frames: list[Frame], points: list[Vector], runs: bool = True
+        self, mechanics: Mechanics, origin: Column, frames: list[Frame], points: list[Vector], runs: bool
     ) -> None:
         self.geometry, self.ground, self._runs = mechanics.geometry, mechanics.model.ground, runs
         self.vectors: list[Affine] = []

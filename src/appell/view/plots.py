@@ -178,12 +178,17 @@ def root_locus(
         structural: How many roots are zero by structure; they are left out of the branches and marked at the origin.
         between: Whether values between the given ones may be looked at.
     """
-    numbers = [float(v) for v in values]
+    try:
+        numbers = [float(v) for v in values]
+    except (TypeError, ValueError):
+        raise AppellError(f"A root locus goes over numbers, got {values!r}.") from None
     if not numbers:
         raise AppellError("A root locus needs at least one value.")
 
     def at(value: float) -> np.ndarray:
         given = np.asarray(matrix(value))
+        if not np.all(np.isfinite(given)):
+            raise AppellError(f"At {name} = {value:g} the matrix of the root locus is not finite.")
         found = np.linalg.eigvals(given) if given.ndim == 2 else np.asarray(given, dtype=complex)
         return found[np.argsort(np.abs(found), kind="stable")][structural:]
 
@@ -206,7 +211,7 @@ def _followed(
 ) -> tuple[list[float], np.ndarray]:
     """Roots in branches, with further numbers where a root moves far between two."""
     found = [at(number) for number in numbers]
-    every = np.concatenate(found) if found else np.zeros(0)
+    every = np.concatenate(found)
     far = max(np.ptp(every.real), np.ptp(every.imag)) / SHARE if every.size else 0.0
     passed, tracks = [numbers[0]], [found[0]]
 
