@@ -43,12 +43,31 @@ class Seen:
         self.page.goto(Path(path).as_uri())
         return self
 
-    def until(self, test, seconds=60):
+    def until(self, test, frame=None):
         """Wait for a script to be true; Playwright's own waiting needs eval, which the page's policy forbids."""
-        for _ in range(int(10 * seconds)):
-            if self.page.evaluate(test):
-                return
+        assert self.became(test, frame, 60), f"never true: {test}"
+
+    def became(self, test, frame=None, seconds=5):
+        for _ in range(10 * seconds):
+            if (frame or self.page).evaluate(test):
+                return True
             self.page.wait_for_timeout(100)
+        return False
+
+    def zoom(self, place, frame=None):
+        """Draw a rectangle on a plot until it shows that: the first may come while the plot still moves or grows."""
+        axis = "document.querySelector('[data-plot]')._fullLayout.xaxis.range.join()"
+        test = f"{axis} != '{(frame or self.page).evaluate(axis)}'"
+        for _ in range(10):
+            place.evaluate("e => e.scrollIntoView({block: 'start'})")
+            self.page.wait_for_timeout(500)
+            box = place.bounding_box()
+            self.page.mouse.move(box["x"] + 200, box["y"] + 100)
+            self.page.mouse.down()
+            self.page.mouse.move(box["x"] + 400, box["y"] + 150, steps=5)
+            self.page.mouse.up()
+            if self.became(test, frame):
+                return
         raise AssertionError(f"never true: {test}")
 
     def picture(self, name):

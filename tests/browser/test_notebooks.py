@@ -51,14 +51,6 @@ def outputs():
     }
 
 
-def wait(frame, page, test):
-    for _ in range(600):
-        if frame.evaluate(test):
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(f"never true: {test}")
-
-
 def test_outputs_live_under_the_policy_of_vs_code(seen, outputs, tmp_path):
     path = tmp_path / "outputs.html"
     path.write_text(f'<html><head><meta http-equiv="Content-Security-Policy" content="{html.escape(POLICY)}"></head>'
@@ -68,24 +60,17 @@ def test_outputs_live_under_the_policy_of_vs_code(seen, outputs, tmp_path):
     seen.page.wait_for_timeout(500)
     animation, plot, report = seen.page.frames[1:]
     # The animation moves.
-    wait(animation, seen.page, "(globalThis.appell?.viewers?.[0]?.drawn ?? 0) > 1")
+    seen.until("(globalThis.appell?.viewers?.[0]?.drawn ?? 0) > 1", animation)
     began = animation.evaluate("appell.viewers[0].course.t")
-    wait(animation, seen.page, f"appell.viewers[0].course.t != {began}")
+    seen.until(f"appell.viewers[0].course.t != {began}", animation)
     seen.page.locator("iframe").nth(0).scroll_into_view_if_needed()
     seen.picture("vscode-animation")
     # The plot responds: a rectangle drawn with the pointer is what it shows then.
-    wait(plot, seen.page, "document.querySelectorAll('.main-svg').length > 1")
-    seen.page.locator("iframe").nth(1).scroll_into_view_if_needed()
-    axis = "document.querySelector('[data-plot]')._fullLayout.xaxis.range.join()"
-    before, box = plot.evaluate(axis), seen.page.locator("iframe").nth(1).bounding_box()
-    seen.page.mouse.move(box["x"] + 200, box["y"] + 100)
-    seen.page.mouse.down()
-    seen.page.mouse.move(box["x"] + 400, box["y"] + 150, steps=5)
-    seen.page.mouse.up()
-    wait(plot, seen.page, f"{axis} != '{before}'")
+    seen.until("document.querySelectorAll('.main-svg').length > 1", plot)
+    seen.zoom(seen.page.locator("iframe").nth(1), plot)
     seen.picture("vscode-plot")
     # Equations are set in the font for formulas.
-    wait(report, seen.page, "globalThis.appellReport && appellReport.failed.length == 0")
+    seen.until("globalThis.appellReport && appellReport.failed.length == 0", report)
     assert report.evaluate("document.querySelectorAll('[data-tex]:not(.typeset)').length") == 0
     assert report.evaluate("document.querySelectorAll('.formula math').length") > 3
     assert report.evaluate("[...document.fonts].map(e => e.family + ' ' + e.status).join()") == "STIX Two Math loaded"

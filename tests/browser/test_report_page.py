@@ -34,16 +34,7 @@ def test_a_report_is_whole(seen, page):
     # Plots are of the kind that was asked for and respond to the pointer.
     kinds = seen.page.evaluate("[...document.querySelectorAll('[data-plot]')].map(e => e._fullData.map(d => d.type))")
     assert all(kind == "scatter" for plot in kinds for kind in plot)
-    plot = seen.page.locator("[data-plot]").first
-    plot.evaluate("e => e.scrollIntoView({block: 'start'})")
-    seen.page.wait_for_timeout(500)
-    box = plot.bounding_box()
-    before = seen.page.evaluate("document.querySelector('[data-plot]')._fullLayout.xaxis.range.join()")
-    seen.page.mouse.move(box["x"] + 200, box["y"] + 100)
-    seen.page.mouse.down()
-    seen.page.mouse.move(box["x"] + 400, box["y"] + 150, steps=5)
-    seen.page.mouse.up()
-    seen.until(f"document.querySelector('[data-plot]')._fullLayout.xaxis.range.join() != '{before}'")
+    seen.zoom(seen.page.locator("[data-plot]").first)
     # The animation further down begins when it is seen.
     seen.picture("report-plot")
     seen.page.locator(".scene").nth(1).scroll_into_view_if_needed()
