@@ -20,6 +20,7 @@ import sympy as sp
 from appell.errors import FormulationError, ModelError
 from appell.graph.solve import solve
 from appell.kinematics.geometry import Geometry
+from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Coordinate, Evolving, Input, Speed
 
@@ -247,7 +248,10 @@ class Chart:
         """Positions, velocities and accelerations in terms of u and y."""
         if self.u is self.mechanics.variables.v and not self.redundant:
             return self.mechanics.geometry
-        return Geometry(self.mechanics.variables, self.frozen_derivative, self.K)
+        if self.redundant:
+            return Geometry(self.mechanics.variables, self.frozen_derivative, self.K)
+        given = any(isinstance(s, Speed) for s in self.letters)
+        return InSpeeds(self.mechanics.variables, self.frozen_derivative, self.K, self.u, self.y, given)
 
 
 def _rates(letters: tuple[Evolving, ...]) -> tuple[Evolving, ...]:

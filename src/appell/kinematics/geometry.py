@@ -196,12 +196,13 @@ class Geometry:
         meeting: dict[Frame, list[Frame]] = {}
         for frame in vector.parts:
             meeting.setdefault(frame if frame in target.path else self._meets(frame, target), []).append(frame)
-        key, total = 0, {}
+        key, total, before = 0, {}, Vector({})
         for here in target.path:
             if key:
                 inner = total
                 key, total = self._shared(
-                    (key, here, order), lambda here=here, inner=inner: apply(transposed(self.frame(here).turn), inner)
+                    (key, here, order),
+                    lambda here=here, inner=inner, before=before: self._turned(inner, before, here, order),
                 )
             for frame in meeting.get(here, ()):
                 inner, part = total, vector.parts[frame]
@@ -211,7 +212,12 @@ class Geometry:
                         inner, self._placed(frame, here, part, order)
                     ),
                 )
+                before = Vector({**before.parts, frame: part})
         return total
+
+    def _turned(self, inner: Column, before: Vector, here: Frame, order: int) -> Column:
+        """What is resolved in the axes of the parent, in those of a frame; `before` is the vector it belongs to."""
+        return apply(transposed(self.frame(here).turn), inner)
 
     def half_square(self, vector: Vector) -> Scalar:
         """a^2/2 of an acceleration, as a graph to be differentiated.
@@ -235,6 +241,10 @@ class Geometry:
                 shared = dot(self.resolve(before, meets[frame], 2), self._placed(frame, meets[frame], part, 2))
                 self._halves[parts] = add(add(half, mul(0.5, dot(own, own))), shared)
         return self._halves[parts]
+
+    def half_square_of(self, body: Body) -> Scalar:
+        """a^2/2 of the centre of a body."""
+        return self.half_square(self.center(body))
 
     def _shared(self, name: tuple[object, ...], make: Callable[[], Column]) -> tuple[int, Column]:
         """A partial sum with its number: whoever needs the same sum again gets the same graph."""
@@ -316,7 +326,7 @@ class Geometry:
         """S = m a^2/2 + alpha.I alpha/2 + alpha.(omega x I omega); the part without accelerations never matters."""
         total, m = 0.0, scalar(self.variables.masses[body])
         if not (isinstance(m, float) and m == 0.0):
-            total = mul(m, self.half_square(self.center(body)))
+            total = mul(m, self.half_square_of(body))
         if self._turns_with_inertia(body):
             inertia = self.variables.inertias[body]
             omega, alpha = self.rotation_rates(body.frame.axes, self.inertia_frame(body))

@@ -1,0 +1,189 @@
+"""The motion in terms of chosen speeds, with what the constraints and the choice of speeds make simple.
+
+Put q' = K(q, u, t) into velocities, and what should be one letter becomes a long formula: the component w3 = yaw' cos
+lean of an angular velocity is then (w3/cos lean) cos lean, and the centre of a rolling disk moves with the squares of
+the sine and cosine of its heading. Here
+
+- a component of a velocity that is a speed (or minus one, or nothing) whatever the state is taken to be that letter;
+- where all components of a velocity are letters, in whatever axes, accelerations are taken from there:
+  a = v' + omega_axes x v, and omega and alpha are turned into other axes from where they are letters;
+- a body that rolls on the ground turns about its contact: v = omega x c with c from the contact to the centre. That
+  holds at all times, so a = alpha x c + omega x c' does too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from appell.graph.kinks import has_kinks
+from appell.graph.numeric import Numeric
+from appell.graph.sparse import Column, Scalar, add, apply, cross, dot, mul, nonzero, plus, transposed
+from appell.kinematics.geometry import FrameMotion, Geometry
+from appell.kinematics.variables import Variables
+from appell.model.body import Body, RigidBody
+from appell.model.constraint import Rolling
+from appell.model.frame import Frame, Vector
+from appell.model.rotation import Triple
+
+POINTS = 3  # at which a component must be a speed
+SIGNS = (1.0, -1.0)
+
+
+class InSpeeds(Geometry):
+    """Positions, velocities and accelerations in speeds u and their rates y, for states that obey the rows.
+
+    Args:
+        variables: The model on the graph.
+        derivative: Time derivative of a column at frozen extra states.
+        rates: q' in terms of the speeds.
+        u: The speeds.
+        y: Their rates.
+        given: Whether the speeds were given by formulas; components of velocities may be such a speed.
+    """
+
+    def __init__(
+        self, variables: Variables, derivative: Callable[[ca.SX], ca.SX], rates: ca.SX, u: ca.SX, y: ca.SX, given: bool
+    ) -> None:
+        self.u, self.given = u, given
+        self._letters = [mul(sign, e) for sign in SIGNS for e in u.nonzeros()]  # what a component may be
+        rates_of = [mul(sign, e) for sign in SIGNS for e in y.nonzeros()]
+        self._rate = {e.element_hash(): rate for e, rate in zip(self._letters, rates_of, strict=True)}
+        rolling = (c for c in variables.model.constraints if isinstance(c, Rolling))
+        self._contacts = {c.body: c.contact for c in rolling if c.on is None and c.along is None}
+        self._turnings: dict[tuple[Frame, Frame], tuple[Column, Column]] = {}
+        self._lettered: dict[Frame, Frame | None] = {}
+        self._known: list[tuple[Frame, set[tuple[Frame, Triple]]]] = []
+        super().__init__(variables, derivative, rates)
+
+    # Turning.
+
+    def frame(self, frame: Frame) -> FrameMotion:
+        """The motion of a frame; in its own axes the components of alpha are the rates of those of omega."""
+        if frame not in self._frames:
+            motion = super().frame(frame)
+            omega = self._recognised(motion.omega)
+            self._frames[frame] = motion._replace(omega=omega, alpha=self._with_rates(motion.alpha, omega, {}))
+        return self._frames[frame]
+
+    def rotation_rates(self, frame: Frame, target: Frame) -> tuple[Column, Column]:
+        """omega and alpha of a frame in the axes of another one."""
+        if (frame, target) not in self._turnings:
+            axes = self._lettered_axes(frame) or target
+            omega, alpha = self._summed(frame, axes)
+            self._turnings[frame, target] = self._into(omega, axes, target), self._into(alpha, axes, target)
+        return self._turnings[frame, target]
+
+    def inertia_frame(self, body: RigidBody) -> Frame:
+        """The outermost frame in which the inertia tensor is the same, or one within it where omega is letters."""
+        outermost, axes = super().inertia_frame(body), self._lettered_axes(body.frame.axes)
+        return outermost if axes is None or outermost not in axes.path else axes
+
+    def _lettered_axes(self, frame: Frame) -> Frame | None:
+        """Its own axes, its parent's or the ground's if the angular velocity has letters for components there."""
+        if frame not in self._lettered:
+            choices = dict.fromkeys((frame, frame.parent or frame, self.root))
+            lettered = (axes for axes in choices if self._rates(self._summed(frame, axes)[0]) is not None)
+            self._lettered[frame] = next(lettered, None)
+        return self._lettered[frame]
+
+    def _summed(self, frame: Frame, target: Frame) -> tuple[Column, Column]:
+        """omega and alpha, summed along the way from one frame to the other."""
+        omega, alpha = super().rotation_rates(frame, target)
+        omega = self._recognised(omega)
+        return omega, self._with_rates(alpha, omega, self.frame(target).omega)
+
+    def _with_rates(self, alpha: Column, omega: Column, carrying: Column) -> Column:
+        """alpha with the rates of letters where omega has letters, in axes that turn with `carrying`."""
+        rates = {i: rate for i in range(3) if (rate := self._rate_of(omega.get(i, 0.0))) is not None}
+        turned = cross(carrying, omega) if rates else {}
+        return nonzero({**alpha, **{i: add(rate, turned.get(i, 0.0)) for i, rate in rates.items()}}.items())
+
+    def _into(self, vector: Column, start: Frame, target: Frame) -> Column:
+        """Components in other axes, one turn after the other."""
+        meet = self._meets(start, target)
+        for step in reversed(start.path[len(meet.path) :]):
+            vector = apply(self.frame(step).turn, vector)
+        for step in target.path[len(meet.path) :]:
+            vector = apply(transposed(self.frame(step).turn), vector)
+        return vector
+
+    # Moving.
+
+    def half_square_of(self, body: Body) -> Scalar:
+        """a^2/2 of the centre of a body, in the first axes on the way to its own where a velocity is known."""
+        if body in self._contacts:
+            a = self._about(body, self._contacts[body])
+            return mul(0.5, dot(a, a))
+        center = self.center(body)
+        home = self.home(center)
+        way = body.frame.axes.path[len(home.path) :] if isinstance(body, RigidBody) else ()
+        for axes in (home, *way) if self.given else ():
+            a = self.resolve(center, axes, 2)
+            if any(here in axes.path and parts <= {*center.parts.items()} for here, parts in self._known):
+                return mul(0.5, dot(a, a))
+        return super().half_square_of(body)
+
+    def _about(self, body: RigidBody, contact: Vector) -> Column:
+        """a = alpha x c + omega x c' of a rolling body."""
+        arm, frame = body.center - contact, body.frame.axes
+        axes = self._lettered_axes(frame) or self.home(arm)
+        omega, alpha = self.rotation_rates(frame, axes)
+        return plus(cross(alpha, self.resolve(arm, axes)), cross(omega, self.resolve(arm, axes, 1)))
+
+    def _turned(self, inner: Column, before: Vector, here: Frame, order: int) -> Column:
+        """What is resolved in the axes of the parent, in those of a frame, where it may be known."""
+        turned = super()._turned(inner, before, here, order)
+        if order == 0 or not self.given:
+            return turned
+        if order == 1:
+            return self._recognised(turned)
+        v = self.resolve(before, here, 1)
+        rates = self._rates(v)
+        if rates is None:
+            return turned
+        self._known.append((here, {*before.parts.items()}))
+        return plus(rates, cross(self.frame(here).omega, v))
+
+    # Letters.
+
+    def _rate_of(self, e: Scalar) -> Scalar | None:
+        """The rate of a component that is a speed or constant."""
+        return 0.0 if isinstance(e, float) else self._rate.get(e.element_hash())
+
+    def _rates(self, vector: Column) -> Column | None:
+        """The rates of components if all are speeds or constant."""
+        rates = {i: self._rate_of(e) for i, e in vector.items()}
+        return None if None in rates.values() else nonzero((i, e) for i, e in rates.items() if e is not None)
+
+    def _recognised(self, vector: Column) -> Column:
+        """The same vector, with speeds for those of its components that are speeds."""
+        asked = [i for i, e in vector.items() if self._rate_of(e) is None] if self.given else []
+        if not asked:
+            return vector
+        function = ca.Function("components", self._arguments, [ca.vertcat(*[vector[i] for i in asked])])
+        if has_kinks(function):  # what is so at some points need not be so at others
+            return vector
+        numeric, found = Numeric(function), dict(vector)
+        values = np.array([numeric(*point)[0][:, 0] for point in self._points])
+        speeds = np.array([np.concatenate([sign * point[2] for sign in SIGNS]) for point in self._points])
+        for i, component in zip(asked, values.T, strict=True):
+            same = np.flatnonzero(np.max(np.abs(speeds - component[:, None]), axis=0) < 1e-13)
+            if len(same):
+                found[i] = self._letters[same[0]]
+            elif np.max(np.abs(component)) < 1e-14:
+                del found[i]
+        return found
+
+    @cached_property
+    def _arguments(self) -> list[ca.SX]:
+        x = self.variables
+        return [x.t, x.q, self.u, x.z, x.p]
+
+    @cached_property
+    def _points(self) -> list[list[np.ndarray]]:
+        random = np.random.default_rng(5)
+        return [[random.uniform(0.3, 1.2, e.numel()) for e in self._arguments] for _ in range(POINTS)]

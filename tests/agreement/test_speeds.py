@@ -1,0 +1,136 @@
+"""Given speeds: accelerations do not depend on the choice, and what is a speed is not computed from other things."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+
+m, A, B, C, g = ap.parameters("m A B C g")
+VALUES = {m: 1.3, A: 1.1, B: 2.0, C: 2.5, g: 9.81}
+r, d = 0.3, 0.1
+angles, (x, y, z) = ap.coordinates("a b c"), ap.coordinates("x y z")
+ground = ap.Frame("ground")
+
+
+def turned(axes):
+    frame = ground
+    for axis, angle in zip(axes, angles, strict=True):
+        frame = frame.rotate(axis, angle)
+    return frame
+
+
+def model(coordinates, body, constraints=()):
+    return ap.Model(ground, coordinates, [body], [ap.Gravity(-g * ground.z)], constraints, values=VALUES)
+
+
+def free(axes):
+    frame = turned(axes)
+    body = ap.RigidBody("body", m, ground.point(x, y, z), frame, (A, B, C))
+    return model((*angles, x, y, z), body)
+
+
+def ball(axes, uneven):
+    """A sphere of unequal inertia, its centre of mass off the middle, or an even one."""
+    frame, contact = turned(axes), ground.point(x, y)
+    center = contact + r * ground.z
+    body = ap.RigidBody("ball", 1.3, center + d * frame.z, frame, (1.1, 2.0, 2.5))
+    if not uneven:
+        body = ap.RigidBody("ball", 1.3, center, frame, (1.1, 1.1, 1.1))
+    gravity = ap.Gravity(-9.81 * ground.z)
+    return ap.Model(ground, (*angles, x, y), [body], [gravity], [ap.Rolling(body, contact)])
+
+
+def turning(model, axes):
+    body = model.bodies[0]
+    return dict(zip(ap.speeds("w1 w2 w3"), axes.components(body.angular_velocity), strict=True))
+
+
+def moving(model, axes):
+    body = model.bodies[0]
+    return dict(zip(ap.speeds("v1 v2 v3"), axes.components(body.velocity_at(body.center)), strict=True))
+
+
+def agrees(model, speeds, tolerance=1e-11):
+    """Accelerations in given speeds against those by Udwadia and Kalaba at random states; operations."""
+    equations = ap.derive(model, ap.GibbsAppell(speeds))
+    ours, oracle = (ap.compile(e).bind() for e in (equations, ap.derive(model, ap.UdwadiaKalaba())))
+    random = np.random.default_rng(8)
+    for _ in range(4):
+        free = [q for q in model.coordinates if not model.constraints or q not in (x, y)]
+        state = {q.name: random.uniform(-1, 1) for q in model.coordinates}
+        state |= {f"{q.name}.rate": random.uniform(-1, 1) for q in free}
+        found, expected = (s.accelerations(s.consistent(state)) for s in (ours, oracle))
+        assert np.max(np.abs(found - expected)) < tolerance * max(1.0, np.max(np.abs(expected)))
+    return equations.operations
+
+
+@pytest.mark.parametrize("axes", ["zxz", "zyx", "xyz"])
+def test_a_free_body_in_its_own_axes_has_the_equations_of_Euler(axes):
+    body = free(axes)
+    own = body.bodies[0].frame
+    assert agrees(body, {**turning(body, own), **moving(body, ground)}) < 60
+    assert agrees(body, {**turning(body, own), **moving(body, own)}) < 160
+    text = ap.derive(body, ap.GibbsAppell({**turning(body, own), **moving(body, own)})).text()
+    assert "w2*w3*(B - C)" in text
+    assert "v1'" in text
+
+
+@pytest.mark.parametrize("turns", range(4))
+@pytest.mark.parametrize("moves", range(4))
+def test_a_free_body_in_axes_of_any_frame_on_its_way(turns, moves):
+    body = free("zyx")
+    way = body.bodies[0].frame.path
+    agrees(body, {**turning(body, way[turns]), **moving(body, way[moves])})
+
+
+@pytest.mark.parametrize("uneven", [False, True])
+@pytest.mark.parametrize("turns", range(4))
+@pytest.mark.parametrize("axes", ["zxz", "zyx"])
+def test_a_rolling_ball_in_axes_of_any_frame_on_its_way(axes, turns, uneven):
+    body = ball(axes, uneven)
+    operations = agrees(body, turning(body, body.bodies[0].frame.path[turns]))
+    if turns == 0 and not uneven:
+        assert operations < 70  # in ground axes: a' of the centre is alpha x r, and nothing turns
+
+
+def test_speeds_with_signs_and_factors():
+    body = ball("zyx", True)
+    w = turning(body, body.bodies[0].frame)
+    (w1, e1), (w2, e2), (w3, e3) = w.items()
+    agrees(body, {w1: -e2, w2: e1, w3: -e3})
+    agrees(body, {w1: 2 * e1, w2: e2 + e3, w3: e3 - e1})
+
+
+def test_a_sleigh_in_the_axes_of_its_blade():
+    sleigh = ap.library.chaplygin_sleigh()
+    body, contact = sleigh.bodies[0], sleigh.constraints[0].contact
+    v, w = ap.speeds("v w")
+    speeds = {v: body.frame.components(body.velocity_at(contact))[0], w: body.frame.components(body.angular_velocity)[2]}
+    assert ap.derive(sleigh, ap.GibbsAppell(speeds)).operations < 30
+
+
+def test_a_component_that_is_a_speed_on_one_side_of_a_corner_only():
+    """The carriage of a bead turns where x < 0; at the points looked at first it does not."""
+    angle = sp.Piecewise((0, x > 0), (x**2, True))
+    arm = ground.rotate("z", angle)
+    body = ap.RigidBody("body", m, x * ground.x + y * arm.y, arm, (A, B, C))
+    bead = ap.Model(ground, (x, y), [body], [ap.Gravity(-g * ground.x)], values=VALUES)
+    u, w = ap.speeds("u w")
+    equations = ap.derive(bead, ap.GibbsAppell({u: x.rate, w: y.rate}))
+    ours, oracle = (ap.compile(e).bind() for e in (equations, ap.derive(bead, ap.Multipliers())))
+    for place in (0.7, -0.7):
+        state = {"x": place, "y": 0.4, "x.rate": 0.5, "y.rate": -0.3}
+        found, expected = (s.accelerations(s.consistent(state)) for s in (ours, oracle))
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_body_on_a_table_that_is_turned():
+    """The table turns by itself: what is a speed against the table is none against the ground."""
+    table = ground.rotate("z", sp.sin(3 * ap.t))
+    frame = table.rotate("x", angles[0]).rotate("y", angles[1])
+    body = ap.RigidBody("body", m, x * table.x + y * table.y + d * frame.z, frame, (A, B, C))
+    model = ap.Model(ground, (*angles[:2], x, y), [body], [ap.Gravity(-g * ground.z)], values=VALUES)
+    speeds = dict(zip(ap.speeds("w1 w2"), frame.components(body.angular_velocity)[:2], strict=True))
+    velocity = dict(zip(ap.speeds("v1 v2"), table.components(body.velocity_at(body.center))[:2], strict=True))
+    agrees(model, {**speeds, **velocity})
