@@ -106,7 +106,8 @@ def test_a_sleigh_in_the_axes_of_its_blade():
     sleigh = ap.library.chaplygin_sleigh()
     body, contact = sleigh.bodies[0], sleigh.constraints[0].contact
     v, w = ap.speeds("v w")
-    speeds = {v: body.frame.components(body.velocity_at(contact))[0], w: body.frame.components(body.angular_velocity)[2]}
+    along, turning = body.velocity_at(contact), body.angular_velocity
+    speeds = {v: body.frame.components(along)[0], w: body.frame.components(turning)[2]}
     assert ap.derive(sleigh, ap.GibbsAppell(speeds)).operations < 30
 
 

@@ -15,6 +15,7 @@ import sympy as sp
 from appell.code import heyoka_code
 from appell.code.code import Code, function_of
 from appell.code.export import write_c
+from appell.code.fitting import fitting_code
 from appell.code.native import native
 from appell.code.starting import consistent_state, given_state
 from appell.code.state import State, number, numbers, unknown
@@ -24,6 +25,8 @@ from appell.graph.numeric import Numeric
 from appell.model.body import RigidBody
 from appell.model.model import Model
 from appell.model.symbols import key, letters_in
+
+SINGULAR = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 
 
 class System:
@@ -172,8 +175,10 @@ class System:
         return self.code.linear_system(t, np.asarray(x, dtype=float), self.w, self.p)[1][:, 0]
 
     def accelerations(self, state: State) -> np.ndarray:
-        """q'' at a state."""
-        return self.code.accelerations.flat(state.t, self.to_x(state), self.w, self.p)
+        """q'' at a state, also where other rates than those in use must be taken as speeds."""
+        code = fitting_code(self.code, state, self.p, SINGULAR)
+        system = self if code is self.code else System(code, self.values)
+        return code.accelerations.flat(state.t, system.to_x(state), self.w, self.p)
 
     def residual(self, state: State) -> dict[str, float]:
         """What each constraint row leaves at a state: positions under its name, velocities under name.rate."""

@@ -12,12 +12,12 @@ import numpy as np
 import sympy as sp
 
 from appell.code.code import Code
+from appell.code.fitting import fitting_code
 from appell.code.state import State, names_of, unknown
 from appell.code.system import System
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import AppellError, ModelError
 from appell.model.body import RigidBody
-from appell.motion.driver import best_code
 from appell.motion.projection import GOOD, Projection
 from appell.motion.run import starting_state
 
@@ -224,7 +224,7 @@ class Starts:
         system = self.bound(values)
         try:
             state = self.state(system, values)
-            code = best_code(system.code, state, batch.p[:, i])
+            code = fitting_code(system.code, state, batch.p[:, i])
             x = System(code, system.values).to_x(state)
             self._projection(code, batch.p[:, i])(self.t0, x)
             if not np.all(np.isfinite(x)):

@@ -24,6 +24,8 @@ from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Coordinate, Evolving, Input, Speed
 
+WEAK = 0.3  # share of the best rows' smallest singular value below which others take the place of redundant rows
+
 
 @dataclass(frozen=True)
 class Split:
@@ -38,21 +40,29 @@ class Split:
     dependent: tuple[int, ...] = ()
 
     @classmethod
-    def at(cls, jacobian: np.ndarray, rtol: float = 1e-8, rows: tuple[int, ...] | None = None) -> Split:
+    def at(
+        cls,
+        jacobian: np.ndarray,
+        rtol: float = 1e-8,
+        rows: tuple[int, ...] | None = None,
+        sizes: np.ndarray | None = None,
+    ) -> Split:
         """The best split for a numeric Jacobian: rows by rank, columns by pivoting.
 
         Args:
             jacobian: de/dv at a state.
             rtol: Pivots below this share of the largest count as zero.
             rows: Rows to use if they are independent here.
+            sizes: How long the rows are at ordinary states, so that one that vanishes here shows; with them the given
+                rows must be not much worse than the best.
         """
-        scaled = unit_rows(jacobian)
-        chosen = independent_rows(scaled, rtol)
+        scaled = unit_rows(jacobian) if sizes is None else jacobian / sizes[:, None]
+        chosen, share = independent_rows(scaled, rtol), 1e-3 if sizes is None else WEAK
         if (
             rows is not None
             and chosen not in ((), rows)
             and len(rows) == len(chosen)
-            and smallest(scaled[list(rows)]) > 1e-3 * smallest(scaled[list(chosen)])
+            and smallest(scaled[list(rows)]) > share * smallest(scaled[list(chosen)])
         ):
             chosen = rows
         columns, _ = pivots(scaled[list(chosen)])

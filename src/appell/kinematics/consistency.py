@@ -13,6 +13,7 @@ from appell.kinematics.mechanics import Mechanics
 
 EXHAUSTIVE = 120  # so many splits are compared one by one
 REACHES = (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5)  # how far from the start typical states are looked for
+NEAR = 0.02  # how far from the start the same way of assembly is looked for
 SEED = 7
 SLACK = 1e-9  # of a quick Newton step, as a share of what it shall remove
 
@@ -207,6 +208,15 @@ def sample_split(mechanics: Mechanics) -> Split:
         jacobians = [jacobian(0.0, q, v, z, p)[0]]
     independent = _independent(np.stack(jacobians))
     rank = max(map(len, independent))
+    if len(independent[0]) < rank:
+        # Fewer rows are independent at the start: it is a singular place, or the mechanism is put together in a way
+        # in which it moves, and not in the others that were found. Next to a singular place more rows are independent.
+        found = [sample_state(mechanics, rng, p, NEAR, 4, True, positions) for _ in range(len(REACHES))]
+        near = [jacobian(0.0, *state, p)[0] for state in found if state is not None]
+        beside = [independent_rows(unit_rows(j)) for j in near if np.isfinite(j).all()]
+        if beside and max(map(len, beside)) == len(independent[0]):
+            jacobians, independent = [jacobians[0], *near], [independent[0], *beside]
+            rank = len(independent[0])
     regular = [j for j, rows in zip(jacobians, independent, strict=True) if len(rows) == rank]
     choices = list(dict.fromkeys(rows for rows in independent if len(rows) == rank))
     if math.comb(len(mechanics.row_names), rank) <= EXHAUSTIVE:
@@ -231,6 +241,15 @@ def sample_split(mechanics: Mechanics) -> Split:
         if rank == len(mechanics.row_names) and known[split] == worst.min(initial=np.inf):
             return split
     return min((*candidates, *known), key=known.__getitem__)
+
+
+def row_sizes(mechanics: Mechanics, p: np.ndarray) -> np.ndarray:
+    """How long the rows of de/dv are at typical states."""
+    rng, jacobian = np.random.default_rng(SEED), Numeric(mechanics.functions["jacobian"])
+    states = [sample_state(mechanics, rng, p, reach, 4, True) for reach in REACHES]
+    found = [np.sqrt((jacobian(0.0, *state, p)[0] ** 2).sum(axis=1)) for state in states if state is not None]
+    sizes = np.max([size for size in found if np.isfinite(size).all()] or [np.ones(len(mechanics.row_names))], axis=0)
+    return np.where(sizes > 0, sizes, 1.0)
 
 
 def _independent(jacobians: np.ndarray) -> list[tuple[int, ...]]:

@@ -5,7 +5,8 @@ Every constraint is a list of named scalar rows; a row is a formula that must va
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,8 +50,7 @@ def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, s
         if not given.parts:
             raise ModelError(f"The constraint {name!r} is the zero vector and forbids nothing.")
         axes = frame or next(iter(given.parts)).path[0]
-        parts = zip("xyz", axes.components(given), strict=True)
-        return [(f"{name}.{axis}", e) for axis, e in parts if e != 0 and not vanishes(e)]
+        return components_of(given, axes, name)
     if isinstance(given, Iterable):
         listed = list(given)
         return [row for i, e in enumerate(listed) for row in formulas_of(e, frame, f"{name}[{i}]")]
@@ -68,18 +68,26 @@ def _vectors(given: Any) -> tuple[Vector, ...]:
     return tuple(v for e in given for v in _vectors(e)) if isinstance(given, list | tuple) else ()
 
 
-def vanishes(expression: sp.Expr) -> bool:
-    """Whether a formula is zero whatever its letters are, seen at three random points."""
+def components_of(vector: Vector, axes: Frame, name: str) -> list[tuple[str, sp.Expr]]:
+    """The named components of a vector that do not vanish by themselves."""
+    parts = [(f"{name}.{axis}", e) for axis, e in zip("xyz", axes.components(vector), strict=True) if e != 0]
+    kept = ~vanishing([e for _, e in parts])
+    return [part for part, keep in zip(parts, kept, strict=True) if keep]
+
+
+def vanishing(expressions: Sequence[sp.Expr]) -> np.ndarray:
+    """Which formulas are zero whatever their letters are, seen at three random points."""
     import casadi as ca
 
     from appell.graph.lower import Lowering
     from appell.graph.numeric import Numeric
 
-    letters = sorted(letters_in(expression), key=lambda s: s.name)
+    letters = sorted({s for e in expressions for s in letters_in(e)}, key=lambda s: s.name)
     column = ca.SX.sym("letters", len(letters))
-    graph = Lowering(dict(zip(letters, column.nonzeros(), strict=True)))(expression)
-    function, random = Numeric(ca.Function("row", [column], [ca.densify(graph)])), np.random.default_rng(3)
-    return all(abs(function(random.uniform(0.3, 1.2, len(letters)))[0].item()) < 1e-12 for _ in range(3))
+    graph = Lowering(dict(zip(letters, column.nonzeros(), strict=True))).column(expressions)
+    function, random = Numeric(ca.Function("rows", [column], [ca.densify(graph)])), np.random.default_rng(3)
+    values = [function(random.uniform(0.3, 1.2, len(letters)))[0].ravel() for _ in range(3)]
+    return np.all(np.abs(values) < 1e-12, axis=0)
 
 
 def order_of(expression: sp.Expr) -> int:
@@ -184,6 +192,9 @@ class Rolling(AbstractConstraint):
         along: Directions that must not slip (vectors); all three if left out, rows that vanish by themselves
             being dropped. A knife edge is `along=[blade.y]`.
         name: Its name in messages and reaction forces.
+
+    Attributes:
+        axes: The axes of the rows without `along`: the ground's, or moving ones where a model needs them.
     """
 
     def __init__(
@@ -198,19 +209,27 @@ class Rolling(AbstractConstraint):
             raise ModelError(f"Only a RigidBody rolls, got {body!r}.")
         self.name, self.body, self.contact, self.on = name, body, contact, on
         self.along = None if along is None else tuple(along)
-        along = self.along
-        slip = body.velocity_at(contact)
-        if on is not None:
-            slip = slip - on.velocity_at(contact)
-        if along is None:
-            parts = zip("xyz", body.frame.path[0].components(slip), strict=True)
-            rows = [(f"{name}.{axis}", e) for axis, e in parts if e != 0]
+        self.axes = body.frame.path[0]
+        slip = self._slip()
+        if self.along is None:
+            rows = components_of(slip, self.axes, name)
         else:
-            rows = [(f"{name}[{i}]", slip.dot(direction)) for i, direction in enumerate(along)]
-        kept = [(label, e) for label, e in rows if not vanishes(e)]
-        if not kept:
+            rows = [(f"{name}[{i}]", slip.dot(direction)) for i, direction in enumerate(self.along)]
+            rows = [row for row, zero in zip(rows, vanishing([e for _, e in rows]), strict=True) if not zero]
+        if not rows:
             raise ModelError(f"{name!r}: the contact never slips by construction; nothing is left to constrain.")
-        self.rows = tuple(Row(label, e, 1) for label, e in kept)
+        self.rows = tuple(Row(label, e, 1) for label, e in rows)
+
+    def _slip(self) -> Vector:
+        slip = self.body.velocity_at(self.contact)
+        return slip if self.on is None else slip - self.on.velocity_at(self.contact)
+
+    def in_axes(self, frame: Frame) -> Rolling:
+        """The same with the rows along other axes."""
+        other = copy(self)
+        other.axes = frame
+        other.rows = tuple(Row(label, e, 1) for label, e in components_of(self._slip(), frame, self.name))
+        return other
 
 
 class Prescribed(AbstractConstraint):

@@ -13,7 +13,7 @@ import sympy as sp
 
 from appell.errors import FrameError, ModelError, UndeclaredError
 from appell.model.body import Body, Content, Particle, RigidBody
-from appell.model.constraint import AbstractConstraint, Holonomic, Row, vanishes
+from appell.model.constraint import AbstractConstraint, Holonomic, Rolling, Row, vanishing
 from appell.model.force import AbstractForce, Generalized, Potential
 from appell.model.frame import Frame, Vector
 from appell.model.look import Look
@@ -116,6 +116,11 @@ class Model:
         for attribute, value in fields.items():
             object.__setattr__(self, attribute, value)
         self._check_kinds()
+        if any(isinstance(c, Rolling) for c in constraints):
+            from appell.model.redundancy import in_regular_axes
+
+            object.__setattr__(self, "constraints", in_regular_axes(constraints))
+        self._check_rows()
         letters = self._check_letters()
         self._check_flows()
         object.__setattr__(self, "parameters", tuple(s for s in letters if isinstance(s, Parameter)))
@@ -255,17 +260,26 @@ class Model:
         for name in bodies:
             if bodies.count(name) > 1:
                 raise ModelError(f"Two bodies are called {name!r}; give each its own name.")
-        n, rows = len(self.coordinates), len(self.rows) + len(self.programme)
         if not self.bodies:
             raise ModelError("A model needs at least one body; add an appell.Particle or appell.RigidBody.")
-        if rows >= n + bool(self.programmed) and not any(isinstance(r, Row) and r.order == 0 for r in self.rows):
-            raise ModelError(
-                f"{rows} velocity constraints on {n} coordinates leave nothing that can move: "
-                + ", ".join(r.name for r in (*self.rows, *self.programme))
-            )
         for row in self.programmed:
             if row.drive is not None and row.drive not in self.coordinates:
                 raise ModelError(f"The drive {row.drive} of the programme {row.name!r} is no coordinate of the model.")
+
+    def _check_rows(self) -> None:
+        """Something must be left to move; with constraints on positions that shows on the constraints only."""
+        rows, n = (*self.rows, *self.programme), len(self.coordinates) + bool(self.programmed)
+        if len(rows) < n or any(row.order == 0 for row in rows):
+            return
+        from appell.model.redundancy import ranks
+
+        plain = [row.expression for row in rows if row.order == 1 and not row.programmed]
+        independent = len(rows) - len(plain) + ranks(plain)[0] if plain else len(rows)
+        if independent >= n:
+            raise ModelError(
+                f"{len(rows)} velocity constraints on {len(self.coordinates)} coordinates leave nothing that can move: "
+                + ", ".join(row.name for row in rows)
+            )
 
     def formulas(self) -> Iterator[tuple[str, sp.Expr]]:
         """Every formula of the model, with words that say where it stands."""
@@ -346,7 +360,7 @@ class Model:
                 continue
             change = time_derivative(body.mass).subs({z.rate: rate for z, rate in self.states.items()})
             carried = sum((s.rate for s in streams if s.rate is not None), sp.Integer(0))
-            if not vanishes(change - carried):
+            if not vanishing([change - carried])[0]:
                 raise ModelError(
                     f"The streams of {body.name!r} carry {carried}, but its mass {body.mass} changes by {change}. "
                     "Make them equal, or leave out the rate of one stream, which then carries the rest."

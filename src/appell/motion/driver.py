@@ -13,11 +13,12 @@ import casadi as ca
 import numpy as np
 
 from appell.code.code import Code
+from appell.code.fitting import fitting_code, spare_sizes
 from appell.code.machine import Machine
 from appell.code.state import State
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
-from appell.kinematics.chart import Split
+from appell.kinematics.chart import Split, smallest, unit_rows
 from appell.kinematics.consistency import project_velocities
 from appell.motion.branch import Branch
 from appell.motion.clock import Clock
@@ -32,6 +33,7 @@ from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 
 SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
+SINGULAR_ROWS = 1e-6  # smallest singular value of rows of length one at which they count as dependent
 CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
 ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
 
@@ -72,7 +74,8 @@ class Run:
         self.began = time.perf_counter()
         self.state = state
         self.t = state.t
-        self.use(best_code(system.code, state, self.p))
+        self._sizes = spare_sizes(system.code, self.p)
+        self.use(fitting_code(system.code, state, self.p))
         self.x = self.bound.to_x(state)
         self.projection(self.t, self.x)
         if not np.all(np.isfinite(self.w)):
@@ -136,12 +139,12 @@ class Run:
     def _idle(self) -> bool:
         """Whether no step needs attention."""
         watched = self.projection.active or self.code.equations.split.dependent or self.masses.names or self.branch
-        return not watched
+        return not watched and self._sizes is None
 
     @property
     def _alarm(self) -> ca.Function | None:
         """What tells when the speeds have to be looked at, where nothing else is to be looked at after every step."""
-        others = self.projection.active or self.masses.names or self.branch
+        others = self.projection.active or self.masses.names or self.branch or self._sizes is not None
         return None if others or not self.code.equations.split.dependent else self.code.alarm
 
     def _calm_growth(self) -> float:
@@ -165,9 +168,27 @@ class Run:
         if self.branch is not None and self.branch.missed(t, x) is not None:
             self._wish = Outcome.BRANCH_LOST
             raise Enough
+        if self._sizes is not None:
+            self._look_at_rows(t, x, self._sizes)
         if self.code.equations.split.dependent:
             self._look_at_speeds(t, x)
         return changed
+
+    def _look_at_rows(self, t: float, x: np.ndarray, sizes: np.ndarray) -> None:
+        """Where rows say one thing twice: ask for others before those in use do."""
+        split = self.code.equations.split
+        best = Split.at(self._jacobian(t, x), rows=split.rows, sizes=sizes)
+        if best.rows != split.rows and len(best.rows) == len(split.rows):
+            kept = self.code.equations.formulation.fixed or not split.dependent
+            self._wish = Split(best.rows, split.dependent) if kept else best
+            raise Enough
+
+    def _jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
+        """de/dv at a state of the equations in use."""
+        n, m = self.projection.n, self.projection.speeds
+        redundant = self.code.equations.chart.redundant
+        v = x[n : 2 * n] if redundant else self.code.rates.flat(t, x, self._some_inputs(), self.p)
+        return self.projection.jacobian(t, x[:n], v, x[n + m :])
 
     def _look_at_speeds(self, t: float, x: np.ndarray) -> None:
         """Ask for other dependent velocities well before the present ones become singular."""
@@ -182,9 +203,7 @@ class Run:
             return
         if np.isfinite(self._calm) and growth <= min(self._calm, WILD):
             return
-        n, m, split = self.projection.n, self.projection.speeds, equations.split
-        v = x[n : 2 * n] if equations.chart.redundant else self.code.rates.flat(t, x, self._some_inputs(), self.p)
-        jacobian = self.projection.jacobian(t, x[:n], v, x[n + m :])
+        split, jacobian = equations.split, self._jacobian(t, x)
         growth, best = split.growth(jacobian), Split.at(jacobian, rows=split.rows)
         if growth <= min(self._calm, WILD):
             if not np.isfinite(self._calm):
@@ -391,10 +410,15 @@ class Run:
     def _watcher(self) -> bool:
         if isinstance(self._wish, Split):
             state = self.bound.from_x(self.t, self.x)
-            old = ", ".join(map(str, self.code.equations.dependent))
+            before = self.code.equations
             self.use(self.code.with_split(self._wish))
-            new = ", ".join(map(str, self.code.equations.dependent))
-            self.switches.append(f"t = {self.t:.6g}: dependent velocities {old} -> {new}")
+            after = self.code.equations
+            if before.split.dependent != after.split.dependent:
+                old, new = (", ".join(map(str, e.dependent)) for e in (before, after))
+                self.switches.append(f"t = {self.t:.6g}: dependent velocities {old} -> {new}")
+            if before.split.rows != after.split.rows:
+                old, new = (", ".join(e.redundant_rows) for e in (before, after))
+                self.switches.append(f"t = {self.t:.6g}: rows left out {old} -> {new}")
             self.x = self.bound.to_x(state)
             self.modes.start(self.t, self.x, self.inputs, self.p)
             return self.t < self.end
@@ -418,6 +442,14 @@ class Run:
             return 1.0
         return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if np.all(np.isfinite(matrix)) else 0.0
 
+    def _dependent_rows(self) -> bool:
+        """Whether the rows in use are almost dependent here."""
+        rows = list(self.code.equations.split.rows)
+        if not rows:
+            return False
+        jacobian = self._jacobian(self.t, self.x)
+        return bool(np.all(np.isfinite(jacobian)) and smallest(unit_rows(jacobian[rows])) < SINGULAR_ROWS)
+
     def _diagnose(self) -> None:
         """Where it stopped and the likely cause."""
         matrix, forcing = self.code.linear_system(self.t, self.x, self.w, self.p)
@@ -429,28 +461,14 @@ class Run:
         elif shrunk and self.code.equations.mechanics.accelerating:
             self.outcome = Outcome.SINGULAR
             cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
+        elif self._dependent_rows():
+            self.outcome = Outcome.ROWS_SINGULAR
+            cause = "a pose from which the mechanism could go on in more ways than one"
         else:
             outcome, cause = likely_cause(matrix, forcing)
             self.outcome = outcome or self.outcome
         state = self.bound.from_x(self.t, self.x)
         self.detail = f"t = {self.t:.9g}, {state!r}; likely cause: {cause}"
-
-
-def best_code(code: Code, state: State, p: np.ndarray) -> Code:
-    """At the start: the given choice of speeds if it is good enough here, else the best."""
-    equations = code.equations
-    if equations.formulation.fixed or not equations.mechanics.row_names:
-        return code
-    jacobian = Projection(code, p).jacobian(state.t, state.q, state.v, state.z)
-    best = Split.at(jacobian, rows=equations.split.rows)
-    if not equations.split.dependent:  # formulations that keep all rates need only the right rows
-        return code if len(best.rows) == len(equations.split.rows) else code.with_split(best)
-    patient = equations.formulation.patience * best.growth(jacobian)
-    if equations.split.growth(jacobian) <= patient and len(best.rows) == len(equations.split.rows):
-        return code
-    if len(best.rows) >= len(equations.model.coordinates):
-        return code
-    return code.with_split(best)
 
 
 def likely_cause(matrix: np.ndarray, forcing: np.ndarray) -> tuple[Outcome | None, str]:

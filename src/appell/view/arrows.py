@@ -122,9 +122,9 @@ def _held(
     constraint: Any, rows: list[int], values: np.ndarray, model: Model, motion: Any, times: np.ndarray
 ) -> tuple[Vector, np.ndarray] | None:
     """Rolling contacts and closed loops: multipliers along known directions at a known point."""
-    axes = {"x": model.ground.x, "y": model.ground.y, "z": model.ground.z}
+    axes = model.ground
     if isinstance(constraint, Rolling):
-        place, along = constraint.contact, constraint.along
+        place, along, axes = constraint.contact, constraint.along, constraint.axes
     elif isinstance(constraint, Holonomic) and len(constraint.closures) == 1:
         sides = closing_points(model, constraint)
         if not sides:
@@ -134,15 +134,15 @@ def _held(
         return None
     total = np.zeros((times.size, 3))
     for k, row in zip(rows, constraint.rows, strict=True):
+        axis = row.name.rpartition(".")[2]
         if along is not None:
             direction = along[int(row.name.rpartition("[")[2].rstrip("]"))]
-            ground = model.ground.components(direction)
-            vector = np.stack([motion.evaluate(e, times) for e in ground], axis=1)
+        elif axis in ("x", "y", "z"):
+            direction = getattr(axes, axis)
         else:
-            axis = row.name.rpartition(".")[2]
-            if axis not in axes:
-                return None
-            vector = np.eye(3)["xyz".index(axis)]
+            return None
+        ground = model.ground.components(direction)
+        vector = np.stack([motion.evaluate(e, times) for e in ground], axis=1)
         total += values[:, k][:, None] * vector
     return place, total
 

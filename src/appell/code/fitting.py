@@ -1,0 +1,52 @@
+"""Which choice of rows and dependent velocities fits a state: the one in use, or another."""
+
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+
+from appell.code.code import Code
+from appell.code.state import State
+from appell.kinematics.chart import Split
+from appell.kinematics.consistency import jacobian_at, row_sizes
+from appell.kinematics.mechanics import Mechanics
+
+_sizes: weakref.WeakKeyDictionary[Mechanics, np.ndarray] = weakref.WeakKeyDictionary()
+
+
+def spare_sizes(code: Code, p: np.ndarray) -> np.ndarray | None:
+    """The sizes of the rows where some are left out, which may have to be others elsewhere; else None."""
+    mechanics = code.equations.mechanics
+    if len(code.equations.split.rows) == len(mechanics.row_names):
+        return None
+    if mechanics not in _sizes:
+        _sizes[mechanics] = row_sizes(mechanics, p)
+    return _sizes[mechanics]
+
+
+def fitting_code(code: Code, state: State, p: np.ndarray, patience: float | None = None) -> Code:
+    """The code in use if its choice of rows and speeds is good enough at a state, else that of the best choice.
+
+    Args:
+        code: The code in use.
+        state: The state.
+        p: Parameters.
+        patience: Growth of speeds into rates, against the best choice, that is good enough; the formulation's if left
+            out.
+    """
+    equations, split, sizes = code.equations, code.equations.split, spare_sizes(code, p)
+    if not equations.mechanics.row_names or (equations.formulation.fixed and sizes is None):
+        return code
+    jacobian = jacobian_at(equations.mechanics, state.t, state.q, state.v, state.z, p)
+    best = Split.at(jacobian, rows=split.rows, sizes=sizes)
+    if equations.formulation.fixed or not split.dependent:  # only the right rows are needed
+        if len(best.rows) == len(split.rows):
+            best = Split(best.rows, split.dependent)
+        elif equations.formulation.fixed:
+            return code
+        return code if best.rows == split.rows else code.with_split(best)
+    patient = (equations.formulation.patience if patience is None else patience) * best.growth(jacobian)
+    if split.growth(jacobian) <= patient and best.rows == split.rows:
+        return code
+    return code if len(best.rows) >= len(equations.model.coordinates) else code.with_split(best)

@@ -1,0 +1,141 @@
+"""Rows that say one thing twice: wheels of one axle, rolling in a hoop, a plate on three cranks."""
+
+import numpy as np
+import pytest
+
+import appell as ap
+from appell.errors import ModelError
+
+ground = ap.Frame("ground")
+FORMULATIONS = [ap.GibbsAppell(), ap.Voronets(), ap.Multipliers(), ap.UdwadiaKalaba(), ap.Recursive()]
+
+
+def axle(written):
+    """Two wheels on an axle, pushed and turned; rolling as such, or written by hand along the axes of the ground."""
+    x, y, heading, left, right = ap.coordinates("x y heading left right")
+    frame, middle = ground.rotate("z", heading), ground.point(x, y, 0.1)
+    wheels = [
+        ap.RigidBody(name, 0.5, middle + side * 0.25 * frame.y, frame.rotate("y", turn), (0.00125, 0.0025, 0.00125))
+        for name, side, turn in (("left wheel", 1, left), ("right wheel", -1, right))
+    ]
+    body = ap.RigidBody("axle", 5, middle, frame, (0, 0, 0.4))
+    contacts = [wheel.center - 0.1 * ground.z for wheel in wheels]
+    if written == "by hand":
+        slips = [wheel.velocity_at(contact) for wheel, contact in zip(wheels, contacts, strict=True)]
+        rows = [ap.Nonholonomic([v.dot(ground.x), v.dot(ground.y)]) for v in slips]
+    else:
+        rows = [ap.Rolling(wheel, contact) for wheel, contact in zip(wheels, contacts, strict=True)]
+    forces = [ap.Force(1.0 * frame.x, body), ap.Torque(0.3 * frame.z, body)]
+    return ap.Model(ground, (x, y, heading, left, right), [body, *wheels], forces, rows)
+
+
+def axle_end(until, start, speed, turning):
+    """By hand: m u' = F along the axle, I w' = M; heading and path by quadrature."""
+    from scipy.integrate import solve_ivp
+
+    r, b, spin, across = 0.1, 0.25, 0.0025, 0.00125
+    mass = 6.0 + 2 * spin / r**2
+    inertia = 0.4 + 2 * (0.5 * b**2 + across + spin * b**2 / r**2)
+
+    def rates(t, s):
+        _, _, heading, u, w = s
+        return u * np.cos(heading), u * np.sin(heading), w, 1.0 / mass, 0.3 / inertia
+
+    return solve_ivp(rates, (0, until), (0, 0, start, speed, turning), rtol=1e-12, atol=1e-13, method="DOP853").y[:, -1]
+
+
+@pytest.mark.parametrize("written", ["by hand", "rolling"])
+@pytest.mark.parametrize("formulation", [*FORMULATIONS, "given speeds"], ids=lambda f: getattr(f, "name", f))
+def test_an_axle_turns_through_all_headings(written, formulation):
+    model = axle(written)
+    u, w = ap.speeds("u w")
+    body = model.bodies[0]
+    along = body.velocity_at(body.center).dot(body.frame.x)
+    chosen = ap.GibbsAppell({u: along, w: model.coordinates[2].rate}) if formulation == "given speeds" else formulation
+    system = ap.compile(ap.derive(model, chosen)).bind()
+    start = system.state({"heading": np.pi / 2, "y.rate": 0.8, "heading.rate": 1.0})
+    motion = ap.simulate(system, start, until=2.0, points=3, method="dop853", rtol=1e-10, atol=1e-10, progress=False)
+    assert motion.outcome is ap.Outcome.DONE
+    found = [motion.columns[name][-1] for name in ("x", "y", "heading")]
+    assert found == pytest.approx(axle_end(2.0, np.pi / 2, 0.8, 1.0)[:3], abs=1e-7)
+
+
+def test_rolling_of_both_wheels_is_written_along_the_axle():
+    model = axle("rolling")
+    assert {c.axes for c in model.constraints} == {model.bodies[0].frame}
+    equations = ap.derive(model)
+    assert len(equations.speeds) == 2
+    assert len(equations.redundant_rows) == 1
+
+
+def test_a_single_wheel_stays_along_the_ground():
+    disk = ap.library.rolling_disk()
+    assert disk.constraints[0].axes is disk.ground
+
+
+@pytest.mark.parametrize("moving", [True, False], ids=["hoop on a cart", "fixed hoop"])
+def test_a_disk_in_a_hoop(moving):
+    """A disk of radius 0.2 rolls inside a hoop of radius 1: its only row is along the hoop."""
+    s, th, f = ap.coordinates("s th f")
+    hoop = ground.slide(s) if moving else ground
+    out = hoop.rotate("z", th)
+    cart = ap.RigidBody("hoop", 3, hoop.origin, hoop, (0, 0, 1))
+    disk = ap.RigidBody("disk", 1, hoop.origin - 0.8 * out.y, ground.rotate("z", f), (0, 0, 0.02))
+    row = ap.Rolling(disk, hoop.origin - out.y, on=cart if moving else None)
+    bodies, coordinates = ([cart, disk], (s, th, f)) if moving else ([disk], (th, f))
+    model = ap.Model(ground, coordinates, bodies, [ap.Gravity(-9.81 * ground.y)], [row])
+    assert len(model.rows) == 1
+    system = ap.compile(ap.derive(model)).bind()
+    # (m R^2 + I (R/r)^2) th'' = -m g R sin th, R = 0.8, r = 0.2; the cart moves by m R th'^2 sin th / (m + M).
+    expected = [-8.175, 32.7]
+    found = system.accelerations(system.state({"th": np.pi / 2, "th.rate": 2.0}))
+    assert found == pytest.approx([0.8, *expected] if moving else expected, rel=1e-12)
+    motion = ap.simulate(system, {"th.rate": 9.0}, until=2.0, points=3, progress=False)
+    assert motion.outcome is ap.Outcome.DONE
+    assert motion.check().ok
+
+
+def test_too_many_rows_are_counted_once():
+    q = ap.coordinates("q")
+    body = ap.Particle("body", 1.0, q * ground.x)
+    with pytest.raises(ModelError, match="leave nothing that can move"):
+        ap.Model(ground, (q,), [body], [], [ap.Nonholonomic(q.rate), ap.Nonholonomic(2 * q.rate)])
+
+
+def cranks():
+    """A plate on three parallel cranks: six rows, five of them independent while the cranks are parallel."""
+    x, y, f, *turns = ap.coordinates("x y f a b c")
+    plate, length = ground.planar(x, y, f), 0.5
+    arms = [(ground.rotate("z", turn), place) for turn, place in zip(turns, (-1, 0, 1), strict=True)]
+    bodies = [
+        ap.RigidBody(f"crank {p}", 1.0, ground.point(p, 0) + length / 2 * arm.x, arm, (0, 0, 0.02)) for arm, p in arms
+    ]
+    rows = [ap.Holonomic(plate.point(p, 0) - ground.point(p, 0) - length * arm.x, f"pin {p}") for arm, p in arms]
+    start = {**dict.fromkeys(turns, 0.7), x: length * np.cos(0.7), y: length * np.sin(0.7)}
+    plate = ap.RigidBody("plate", 2.0, plate.origin, plate, (0, 0, 0.3))
+    weight = ap.Gravity(-9.81 * ground.y)
+    return ap.Model(ground, (x, y, f, *turns), [plate, *bodies], [weight], rows, start=start)
+
+
+def test_a_plate_on_three_cranks_moves():
+    model = cranks()
+    equations = ap.derive(model)
+    assert len(equations.redundant_rows) == 1
+    system = ap.compile(equations).bind()
+    found = system.accelerations(system.state(dict(model.start)))[3]
+    assert found == pytest.approx(-9.81 * np.cos(0.7) * (2 + 1.5) * 0.5 / (2 * 0.25 + 3 * (0.25 / 4 + 0.02)), rel=1e-12)
+
+
+def test_a_run_into_a_pose_where_a_parallelogram_lies_in_line_says_so():
+    a, f, b = ap.coordinates("a f b")
+    left, rod, right = (ground.rotate("z", angle) for angle in (a, f, b))
+    loop = ap.Holonomic(0.5 * left.x + rod.x - 0.5 * right.x - ground.x, "loop")
+    bodies = [
+        ap.RigidBody("left", 1.0, 0.25 * left.x, left, (0, 0, 0.02)),
+        ap.RigidBody("rod", 1.0, 0.5 * left.x + 0.5 * rod.x, rod, (0, 0, 0.1)),
+        ap.RigidBody("right", 1.0, ground.x + 0.25 * right.x, right, (0, 0, 0.02)),
+    ]
+    model = ap.Model(ground, (a, f, b), bodies, [ap.Gravity(-9.81 * ground.y)], [loop], start={a: 0.7, b: 0.7})
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), until=3.0, points=3, progress=False)
+    assert motion.outcome is ap.Outcome.ROWS_SINGULAR
+    assert "more ways than one" in repr(motion)
