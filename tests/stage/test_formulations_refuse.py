@@ -88,6 +88,13 @@ def test_a_singular_mass_matrix_is_refused_with_its_coordinates(formulation):
     assert "Use GibbsAppell or Voronets or Shulgin or " in words
 
 
+@pytest.mark.parametrize("formulation", [ap.LyapunovElimination(), ap.UdwadiaKalaba()], ids=lambda f: f.name)
+def test_where_only_quaternions_have_no_inertia_recursion_is_named(formulation):
+    with pytest.raises(FormulationError, match="Use GibbsAppell or Recursive or Voronets or "):
+        ap.derive(ap.library.rolling_ball(), formulation)
+    ap.derive(ap.library.rolling_ball(), ap.Recursive())
+
+
 @pytest.mark.parametrize("wrong", [ap.GibbsAppell, "GibbsAppell", 3])
 def test_a_formulation_is_an_object(wrong):
     with pytest.raises(FormulationError, match=r"as a formulation; give one such as appell.GibbsAppell\(\)"):

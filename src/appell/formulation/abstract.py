@@ -18,6 +18,7 @@ from appell.kinematics.rank import check_rank
 from appell.model.model import Model
 from appell.model.symbols import Coordinate
 
+REGULAR = 1e12  # condition number up to which a mass matrix is regular
 RESTLESS = 6.0  # growth of the dependent velocities, against the best choice, at which the choice is changed
 
 
@@ -77,16 +78,20 @@ class AbstractFormulation(ABC):
         if state is None:
             return
         w = np.zeros(mechanics.variables.w.numel())
-        M, _, J, _, _ = (np.array(e) for e in mechanics.functions["multiplier"](0.0, *state, w, p))
-        M = self.inertia(mechanics, M, J)
-        if not np.all(np.isfinite(M)) or np.linalg.cond(M) <= 1e12:
+        free, _, J, _, _ = (np.array(e) for e in mechanics.functions["multiplier"](0.0, *state, w, p))
+        M = self.inertia(mechanics, free, J)
+        if not np.all(np.isfinite(M)) or np.linalg.cond(M) <= REGULAR:
             return
         from appell.formulation import FORMULATIONS
 
         idle = np.abs(np.linalg.svd(M)[2][-1])
         names = [str(q) for q, share in zip(mechanics.model.coordinates, idle, strict=True) if share > 1e-6]
         got = kinds(mechanics)
-        able = [f.__name__ for f in FORMULATIONS if got <= f.accepts and not f.inertial]
+        able = [
+            f.__name__
+            for f in FORMULATIONS
+            if got <= f.accepts and not (f.inertial and np.linalg.cond(f().inertia(mechanics, free, J)) > REGULAR)
+        ]
         raise FormulationError(
             f"{self.name} needs the mass matrix of the free system to be regular, but in {mechanics.model.name!r} "
             f"it is singular: there is no inertia along {', '.join(names)} alone. Use {' or '.join(able)}."
