@@ -134,6 +134,29 @@ def test_the_bicycle_of_meijaard_runs_by_itself():
         _ = lin.blocks
 
 
+def test_a_disk_that_rolls_in_a_circle():
+    """At the spin that keeps the lean; lean'' is linear in it."""
+    system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
+    with pytest.raises(EquilibriumError, match=r"rolling in a circle.*linearize\(.*ignore=\['spin', 'x', 'y'\]\)"):
+        ap.equilibrium(system, {"yaw.rate": 1.0, "lean": 0.2})
+
+    def circle(yaw, spin):
+        return system.consistent({"yaw": yaw, "lean": 0.2, "lean.rate": 0.0, "yaw.rate": 1.0, "spin.rate": spin})
+
+    names = [s.label for s in system.equations.states]
+    place = names.index("lean.rate")
+    at_rest, faster = (system.rhs(0.0, system.to_x(circle(0.0, n)))[place] for n in (0.0, 1.0))
+    spin = -at_rest / (faster - at_rest)
+    with pytest.raises(EquilibriumError, match=r"yaw would change.*With ignore=\['y'\] it is one"):
+        ap.linearize(system, circle(0.0, spin))  # y rests at this moment
+    roots = ap.linearize(system, circle(0.3, spin)).eigenvalues
+    for ignore in (["y"], ["spin", "x", "y"]):
+        lin = ap.linearize(system, circle(0.0, spin), ignore=ignore)
+        np.testing.assert_allclose(lin.eigenvalues, roots, rtol=1e-9, atol=1e-9)
+    with pytest.raises(EquilibriumError, match=r"lean.rate would change.*\(or not at equilibrium\)\.$"):
+        ap.linearize(system, circle(0.0, spin + 1))
+
+
 def test_outputs_are_formulas_along_the_constraints(crank):
     theta, phi, x_s = crank.model.coordinates
     lin = ap.linearize(ap.equilibrium(crank, {"theta": 0.7}), dependent=["phi", "x_s"])

@@ -185,10 +185,18 @@ def _read(
     cyclic = [model.coordinates[i].rate.label for i in steady.cyclic(system.p)]
     for label in (*fixed, *free):
         if label in rates and label not in cyclic and fixed.get(label) != 0.0:
-            raise EquilibriumError(
-                f"{label!r} cannot be other than zero in a steady motion, because {label.removesuffix('.rate')} is no "
-                f"cyclic coordinate; cyclic are: {', '.join(e.removesuffix('.rate') for e in cyclic) or 'none'}."
+            name, others = label.removesuffix(".rate"), [e.removesuffix(".rate") for e in cyclic]
+            words = (
+                f"{label!r} must be zero in a motion without accelerations, which is what is looked for, because "
+                f"{name} is no cyclic coordinate; cyclic are: {', '.join(others) or 'none'}."
             )
+            if others and steady.velocity_rows:
+                words += (
+                    f" Where only their rates depend on {name}, as in rolling in a circle, the motion may be steady "
+                    f"all the same; its state is taken by linearize(system, system.consistent({{...}}), "
+                    f"ignore={others!r})."
+                )
+            raise EquilibriumError(words)
     for label in fixed:
         if label not in (*places, *rates, *opened):
             raise ModelError(

@@ -121,10 +121,22 @@ class Tangent:
             raise EquilibriumError(
                 f"The point is no steady motion of {model.name!r}: {', '.join(moving[:4])} would change, and "
                 f"{'they are' if len(moving) > 1 else 'it is'} not cyclic (or not at equilibrium)."
+                + self._remedy(running | set(ignore), set(moving), ignore)
             )
         stubborn = [name for name in ignore if name not in dropped]
         if stubborn:
             raise EquilibriumError(f"{', '.join(stubborn)} cannot be ignored: not cyclic, the motion depends on it.")
+
+    def _remedy(self, candidates: set[str], moving: set[str], ignore: list[str]) -> str:
+        """What to ignore besides, where only coordinates that nothing else needs depend on what moves."""
+        more = [name for name in self.ignorable if name not in candidates]
+        if not moving <= self._blind(candidates | set(more)):
+            return ""
+        for name in tuple(more):
+            fewer = [e for e in more if e != name]
+            if moving <= self._blind(candidates | set(fewer)):
+                more = fewer
+        return f" With ignore={[*ignore, *more]!r} it is one: nothing else depends on {', '.join(sorted(moving))}."
 
     def _blind(self, candidates: set[str]) -> set[str]:
         """Those coordinates on which nothing depends, or only such as are left out already."""
