@@ -121,6 +121,27 @@ def test_code_of_own_speeds_and_laws():
     np.testing.assert_allclose(found["motion"].states(0.5), motion.states(0.5), rtol=0, atol=1e-10)
 
 
+def test_code_of_bodies_that_are_not_in_the_model():
+    x, y, turn = ap.coordinates("x y turn")
+    M, omega = ap.parameters("M omega")
+    ground = ap.Frame("ground")
+    table = ap.RigidBody("table", M, ground.point(0, 0), ground.rotate("z", omega * ap.t), (1, 1, 1))
+    disk = ap.RigidBody("disk", 1, ground.point(x, y), ground.rotate("z", turn), (1, 1, 1))
+    forces = [ap.Torque(ground.z, disk, table), ap.Force(ground.y, table), ap.Force(2 * ground.x, disk.center, table)]
+    model = ap.Model(
+        ground, (x, y, turn), [disk], forces, [ap.Rolling(disk, disk.center, on=table)], values={omega: 0.7}
+    )
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), {x: 1.0}, until=0.5, progress=False)
+    ap.report(model)
+    ap.report(motion)
+    found: dict = {}
+    exec(run_source(motion).replace("print(", "(lambda *a: None)("), found)
+    again = found["model"]
+    assert [c.on.name for c in again.constraints] == ["table"]
+    assert again.forces[2].body is again.constraints[0].on
+    np.testing.assert_allclose(found["motion"].states(0.5), motion.states(0.5), rtol=0, atol=1e-10)
+
+
 def test_a_model_alone_is_proved(tmp_path):
     found = ap.report(ap.library.appell_hamel(), tmp_path / "hamel.html", title="Hamel")
     assert found.title == "Hamel"

@@ -10,13 +10,13 @@ from typing import Any
 import sympy as sp
 from sympy.printing.str import StrPrinter
 
-from appell.model.body import Particle, RigidBody
+from appell.model.body import Body, Particle, RigidBody
 from appell.model.constraint import AbstractConstraint, Holonomic, Nonholonomic, Rolling
 from appell.model.force import Damper, Force, Generalized, Gravity, Potential, Torque
 from appell.model.frame import Frame, Vector
 from appell.model.mass_flow import Stream
 from appell.model.model import Model, QuaternionNorm
-from appell.model.symbols import READABLE, Rate, Time, inside_out, length
+from appell.model.symbols import READABLE, Input, Letter, Parameter, Rate, Time, inside_out, length, letters_in
 
 STEP = 60  # nodes of one step of a long formula
 TAKEN = {"ap", "sp", "ground", "model", "bodies", "forces", "constraints", "system", "motion", "equations"}
@@ -111,9 +111,13 @@ def model_source(model: Model) -> str:
         (model.inputs, "inputs"),
     ):  # fmt: skip
         for letter in letters:
-            unit = f", {letter.unit!r}" if letter.unit else ""
-            lines.append(f"{word(letter.name)} = ap.{maker}({letter.name!r}{unit})")
+            lines.append(_letter(letter, maker))
+    head, used = len(lines), set[sp.Symbol]()
     lines += ["", f"ground = ap.Frame({model.ground.name!r})"]
+
+    def said(expression: sp.Expr) -> str:
+        used.update(letters_in(expression))
+        return formula(expression)
 
     def frame(given: Frame) -> str:
         for step in given.axes.path[1:]:
@@ -124,40 +128,52 @@ def model_source(model: Model) -> str:
             assert step.rotation is not None
             rotation = step.rotation
             if rotation.quaternion is not None:
-                turn = f"rotate_quaternion({', '.join(map(formula, rotation.quaternion))}, {step.name!r})"
+                turn = f"rotate_quaternion({', '.join(map(said, rotation.quaternion))}, {step.name!r})"
             else:
-                axis = ", ".join(map(formula, rotation.axis or ()))
-                turn = f"rotate(({axis}), {formula(rotation.angle)}, {step.name!r})"
+                axis = ", ".join(map(said, rotation.axis or ()))
+                turn = f"rotate(({axis}), {said(rotation.angle)}, {step.name!r})"
             lines.append(f"{name} = {frames[step.parent]}.{turn}")
             frames[step] = name
         return frames[given.axes]
 
     def vector(given: Vector) -> str:
-        words = [f"{frame(f)}.vector({', '.join(map(formula, part))})" for f, part in given.parts.items()]
+        words = [f"{frame(f)}.vector({', '.join(map(said, part))})" for f, part in given.parts.items()]
         return " + ".join(words) or "ground.vector(0, 0, 0)"
 
     names = {body: f"bodies[{i}]" for i, body in enumerate(model.bodies)}
-    made = []
-    for body in model.bodies:
+
+    def written(body: Body) -> str:
         if isinstance(body, Particle):
-            made.append(f"ap.Particle({body.name!r}, {formula(body.mass)}, {vector(body.center)})")
-        else:
-            rows = [[formula(body.inertia[i, j]) for j in range(3)] for i in range(3)]
-            tensor = ", ".join(f"[{', '.join(row)}]" for row in rows)
-            made.append(
-                f"ap.RigidBody({body.name!r}, {formula(body.mass)}, {vector(body.center)}, {frame(body.frame)}, "
-                f"sp.Matrix([{tensor}]))"
-            )
-    forces = [_force(force, vector, frame, names) for force in model.forces]
+            return f"ap.Particle({body.name!r}, {said(body.mass)}, {vector(body.center)})"
+        rows = [[said(body.inertia[i, j]) for j in range(3)] for i in range(3)]
+        tensor = ", ".join(f"[{', '.join(row)}]" for row in rows)
+        return (
+            f"ap.RigidBody({body.name!r}, {said(body.mass)}, {vector(body.center)}, {frame(body.frame)}, "
+            f"sp.Matrix([{tensor}]))"
+        )
+
+    def named(body: Body) -> str:
+        """The name of a body; one that is not in the model, such as a driven turntable, gets a line of its own."""
+        if body not in names:
+            name = f"body_{len(names) - len(model.bodies) + 1}"
+            lines.append(f"{name} = {written(body)}")
+            names[body] = name
+        return names[body]
+
+    made = [written(body) for body in model.bodies]
+    forces = [_force(force, vector, frame, named) for force in model.forces]
     rows, steps = [], dict[sp.Basic, str]()
     for constraint in model.constraints:
-        if isinstance(constraint, Rolling) and constraint.body in names:
+        if isinstance(constraint, Rolling):
             along = "" if constraint.along is None else f", along=[{', '.join(map(vector, constraint.along))}]"
-            on = "" if constraint.on is None else f", on={names[constraint.on]}"
-            where = f"{names[constraint.body]}, {vector(constraint.contact)}{on}{along}"
+            on = "" if constraint.on is None else f", on={named(constraint.on)}"
+            where = f"{named(constraint.body)}, {vector(constraint.contact)}{on}{along}"
             rows.append(f"ap.Rolling({where}, name={constraint.name!r})")
         elif not isinstance(constraint, QuaternionNorm):
             rows += _rows(constraint, lambda e: in_steps(e, lines, steps))
+    known = {*model.coordinates, *model.states, *model.parameters, *model.inputs}
+    further = {s for s in used if isinstance(s, Parameter | Input) and s not in known}
+    lines[head:head] = [_letter(s, f"{s.kind}s") for s in sorted(further, key=lambda s: s.name)]
     for title, entries in (("bodies", made), ("forces", forces), ("constraints", rows)):
         lines += [f"{title} = [", *(f"    {entry}," for entry in entries), "]"] if entries else [f"{title} = []"]
     states = ", ".join(f"{word(z.name)}: {formula(rate)}" for z, rate in model.states.items())
@@ -173,18 +189,23 @@ def model_source(model: Model) -> str:
     return "\n".join(lines)
 
 
-def _force(force: Any, vector: Any, frame: Any, names: dict[Any, str]) -> str:
+def _letter(letter: Letter, maker: str) -> str:
+    unit = f", {letter.unit!r}" if letter.unit else ""
+    return f"{word(letter.name)} = ap.{maker}({letter.name!r}{unit})"
+
+
+def _force(force: Any, vector: Any, frame: Any, named: Any) -> str:
     name = f"name={force.name!r}"
 
     def thing(given: Any) -> str:
         if isinstance(given, Vector):
             return vector(given)
-        return names[given] if given in names else frame(given if isinstance(given, Frame) else given.frame)
+        return frame(given) if isinstance(given, Frame) else named(given)
 
     if isinstance(force, Gravity):
         return f"ap.Gravity({vector(force.acceleration)}, {name})"
     if isinstance(force, Force):
-        body = f", {names[force.body]}" if force.body is not None and force.body in names else ""
+        body = f", {named(force.body)}" if force.body is not None else ""
         return f"ap.Force({vector(force.vector)}, {thing(force.at)}{body}, {name})"
     if isinstance(force, Torque):
         other = f", {thing(force.reaction)}" if force.reaction is not None else ""
@@ -201,7 +222,7 @@ def _force(force: Any, vector: Any, frame: Any, names: dict[Any, str]) -> str:
         at = f", at={vector(force.at)}" if isinstance(force.body, RigidBody) else ""
         source = f", source={vector(force.source)}" if force.source is not None else ""
         absolute = ", absolute=True" if force.absolute else ""
-        return f"ap.Stream({names[force.body]}, {vector(force.velocity)}, {rate}{at}{absolute}{source}, {name})"
+        return f"ap.Stream({named(force.body)}, {vector(force.velocity)}, {rate}{at}{absolute}{source}, {name})"
     return f"# {type(force).__name__} {force.name!r} is not written here"
 
 
