@@ -154,7 +154,7 @@ class Equations:
         return leaves
 
     def formula(self, expression: Any, accelerations: ca.SX | None = None) -> ca.SX:
-        """Any formula in coordinates, rates, speeds, states, inputs, parameters and time, on the graph of the state.
+        """Any formula in coordinates, speeds, extra states, their rates, inputs, parameters and time, on the graph.
 
         Args:
             expression: The formula.
@@ -164,7 +164,10 @@ class Equations:
         leaves = self._leaves()
         if accelerations is not None:
             leaves.update({q.rate.rate: accelerations[i] for i, q in enumerate(self.model.coordinates)})
-        for symbol in letters_in(expression):
+        letters = letters_in(expression)
+        if any(z.rate in letters for z in self.model.states):
+            leaves.update({z.rate: self.zdot[i] for i, z in enumerate(self.model.states)})
+        for symbol in letters:
             if symbol not in leaves:
                 self.model.check_letter(symbol, f"the formula {expression}")
                 raise ModelError(
@@ -197,10 +200,15 @@ class Equations:
         known = self.acceleration
         if not (udot.shape == self.y.shape and ca.is_equal(udot, self.y, 0)):
             known = ca.substitute(udot, self.y, known)
+        return ca.densify(ca.vertcat(self.chart.K, known, self.zdot))
+
+    @cached_property
+    def zdot(self) -> ca.SX:
+        """The rates of the extra states in t, x, w, p."""
         zdot = self.with_laws(self.chart.zdot)
         if self.y.numel() and ca.depends_on(zdot, self.y):  # equations of higher order: accelerations are states
             zdot = ca.substitute(zdot, self.y, self.acceleration)
-        return ca.densify(ca.vertcat(self.chart.K, known, zdot))
+        return zdot
 
     @cached_property
     def qddot(self) -> ca.SX:
@@ -234,7 +242,7 @@ class Equations:
                 raise ModelError(
                     f"{w} is no open input of this model; open are: {', '.join(map(str, self.inputs)) or 'none'}."
                 )
-            law = sp.sympify(law)
+            law = sp.sympify(law).xreplace({z.rate: rate for z, rate in self.model.states.items()})
             if law.free_symbols & set(laws):
                 raise ModelError(f"The law of {w} contains a closed input: {law}.")
             self.formula(law)

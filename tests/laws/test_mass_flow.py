@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.errors import InconsistentStartError, ModelError
+from appell.errors import FormulationError, InconsistentStartError, ModelError
 
 t = ap.t
 x, y, angle = ap.coordinates("x y angle")
@@ -175,6 +175,80 @@ def test_momentum_of_a_free_body_with_flow_inside():
     rates = [-mu * e for e in ground.components(leaving)[:2]] + [-ground.components(lost)[2]]
     assert_balanced(motion, level, rates)
     assert motion.check().balance < 1e-10
+
+
+def draining_wheel(parts):
+    """A wheel of radius 0.3 with a tank at 0.1 from its hub, as one body or as two."""
+    wheel, hub, contact = ground.rotate("z", angle), ground.point(x, rational(0.3)), ground.point(x, 0)
+    place = rational(0.1) * wheel.x
+    if parts == 2:
+        solid = ap.RigidBody("wheel", 5, hub, wheel, (0, 0, rational(0.2)))
+        bodies = [solid, ap.RigidBody("tank", fuel, hub + place, wheel)]
+    else:
+        about = rational(0.2) + place.dot(place) * 5 * fuel / (5 + fuel)
+        solid = ap.RigidBody("wheel", 5 + fuel, hub + place * fuel / (5 + fuel), wheel, (0, 0, about))
+        bodies = [solid]
+    stream = ap.Stream(bodies[-1], 3 * wheel.x, rate=-rational(0.5), at=hub + place)
+    rolling = ap.Rolling(solid, contact)
+    forces = [ap.Gravity(-9.81 * ground.y), stream]
+    return ap.Model(ground, (x, angle), bodies, forces, [rolling], {fuel: -rational(0.5)}), solid, hub
+
+
+def test_a_body_whose_centre_wanders_moves_like_its_parts():
+    (one, wheel, hub), (two, _, _) = draining_wheel(1), draining_wheel(2)
+    assert wheel.velocity_at(hub).parts == {ground: (x.rate, 0, 0)}
+    for model in (one, two):
+        (row,) = model.rows
+        assert row.expression.expand() == x.rate + rational(0.3) * angle.rate
+    start = {angle: 0.4, angle.rate: 1.0, fuel: 3}
+    ends = [run(model, start, 2.0).at(2.0).array for model in (one, two)]
+    np.testing.assert_allclose(*ends, rtol=1e-10)
+    assert ap.verify(one).ok
+
+
+def test_velocities_of_the_material_are_speeds_where_the_centre_wanders():
+    model, wheel, hub = draining_wheel(1)
+    u = ap.speeds("u")
+    assert ap.verify(model, ap.GibbsAppell(speeds={u: wheel.velocity_at(hub).dot(ground.x)})).ok
+    with pytest.raises(FormulationError, match=r"'u' contains fuel', the rate of an extra state.*body.velocity_at"):
+        ap.derive(model, ap.GibbsAppell(speeds={u: wheel.center.dt(ground).dot(ground.x)}))
+
+
+def test_a_body_whose_centre_wanders_is_drawn_and_reported(tmp_path):
+    model, wheel, _ = draining_wheel(1)
+    model.draw()
+    motion = run(model, {angle.rate: 1.0, fuel: 3}, 1.0, points=51)
+    ap.report(motion, tmp_path / "wheel.html")
+    scene = motion.animate()
+    (stream,) = (force for force in model.forces if isinstance(force, ap.Stream))
+    jet = scene.values.vectors[scene.jets[0].velocity]
+    leaving = wheel.velocity_at(stream.at) + stream.velocity
+    expected = [motion.evaluate(e, scene.values.times) for e in ground.components(leaving)]
+    np.testing.assert_allclose(jet, np.transpose(expected), rtol=0, atol=1e-9)
+
+
+def test_rates_of_extra_states_are_known():
+    """The mass centre of the wheel moves in space by the rate of the fuel as well."""
+    model, wheel, _ = draining_wheel(1)
+    motion = run(model, {angle.rate: 1.0, fuel: 3}, 1.0, points=401)
+    path, rate = (motion[e.dot(ground.x)].values for e in (wheel.center, wheel.center.dt(ground)))
+    np.testing.assert_allclose(np.gradient(path, motion.times)[2:-2], rate[2:-2], rtol=0, atol=1e-4)
+    for name in (fuel.rate, "fuel.rate", "fuel'"):
+        np.testing.assert_array_equal(motion[name].values, -0.5)
+    u = ap.speeds("u")
+    own = run(model, {angle.rate: 1.0, fuel: 3}, 1.0, ap.GibbsAppell(speeds={u: x.rate}))
+    np.testing.assert_allclose(own[u * fuel.rate], -0.5 * own[x.rate], rtol=1e-12, atol=0)
+
+
+def test_laws_with_rates_of_extra_states():
+    push, valve = ap.inputs("push valve")
+    body = ap.Particle("body", 5 + fuel, ground.point(x, 0))
+    model = ap.Model(ground, x, [body], [ap.Force(push * ground.x, body)], states={fuel: -valve * fuel})
+    equations = ap.derive(model).close({push: -2 * fuel.rate})
+    motion = ap.simulate(ap.compile(equations).bind({valve: 0.5}), {fuel: 3}, 1.0)
+    np.testing.assert_allclose(motion[push], motion[fuel], rtol=1e-12)
+    with pytest.raises(ModelError, match="The law of valve contains a closed input"):
+        ap.derive(model).close({valve: fuel.rate})
 
 
 def test_galilei_invariance():

@@ -13,6 +13,7 @@ tank = ap.states("tank")
 u = ap.speeds("u")
 w = ap.inputs("w")
 ground = ap.Frame("ground")
+disk = ap.RigidBody("disk", 1, ground.point(x, y), ground.rotate("z", theta), (1, 1, 1))
 
 
 def particle(mass=m, center=None, name="bob"):
@@ -290,6 +291,16 @@ WRONG = {
         lambda: ap.Rolling(ap.RigidBody("b", m, ground.point(1, 0), ground, (m, m, m)), ground.point(0, 0)),
         ModelError,
         "never slips by construction|is the zero vector",
+    ),
+    "a table outside the model moved by an extra state": (
+        lambda: model(
+            coordinates=(x, y, theta),
+            bodies=[disk],
+            constraints=[ap.Rolling(disk, disk.center, on=ap.RigidBody("table", 1, ground.point(tank), ground))],
+            states={tank: 1},
+        ),
+        ModelError,
+        "place of 'table', which is not among the bodies, depends on the extra state tank.*a Prescribed motion",
     ),
 }
 

@@ -22,7 +22,7 @@ from appell.graph.solve import solve
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
-from appell.model.symbols import Coordinate, Evolving, Input, Speed
+from appell.model.symbols import Coordinate, Evolving, Input, Rate, Speed
 
 WEAK = 0.3  # share of the best rows' smallest singular value below which others take the place of redundant rows
 
@@ -278,6 +278,11 @@ def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
             raise FormulationError(
                 f"The speed {speed.name!r} contains the input {symbol}; a speed is a formula in coordinates, rates, "
                 "parameters, time and extra states."
+            )
+        if isinstance(symbol, Rate) and symbol.base in mechanics.model.states:
+            raise FormulationError(
+                f"The speed {speed.name!r} contains {symbol}, the rate of an extra state: {formula}. A speed is one of "
+                "the solid; take body.velocity_at(point), or write the formula without it."
             )
         if isinstance(symbol, Evolving) and not isinstance(symbol, Coordinate) and getattr(symbol, "order", 1) > 1:
             raise ModelError(f"The speed {speed.name!r} contains an acceleration: {formula}.")

@@ -15,7 +15,7 @@ from appell.model.frame import Frame, Vector
 from appell.model.inertia import warn_if_impossible
 from appell.model.rotation import Triple, exact_zero
 from appell.model.shapes.abstract import AbstractShape
-from appell.model.symbols import Evolving
+from appell.model.symbols import Evolving, ExtraState
 
 Content = sp.Expr | Vector | Frame
 """What formulas stand in: formulas themselves, vectors, frames."""
@@ -147,13 +147,15 @@ class RigidBody:
     def velocity_at(self, point: Vector) -> Vector:
         """Velocity of the body's material that is now at `point`.
 
+        Extra states are held: where the mass centre depends on them, it wanders through the material.
         Where the arm from the centre has constant components in its own frame: the point's own velocity minus its
         velocity as seen from the body, in which terms common to both never appear. Else v + omega x arm.
         """
         ground, arm = self.frame.path[0], point - self.center
-        if any(isinstance(s, Evolving) for part in arm.parts.values() for e in part for s in e.free_symbols):
-            return self.center.dt(ground) - arm.cross(self.angular_velocity)
-        return point.dt(ground) - arm.dt(self.frame)
+        letters = {s for part in arm.parts.values() for e in part for s in e.free_symbols}
+        if any(isinstance(s, Evolving) and not isinstance(s, ExtraState) for s in letters):
+            return self.center.dt(ground, frozen=True) - arm.cross(self.angular_velocity)
+        return point.dt(ground, frozen=True) - arm.dt(self.frame, frozen=True)
 
     @cached_property
     def inertia_frame(self) -> Frame:

@@ -338,14 +338,18 @@ class Vector:
         """Length."""
         return sp.sqrt(self.dot(self))
 
-    def dt(self, frame: Frame) -> Vector:
+    def dt(self, frame: Frame, *, frozen: bool = False) -> Vector:
         """Time derivative as seen from `frame`; from the ground it is the true one.
 
         Each part is differentiated in its own axes, and the turning of those axes against `frame` is added.
+
+        Args:
+            frame: Where one looks from.
+            frozen: Whether extra states in the components are held.
         """
         total = Vector({})
         for own, part in self.parts.items():
-            rate = own.vector(*(time_derivative(c) for c in part))
+            rate = own.vector(*(time_derivative(c, frozen) for c in part))
             total = total + rate - Vector({own: part}).cross(angular_velocity(own, frame))
         return total
 

@@ -30,6 +30,7 @@ from appell.model.symbols import (
     Speed,
     Time,
     key,
+    letters_in,
     nodes,
     time_derivative,
 )
@@ -123,6 +124,7 @@ class Model:
         self._check_rows()
         letters = self._check_letters()
         self._check_flows()
+        self._check_contacts()
         object.__setattr__(self, "parameters", tuple(s for s in letters if isinstance(s, Parameter)))
         object.__setattr__(self, "inputs", tuple(s for s in letters if isinstance(s, Input)))
         known = {s.label for s in (*self.parameters, *self.inputs)}
@@ -370,6 +372,20 @@ class Model:
                 raise ModelError(
                     f"The stream {stream.name!r} belongs to {stream.body.name!r}, which is not among the bodies."
                 )
+
+    def _check_contacts(self) -> None:
+        """Extra states in the centre of a body are its shape; those of a body without mass here would move it."""
+        for rolling in (c for c in self.constraints if isinstance(c, Rolling)):
+            for body in (rolling.body, rolling.on):
+                if body is None or body in self.bodies:
+                    continue
+                moving = {s for part in body.center.parts.values() for e in part for s in letters_in(e)}
+                for z in sorted((s for s in moving if isinstance(s, ExtraState)), key=lambda s: s.name):
+                    raise ModelError(
+                        f"In the constraint {rolling.name!r}: the place of {body.name!r}, which is not among the "
+                        f"bodies, depends on the extra state {z}. If {z} moves it, make {z} a coordinate with a "
+                        "Prescribed motion; if it only shifts its mass centre, add it to the bodies."
+                    )
 
     def check_letter(self, symbol: Any, place: str, declared: set[Any] | None = None) -> None:
         """Raise if a symbol has no meaning in this model."""

@@ -265,8 +265,12 @@ def letters_in(expression: sp.Basic) -> set[sp.Symbol]:
     return {e for e in nodes(expression) if isinstance(e, sp.Symbol)}
 
 
-def time_derivative(expression: Any) -> sp.Expr:
+def time_derivative(expression: Any, frozen: bool = False) -> sp.Expr:
     """The total time derivative of a formula in letters, each letter going to its rate.
+
+    Args:
+        expression: The formula.
+        frozen: Whether extra states are held.
 
     Example:
         >>> x = coordinates("x")
@@ -275,10 +279,11 @@ def time_derivative(expression: Any) -> sp.Expr:
     """
     expression = sp.sympify(expression)
     if isinstance(expression, Evolving):
-        return expression.rate
+        return sp.Integer(0) if frozen and isinstance(expression, ExtraState) else expression.rate
     letters = letters_in(expression)
     total = sp.diff(expression, t) if t in letters else sp.Integer(0)
-    for letter in sorted((s for s in letters if isinstance(s, Evolving)), key=lambda s: s.name):
+    moving = (s for s in letters if isinstance(s, Evolving) and not (frozen and isinstance(s, ExtraState)))
+    for letter in sorted(moving, key=lambda s: s.name):
         total += sp.diff(expression, letter) * letter.rate
     return total
 

@@ -21,7 +21,7 @@ from appell.code.state import State, unknown
 from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import AppellError, ModelError
-from appell.model.symbols import Letter, Rate, key, letters_in
+from appell.model.symbols import ExtraState, Letter, Rate, key, letters_in
 from appell.motion.events import Occurrence
 from appell.motion.flow import Flow
 from appell.motion.outcome import Outcome
@@ -236,7 +236,7 @@ class Motion:
         """Values of a formula along the motion.
 
         Args:
-            formula: In coordinates, rates, speeds, accelerations, extra states, inputs, parameters, time.
+            formula: In coordinates, rates, speeds, accelerations, extra states, their rates, inputs, parameters, time.
             times: Where; the times of the table if left out.
         """
         times = self.times if times is None else np.atleast_1d(np.asarray(times, dtype=float))
@@ -301,9 +301,10 @@ class Motion:
             label = key(name)
             if label not in self.columns:
                 if self.stretches:
-                    seconds = {q.rate.rate.label: q.rate.rate for q in self.system.model.coordinates}
-                    name = seconds.get(label, name)
-                if isinstance(name, Rate) and name.order == 2:
+                    model = self.system.model
+                    rates = [*(q.rate.rate for q in model.coordinates), *(z.rate for z in model.states)]
+                    name = {rate.label: rate for rate in rates}.get(label, name)
+                if isinstance(name, Rate) and name.order == (1 if isinstance(name.base, ExtraState) else 2):
                     return xarray.DataArray(self.evaluate(name), {"t": self.times}, ["t"], label, {"units": name.unit})
                 raise ModelError(unknown(label, list(self.columns), "quantity of this motion"))
             values, unit = self.columns[label], self.units.get(label, "")
@@ -450,6 +451,7 @@ def _in_rates(original: Equations, formula: sp.Expr) -> ca.SX:
     memo = {s: g for s, g in original.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
     memo.update({s: original.chart.formulas[i] for i, s in enumerate(original.speeds)})
     memo.update({q.rate.rate: original.mechanics.a[i] for i, q in enumerate(original.model.coordinates)})
+    memo.update({z.rate: original.mechanics.variables.zdot[i] for i, z in enumerate(original.model.states)})
     return Lowering(memo)(formula)
 
 

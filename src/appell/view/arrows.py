@@ -84,7 +84,10 @@ def streams(model: Model, tracks: Tracks, hidden: set[str]) -> list[tuple[str, i
         if not isinstance(force, Stream) or force.name in hidden or force.rate is None:
             continue
         body = force.body
-        carried = body.velocity_at(force.at) if isinstance(body, RigidBody) else body.center.dt(model.ground)
+        if isinstance(body, RigidBody):
+            carried = body.velocity_at(force.at)
+        else:
+            carried = body.center.dt(model.ground, frozen=True)
         total = force.velocity if force.absolute else carried + force.velocity
         relative = force.velocity - carried if force.absolute else force.velocity
         listed.append(
