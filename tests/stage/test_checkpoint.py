@@ -119,6 +119,42 @@ def test_damaged_and_missing_chunks_are_made_again(system, whole, tmp_path):
     assert_equal(study, whole)
 
 
+def flip(file):
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 0x10
+    file.write_bytes(bytes(data))
+
+
+def cut(file):
+    file.write_bytes(file.read_bytes()[:3])
+
+
+def garble(file):
+    file.write_bytes(b"\xff\xfe" + file.read_bytes()[2:])
+
+
+@pytest.mark.parametrize(
+    "harms",
+    [
+        {"q1.start/0": flip, "l/0": cut, "t/0": Path.unlink},  # what was varied, and the times
+        {"t/0": flip, "q1.start/0": Path.unlink, "run/0": cut},
+        {".zmetadata": garble, ".zgroup": garble, ".zattrs": garble, "q1/.zarray": cut, "q1/.zattrs": Path.unlink},
+        {".zmetadata": Path.unlink, ".zgroup": Path.unlink, ".zattrs": cut},
+        {JOURNAL: Path.unlink},
+    ],
+)
+def test_what_follows_from_the_settings_is_written_again_where_it_is_damaged(system, whole, tmp_path, harms):
+    path = tmp_path / "study.zarr"
+    ap.sweep(system, OVER, **OPTIONS, out=path)
+    for name, harm in harms.items():
+        harm(path / name)
+        with pytest.raises(StoreError, match=r"is damaged .* resume=True"):
+            open_study(path)
+    assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
+    assert_equal(open_study(path), whole)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_full_disk_loses_nothing(system, whole, tmp_path, monkeypatch):
     path, real, calls = tmp_path / "study.zarr", os.fsync, []
 

@@ -1,7 +1,8 @@
 """Where results go, chunk by chunk: memory, or a Zarr folder with a journal that survives being killed.
 
 A chunk counts as done when its line stands in the journal, and its line is written after its data. Every line has a
-checksum of itself and one of the data, so that a torn line or a damaged chunk is found and made again.
+checksum of itself and one of the data, so that a torn line or a damaged chunk is found and made again. All else in the
+folder, the varied values among it, follows from the settings of the sweep and is compared with them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -141,42 +143,78 @@ class ZarrStore:
         if path.exists() and not resume:
             raise StoreError(f"{path} exists already; go on with it by resume=True (--resume), or give another name.")
         if path.exists():
-            self._open(parts)
+            self._open(about, parts)
         else:
             self._create(about, parts)
+
+    @property
+    def _part(self) -> Path:
+        """Where a folder is made before it gets its name."""
+        return self.path.with_name(self.path.name + f".{os.getpid()}.part")
 
     def _create(self, about: Mapping[str, Any], parts: Mapping[str, str]) -> None:
         import zarr
 
         if not self.path.parent.is_dir():
             raise StoreError(f"The folder {self.path.parent} does not exist; make it first.")
-        part = self.path.with_name(self.path.name + f".{os.getpid()}.part")
-        layout = self.layout
+        whole = self._whole()
+        stored = {"format": FORMAT, "parts": dict(parts), "chunk": self.layout.chunk, "sha256": _checksum(whole)}
         try:
-            group = zarr.open_group(str(part), mode="w", zarr_format=2)
-            for name, (dimensions, shape, kind, fill) in layout.arrays().items():
-                chunks = (min(layout.chunk, shape[0]), *shape[1:])
-                array = group.create_array(name, shape=shape, chunks=chunks, dtype=kind, fill_value=fill)
-                array.attrs["_ARRAY_DIMENSIONS"] = list(dimensions)
-                array.attrs["units"] = layout.units.get(name.removesuffix(".end"), "")
-            whole = {"t": layout.grid, "run": np.arange(layout.runs), **layout.columns}
-            for name, values in whole.items():
-                array = group.create_array(
-                    name, shape=values.shape, chunks=values.shape, dtype=values.dtype, fill_value=None
-                )
-                array.attrs["_ARRAY_DIMENSIONS"] = ["t" if name == "t" else "run"]
-                array[:] = values
-            group.attrs["appell"] = json.dumps(about, sort_keys=True)
-            group.attrs["coordinates"] = " ".join(layout.columns)
-            zarr.consolidate_metadata(str(part), zarr_format=2)
-            (part / ABOUT).write_text(json.dumps({"format": FORMAT, "parts": dict(parts), "chunk": layout.chunk}))
-            (part / JOURNAL).touch()
-            os.replace(part, self.path)
+            self._write_empty(self._part, about)
+            (self._part / ABOUT).write_text(json.dumps({**stored, "whole": list(whole)}))
+            (self._part / JOURNAL).touch()
+            os.replace(self._part, self.path)
         except OSError as error:
             raise _full(error, f"while {self.path} was made; nothing is lost") from error
+        finally:
+            shutil.rmtree(self._part, ignore_errors=True)
         self._group = zarr.open_group(str(self.path), mode="r+", zarr_format=2)
 
-    def _open(self, parts: Mapping[str, str]) -> None:
+    def _whole(self) -> dict[str, np.ndarray]:
+        """The arrays that are known before the first run."""
+        return {"t": self.layout.grid, "run": np.arange(self.layout.runs), **self.layout.columns}
+
+    def _write_empty(self, path: Path, about: Mapping[str, Any]) -> None:
+        """All that follows from the settings: descriptions of arrays, and what is known before the first run."""
+        import zarr
+
+        layout = self.layout
+        group = zarr.open_group(str(path), mode="w", zarr_format=2)
+        for name, (dimensions, shape, kind, fill) in layout.arrays().items():
+            chunks = (min(layout.chunk, shape[0]), *shape[1:])
+            array = group.create_array(name, shape=shape, chunks=chunks, dtype=kind, fill_value=fill)
+            array.attrs["_ARRAY_DIMENSIONS"] = list(dimensions)
+            array.attrs["units"] = layout.units.get(name.removesuffix(".end"), "")
+        for name, values in self._whole().items():
+            array = group.create_array(
+                name, shape=values.shape, chunks=values.shape, dtype=values.dtype, fill_value=None
+            )
+            array.attrs["_ARRAY_DIMENSIONS"] = ["t" if name == "t" else "run"]
+            array[:] = values
+        group.attrs["appell"] = json.dumps(about, sort_keys=True)
+        group.attrs["coordinates"] = " ".join(layout.columns)
+        zarr.consolidate_metadata(str(path), zarr_format=2)
+
+    def _mend(self, about: Mapping[str, Any]) -> None:
+        """Compare the folder with what follows from the settings, file by file, and replace what differs."""
+        try:
+            begun = json.loads(json.loads((self.path / ".zattrs").read_text())["appell"])["versions"]
+        except (OSError, ValueError, KeyError, TypeError):
+            begun = about["versions"]
+        try:
+            self._write_empty(self._part, {**about, "versions": begun})
+            for right in (file for file in self._part.rglob("*") if file.is_file()):
+                here = self.path / right.relative_to(self._part)
+                if not here.is_file() or here.read_bytes() != right.read_bytes():
+                    here.parent.mkdir(parents=True, exist_ok=True)
+                    os.replace(right, here)
+            (self.path / JOURNAL).touch()
+        except OSError as error:
+            raise _full(error, f"while {self.path} was looked through; nothing is lost") from error
+        finally:
+            shutil.rmtree(self._part, ignore_errors=True)
+
+    def _open(self, about: Mapping[str, Any], parts: Mapping[str, str]) -> None:
         import zarr
 
         stored = read_about(self.path)
@@ -187,6 +225,7 @@ class ZarrStore:
                 "Continue with the settings it was begun with, or give another name."
             )
         self.layout.chunk = int(stored["chunk"])
+        self._mend(about)
         self._group = zarr.open_group(str(self.path), mode="r+", zarr_format=2)
         for line in read_journal(self.path):
             index = line["chunk"]
@@ -254,6 +293,13 @@ def read_about(path: Path) -> dict[str, Any]:
         return stored
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path} is no study written by appell ({error}); give another name.") from error
+
+
+def check_whole(path: Path, data: Any) -> None:
+    """Raise if values in a dataset on disk that were known before the first run are not what was written."""
+    stored = read_about(path)
+    if "sha256" in stored and _checksum({name: data[name].values for name in stored["whole"]}) != stored["sha256"]:
+        raise ValueError(f"{', '.join(stored['whole'])} are not what was written")
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:

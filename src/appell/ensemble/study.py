@@ -12,7 +12,7 @@ import numpy as np
 
 from appell.code.state import unknown
 from appell.ensemble.runner import OUTCOMES
-from appell.ensemble.store import StoreError, read_about, read_journal
+from appell.ensemble.store import StoreError, check_whole, read_about, read_journal
 from appell.errors import AppellError, ModelError
 from appell.model.symbols import key
 
@@ -259,11 +259,19 @@ def open_study(path: str | Path) -> Study:
     if not path.is_dir():
         raise StoreError(f"There is no study {path}.")
     read_about(path)
-    with xarray.open_zarr(path, consolidated=True, chunks=None, mask_and_scale=False) as data:
-        info = json.loads(data.attrs["appell"])
     failures: dict[int, dict[str, Any]] = {}
     reasons: dict[str, int] = {}
-    for line in read_journal(path):
+    try:
+        with xarray.open_zarr(path, consolidated=True, chunks=None, mask_and_scale=False) as data:
+            info = json.loads(data.attrs["appell"])
+            check_whole(path, data)
+        journal = read_journal(path)
+    except Exception as error:  # whatever a decoder says about a damaged file
+        raise StoreError(
+            f"{path} is damaged ({type(error).__name__}: {error}). Go on with it by the sweep that made it and "
+            "resume=True (--resume): what is damaged is found and made again."
+        ) from error
+    for line in journal:
         failures.update({f["run"]: f for f in line["failures"]})
         for reason, count in line["reasons"].items():
             reasons[reason] = reasons.get(reason, 0) + count
