@@ -6,6 +6,7 @@ import sympy as sp
 
 import appell as ap
 from appell.ensemble import LogUniform, Normal, Uniform
+from appell.ensemble.store import StoreError
 from appell.errors import IntegrationError, ModelError
 
 
@@ -133,6 +134,21 @@ def test_a_study_draws_and_saves_itself(rod, tmp_path):
     assert "4 DONE" in study.summary()
 
 
+def test_without_any_good_run_statistics_are_nan_and_a_plot_says_so(tmp_path):
+    x, k = ap.coordinates("x", "m"), ap.parameters("k")
+    ground = ap.Frame("ground")
+    particle = ap.Particle("particle", 1, ground.point(x, 0))
+    system = ap.compile(ap.derive(ap.Model(ground, x, [particle], [ap.Generalized({x: -sp.sqrt(k) * x})])))
+    study = ap.sweep(system, {k: [-1.0, -2.0], x: [1.0]}, until=1.0, points=3)
+    assert not study.ok.any()
+    found = study.statistics("x")["x"]
+    assert np.isnan(found.sel(statistic=["mean", "deviation", "least", "greatest", "50% quantile"])).all()
+    assert (found.sel(statistic="runs") == 0).all()
+    for against in (None, "k", ["k", "x"]):
+        figure = study.plot(against=against, path=tmp_path / "empty.png")
+        assert "no run of 2 ended as wished" in " ".join(t.get_text() for axis in figure.axes for t in axis.texts)
+
+
 # Bad input.
 
 
@@ -162,6 +178,23 @@ def test_a_study_draws_and_saves_itself(rod, tmp_path):
 def test_bad_input_is_refused_with_words(rod, over, options, words):
     with pytest.raises((ModelError, IntegrationError), match=words):
         ap.sweep(rod, over, **{"until": 1.0, **options})
+
+
+@pytest.mark.parametrize(
+    "name",
+    "steps end outcome lane event event_time event_count l theta.end theta.start more.end t run statistic".split(),
+)
+def test_an_output_with_the_name_of_something_else_is_refused(rod, name):
+    over, (theta,) = {"l": [1.0, 2.0], "theta": [0.1]}, rod.model.coordinates
+    with pytest.raises(ModelError, match=f"The output '{name}' has a name that a study needs for other values"):
+        ap.sweep(rod, over, until=0.1, points=2, outputs={"more": theta, name: 100 * theta})
+
+
+def test_a_name_with_a_slash_is_refused_on_disk(rod, tmp_path):
+    options = {"until": 0.1, "points": 2, "outputs": {"a/b": rod.model.coordinates[0]}}
+    assert "a/b" in ap.sweep(rod, {"l": [1.0]}, **options).dataset
+    with pytest.raises(StoreError, match="'a/b' cannot be the name of a file"):
+        ap.sweep(rod, {"l": [1.0]}, **options, out=tmp_path / "study.zarr")
 
 
 def test_distributions_refuse_nonsense():

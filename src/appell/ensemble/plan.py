@@ -19,7 +19,7 @@ from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
 from appell.ensemble.fingerprint import fingerprint
 from appell.ensemble.runner import TOO_STIFF, Elsewhere, Outcomes, Runner, Settings
-from appell.ensemble.store import Layout
+from appell.ensemble.store import RESERVED, Layout
 from appell.errors import IntegrationError, ModelError
 from appell.motion.events import Event
 from appell.motion.method import OWN, SCIPY, stiffness
@@ -114,8 +114,22 @@ class Plan:
                     raise ModelError(f"The output {name!r} has the name of a quantity of the motion; give it another.")
                 case.system.equations.formula(formula)
         plan = cls(table, which, tuple(runners))
+        plan._check_names()
         plan = plan._with_stiffness() if method == "auto" else plan
         return plan._with_machine_code()
+
+    def _check_names(self) -> None:
+        """Raise if two things in the study would have the same name."""
+        names, outputs = self.runners[0].names, self.runners[0].settings.outputs
+        varied = [self.coordinate(name) for name in self.design.columns]
+        taken = {*RESERVED, *(f"{name}.end" for name in names)}
+        for name in (*names, *varied):
+            if name in taken or (name in names and name in varied):
+                raise ModelError(
+                    f"The {'output' if name in outputs else 'quantity'} {name!r} has a name that a study needs for "
+                    f"other values; give it another. Taken are {', '.join((*RESERVED, *varied))}, and the name of "
+                    "every quantity with .end behind it."
+                )
 
     def _with_stiffness(self) -> Plan:
         """Look at some runs; if one is stiff, every run is tested before it begins."""
@@ -191,7 +205,7 @@ class Plan:
         """The name of a varied quantity in the dataset: a starting value is not the quantity itself."""
         if name in self.design.choices:
             return f"{name}.choice"
-        return f"{name}.start" if name in self.runners[0].names else name
+        return f"{name}.start" if name in [s.label for s in self.runners[0].letters] else name
 
     def about(self) -> dict[str, Any]:
         """What the study is, as plain data."""

@@ -28,7 +28,11 @@ def plot(study: Study, names: list[str], against: Any, path: str | Path | None) 
     axes = figure.subplots(len(chosen), 1, squeeze=False)[:, 0]
     varied = [] if against is None else [_varied(study, name) for name in _listed(against)]
     for axis, name in zip(axes, chosen, strict=True):
-        if not varied:
+        if not study.ok.any():
+            axis.text(0.5, 0.5, f"no run of {len(study)} ended as wished", ha="center", transform=axis.transAxes)
+            axis.set(xticks=[], yticks=[])
+            axis.set_ylabel(_unit(study, name))
+        elif not varied:
             _bands(study, axis, name)
         elif len(varied) == 1:
             _scatter(study, axis, name, varied[0])

@@ -23,6 +23,11 @@ from appell.errors import AppellError
 
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
 FORMAT = 1
+RESERVED = (
+    *("t", "run", "event", "statistic", "sample"),  # axes
+    *("outcome", "end", "steps", "lane", "event_time", "event_count"),
+)
+"""Names in a study that no quantity may have."""
 
 
 class StoreError(AppellError, OSError):
@@ -135,6 +140,9 @@ class ZarrStore:
         self, path: Path, layout: Layout, about: Mapping[str, Any], parts: Mapping[str, str], resume: bool
     ) -> None:
         _needs_zarr()
+        for name in (*layout.names, *layout.columns):
+            if "/" in name or name in ("", ".", ".."):
+                raise StoreError(f"{name!r} cannot be the name of a file in {path}; give it one without a slash.")
         self.path, self.layout = path, layout
         self.failures: list[dict[str, Any]] = []
         self.reasons: dict[str, int] = {}

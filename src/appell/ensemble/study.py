@@ -200,6 +200,8 @@ def _statistics(block: np.ndarray) -> np.ndarray:
     """Rows of statistics for the columns of a block of runs; what is not finite does not count."""
     import warnings
 
+    if not len(block):
+        block = np.full((1, block.shape[1]), np.nan)
     block = np.where(np.isfinite(block), block, np.nan)
     count = np.isfinite(block).sum(axis=0)
     with warnings.catch_warnings():
