@@ -168,3 +168,10 @@ def test_native_code_and_no_simd_give_the_same(arm):
         assert_allclose(other.inverse(Q), arm.inverse(Q), rtol=1e-12, atol=1e-12)
     with pytest.raises(AppellError, match="machine='gpu'"):
         Dynamics(arm.chain, machine="gpu")
+
+
+def test_identities_between_numbers_that_are_not_finite_do_not_hold():
+    with np.errstate(all="ignore"):
+        found = verify(ap.library.planar_2r(), order=1, values=dict.fromkeys(("l1", "c1", "l2", "c2"), 1e160), states=2)
+    assert not found.ok
+    assert "all hold" not in repr(found)

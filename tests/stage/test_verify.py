@@ -5,6 +5,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
+import sympy as sp
 
 import appell as ap
 from appell.errors import FormulationError, ModelError
@@ -79,6 +80,67 @@ def test_values_are_heeded():
     assert ap.verify(model, states=2, values={m: 2.0, "k": 1e6}).ok
     with pytest.raises(ModelError, match="'mm' is no parameter or input of 'model'"):
         ap.verify(model, values={"mm": 1.0})
+
+
+def under(force, mass=1, values=None):
+    """A point on a line."""
+    x, c = ap.coordinates("x"), ap.parameters("c")
+    ground = ap.Frame()
+    point = ap.Particle("p", mass, ground.point(x, 0))
+    return ap.Model(ground, x, [point], [ap.Generalized({x: force(x, c)})], values={c: 1.0, **(values or {})})
+
+
+def test_nothing_is_proved_where_no_number_is_finite():
+    found = ap.verify(under(lambda x, c: sp.log(-c - x**2)), states=4)
+    assert not found.ok
+    assert found.states == 0
+    assert np.isnan(found.worst)
+    assert found.pairs == {}
+    assert "at 20 random states accelerations are not finite: a force" in repr(found)
+    assert "NOTHING COMPARED: none of 20 random states gave finite accelerations" in repr(found)
+    assert "all agree" not in found._repr_html_().lower()
+
+
+def test_states_outside_the_domain_of_a_root_are_left_out_and_counted():
+    found = ap.verify(under(lambda x, c: c * sp.sqrt(x)))
+    (count,) = found.left_out.values()
+    assert found.ok
+    assert found.states == 20
+    assert count > 5
+    assert f"at {count} random states accelerations are not finite: a force" in repr(found)
+    few = ap.verify(under(lambda x, c: c * sp.sqrt(x - 0.95)))
+    assert 0 < few.states < 20
+    assert not few.ok
+    assert "TOO LITTLE COMPARED" in repr(few)
+
+
+@pytest.mark.parametrize("links", [2, 30])
+def test_a_singular_mass_matrix_is_no_agreement(links):
+    found = ap.verify(ap.library.pendulum_chain(links), values={"l": 0.0}, states=2)
+    assert not found.ok
+    assert "the mass matrix is singular" in repr(found)
+
+
+def test_a_formulation_without_numbers_is_named(monkeypatch):
+    original = ap.Voronets.derive
+
+    def broken(self, mechanics, split):
+        equations = original(self, mechanics, split)
+        return replace(equations, right=equations.b + ca.SX(np.nan))
+
+    monkeypatch.setattr(ap.Voronets, "derive", broken)
+    found = ap.verify(ap.library.snakeboard(), states=2)
+    assert not found.ok
+    assert "accelerations are not finite: Voronets alone has no finite value" in repr(found)
+
+
+def test_impossible_numbers_are_refused_as_by_a_run():
+    with pytest.raises(ModelError, match=r"The mass of 'disk' is m = -1 with these values; it must be positive"):
+        ap.verify(ap.library.rolling_disk(), values={"m": -1.0})
+    with pytest.raises(ModelError, match="'m' must be a finite number, got nan"):
+        ap.verify(ap.library.rolling_disk(), values={"m": np.nan})
+    with pytest.raises(ModelError, match="got states=0"):
+        ap.verify(ap.library.rolling_disk(), states=0)
 
 
 def test_what_cannot_be_verified_says_why():

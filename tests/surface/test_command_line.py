@@ -100,6 +100,25 @@ def test_verify(call):
     assert {"first", "second", "disagreement"} == set(data["pairs"][0])
 
 
+def test_verify_proves_nothing_with_nothing(call, file):
+    result = call("verify", "rolling-disk", "--set", "m=0", "--states", 3)
+    assert result.exit_code == 1
+    assert "the mass matrix is singular" in result.stdout
+    assert "NOTHING COMPARED: none of 15 random states" in result.stdout
+    data = strict(call("verify", "rolling-disk", "--set", "m=0", "--states", 3, "--json").stdout)
+    assert not data["ok"]
+    assert data["worst"] is None
+    assert sum(data["left out"].values()) == 15
+    assert_fails(call("verify", "rolling-disk", "--set", "m=-1"), "The mass of 'disk' is m = -1", "must be positive")
+
+
+def test_a_run_without_a_step_agrees_with_nothing(call):
+    result = call("run", "rolling-disk", "--set", "m=0")
+    assert result.exit_code == 1
+    assert "agreement with Voronets: none, accelerations are not finite" in result.stdout
+    assert "all is well" not in result.stdout
+
+
 def test_run(call, tmp_path):
     table, picture, sheet = (tmp_path / name for name in ("disk.nc", "disk.png", "disk.csv"))
     result = call("run", "rolling-disk", "--until", 1, "--set", "m=2", "--set", "lean=0.2", "--points", 11,

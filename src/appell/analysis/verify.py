@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from appell.code.agreement import Rivals, disagreement
+from appell.code.state import number
+from appell.code.system import check_masses
 from appell.errors import FormulationError, InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
 from appell.kinematics.chart import Split
@@ -20,6 +23,7 @@ from appell.model.model import Model
 from appell.model.symbols import key
 
 ENOUGH = 1e-10
+SPARE = 5  # so many states without finite accelerations are put up with for each that has them
 
 
 @dataclass(frozen=True)
@@ -29,9 +33,10 @@ class Verification:
     Attributes:
         model: Name of the model.
         pairs: For each pair of formulations the largest relative disagreement of q''.
-        states: How many states were tried.
+        states: How many states were compared.
         residual: Largest residual of the constraints at those states.
         rounding: What rounding alone may make of the accelerations of a big model.
+        left_out: Why other states gave no finite accelerations, and how many of them did not.
     """
 
     model: str
@@ -39,16 +44,43 @@ class Verification:
     states: int
     residual: float
     rounding: float = 0.0
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def worst(self) -> float:
-        """The largest disagreement of any pair."""
-        return max(self.pairs.values(), default=0.0)
+        """The largest disagreement of any pair; nan if nothing was compared."""
+        return max(self.pairs.values(), default=0.0) if self.states else float("nan")
 
     @property
     def ok(self) -> bool:
-        """Whether all formulations agree to 1e-10, or as far as rounding lets them."""
-        return self.worst <= max(ENOUGH, self.rounding)
+        """Whether all formulations agree to 1e-10, or as far as rounding lets them, at states enough."""
+        return self.worst <= max(ENOUGH, self.rounding) and self._enough
+
+    @property
+    def _enough(self) -> bool:
+        return sum(self.left_out.values()) < SPARE * self.states
+
+    @property
+    def verdict(self) -> str:
+        """What was found, in a few words."""
+        tried = self.states + sum(self.left_out.values())
+        if not self.states:
+            return f"NOTHING COMPARED: none of {tried} random states gave finite accelerations"
+        if self.worst > max(ENOUGH, self.rounding):
+            return f"DISAGREEMENT: worst {self.worst:.2e}"
+        if not self._enough:
+            return f"TOO LITTLE COMPARED: only {self.states} of {tried} random states gave finite accelerations"
+        if not self.pairs:
+            return "only one formulation accepts this model: nothing to compare"
+        return f"all agree: worst {self.worst:.2e}"
+
+    @property
+    def remarks(self) -> list[str]:
+        """A sentence for each reason for which states were left out."""
+        return [
+            f"at {count} random state{'s' if count > 1 else ''} accelerations are not finite: {cause}"
+            for cause, count in self.left_out.items()
+        ]
 
     @property
     def formulations(self) -> list[str]:
@@ -68,12 +100,11 @@ class Verification:
             f"{self.model}: {self.states} random consistent states (constraint residuals up to {self.residual:.1e})"
         ]
         rows = self.triangle()
-        if not rows:
-            return "\n".join([*lines, "  only one formulation accepts this model: nothing to compare"])
-        wide = max(len(row[0]) for row in rows)
-        lines.append("  " + " " * wide + "".join(f"{i + 1:>9}" for i in range(len(rows) - 1)))
-        lines += [f"  {row[0]:<{wide}}" + "".join(f"{e:>9}" for e in row[1:]) for row in rows]
-        return "\n".join([*lines, f"  {'all agree' if self.ok else 'DISAGREEMENT'}: worst {self.worst:.2e}"])
+        if rows:
+            wide = max(len(row[0]) for row in rows)
+            lines.append("  " + " " * wide + "".join(f"{i + 1:>9}" for i in range(len(rows) - 1)))
+            lines += [f"  {row[0]:<{wide}}" + "".join(f"{e:>9}" for e in row[1:]) for row in rows]
+        return "\n".join([*lines, *(f"  {words}" for words in (*self.remarks, self.verdict))])
 
     def _repr_html_(self) -> str:
         from appell.reporting.notebook import verification_html
@@ -91,6 +122,8 @@ def verify(
 ) -> Verification:
     """Compare every formulation that accepts a model at random states on its constraints.
 
+    States at which one of them has no finite accelerations are left out for all, and counted.
+
     Args:
         model: The model.
         formulation: One more to compare, for instance with quasi-velocities of your own.
@@ -98,6 +131,8 @@ def verify(
         states: How many states.
         seed: Seed of the random numbers.
     """
+    if states < 1:
+        raise ModelError(f"At least one state is needed; got states={states}.")
     mechanics = Mechanics(model)
     check_rank(mechanics)
     split = sample_split(mechanics)
@@ -108,21 +143,24 @@ def verify(
         formulation.check(mechanics)
         also = formulation.derive(mechanics, formulation.choose(mechanics))
     rivals = Rivals(mechanics, split, also)
-    given = {key(n): float(v) for n, v in (values or {}).items()}
+    given = {key(n): number(key(n), v) for n, v in (values or {}).items()}
     known = {s.label for s in (*model.parameters, *model.inputs)}
     for name in given:
         if name not in known:
             raise ModelError(f"{name!r} is no parameter or input of {model.name!r}; it has {', '.join(sorted(known))}.")
+    numbers = {**model.values, **given}
+    check_masses(mechanics, np.array([numbers.get(s.label, np.nan) for s in model.parameters]))
     rng = np.random.default_rng(seed)
     pairs: dict[tuple[str, str], float] = {}
     residual, rounding, done, tries = 0.0, 0.0, 0, 0
-    while done < states:
+    left_out: Counter[str] = Counter()
+    while done < states and left_out.total() < SPARE * states:
         tries += 1
         p = np.array([given.get(s.label, model.values.get(s.label, rng.uniform(0.5, 1.5))) for s in model.parameters])
         w = np.array([given.get(s.label, rng.normal()) for s in model.inputs])
         state = sample_state(mechanics, rng, p)
         if state is None or tries > 20 * states:
-            if tries > 5 + 3 * done:
+            if tries > 5 + 3 * (done + left_out.total()):
                 raise InconsistentStartError(
                     f"No state on the constraints of {model.name!r} was found; give the model values=... with which it "
                     "can be assembled and a start=... near a real configuration."
@@ -133,6 +171,9 @@ def verify(
         if split.growth(jacobian) > 1e3 or len(Split.at(jacobian, rtol=1e-5).rows) != len(split.rows):
             continue  # near a singular configuration rounding would be blamed on the formulations
         found = rivals.accelerations(0.0, q, v, z, w, p)
+        if not all(np.all(np.isfinite(value)) for value in found.values()):
+            left_out[rivals.cause(found, 0.0, q, v, z, w, p)] += 1
+            continue
         rounding = max(rounding, rivals.rounding(0.0, q, v, z, w, p))
         for a, b in itertools.combinations(found, 2):
             pairs[a, b] = max(pairs.get((a, b), 0.0), disagreement(found[a], found[b]))
@@ -140,4 +181,4 @@ def verify(
             e = np.array(mechanics.functions["velocity"](0.0, q, v, z, p)[0])
             residual = max(residual, float(np.max(np.abs(e))))
         done += 1
-    return Verification(model.name, pairs, done, residual, rounding)
+    return Verification(model.name, pairs, done, residual, rounding, left_out)

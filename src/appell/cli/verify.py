@@ -35,15 +35,19 @@ def verify(
         found = compare(case.model, case.formulation, values=values, states=states, seed=seed)
         if as_json:
             pairs = [{"first": a, "second": b, "disagreement": value} for (a, b), value in found.pairs.items()]
-            say({"model": found.model, "states": found.states, "pairs": pairs, "worst": found.worst, "ok": found.ok})
+            say({
+                "model": found.model, "states": found.states, "left out": dict(found.left_out), "pairs": pairs,
+                "worst": found.worst, "ok": found.ok,
+            })  # fmt: skip
         else:
             rows = found.triangle()
-            print_table(
-                f"{found.model}: {found.states} random states on the constraints, largest relative disagreements",
-                ["formulation", *(str(i + 1) for i in range(len(rows) - 1))],
-                [[*row, *[""] * (len(rows) - len(row))] for row in rows],
-            )
-            print("all agree" if found.ok else f"DISAGREEMENT: {found.worst:.2e}")
+            if rows:
+                print_table(
+                    f"{found.model}: {found.states} random states on the constraints, largest relative disagreements",
+                    ["formulation", *(str(i + 1) for i in range(len(rows) - 1))],
+                    [[*row, *[""] * (len(rows) - len(row))] for row in rows],
+                )
+            print("\n".join([*found.remarks, "all agree" if found.ok and found.pairs else found.verdict]))
     if not found.ok:
         raise typer.Exit(1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import casadi as ca
 import numpy as np
 
@@ -15,6 +17,8 @@ from appell.formulation.recursive import Recursive
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
 
+SINGULAR = 1e12  # condition number from which on a matrix of inertia counts as singular
+ROOTS = "a division by zero, the root or the logarithm of a negative number"
 BIG = 24  # coordinates from which on dense elimination in the graph takes too long to be worth it
 
 
@@ -73,7 +77,7 @@ class Rivals:
             value = machine.flat(t, np.concatenate([q, u, z]), w, p)
             if self.mechanics.model.rows and equations.formulation.inertial:
                 M, _, J, _, _ = (np.array(e) for e in self.mechanics.functions["multiplier"](t, q, v, z, w, p))
-                if not np.linalg.cond(equations.formulation.inertia(self.mechanics, M, J)) < 1e12:
+                if not _condition(equations.formulation.inertia(self.mechanics, M, J)) < SINGULAR:
                     continue
             found[name] = value
         if self.big:
@@ -81,16 +85,35 @@ class Rivals:
         return found
 
     def _by_multipliers(self, *state: object) -> np.ndarray:
+        whole, right = self._lagrange(*state)
+        try:
+            return np.linalg.solve(whole, right)[: len(self.mechanics.model.coordinates), 0]
+        except np.linalg.LinAlgError:
+            return np.full(len(self.mechanics.model.coordinates), np.nan)
+
+    def _lagrange(self, *state: object) -> tuple[np.ndarray, np.ndarray]:
+        """Lagrange's equations with multipliers and the independent rows below them: matrix and right-hand side."""
         M, F, J, gamma, C = (np.array(e) for e in self.mechanics.functions["multiplier"](*state))
         J, C, gamma = J[self.rows], C[self.rows], gamma[self.rows]
-        whole = np.block([[M, -J.T], [C, np.zeros((J.shape[0], J.shape[0]))]])
-        return np.linalg.solve(whole, np.concatenate([F, gamma]))[: M.shape[0], 0]
+        return np.block([[M, -J.T], [C, np.zeros((J.shape[0], J.shape[0]))]]), np.concatenate([F, gamma])
+
+    def cause(self, found: Mapping[str, np.ndarray], *state: object) -> str:
+        """Why accelerations found at a state are not finite."""
+        whole, right = self._lagrange(*state)
+        if not np.all(np.isfinite(whole)):
+            return f"an inertia or a constraint is not finite ({ROOTS})"
+        if not np.all(np.isfinite(right)):
+            return f"a force or a constraint is not finite ({ROOTS})"
+        if not _condition(whole) < SINGULAR:
+            return "the mass matrix is singular; a coordinate has no inertia (a mass or a length of zero?)"
+        names = [name for name, value in found.items() if not np.all(np.isfinite(value))]
+        return f"{', '.join(names)} alone has no finite value"
 
     def rounding(self, *state: object) -> float:
         """What rounding alone may make of accelerations at a state; nothing to speak of unless the model is big."""
         if not self.big:
             return 0.0
-        return float(np.finfo(float).eps * np.linalg.cond(np.array(self.mechanics.functions["multiplier"](*state)[0])))
+        return float(np.finfo(float).eps * _condition(np.array(self.mechanics.functions["multiplier"](*state)[0])))
 
 
 def _chosen(formulation: AbstractFormulation) -> bool:
@@ -104,9 +127,17 @@ def _open(equations: Equations) -> ca.SX:
     return equations.qddot
 
 
+def _condition(matrix: np.ndarray) -> float:
+    """The condition number; infinite for a matrix that is not finite."""
+    return float(np.linalg.cond(matrix)) if np.all(np.isfinite(matrix)) else float("inf")
+
+
 def disagreement(a: np.ndarray, b: np.ndarray) -> float:
-    """Largest difference of two accelerations, relative to their size (absolute where they are below 1)."""
+    """Largest difference of two accelerations, relative to their size (absolute where they are below 1).
+
+    Of numbers that are not finite there is none to tell: it is nan, which is below no tolerance.
+    """
+    if not np.all(np.isfinite([*a, *b])):
+        return float("nan")
     size = max(1.0, float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
-    if not np.isfinite(size):
-        return float("inf")
     return float(np.max(np.abs(a - b), initial=0.0) / size)

@@ -22,6 +22,7 @@ from appell.code.state import State, number, numbers, unknown
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.graph.numeric import Numeric
+from appell.kinematics.mechanics import Mechanics
 from appell.model.body import RigidBody
 from appell.model.model import Model
 from appell.model.symbols import key, letters_in
@@ -72,30 +73,8 @@ class System:
             bound[label] = number(label, value)
         system = System(self.code, bound)
         if not system.missing:
-            system.check_masses()
+            check_masses(self.equations.mechanics, system.p)
         return system
-
-    def check_masses(self) -> None:
-        """Raise if a constant mass or moment of inertia is negative, or a particle has none."""
-        parameters, lower = set(self.model.parameters), self.equations.mechanics.variables.lower
-        found: dict[sp.Expr, tuple[str, str, bool]] = {}
-        for body in self.model.bodies:
-            moments = body.inertia.flat()[::4] if isinstance(body, RigidBody) else []
-            for what, formula in (("mass", body.mass), *(("moment of inertia", e) for e in moments)):
-                if formula in found:
-                    continue
-                letters = letters_in(formula)
-                if letters and letters <= parameters:
-                    found[formula] = what, body.name, what == "mass" and not moments
-        if not found:
-            return
-        p = self.equations.mechanics.variables.p
-        values = Numeric(ca.Function("masses", [p], [ca.densify(lower.column(list(found)))]))(self.p)[0].ravel()
-        for (formula, (what, name, needed)), value in zip(found.items(), values, strict=True):
-            if value < 0 or (value == 0 and needed):
-                raise ModelError(
-                    f"The {what} of {name!r} is {formula} = {value:g} with these values; it must be positive."
-                )
 
     @property
     def missing(self) -> list[str]:
@@ -254,6 +233,31 @@ class System:
     def to_c(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write the right-hand side, its Jacobian, A and b as C source with a header; returns the two files."""
         return write_c(self, Path(path))
+
+
+def check_masses(mechanics: Mechanics, p: np.ndarray) -> None:
+    """Raise if a constant mass or moment of inertia is negative, or a particle has none.
+
+    Args:
+        mechanics: The model on the graph.
+        p: Values of the parameters; nan for one that has none yet, and what depends on it is not looked at.
+    """
+    parameters, x = set(mechanics.model.parameters), mechanics.variables
+    found: dict[sp.Expr, tuple[str, str, bool]] = {}
+    for body in mechanics.model.bodies:
+        moments = body.inertia.flat()[::4] if isinstance(body, RigidBody) else []
+        for what, formula in (("mass", body.mass), *(("moment of inertia", e) for e in moments)):
+            if formula in found:
+                continue
+            letters = letters_in(formula)
+            if letters and letters <= parameters:
+                found[formula] = what, body.name, what == "mass" and not moments
+    if not found:
+        return
+    values = Numeric(ca.Function("masses", [x.p], [ca.densify(x.lower.column(list(found)))]))(p)[0].ravel()
+    for (formula, (what, name, needed)), value in zip(found.items(), values, strict=True):
+        if value < 0 or (value == 0 and needed):
+            raise ModelError(f"The {what} of {name!r} is {formula} = {value:g} with these values; it must be positive.")
 
 
 def compile(equations: Equations, machine: str = "auto") -> System:

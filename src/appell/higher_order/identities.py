@@ -67,7 +67,7 @@ class Identities:
     @property
     def worst(self) -> float:
         """The largest disagreement."""
-        return max(self.found.values())
+        return float(np.max([*self.found.values()]))
 
     @property
     def ok(self) -> bool:
@@ -114,7 +114,7 @@ def verify(
         total = sum(terms[1:], terms[0])
         size = max(float(np.max(np.abs(e))) for e in (left, *terms))
         gap = float(np.max(np.abs(left - total)))
-        found[name] = max(found.get(name, 0.0), gap / size if size > 0 else gap)
+        found[name] = float(np.maximum(found.get(name, 0.0), gap if size == 0 else gap / size))
     return Identities(chain.name, order, states, found)
 
 

@@ -36,7 +36,8 @@ class Check:
         balance: Largest error of the power balance, relative to the energy that went through the system.
         work: Energy put in by each force, drive and reaction over the motion.
         energy: Energy at the first and the last moment (kinetic in the sense of `h`, without potentials).
-        agreement: Largest relative disagreement of q'' with each other formulation along the motion.
+        agreement: Largest relative disagreement of q'' with each other formulation along the motion; nan where
+            accelerations are not finite.
         expected: What the tolerances of the run let one expect of the balance.
     """
 
@@ -66,7 +67,11 @@ class Check:
             + (f", accelerations to {self.acceleration:.1e}" if self.acceleration is not None else ""),
             f"power balance: closed to {self.balance:.1e} of the energy that went through",
             *(f"  work of {name}: {value:.9g} J" for name, value in self.work.items()),
-            *(f"agreement with {name}: {value:.1e}" for name, value in self.agreement.items()),
+            *(
+                f"agreement with {name}: "
+                + ("none, accelerations are not finite" if np.isnan(value) else f"{value:.1e}")
+                for name, value in self.agreement.items()
+            ),
             "all is well" if self.ok else "NOT WELL: look at what is above its tolerance",
         ]
         return "\n".join(lines)
@@ -118,7 +123,7 @@ def _on_accelerations(motion: Motion) -> float | None:
         x, w = motion.sample(stretch, times), motion.open_inputs(stretch, times)
         for i, t in enumerate(times):
             left = stretch.code.branch.flat(t, x[:, i], w[i], motion.system.p)
-            worst = max(worst, float(np.max(np.abs(left))))
+            worst = float(np.maximum(worst, np.max(np.abs(left))))
     return worst
 
 
@@ -156,11 +161,11 @@ def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[
         for k in range(half.size):
             total += works[k]
             through += float(np.sum(np.abs(works[k])))
-            error = max(error, abs(values[k + 1] - first - jumps - float(np.sum(total))))
+            error = np.maximum(error, abs(values[k + 1] - first - jumps - float(np.sum(total))))
         before = last = values[-1]
     scale = max(through, abs(first or 0.0), abs(last or 0.0))
     return (
-        error / scale,
+        float(error / scale),
         dict(zip(ledger.names, total.tolist(), strict=True)),
         (float(first or 0.0), float(last or 0.0)),
     )
@@ -212,5 +217,5 @@ def _agreement(motion: Motion) -> dict[str, float]:
         mine = stretch.accelerations(t, motion.sample(stretch, now)[:, 0], motion.open_inputs(stretch, now)[0])
         for name, other in rivals[split].accelerations(t, q, v, z, inputs, system.p).items():
             if name != equations.formulation.name:
-                found[name] = max(found.get(name, 0.0), disagreement(mine, other))
+                found[name] = float(np.maximum(found.get(name, 0.0), disagreement(mine, other)))
     return found

@@ -173,10 +173,11 @@ def verification_section(found: Any) -> Section:
     triangle = found.triangle()
     rows = tuple((*row, *[""] * (len(triangle) - len(row))) for row in triangle)
     words = f"{found.states} random states on the constraints, whose residuals are up to {found.residual:.1e}."
-    verdict = "All formulations agree." if found.ok else f"DISAGREEMENT: {found.worst:.2e}."
+    verdict = "All formulations agree." if found.ok and found.pairs else f"{found.verdict}."
+    remarks = [Text(f"{remark[0].upper()}{remark[1:]}.") for remark in found.remarks]
     columns = ("formulation", *(str(i + 1) for i in range(len(triangle) - 1)))
     table = Table(columns, rows, "Largest relative disagreement of the accelerations, pair by pair")
-    return Section("Agreement of the formulations", (Text(verdict, True, found.ok), Text(words), table))
+    return Section("Agreement of the formulations", (Text(verdict, True, found.ok), Text(words), *remarks, table))
 
 
 def results_section(motion: Any, scene: Scene, title: str = "Results") -> Section:
