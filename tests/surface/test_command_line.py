@@ -260,6 +260,44 @@ def test_wrong_places_to_write_are_seen_before_the_run(call, tmp_path, out):
     assert list(tmp_path.iterdir()) == []
 
 
+def far(*_, **__):
+    raise AssertionError("the work began before the place of its results was looked at")
+
+
+@pytest.mark.parametrize(
+    ("work", "arguments"),
+    [
+        ("appell.formulation.abstract.derive", ["sweep", "rolling-disk", "--over", "m=1,2", "--plot"]),
+        ("appell.motion.run.simulate", ["run", "rolling-disk", "--out"]),
+        ("appell.motion.run.simulate", ["run", "rolling-disk", "--report"]),
+        ("appell.planning.plan", ["plan", "three-link", "--out"]),
+        ("appell.planning.plan", ["plan", "three-link", "--report"]),
+        ("appell.planning.plan", ["track", "curvature-arm", "--out"]),
+        ("appell.planning.plan", ["track", "curvature-arm", "--report"]),
+        ("appell.cli.stabilizing.Stabilization.run", ["stabilize", "ball-and-beam", "--out"]),
+        ("appell.cli.stabilizing.Stabilization.run", ["stabilize", "ball-and-beam", "--report"]),
+        ("appell.formulation.abstract.derive", ["export", "rolling-disk", "--c"]),
+    ],
+)
+def test_every_place_to_write_is_looked_at_before_the_work(call, tmp_path, monkeypatch, work, arguments):
+    monkeypatch.setattr(work, far)
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    assert_fails(call(*arguments, taken / "x"))
+    folder = tmp_path / "x.html"
+    folder.mkdir()
+    if "--c" not in arguments and arguments[0] != "stabilize":
+        assert_fails(call(*arguments, tmp_path / "x.tiff"), "use ")
+        assert_fails(call(*arguments, folder))
+
+
+def test_the_folder_of_a_plot_is_made(call, tmp_path):
+    plot = tmp_path / "of" / "today" / "disk.png"
+    result = call("sweep", "rolling-disk", "--over", "m=1,2", "--until", 0.1, "--plot", plot)
+    assert result.exit_code == 0
+    assert plot.stat().st_size > 1000
+
+
 def test_folders_for_results_are_made(call, tmp_path):
     made = tmp_path / "of" / "today"
     options = ("--out", made / "disk.csv", "--report", tmp_path / "reports" / "disk.md")

@@ -23,12 +23,15 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write the equations for other programs."""
+    from appell.code.export import check_c
     from appell.code.system import compile
     from appell.formulation.abstract import derive
 
     with errors(as_json):
         if c is None and casadi is None:
             raise ModelError("Say what to write: --c FILE.c or --casadi FILE.casadi.")
+        if c is not None:
+            check_c(c)
         if casadi is not None and not casadi.parent.is_dir():
             raise ModelError(f"The folder {casadi.parent} does not exist; make it first.")
         case = read_case(name)

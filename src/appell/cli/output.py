@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,21 +64,37 @@ def check_out(path: Path) -> None:
     """Refuse a file that could not be written, before the work is done."""
     if path.suffix not in (".nc", ".zarr", ".csv", *PICTURES, *FILMS):
         raise ModelError(f"Cannot write {path.name!r}: use .nc, .zarr, .csv, .png, .svg, .pdf, .html, .gif or .mp4.")
-    _make_folder(path)
+    _check_place(path)
 
 
 def check_report(path: Path) -> None:
     """Refuse a report that could not be written, before the work is done."""
     if path.suffix not in (".html", ".tex", ".md"):
         raise ModelError(f"Cannot write a report to {path.name!r}: use .html, .tex or .md.")
-    _make_folder(path)
+    _check_place(path)
 
 
-def _make_folder(path: Path) -> None:
+def check_picture(path: Path) -> None:
+    """Refuse a picture that could not be drawn, before the work is done."""
+    if path.suffix not in PICTURES:
+        raise ModelError(f"Cannot draw {path.name!r}: use .png, .svg or .pdf.")
+    _check_place(path)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder for results, before the work is done."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
-        raise ModelError(f"The folder {path.parent} cannot be made: {fault.strerror}.") from None
+        raise ModelError(f"The folder {path} cannot be made: {fault.strerror}.") from None
+    if not os.access(path, os.W_OK):
+        raise ModelError(f"The folder {path} cannot be written to.")
+
+
+def _check_place(path: Path) -> None:
+    make_folder(path.parent)
+    if path.suffix != ".zarr" and path.is_dir():
+        raise ModelError(f"Cannot write {path}: it is a folder.")
 
 
 def write(motion: Any, path: Path) -> None:

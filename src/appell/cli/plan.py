@@ -9,7 +9,7 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import PICTURES, check_out, check_report, errors, say, write
+from appell.cli.output import PICTURES, check_out, check_report, errors, make_folder, say, write
 
 
 @app.command()
@@ -81,6 +81,8 @@ def _check(name: str, path: Path, folder: bool) -> None:
         check_out(path)
     elif name.strip().lower().replace("_", "-") != "three-link":
         raise ModelError(f"Only three-link has figures for a folder; for {name} write a file such as {path}.png.")
+    else:
+        make_folder(path)
 
 
 def _limits(given: list[str] | None) -> Any:

@@ -9,7 +9,7 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import check_report, errors, print_table, say
+from appell.cli.output import check_report, errors, make_folder, print_table, say
 from appell.errors import ModelError
 
 
@@ -64,7 +64,7 @@ def stabilize(
             _names(dependent), _names(inputs), _numbers(limit, "--limit"), _numbers(push, "--push"), until, runs,
         )  # fmt: skip
         if out is not None:
-            out.mkdir(parents=True, exist_ok=True)
+            make_folder(out)
         if report is not None:
             check_report(report)
         found = work.run()

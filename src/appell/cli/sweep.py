@@ -10,7 +10,7 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import PICTURES, errors, print_table, say
+from appell.cli.output import check_picture, errors, print_table, say
 from appell.errors import ModelError
 
 EXAMPLE = "--over m=0.5:1.5:11, --over m=1,2,5, --over lean=uniform(0,0.2), --over m=normal(1,0.1)"
@@ -51,8 +51,8 @@ def sweep(
         varied = dict(_varied(item) for item in over)
         if len(varied) < len(over):
             raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")
-        if plot is not None and plot.suffix not in PICTURES:
-            raise ModelError(f"Cannot draw {plot.name!r}: use .png, .svg or .pdf.")
+        if plot is not None:
+            check_picture(plot)
         from appell.code.system import compile
         from appell.ensemble.sweep import sweep as make
         from appell.formulation.abstract import derive
