@@ -14,6 +14,7 @@ import pytest
 import scipy.integrate
 
 import appell as ap
+from appell.code import heyoka_code
 from appell.errors import CompileError, ModelError
 
 NAMES = ["rolling-disk", "slider-crank", "differential-drive", "pendulum-chain"]
@@ -276,3 +277,30 @@ def test_a_native_system_is_freed(arm):
     del system
     gc.collect()
     assert gone() is None
+
+
+RUN = """
+import appell as ap
+from appell.code import heyoka_code
+
+system = ap.compile(ap.derive(ap.library.knife_edge())).bind()
+assert ap.simulate(system, until=1.0, method="taylor", progress=False).outcome.ok
+print(heyoka_code.module().llvm_state.get_diskcache_enabled())
+"""
+
+
+@pytest.mark.skipif(not heyoka_code.available(), reason="needs heyoka")
+@pytest.mark.parametrize("store", ["new", "damaged", "none"])
+def test_machine_code_is_kept_in_a_store_of_our_own(tmp_path, store):
+    home = tmp_path / "home"
+    if store == "none":
+        home.write_text("a file where a folder should be")
+    if store == "damaged":
+        (home / "appell" / "heyoka").mkdir(parents=True)
+        (home / "appell" / "heyoka" / "cache.db").write_text("nothing of use")
+    environment = {**os.environ, "XDG_CACHE_HOME": str(home)}
+    done = subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["False" if store == "none" else "True"]
+    if store != "none":
+        assert (home / "appell" / "heyoka" / "cache.db").stat().st_size > 1000

@@ -9,30 +9,56 @@ from typing import Any
 import casadi as ca
 
 from appell.code.circular import cosine, sine
+from appell.code.kept import folder
 from appell.graph.replay import ARITHMETIC, Algebra, replay, shared
+
+KEPT = 2**28  # bytes of machine code on disk
 
 
 @cache
 def available() -> bool:
     """Whether heyoka can be imported."""
     try:
-        import heyoka  # noqa: F401
+        module()
     except ImportError:
         return False
     return True
 
 
 @cache
-def _module() -> Any:
+def module() -> Any:
+    """heyoka, with a store of machine code of our own.
+
+    Its default one grows to 20 GB, and what is first compiled in a process waits until it was looked through: a second
+    for every two GB.
+    """
     import heyoka
 
     heyoka.set_logger_level_critical()
+    if hasattr(heyoka.llvm_state, "set_diskcache_path"):
+        heyoka.llvm_state.set_diskcache_enabled(_kept(heyoka.llvm_state))
     return heyoka
+
+
+def _kept(state: Any) -> bool:
+    """Whether there is a store; one that cannot be read is begun anew."""
+    store = folder("heyoka")
+    if store is None:
+        return False
+    for _ in range(2):
+        try:
+            state.set_diskcache_path(store)
+            state.set_diskcache_limit(KEPT)
+            return True
+        except RuntimeError:
+            for file in store.glob("cache.db*"):
+                file.unlink(missing_ok=True)
+    return False
 
 
 @cache
 def _algebra() -> Algebra:
-    hy = _module()
+    hy = module()
     zero, one = hy.expression(0.0), hy.expression(1.0)
 
     def choose(condition: Any, yes: Any, no: Any) -> Any:
@@ -74,20 +100,20 @@ def expressions(function: ca.Function, arguments: Sequence[Sequence[Any]], inlin
         arguments: For each input the list of its nonzeros.
         inlined: Whether sines and cosines become plain arithmetic: faster code, which takes longer to make.
     """
-    hy = _module()
+    hy = module()
     algebra = _inlined() if inlined else _algebra()
     return replay(shared(function), arguments, algebra, lambda value: hy.expression(value))
 
 
 def variables(count: int, prefix: str = "x") -> list[Any]:
     """heyoka variables whose names sort in the order of their positions."""
-    hy = _module()
+    hy = module()
     return [hy.expression(f"{prefix}{i:05d}") for i in range(count)]
 
 
 def parameters(count: int, start: int = 0) -> list[Any]:
     """heyoka run-time parameters."""
-    hy = _module()
+    hy = module()
     return [hy.par[start + i] for i in range(count)]
 
 
@@ -101,7 +127,7 @@ def batch_function(function: ca.Function) -> Any:
     Args:
         function: f(t, x, w, p) with one dense output.
     """
-    hy = _module()
+    hy = module()
     sizes = [function.nnz_in(i) for i in range(4)]
     x = variables(sizes[1])
     t, w, p = (parameters(n, start) for n, start in ((1, 0), (sizes[2], 1), (sizes[3], 1 + sizes[2])))

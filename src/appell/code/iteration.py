@@ -70,7 +70,7 @@ class Iteration:
 
     @cached_property
     def _machine_code(self) -> tuple[Any, ...]:
-        hy = heyoka_code._module()
+        hy = heyoka_code.module()
         letters, numbers = heyoka_code.variables(self.size), heyoka_code.parameters(self._numbers)
         outputs = heyoka_code.expressions(self.function, [letters, numbers])[0]
         call = hy.cfunc(outputs, vars=letters, compact_mode=not self.whole)

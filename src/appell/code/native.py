@@ -23,6 +23,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from appell.code.kept import folder, processor
 from appell.errors import CompileError
 
 FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", *(("-undefined", "dynamic_lookup") * (sys.platform == "darwin")))
@@ -31,16 +32,6 @@ FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", *(("-undefined", "dynamic_l
 def compiler() -> str | None:
     """The system's C compiler, if there is one."""
     return shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc") or shutil.which("clang")
-
-
-def _folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(base, "appell")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="appell-"))
-    return folder
 
 
 def native(function: ca.Function) -> ca.Function:
@@ -100,12 +91,12 @@ def _library(function: ca.Function) -> Path:
     cc = compiler()
     if cc is None:
         raise CompileError("machine='c' needs a C compiler (cc, gcc or clang) on the path; use machine='auto'.")
-    source, flags = _source(function), (*FLAGS, *(f"-I{folder}" for folder in _headers()))
-    name = hashlib.sha256("\n".join((source, cc, *flags, np.__version__)).encode()).hexdigest()[:32]
-    library = _folder() / f"{name}.so"
+    source, flags = _source(function), (*FLAGS, *(f"-I{place}" for place in _headers()))
+    name = hashlib.sha256("\n".join((source, cc, *flags, np.__version__, processor())).encode()).hexdigest()[:32]
+    library = (folder() or Path(tempfile.mkdtemp(prefix="appell-"))) / f"{name}.so"
     if not library.exists():
-        with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-            path, made = Path(folder, "source.c"), Path(folder, "made.so")
+        with tempfile.TemporaryDirectory(dir=library.parent) as place:
+            path, made = Path(place, "source.c"), Path(place, "made.so")
             path.write_text(source)
             done = subprocess.run([cc, *flags, "-o", made, path, "-lm"], capture_output=True, text=True, check=False)
             if done.returncode:

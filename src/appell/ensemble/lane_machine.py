@@ -21,18 +21,14 @@ def width() -> int:
     """Lanes of one SIMD register: batches are whole numbers of it, so that every lane takes the same path."""
     if not heyoka_code.available():
         return 4
-    import heyoka
-
-    return max(4, heyoka.recommended_simd_size(float))
+    return max(4, heyoka_code.module().recommended_simd_size(float))
 
 
 def cores_in_use() -> int:
     """How many cores machine code spreads the columns over."""
     if not heyoka_code.available():
         return 1
-    import heyoka
-
-    return heyoka.get_nthreads()
+    return heyoka_code.module().get_nthreads()
 
 
 @contextmanager
@@ -41,8 +37,7 @@ def on_cores(count: int) -> Iterator[None]:
     if not heyoka_code.available():
         yield
         return
-    import heyoka
-
+    heyoka = heyoka_code.module()
     before = heyoka.get_nthreads()
     heyoka.set_nthreads(count)
     try:
@@ -77,13 +72,11 @@ class LaneMachine:
         with self._lock:
             if self._compiled is not None:
                 return self._compiled
-            import heyoka
-
             letters = heyoka_code.variables(self.rows)
             numbers = heyoka_code.parameters(self.function.nnz_in(1))
             outputs = heyoka_code.expressions(self.function, [letters, numbers], inlined=True)[0]
             compact = self.function.n_instructions() > COMPACT
-            made = heyoka.cfunc(outputs, vars=letters, compact_mode=compact)
+            made = heyoka_code.module().cfunc(outputs, vars=letters, compact_mode=compact)
             self._used = made.nparams
             self._compiled = made
             return made

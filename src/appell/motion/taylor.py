@@ -25,7 +25,7 @@ def _integrator(flow: Flow, tolerance: float) -> Any:
     made = _integrators.setdefault(flow, {})
     if tolerance in made:
         return made[tolerance]
-    hy = heyoka_code._module()
+    hy = heyoka_code.module()
     sizes = [flow.rhs.nnz_in(i) for i in range(4)]
     x = heyoka_code.variables(sizes[1])
     w, p = heyoka_code.parameters(sizes[2]), heyoka_code.parameters(sizes[3], sizes[2])
@@ -49,7 +49,7 @@ def _integrator(flow: Flow, tolerance: float) -> Any:
 
 def integrate(task: Task) -> Leg:
     """One leg."""
-    hy = heyoka_code._module()
+    hy = heyoka_code.module()
     tolerance = task.rtol if task.rtol is not None else np.finfo(float).eps
     integrator = _integrator(task.flow, tolerance)
     _place(integrator, task)
