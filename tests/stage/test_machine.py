@@ -299,6 +299,7 @@ def test_machine_code_is_kept_in_a_store_of_our_own(tmp_path, store):
         (home / "appell" / "heyoka").mkdir(parents=True)
         (home / "appell" / "heyoka" / "cache.db").write_text("nothing of use")
     environment = {**os.environ, "XDG_CACHE_HOME": str(home)}
+    environment.pop("HEYOKA_CACHE_DIR", None)
     done = subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["False" if store == "none" else "True"]

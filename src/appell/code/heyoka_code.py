@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -41,7 +42,9 @@ def module() -> Any:
 
 
 def _kept(state: Any) -> bool:
-    """Whether there is a store; one that cannot be read is begun anew."""
+    """Whether there is a store; one that cannot be read is begun anew, one that the user wants elsewhere is theirs."""
+    if "HEYOKA_CACHE_DIR" in os.environ:
+        return state.get_diskcache_enabled()
     store = folder("heyoka")
     if store is None:
         return False
