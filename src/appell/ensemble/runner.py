@@ -144,7 +144,8 @@ class Runner:
         if s.method in SCIPY or s.method in ("cvodes", "taylor"):
             return f"method {s.method!r} was asked for"
         rhs = self.system.code.rhs.function
-        if has_kinks(rhs) and (s.corners == "locate" or has_jumps(rhs)):
+        kinked = has_kinks(rhs) and (s.corners == "locate" or has_jumps(rhs))
+        if kinked or equations.mechanics.unbroken:
             return "the equations have kinks, which are located run by run"
         if any(event.reset for event in s.events):
             return "events reset the state"

@@ -46,7 +46,7 @@ class Modal:
         t, x, w, p, s: The letters of the graph.
         xdot: Smooth right-hand side in t, x, w, p, s.
         g: Switching functions; mode i is +1 where g_i > 0.
-        extras: Further outputs of the function, in the same modes.
+        extras: The further outputs of the function, in the same modes.
     """
 
     t: ca.SX
@@ -56,11 +56,11 @@ class Modal:
     s: ca.SX
     xdot: ca.SX
     g: ca.SX
-    extras: ca.SX
+    extras: tuple[ca.SX, ...]
 
     @classmethod
     def of(cls, function: ca.Function) -> Modal:
-        """Take the kinks out of x' = f(t, x, w, p), and of a second output if there is one."""
+        """Take the kinks out of x' = f(t, x, w, p), and of its further outputs if there are any."""
         t, x, w, p = function.sx_in()
         modes: list[ca.SX] = []
         switches: list[ca.SX] = []
@@ -121,7 +121,7 @@ class Modal:
         xdot, *more = (ca.vertcat(*output) for output in replay(function, arguments, algebra, ca.SX))
         column = ca.vertcat(*modes) if modes else ca.SX(0, 1)
         g = ca.vertcat(*switches) if switches else ca.SX(0, 1)
-        return cls(t, x, w, p, column, xdot, g, more[0] if more else ca.SX(0, 1))
+        return cls(t, x, w, p, column, xdot, g, tuple(more))
 
     @property
     def g_rate(self) -> ca.SX:

@@ -137,6 +137,11 @@ class Geometry:
             self._take({formula: "the center or point"})
         return self._jets[formula]
 
+    @property
+    def formulas(self) -> ca.SX:
+        """All angles and components of positions asked for so far."""
+        return ca.vertcat(*[to_sx(value) for value, _, _ in self._jets.values()])
+
     def frame(self, frame: Frame) -> FrameMotion:
         """The motion of a frame."""
         if frame in self._frames:

@@ -14,12 +14,15 @@ import casadi as ca
 import numpy as np
 
 from appell.errors import ModelError
+from appell.graph.kinks import has_jumps
 from appell.graph.lower import Lowering
-from appell.graph.sparse import densified, total
+from appell.graph.sparse import dense, densified, total
 from appell.kinematics.forces import GeneralizedForce, generalized_force
 from appell.kinematics.gauss import conditions, least_constraint
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.variables import Variables
+from appell.model.body import RigidBody
+from appell.model.force import Damper
 from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Input, letters_in
 
@@ -307,10 +310,33 @@ class Mechanics:
             "velocity": ca.Function("velocity", [x.t, x.q, x.v, x.z, x.p], [e, ca.densify(ca.jacobian(e, x.v))]),
         }
 
+    @cached_property
+    def unbroken(self) -> Mapping[str, ca.SX]:
+        """What may jump and must not: position rows, centres and axes of bodies, lengths of dampers."""
+        geometry, ground = self.geometry, self.model.ground
+        rows = [self.model.rows[i].name for i in self.position_rows]
+        found = {f"the constraint {name!r}": self.c[k] for k, name in enumerate(rows)}
+        found |= {f"the programme {name!r}": f for name, f in self._lower_levels[0]}
+        if _may_jump(geometry.formulas):
+            for body in self.model.bodies:
+                found[f"the center of {body.name!r}"] = dense(geometry.resolve(body.center, ground))
+                if isinstance(body, RigidBody):
+                    turn = geometry.turn(ground, body.frame.axes)
+                    found[f"the frame of {body.name!r}"] = ca.vertcat(*[dense(row) for row in turn.values()])
+        for force in self.model.forces:
+            if isinstance(force, Damper):
+                gap = force.b - force.a
+                found[f"the length of {force.name!r}"] = dense(geometry.resolve(gap, geometry.home(gap)))
+        return {name: e for name, e in found.items() if _may_jump(e)}
+
     def sample_values(self, rng: np.random.Generator) -> np.ndarray:
         """Numbers for all parameters: the suggested ones, or random ones about 1 where none is suggested."""
         model = self.model
         return np.array([model.values.get(s.label, rng.uniform(0.5, 1.5)) for s in model.parameters])
+
+
+def _may_jump(expression: ca.SX) -> bool:
+    return has_jumps(ca.Function("place", [], [expression], {"allow_free": True}))
 
 
 class _Functions(dict[str, ca.Function]):

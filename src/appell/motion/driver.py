@@ -345,9 +345,12 @@ class Run:
         self.projection(self.t, self.x)
         events = [self.events[which] for kind, which, _ in owners if kind == "event"]
         kinks = [(which, side) for kind, which, side in owners if kind == "kink"]
+        jump = ""
         if kinks:
+            before = self.modes.modes.copy()
             self.modes.switch(kinks, self.t, self.x, self.inputs, self.p)
             self.occurrences += [Occurrence(self.modes.name(which), self.t) for which, _ in kinks]
+            jump = self.modes.jump(before, self.t, self.x, self.inputs, self.p)
         for event in events:
             if event.reset:
                 self._reset(event)
@@ -355,6 +358,13 @@ class Run:
         stops = [event.name for event in events if event.stop]
         if stops:
             self.outcome, self.detail = Outcome.EVENT, f"{stops[0]!r} at t = {self.t:.12g}"
+            return False
+        if jump and self.t < self.end:
+            self.outcome = Outcome.JUMP
+            self.detail = (
+                f"t = {self.t:.9g}: {jump}; give a continuous function, or make two runs, one up to there and one from "
+                "there on"
+            )
             return False
         limit = self._accumulating()
         if limit is not None:

@@ -77,11 +77,12 @@ _MODALS: weakref.WeakKeyDictionary[Code, Modal | None] = weakref.WeakKeyDictiona
 
 
 def _modal(code: Code) -> Modal | None:
-    """The right-hand side and the powers of the forces with their kinks taken out; None if there are none."""
+    """Right-hand side, powers of the forces, and positions that may jump, with their kinks taken out; None if none."""
     if code not in _MODALS:
         equations, found = code.equations, None
-        if has_kinks(code.rhs.function):
-            outputs = [equations.xdot, force_powers(equations)]
+        places = list(equations.mechanics.unbroken.values())
+        if places or has_kinks(code.rhs.function):
+            outputs = [equations.xdot, force_powers(equations), ca.densify(ca.vertcat(*places))]
             found = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
         _MODALS[code] = found  # last of all: another thread may be looking
     return _MODALS[code]
@@ -126,6 +127,13 @@ class Modes:
         m = self.modal
         both = ca.Function("switches", [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], [m.g, m.g_rate], {"cse": True})
         return Machine(both)
+
+    @cached_property
+    def _places(self) -> Machine:
+        assert self.modal is not None
+        m = self.modal
+        arguments = [m.t, m.x, m.w, ca.vertcat(m.p, m.s)]
+        return Machine(ca.Function("places", arguments, [ca.densify(m.extras[1])], {"cse": True}), simd=False)
 
     @property
     def sliding(self) -> tuple[int, ...]:
@@ -173,7 +181,7 @@ class Modes:
             return None
         slide, m = self.sliding, self.modal
         if slide not in self._powers:
-            column = ca.substitute(m.extras, m.s, m.sliding(slide)[1])
+            column = ca.substitute(m.extras[0], m.s, m.sliding(slide)[1])
             function = ca.Function("powers", [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], [ca.densify(column)], {"cse": True})
             self._powers[slide] = Machine(function, simd=False)
         return self._powers[slide]
@@ -291,3 +299,17 @@ class Modes:
         for i in np.flatnonzero((np.abs(g) < RESTING) & (self.modes != 0)):
             if i not in left:
                 self._settle(int(i), t, x, inputs, p)
+
+    def jump(self, before: np.ndarray, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> str:
+        """The position that jumps from earlier modes to the present ones, and by how much; empty if none does."""
+        unbroken = self.code.equations.mechanics.unbroken
+        if not unbroken:
+            return ""
+        old = np.where(before, before, self.modes)
+        new = np.where(self.modes, self.modes, -old)  # what slides has the other side next to it
+        here, there = (self._places.flat(t, x, inputs(t, x), np.concatenate([p, s])).copy() for s in (old, new))
+        sizes = np.abs(there - here)
+        if not np.max(sizes) > RESTING * max(1.0, float(np.max(np.abs(here)))):
+            return ""
+        owners = [name for name, e in unbroken.items() for _ in range(e.numel())]
+        return f"{owners[int(np.argmax(sizes))]} jumps by {np.max(sizes):.6g}"

@@ -1,0 +1,99 @@
+"""Positions that jump: no finite velocity follows them, so a run ends there and says so."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+
+x, y = ap.coordinates("x y")
+T, end = ap.parameters("T end")
+ground, t = ap.Frame("ground"), ap.t
+particle = ap.Particle("p", 1, ground.point(x, y))
+spring = ap.Spring(ground.point(0, 0), particle.center, 10, 0.2)
+STEP = sp.Piecewise((0.5, t < 1), (1, True))
+
+
+def run(constraint, until=2.0, values=None, formulation=None, **settings):
+    model = ap.Model(ground, (x, y), [particle], [spring], [constraint])
+    equations = ap.derive(model, formulation) if formulation else ap.derive(model)
+    return ap.simulate(ap.compile(equations).bind(values), {x: 0.5, y: 0.5}, until=until, **settings)
+
+
+@pytest.mark.parametrize("motion", [STEP, 0.5 + sp.Heaviside(t - 1) / 2, 0.75 + sp.sign(t - 1) / 4], ids=str)
+@pytest.mark.parametrize("formulation", [None, ap.Multipliers()], ids=["default", "multipliers"])
+def test_a_run_ends_where_a_prescribed_motion_jumps(motion, formulation):
+    found = run(ap.Prescribed(x, motion), formulation=formulation)
+    assert found.outcome is ap.Outcome.JUMP
+    assert found.times[-1] == pytest.approx(1, abs=1e-12)
+    assert "t = 1: the constraint 'prescribed' jumps by 0.5; give a continuous function, or make two runs" in str(found)
+
+
+def test_two_runs_pass_a_jump():
+    first = run(ap.Prescribed(x, STEP), until=1.0)
+    assert first.outcome is ap.Outcome.DONE
+    again = ap.simulate(first.system, first.at(1.0), until=2.0)
+    assert again.outcome is ap.Outcome.DONE
+    assert again.at(2.0)["y"] == pytest.approx(0.353613, abs=1e-6)
+
+
+CONTINUOUS = {
+    "Piecewise": sp.Piecewise((0.5, t < 1), (t - 0.5, True)),
+    "three pieces": sp.Piecewise((0.5, t < 1), (t**2 / 4 + 0.25, t < 1.5), (0.8125, True)),
+    "Max": sp.Max(0.5, t - 0.5),
+    "Abs": sp.Abs(t - 1) - 0.5,
+}
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_corners_of_a_prescribed_motion_are_passed(name):
+    found = run(ap.Prescribed(x, CONTINUOUS[name]))
+    assert found.outcome is ap.Outcome.DONE
+    assert found.occurrences[0].t == pytest.approx(1, abs=1e-12)
+    np.testing.assert_allclose(found["x"], [float(CONTINUOUS[name].subs(t, s)) for s in found.times], atol=1e-12)
+
+
+@pytest.mark.parametrize(("value", "outcome"), [(1.0, ap.Outcome.DONE), (1.1, ap.Outcome.JUMP)])
+def test_the_numbers_of_a_run_decide(value, outcome):
+    motion = sp.Piecewise((0.5 + t / 2 / T, t < T), (end, True))
+    assert run(ap.Prescribed(x, motion), values={T: 1.0, end: value}).outcome is outcome
+
+
+def test_a_row_that_jumps_in_a_coordinate_ends_the_run():
+    above = run(ap.Holonomic(x - sp.Piecewise((0.5, y > 0.3), (1, True))))
+    assert above.outcome is ap.Outcome.JUMP
+    assert above.at(above.times[-1])["y"] == pytest.approx(0.3, abs=1e-9)
+    assert run(ap.Holonomic(x - sp.Piecewise((0.5, y > 0.3), (0.5 + (y - 0.3) ** 2, True)))).outcome.ok
+
+
+def test_a_velocity_may_jump():
+    found = run(ap.Nonholonomic(x.rate - sp.Piecewise((0.5, t < 1), (1, True))))
+    assert found.outcome is ap.Outcome.DONE
+    assert found.at(2.0)["x"] == pytest.approx(2, abs=1e-12)
+
+
+CENTERS = {
+    "a point": (ground.point(STEP, y), ap.Outcome.JUMP),
+    "a frame": (ground.rotate("z", STEP).point(1, y), ap.Outcome.JUMP),
+    "a whole turn": (ground.rotate("z", sp.Piecewise((0, t < 1), (2 * sp.pi, True))).point(1, y), ap.Outcome.DONE),
+}
+
+
+@pytest.mark.parametrize("name", CENTERS)
+def test_bodies_do_not_jump(name):
+    center, outcome = CENTERS[name]
+    model = ap.Model(ground, y, [ap.Particle("p", 1, center)], [ap.Spring(ground.point(0, 0), center, 10, 0.2)])
+    assert ap.simulate(ap.compile(ap.derive(model)).bind(), {y: 0.5}, until=2.0).outcome is outcome
+
+
+@pytest.mark.parametrize(("kind", "outcome"), [(ap.Spring, ap.Outcome.DONE), (ap.Damper, ap.Outcome.JUMP)])
+def test_the_end_of_a_spring_may_jump_but_not_that_of_a_damper(kind, outcome):
+    model = ap.Model(ground, (x, y), [particle], [kind(ground.point(STEP, 0), particle.center, 3)])
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), {x: 0.1, y: 0.5, y.rate: 1}, until=2.0)
+    assert motion.outcome is outcome
+
+
+def test_lanes_do_not_pass_a_jump():
+    model = ap.Model(ground, (x, y), [particle], [spring], [ap.Prescribed(x, STEP)])
+    study = ap.sweep(ap.compile(ap.derive(model)).bind(), {y: [0.4, 0.5]}, start={x: 0.5}, until=2.0)
+    assert study.outcomes == {"JUMP": 2}
