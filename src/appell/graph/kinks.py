@@ -38,6 +38,26 @@ def has_jumps(function: ca.Function) -> bool:
     return any(NAMES[function.instruction_id(k)] in jumping for k in range(function.n_instructions()))
 
 
+def roots(function: ca.Function) -> ca.SX:
+    """The arguments of the square roots of x' = f(t, x, w, p) that depend on x, in the letters of the function."""
+    found: list[ca.SX] = []
+    operations = range(function.n_instructions())
+    if not any(function.instruction_id(k) == ca.OP_SQRT for k in operations):
+        return ca.SX(0, 1)
+
+    def same(operation: int) -> Callable[..., ca.SX]:
+        return lambda *e: (ca.SX.unary if len(e) == 1 else ca.SX.binary)(operation, *e)
+
+    def root(a: ca.SX) -> ca.SX:
+        found.append(a)
+        return ca.sqrt(a)
+
+    letters = function.sx_in()
+    algebra = {**{name: same(operation) for operation, name in NAMES.items()}, "sqrt": root}
+    replay(function, [[block[i] for i in range(block.numel())] for block in letters], algebra, ca.SX)
+    return ca.vertcat(*[a for a in found if ca.depends_on(a, letters[1])])
+
+
 @dataclass(frozen=True, eq=False)
 class Modal:
     """A function of t, x, w, p made smooth by modes s.

@@ -71,6 +71,7 @@ class Run:
         self._projections: dict[Code, Projection] = {}
         self._masses: dict[Code, Masses] = {}
         self._wish: Split | Outcome | None = None
+        self._reach = np.inf  # how far a leg goes at most; behind a corner no further than the next may be
         self.began = time.perf_counter()
         self.state = state
         self.t = state.t
@@ -277,7 +278,8 @@ class Run:
     def _leg(self, grid: np.ndarray) -> bool:
         """One leg and what follows from its end; returns whether the run goes on."""
         flow, p, w = self.modes.flow(), self.modes.parameters(self.p), self.w
-        end = self.end if self.clock is None else self.clock.next
+        due = self.end if self.clock is None else self.clock.next
+        end = min(due, self.t + self._reach)
         alarm = self._alarm
         if alarm is not None and not self._side:
             self._side = self._growth_and_side(self.t, self.x)[1]
@@ -288,6 +290,8 @@ class Run:
         )  # fmt: skip
         self._wish = None
         leg = self.method.integrate(task)
+        if leg.end is not End.WATCHER:
+            self._wish = None  # of steps that were taken back
         if self._wish is Outcome.MASS_USED_UP:
             leg, self._used_up = self.masses.cut(leg, w, self.p, self._first)
         if self._wish is Outcome.SPEEDS_SINGULAR:
@@ -310,7 +314,14 @@ class Run:
                 self.modes.sliding,
             )
         )
+        if leg.end is End.CORNER:
+            self._reach = 2.5 * float(leg.times[-1] - leg.times[0])
+            self.projection(self.t, self.x)
+            return True
         if leg.end is End.REACHED:
+            if self.t < due:
+                self._reach *= 2
+                return True
             if self.clock is None or self.t >= self.end:
                 return False
             self.clock.tick(self.bound.from_x(self.t, self.x))

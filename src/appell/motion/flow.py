@@ -19,7 +19,8 @@ from appell.code import heyoka_code
 from appell.code.code import Code, force_powers
 from appell.code.machine import Machine
 from appell.errors import IntegrationError
-from appell.graph.kinks import Modal, has_kinks
+from appell.graph.kinks import Modal, has_kinks, roots
+from appell.graph.numeric import Numeric
 from appell.graph.raising import raised
 from appell.model.symbols import t as TIME
 from appell.motion.events import Event
@@ -27,6 +28,7 @@ from appell.motion.events import Event
 AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
 READABLE = 40  # letters of a switching function that is shown
 RESTING = 1e-9  # a guard or switching function up to this is on zero
+WIDE = 64  # moments at which arguments of roots are evaluated in one call
 Inputs = Callable[[float, np.ndarray], np.ndarray]
 
 
@@ -64,6 +66,13 @@ class Flow:
         """Evaluates df/dx."""
         t, x, w, p = self.rhs.sx_in()
         return Machine(ca.Function("jacobian", [t, x, w, p], [ca.densify(ca.jacobian(self.rhs(t, x, w, p), x))]))
+
+    @cached_property
+    def roots(self) -> Numeric | None:
+        """The arguments of square roots at `WIDE` moments at once; None if none depends on the state."""
+        a = roots(self.rhs)
+        function = ca.Function("roots", self.rhs.sx_in(), [ca.densify(a)], {"cse": True})
+        return Numeric(function.map(WIDE)) if a.numel() else None
 
     @cached_property
     def count(self) -> int:

@@ -19,6 +19,7 @@ class End(Enum):
 
     REACHED = auto()
     GUARD = auto()
+    CORNER = auto()
     WATCHER = auto()
     NOT_FINITE = auto()
     COLLAPSED = auto()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from appell.code import heyoka_code
+from appell.motion.corners import over_the_first_corner
 from appell.motion.flow import Flow
 from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
 from appell.motion.stepping import first_crossing
@@ -144,7 +145,7 @@ def integrate(task: Task) -> Leg:
             result[:, which == k] = np.array(outputs[k](t[which == k])).T
         return result
 
-    return Leg(times, final, dense, end, guard, steps)
+    return over_the_first_corner(task, Leg(times, final, dense, end, guard, steps))
 
 
 def _set_parameters(integrator: Any, task: Task) -> None:

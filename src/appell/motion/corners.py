@@ -1,0 +1,121 @@
+"""Corners that a power series does not see: a square root whose argument touches zero.
+
+The length sqrt(r.r) of a vector that passes through zero (a spring through its anchor, the velocity of what is thrown
+straight up) is |s| along a straight line, and its series goes on as s. A leg is cut a hair before such a place and goes
+over it in a straight line; the next one starts on the other side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from appell.motion.flow import WIDE
+from appell.motion.leg import End, Leg, Task
+
+LOOKS = 16  # parts of a step in which a lowest value is looked for
+LOW = 0.02  # a lowest value there, as a share of those at the ends of the step, below which it may be zero
+TOUCH = 1e-12  # the same where it is: a series that sees a near miss takes shorter steps
+ARRIVED = 1e-24  # the same over a whole leg that ended there
+HAIR = 1e-10  # the way over a corner, as a share of the time it took to come near
+SMOOTH = 1e-6  # how much more than straight ahead the state may change on that way
+CLOSER = 40  # steps of the false position at most
+ASIDE = 1e-6  # where slopes are taken, as a share of a step
+
+
+def over_the_first_corner(task: Task, leg: Leg) -> Leg:
+    """The leg up to its first corner and over it, or the leg itself if it has none."""
+    found = _first_corner(task, leg)
+    if found is None:
+        return leg
+    corner, way = found
+    half = max(HAIR * way, 64 * float(np.spacing(abs(corner))))
+    before, behind = corner - half, corner + half
+    if before <= leg.times[0] or behind >= task.t1:
+        return leg
+    x = leg.dense(np.array([before]))[:, 0]
+    rate = task.f(before, x)
+    turned = task.f(behind, x + 2 * half * rate)
+    if not half * np.max(np.abs(turned - rate)) < SMOOTH * max(1.0, float(np.max(np.abs(x)))):
+        return leg  # no corner: what is singular there is not bounded
+    mean = (rate + turned) / 2
+    final = x + 2 * half * mean
+
+    def dense(t: np.ndarray) -> np.ndarray:
+        t = np.clip(np.atleast_1d(t), leg.times[0], behind)
+        return np.where(t < before, leg.dense(np.minimum(t, before)), x[:, None] + (t - before) * mean[:, None])
+
+    times = np.array([*leg.times[leg.times < before], before, behind])
+    cut = replace(leg, times=times, final=final, dense=dense, end=End.CORNER, guard=-1, steps=times.size - 1)
+    if task.flow.count:
+        falls = task.gates & (task.guards(before, x) > 0) & (task.guards(behind, final) <= 0)
+        if falls.any():
+            return replace(cut, end=End.GUARD, guard=int(np.argmax(falls)))
+    return cut
+
+
+def _first_corner(task: Task, leg: Leg) -> tuple[float, float] | None:
+    """When the argument of a root first touches zero, and how long it took to come near."""
+    times = leg.times
+    if task.flow.roots is None or times.size < 2:
+        return None
+    a, steps = _arguments(task, leg, times), np.diff(times)
+    rising = a[:, 1:] > _arguments(task, leg, times[1:] - ASIDE * steps)
+    rose = _arguments(task, leg, times[:1] + ASIDE * steps[:1]) > a[:, :1]
+    which, step = np.nonzero(rising & ~np.hstack([rose, rising[:, :-1]]))
+    if which.size:
+        inner = times[step][:, None] + steps[step][:, None] * np.arange(1, LOOKS) / LOOKS
+        high = np.maximum(a[which, step], a[which, step + 1])
+        low = _own(_arguments(task, leg, inner), which).min(axis=1) < LOW * high
+        which, step, high = which[low], step[low], high[low]
+    if which.size:
+        lowest = _lowest(task, leg, which, times[step], steps[step])
+        touching = _own(_arguments(task, leg, lowest), which) <= TOUCH * high
+        if touching.any():
+            k = int(np.argmin(np.where(touching, lowest, np.inf)))
+            return float(lowest[k]), float(steps[step[k]])
+    top = a.max(axis=1)
+    if leg.end is not End.REACHED and (here := a[:, -1] <= ARRIVED * top).any():
+        i = int(np.argmax(here))
+        far = times[a[i] > LOW * top[i]][-1]
+        return float(times[-1]), float(times[-1] - far)
+    return None
+
+
+def _lowest(task: Task, leg: Leg, which: np.ndarray, start: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """When arguments are lowest within a step each: zeros of their slopes by the false position (Illinois)."""
+    aside = ASIDE * length
+
+    def slope(t: np.ndarray) -> np.ndarray:
+        both = _own(_arguments(task, leg, np.column_stack([t - aside, t + aside])), which)
+        return both[:, 1] - both[:, 0]
+
+    left, right = start + aside, start + length - aside
+    falls, rises = slope(left), slope(right)
+    middle = left
+    for _ in range(CLOSER):
+        middle = np.where(falls < rises, left - falls * (right - left) / np.maximum(rises - falls, 1e-300), left)
+        now = slope(middle)
+        if np.all(np.minimum(middle - left, right - middle) < 1e-12 * length):
+            break
+        falls, rises = np.where(now < 0, now, falls / 2), np.where(now < 0, rises / 2, now)
+        left, right = np.where(now < 0, middle, left), np.where(now < 0, right, middle)
+    return middle
+
+
+def _own(values: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """Of all arguments at the times of each, its own."""
+    return values[which, np.arange(which.size)]
+
+
+def _arguments(task: Task, leg: Leg, times: np.ndarray) -> np.ndarray:
+    """The arguments of the roots at any times, the arguments first."""
+    t = times.ravel()
+    x, parts = leg.dense(t), []
+    assert task.flow.roots is not None
+    w, p = np.tile(task.w, WIDE), np.tile(task.p, WIDE)
+    for start in range(0, t.size, WIDE):
+        here = np.minimum(np.arange(start, start + WIDE), t.size - 1)
+        parts += task.flow.roots(t[here], x[:, here].ravel("F"), w, p)
+    return np.concatenate(parts, axis=1)[:, : t.size].reshape(-1, *times.shape)
