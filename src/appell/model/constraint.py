@@ -210,7 +210,7 @@ class Rolling(AbstractConstraint):
         self.name, self.body, self.contact, self.on = name, body, contact, on
         self.along = None if along is None else tuple(along)
         self.axes = body.frame.path[0]
-        slip = self._slip()
+        slip = self._slip(contact)
         if self.along is None:
             rows = components_of(slip, self.axes, name)
         else:
@@ -220,16 +220,33 @@ class Rolling(AbstractConstraint):
             raise ModelError(f"{name!r}: the contact never slips by construction; nothing is left to constrain.")
         self.rows = tuple(Row(label, e, 1) for label, e in rows)
 
-    def _slip(self) -> Vector:
-        slip = self.body.velocity_at(self.contact)
-        return slip if self.on is None else slip - self.on.velocity_at(self.contact)
+    def _slip(self, contact: Vector) -> Vector:
+        slip = self.body.velocity_at(contact)
+        return slip if self.on is None else slip - self.on.velocity_at(contact)
 
     def in_axes(self, frame: Frame) -> Rolling:
         """The same with the rows along other axes."""
+        center = self.body.center
+        slip = self._slip(center + _carried(self.contact - center, frame.axes))
         other = copy(self)
         other.axes = frame
-        other.rows = tuple(Row(label, e, 1) for label, e in components_of(self._slip(), frame, self.name))
+        other.rows = tuple(Row(label, e, 1) for label, e in components_of(slip, frame, self.name))
         return other
+
+
+def _carried(vector: Vector, frame: Frame) -> Vector:
+    """The same vector, written in a frame where its parts along axes of turning have the same components."""
+    total = Vector({})
+    for own, part in vector.parts.items():
+        turns = frame.path[len(own.path) :] if own in frame.path else ()
+        along = [i for i, e in enumerate(part) if e != 0]
+        kept = all(
+            turn.rotation is not None and turn.rotation.axis is not None
+            and [i for i, e in enumerate(turn.rotation.axis) if e != 0] == along and len(along) == 1
+            for turn in turns
+        )  # fmt: skip
+        total = total + Vector({frame if turns and kept else own: part})
+    return total
 
 
 class Prescribed(AbstractConstraint):
