@@ -63,7 +63,6 @@ def test_gains_of_a_law_can_be_varied(rod):
     k, d = ap.parameters("k d")
     over = {k: [1.0, 10.0], d: [0.1, 1.0]}
     study = ap.sweep(rod, over, inputs={tau: -k * theta - d * theta.rate}, start={theta: 0.5}, until=2.0, points=5)
-    assert study.dataset["lane"].values.all()
     motion = ap.simulate(
         rod, {theta: 0.5}, 2.0, inputs={tau: -10 * theta - theta.rate}, method="dop853", rtol=1e-9, atol=1e-9, points=5
     )
@@ -101,6 +100,40 @@ def test_runs_can_be_given_as_a_table(rod):
     table = pandas.DataFrame({"l": [0.5, 1.0], "theta": [0.1, 0.2]})
     one, other = (ap.sweep(rod, e, until=1.0, points=3).dataset for e in (table, table.to_dict("records")))
     assert one.equals(other)
+
+
+# Few runs.
+
+
+def test_few_runs_are_made_one_by_one_whatever_the_chunks(rod):
+    over, options = {"theta": np.linspace(0.1, 3.0, 8)}, {"until": 2.0, "points": 4}
+    study = ap.sweep(rod, over, **options)
+    assert study.info["reasons"] == {"they are few": 8}
+    assert "dop853 at 1e-09" in study.info["how"]
+    for run, theta in enumerate(over["theta"]):
+        start = {**rod.model.start, "theta": theta}
+        motion = ap.simulate(rod, start, 2.0, method="dop853", points=4, rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(study["theta"].values[run], motion.columns["theta"])
+        assert study["steps"].values[run] == motion.info["steps"]
+    for how in ({"chunk": 1, "workers": 2}, {"chunk": 3, "workers": 1}):
+        assert ap.sweep(rod, over, **options, **how).dataset.equals(study.dataset)
+    many = ap.sweep(rod, {"theta": np.linspace(0.1, 3.0, 9)}, **options)
+    assert many.dataset["lane"].values.all()
+    wanted = ap.compile(rod.equations, "heyoka").bind(rod.values)
+    assert ap.sweep(wanted, over, **options).dataset["lane"].values.all()
+
+
+def test_a_few_stiff_runs_are_those_of_simulate():
+    """Van der Pol's oscillator on its slow branch."""
+    x, mu = ap.coordinates("x", "m"), ap.parameters("mu")
+    ground = ap.Frame("ground")
+    particle = ap.Particle("particle", 1, ground.point(x, 0))
+    model = ap.Model(ground, x, [particle], [ap.Generalized({x: mu * (1 - x**2) * x.rate - x})])
+    system = ap.compile(ap.derive(model)).bind({mu: 1000.0})
+    study = ap.sweep(system, {x: [2.0]}, until=100.0, points=3)
+    motion = ap.simulate(system, {x: 2.0}, 100.0, points=3, rtol=1e-9, atol=1e-9)
+    assert motion.info["method"] == "cvodes"
+    np.testing.assert_array_equal(study["x"].values[0], motion.columns["x"])
 
 
 # What a study tells.

@@ -13,6 +13,12 @@ from appell.errors import IntegrationError
 from appell.kinematics.chart import Split
 
 
+@pytest.fixture(autouse=True)
+def lanes_for_few(monkeypatch):
+    """A few runs are enough to test lanes with."""
+    monkeypatch.setattr(plan, "FEW", 0)
+
+
 @pytest.fixture(scope="module")
 def pendulums():
     """Lanes as machine code, however few steps they make."""

@@ -27,6 +27,7 @@ from appell.motion.motion import versions
 from appell.motion.run import check_event
 
 WORTH = 100_000  # steps of all lanes together in which CasADi's machine takes about as long as making machine code
+FEW = 8  # runs of a case up to which one by one they take no longer than side by side
 TRIED = 4  # runs whose steps are counted before the sweep
 LOOKED = 32  # runs whose equations are tested for stiffness before the sweep
 HEAVY = 2**22  # numbers of one chunk at most
@@ -115,6 +116,7 @@ class Plan:
                 case.system.equations.formula(formula)
         plan = cls(table, which, tuple(runners))
         plan._check_names()
+        plan = plan._with_few()
         plan = plan._with_stiffness() if method == "auto" else plan
         return plan._with_machine_code()
 
@@ -130,6 +132,15 @@ class Plan:
                     f"other values; give it another. Taken are {', '.join((*RESERVED, *varied))}, and the name of "
                     "every quantity with .end behind it."
                 )
+
+    def _with_few(self) -> Plan:
+        """Few runs go one by one: told by the whole study, whatever its chunks."""
+        runners = list(self.runners)
+        for i, runner in enumerate(runners):
+            asked = runner.system.code.steps or runner.settings.corners == "cross"  # for lanes
+            if not (runner.why_single or asked) and np.count_nonzero(self.which == i) <= FEW:
+                runners[i] = runner.with_settings(few=True)
+        return replace(self, runners=tuple(runners))
 
     def _with_stiffness(self) -> Plan:
         """Look at some runs; if one is stiff, every run is tested before it begins."""
@@ -237,7 +248,8 @@ class Plan:
     def how(self) -> str:
         """Words about the integrator."""
         s = self.runners[0].settings
-        where = "lanes of dop853" if not self.runners[0].why_single else f"method {s.method!r}"
+        lanes = "dop853" if s.few else "lanes of dop853"
+        where = f"method {s.method!r}" if self.runners[0].why_single and not s.few else lanes
         return f"{where} at {s.rtol:g}"
 
     @cached_property

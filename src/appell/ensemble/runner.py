@@ -27,7 +27,7 @@ from appell.model.symbols import Input, Letter
 from appell.motion.driver import CALM, WILD, likely_cause
 from appell.motion.events import Event
 from appell.motion.masses import Masses
-from appell.motion.method import SCIPY, stiffness
+from appell.motion.method import SCIPY, STIFF, stiffness
 from appell.motion.outcome import Outcome
 from appell.motion.run import simulate
 
@@ -61,6 +61,7 @@ class Settings:
         test_each: Whether every run is tested for stiffness.
         corners: Whether corners of the equations are located or crossed.
         compiled: Whether lanes may be machine code.
+        few: Whether there are so few runs that lanes do not pay.
     """
 
     grid: np.ndarray
@@ -76,6 +77,7 @@ class Settings:
     test_each: bool = False
     corners: str = "locate"
     compiled: bool = True
+    few: bool = False
 
 
 class Elsewhere(Protocol):
@@ -155,7 +157,7 @@ class Runner:
             return "rows that are not linear in the accelerations have branches"
         if equations.split.dependent and self.system.code.alarm is None:
             return "the speeds chosen by the user are watched"
-        return ""
+        return "they are few" if s.few else ""
 
     @property
     def simd(self) -> bool:
@@ -355,8 +357,8 @@ class Runner:
         try:
             system, state = self.starts.single(values)
             motion = simulate(
-                system, state, s.until, method="auto" if s.method == "auto" else s.method, rtol=s.rtol, atol=s.atol,
-                at=s.grid, events=s.events, outputs=s.outputs, control=self.law, progress=False, max_steps=s.max_steps,
+                system, state, s.until, method=self._method(system, state), rtol=s.rtol, atol=s.atol, at=s.grid,
+                events=s.events, outputs=s.outputs, control=self.law, progress=False, max_steps=s.max_steps,
             )  # fmt: skip
         except AppellError as error:
             found.fail(run, Outcome.NOT_STARTED, s.t0, str(error))
@@ -365,6 +367,14 @@ class Runner:
             found.fail(run, Outcome.RAISED, s.t0, f"{Outcome.RAISED.value} {type(error).__name__}: {error}")
             return
         found.motion(run, motion)
+
+    def _method(self, system: System, state: State) -> str:
+        """The method of a single run: that of the lanes where it could have gone in one, unless it is stiff."""
+        s = self.settings
+        if s.method != "auto" or not s.few:
+            return s.method
+        rate = stiffness(system.code, s.t0, system.to_x(state), system.w, system.p)
+        return "auto" if rate * (s.until - s.t0) > STIFF else "dop853"
 
     def why(self, state: State, w: np.ndarray, p: np.ndarray, outcome: Outcome) -> tuple[Outcome, str]:
         """The likely cause of a lane's end."""
