@@ -183,6 +183,9 @@ def test_another_study_is_not_continued(system, tmp_path):
     ):
         with pytest.raises(StoreError, match=f"differs in: {words}"):
             ap.sweep(system, OVER, **{**OPTIONS, **other}, out=path, resume=True)
+    other = ap.compile(system.equations, "casadi").bind(system.values)
+    with pytest.raises(StoreError, match=r"the machine \(compiled for 'auto' when it was begun, now for 'casadi'\)"):
+        ap.sweep(other, OVER, **OPTIONS, out=path, resume=True)
     with pytest.raises(StoreError, match="the equations"):
         ap.sweep(ap.compile(ap.derive(ap.library.pendulum_chain(2))).bind(), OVER, **OPTIONS, out=path, resume=True)
     with pytest.raises(StoreError, match="exists already"):

@@ -47,6 +47,11 @@ class Code:
         return machine
 
     @property
+    def machine(self) -> str:
+        """What was asked for to evaluate them, as `compile` takes it."""
+        return "heyoka" if self.steps else "casadi" if not self.simd else "auto" if self.build is None else "c"
+
+    @property
     def single(self) -> Machine:
         """The right-hand side for single calls: as it was derived, unless somebody needed the one with shared parts.
 

@@ -19,7 +19,7 @@ from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
 from appell.ensemble.fingerprint import fingerprint
 from appell.ensemble.runner import TOO_STIFF, Elsewhere, Outcomes, Runner, Settings
-from appell.ensemble.store import RESERVED, Layout
+from appell.ensemble.store import MACHINE, RESERVED, Layout
 from appell.errors import IntegrationError, ModelError
 from appell.motion.events import Event
 from appell.motion.method import OWN, SCIPY, stiffness
@@ -258,7 +258,7 @@ class Plan:
         return [None if runner.why_single else runner.graphs().to_data() for runner in self.runners]
 
     def parts(self) -> dict[str, str]:
-        """Checksums of what decides the results."""
+        """Checksums of what decides the results, and the machine by its name."""
         s = self.runners[0].settings
         equations = [r.system.code.rhs.function.serialize() for r in self.runners]
         fixed = [{n: v for n, v in r.system.values.items() if n not in self.varied} for r in self.runners]
@@ -268,7 +268,9 @@ class Plan:
             laws, control = [fingerprint(r.law) for r in self.runners if r.law is not None], "the control"
         except ModelError as error:  # such a study cannot be continued
             laws, control = [os.urandom(16).hex()], f"the control, of which no checksum can be made ({error})"
+        code = self.runners[0].system.code
         return {
+            MACHINE: code.machine + (" without heyoka" if code.simd and not heyoka_code.available() else ""),
             "the equations": _digest(*equations),
             "the values of parameters": _digest(json.dumps(fixed, sort_keys=True)),
             "the starts": _digest(json.dumps(starts, sort_keys=True), repr(s.t0)),

@@ -22,6 +22,7 @@ from appell.ensemble.runner import Outcomes
 from appell.errors import AppellError
 
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
+MACHINE = "the machine"
 FORMAT = 1
 RESERVED = (
     *("t", "run", "event", "statistic", "sample"),  # axes
@@ -227,6 +228,9 @@ class ZarrStore:
 
         stored = read_about(self.path)
         differ = [name for name, value in parts.items() if stored["parts"].get(name) != value]
+        if MACHINE in differ:
+            there, here = stored["parts"].get(MACHINE, "unknown"), parts[MACHINE]
+            differ[differ.index(MACHINE)] = f"{MACHINE} (compiled for {there!r} when it was begun, now for {here!r})"
         if differ:
             raise StoreError(
                 f"{self.path} holds another study, which differs in: {', '.join(differ)}. "
