@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
+from scipy import stats
 
 import appell as ap
 from appell.ensemble import LogUniform, Normal, Uniform
@@ -146,7 +147,7 @@ def test_statistics_are_those_of_numpy(rod):
         runs=40,
         until=1.0,
         points=4,
-        outputs={"height": -sp.cos(rod.model.coordinates[0])},
+        outputs={"height": -sp.cos(rod.model.coordinates[0]), "three": 3},
     )
     found, values = study.statistics("theta", "height"), study["theta"].values
     np.testing.assert_allclose(found["theta"].sel(statistic="mean"), values.mean(axis=0), rtol=1e-12, atol=1e-15)
@@ -154,6 +155,7 @@ def test_statistics_are_those_of_numpy(rod):
         found["theta"].sel(statistic="95% quantile"), np.quantile(values, 0.95, axis=0), rtol=1e-12, atol=0
     )
     np.testing.assert_allclose(study["height"], -np.cos(values), rtol=1e-13, atol=0)
+    assert (study["three"] == 3.0).all()
     assert (found["height"].sel(statistic="runs") == 40).all()
 
 
@@ -162,6 +164,8 @@ def test_a_study_draws_and_saves_itself(rod, tmp_path):
     for i, options in enumerate(({}, {"against": "l"}, {"against": ["l", "theta"]})):
         study.plot("theta", path=tmp_path / f"{i}.png", **options)
         assert (tmp_path / f"{i}.png").stat().st_size > 5000
+    with pytest.raises(ModelError, match=r"Cannot draw 'z.foo'; use .*\.png"):
+        study.plot("theta", path=tmp_path / "z.foo")
     assert study.save(tmp_path / "study.nc").exists()
     assert "4 runs, all combinations of 2 theta, 2 l" in str(study)
     assert "4 DONE" in study.summary()
@@ -206,6 +210,27 @@ def test_without_any_good_run_statistics_are_nan_and_a_plot_says_so(tmp_path):
         ({"l": [1.0]}, {"chunk": 0}, "positive whole number"),
         ({"tau": [1.0]}, {"inputs": {"tau": sp.sin(ap.t)}}, "given by a formula"),
         ([{"l": 1.0}, {"g": 1.0}], {}, "give the same names"),
+        ({"l": [1.0]}, {"start": {"zz": 1.0}}, "'zz' is no entry of the state of 'rod'"),
+        ({"start": [{"theta": 0.1}, {"zz": 1.0}]}, {}, "'zz' is no entry of the state of 'rod'"),
+        ({"l": [1.0]}, {"start": {"theta": np.nan}}, "'theta' must be a finite number"),
+        ({"l": [1.0]}, {"max_steps": 0}, "max_steps must be a positive whole number"),
+        ({"l": [1.0]}, {"max_steps": -1}, "max_steps must be a positive whole number"),
+        ({"l": [1.0]}, {"max_steps": None}, "max_steps must be a positive whole number"),
+        ({"l": [1.0]}, {"points": 2.5}, "points must be a positive whole number"),
+        ({"l": stats.norm(0, 1)}, {"runs": 4}, "the distributions of a sweep are .*Uniform, Normal and LogUniform"),
+        ({"l": [1.0]}, {"outputs": [1.0]}, "outputs must be formulas by name"),
+        ({"l": [1.0]}, {"outputs": {"a": np.sin}}, "'a' must be a formula or a number"),
+        (None, {}, "Give what to vary by name"),
+        ("l", {}, "Give what to vary by name"),
+        ([1.0], {}, "Give what to vary by name"),
+        ({"l": [1.0]}, {"at": "abc"}, "must be numbers, got 'abc'"),
+        ({"l": [1.0]}, {"out": 3}, "ends in .zarr, got out='3'"),
+        ({"l": [1.0]}, {"events": None}, "must be a list of"),
+        ({"l": Uniform(1, 2)}, {"runs": 4, "seed": -1}, "seed must be a whole number"),
+        ({"l": Uniform(1, 2)}, {"runs": 4, "seed": 1.5}, "seed must be a whole number"),
+        ({"l": Uniform(1, 2)}, {"runs": 4, "seed": "a"}, "seed must be a whole number"),
+        ({"l": Uniform(1, 2)}, {"runs": 10**11}, "100,000,000,000 runs are more than one study holds"),
+        ({"l": np.arange(1e5), "theta": np.arange(1e5)}, {}, "10,000,000,000 runs are more than one study holds"),
     ],
 )
 def test_bad_input_is_refused_with_words(rod, over, options, words):
@@ -231,7 +256,14 @@ def test_a_name_with_a_slash_is_refused_on_disk(rod, tmp_path):
 
 
 def test_distributions_refuse_nonsense():
-    for bad in (lambda: Uniform(2, 1), lambda: Normal(0, 0), lambda: LogUniform(-1, 1)):
+    for bad in (
+        lambda: Uniform(2, 1),
+        lambda: Normal(0, 0),
+        lambda: LogUniform(-1, 1),
+        lambda: Uniform("a", 1),
+        lambda: Normal(0, None),
+        lambda: LogUniform([1], 2),
+    ):
         with pytest.raises(ModelError):
             bad()
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 CLOSE = 1e-9
 
 
-def _checked(system: System, *given: Mapping[str, float]) -> None:
+def check_names(system: System, *given: Mapping[str, float]) -> None:
+    """Raise if starting values have names that no entry of the state has."""
     labels = (*names_of(system.model), *(s.label for s in system.equations.speeds), *rate_names(system.model))
     known = tuple(dict.fromkeys(labels))
     for values in given:
@@ -31,7 +32,7 @@ def _checked(system: System, *given: Mapping[str, float]) -> None:
 
 def given_state(system: System, given: Mapping[str, float], t: float) -> State:
     """Positions as given, rates and speeds as given, the remaining rates from the constraints."""
-    _checked(system, given)
+    check_names(system, given)
     model, mechanics = system.model, system.equations.mechanics
     q = np.array([given.get(s.label, 0.0) for s in model.coordinates])
     z = np.array([given.get(s.label, 0.0) for s in model.states])
@@ -126,7 +127,7 @@ def _explain_velocities(
 
 def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[str, float], t: float) -> State:
     """Positions and velocities on the constraints with some values kept."""
-    _checked(system, keep, near)
+    check_names(system, keep, near)
     model, mechanics = system.model, system.equations.mechanics
     labels = [s.label for s in model.coordinates]
     guesses = {**model.start, **near}

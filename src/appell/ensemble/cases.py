@@ -10,7 +10,8 @@ import numpy as np
 import sympy as sp
 
 from appell.code.code import Code
-from appell.code.state import State
+from appell.code.starting import check_names
+from appell.code.state import State, numbers
 from appell.code.system import System
 from appell.ensemble.design import Design
 from appell.errors import ModelError
@@ -57,9 +58,9 @@ def cases(
     every = [e for law in laws.values() for e in [law]]
     every += [thing for name, things in plan.choices.items() if name in names for thing in things.values()]
     system = _with_gains(system, every)
-    begins = _checked_start(start)
+    begins = _checked_start(system, start)
     if START in plan.choices:
-        begins = tuple(_checked_start(thing) for thing in plan.choices[START].values())
+        begins = tuple(_checked_start(system, thing) for thing in plan.choices[START].values())
     found: list[Case] = []
     changing = {name: list(things.values()) for name, things in plan.choices.items() if name != START}
     for picked in product(*changing.values()):
@@ -72,13 +73,18 @@ def cases(
     return found, which
 
 
-def _checked_start(start: Any) -> Any:
+def _checked_start(system: System, start: Any) -> Any:
     """A state, or values by name."""
-    if start is None or isinstance(start, State):
+    if start is None:
+        return start
+    if isinstance(start, State):
+        numbers(start.to_dict())
         return start
     if not isinstance(start, Mapping):
         raise ModelError(f"A start is a state or values by name, got {start!r}.")
-    return {key(name): float(value) for name, value in start.items()}
+    given = numbers(start)
+    check_names(system, given)
+    return given
 
 
 def _with_gains(system: System, laws: list[Any]) -> System:

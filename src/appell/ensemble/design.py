@@ -13,6 +13,7 @@ from appell.errors import ModelError
 from appell.model.symbols import key
 
 SAMPLINGS = ("random", "latin", "sobol")
+MOST = 100_000_000  # runs of one study, whose table is held in memory
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Uniform:
     high: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
+        if not (_finite(self.low, self.high) and self.low < self.high):
             raise ModelError(f"Uniform(low, high) needs two finite numbers, low < high; got {self.low}, {self.high}.")
 
     def at(self, share: Any) -> Any:
@@ -53,7 +54,7 @@ class Normal:
     deviation: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite([self.mean, self.deviation]).all() and self.deviation > 0):
+        if not (_finite(self.mean, self.deviation) and self.deviation > 0):
             raise ModelError(
                 f"Normal(mean, deviation) needs finite numbers, deviation > 0; got {self.mean}, {self.deviation}."
             )
@@ -78,12 +79,20 @@ class LogUniform:
     high: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite([self.low, self.high]).all() and 0 < self.low < self.high):
+        if not (_finite(self.low, self.high) and 0 < self.low < self.high):
             raise ModelError(f"LogUniform(low, high) needs 0 < low < high; got {self.low}, {self.high}.")
 
     def at(self, share: Any) -> Any:
         """The value below which the given share of all values lies."""
         return self.low * (self.high / self.low) ** share
+
+
+def _finite(*values: Any) -> bool:
+    """Whether these are finite numbers."""
+    try:
+        return not any(isinstance(e, str) for e in values) and bool(np.isfinite([float(e) for e in values]).all())
+    except (TypeError, ValueError):
+        return False
 
 
 DISTRIBUTIONS = (Uniform, Normal, LogUniform)
@@ -130,6 +139,8 @@ def design(
     """
     if sampling not in SAMPLINGS:
         raise ModelError(f"Unknown sampling {sampling!r}; use {', '.join(map(repr, SAMPLINGS))}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ModelError(f"The seed must be a whole number, zero or more, got {seed!r}.")
     if not isinstance(over, Mapping):
         return _listed(over, runs)
     given = {key(name): value for name, value in over.items()}
@@ -151,14 +162,15 @@ def design(
     if drawn:
         if runs is None:
             raise ModelError(f"{', '.join(drawn)} are drawn at random: say how many runs, for example runs=1000.")
-        count = _count(runs)
-        samples = _samples(drawn, count, sampling, seed)
-        shape += (count,)
+        shape += (_count(runs),)
     elif runs is not None:
         raise ModelError(
             f"runs={runs} goes with distributions; the values given here make {prod(shape)} runs. "
             "Leave runs out, or give for example appell.ensemble.Uniform(low, high)."
         )
+    if prod(shape) > MOST:
+        raise ModelError(f"{prod(shape):,} runs are more than one study holds, {MOST:,}; make several studies of them.")
+    samples = _samples(drawn, shape[-1], sampling, seed) if drawn else {}
     grids = np.meshgrid(*axes.values(), *([np.arange(shape[-1])] if drawn else []), indexing="ij")
     found = {name: grid.ravel() for name, grid in zip(axes, grids, strict=False)}
     if drawn:
@@ -181,6 +193,11 @@ def _count(runs: Any) -> int:
 
 def _axis(name: str, value: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
     """The values along one axis; things that are no numbers become positions in a list of choices."""
+    if hasattr(value, "rvs"):
+        raise ModelError(
+            f"{name!r} is given by {type(value).__name__} of SciPy; the distributions of a sweep are appell.ensemble."
+            "Uniform, Normal and LogUniform. Or give values: distribution.rvs(100, random_state=0)."
+        )
     if isinstance(value, Mapping):
         things = {str(label): thing for label, thing in value.items()}
     else:
@@ -223,6 +240,11 @@ def _listed(over: Any, runs: int | None) -> Design:
     """Runs given one by one: a list of dictionaries, or a pandas table."""
     if hasattr(over, "to_dict") and hasattr(over, "columns"):
         over = over.to_dict("records")
+    if not isinstance(over, Sequence) or not all(isinstance(row, Mapping) for row in over):
+        raise ModelError(
+            'Give what to vary by name, for example {"m": [1.0, 2.0, 3.0]}, or the runs one by one, [{"m": 1.0}, ...]; '
+            f"got {over!r}."
+        )
     if runs is not None:
         raise ModelError(f"runs={runs} goes with distributions; here the runs are listed one by one.")
     rows = list(over)

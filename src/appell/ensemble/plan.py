@@ -12,6 +12,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from appell.code import heyoka_code
 from appell.code.state import State, number
@@ -21,6 +22,7 @@ from appell.ensemble.fingerprint import fingerprint
 from appell.ensemble.runner import TOO_STIFF, Elsewhere, Outcomes, Runner, Settings
 from appell.ensemble.store import MACHINE, RESERVED, Layout
 from appell.errors import IntegrationError, ModelError
+from appell.model.symbols import key
 from appell.motion.events import Event
 from appell.motion.method import OWN, SCIPY, stiffness
 from appell.motion.motion import versions
@@ -71,7 +73,7 @@ class Plan:
             raise IntegrationError(f"Unknown method {method!r}; use 'auto', {', '.join(map(repr, (*OWN, *SCIPY)))}.")
         if corners not in ("locate", "cross"):
             raise IntegrationError(f"corners must be 'locate' or 'cross', got {corners!r}.")
-        if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
+        if not isinstance(events, Sequence) or not all(isinstance(event, Event) for event in events):
             raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
         names = [event.name for event in events]
         if len(set(names)) < len(names):
@@ -90,6 +92,7 @@ class Plan:
                 check_event(case.system, event)
         varied = [name for name in table.columns if name not in table.choices]
         runners: list[Runner] = []
+        formulas = {key(name): _formula(name, formula) for name, formula in (outputs or {}).items()}
         shown = tuple(
             w
             for w in system.model.inputs
@@ -104,7 +107,7 @@ class Plan:
                 rtol,
                 atol,
                 tuple(events),
-                dict(outputs or {}),
+                formulas,
                 case.start,
                 max_steps,
                 corners=corners,
@@ -338,12 +341,26 @@ def _grid(t0: float, end: float, points: int, at: Any) -> np.ndarray:
         if int(points) < 2:
             raise IntegrationError(f"A table needs at least two points, got points={points}.")
         return np.linspace(t0, end, int(points))
-    grid = np.asarray(at, dtype=float).ravel()
+    try:
+        grid = np.asarray(at, dtype=float).ravel()
+    except (TypeError, ValueError):
+        raise IntegrationError(f"The times at=... must be numbers, got {at!r}.") from None
     if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(np.diff(grid) <= 0):
         raise IntegrationError("The times at=... must be finite and increasing.")
     if grid[0] < t0 or grid[-1] > end:
         raise IntegrationError(f"The times at=... must lie within [{t0:g}, {end:g}]; got {grid[0]:g} .. {grid[-1]:g}.")
     return grid
+
+
+def _formula(name: Any, formula: Any) -> sp.Expr:
+    """What an output is, numbers among it."""
+    try:
+        found = sp.sympify(formula)
+    except (sp.SympifyError, TypeError, AttributeError, SyntaxError):
+        found = None
+    if not isinstance(found, sp.Expr):
+        raise ModelError(f"The output {key(name)!r} must be a formula or a number, got {formula!r}.")
+    return found
 
 
 def _digest(*parts: Any) -> str:

@@ -107,11 +107,17 @@ def sweep(
             raise IntegrationError(
                 f"The tolerance {name} must be positive, got {tolerance!r}; 1e-9 is a common choice."
             )
-    for name, value in (("chunk", chunk), ("workers", workers)):
-        if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
+    counts = {"chunk": chunk, "workers": workers, "max_steps": max_steps, "points": points}
+    for name, value in counts.items():
+        if value is None and name in ("chunk", "workers"):
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
             raise ModelError(f"{name} must be a positive whole number, got {value!r}.")
-    if out is not None and Path(out).suffix != ".zarr":
+    if out is not None and (not isinstance(out, str | Path) or Path(out).suffix != ".zarr"):
         raise ModelError(f"Give a folder that ends in .zarr, got out={str(out)!r}.")
+    for name, value in (("outputs", outputs), ("inputs", inputs)):
+        if value is not None and not isinstance(value, Mapping):
+            raise ModelError(f"{name} must be formulas by name, {name}={{name: formula}}; got {value!r}.")
     if resume and out is None:
         raise ModelError("resume=True needs the folder to go on with: out='study.zarr'.")
     found, which = cases(system, table, inputs, control, start)
