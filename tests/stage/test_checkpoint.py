@@ -65,6 +65,7 @@ def test_a_study_on_disk_is_the_one_in_memory(system, whole, tmp_path):
     study = ap.sweep(system, OVER, **OPTIONS, out=tmp_path / "study.zarr")
     assert_equal(study, whole)
     assert_equal(open_study(tmp_path / "study.zarr"), whole)
+    assert open_study(tmp_path / "study.zarr").failures.columns.tolist() == whole.failures.columns.tolist()
     again = ap.sweep(system, OVER, **OPTIONS, out=tmp_path / "study.zarr", resume=True)
     assert_equal(again, whole)
 

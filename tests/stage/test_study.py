@@ -8,7 +8,7 @@ from scipy import stats
 import appell as ap
 from appell.ensemble import LogUniform, Normal, Uniform
 from appell.ensemble.store import StoreError
-from appell.errors import IntegrationError, ModelError
+from appell.errors import AppellError, IntegrationError, ModelError
 
 
 @pytest.fixture(scope="module")
@@ -167,8 +167,30 @@ def test_a_study_draws_and_saves_itself(rod, tmp_path):
     with pytest.raises(ModelError, match=r"Cannot draw 'z.foo'; use .*\.png"):
         study.plot("theta", path=tmp_path / "z.foo")
     assert study.save(tmp_path / "study.nc").exists()
+    assert "failures" not in study.dataset.attrs
     assert "4 runs, all combinations of 2 theta, 2 l" in str(study)
     assert "4 DONE" in study.summary()
+
+
+def test_a_study_that_was_saved_is_opened_again(rod, tmp_path):
+    (theta,), (tau,) = rod.model.coordinates, rod.model.inputs
+    over = {tau: {"rest": 0.0, "swing": sp.sin(ap.t)}, "theta": [0.1, 3.0], "m": [1.0, -1.0]}
+    study = ap.sweep(rod, over, until=1.0, points=3, events=[ap.Event(theta - 0.05, name="low")])
+    assert not study.ok.all()
+    again = ap.ensemble.open_study(study.save(tmp_path / "study.nc"))
+    assert again.dataset.equals(study.dataset)
+    assert again.summary() == study.summary()
+    assert again.failures.equals(study.failures)
+    assert again.product.equals(study.product)
+    assert again["theta"].attrs == study["theta"].attrs
+    with pytest.raises(AppellError, match=r"holds a study of many runs; read it with appell\.ensemble\.open_study"):
+        ap.load(tmp_path / "study.nc")
+    ap.simulate(rod, until=0.1).save(tmp_path / "motion.nc")
+    with pytest.raises(StoreError, match=r"holds one motion; read it with appell\.load"):
+        ap.ensemble.open_study(tmp_path / "motion.nc")
+    (tmp_path / "text.nc").write_text("nothing")
+    with pytest.raises(StoreError, match="is no study written by appell"):
+        ap.ensemble.open_study(tmp_path / "text.nc")
 
 
 def test_without_any_good_run_statistics_are_nan_and_a_plot_says_so(tmp_path):

@@ -200,7 +200,7 @@ class ZarrStore:
             )
             array.attrs["_ARRAY_DIMENSIONS"] = ["t" if name == "t" else "run"]
             array[:] = values
-        group.attrs["appell"] = json.dumps(about, sort_keys=True)
+        group.attrs["appell"] = json.dumps(about)
         group.attrs["coordinates"] = " ".join(layout.columns)
         zarr.consolidate_metadata(str(path), zarr_format=2)
 

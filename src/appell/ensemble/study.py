@@ -165,11 +165,15 @@ class Study:
         if not path.parent.is_dir():
             raise AppellError(f"The folder {path.parent} does not exist; make it first.")
         part = path.with_name(path.name + ".part")
-        data = self.dataset.drop_vars([n for n in self.dataset.coords if self.dataset[n].dtype.kind in "UO"])
-        data.attrs["failures"] = json.dumps(self._failures)
+        data = self.dataset.drop_vars("event", errors="ignore")  # its names are in the description
+        for name, labels in self.info["labels"].items():
+            data = data.assign_coords({name: ("run", [labels.index(e) for e in data[name].values])})
+        described = {"appell": json.dumps(self.info), "failures": json.dumps(self._failures)}
         try:
-            data.to_netcdf(part, engine="scipy")
+            data.assign_attrs(described).to_netcdf(part, engine="scipy")
             part.replace(path)
+        except ValueError as error:  # of names, mostly
+            raise AppellError(f"The study cannot be written as NetCDF: {error}.") from error
         finally:
             part.unlink(missing_ok=True)
         return path
@@ -233,7 +237,12 @@ def assembled(
         }
         columns = {name: ("run", values) for name, values in layout.columns.items()}
         data = xarray.Dataset(arrays, {"t": layout.grid, "run": np.arange(layout.runs), **columns})
-        data.attrs["appell"] = json.dumps(info, sort_keys=True)
+        data.attrs["appell"] = json.dumps(info)
+    return _labelled(data, info, failures, path)
+
+
+def _labelled(data: Dataset, info: Mapping[str, Any], failures: list[dict[str, Any]], path: Path | None) -> Study:
+    """A study of a dataset, with words for the numbers in it."""
     coordinates: dict[str, Any] = {name: data[name] for name in info["varied"].values()}
     for name, labels in info["labels"].items():
         coordinates[name] = ("run", np.array(labels)[data[name].values.astype(int)])
@@ -250,14 +259,16 @@ def assembled(
 
 
 def open_study(path: str | Path) -> Study:
-    """A study that a sweep wrote to disk, also one that is not finished.
+    """A study that a sweep wrote to disk, also one that is not finished, or one that was saved.
 
     Args:
-        path: The Zarr folder.
+        path: The Zarr folder, or the file that `Study.save` wrote.
     """
     import xarray
 
     path = Path(path)
+    if path.is_file():
+        return _saved(path)
     if not path.is_dir():
         raise StoreError(f"There is no study {path}.")
     read_about(path)
@@ -278,3 +289,19 @@ def open_study(path: str | Path) -> Study:
         for reason, count in line["reasons"].items():
             reasons[reason] = reasons.get(reason, 0) + count
     return assembled(None, None, {**info, "reasons": reasons}, list(failures.values()), path)
+
+
+def _saved(path: Path) -> Study:
+    """A study that was saved as one file."""
+    import xarray
+
+    try:
+        with xarray.open_dataset(path, engine="scipy", decode_times=False, decode_timedelta=False) as data:
+            data = data.load()
+        info = json.loads(data.attrs["appell"])
+        failures = json.loads(data.attrs.pop("failures", "[]"))
+    except (KeyError, ValueError, TypeError, OSError) as error:
+        raise StoreError(f"{path} is no study written by appell ({error}).") from error
+    if "varied" not in info:
+        raise StoreError(f"{path} holds one motion; read it with appell.load({str(path)!r}).")
+    return _labelled(data, info, failures, None)

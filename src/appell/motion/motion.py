@@ -490,6 +490,8 @@ def load(path: str | Path, system: System | None = None) -> Motion:
         info = json.loads(data.attrs["appell"])
     except (KeyError, ValueError, TypeError, OSError) as error:
         raise AppellError(f"{path} was not written by appell: {error}.") from error
+    if "varied" in info:
+        raise AppellError(f"{path} holds a study of many runs; read it with appell.ensemble.open_study({str(path)!r}).")
     order = dict.fromkeys([*info["state"], *map(str, data.data_vars)])  # a Zarr folder does not keep it
     columns = {name: np.array(data[name]) for name in order}
     units = {str(name): str(values.attrs.get("units", "")) for name, values in data.data_vars.items()}
