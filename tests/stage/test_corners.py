@@ -86,3 +86,15 @@ def test_a_collision_with_a_center_of_attraction_is_no_corner():
     motion = ap.simulate(system(attraction), {y: 0.5}, until=2.0, method="taylor")
     assert not motion.outcome.ok
     assert motion.times[-1] == pytest.approx(np.pi / 8, abs=1e-6)
+
+
+def test_what_friction_brings_to_rest_in_a_plane_ends_there():
+    ground, (x, y) = ap.Frame("ground"), ap.coordinates("x y")
+    speed = sp.sqrt(x.rate**2 + y.rate**2)
+    friction = ap.Generalized({x: -2 * x.rate / speed, y: -2 * y.rate / speed})
+    model = ap.Model(ground, (x, y), [ap.Particle("block", 1.0, ground.point(x, y))], [friction])
+    system = ap.compile(ap.derive(model)).bind()
+    motion = ap.simulate(system, {x.rate: 1.0, y.rate: 0.5}, until=2.0, progress=False, max_steps=5000)
+    assert motion.outcome is ap.Outcome.ACCUMULATION
+    assert motion.times[-1] == pytest.approx(np.hypot(1.0, 0.5) / 2, rel=1e-6)
+    assert "v/sqrt(v² + ε²)" in repr(motion)

@@ -12,17 +12,18 @@ from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at, row_sizes
 from appell.kinematics.mechanics import Mechanics
 
-_sizes: weakref.WeakKeyDictionary[Mechanics, np.ndarray] = weakref.WeakKeyDictionary()
+_sizes: weakref.WeakKeyDictionary[Mechanics, tuple[np.ndarray, bool]] = weakref.WeakKeyDictionary()
 
 
 def spare_sizes(code: Code, p: np.ndarray) -> np.ndarray | None:
-    """The sizes of the rows where some are left out, which may have to be others elsewhere; else None."""
+    """The sizes of the rows where some are left out that may have to be others elsewhere; else None."""
     mechanics = code.equations.mechanics
     if len(code.equations.split.rows) == len(mechanics.row_names):
         return None
     if mechanics not in _sizes:
         _sizes[mechanics] = row_sizes(mechanics, p)
-    return _sizes[mechanics]
+    sizes, settled = _sizes[mechanics]
+    return None if settled else sizes
 
 
 def fitting_code(code: Code, state: State, p: np.ndarray, patience: float | None = None) -> Code:

@@ -243,13 +243,21 @@ def sample_split(mechanics: Mechanics) -> Split:
     return min((*candidates, *known), key=known.__getitem__)
 
 
-def row_sizes(mechanics: Mechanics, p: np.ndarray) -> np.ndarray:
-    """How long the rows of de/dv are at typical states."""
+def row_sizes(mechanics: Mechanics, p: np.ndarray) -> tuple[np.ndarray, bool]:
+    """How long the rows of de/dv are at typical states, and whether always the same ones follow from the others.
+
+    They do where as many rows are independent at one state as are in constant combinations, that is at all states.
+    """
     rng, jacobian = np.random.default_rng(SEED), Numeric(mechanics.functions["jacobian"])
     states = [sample_state(mechanics, rng, p, reach, 4, True) for reach in REACHES]
-    found = [np.sqrt((jacobian(0.0, *state, p)[0] ** 2).sum(axis=1)) for state in states if state is not None]
-    sizes = np.max([size for size in found if np.isfinite(size).all()] or [np.ones(len(mechanics.row_names))], axis=0)
-    return np.where(sizes > 0, sizes, 1.0)
+    found = [jacobian(0.0, *state, p)[0] for state in states if state is not None]
+    found = [j for j in found if np.isfinite(j).all()]
+    if not found:
+        return np.ones(len(mechanics.row_names)), False
+    sizes = np.sqrt((np.stack(found) ** 2).sum(axis=2)).max(axis=0)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    together = np.linalg.matrix_rank(np.concatenate(found, axis=1) / sizes[:, None], tol=1e-9)
+    return sizes, bool(together == max(map(len, _independent(np.stack(found)))))
 
 
 def _independent(jacobians: np.ndarray) -> list[tuple[int, ...]]:

@@ -317,7 +317,7 @@ class Run:
         if leg.end is End.CORNER:
             self._reach = 2.5 * float(leg.times[-1] - leg.times[0])
             self.projection(self.t, self.x)
-            return True
+            return not self._rests()
         if leg.end is End.REACHED:
             if self.t < due:
                 self._reach *= 2
@@ -384,6 +384,18 @@ class Run:
             self.detail = f"{name!r} piles up at t = {limit:.9g}; model the contact at rest as a constraint to go on"
             return False
         return self.t < self.end
+
+    def _rests(self) -> bool:
+        """Whether a length passes through zero ever again: what friction brought to rest in a plane."""
+        limit = self._accumulating()
+        if limit is None:
+            return False
+        self.outcome = Outcome.ACCUMULATION
+        self.detail = (
+            f"a length or speed under a square root passes through zero again and again at t = {limit:.9g}; if "
+            "friction holds it there, write v/sqrt(v² + ε²) with a small ε instead of v/|v| to go on"
+        )
+        return True
 
     def _accumulating(self, kept: int = 6) -> float | None:
         """The time at which events pile up, if they follow each other ever faster and it is almost there."""
