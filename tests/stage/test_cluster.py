@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -168,8 +169,25 @@ def test_an_address_where_nobody_answers_is_told(system, monkeypatch):
     monkeypatch.setattr("appell.ensemble.cluster.ANSWER", 1.0)
     with pytest.raises(ClusterError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:1'.*dask scheduler"):
         ap.sweep(system, {"q1": [0.1]}, until=0.1, cluster="tcp://127.0.0.1:1")
-    with pytest.raises(ClusterError, match="Give the address"):
-        ap.sweep(system, {"q1": [0.1]}, until=0.1, cluster=8786)
+
+
+@pytest.mark.parametrize("address", [8786, "", "nonsense", "127.0.0.1:8786", "tcp://127.0.0.1"])
+def test_what_is_no_address_is_refused_at_once(system, address):
+    with pytest.raises(ClusterError, match="Give the address of a Dask scheduler, 'tcp://host:8786'"):
+        ap.sweep(system, {"q1": [0.1]}, until=0.1, cluster=address)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_another_kind_of_server_is_no_scheduler():
+    """One line at once, and no client that waits to be closed and fails at that."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=lambda: server.accept()[0].sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        command = [sys.executable, "-c", "from appell.cli import main; main()", "sweep", "four-bar", "--over", "q1=0.1"]
+        result = subprocess.run([*command, "--cluster", address], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"appell: No Dask scheduler answers at '{address}'")
+    assert len(result.stderr.strip().splitlines()) == 1
 
 
 def test_functions_and_foreign_classes_do_not_travel(system):

@@ -53,6 +53,10 @@ def sweep(
             raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")
         if plot is not None:
             check_picture(plot)
+        if cluster is not None:
+            from appell.ensemble.cluster import check_address
+
+            check_address(cluster)
         from appell.code.system import compile
         from appell.ensemble.sweep import sweep as make
         from appell.formulation.abstract import derive

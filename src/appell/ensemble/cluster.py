@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -23,6 +26,21 @@ class ClusterError(AppellError, ConnectionError):
     """The cluster cannot be reached, or is lost."""
 
 
+def check_address(cluster: Any) -> None:
+    """Refuse what is no address of a scheduler."""
+    if not isinstance(cluster, str) or not re.fullmatch(r"(tcp|tls)://\S+:\d+", cluster):
+        raise ClusterError(f"Give the address of a Dask scheduler, 'tcp://host:8786', or a client; got {cluster!r}.")
+
+
+async def _knock(address: str) -> None:
+    """Raise if nobody answers; a client that finds out by itself waits long to be closed, and says so."""
+    from distributed import Security
+    from distributed.comm import connect
+
+    comm = await connect(address, timeout=ANSWER, **Security().get_connection_args("client"))
+    await comm.close()
+
+
 @contextmanager
 def _client(cluster: Any) -> Iterator[Any]:
     try:
@@ -32,11 +50,12 @@ def _client(cluster: Any) -> Iterator[Any]:
     if isinstance(cluster, Client):
         yield cluster
         return
-    if not isinstance(cluster, str):
-        raise ClusterError(f"Give the address of a Dask scheduler, 'tcp://host:8786', or a client; got {cluster!r}.")
+    check_address(cluster)
     try:
+        with ThreadPoolExecutor(1) as thread:  # the caller's own may have a loop already, as in notebooks
+            thread.submit(asyncio.run, _knock(cluster)).result()
         client = Client(cluster, timeout=ANSWER, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
+    except Exception as error:  # what another kind of server says may break anything
         raise ClusterError(
             f"No Dask scheduler answers at {cluster!r} ({type(error).__name__}). Start one with `dask scheduler`, and "
             "workers with `dask worker ADDRESS`; nothing was computed."
