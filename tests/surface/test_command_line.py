@@ -215,6 +215,7 @@ def test_unknown_models(call, command, tmp_path):
         ("x = 1\n", "must define `model`, an appell.Model"),
         ("model = 3\n", "must define `model`, an appell.Model; it defines int"),
         ("1/0\n", "could not be run: ZeroDivisionError: division by zero"),
+        ("def model(): return 1/0\n", "could not be run: ZeroDivisionError: division by zero"),
         ("model = (\n", "could not be run: SyntaxError"),
         ("import appell as ap\nap.coordinates('2x')\n", "'2x' cannot name a coordinate"),
     ],
@@ -226,6 +227,42 @@ def test_files_that_are_no_models(call, tmp_path, content, words):
     assert result.exit_code == 1
     assert words in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("events = 3", "`events` of {} must be a list of appell.Event(...), got 3."),
+        ("events = [3]", "`events` of {} must be a list of appell.Event(...), got [3]."),
+        ("outputs = [1]", "`outputs` of {} must be formulas by name, such as {{'height': y}}; got [1]."),
+        ("outputs = {1: x}", "`outputs` of {} must be formulas by name"),
+        ("outputs = {'a': [1, 2]}", "`outputs` of {} must be formulas by name"),
+        ("outputs = {'a': lambda t: 1}", "`outputs` of {} must be formulas by name"),
+    ],
+)
+@pytest.mark.parametrize("command", [["run"], ["sweep", "--over", "m=1,2"]])
+def test_files_that_say_too_much(call, file, command, line, words):
+    file.write_text(USER_FILE + line + "\n")
+    assert_fails(call(*command, file), words.format(file))
+
+
+@pytest.mark.parametrize("over", ["m=1,,2", "m=1,2,", "m=,"])
+def test_values_to_vary_have_no_gaps(call, over):
+    assert_fails(call("sweep", "rolling-disk", "--over", over), "--over takes NAME=VALUES: --over m=0.5:1.5:11")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sweep", "pendulum-chain", "--over", "l=uniform(1,2)", "--runs", 2, "--seed", -1],
+        ["verify", "rolling-disk", "--seed", -1],
+        ["stabilize", "ball-and-beam", "--want", "xi=0.2", "--runs", -1],
+    ],
+)
+def test_numbers_below_zero_that_cannot_be(call, arguments):
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert f"Invalid value for '{arguments[-2]}'" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -477,6 +514,7 @@ def test_track(call, tmp_path):
         (["track", "curvature-arm", "--law", "magic"], "There is no law 'magic'"),
         (["track", "curvature-arm", "--disturb", "q1"], "--disturb takes NAME=NUMBER"),
         (["track", "curvature-arm", "--without", "wind"], "'wind' is no force"),
+        (["track", "curvature-arm", "--rate", "0"], "must be a positive number of samples a second, got 0.0"),
     ],
 )
 def test_bad_track(call, arguments, message):

@@ -39,18 +39,43 @@ def read_case(name: str) -> Case:
     sys.path.insert(0, folder)  # as `python FILE.py` does
     try:
         defined = runpy.run_path(str(path))
+        found = defined.get("model")
+        if callable(found):
+            found = found()
     except AppellError:
         raise
     except Exception as error:
         raise ModelError(f"{name} could not be run: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(folder)
-    found = defined.get("model")
-    if callable(found):
-        found = found()
     if not isinstance(found, Model):
         raise ModelError(f"{name} must define `model`, an appell.Model; it defines {type(found).__name__}.")
-    return Case(found, defined.get("formulation"), tuple(defined.get("events", ())), dict(defined.get("outputs", {})))
+    return Case(
+        found, defined.get("formulation"), _events(name, defined.get("events", ())),
+        _outputs(name, defined.get("outputs", {})),
+    )  # fmt: skip
+
+
+def _events(name: str, given: Any) -> tuple[Any, ...]:
+    """The events of a file."""
+    from appell.motion.events import Event
+
+    if not isinstance(given, list | tuple) or not all(isinstance(event, Event) for event in given):
+        raise ModelError(f"`events` of {name} must be a list of appell.Event(...), got {given!r}.")
+    return tuple(given)
+
+
+def _outputs(name: str, given: Any) -> dict[str, Any]:
+    """The outputs of a file."""
+    import sympy as sp
+
+    try:
+        good = all(isinstance(label, str) and isinstance(sp.sympify(e), sp.Expr) for label, e in given.items())
+    except (AttributeError, sp.SympifyError):
+        good = False
+    if not good:
+        raise ModelError(f"`outputs` of {name} must be formulas by name, such as {{'height': y}}; got {given!r}.")
+    return dict(given)
 
 
 def read_settings(case: Case, given: list[str] | None) -> tuple[dict[str, float], dict[str, float]]:

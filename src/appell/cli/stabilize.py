@@ -41,7 +41,7 @@ def stabilize(
         typer.Option("--push", metavar="NAME=VALUE", help="Deviation at the start; a small one where left out."),
     ] = None,
     until: Annotated[float | None, typer.Option(help="Length of the closed-loop run in seconds.")] = None,
-    runs: Annotated[int, typer.Option(help="Starts for the region of attraction; 0 for none.")] = 0,
+    runs: Annotated[int, typer.Option(min=0, help="Starts for the region of attraction; 0 for none.")] = 0,
     out: Annotated[Path | None, typer.Option(help="A folder for pictures and numbers.")] = None,
     report: ReportOption = None,
     as_json: JsonOption = False,

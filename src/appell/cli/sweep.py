@@ -29,7 +29,7 @@ def sweep(
     ],
     runs: Annotated[int | None, typer.Option(help="How many samples are drawn from distributions.")] = None,
     sampling: Annotated[str, typer.Option(help="random, latin or sobol.")] = "random",
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     settings: SetOption = None,
     until: Annotated[float | None, typer.Option(help="End time in seconds.")] = None,
     method: Annotated[str, typer.Option(help="auto, dop853, or a method of `appell run`.")] = "auto",
@@ -121,7 +121,7 @@ def _varied(item: str) -> tuple[str, Any]:
 
             first, last, count = text.split(":")
             return label, np.linspace(float(first), float(last), int(count))
-        return label, [float(e) for e in text.split(",") if e.strip()]
+        return label, [float(e) for e in text.split(",")]
     except (KeyError, ValueError, TypeError) as error:
         if isinstance(error, ModelError):
             raise

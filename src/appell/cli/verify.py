@@ -16,7 +16,7 @@ from appell.cli.output import errors, print_table, say
 def verify(
     name: ModelArgument,
     states: Annotated[int, typer.Option(min=1, help="How many random states.")] = 20,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     order: Annotated[
         int | None, typer.Option(min=1, max=8, help="Of a robot: evaluate the identities of higher order up to this.")
     ] = None,

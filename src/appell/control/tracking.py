@@ -16,6 +16,7 @@ from appell.control.laws import AbstractTracker
 from appell.control.mpc import MPC, bounds
 from appell.control.reference import Reference
 from appell.errors import ModelError
+from appell.motion.clock import check_rate
 from appell.motion.motion import Motion
 from appell.motion.run import simulate, starting_state
 
@@ -170,6 +171,8 @@ def track(
         raise ModelError(f"Got {law!r} as a law; give one such as control.ComputedTorque(model, rates=10).")
     if law.sampled and rate is None:
         raise ModelError(f"{type(law).__name__} remembers between samples; give rate=, samples per second.")
+    if rate is not None:
+        check_rate(rate)
     coordinates = law.dynamics.model.coordinates
     course = Reference.of(reference, coordinates)
     begin = course.start if np.isfinite(course.start) else 0.0

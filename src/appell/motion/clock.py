@@ -10,6 +10,12 @@ from appell.code.state import State
 from appell.errors import ModelError
 
 
+def check_rate(rate: float) -> None:
+    """Raise if so many samples per second cannot be."""
+    if not (np.isfinite(rate) and rate > 0):
+        raise ModelError(f"The rate of a sampled control must be a positive number of samples a second, got {rate!r}.")
+
+
 class Clock:
     """When a control law is asked next, and what it said last.
 
@@ -25,10 +31,7 @@ class Clock:
     """
 
     def __init__(self, state: State, end: float, law: Callable[[float, State], np.ndarray], rate: float) -> None:
-        if not (np.isfinite(rate) and rate > 0):
-            raise ModelError(
-                f"The rate of a sampled control must be a positive number of samples a second, got {rate!r}."
-            )
+        check_rate(rate)
         self._start, self._end, self._law, self._rate, self._count = state.t, end, law, rate, 0
         self.tick(state)
 

@@ -14,7 +14,16 @@ from appell.errors import ModelError
 from appell.graph.solve import solve
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.programme import Along
+from appell.model.model import Model
 from appell.motion.motion import Motion
+
+
+def check_drives(model: Model, drives: Sequence[str]) -> None:
+    """Refuse drives that are no forces of a model."""
+    known = [f.name for f in model.forces]
+    for name in drives:
+        if name not in known:
+            raise ModelError(unknown(name, known, f"force of {model.name!r}"))
 
 
 class Effort:
@@ -29,10 +38,7 @@ class Effort:
 
     def __init__(self, system: System, drives: Sequence[str] = ()) -> None:
         self.system = system
-        known = [f.name for f in system.model.forces]
-        for name in drives:
-            if name not in known:
-                raise ModelError(unknown(name, known, f"force of {system.model.name!r}"))
+        check_drives(system.model, drives)
         self.drives = tuple(drives)
 
     @cached_property

@@ -18,7 +18,7 @@ from appell.formulation.gpme import GPME
 from appell.model.model import Model
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
-from appell.planning.effort import Effort
+from appell.planning.effort import Effort, check_drives
 from appell.planning.feasibility import Finding, Limits, Regularity, findings, regularity
 from appell.planning.pace import paced
 from appell.planning.programme import Programme, orders
@@ -234,6 +234,7 @@ def plan(
     chosen = formulation or GPME()
     made = limits or Limits()
     made.pairs(model)
+    check_drives(model, drives)
     system = compile(derive(model, chosen)).bind(values)
     return _make(model, chosen, dict(values or {}), dict(start or {}), until, pace, method, made, tuple(drives), system)
 
