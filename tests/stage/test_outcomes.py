@@ -41,6 +41,21 @@ def test_a_force_that_stops_being_finite(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("force", [-5 * sp.sqrt(x), sp.log(x) / 10 - 5], ids=["root", "logarithm"])
+def test_a_border_of_what_a_force_is_defined_for_is_told_as_such(method, force):
+    """The last state has a finite force; just beyond x = 0 there is none."""
+    motion = ap.simulate(block(force), {x: 1.0}, until=5.0, method=method)
+    assert float(motion["x"][-1]) == pytest.approx(0, abs=0.03)
+    assert "grow without bound" not in motion.detail
+    assert "no value just beyond (a root" in motion.detail or "is not finite there" in motion.detail
+
+
+def test_a_start_at_such_a_border():
+    motion = ap.simulate(block(sp.sqrt(x)), {x: 0.0, x.rate: -1.0}, until=5.0)
+    assert "a force or a constraint has no value just beyond" in motion.detail
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_a_force_that_is_not_finite_from_the_start(method):
     motion = ap.simulate(block(sp.log(x)), {x: -1.0}, until=10.0, method=method)
     assert motion.outcome is ap.Outcome.NOT_FINITE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,6 +35,7 @@ from appell.motion.projection import Projection
 SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
 SINGULAR_ROWS = 1e-6  # smallest singular value of rows of length one at which they count as dependent
 CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
+BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
 ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
 
 
@@ -483,6 +484,12 @@ class Run:
         jacobian = self._jacobian(self.t, self.x)
         return bool(np.all(np.isfinite(jacobian)) and smallest(unit_rows(jacobian[rows])) < SINGULAR_ROWS)
 
+    def _beyond(self) -> Iterator[np.ndarray]:
+        """x' at states to which the motion would go on from its end, by steps from tiny to small."""
+        rate, w = self.bound.rhs(self.t, self.x, self.w), self.w
+        for step in ((self.t - self.state.t) or (self.end - self.t)) * BEYOND:
+            yield self.bound.rhs(self.t + step, self.x + step * rate, w)
+
     def _diagnose(self) -> None:
         """Where it stopped and the likely cause."""
         matrix, forcing = self.code.linear_system(self.t, self.x, self.w, self.p)
@@ -498,20 +505,30 @@ class Run:
             self.outcome = Outcome.ROWS_SINGULAR
             cause = "a pose from which the mechanism could go on in more ways than one"
         else:
-            outcome, cause = likely_cause(matrix, forcing)
+            outcome, cause = likely_cause(matrix, forcing, self._beyond())
             self.outcome = outcome or self.outcome
         state = self.bound.from_x(self.t, self.x)
         self.detail = f"t = {self.t:.9g}, {state!r}; likely cause: {cause}"
 
 
-def likely_cause(matrix: np.ndarray, forcing: np.ndarray) -> tuple[Outcome | None, str]:
-    """Why a motion cannot be continued, seen from A y = b at its end, and the outcome if that says more."""
+def likely_cause(
+    matrix: np.ndarray, forcing: np.ndarray, beyond: Iterable[np.ndarray] = ()
+) -> tuple[Outcome | None, str]:
+    """Why a motion cannot be continued, seen from A y = b at its end, and the outcome if that says more.
+
+    Args:
+        matrix: A.
+        forcing: b.
+        beyond: What x' would be a little further on.
+    """
     condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
     if matrix.size and not (condition < 1e12):
         words = f"its condition number is {condition:.2g}; a coordinate has no inertia or degenerates there"
         return Outcome.SINGULAR, words
     if not np.all(np.isfinite(forcing)):
         return None, "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
+    if any(np.any(np.isnan(rate)) for rate in beyond):
+        return None, "a force or a constraint has no value just beyond (a root or a logarithm of a negative number)"
     words = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
     return None, words
 
