@@ -15,13 +15,13 @@ from appell.kinematics.mechanics import Mechanics
 _sizes: weakref.WeakKeyDictionary[Mechanics, tuple[np.ndarray, bool]] = weakref.WeakKeyDictionary()
 
 
-def spare_sizes(code: Code, p: np.ndarray) -> np.ndarray | None:
+def spare_sizes(code: Code) -> np.ndarray | None:
     """The sizes of the rows where some are left out that may have to be others elsewhere; else None."""
     mechanics = code.equations.mechanics
     if len(code.equations.split.rows) == len(mechanics.row_names):
         return None
     if mechanics not in _sizes:
-        _sizes[mechanics] = row_sizes(mechanics, p)
+        _sizes[mechanics] = row_sizes(mechanics)
     sizes, settled = _sizes[mechanics]
     return None if settled else sizes
 
@@ -36,7 +36,7 @@ def fitting_code(code: Code, state: State, p: np.ndarray, patience: float | None
         patience: Growth of speeds into rates, against the best choice, that is good enough; the formulation's if left
             out.
     """
-    equations, split, sizes = code.equations, code.equations.split, spare_sizes(code, p)
+    equations, split, sizes = code.equations, code.equations.split, spare_sizes(code)
     if not equations.mechanics.row_names or (equations.formulation.fixed and sizes is None):
         return code
     jacobian = jacobian_at(equations.mechanics, state.t, state.q, state.v, state.z, p)

@@ -14,6 +14,7 @@ import numpy as np
 
 from appell.code import heyoka_code
 from appell.code.code import Code
+from appell.code.fitting import spare_sizes
 from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.ensemble.engine import Interrupted, Jobs, Kernel, Looked, Results, run_all
@@ -149,6 +150,8 @@ class Runner:
         kinked = has_kinks(rhs) and (s.corners == "locate" or has_jumps(rhs))
         if kinked or equations.mechanics.unbroken:
             return "the equations have kinks, which are located run by run"
+        if spare_sizes(self.system.code) is not None:
+            return "which constraint rows can be left out changes along a motion"
         if any(event.reset for event in s.events):
             return "events reset the state"
         if self.masses.driven:

@@ -243,12 +243,13 @@ def sample_split(mechanics: Mechanics) -> Split:
     return min((*candidates, *known), key=known.__getitem__)
 
 
-def row_sizes(mechanics: Mechanics, p: np.ndarray) -> tuple[np.ndarray, bool]:
+def row_sizes(mechanics: Mechanics) -> tuple[np.ndarray, bool]:
     """How long the rows of de/dv are at typical states, and whether always the same ones follow from the others.
 
     They do where as many rows are independent at one state as are in constant combinations, that is at all states.
     """
     rng, jacobian = np.random.default_rng(SEED), Numeric(mechanics.functions["jacobian"])
+    p = mechanics.sample_values(rng)
     states = [sample_state(mechanics, rng, p, reach, 4, True) for reach in REACHES]
     found = [jacobian(0.0, *state, p)[0] for state in states if state is not None]
     found = [j for j in found if np.isfinite(j).all()]

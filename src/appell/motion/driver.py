@@ -76,7 +76,7 @@ class Run:
         self.began = time.perf_counter()
         self.state = state
         self.t = state.t
-        self._sizes = spare_sizes(system.code, self.p)
+        self._sizes = spare_sizes(system.code)
         self.use(fitting_code(system.code, state, self.p))
         self.x = self.bound.to_x(state)
         self.projection(self.t, self.x)
