@@ -35,7 +35,7 @@ def check_address(cluster: Any) -> None:
 async def _knock(address: str) -> None:
     """Raise if nobody answers; a client that finds out by itself waits long to be closed, and says so."""
     from distributed import Security
-    from distributed.comm import connect
+    from distributed.comm.core import connect
 
     comm = await connect(address, timeout=ANSWER, **Security().get_connection_args("client"))
     await comm.close()
