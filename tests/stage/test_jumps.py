@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.integrate
 import sympy as sp
 
 import appell as ap
@@ -97,3 +98,27 @@ def test_lanes_do_not_pass_a_jump():
     model = ap.Model(ground, (x, y), [particle], [spring], [ap.Prescribed(x, STEP)])
     study = ap.sweep(ap.compile(ap.derive(model)).bind(), {y: [0.4, 0.5]}, start={x: 0.5}, until=2.0)
     assert study.outcomes == {"JUMP": 2}
+
+
+@pytest.mark.parametrize("formulation", [ap.GibbsAppell(), ap.Voronets()], ids=lambda f: f.name)
+def test_a_velocity_that_jumps_strikes_what_hangs_on_it(formulation):
+    """A cart that turns round at once: along the arm of its pendulum nothing acts, so l th' + X' cos th stays."""
+    length, ground, (X, th) = 0.7, ap.Frame("ground"), ap.coordinates("X th")
+    pivot, arm = ground.point(X, 0), ground.rotate("z", th)
+    bodies = [ap.Particle("bob", 1.0, pivot - length * arm.y), ap.Particle("cart", 2.0, pivot)]
+    turn = ap.Prescribed(X, sp.Piecewise((1 - ap.t, ap.t < 1), (ap.t - 1, True)))
+    model = ap.Model(ground, (X, th), bodies, [ap.Gravity(-9.81 * ground.y)], [turn])
+    system = ap.compile(ap.derive(model, formulation)).bind()
+    motion = ap.simulate(system, {X: 1.0, th: 0.5}, until=2.0, progress=False)
+
+    def rates(t, s):
+        return s[1], -9.81 / length * np.sin(s[0])
+
+    def swing(span, start):
+        return scipy.integrate.solve_ivp(rates, span, start, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+
+    angle, rate = swing((0, 1), (0.5, 0.0))
+    expected = swing((1, 2), (angle, rate - 2 * np.cos(angle) / length))
+    found = [motion.columns[name][-1] for name in ("th", "th.rate")]
+    assert found == pytest.approx(expected, abs=1e-10)
+    assert motion.check().ok

@@ -177,11 +177,12 @@ def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray
     n, m = len(system.model.coordinates), len(stretch.code.equations.speeds)
     x, w_open = motion.sample(stretch, times), motion.open_inputs(stretch, times).T
     w_all = motion.inputs_at(times).T if system.model.inputs else np.zeros((0, times.size))
-    v = along(stretch.code.rates.function, times, x, w_open, system.p)[0]
     if stretch.flow is None:
+        v = along(stretch.code.rates.function, times, x, w_open, system.p)[0]
         a = along(stretch.code.accelerations.function, times, x, w_open, system.p)[0]
     else:
         rate = along(stretch.flow.machine.function, times, x, w_open, stretch.p)[0]
+        v = rate[:n]
         a = along(stretch.code.second.function, times, x, w_open, system.p, rate)[0]
     h, powers = ledger.along(times, x[:n], v, a, x[n + m :], w_all, system.p)
     if stretch.powers is not None:
