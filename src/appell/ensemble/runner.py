@@ -25,7 +25,8 @@ from appell.errors import AppellError
 from appell.graph.kinks import has_jumps, has_kinks
 from appell.kinematics.chart import Split
 from appell.model.symbols import Input, Letter
-from appell.motion.driver import CALM, WILD, likely_cause
+from appell.motion.diagnosis import beyond, likely_cause
+from appell.motion.driver import CALM, WILD
 from appell.motion.events import Event
 from appell.motion.masses import Masses
 from appell.motion.method import SCIPY, STIFF, stiffness
@@ -382,9 +383,10 @@ class Runner:
     def why(self, state: State, w: np.ndarray, p: np.ndarray, outcome: Outcome) -> tuple[Outcome, str]:
         """The likely cause of a lane's end."""
         names = [s.label for s in self.system.model.parameters]
-        x = System(self.system.code, dict(zip(names, p, strict=True))).to_x(state)
-        matrix, forcing = self.system.code.linear_system(state.t, x, w, p)
-        better, cause = likely_cause(matrix, forcing)
+        system, t, s = System(self.system.code, dict(zip(names, p, strict=True))), state.t, self.settings
+        x = system.to_x(state)
+        further = beyond(system, t, x, w, (t - s.t0) or (s.until - t))
+        better, cause = likely_cause(*self.system.code.linear_system(t, x, w, p), further)
         return better or outcome, f"; likely cause: {cause}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,14 +18,15 @@ from appell.code.machine import Machine
 from appell.code.state import State
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
-from appell.kinematics.chart import Split, smallest, unit_rows
+from appell.kinematics.chart import Split
 from appell.kinematics.consistency import project_velocities
 from appell.motion.branch import Branch
 from appell.motion.clock import Clock
+from appell.motion.diagnosis import diagnose, smallest_inertia
 from appell.motion.events import Event, Occurrence
 from appell.motion.flow import RESTING, Modes
 from appell.motion.leg import End, Enough, Task
-from appell.motion.masses import NOTHING, Masses
+from appell.motion.masses import Masses
 from appell.motion.method import Method, choose
 from appell.motion.motion import Motion, Stretch
 from appell.motion.outcome import Outcome
@@ -33,10 +34,8 @@ from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 
 SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
-SINGULAR_ROWS = 1e-6  # smallest singular value of rows of length one at which they count as dependent
 JOLT = 1e-9  # share of the velocities by which they must jump to count
 CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
-BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
 ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
 
 
@@ -93,8 +92,8 @@ class Run:
                 f"At the start the constraint {row!r} has no real solution for the accelerations, or none is found "
                 "next to those without it; say where they are by near=, or start elsewhere."
             )
-        self._first = self.masses.start(self.t, self.x, self.w, self.p)
-        self._inertia = self._smallest() if self.masses.names else 0.0
+        self.first_masses = self.masses.start(self.t, self.x, self.w, self.p)
+        self.inertia = smallest_inertia(self) if self.masses.names else 0.0
         self.modes.start(self.t, self.x, self.inputs, self.p)
         self.method: Method = choose(
             method,
@@ -165,7 +164,10 @@ class Run:
         if self.interrupted:
             self._wish = Outcome.INTERRUPTED
             raise Enough
-        if self.masses.names and self.masses.negative(t, x, self._mass_inputs(t, x), self.p, self._first) is not None:
+        if (
+            self.masses.names
+            and self.masses.negative(t, x, self._mass_inputs(t, x), self.p, self.first_masses) is not None
+        ):
             self._wish = Outcome.MASS_USED_UP
             raise Enough
         if self.branch is not None and self.branch.missed(t, x) is not None:
@@ -180,13 +182,13 @@ class Run:
     def _look_at_rows(self, t: float, x: np.ndarray, sizes: np.ndarray) -> None:
         """Where rows say one thing twice: ask for others before those in use do."""
         split = self.code.equations.split
-        best = Split.at(self._jacobian(t, x), rows=split.rows, sizes=sizes)
+        best = Split.at(self.jacobian(t, x), rows=split.rows, sizes=sizes)
         if best.rows != split.rows and len(best.rows) == len(split.rows):
             kept = self.code.equations.formulation.fixed or not split.dependent
             self._wish = Split(best.rows, split.dependent) if kept else best
             raise Enough
 
-    def _jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
+    def jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
         """de/dv at a state of the equations in use."""
         n, m = self.projection.n, self.projection.speeds
         redundant = self.code.equations.chart.redundant
@@ -206,7 +208,7 @@ class Run:
             return
         if np.isfinite(self._calm) and growth <= min(self._calm, WILD):
             return
-        split, jacobian = equations.split, self._jacobian(t, x)
+        split, jacobian = equations.split, self.jacobian(t, x)
         growth, best = split.growth(jacobian), Split.at(jacobian, rows=split.rows)
         if growth <= min(self._calm, WILD):
             if not np.isfinite(self._calm):
@@ -295,7 +297,7 @@ class Run:
         if leg.end is not End.WATCHER:
             self._wish = None  # of steps that were taken back
         if self._wish is Outcome.MASS_USED_UP:
-            leg, self._used_up = self.masses.cut(leg, w, self.p, self._first)
+            leg, self._used_up = self.masses.cut(leg, w, self.p, self.first_masses)
         if self._wish is Outcome.SPEEDS_SINGULAR:
             leg = leg.without_last_step()  # it went through where nothing is known
         if self.branch is not None:
@@ -337,7 +339,7 @@ class Run:
             End.COLLAPSED: Outcome.STEP_COLLAPSED,
             End.STEP_LIMIT: Outcome.STEP_LIMIT,
         }[leg.end]
-        self._diagnose()
+        self.outcome, self.detail = diagnose(self)
         return False
 
     def _gates(self, count: int, p: np.ndarray) -> np.ndarray:
@@ -490,69 +492,6 @@ class Run:
             chosen = ", ".join(map(str, self.code.equations.speeds))
             self.detail += f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"
         return False
-
-    def _smallest(self) -> float:
-        """The smallest singular value of the matrix of the accelerations."""
-        matrix, _ = self.code.linear_system(self.t, self.x, self.w, self.p)
-        if not matrix.size:  # a programme that leaves nothing free
-            return 1.0
-        return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if np.all(np.isfinite(matrix)) else 0.0
-
-    def _dependent_rows(self) -> bool:
-        """Whether the rows in use are almost dependent here."""
-        rows = list(self.code.equations.split.rows)
-        if not rows:
-            return False
-        jacobian = self._jacobian(self.t, self.x)
-        return bool(np.all(np.isfinite(jacobian)) and smallest(unit_rows(jacobian[rows])) < SINGULAR_ROWS)
-
-    def _beyond(self) -> Iterator[np.ndarray]:
-        """x' at states to which the motion would go on from its end, by steps from tiny to small."""
-        rate, w = self.bound.rhs(self.t, self.x, self.w), self.w
-        for step in ((self.t - self.state.t) or (self.end - self.t)) * BEYOND:
-            yield self.bound.rhs(self.t + step, self.x + step * rate, w)
-
-    def _diagnose(self) -> None:
-        """Where it stopped and the likely cause."""
-        matrix, forcing = self.code.linear_system(self.t, self.x, self.w, self.p)
-        shrunk = bool(self.masses.names) and not self._smallest() > NOTHING * self._inertia
-        gone = self.masses.gone(self.t, self.x, self.w, self.p, self._first) if shrunk else None
-        if gone is not None:
-            self.outcome = Outcome.MASS_USED_UP
-            cause = f"nothing is left of the mass of {gone!r}; end its flow in time, for example by appell.drained"
-        elif shrunk and self.code.equations.mechanics.accelerating:
-            self.outcome = Outcome.SINGULAR
-            cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
-        elif self._dependent_rows():
-            self.outcome = Outcome.ROWS_SINGULAR
-            cause = "a pose from which the mechanism could go on in more ways than one"
-        else:
-            outcome, cause = likely_cause(matrix, forcing, self._beyond())
-            self.outcome = outcome or self.outcome
-        state = self.bound.from_x(self.t, self.x)
-        self.detail = f"t = {self.t:.9g}, {state!r}; likely cause: {cause}"
-
-
-def likely_cause(
-    matrix: np.ndarray, forcing: np.ndarray, beyond: Iterable[np.ndarray] = ()
-) -> tuple[Outcome | None, str]:
-    """Why a motion cannot be continued, seen from A y = b at its end, and the outcome if that says more.
-
-    Args:
-        matrix: A.
-        forcing: b.
-        beyond: What x' would be a little further on.
-    """
-    condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
-    if matrix.size and not (condition < 1e12):
-        words = f"its condition number is {condition:.2g}; a coordinate has no inertia or degenerates there"
-        return Outcome.SINGULAR, words
-    if not np.all(np.isfinite(forcing)):
-        return None, "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
-    if any(np.any(np.isnan(rate)) for rate in beyond):
-        return None, "a force or a constraint has no value just beyond (a root or a logarithm of a negative number)"
-    words = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
-    return None, words
 
 
 @contextmanager

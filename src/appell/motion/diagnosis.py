@@ -1,0 +1,84 @@
+"""Why a run could not go on, seen from where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from appell.code.system import System
+from appell.kinematics.chart import smallest, unit_rows
+from appell.motion.masses import NOTHING
+from appell.motion.outcome import Outcome
+
+if TYPE_CHECKING:
+    from appell.motion.driver import Run
+
+ROWS = 1e-6  # smallest singular value of rows of length one at which they count as dependent
+BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
+
+
+def diagnose(run: Run) -> tuple[Outcome, str]:
+    """How a run ended that could not go on; where, and the likely cause."""
+    outcome, t, x, w, p = run.outcome, run.t, run.x, run.w, run.p
+    shrunk = bool(run.masses.names) and not smallest_inertia(run) > NOTHING * run.inertia
+    gone = run.masses.gone(t, x, w, p, run.first_masses) if shrunk else None
+    if gone is not None:
+        outcome = Outcome.MASS_USED_UP
+        cause = f"nothing is left of the mass of {gone!r}; end its flow in time, for example by appell.drained"
+    elif shrunk and run.code.equations.mechanics.accelerating:
+        outcome = Outcome.SINGULAR
+        cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
+    elif _dependent_rows(run):
+        outcome = Outcome.ROWS_SINGULAR
+        cause = "a pose from which the mechanism could go on in more ways than one"
+    else:
+        span = (t - run.state.t) or (run.end - t)
+        better, cause = likely_cause(*run.code.linear_system(t, x, w, p), beyond(run.bound, t, x, w, span))
+        outcome = better or outcome
+    return outcome, f"t = {t:.9g}, {run.bound.from_x(t, x)!r}; likely cause: {cause}"
+
+
+def smallest_inertia(run: Run) -> float:
+    """The smallest singular value of the matrix of the accelerations."""
+    matrix, _ = run.code.linear_system(run.t, run.x, run.w, run.p)
+    if not matrix.size:  # a programme that leaves nothing free
+        return 1.0
+    return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if np.all(np.isfinite(matrix)) else 0.0
+
+
+def _dependent_rows(run: Run) -> bool:
+    """Whether the rows in use are almost dependent here."""
+    rows = list(run.code.equations.split.rows)
+    if not rows:
+        return False
+    jacobian = run.jacobian(run.t, run.x)
+    return bool(np.all(np.isfinite(jacobian)) and smallest(unit_rows(jacobian[rows])) < ROWS)
+
+
+def beyond(system: System, t: float, x: np.ndarray, w: np.ndarray, span: float) -> Iterator[np.ndarray]:
+    """x' at states to which a motion would go on from its end, by steps from tiny to small."""
+    rate = system.rhs(t, x, w)
+    for step in span * BEYOND:
+        yield system.rhs(t + step, x + step * rate, w)
+
+
+def likely_cause(matrix: np.ndarray, forcing: np.ndarray, beyond: Iterable[np.ndarray]) -> tuple[Outcome | None, str]:
+    """Why a motion cannot be continued, seen from A y = b at its end, and the outcome if that says more.
+
+    Args:
+        matrix: A.
+        forcing: b.
+        beyond: What x' would be a little further on.
+    """
+    condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
+    if matrix.size and not (condition < 1e12):
+        words = f"its condition number is {condition:.2g}; a coordinate has no inertia or degenerates there"
+        return Outcome.SINGULAR, words
+    if not np.all(np.isfinite(forcing)):
+        return None, "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
+    if any(np.any(np.isnan(rate)) for rate in beyond):
+        return None, "a force or a constraint has no value just beyond (a root or a logarithm of a negative number)"
+    words = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
+    return None, words
