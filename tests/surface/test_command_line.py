@@ -521,3 +521,9 @@ def test_bad_track(call, arguments, message):
     result = call(*arguments)
     assert result.exit_code == 1
     assert message in result.output
+
+
+def test_a_sweep_of_which_no_run_ends_as_wished_says_so_to_scripts(call):
+    done = call("sweep", "pendulum-chain", "--over", "l=0,0", "--until", "1", "--points", "3")
+    assert done.exit_code == 1
+    assert "Traceback" not in done.output

@@ -89,6 +89,8 @@ def sweep(
                 print("interrupted" + (f"; go on with --out {out} --resume" if out is not None else ""))
     if not study.complete:
         raise typer.Exit(INTERRUPTED)
+    if not study.ok.any():
+        raise typer.Exit(1)
 
 
 def _spread(study: Any, label: str) -> dict[str, float]:
