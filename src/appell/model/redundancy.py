@@ -69,4 +69,13 @@ def in_regular_axes(constraints: tuple[AbstractConstraint, ...]) -> tuple[Abstra
 
 def _settled(constraints: tuple[AbstractConstraint, ...]) -> bool:
     rows = [row.expression for c in constraints for row in c.rows if row.order == 1 and not row.programmed]
-    return len(set(ranks(rows))) == 1
+    return _plainly_independent(rows) or len(set(ranks(rows))) == 1
+
+
+def _plainly_independent(rows: Sequence[sp.Expr]) -> bool:
+    """Whether each row has the rate of a coordinate as a summand that stands in no other."""
+    letters = [letters_in(e) for e in rows]
+    return all(
+        any(isinstance(s, Rate) and not any(s in other for j, other in enumerate(letters) if j != i) for s in e.args)
+        for i, e in enumerate(rows)
+    )
