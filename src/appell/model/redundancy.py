@@ -73,9 +73,8 @@ def _settled(constraints: tuple[AbstractConstraint, ...]) -> bool:
 
 
 def _plainly_independent(rows: Sequence[sp.Expr]) -> bool:
-    """Whether each row has the rate of a coordinate as a summand that stands in no other."""
-    letters = [letters_in(e) for e in rows]
-    return all(
-        any(isinstance(s, Rate) and not any(s in other for j, other in enumerate(letters) if j != i) for s in e.args)
-        for i, e in enumerate(rows)
-    )
+    """Whether each row has the rate of a coordinate as a summand that stands nowhere else."""
+    summands = [sp.Add.make_args(e) for e in rows]
+    letters = [[letters_in(part) for part in parts] for parts in summands]
+    everywhere = [letter for row in letters for part in row for letter in part]
+    return all(any(isinstance(part, Rate) and everywhere.count(part) == 1 for part in parts) for parts in summands)
