@@ -51,7 +51,7 @@ def moving(model, axes):
     return dict(zip(ap.speeds("v1 v2 v3"), axes.components(body.velocity_at(body.center)), strict=True))
 
 
-def agrees(model, speeds, tolerance=1e-11):
+def assert_agrees(model, speeds, tolerance=1e-11):
     """Accelerations in given speeds against those by Udwadia and Kalaba at random states; operations."""
     equations = ap.derive(model, ap.GibbsAppell(speeds))
     ours, oracle = (ap.compile(e).bind() for e in (equations, ap.derive(model, ap.UdwadiaKalaba())))
@@ -69,8 +69,8 @@ def agrees(model, speeds, tolerance=1e-11):
 def test_a_free_body_in_its_own_axes_has_the_equations_of_Euler(axes):
     body = free(axes)
     own = body.bodies[0].frame
-    assert agrees(body, {**turning(body, own), **moving(body, ground)}) < 60
-    assert agrees(body, {**turning(body, own), **moving(body, own)}) < 160
+    assert assert_agrees(body, {**turning(body, own), **moving(body, ground)}) < 60
+    assert assert_agrees(body, {**turning(body, own), **moving(body, own)}) < 160
     text = ap.derive(body, ap.GibbsAppell({**turning(body, own), **moving(body, own)})).text()
     assert "w2*w3*(B - C)" in text
     assert "v1'" in text
@@ -81,7 +81,7 @@ def test_a_free_body_in_its_own_axes_has_the_equations_of_Euler(axes):
 def test_a_free_body_in_axes_of_any_frame_on_its_way(turns, moves):
     body = free("zyx")
     way = body.bodies[0].frame.path
-    agrees(body, {**turning(body, way[turns]), **moving(body, way[moves])})
+    assert_agrees(body, {**turning(body, way[turns]), **moving(body, way[moves])})
 
 
 @pytest.mark.parametrize("uneven", [False, True])
@@ -89,7 +89,7 @@ def test_a_free_body_in_axes_of_any_frame_on_its_way(turns, moves):
 @pytest.mark.parametrize("axes", ["zxz", "zyx"])
 def test_a_rolling_ball_in_axes_of_any_frame_on_its_way(axes, turns, uneven):
     body = ball(axes, uneven)
-    operations = agrees(body, turning(body, body.bodies[0].frame.path[turns]))
+    operations = assert_agrees(body, turning(body, body.bodies[0].frame.path[turns]))
     if turns == 0 and not uneven:
         assert operations < 70  # in ground axes: a' of the centre is alpha x r, and nothing turns
 
@@ -98,8 +98,8 @@ def test_speeds_with_signs_and_factors():
     body = ball("zyx", True)
     w = turning(body, body.bodies[0].frame)
     (w1, e1), (w2, e2), (w3, e3) = w.items()
-    agrees(body, {w1: -e2, w2: e1, w3: -e3})
-    agrees(body, {w1: 2 * e1, w2: e2 + e3, w3: e3 - e1})
+    assert_agrees(body, {w1: -e2, w2: e1, w3: -e3})
+    assert_agrees(body, {w1: 2 * e1, w2: e2 + e3, w3: e3 - e1})
 
 
 def test_a_sleigh_in_the_axes_of_its_blade():
@@ -134,4 +134,4 @@ def test_a_body_on_a_table_that_is_turned():
     model = ap.Model(ground, (*angles[:2], x, y), [body], [ap.Gravity(-g * ground.z)], values=VALUES)
     speeds = dict(zip(ap.speeds("w1 w2"), frame.components(body.angular_velocity)[:2], strict=True))
     velocity = dict(zip(ap.speeds("v1 v2"), table.components(body.velocity_at(body.center))[:2], strict=True))
-    agrees(model, {**speeds, **velocity})
+    assert_agrees(model, {**speeds, **velocity})

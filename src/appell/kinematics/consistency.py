@@ -212,8 +212,8 @@ def sample_split(mechanics: Mechanics) -> Split:
         # Fewer rows are independent at the start: it is a singular place, or the mechanism is put together in a way
         # in which it moves, and not in the others that were found. Next to a singular place more rows are independent.
         found = [sample_state(mechanics, rng, p, NEAR, 4, True, positions) for _ in range(len(REACHES))]
-        near = [jacobian(0.0, *state, p)[0] for state in found if state is not None]
-        beside = [independent_rows(unit_rows(j)) for j in near if np.isfinite(j).all()]
+        near = [j for j in (jacobian(0.0, *state, p)[0] for state in found if state) if np.isfinite(j).all()]
+        beside = [independent_rows(unit_rows(j)) for j in near]
         if beside and max(map(len, beside)) == len(independent[0]):
             jacobians, independent = [jacobians[0], *near], [independent[0], *beside]
             rank = len(independent[0])

@@ -25,6 +25,7 @@ from appell.motion.clock import Clock
 from appell.motion.diagnosis import diagnose, smallest_inertia
 from appell.motion.events import Event, Occurrence
 from appell.motion.flow import RESTING, Modes
+from appell.motion.impulse import struck
 from appell.motion.leg import End, Enough, Task
 from appell.motion.masses import Masses
 from appell.motion.method import Method, choose
@@ -34,7 +35,6 @@ from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 
 SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
-JOLT = 1e-9  # share of the velocities by which they must jump to count
 CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
 ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
 
@@ -364,7 +364,7 @@ class Run:
         if kinks:
             before, v = self.modes.modes.copy(), self._velocities()
             self.modes.switch(kinks, self.t, self.x, self.inputs, self.p)
-            self._impulse(v)
+            self.x = struck(self.code, self.t, self.x, self.w, self.p, v, self._velocities())
             self.occurrences += [Occurrence(self.modes.name(which), self.t) for which, _ in kinks]
             jump = self.modes.jump(before, self.t, self.x, self.inputs, self.p)
         for event in events:
@@ -394,21 +394,6 @@ class Run:
         """q' here in the present modes."""
         rates = self.modes.flow().machine.flat(self.t, self.x, self.w, self.modes.parameters(self.p))
         return rates[: self.projection.n]
-
-    def _impulse(self, before: np.ndarray) -> None:
-        """Where the constraints make a velocity jump, the speeds jump with it: K_u' M (v - before) = 0.
-
-        That is d'Alembert's principle for impulses: those of the constraints do no work on what is free to move.
-        """
-        equations, n = self.code.equations, self.projection.n
-        jump = self._velocities() - before
-        if equations.chart.redundant or not np.max(np.abs(jump), initial=0.0) > JOLT * max(1.0, np.max(np.abs(before))):
-            return
-        u, w = slice(n, n + self.projection.speeds), self.w
-        M = equations.mechanics.functions["multiplier"](self.t, self.x[:n], before, self.x[u.stop :], w, self.p)[0]
-        M = np.array(M)
-        K = self.code.spread(self.t, self.x, w, self.p)[0]
-        self.x[u] -= np.linalg.solve(K.T @ M @ K, K.T @ M @ jump)
 
     def _rests(self) -> bool:
         """Whether a length passes through zero ever again: what friction brought to rest in a plane."""
