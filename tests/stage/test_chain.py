@@ -212,7 +212,7 @@ def test_parents_may_come_later_and_by_name():
     )
     assert [link.joint for link in arm.links] == ["shoulder", "elbow"]
     assert arm.numbers().parents == (-1, 0)
-    assert [w.name for w in arm.inputs] == ["tau_elbow", "tau_shoulder"]
+    assert [w.name for w in arm.inputs] == ["tau_shoulder", "tau_elbow"]
     assert arm.index("elbow") == arm.index("link1") == 1
 
 

@@ -438,3 +438,16 @@ def test_rates_that_a_force_cannot_contain(force, message):
     body = ap.Particle("body", mass=1, center=ground.point(x, 0))
     with pytest.raises(ModelError, match=message):
         ap.Model(ground, (x,), [body], [ap.Force(force(x, z) * ground.x, body)], states={z: -2 * z})
+
+
+def test_drives_stand_in_the_order_of_what_they_drive():
+    q = ap.coordinates(" ".join(f"q{i}" for i in range(1, 13)))
+    joints = [ap.Joint("z", at=(i, 0, 0), mass=1, inertia=(1, 1, 1), name=s.name) for i, s in enumerate(q)]
+    chain = ap.Chain(joints)
+    assert [w.name for w in chain.inputs] == [f"tau{i}" for i in range(1, 13)]
+    push, k9, k10 = ap.inputs("a_push"), *ap.parameters("k9 k10")
+    more = chain.add(
+        ap.Generalized({q[3]: -k10 * q[3] - k9 * q[3].rate}), ap.Force(push * chain.ground.x, chain.tool_point)
+    )
+    assert [w.name for w in more.inputs] == [*(f"tau{i}" for i in range(1, 13)), "a_push"]
+    assert [p.name for p in more.parameters] == ["k9", "k10"]

@@ -5,8 +5,10 @@ Each of them is data. How a force becomes a generalized one is told in `appell.k
 
 from __future__ import annotations
 
+import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +17,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.body import Body, Content, Particle, RigidBody
 from appell.model.frame import Frame, Vector
-from appell.model.symbols import Coordinate
+from appell.model.symbols import Coordinate, Input, Letter, letters_in
 
 
 def _vector(value: Any, what: str) -> Vector:
@@ -161,6 +163,31 @@ class Generalized(AbstractForce):
     def content(self) -> Iterator[Content]:
         """Its coordinates and formulas."""
         yield from (*self.forces, *self.forces.values())
+
+
+def in_order(
+    letters: Iterable[Letter], coordinates: Sequence[Coordinate], forces: Iterable[AbstractForce]
+) -> list[Letter]:
+    """Letters as they stand in arrays: drives as the coordinates they drive, then the others by name, 9 before 10.
+
+    Args:
+        letters: Parameters and inputs.
+        coordinates: The coordinates in their order.
+        forces: Where drives are looked for: what stands in generalized forces.
+    """
+    places = {q: i for i, q in enumerate(coordinates)}
+    first: dict[Any, int] = {}
+    for force in forces:
+        for q, e in force.forces.items() if isinstance(force, Generalized) else ():
+            for s in letters_in(e):
+                if isinstance(s, Input):
+                    first[s] = min(first.get(s, len(places)), places.get(q, len(places)))
+
+    def rank(s: Letter) -> tuple[Any, ...]:
+        words = re.findall(r"\d+|\D+", s.name)
+        return first.get(s, len(places)), [(int(w), "") if w.isdecimal() else (math.inf, w) for w in words], s.kind
+
+    return sorted(letters, key=rank)
 
 
 def Spring(a: Vector, b: Vector, stiffness: Any, length: Any = 0, name: str = "spring") -> Potential:

@@ -14,7 +14,7 @@ import sympy as sp
 from appell.errors import FrameError, ModelError, UndeclaredError
 from appell.model.body import Body, Content, Particle, RigidBody
 from appell.model.constraint import AbstractConstraint, Holonomic, Rolling, Row, vanishing
-from appell.model.force import AbstractForce, Generalized, Potential
+from appell.model.force import AbstractForce, Generalized, Potential, in_order
 from appell.model.frame import Frame, Vector
 from appell.model.look import Look
 from appell.model.mass_flow import Stream
@@ -44,7 +44,8 @@ class Model:
 
     Args:
         ground: The inertial frame.
-        coordinates: The coordinates q, in the order in which they shall stand in the state.
+        coordinates: The coordinates q, in the order in which they shall stand in the state. Inputs that drive them
+            (`Generalized`) stand in the same order, before other inputs; these and parameters by their names.
         bodies: Particles and rigid bodies.
         forces: Gravity, forces, torques, springs, dampers, potentials, generalized forces.
         constraints: Holonomic and nonholonomic constraints, rolling, prescribed motions.
@@ -310,7 +311,7 @@ class Model:
                 )
 
     def _check_letters(self) -> list[Letter]:
-        """Every letter must be declared; returns parameters and inputs in the order of their names."""
+        """Every letter must be declared; returns parameters and inputs in their order."""
         declared: set[Any] = {*self.coordinates, *self.states}
         found: dict[tuple[str, str], Letter] = {}
         within, elsewhere = set(), set()  # rates of second order are allowed in constraints only
@@ -329,7 +330,7 @@ class Model:
                 )
             if not ENDLESS.isdisjoint(parts):
                 raise ModelError(f"In {place}: the formula {formula} is not finite.")
-        letters = [found[k] for k in sorted(found)]
+        letters = in_order(found.values(), self.coordinates, self.forces)
         names = [s.name for s in (*self.coordinates, *self.states, *letters)]
         for name in names:
             if names.count(name) > 1:
