@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import appell as ap
-from appell.errors import ModelError
+from appell.errors import InconsistentStartError, ModelError
 
 ground = ap.Frame("ground")
 FORMULATIONS = [ap.GibbsAppell(), ap.Voronets(), ap.Multipliers(), ap.UdwadiaKalaba(), ap.Recursive()]
@@ -126,7 +127,7 @@ def test_a_plate_on_three_cranks_moves():
     assert found == pytest.approx(-9.81 * np.cos(0.7) * (2 + 1.5) * 0.5 / (2 * 0.25 + 3 * (0.25 / 4 + 0.02)), rel=1e-12)
 
 
-def test_a_run_into_a_pose_where_a_parallelogram_lies_in_line_says_so():
+def parallelogram():
     a, f, b = ap.coordinates("a f b")
     left, rod, right = (ground.rotate("z", angle) for angle in (a, f, b))
     loop = ap.Holonomic(0.5 * left.x + rod.x - 0.5 * right.x - ground.x, "loop")
@@ -135,7 +136,26 @@ def test_a_run_into_a_pose_where_a_parallelogram_lies_in_line_says_so():
         ap.RigidBody("rod", 1.0, 0.5 * left.x + 0.5 * rod.x, rod, (0, 0, 0.1)),
         ap.RigidBody("right", 1.0, ground.x + 0.25 * right.x, right, (0, 0, 0.02)),
     ]
-    model = ap.Model(ground, (a, f, b), bodies, [ap.Gravity(-9.81 * ground.y)], [loop], start={a: 0.7, b: 0.7})
-    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), until=3.0, points=3, progress=False)
+    return ap.Model(ground, (a, f, b), bodies, [ap.Gravity(-9.81 * ground.y)], [loop], start={a: 0.7, b: 0.7})
+
+
+def test_a_run_into_a_pose_where_a_parallelogram_lies_in_line_says_so():
+    motion = ap.simulate(ap.compile(ap.derive(parallelogram())).bind(), until=3.0, points=3, progress=False)
     assert motion.outcome is ap.Outcome.ROWS_SINGULAR
     assert "more ways than one" in repr(motion)
+
+
+@pytest.mark.parametrize("formulation", [ap.GibbsAppell(), ap.Multipliers()])
+def test_a_run_from_where_a_parallelogram_lies_in_line_is_refused(formulation):
+    system = ap.compile(ap.derive(parallelogram(), formulation)).bind()
+    with pytest.raises(InconsistentStartError, match=r"'loop\.x'.*more ways than one"):
+        ap.simulate(system, {"a.rate": 1.0, "b.rate": 1.0}, until=1.0)
+
+
+def test_a_speed_that_is_prescribed_cannot_start_from_rest():
+    x, y = ap.coordinates("x y")
+    body = ap.Particle("body", 1.0, ground.point(x, y))
+    row = ap.Nonholonomic(x.rate**2 + y.rate**2 - sp.sin(ap.t) ** 2, "speed")
+    system = ap.compile(ap.derive(ap.Model(ground, (x, y), [body], [ap.Gravity(-9.81 * ground.y)], [row]))).bind()
+    with pytest.raises(InconsistentStartError, match="'speed' forbids nothing"):
+        ap.simulate(system, {}, until=1.0)

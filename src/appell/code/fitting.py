@@ -8,8 +8,9 @@ import numpy as np
 
 from appell.code.code import Code
 from appell.code.state import State
+from appell.errors import InconsistentStartError
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import jacobian_at, row_sizes
+from appell.kinematics.consistency import jacobian_at, row_sizes, spare_only_here
 from appell.kinematics.mechanics import Mechanics
 
 _sizes: weakref.WeakKeyDictionary[Mechanics, tuple[np.ndarray, bool]] = weakref.WeakKeyDictionary()
@@ -35,12 +36,17 @@ def fitting_code(code: Code, state: State, p: np.ndarray, patience: float | None
         p: Parameters.
         patience: Growth of speeds into rates, against the best choice, that is good enough; the formulation's if left
             out.
+
+    Raises:
+        InconsistentStartError: At a singular place, where a row says nothing that it says right beside it.
     """
     equations, split, sizes = code.equations, code.equations.split, spare_sizes(code)
     if not equations.mechanics.row_names or (equations.formulation.fixed and sizes is None):
         return code
     jacobian = jacobian_at(equations.mechanics, state.t, state.q, state.v, state.z, p)
     best = Split.at(jacobian, rows=split.rows, sizes=sizes)
+    if len(best.rows) < len(split.rows) and np.isfinite(jacobian).all():
+        _refuse_singular(equations.mechanics, state, p, best.rows)
     if equations.formulation.fixed or not split.dependent:  # only the right rows are needed
         if len(best.rows) == len(split.rows):
             best = Split(best.rows, split.dependent)
@@ -51,3 +57,14 @@ def fitting_code(code: Code, state: State, p: np.ndarray, patience: float | None
     if split.growth(jacobian) <= patient and best.rows == split.rows:
         return code
     return code if len(best.rows) >= len(equations.model.coordinates) else code.with_split(best)
+
+
+def _refuse_singular(mechanics: Mechanics, state: State, p: np.ndarray, kept: tuple[int, ...]) -> None:
+    """Raise where fewer rows are independent than right beside: without them the motion would leave the constraints."""
+    lost = spare_only_here(mechanics, state.t, state.q, state.v, state.z, p, kept)
+    if lost:
+        raise InconsistentStartError(
+            f"At {state!r} the constraint {', '.join(map(repr, lost))} forbids nothing that others do not forbid, but "
+            "right beside it does: a singular place, from which the motion could go on in more ways than one. Start a "
+            "little beside it, on the way that is meant."
+        )

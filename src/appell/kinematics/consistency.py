@@ -243,6 +243,35 @@ def sample_split(mechanics: Mechanics) -> Split:
     return min((*candidates, *known), key=known.__getitem__)
 
 
+def spare_only_here(
+    mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray, kept: tuple[int, ...]
+) -> tuple[str, ...]:
+    """Rows that follow from others at a state but not beside it, where they still forbid something: a singular place.
+
+    Args:
+        mechanics: The model on the graph.
+        t: Time.
+        q: Positions on the rows.
+        v: Velocities on the rows.
+        z: Extra states.
+        p: Parameters.
+        kept: The rows that are independent at the state.
+    """
+    rng = np.random.default_rng(SEED)
+    for _ in REACHES:
+        near, left = project_positions(mechanics, t, q + rng.uniform(-NEAR, NEAR, q.size), p, tolerance=1e-11)
+        rates = v + rng.uniform(-NEAR, NEAR, v.size)
+        if not mechanics.linear:
+            rates, _ = project_velocities(mechanics, t, near, rates, z, p)
+        jacobian = jacobian_at(mechanics, t, near, rates, z, p)
+        if left > 1e-9 or not np.isfinite(jacobian).all():
+            continue
+        rows = independent_rows(unit_rows(jacobian))
+        if len(rows) > len(kept):
+            return tuple(mechanics.row_names[i] for i in rows if i not in kept)
+    return ()
+
+
 def row_sizes(mechanics: Mechanics) -> tuple[np.ndarray, bool]:
     """How long the rows of de/dv are at typical states, and whether always the same ones follow from the others.
 
