@@ -7,7 +7,8 @@ import sympy as sp
 import appell as ap
 from appell.ensemble import Normal, Uniform, plan
 from appell.ensemble.lane_machine import LaneMachine
-from appell.ensemble.runner import Runner, Settings
+from appell.ensemble.runner import Runner
+from appell.ensemble.settings import Settings
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import IntegrationError
 from appell.kinematics.chart import Split

@@ -21,8 +21,9 @@ from appell.code.native import native
 from appell.code.system import System
 from appell.ensemble.lane_machine import on_cores
 from appell.ensemble.lanes import Graphs
+from appell.ensemble.outcomes import Outcomes
 from appell.ensemble.plan import Plan, made
-from appell.ensemble.runner import Outcomes, Runner
+from appell.ensemble.runner import Runner
 from appell.errors import AppellError, ModelError
 from appell.formulation.abstract import derive
 from appell.motion.motion import versions

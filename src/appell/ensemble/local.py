@@ -12,9 +12,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from appell.ensemble.engine import Interrupted
 from appell.ensemble.lane_machine import on_cores
+from appell.ensemble.outcomes import Outcomes
 from appell.ensemble.plan import Plan
 from appell.ensemble.processes import Processes
-from appell.ensemble.runner import Outcomes
 from appell.ensemble.store import Memory, ZarrStore
 from appell.motion.progress import Progress
 

@@ -19,7 +19,9 @@ from appell.code.state import State, number
 from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
 from appell.ensemble.fingerprint import fingerprint
-from appell.ensemble.runner import TOO_STIFF, Elsewhere, Outcomes, Runner, Settings
+from appell.ensemble.outcomes import Outcomes
+from appell.ensemble.runner import TOO_STIFF, Elsewhere, Runner
+from appell.ensemble.settings import Settings
 from appell.ensemble.store import MACHINE, RESERVED, Layout
 from appell.errors import IntegrationError, ModelError
 from appell.model.symbols import key

@@ -20,8 +20,8 @@ from typing import IO, Any
 import numpy as np
 
 from appell.ensemble.blueprint import read, written
+from appell.ensemble.outcomes import Outcomes
 from appell.ensemble.plan import Plan
-from appell.ensemble.runner import Outcomes
 from appell.errors import ModelError
 
 HERE = 2.0  # seconds of runs that are made one by one before there are processes for them

@@ -1,4 +1,4 @@
-"""The runs of a chunk: starting states, lanes where they serve, one by one where they do not, and what came out."""
+"""The runs of a chunk: starting states, lanes where they serve, one by one where they do not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import casadi as ca
@@ -15,10 +15,12 @@ import numpy as np
 from appell.code import heyoka_code
 from appell.code.code import Code
 from appell.code.fitting import spare_sizes
-from appell.code.state import State, names_of
+from appell.code.state import State
 from appell.code.system import System
 from appell.ensemble.engine import Interrupted, Jobs, Kernel, Looked, Results, run_all
 from appell.ensemble.lanes import Graphs, Status, lane_graphs
+from appell.ensemble.outcomes import Collected, Outcomes
+from appell.ensemble.settings import Settings
 from appell.ensemble.starts import Batch, Starts
 from appell.ensemble.switching import best_growths, growths, jacobians
 from appell.errors import AppellError
@@ -33,53 +35,9 @@ from appell.motion.method import SCIPY, STIFF, stiffness
 from appell.motion.outcome import Outcome
 from appell.motion.run import simulate
 
-OUTCOMES = tuple(Outcome)
 TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
 # A second sweep of the same system finds its machine code as the first one left it.
 _KERNELS: weakref.WeakKeyDictionary[Code, dict[Any, dict[bool, Kernel]]] = weakref.WeakKeyDictionary()
-ENDS = {
-    Status.REACHED: Outcome.DONE,
-    Status.NOT_FINITE: Outcome.NOT_FINITE,
-    Status.COLLAPSED: Outcome.STEP_COLLAPSED,
-    Status.STEP_LIMIT: Outcome.STEP_LIMIT,
-    Status.SINGULAR: Outcome.SPEEDS_SINGULAR,
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Settings:
-    """How every run of a sweep goes.
-
-    Attributes:
-        grid: The times of the table; the run begins at the first... of its start.
-        t0: When the runs begin.
-        until: When they end.
-        method: `"auto"`, `"dop853"`, or another method of `simulate`.
-        rtol, atol: Tolerances.
-        events: What to look for.
-        outputs: Further quantities: name -> formula.
-        start: Where runs begin, apart from what is varied; a tuple if that is chosen run by run.
-        max_steps: Largest number of steps of a run.
-        test_each: Whether every run is tested for stiffness.
-        corners: Whether corners of the equations are located or crossed.
-        compiled: Whether lanes may be machine code.
-        few: Whether there are so few runs that lanes do not pay.
-    """
-
-    grid: np.ndarray
-    t0: float
-    until: float
-    method: str
-    rtol: float
-    atol: float
-    events: tuple[Event, ...]
-    outputs: Mapping[str, Any]
-    start: Any
-    max_steps: int
-    test_each: bool = False
-    corners: str = "locate"
-    compiled: bool = True
-    few: bool = False
 
 
 class Elsewhere(Protocol):
@@ -92,21 +50,6 @@ class Elsewhere(Protocol):
     def run(self, columns: Mapping[str, np.ndarray]) -> Outcomes | None:
         """Make runs one by one; None if that cannot be done."""
         ...
-
-
-@dataclass(eq=False)
-class Outcomes:
-    """What came out of the runs of a chunk.
-
-    Attributes:
-        arrays: By name, the first axis over the runs.
-        failures: Run, outcome, time and words of those that did not end as wished.
-        reasons: Why runs were made one by one: words -> how many.
-    """
-
-    arrays: dict[str, np.ndarray]
-    failures: list[dict[str, Any]] = field(default_factory=list)
-    reasons: dict[str, int] = field(default_factory=dict)
 
 
 class Runner:
@@ -278,7 +221,7 @@ class Runner:
         count = next(iter(columns.values())).size
         s = self.settings
         results = Results.empty(len(self.names), count, s.grid.size, self.system.equations.x.numel())
-        found = _Collected(self, count)
+        found = Collected(self.system.model, self.names, self.settings, count)
         single = dict.fromkeys(range(count), self.why_single) if self.why_single else {}
         if not self.why_single:
             with self.lock:
@@ -291,7 +234,7 @@ class Runner:
             for run in np.flatnonzero(results.status == Status.MASS_GONE):
                 single[int(run)] = "a mass was used up"
             with self.lock:
-                found.take(results, single, batch)
+                found.take(results, single, batch, self.why)
         for reason in single.values():
             found.reasons[reason] = found.reasons.get(reason, 0) + 1
         self._one_by_one(list(single), columns, found, stop, elsewhere)
@@ -328,7 +271,7 @@ class Runner:
     def alone(self, columns: Mapping[str, np.ndarray]) -> Outcomes:
         """Make runs one by one, whatever they are."""
         count = next(iter(columns.values())).size
-        found = _Collected(self, count)
+        found = Collected(self.system.model, self.names, self.settings, count)
         self._one_by_one(list(range(count)), columns, found, lambda: False, None)
         return found.outcomes()
 
@@ -336,7 +279,7 @@ class Runner:
         self,
         runs: list[int],
         columns: Mapping[str, np.ndarray],
-        found: _Collected,
+        found: Collected,
         stop: Callable[[], bool],
         elsewhere: Elsewhere | None,
     ) -> None:
@@ -355,7 +298,7 @@ class Runner:
                     found.put(rest, theirs)
                     return
 
-    def _single(self, run: int, values: Mapping[str, float], found: _Collected) -> None:
+    def _single(self, run: int, values: Mapping[str, float], found: Collected) -> None:
         """One run by `simulate`; whatever goes wrong is its own affair."""
         s = self.settings
         try:
@@ -388,100 +331,6 @@ class Runner:
         further = beyond(system, t, x, w, (t - s.t0) or (s.until - t))
         better, cause = likely_cause(*self.system.code.linear_system(t, x, w, p), further)
         return better or outcome, f"; likely cause: {cause}"
-
-
-class _Collected:
-    """Gathers the results of a chunk, from lanes and from single runs."""
-
-    def __init__(self, runner: Runner, count: int) -> None:
-        s = runner.settings
-        self.runner, self.failures, self.reasons = runner, {}, {}
-        self.table = np.full((len(runner.names), count, s.grid.size), np.nan)
-        self.last = np.full((len(runner.names), count), np.nan)
-        self.outcome = np.full(count, OUTCOMES.index(Outcome.NOT_STARTED), dtype=np.int8)
-        self.end = np.full(count, s.t0)
-        self.steps = np.zeros(count, dtype=np.int64)
-        self.route = np.zeros(count, dtype=np.int8)
-        self.times = np.full((count, len(s.events)), np.nan)
-        self.counts = np.zeros((count, len(s.events)), dtype=np.int32)
-
-    def fail(self, run: int, outcome: Outcome, t: float, words: str) -> None:
-        """Write down a failure."""
-        self.outcome[run], self.end[run] = OUTCOMES.index(outcome), t
-        self.failures[run] = {"run": run, "outcome": outcome.name, "t": float(t), "reason": words}
-
-    def take(self, r: Results, single: Mapping[int, str], batch: Batch) -> None:
-        """The results of lanes, apart from runs that are made again one by one."""
-        came = r.status >= 0
-        came[list(single)] = False
-        lanes = np.flatnonzero(came)
-        if came.all():
-            self.table, self.last = r.table, r.last
-        else:
-            self.table[:, lanes], self.last[:, lanes] = r.table[:, lanes], r.last[:, lanes]
-        self.end[lanes], self.steps[lanes], self.route[lanes] = r.end[lanes], r.steps[lanes], 1
-        for run, event, t in r.happened:
-            if run not in single:
-                self._event(run, event, t)
-        for status in np.unique(r.status[lanes]):
-            outcome, here = ENDS[Status(int(status))], lanes[r.status[lanes] == status]
-            self.outcome[here] = OUTCOMES.index(outcome)
-            if not outcome.ok:
-                for i in here[r.event[here] < 0]:
-                    self._failed(int(i), outcome, float(r.end[i]), batch)
-        self.outcome[lanes[r.event[lanes] >= 0]] = OUTCOMES.index(Outcome.EVENT)
-
-    def _failed(self, run: int, outcome: Outcome, t: float, batch: Batch) -> None:
-        """A run that ended too early in its lane: where, and the likely cause."""
-        model = self.runner.system.model
-        values = dict(zip(self.runner.names, self.last[:, run], strict=True))
-        state = State(model, np.array([values[name] for name in names_of(model)]), t)
-        cause = ""
-        if outcome in (Outcome.NOT_FINITE, Outcome.STEP_COLLAPSED):
-            outcome, cause = self.runner.why(state, batch.w[:, run], batch.p[:, run], outcome)
-        self.fail(run, outcome, t, f"{outcome.value} t = {t:.9g}, {state!r}{cause}")
-
-    def _event(self, run: int, event: int, t: float) -> None:
-        self.counts[run, event] += 1
-        if not self.times[run, event] <= t:
-            self.times[run, event] = t
-
-    def motion(self, run: int, motion: Any) -> None:
-        """The result of a single run."""
-        s = self.runner.settings
-        passed = np.isin(s.grid, motion.times).nonzero()[0]
-        at = np.searchsorted(motion.times, s.grid[passed])
-        for i, name in enumerate(self.runner.names):
-            column = motion.columns.get(name)
-            if column is None:  # an input that is a number in this case
-                column = np.full(motion.times.size, motion.system.values[name])
-            self.table[i, run, passed], self.last[i, run] = column[at], column[-1]
-        self.outcome[run] = OUTCOMES.index(motion.outcome)
-        self.end[run], self.steps[run] = motion.times[-1], motion.info["steps"]
-        names = [event.name for event in s.events]
-        for occurrence in motion.occurrences:
-            if occurrence.name in names:
-                self._event(run, names.index(occurrence.name), occurrence.t)
-        if not motion.outcome.ok:
-            self.fail(run, motion.outcome, float(motion.times[-1]), f"{motion.outcome.value} {motion.detail}")
-
-    def put(self, runs: list[int], theirs: Outcomes) -> None:
-        """The results of single runs that were made elsewhere."""
-        mine = self.outcomes().arrays
-        for name, values in theirs.arrays.items():
-            mine[name][runs] = values
-        self.failures.update({runs[f["run"]]: {**f, "run": runs[f["run"]]} for f in theirs.failures})
-
-    def outcomes(self) -> Outcomes:
-        """Arrays with the runs along their first axis."""
-        arrays: dict[str, np.ndarray] = {}
-        for i, name in enumerate(self.runner.names):
-            arrays[name] = self.table[i]
-            arrays[f"{name}.end"] = self.last[i]
-        arrays.update(outcome=self.outcome, end=self.end, steps=self.steps, lane=self.route)
-        if self.runner.settings.events:
-            arrays.update({"event_time": self.times, "event_count": self.counts})
-        return Outcomes(arrays, [self.failures[i] for i in sorted(self.failures)], self.reasons)
 
 
 def _signs(event: Event) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from appell.ensemble.runner import Outcomes
+from appell.ensemble.outcomes import Outcomes
 from appell.errors import AppellError
 
 JOURNAL, ABOUT = "journal.jsonl", "study.json"

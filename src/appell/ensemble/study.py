@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appell.code.state import unknown
-from appell.ensemble.runner import OUTCOMES
+from appell.ensemble.outcomes import OUTCOMES
 from appell.ensemble.store import StoreError, check_whole, read_about, read_journal
 from appell.errors import AppellError, ModelError
 from appell.model.symbols import key
