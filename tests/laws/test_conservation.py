@@ -52,6 +52,14 @@ def test_constraints_are_kept_by_every_method(method):
     assert largest_residual(motion, times) <= 1e-11
 
 
+def test_the_balance_of_a_run_of_very_many_steps_closes():
+    """Some 300 000 steps of a pendulum: ten thousand panels across them all would not see the swings."""
+    motion = ap.simulate(system_of("pendulum-chain", {"links": 1}), until=30_000.0, points=11)
+    proof = motion.check()
+    assert proof.balance < 1e-9
+    assert proof.ok
+
+
 def test_constraints_are_kept_over_a_long_run():
     motion = ap.simulate(system_of("spherical-pendulum"), until=500.0, method="dop853", rtol=1e-8, points=101)
     assert largest_residual(motion, motion.times) <= 1e-11

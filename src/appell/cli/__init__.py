@@ -6,6 +6,8 @@ MODEL is a name from `appell list` or a Python file that defines `model` (and, i
 
 from __future__ import annotations
 
+import sys
+
 from appell.cli import (  # each adds its command
     bench,
     export,
@@ -37,5 +39,7 @@ __all__ = [
 
 
 def main() -> None:
-    """Entry point."""
-    app()
+    """Entry point; letters that the terminal does not have are written as their codes."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    app(prog_name="appell")

@@ -9,12 +9,29 @@ import typer
 
 app = typer.Typer(
     name="appell",
-    help="Equations of motion without multipliers: derive, prove, compile, simulate.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from appell import __version__
+
+        print(f"appell {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def appell(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Equations of motion without multipliers: derive, prove, compile, simulate."""
+
 
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A name from `appell list`, a FILE.py, or a FILE.urdf.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import runpy
 import sys
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,12 +25,14 @@ class Case:
 
 def read_case(name: str) -> Case:
     """The model of a name or of a file, with what the file says about running it."""
-    from appell.library import events, model
+    from appell.library import events, model, names
     from appell.model.model import Model
 
-    if not name.endswith((".py", ".urdf")):
-        return Case(model(name), events=events(name))
     path = Path(name)
+    if path.suffix not in (".py", ".urdf"):
+        if name not in names() and (path.exists() or path.suffix or len(path.parts) > 1):
+            raise ModelError(f"MODEL is a name from `appell list`, a FILE.py or a FILE.urdf; got {name!r}.")
+        return Case(model(name), events=events(name))
     if not path.is_file():
         raise ModelError(f"There is no file {name}.")
     if path.suffix == ".urdf":
@@ -38,14 +42,14 @@ def read_case(name: str) -> Case:
     folder = str(path.parent.resolve())
     sys.path.insert(0, folder)  # as `python FILE.py` does
     try:
-        defined = runpy.run_path(str(path))
-        found = defined.get("model")
-        if callable(found):
-            found = found()
-    except AppellError:
-        raise
-    except Exception as error:
-        raise ModelError(f"{name} could not be run: {type(error).__name__}: {error}") from error
+        with contextlib.redirect_stdout(sys.stderr):  # what a file prints is no part of what the command prints
+            defined = runpy.run_path(str(path))
+            found = defined.get("model")
+            if callable(found):
+                found = found()
+    except (Exception, SystemExit) as error:
+        words = str(error) if isinstance(error, AppellError) else f"{type(error).__name__}: {error}"
+        raise ModelError(f"{name} could not be run: {words}{_line(path, error)}") from error
     finally:
         sys.path.remove(folder)
     if not isinstance(found, Model):
@@ -54,6 +58,12 @@ def read_case(name: str) -> Case:
         found, defined.get("formulation"), _events(name, defined.get("events", ())),
         _outputs(name, defined.get("outputs", {})),
     )  # fmt: skip
+
+
+def _line(path: Path, error: BaseException) -> str:
+    """Where in a file an error arose."""
+    lines = [e.lineno for e in traceback.extract_tb(error.__traceback__) if e.filename == str(path)]
+    return f" ({path.name}, line {lines[-1]})" if lines else ""
 
 
 def _events(name: str, given: Any) -> tuple[Any, ...]:

@@ -21,6 +21,8 @@ def errors(as_json: bool) -> Iterator[None]:
     """Errors as one line (or one JSON object) on standard error, and exit code 1."""
     try:
         yield
+    except BrokenPipeError:
+        raise  # whoever reads has enough, as in `appell list | head`: the end, without a word
     except (AppellError, OSError) as error:
         words = str(error)
         if isinstance(error, MissingValueError) and error.names:
@@ -46,16 +48,29 @@ def say(data: Any) -> None:
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """Print a table, as wide as the terminal."""
+    """Print a table, as wide as the terminal; wider where it must be, since half a number is none.
+
+    Only words in the last column are broken into lines.
+    """
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*columns, title=title, title_justify="left", show_edge=False, pad_edge=False)
+    if title:
+        print(title)
+    table = Table(show_edge=False, pad_edge=False)
+    for k, entries in enumerate(zip(columns, *rows, strict=True)):
+        words = k == len(columns) - 1 and any(" " in entry for entry in entries[1:])
+        widest = max(map(cell_len, entries))
+        table.add_column(entries[0], no_wrap=not words, min_width=min(widest, LINE) if words else widest)
     for row in rows:
         table.add_row(*row)
-    Console(soft_wrap=False, width=None if sys.stdout.isatty() else 140, highlight=False, markup=False).print(table)
+    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False, markup=False)
+    console.width = max(console.width, console.measure(table).minimum)
+    console.print(table)
 
 
+LINE = 24  # letters that a line of words has at least
 PICTURES = (".png", ".svg", ".pdf")
 FILMS = (".html", ".gif", ".mp4")
 

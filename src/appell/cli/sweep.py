@@ -51,6 +51,9 @@ def sweep(
         varied = dict(_varied(item) for item in over)
         if len(varied) < len(over):
             raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")
+        drawn = [label for label, values in varied.items() if hasattr(values, "at")]
+        if drawn and runs is None:
+            raise ModelError(f"{', '.join(drawn)} drawn at random: say how many runs, for example --runs 1000.")
         if plot is not None:
             check_picture(plot)
         if cluster is not None:

@@ -69,8 +69,11 @@ def made_link(
         before: From the parent's frame to the joint's.
         after: From the joint's moving frame to the link's.
     """
-    if not re.fullmatch(r"[A-Za-z_]\w*", name):
-        raise ModelError(f"The joint {name!r} names a coordinate: use letters, digits and _, beginning with a letter.")
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        raise ModelError(
+            f"The joint {name!r} names a coordinate: use the letters a to z and A to Z, digits and _, beginning with a "
+            "letter."
+        )
     mass, center, inertia = _moments(joint, link)
     center = finite(triple(center, f"The center of {link!r}"), f"The center of {link!r}")
     _check_data(joint, name)

@@ -146,7 +146,7 @@ class Rate(Evolving):
 
 t = Time("t", "s", "time")
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def _letters(kind: type[Letter], names: str, units: str, described: str) -> Any:
@@ -156,8 +156,8 @@ def _letters(kind: type[Letter], names: str, units: str, described: str) -> Any:
     for word in words:
         if not _NAME.fullmatch(word) or keyword.iskeyword(word):
             raise ModelError(
-                f"{word!r} cannot name a {kind.kind}: use letters, digits and _, beginning with a letter, "
-                "and no Python keyword."
+                f"{word!r} cannot name a {kind.kind}: use the letters a to z and A to Z, digits and _, beginning with "
+                "a letter, and no Python keyword."
             )
         if word == "t":
             raise ModelError(f"'t' is time itself and cannot name a {kind.kind}; choose another name.")

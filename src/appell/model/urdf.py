@@ -230,7 +230,7 @@ def _bound(value: float | None) -> float | None:
 
 def _identifier(name: str) -> str:
     """A name of a coordinate: other characters than letters, digits and _ become _."""
-    word = re.sub(r"\W", "_", name)
+    word = re.sub(r"\W", "_", name, flags=re.ASCII)
     return word if re.match(r"[A-Za-z_]", word) else f"q_{word}"
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from appell.motion.motion import Motion, Stretch
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
-FEW, PANELS = 50, 4000  # of each stretch, at first and at most
-CLOSED = 1e-4  # a balance that is closed to this share of what is expected needs no more panels
+FEW, MANY = 50, 4000  # panels of each stretch at first, and how many are looked at together
+CLOSED = 1e-4  # a balance that is closed to this share of what is expected needs no more panels; of many, to a tenth
 LOOKS = 15
 HEAVY = 8000  # operations of a right-hand side from which on few formulations are derived for a proof
 NEAR = 10.0  # growth of the rates up to which others are compared in a choice of speeds made before
@@ -88,7 +88,7 @@ def check(motion: Motion) -> Check:
         raise AppellError("Only a motion that was computed in this process can be checked; run simulate again.")
     position, velocity = _residuals(motion)
     expected = 1e-6 if motion.info["method"] in ("cvodes", "Radau", "BDF", "LSODA", "RK45", "RK23") else 1e-8
-    balance, work, energy = _balance(motion, CLOSED * expected)
+    balance, work, energy = _balance(motion, expected)
     agreement = _agreement(motion)
     return Check(position, velocity, balance, work, energy, agreement, expected, _on_accelerations(motion))
 
@@ -127,13 +127,15 @@ def _on_accelerations(motion: Motion) -> float | None:
     return worst
 
 
-def _balance(motion: Motion, closed: float) -> tuple[float, dict[str, float], tuple[float, float]]:
+def _balance(motion: Motion, expected: float) -> tuple[float, dict[str, float], tuple[float, float]]:
     """h(t) - h(0) against the work of everything: over few panels, over more where they do not close the balance."""
     ledger = Ledger(motion.system.equations.mechanics, motion.system.equations.split.rows)
-    panels, steps = FEW, max((stretch.times.size for stretch in motion.stretches), default=0)
+    panels, most = FEW, max((stretch.times.size for stretch in motion.stretches), default=0)
+    if ledger.working:
+        most = min(most, MANY)  # reactions are asked for moment by moment, which takes long
     while True:
         found = _balanced(motion, ledger, panels)
-        if found[0] <= closed or panels >= min(PANELS, steps):
+        if panels >= most or found[0] <= expected * (CLOSED if panels < MANY else 0.1):
             return found
         panels *= 4
 
@@ -149,20 +151,22 @@ def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[
             continue
         if edges.size > panels:
             edges = edges[np.unique(np.linspace(0, edges.size - 1, panels).astype(int))]
-        values = _account(motion, stretch, ledger, edges)[0]
-        if first is None:
-            first = values[0]
-        elif before is not None:
-            jumps += values[0] - before  # what a reset did
-        middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-        nodes = (middle[:, None] + half[:, None] * NODES[None, :]).ravel()
-        powers = _account(motion, stretch, ledger, nodes)[1].reshape(half.size, NODES.size, -1)
-        works = np.einsum("kij,i,k->kj", powers, WEIGHTS, half)
-        for k in range(half.size):
-            total += works[k]
-            through += float(np.sum(np.abs(works[k])))
-            error = np.maximum(error, abs(values[k + 1] - first - jumps - float(np.sum(total))))
-        before = last = values[-1]
+        for begin in range(0, edges.size - 1, MANY):
+            part = edges[begin : begin + MANY + 1]
+            values = _account(motion, stretch, ledger, part)[0]
+            if first is None:
+                first = values[0]
+            elif before is not None and not begin:
+                jumps += values[0] - before  # what a reset did
+            middle, half = (part[1:] + part[:-1]) / 2, np.diff(part) / 2
+            nodes = (middle[:, None] + half[:, None] * NODES[None, :]).ravel()
+            powers = _account(motion, stretch, ledger, nodes)[1].reshape(half.size, NODES.size, -1)
+            works = np.einsum("kij,i,k->kj", powers, WEIGHTS, half)
+            sums = total + np.cumsum(works, axis=0)
+            total = sums[-1]
+            through += float(np.sum(np.abs(works)))
+            error = np.maximum(error, np.max(np.abs(values[1:] - first - jumps - np.sum(sums, axis=1))))
+            before = last = values[-1]
     scale = max(through, abs(first or 0.0), abs(last or 0.0))
     return (
         float(error / scale),

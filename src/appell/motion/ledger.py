@@ -93,10 +93,12 @@ def along(function: ca.Function, t: np.ndarray, *columns: np.ndarray) -> list[np
         columns: Further arguments, one column for each moment or one for all.
     """
     wide = [np.broadcast_to(c if c.ndim == 2 else c[:, None], (c.shape[0], t.size)) for c in columns]
-    found = []
+    found, mapped, mapped_for = [], function, 0
     for start in range(0, t.size, CHUNK):
         part = slice(start, start + CHUNK)
-        count = t[part].size
-        listed = function.map(count).call([ca.DM(t[None, part]), *(ca.DM(e[:, part]) for e in wide)])
+        if t[part].size != mapped_for:
+            mapped_for = t[part].size
+            mapped = function.map(mapped_for)
+        listed = mapped.call([ca.DM(t[None, part]), *(ca.DM(e[:, part]) for e in wide)])
         found.append([np.array(e) for e in listed])
     return [np.concatenate(parts, axis=1) for parts in zip(*found, strict=True)]

@@ -1,0 +1,132 @@
+"""The command line among other programs: narrow terminals, pipes, plain ASCII, files that print or fail."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pty = pytest.importorskip("pty", reason="pseudo-terminals are not there")
+
+FILE = """
+import appell as ap
+
+print("read")
+x = ap.coordinates("x", "m")
+m = ap.parameters("m", "kg")
+ground = ap.Frame("ground")
+block = ap.Particle("block", m, ground.point(x, 0))
+model = ap.Model(ground, x, [block], [ap.Generalized({x: -x}, "spring")], name="Блок",
+                 values={m: 1.0}, start={x: 1 / 3}, until=1.0)
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    folder = tmp_path / "a folder é"
+    folder.mkdir()
+    path = folder / "my block.py"
+    path.write_text(FILE, encoding="utf-8")
+    return path
+
+
+def call(*arguments, **environment):
+    command = [sys.executable, "-m", "appell", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, timeout=120, env={**os.environ, **environment}, check=False)
+
+
+def typed(columns, *arguments):
+    """What a terminal of so many columns gets."""
+    import fcntl
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+    quiet = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    command = [sys.executable, "-m", "appell", *map(str, arguments)]
+    program = subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL, env={**quiet, "TERM": "dumb"})
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        text += part
+    os.close(ours)
+    assert program.wait(60) == 0
+    return text.decode()
+
+
+def test_numbers_are_whole_in_a_narrow_terminal(file):
+    text = typed(40, "run", file)
+    assert "…" not in text
+    assert "0.333333333" in text
+    assert "x.rate" in text
+
+
+def test_words_are_broken_into_lines_and_names_are_not():
+    lines = typed(60, "list").splitlines()
+    assert max(map(len, lines)) < 100
+    assert any(line.startswith("unicycle-curvature-rate ") for line in lines)
+    assert not any("…" in line for line in lines)
+
+
+def test_what_a_file_prints_stays_out_of_json(file):
+    result = call("run", file, "--json")
+    assert json.loads(result.stdout)["model"] == "Блок"
+    assert result.stderr == b"read\n"
+
+
+def test_letters_that_the_terminal_does_not_have(file):
+    result = call("show", file, PYTHONIOENCODING="ascii")
+    assert result.returncode == 0
+    assert result.stdout.startswith(rb"\u0411\u043b\u043e\u043a")
+
+
+def test_a_reader_that_has_enough_ends_it_without_a_word():
+    command = [sys.executable, "-m", "appell", "list", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        program.stdout.close()
+        assert program.stderr.read() == b""
+
+
+def test_an_error_in_a_file_has_its_line(file):
+    file.write_text("import appell as ap\n\n\nap.coordinates('θ')\n", encoding="utf-8")
+    result = call("run", file)
+    assert result.returncode == 1
+    assert result.stderr.decode() == (
+        f"appell: {file} could not be run: 'θ' cannot name a coordinate: use the letters a to z and A to Z, digits and "
+        "_, beginning with a letter, and no Python keyword. (my block.py, line 4)\n"
+    )
+    file.write_text("raise SystemExit\n", encoding="utf-8")
+    assert b"could not be run: SystemExit" in call("run", file).stderr
+
+
+@pytest.mark.parametrize("name", ["model.yaml", ".", "models/disk"])
+def test_files_of_other_kinds(name):
+    result = call("run", name)
+    assert result.returncode == 1
+    assert result.stderr.decode() == (
+        f"appell: MODEL is a name from `appell list`, a FILE.py or a FILE.urdf; got {name!r}.\n"
+    )
+
+
+def test_a_folder_may_have_the_name_of_a_model(tmp_path, monkeypatch):
+    (tmp_path / "rolling-disk").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert call("show", "rolling-disk").returncode == 0
+
+
+def test_the_version():
+    import appell as ap
+
+    assert call("--version").stdout.decode().split() == ["appell", ap.__version__]
+
+
+def test_runs_are_asked_for_in_the_words_of_the_command(file):
+    assert b"for example --runs 1000" in call("sweep", file, "--over", "m=uniform(1,2)").stderr
