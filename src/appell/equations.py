@@ -20,6 +20,7 @@ from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
+from appell.model.rules import check_letter
 from appell.model.symbols import Evolving, Input, Letter, letters_in
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class Equations:
             leaves.update({z.rate: self.zdot[i] for i, z in enumerate(self.model.states)})
         for symbol in letters:
             if symbol not in leaves:
-                self.model.check_letter(symbol, f"the formula {expression}")
+                check_letter(self.model, symbol, f"the formula {expression}")
                 raise ModelError(
                     f"{symbol} does not occur in the model, so the formula {expression} has no value here."
                 )

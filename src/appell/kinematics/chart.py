@@ -22,6 +22,7 @@ from appell.graph.solve import solve
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
+from appell.model.rules import check_letter
 from appell.model.symbols import Coordinate, Evolving, Input, Rate, Speed
 
 WEAK = 0.3  # share of the best rows' smallest singular value below which others take the place of redundant rows
@@ -273,7 +274,7 @@ def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
         raise FormulationError(f"{speed!r} is not a speed; make it by appell.speeds({str(speed)!r}).")
     formula = sp.sympify(formula)
     for symbol in formula.free_symbols:
-        mechanics.model.check_letter(symbol, f"the speed {speed.name!r}")
+        check_letter(mechanics.model, symbol, f"the speed {speed.name!r}")
         if isinstance(symbol, Input):
             raise FormulationError(
                 f"The speed {speed.name!r} contains the input {symbol}; a speed is a formula in coordinates, rates, "

@@ -4,38 +4,30 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
 
-from appell.errors import FrameError, ModelError, UndeclaredError
-from appell.model.body import Body, Content, Particle, RigidBody
-from appell.model.constraint import AbstractConstraint, Holonomic, Rolling, Row, vanishing
-from appell.model.force import AbstractForce, Generalized, Potential, in_order
-from appell.model.frame import Frame, Vector
+from appell.errors import ModelError
+from appell.model.body import Body, Particle, RigidBody
+from appell.model.constraint import AbstractConstraint, Holonomic, Rolling, Row
+from appell.model.force import AbstractForce, Generalized, Potential
+from appell.model.frame import Frame
 from appell.model.look import Look
 from appell.model.mass_flow import Stream
 from appell.model.programme import programme_states
+from appell.model.rules import check_contacts, check_flows, check_kinds, check_rows, declared_letters
 from appell.model.symbols import (
     Coordinate,
-    Evolving,
     ExtraState,
     Input,
     Letter,
     Parameter,
-    Rate,
-    Speed,
-    Time,
     key,
-    letters_in,
-    nodes,
-    time_derivative,
 )
-
-ENDLESS = frozenset({sp.nan, sp.oo, -sp.oo, sp.zoo})
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -117,15 +109,15 @@ class Model:
         }
         for attribute, value in fields.items():
             object.__setattr__(self, attribute, value)
-        self._check_kinds()
+        check_kinds(self)
         if any(isinstance(c, Rolling) for c in constraints):
             from appell.model.redundancy import in_regular_axes
 
             object.__setattr__(self, "constraints", in_regular_axes(constraints))
-        self._check_rows()
-        letters = self._check_letters()
-        self._check_flows()
-        self._check_contacts()
+        check_rows(self)
+        letters = declared_letters(self)
+        check_flows(self)
+        check_contacts(self)
         object.__setattr__(self, "parameters", tuple(s for s in letters if isinstance(s, Parameter)))
         object.__setattr__(self, "inputs", tuple(s for s in letters if isinstance(s, Input)))
         known = {s.label for s in (*self.parameters, *self.inputs)}
@@ -236,183 +228,6 @@ class Model:
 
         return model_html(self)
 
-    def _check_kinds(self) -> None:
-        if not isinstance(self.ground, Frame) or self.ground.rotation is not None:
-            raise ModelError(f"A model begins with its inertial frame, appell.Frame('ground'); got {self.ground!r}.")
-        if not self.coordinates:
-            raise ModelError('A model needs at least one coordinate: coordinates=appell.coordinates("x y").')
-        for q in self.coordinates:
-            if not isinstance(q, Coordinate):
-                raise ModelError(f"{q!r} is not a coordinate; make it by appell.coordinates({str(q)!r}).")
-        for things, kinds, word in (
-            (self.bodies, (Particle, RigidBody), "body"),
-            (self.forces, (AbstractForce,), "force"),
-            (self.constraints, (AbstractConstraint,), "constraint"),
-        ):
-            for thing in things:
-                if not isinstance(thing, kinds):
-                    raise ModelError(f"{thing!r} is not a {word}; it is a {type(thing).__name__}.")
-        for z in self.states:
-            if not isinstance(z, ExtraState):
-                raise ModelError(f"{z!r} is not an extra state; make it by appell.states({str(z)!r}).")
-        names = [q.name for q in (*self.coordinates, *self.states)]
-        for name in names:
-            if names.count(name) > 1:
-                raise ModelError(f"The name {name!r} stands twice among coordinates and extra states.")
-        bodies = [b.name for b in self.bodies]
-        for name in bodies:
-            if bodies.count(name) > 1:
-                raise ModelError(f"Two bodies are called {name!r}; give each its own name.")
-        if not self.bodies:
-            raise ModelError("A model needs at least one body; add an appell.Particle or appell.RigidBody.")
-        for row in self.programmed:
-            if row.drive is not None and row.drive not in self.coordinates:
-                raise ModelError(f"The drive {row.drive} of the programme {row.name!r} is no coordinate of the model.")
-
-    def _check_rows(self) -> None:
-        """Something must be left to move; with constraints on positions that shows on the constraints only."""
-        rows, n = (*self.rows, *self.programme), len(self.coordinates) + bool(self.programmed)
-        if len(rows) < n or any(row.order == 0 for row in rows):
-            return
-        from appell.model.redundancy import ranks
-
-        plain = [row.expression for row in rows if row.order == 1 and not row.programmed]
-        independent = len(rows) - len(plain) + ranks(plain)[0] if plain else len(rows)
-        if independent >= n:
-            raise ModelError(
-                f"{len(rows)} velocity constraints on {len(self.coordinates)} coordinates leave nothing that can move: "
-                + ", ".join(row.name for row in rows)
-            )
-
-    def formulas(self) -> Iterator[tuple[str, sp.Expr]]:
-        """Every formula of the model, with words that say where it stands."""
-        seen: set[Frame] = set()
-        for things, what in ((self.bodies, "the body"), (self.forces, "the force")):
-            for thing in things:
-                for part in thing.content():
-                    self._check_ground(part, f"{what} {thing.name!r}")
-                    yield from _formulas(f"{what} {thing.name!r}", part, seen)
-        for row in (*self.rows, *self.programme):
-            yield f"the constraint {row.name!r}", row.expression
-            yield from ((f"near= of the constraint {row.name!r}", formula) for formula in row.near.values())
-        own = programme_states(self.programme, self.coordinates)
-        for z, rate in self.states.items():
-            if z not in own:
-                yield f"the rate of {z.name!r}", rate
-
-    def _check_ground(self, part: Content, place: str) -> None:
-        """All frames must hang from the ground of the model."""
-        frames = part.parts if isinstance(part, Vector) else [part] if isinstance(part, Frame) else []
-        for frame in frames:
-            if frame.path[0] is not self.ground:
-                raise FrameError(
-                    f"In {place}: {frame!r} and the model hang from two different grounds ({frame.path[0]!r}, "
-                    f"{self.ground!r}); make all frames from one appell.Frame()."
-                )
-
-    def _check_letters(self) -> list[Letter]:
-        """Every letter must be declared; returns parameters and inputs in their order."""
-        declared: set[Any] = {*self.coordinates, *self.states}
-        found: dict[tuple[str, str], Letter] = {}
-        within, elsewhere = set(), set()  # rates of second order are allowed in constraints only
-        for place, formula in self.formulas():
-            parts = list(nodes(formula, within if place.startswith("the constraint") else elsewhere))
-            for symbol in (e for e in parts if isinstance(e, sp.Symbol)):
-                self.check_letter(symbol, place, declared)
-                if isinstance(symbol, Rate):
-                    self._check_rate(symbol, place)
-                if isinstance(symbol, Parameter | Input):
-                    found.setdefault((symbol.name, symbol.kind), symbol)
-            if any(isinstance(e, sp.Derivative | sp.core.function.AppliedUndef) for e in parts):
-                raise UndeclaredError(
-                    f"In {place}: {formula} contains a function or derivative that SymPy does not know in closed form; "
-                    "write q.rate for velocities and give functions explicitly."
-                )
-            if not ENDLESS.isdisjoint(parts):
-                raise ModelError(f"In {place}: the formula {formula} is not finite.")
-        letters = in_order(found.values(), self.coordinates, self.forces)
-        names = [s.name for s in (*self.coordinates, *self.states, *letters)]
-        for name in names:
-            if names.count(name) > 1:
-                raise ModelError(f"The name {name!r} is used for two different things; rename one of them.")
-        return letters
-
-    def _check_rate(self, rate: Rate, place: str) -> None:
-        """Accelerations stand only in constraints; rates of extra states are written out."""
-        if rate.base in self.states:
-            raise ModelError(
-                f"In {place}: {rate} is the rate of an extra state; write {self.states[rate.base]} instead of it."
-            )
-        if rate.order > 1 and not place.startswith("the constraint"):
-            raise ModelError(
-                f"In {place}: {rate} is an acceleration; it may stand in a Nonholonomic constraint only. A force in "
-                "proportion to an acceleration is mass: add it to a body, or measure it by an extra state."
-            )
-
-    def _check_flows(self) -> None:
-        """The streams of a body must carry what its mass changes by."""
-        for body in self.bodies:
-            streams = [f for f in self.forces if isinstance(f, Stream) and f.body is body]
-            rest = [s for s in streams if s.rate is None]
-            if len(rest) > 1:
-                raise ModelError(
-                    f"Two streams of {body.name!r} have no rate ({', '.join(repr(s.name) for s in rest)}); "
-                    "at most one may carry what the others leave."
-                )
-            if not streams or rest:
-                continue
-            change = time_derivative(body.mass).subs({z.rate: rate for z, rate in self.states.items()})
-            carried = sum((s.rate for s in streams if s.rate is not None), sp.Integer(0))
-            if not vanishing([change - carried])[0]:
-                raise ModelError(
-                    f"The streams of {body.name!r} carry {carried}, but its mass {body.mass} changes by {change}. "
-                    "Make them equal, or leave out the rate of one stream, which then carries the rest."
-                )
-        for stream in self.forces:
-            if isinstance(stream, Stream) and stream.body not in self.bodies:
-                raise ModelError(
-                    f"The stream {stream.name!r} belongs to {stream.body.name!r}, which is not among the bodies."
-                )
-
-    def _check_contacts(self) -> None:
-        """Extra states in the centre of a body are its shape; those of a body without mass here would move it."""
-        for rolling in (c for c in self.constraints if isinstance(c, Rolling)):
-            for body in (rolling.body, rolling.on):
-                if body is None or body in self.bodies:
-                    continue
-                moving = {s for part in body.center.parts.values() for e in part for s in letters_in(e)}
-                for z in sorted((s for s in moving if isinstance(s, ExtraState)), key=lambda s: s.name):
-                    raise ModelError(
-                        f"In the constraint {rolling.name!r}: the place of {body.name!r}, which is not among the "
-                        f"bodies, depends on the extra state {z}. If {z} moves it, make {z} a coordinate with a "
-                        "Prescribed motion; if it only shifts its mass centre, add it to the bodies."
-                    )
-
-    def check_letter(self, symbol: Any, place: str, declared: set[Any] | None = None) -> None:
-        """Raise if a symbol has no meaning in this model."""
-        declared = {*self.coordinates, *self.states} if declared is None else declared
-        if isinstance(symbol, Parameter | Input | Time) or symbol in declared:
-            return
-        if isinstance(symbol, Rate) and symbol.base in declared:
-            return
-        name = getattr(symbol, "name", str(symbol))
-        names = [q.name for q in (*self.coordinates, *self.states)]
-        if isinstance(symbol, Speed) or (isinstance(symbol, Rate) and isinstance(symbol.base, Speed)):
-            hint = (
-                "Speeds are defined in the formulation and cannot stand in a model; write coordinates and their rates."
-            )
-        elif isinstance(symbol, Evolving):
-            hint = f"Add it to the {'states' if isinstance(symbol, ExtraState) else 'coordinates'} of the model."
-        elif name == "t":
-            hint = "Time is appell.t, not a symbol made by SymPy."
-        elif name in names:
-            hint = "A coordinate or state of that name was declared through appell; use that symbol."
-        else:
-            near = difflib.get_close_matches(name, names, 1)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
-            hint += f"Symbols are made by appell, for example {name} = appell.parameters({name!r})."
-        raise UndeclaredError(f"In {place}: {name!r} is not declared. {hint}")
-
 
 class QuaternionNorm(Holonomic):
     """The unit norm of a quaternion, added by the model itself."""
@@ -456,25 +271,6 @@ def _rename(thing: Any, name: str) -> Any:
             object.__setattr__(twin, attribute, value)
         return twin
     return replace(thing, name=name)
-
-
-def _formulas(place: str, part: Content, seen: set[Frame]) -> Iterator[tuple[str, sp.Expr]]:
-    """Formulas of a formula, a vector or a frame; each frame is visited once."""
-    if isinstance(part, Vector):
-        for frame, components in part.parts.items():
-            yield from ((place, e) for e in components)
-            yield from _formulas(place, frame, seen)
-    elif isinstance(part, Frame):
-        for turned in part.path[1:]:
-            rotation = turned.rotation
-            if turned in seen or rotation is None:
-                continue
-            seen.add(turned)
-            for e in (*(rotation.axis or ()), rotation.angle, *(rotation.quaternion or ())):
-                if e is not None:
-                    yield f"the rotation of {turned.name!r}", e
-    else:
-        yield place, part
 
 
 def _numbers(given: Mapping[Any, float] | None, known: set[str] | None, what: str) -> dict[str, float]:
