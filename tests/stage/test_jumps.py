@@ -100,25 +100,110 @@ def test_lanes_do_not_pass_a_jump():
     assert study.outcomes == {"JUMP": 2}
 
 
-@pytest.mark.parametrize("formulation", [ap.GibbsAppell(), ap.Voronets()], ids=lambda f: f.name)
-def test_a_velocity_that_jumps_strikes_what_hangs_on_it(formulation):
-    """A cart that turns round at once: along the arm of its pendulum nothing acts, so l th' + X' cos th stays."""
-    length, ground, (X, th) = 0.7, ap.Frame("ground"), ap.coordinates("X th")
-    pivot, arm = ground.point(X, 0), ground.rotate("z", th)
-    bodies = [ap.Particle("bob", 1.0, pivot - length * arm.y), ap.Particle("cart", 2.0, pivot)]
-    turn = ap.Prescribed(X, sp.Piecewise((1 - ap.t, ap.t < 1), (ap.t - 1, True)))
-    model = ap.Model(ground, (X, th), bodies, [ap.Gravity(-9.81 * ground.y)], [turn])
-    system = ap.compile(ap.derive(model, formulation)).bind()
-    motion = ap.simulate(system, {X: 1.0, th: 0.5}, until=2.0, progress=False)
+ALL = [
+    ap.GibbsAppell(), ap.Voronets(), ap.GPME(), ap.ComputationalGPME(), ap.GPME(stabilise=(5, 5)), ap.Multipliers(),
+    ap.UdwadiaKalaba(), ap.LyapunovElimination(),
+]  # fmt: skip
+TURNS = {"Piecewise": sp.Piecewise((1 - t, t < 1), (t - 1, True)), "Abs": sp.Abs(t - 1)}
+LENGTH = 0.7
+X, th = ap.coordinates("X th")
+arm = ground.rotate("z", th)
 
+
+def pendulum(pivot, coordinates, constraints=(), forces=(), mass=1.0):
+    bodies = [ap.Particle("bob", mass, pivot - LENGTH * arm.y), ap.Particle("cart", 2.0, pivot)]
+    return ap.Model(ground, coordinates, bodies, [ap.Gravity(-9.81 * ground.y), *forces], constraints)
+
+
+def swing(span, start):
     def rates(t, s):
-        return s[1], -9.81 / length * np.sin(s[0])
+        return s[1], -9.81 / LENGTH * np.sin(s[0])
 
-    def swing(span, start):
-        return scipy.integrate.solve_ivp(rates, span, start, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+    return scipy.integrate.solve_ivp(rates, span, start, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
 
+
+def turned():
+    """A cart that turns round at once: along the arm of its pendulum nothing acts, so l th' + X' cos th stays."""
     angle, rate = swing((0, 1), (0.5, 0.0))
-    expected = swing((1, 2), (angle, rate - 2 * np.cos(angle) / length))
-    found = [motion.columns[name][-1] for name in ("th", "th.rate")]
-    assert found == pytest.approx(expected, abs=1e-10)
+    return swing((1, 2), (angle, rate - 2 * np.cos(angle) / LENGTH))
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize("formulation", ALL, ids=lambda f: f"{f.name} {f.projects}")
+def test_a_velocity_that_jumps_strikes_what_hangs_on_it(formulation, turn):
+    model = pendulum(ground.point(X, 0), (X, th), [ap.Prescribed(X, TURNS[turn])])
+    system = ap.compile(ap.derive(model, formulation)).bind()
+    motion = ap.simulate(system, system.consistent({X: 1.0, th: 0.5}), until=2.0, progress=False)
+    assert [motion.columns[name][-1] for name in ("th", "th.rate")] == pytest.approx(turned(), abs=1e-10)
+    assert motion.columns["X"][-1] == pytest.approx(1, abs=1e-10)
     assert motion.check().ok
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize("formulation", [ap.GibbsAppell(), ap.Multipliers()], ids=lambda f: f.name)
+def test_a_point_given_in_time_strikes_what_hangs_on_it(formulation, turn):
+    model = pendulum(ground.point(TURNS[turn], 0), (th,), mass=sp.Piecewise((1.0, t < 1), (3.0, True)))
+    motion = ap.simulate(ap.compile(ap.derive(model, formulation)).bind(), {th: 0.5}, until=2.0, progress=False)
+    assert [motion.columns[name][-1] for name in ("th", "th.rate")] == pytest.approx(turned(), abs=1e-10)
+    assert motion.check().ok
+
+
+STRUCK = {  # rows, the velocities just before t = 1, and those behind, by hand
+    "coefficients": ap.Nonholonomic(X.rate - sp.Piecewise((0.5, t < 1), (-0.5, True)) * th.rate),
+    "differentiated": ap.Programmed(X - 0.3 * sp.Abs(t - 1), differentiate=1),
+    "nonlinear": ap.Programmed(X.rate**2 + th.rate**2 - sp.Piecewise((0.5, t < 1), (1.5, True))),
+}
+
+
+@pytest.mark.parametrize("name", STRUCK)
+def test_rows_strike_along_their_gradients(name):
+    """M (v+ - v-) has no part along what the row behind the corner allows; all formulations agree."""
+    row, found = STRUCK[name], []
+    for formulation in (ap.GibbsAppell(), ap.GPME(), ap.UdwadiaKalaba()):
+        system = ap.compile(ap.derive(pendulum(ground.point(X, 0), (X, th), [row]), formulation)).bind()
+        start = system.consistent(near={X: 0.3, th: 0.3, X.rate: 0.5, th.rate: 0.4})
+        motion = ap.simulate(system, start, until=2.0, at=[0.5, 1 - 1e-9, 1 + 1e-9, 2.0], progress=False)
+        before, after = motion.states([1 - 1e-9, 1 + 1e-9])
+        c = LENGTH * np.cos(after[1])
+        M, v = np.array([[3.0, c], [c, LENGTH**2]]), after[2:]
+        free = {"coefficients": [-0.5, 1], "differentiated": [0, 1], "nonlinear": [-v[1], v[0]]}[name]
+        assert np.dot(free, M @ (v - before[2:])) == pytest.approx(0, abs=1e-7)
+        assert np.max(np.abs(v - before[2:])) > 0.1
+        assert motion.check().ok
+        found.append(motion.states([2.0])[0])
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, rtol=0, atol=1e-11)
+
+
+def test_a_drive_strikes_along_its_coordinate():
+    """A servo on the cart that has X + 0.2 th follow |t - 1|: no impulse along th."""
+    row = ap.Programmed(X + 0.2 * th - 0.3 * sp.Abs(t - 1), realisation=(X,))
+    system = ap.compile(ap.derive(pendulum(ground.point(X, 0), (X, th), [row]), ap.GPME())).bind()
+    motion = ap.simulate(system, system.consistent({th: 0.3, th.rate: 0.2}), until=1.5, progress=False)
+    before, after = motion.states([1 - 1e-9, 1 + 1e-9])
+    c = LENGTH * np.cos(after[1])
+    assert np.dot([c, LENGTH**2], after[2:] - before[2:]) == pytest.approx(0, abs=1e-7)
+    assert np.dot([1, 0.2], after[2:]) == pytest.approx(0.3, abs=1e-12)
+
+
+def test_lanes_do_not_pass_a_corner_that_strikes():
+    model = pendulum(ground.point(X, 0), (X, th), [ap.Prescribed(X, sp.Abs(t - 1))])
+    system = ap.compile(ap.derive(model, ap.GPME())).bind()
+    options = {"start": {X: 1.0, X.rate: -1.0}, "until": 2.0, "points": 3, "progress": False}
+    study = ap.sweep(system, {th: [0.4, 0.5]}, corners="cross", **options)
+    assert study["th"].values[1, -1] == pytest.approx(turned()[0], abs=1e-9)
+
+
+JUMPING = {
+    "the programme 'programme'": ap.Programmed(X.rate - sp.Piecewise((0.5, t < 1), (1.0, True)), differentiate=1),
+    "the rate of the programme 'programme'": ap.Programmed(X - 0.5 * sp.Max(0, t - 1), differentiate=2),
+    "the rate of the rate of the programme 'programme'": ap.Programmed(
+        X - 0.25 * sp.Max(0, t - 1) ** 2, differentiate=3
+    ),
+}
+
+
+@pytest.mark.parametrize("words", JUMPING)
+def test_a_run_ends_where_a_formula_jumps_of_which_only_a_derivative_is_demanded(words):
+    motion = ap.plan(pendulum(ground.point(X, 0), (X, th), [JUMPING[words]]), start={th: 0.3}, until=2.0).motion
+    assert motion.outcome is ap.Outcome.JUMP
+    assert f"t = 1: {words} jumps by 0.5;" in motion.detail

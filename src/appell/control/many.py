@@ -53,7 +53,7 @@ def track_many(
             "Many runs at once are for mechanisms without constraints, in the rates of their coordinates, under "
             "computed torque without integral and without states of its own; use track for others."
         )
-    if has_kinks(equations.rhs) or equations.mechanics.unbroken:
+    if has_kinks(equations.rhs) or equations.mechanics.unbroken or equations.mechanics.striking:
         raise ModelError(f"{model.name!r} has kinks, which a fixed step would cut across; use track.")
     if [q.label for q in dynamics.model.coordinates] != [q.label for q in model.coordinates]:
         raise ModelError(f"The law's model must have the coordinates of {model.name!r} in the same order.")

@@ -92,7 +92,7 @@ class Runner:
             return f"method {s.method!r} was asked for"
         rhs = self.system.code.rhs.function
         kinked = has_kinks(rhs) and (s.corners == "locate" or has_jumps(rhs))
-        if kinked or equations.mechanics.unbroken:
+        if kinked or equations.mechanics.unbroken or equations.mechanics.striking:
             return "the equations have kinks, which are located run by run"
         if spare_sizes(self.system.code) is not None:
             return "which constraint rows can be left out changes along a motion"

@@ -5,7 +5,7 @@ Everything here is in q, v = q', z, w, p, t; the principles differ only in what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from appell.errors import ModelError
-from appell.graph.kinks import has_jumps
+from appell.graph.kinks import has_jumps, has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.sparse import dense, densified, total
 from appell.kinematics.forces import GeneralizedForce, generalized_force
@@ -312,11 +312,11 @@ class Mechanics:
 
     @cached_property
     def unbroken(self) -> Mapping[str, ca.SX]:
-        """What may jump and must not: position rows, centres and axes of bodies, lengths of dampers."""
+        """What may jump and must not: position rows and what `_undemanded` has, bodies, lengths of dampers."""
         geometry, ground = self.geometry, self.model.ground
         rows = [self.model.rows[i].name for i in self.position_rows]
         found = {f"the constraint {name!r}": self.c[k] for k, name in enumerate(rows)}
-        found |= {f"the programme {name!r}": f for name, f in self._lower_levels[0]}
+        found |= dict(self._undemanded)
         if _may_jump(geometry.formulas):
             for body in self.model.bodies:
                 found[f"the center of {body.name!r}"] = dense(geometry.resolve(body.center, ground))
@@ -328,6 +328,29 @@ class Mechanics:
                 gap = force.b - force.a
                 found[f"the length of {force.name!r}"] = dense(geometry.resolve(gap, geometry.home(gap)))
         return {name: e for name, e in found.items() if _may_jump(e)}
+
+    @property
+    def _undemanded(self) -> Iterator[tuple[str, ca.SX]]:
+        """Formulas that raised rows demand only in their derivatives, at the levels that a state knows: up to q''."""
+        memo = {**self.variables.lower.memo, **{q.rate.rate: self.a[i] for i, q in enumerate(self.model.coordinates)}}
+        for row in self.model.programmed:
+            f = Lowering(memo)(row.expression) if row.raised else ca.SX(0)
+            for k in range(min(row.raised, 3 - (row.order - row.raised))):
+                f = self.derivative(f) if k else f
+                yield f"the {k * 'rate of the '}programme {row.name!r}", f
+
+    @cached_property
+    def striking(self) -> bool:
+        """Whether a corner of what is prescribed, in positions or in rows, may make velocities jump."""
+        graph = ca.vertcat(self.geometry.formulas, self.e)
+        return has_kinks(ca.Function("prescribed", [], [graph], {"allow_free": True}))
+
+    @cached_property
+    def momenta(self) -> tuple[ca.SX, ca.SX]:
+        """P and m of dT/dv = P m: what is constant, m = 1, in the first column, then one for each mass that changes."""
+        x = self.variables
+        shares, constant = ca.linear_coeff(ca.gradient(self.T, x.v), x.frozen, True)
+        return ca.horzcat(constant, shares), ca.vertcat(1, x.thawed)
 
     def sample_values(self, rng: np.random.Generator) -> np.ndarray:
         """Numbers for all parameters: the suggested ones, or random ones about 1 where none is suggested."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 FEW, MANY = 50, 4000  # panels of each stretch at first, and how many are looked at together
+INSIDE = 1e-13  # share of a stretch by which its ends are moved inside, off corners
 CLOSED = 1e-4  # a balance that is closed to this share of what is expected needs no more panels; of many, to a tenth
 LOOKS = 15
 HEAVY = 8000  # operations of a right-hand side from which on few formulations are derived for a proof
@@ -104,6 +105,10 @@ def _residuals(motion: Motion) -> tuple[float, float]:
     position = velocity = 0.0
     if not mechanics.row_names:
         return position, velocity
+    if mechanics.striking:  # at a corner itself the rows are on neither side
+        ends = np.array([stretch.times[0] for stretch in motion.stretches[1:]])
+        apart = np.abs(times[:, None] - ends[None, :]).min(axis=1, initial=np.inf)
+        times = times[apart > INSIDE * max(1.0, float(np.max(np.abs(times))))]
     q, v, z = _parts(motion, motion.states(times).T)
     if mechanics.position_rows:
         c = along(mechanics.functions["position"], times, q, system.p)[0]
@@ -151,6 +156,7 @@ def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[
             continue
         if edges.size > panels:
             edges = edges[np.unique(np.linspace(0, edges.size - 1, panels).astype(int))]
+        edges = _within(edges) if ledger.mechanics.striking else edges
         for begin in range(0, edges.size - 1, MANY):
             part = edges[begin : begin + MANY + 1]
             values = _account(motion, stretch, ledger, part)[0]
@@ -173,6 +179,12 @@ def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[
         dict(zip(ledger.names, total.tolist(), strict=True)),
         (float(first or 0.0), float(last or 0.0)),
     )
+
+
+def _within(edges: np.ndarray) -> np.ndarray:
+    """The same with both ends a little inside, where conditions on time say what they say all along the stretch."""
+    hair = INSIDE * (edges[-1] - edges[0]) + 4 * np.spacing(np.max(np.abs(edges)))
+    return np.clip(edges, min(edges[0] + hair, edges[1]), max(edges[-1] - hair, edges[-2]))
 
 
 def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

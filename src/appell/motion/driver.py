@@ -25,7 +25,6 @@ from appell.motion.clock import Clock
 from appell.motion.diagnosis import diagnose, smallest_inertia
 from appell.motion.events import Event, Occurrence
 from appell.motion.flow import RESTING, Modes
-from appell.motion.impulse import struck
 from appell.motion.leg import End, Enough, Task
 from appell.motion.masses import Masses
 from appell.motion.method import Method, choose
@@ -79,7 +78,6 @@ class Run:
         self._sizes = spare_sizes(system.code)
         self.use(fitting_code(system.code, state, self.p))
         self.x = self.bound.to_x(state)
-        self.projection(self.t, self.x)
         if not np.all(np.isfinite(self.w)):
             raise ModelError(f"No finite value for the inputs at the start, t = {self.t:g}: got {self.w}.")
         if not np.all(np.isfinite([*self.x, *self.bound.from_x(self.t, self.x)])):
@@ -87,6 +85,9 @@ class Run:
             raise IntegrationError(
                 f"The speeds {chosen} are dependent at the start; choose others, or leave the choice to appell."
             )
+        self.modes.start(self.t, self.x, self.inputs, self.p)
+        if self.projection(self.t, self.x):
+            self.modes.start(self.t, self.x, self.inputs, self.p)
         if self.branch is not None and (row := self.branch.missed(self.t, self.x)) is not None:
             raise InconsistentStartError(
                 f"At the start the constraint {row!r} has no real solution for the accelerations, or none is found "
@@ -94,7 +95,6 @@ class Run:
             )
         self.first_masses = self.masses.start(self.t, self.x, self.w, self.p)
         self.inertia = smallest_inertia(self) if self.masses.names else 0.0
-        self.modes.start(self.t, self.x, self.inputs, self.p)
         self.method: Method = choose(
             method,
             self.modes.flow(),
@@ -115,8 +115,8 @@ class Run:
         self.code = code
         self.bound = System(code, self.system.values)
         if code not in self._projections:
-            self._projections[code] = Projection(code, self.p)
             self._modes[code] = Modes(code, self.events, self.law is not None)
+            self._projections[code] = Projection(code, self.p, self._modes[code].rows)
             self._masses[code] = Masses(code)
         self.projection, self.modes, self.masses = self._projections[code], self._modes[code], self._masses[code]
         self.branch = Branch(code, self.inputs, self.p) if code.equations.mechanics.curved else None
@@ -362,9 +362,9 @@ class Run:
         kinks = [(which, side) for kind, which, side in owners if kind == "kink"]
         jump = ""
         if kinks:
-            before, v = self.modes.modes.copy(), self._velocities()
+            before = self.modes.modes.copy()
             self.modes.switch(kinks, self.t, self.x, self.inputs, self.p)
-            self.x = struck(self.code, self.t, self.x, self.w, self.p, v, self._velocities())
+            self.x = self.modes.struck(before, self.t, self.x, self.inputs, self.p)
             self.occurrences += [Occurrence(self.modes.name(which), self.t) for which, _ in kinks]
             jump = self.modes.jump(before, self.t, self.x, self.inputs, self.p)
         for event in events:
@@ -389,11 +389,6 @@ class Run:
             self.detail = f"{name!r} piles up at t = {limit:.9g}; model the contact at rest as a constraint to go on"
             return False
         return self.t < self.end
-
-    def _velocities(self) -> np.ndarray:
-        """q' here in the present modes."""
-        rates = self.modes.flow().machine.flat(self.t, self.x, self.w, self.modes.parameters(self.p))
-        return rates[: self.projection.n]
 
     def _rests(self) -> bool:
         """Whether a length passes through zero ever again: what friction brought to rest in a plane."""

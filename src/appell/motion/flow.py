@@ -24,6 +24,7 @@ from appell.graph.numeric import Numeric
 from appell.graph.raising import raised
 from appell.model.symbols import t as TIME
 from appell.motion.events import Event
+from appell.motion.impulse import Impulses, breakable
 
 AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
 READABLE = 40  # letters of a switching function that is shown
@@ -86,12 +87,15 @@ _MODALS: weakref.WeakKeyDictionary[Code, Modal | None] = weakref.WeakKeyDictiona
 
 
 def _modal(code: Code) -> Modal | None:
-    """Right-hand side, powers of the forces, and positions that may jump, with their kinks taken out; None if none."""
+    """Right-hand side, powers of the forces, what may jump or be struck, with their kinks taken out; None if none."""
     if code not in _MODALS:
         equations, found = code.equations, None
-        places = list(equations.mechanics.unbroken.values())
-        if places or has_kinks(code.rhs.function):
-            outputs = [equations.xdot, force_powers(equations), ca.densify(ca.vertcat(*places))]
+        mechanics, more = equations.mechanics, breakable(equations)
+        places = equations.in_state(ca.vertcat(*mechanics.unbroken.values()))
+        if ca.depends_on(places, mechanics.a):
+            places = ca.substitute(places, mechanics.a, equations.qddot)
+        if places.numel() or more or has_kinks(code.rhs.function):
+            outputs = [equations.xdot, force_powers(equations), ca.densify(places), *more]
             found = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
         _MODALS[code] = found  # last of all: another thread may be looking
     return _MODALS[code]
@@ -143,6 +147,11 @@ class Modes:
         m = self.modal
         arguments = [m.t, m.x, m.w, ca.vertcat(m.p, m.s)]
         return Machine(ca.Function("places", arguments, [ca.densify(m.extras[1])], {"cse": True}), simd=False)
+
+    @cached_property
+    def _impulses(self) -> Impulses | None:
+        striking = self.modal is not None and self.code.equations.mechanics.striking
+        return Impulses(self.code.equations, self.modal) if striking and self.modal is not None else None
 
     @property
     def sliding(self) -> tuple[int, ...]:
@@ -308,6 +317,24 @@ class Modes:
         for i in np.flatnonzero((np.abs(g) < RESTING) & (self.modes != 0)):
             if i not in left:
                 self._settle(int(i), t, x, inputs, p)
+
+    def struck(self, before: np.ndarray, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> np.ndarray:
+        """x behind the change from earlier modes to the present ones, which may make velocities jump."""
+        if self._impulses is None:
+            return x
+        return self._impulses.behind(t, x, inputs(t, x), np.concatenate([p, before]), self.parameters(p))
+
+    @property
+    def rows(self) -> Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None:
+        """(t, x, p) -> rows on velocities that the speeds obey, in the present modes, and their slopes.
+
+        None where no kink enters them.
+        """
+        impulses = self._impulses
+        if impulses is None or not impulses.redundant:
+            return None
+        w = np.zeros(len(self.code.equations.inputs))
+        return lambda t, x, p: impulses.rows(t, x, w, self.parameters(p))
 
     def jump(self, before: np.ndarray, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> str:
         """The position that jumps from earlier modes to the present ones, and by how much; empty if none does."""

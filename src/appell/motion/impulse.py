@@ -1,37 +1,98 @@
-"""Velocities that jump: a prescribed motion turns a corner, and what hangs on it is struck."""
+"""Velocities that jump: a prescribed motion turns a corner, and what hangs on it is struck.
+
+By d'Alembert's principle for impulses those of the constraints do no work on what is free to move, N' (p+ - p-) = 0
+with the momenta p = dT/dq' before and behind the corner; N spans what the rows behind it allow. Rows on velocities are
+kept as they were, e+ = e-. A mass that jumps is lost or taken up at the velocity of its body, and strikes nothing.
+"""
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 
-from appell.code.code import Code
+from appell.code.machine import Machine
+from appell.equations import Equations
+from appell.graph.kinks import Modal
 
 JOLT = 1e-9  # share of the velocities by which they must jump to count
+CLOSE = 1e-14  # the same at which they are found
+LOOKS = 50  # Newton steps at most; rows linear in the velocities take one
 
 
-def struck(
-    code: Code, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray, before: np.ndarray, after: np.ndarray
-) -> np.ndarray:
-    """x = (q, u, z) behind a corner, where the constraints change the velocities at the same speeds.
+def breakable(equations: Equations) -> list[ca.SX]:
+    """What a corner may break, in the state: momenta by masses, those masses, and rows that the speeds still obey."""
+    mechanics = equations.mechanics
+    if not mechanics.striking:
+        return []
+    momenta, masses = mechanics.momenta
+    rows = mechanics.e if equations.chart.redundant else ca.SX(0, 1)
+    return [ca.densify(equations.in_state(e)) for e in (ca.vec(momenta), masses, rows)]
 
-    By d'Alembert's principle for impulses, K_u' M (v - before) = 0: those of the constraints do no work on what is free
-    to move.
+
+class Impulses:
+    """What the corners of a set of equations do to the speeds.
 
     Args:
-        code: The equations as functions.
-        t: Time.
-        x: The state before.
-        w: Inputs.
-        p: Parameters.
-        before: q' before the corner.
-        after: q' behind it at the speeds of before.
+        equations: The equations.
+        modal: Their right-hand side with the kinks taken out; its last three extras are what corners may break.
     """
-    n, jump = before.size, after - before
-    if code.equations.chart.redundant or not np.max(np.abs(jump)) > JOLT * max(1.0, np.max(np.abs(before))):
-        return x
-    speeds = slice(n, n + len(code.equations.speeds))
-    M = np.array(code.equations.mechanics.functions["multiplier"](t, x[:n], before, x[speeds.stop :], w, p)[0])
-    K = code.spread(t, x, w, p)[0]
-    x = np.array(x)
-    x[speeds] -= np.linalg.solve(K.T @ M @ K, K.T @ M @ jump)
-    return x
+
+    def __init__(self, equations: Equations, modal: Modal) -> None:
+        n, m = len(equations.coordinates), len(equations.speeds)
+        self.speeds, self.redundant = slice(n, n + m), equations.chart.redundant
+        self.drives = [
+            (i, equations.coordinates.index(row.drive))
+            for i, row in enumerate(equations.model.rows)
+            if row.drive is not None
+        ]
+        momenta, masses, rows = modal.extras[-3:]
+        momenta, u = ca.reshape(momenta, n, -1), modal.x[n : n + m]
+        results = [momenta, masses, rows, *(ca.jacobian(e, u) for e in (modal.xdot[:n], momenta @ masses, rows))]
+        arguments = [modal.t, modal.x, modal.w, ca.vertcat(modal.p, modal.s)]
+        self._machine = Machine(
+            ca.Function("impulses", arguments, [ca.densify(e) for e in results], {"cse": True}), simd=False
+        )
+
+    def behind(self, t: float, x: np.ndarray, w: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """x = (q, u, z) behind a corner.
+
+        Args:
+            t: Time.
+            x: The state before.
+            w: Inputs.
+            before: Parameters and modes before.
+            after: Parameters and modes behind.
+        """
+        was, _, kept, *_ = (e.copy() for e in self._machine(t, x, w, before))
+        now = np.array(x)
+        u = now[self.speeds]
+        size, struck = max(1.0, float(np.max(np.abs(u), initial=0.0))), False
+        for _ in range(LOOKS):
+            momenta, masses, rows, N, slope, C = self._machine(t, now, w, after)
+            p = (momenta - was) @ masses[:, 0]
+            if self.redundant and C.shape[0]:
+                system = np.block([[slope, -self._along(C).T], [C, np.zeros((C.shape[0], C.shape[0]))]])
+                step = -np.linalg.lstsq(system, np.concatenate([p, (rows - kept)[:, 0]]), rcond=1e-13)[0][: u.size]
+            else:
+                step = -np.linalg.solve(N.T @ slope, N.T @ p)
+            largest = float(np.max(np.abs(step), initial=0.0))
+            if not struck and not largest > JOLT * size:
+                return x
+            u += step
+            struck = True
+            if largest <= CLOSE * size:
+                break
+        return now
+
+    def rows(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows that the speeds obey, and their slopes, with parameters and modes p."""
+        found = self._machine(t, x, w, p)
+        return found[2], found[5]
+
+    def _along(self, C: np.ndarray) -> np.ndarray:
+        """The rows along whose gradients impulses act: those of C, but the unit row of its drive for a servo row."""
+        J = C.copy()
+        for i, column in self.drives:
+            J[i] = 0.0
+            J[i, column] = 1.0
+        return J

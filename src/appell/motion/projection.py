@@ -7,6 +7,7 @@ position rows, then of the velocity rows, do the same more slowly and for every 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from math import isfinite
 
 import casadi as ca
@@ -19,6 +20,7 @@ GOOD = 2e-14  # residuals up to this times the size of the state are rounding
 
 
 NOTHING = np.zeros(0)
+Rows = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 _settlings: weakref.WeakKeyDictionary[Code, Machine] = weakref.WeakKeyDictionary()
 
@@ -55,9 +57,10 @@ class Projection:
     Args:
         code: The equations as functions.
         p: Values of the parameters.
+        rows: (t, x, p) -> velocity rows and their slopes, where kinks enter them: in the modes of the run.
     """
 
-    def __init__(self, code: Code, p: np.ndarray) -> None:
+    def __init__(self, code: Code, p: np.ndarray, rows: Rows | None = None) -> None:
         equations = code.equations
         mechanics = equations.mechanics
         self.n = len(mechanics.model.coordinates)
@@ -70,7 +73,9 @@ class Projection:
         self._position = Machine(mechanics.functions["position"], simd=False) if self.holonomic else None
         self._velocity = Machine(mechanics.functions["velocity"], simd=False) if mechanics.row_names else None
         self._jacobian = Machine(mechanics.functions["jacobian"], simd=False) if mechanics.row_names else None
-        self._settle = _settling(code) if self.active and not mechanics.acceleration_rows else None
+        plain = rows is None and not mechanics.acceleration_rows
+        self._settle = _settling(code) if self.active and plain else None
+        self._rows = rows
 
     @property
     def active(self) -> bool:
@@ -112,7 +117,8 @@ class Projection:
         q, v, z = x[: self.n], x[self.n : 2 * self.n], x[2 * self.n :]
         changed = False
         for _ in range(4):
-            residual, jacobian = self._velocity(t, q, v, z, self.p)
+            found = self._velocity(t, q, v, z, self.p) if self._rows is None else self._rows(t, x, self.p)
+            residual, jacobian = found
             if np.max(np.abs(residual)) <= GOOD * max(1.0, float(np.max(np.abs(v)))):
                 break
             v -= np.linalg.lstsq(jacobian, residual[:, 0], rcond=1e-9)[0]
