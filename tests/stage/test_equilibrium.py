@@ -137,3 +137,88 @@ def test_missing_input_values_are_told():
     with pytest.raises(EquilibriumError, match=r"has no value and is not searched for; write inputs=\['f'\]"):
         ap.equilibrium(model)
     assert ap.equilibrium(model, {"x": 1.5})["f"] == pytest.approx(3.0, rel=1e-12)
+
+
+def potential(energy, *coordinates, rows=(), **start):
+    """A particle of unit mass in a potential."""
+    ground = ap.Frame("ground")
+    place = ground.point(*coordinates, *[0] * (3 - len(coordinates)))
+    forces = [ap.Potential(energy)] if energy != 0 else []
+    rows = [ap.Holonomic(row, f"row{i}") for i, row in enumerate(rows)]
+    return ap.Model(ground, coordinates, [ap.Particle("body", 1, place)], forces, rows, start=start, name="particle")
+
+
+def test_one_equation_that_cannot_be_met_is_named():
+    x = ap.coordinates("x")
+    with pytest.raises(EquilibriumError, match=r"no equilibrium with these inputs: the equation of x cannot be met\.$"):
+        ap.equilibrium(potential(x**3 / 3 + x, x, x=1.0))
+
+
+@pytest.mark.parametrize("power", [4, 6])
+def test_a_multiple_root_is_an_equilibrium_and_no_family(power):
+    x = ap.coordinates("x")
+    rest = ap.equilibrium(potential(x**power, x, x=1.0), starts=20)
+    assert abs(rest["x"]) < 1e-8
+    assert (rest.freedom, len(rest.branches)) == (0, 1)
+
+
+def test_a_pitchfork_is_one_equilibrium():
+    """A bead on a hoop that turns with W^2 = g/R: three equilibria meet at the bottom."""
+    x, z = ap.coordinates("x z")
+    model = potential(9.81 * z - 9.81 / 0.5 * x**2 / 2, x, z, rows=[x**2 + z**2 - 0.25], x=0.3, z=-0.4)
+    rest = ap.equilibrium(model)
+    assert sorted(round(e["z"], 6) for e in rest.branches) == [-0.5, 0.5]
+    assert {e.freedom for e in rest.branches} == {0}
+
+
+def test_a_force_that_fades_away_has_no_equilibrium_at_infinity():
+    x = ap.coordinates("x")
+    with pytest.raises(EquilibriumError, match="cannot be met"):
+        ap.equilibrium(potential(1 / x, x, x=1.0), starts=10)
+
+
+def test_families_that_do_not_meet_are_branches():
+    """(r^2 - 1)^2 (r^2 - 4)^2: circles of radius 1, 2 and sqrt(5/2), and the centre."""
+    x, y = ap.coordinates("x y")
+    r2 = x**2 + y**2
+    rest = ap.equilibrium(potential((r2 - 1) ** 2 * (r2 - 4) ** 2, x, y, x=1.0, y=0.2))
+    found = sorted((round(float(np.hypot(e["x"], e["y"])), 6), e.freedom) for e in rest.branches)
+    assert found == [(0.0, 0), (1.0, 1), (round(2.5**0.5, 6), 1), (2.0, 1)]
+    z = ap.coordinates("z")
+    spheres = ap.equilibrium(potential(0, x, y, z, rows=[(r2 + z**2 - 1) * (r2 + z**2 - 4)], x=1.0))
+    assert [e.freedom for e in spheres.branches] == [2, 2]
+
+
+def test_members_of_a_curved_family_are_one_branch():
+    x, y = ap.coordinates("x y")
+    rest = ap.equilibrium(potential((y - x**2) ** 2, x, y, x=3.0))
+    assert (rest.freedom, len(rest.branches)) == (1, 1)
+
+
+def test_a_standing_bicycle_may_stand_anywhere():
+    """The family has the parameters x, y, yaw and both spins."""
+    rest = ap.equilibrium(ap.library.bicycle())
+    assert rest.freedom == 5
+    turns = [np.array([e[s] for s in ("lean", "pitch", "steer")]) for e in rest.branches]
+    poses = {tuple(np.round([*np.cos(a), *np.sin(a)], 4) + 0.0) for a in turns}
+    assert len(poses) == len(rest.branches)
+
+
+def test_coordinates_that_nothing_depends_on_are_parameters_of_the_family():
+    x, y = ap.coordinates("x y")
+    assert ap.equilibrium(potential(x**2, x, y)).freedom == 1
+    assert ap.equilibrium(potential(x**2, x, y), {"y": 0.5}).freedom == 0
+
+
+def test_branches_on_the_other_side_of_zero_are_found():
+    """Two pendula in the coordinates of their bobs: four equilibria."""
+    x1, y1, x2, y2 = ap.coordinates("x1 y1 x2 y2")
+    ground = ap.Frame("ground")
+    bobs = [ap.Particle("upper", 0.3, ground.point(x1, y1)), ap.Particle("lower", 0.2, ground.point(x2, y2))]
+    rods = [x1**2 + y1**2 - 0.25, (x2 - x1) ** 2 + (y2 - y1) ** 2 - 0.16]
+    model = ap.Model(
+        ground, (x1, y1, x2, y2), bobs, [ap.Gravity(-9.81 * ground.y)],
+        [ap.Holonomic(rod, f"rod{i}") for i, rod in enumerate(rods)], start={y1: 0.5, y2: 0.9},
+    )  # fmt: skip
+    found = sorted((round(e["y1"], 6), round(e["y2"], 6)) for e in ap.equilibrium(model).branches)
+    assert found == [(-0.5, -0.9), (-0.5, -0.1), (0.5, 0.1), (0.5, 0.9)]

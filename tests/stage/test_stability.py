@@ -141,3 +141,32 @@ def test_a_symbolic_law_is_the_feedback():
     assert law.free_symbols == {theta, theta.rate}
     assert float(sp.diff(law, theta)) == pytest.approx(-feedback.K[0, 0], rel=1e-14)
     assert float(law.subs({theta: 1.0, theta.rate: 0.0})) == pytest.approx(lin.at["tau"], rel=1e-14)
+
+
+def test_the_weight_of_a_turning_body_is_conservative():
+    """Weight acts through velocities and V through places: that they cancel shows in numbers only."""
+    psi, theta, phi = ap.coordinates("psi theta phi")
+    ground = ap.Frame("ground")
+    frame = ground.rotate("z", psi).rotate("x", theta).rotate("z", phi)
+    top = ap.RigidBody("top", 0.5, 0.1 * frame.z, frame, (0.015, 0.015, 0.005))
+    model = ap.Model(ground, (psi, theta, phi), [top], [ap.Gravity(-9.81 * ground.z)], start={theta: 0.6})
+    A, C, n, theta_0 = 0.02, 0.005, 60.0, 0.6
+    slow = float(np.min(np.roots([A * np.cos(theta_0), -C * n, 0.5 * 9.81 * 0.1])))
+    wish = {"psi.rate": slow, "phi.rate": n - slow * np.cos(theta_0)}
+    proof = ap.stability(ap.equilibrium(model, wish, guess={"theta": theta_0}))
+    assert proof.verdict.name == "LYAPUNOV"
+    assert proof.momentum_zeros == ("psi", "phi")
+
+
+def test_the_column_of_two_links_buckles_at_its_load():
+    """k = l = 1: the straight column is stable below P = (3 - sqrt 5)/2."""
+    a, b = ap.coordinates("a b")
+    ground = ap.Frame("ground")
+    upper = ground.point(sp.cos(a), sp.sin(a))
+    joints = [ap.Particle("1", 1, upper), ap.Particle("2", 1, upper + ground.point(sp.cos(b), sp.sin(b)))]
+    verdicts = []
+    for load in (0.38, 0.3820):
+        energy = a**2 / 2 + (b - a) ** 2 / 2 + load * (sp.cos(a) + sp.cos(b))
+        model = ap.Model(ground, (a, b), joints, [ap.Potential(energy)])
+        verdicts.append(ap.stability(ap.equilibrium(model, starts=1)).verdict.name)
+    assert verdicts == ["LYAPUNOV", "UNSTABLE"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from appell.analysis.families import measured, same, sorted_out
 from appell.analysis.steady import Steady
 from appell.analysis.wishes import Problem, Root, Wishes, explain
 from appell.code.state import State, number, unknown
@@ -19,7 +20,6 @@ from appell.model.model import Model
 from appell.model.symbols import key
 
 HOPELESS = 12  # starts from which the constraints must have been met once
-SAME = 1e-6  # roots nearer than this, against their size, are one
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Equilibrium:
         multipliers: The multiplier of every constraint row, of the force J' lambda.
         residual: What the equations leave, against the size of their terms.
         freedom: How many parameters could still be chosen: 0 for an isolated equilibrium.
-        branches: All equilibria that were found for the same wish, this one first.
+        branches: All equilibria that were found for the same wish, one of each family, this one first.
     """
 
     system: System
@@ -85,7 +85,8 @@ class Equilibrium:
             ("multipliers", self.multipliers),
         ):
             if values:
-                lines.append(f"  {what}: " + ", ".join(f"{name}={value:.9g}" for name, value in values.items()))
+                shown = {name: value if abs(value) > 1e-50 else 0.0 for name, value in values.items()}
+                lines.append(f"  {what}: " + ", ".join(f"{name}={value:.9g}" for name, value in shown.items()))
         if self.freedom:
             lines.append(f"  one of a family with {self.freedom} parameter{'s' * (self.freedom > 1)}")
         if len(self.branches) > 1:
@@ -151,13 +152,13 @@ def equilibrium(
             break  # the wanted pose is out of reach
         place = problem.place(None if k == 0 else rng)
         root = problem.solve(place)
-        if root.ok and not any(problem.same(root, other, SAME) for other in roots):
-            roots.append(root)
-        elif not root.ok:
+        if not root.ok:
             nearest.append(root)
+        elif not any(same(problem, root, other) for other in roots):
+            roots.append(measured(problem, root))
     if not roots:
         raise EquilibriumError(explain(problem, nearest, rng))
-    roots.sort(key=problem.distance)
+    roots = sorted_out(problem, roots)
     made = [_made(system, steady, problem, root) for root in roots]
     made = [e for e in made if e is not None] or [_refused(system, problem, roots[0])]
     branches = tuple(made)
@@ -242,7 +243,7 @@ def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equil
         names,
         dict(zip(mechanics.row_names, multipliers.tolist(), strict=True)),
         root.left,
-        root.freedom,
+        root.freedom + problem.idle,
     )
 
 

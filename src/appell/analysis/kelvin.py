@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import casadi as ca
 import numpy as np
 
-from appell.analysis.blocks import Blocks, numbers
+from appell.analysis.blocks import Blocks
 from appell.analysis.certificate import Forces
 from appell.analysis.linearize import Linearization
 
@@ -79,16 +78,11 @@ def _remark(signs: tuple[int, int, int], gyroscopic: bool, dissipation: str, cir
 
 def conservative(lin: Linearization) -> bool:
     """Whether, beside the potential, only constant forces and linear damping act, so that the energy never grows."""
-    steady = lin.tangent.steady
-    m, x = steady.mechanics, steady.mechanics.variables
-    if x.z.numel():
+    n = len(lin.model.coordinates)
+    if lin.model.states:
         return False
-    Q = steady.with_laws(x.thaw(m.Q + ca.gradient(m.V, x.q)))
-    Q = ca.substitute(Q, x.w, ca.SX([lin.at.inputs.get(s.label, 0.0) for s in m.model.inputs])) if x.w.numel() else Q
-    if not ca.depends_on(ca.vertcat(Q, 0), ca.vertcat(x.q, x.v)):
-        return True
-    slope = ca.jacobian(Q, x.v)
-    if ca.depends_on(ca.vec(slope), ca.vertcat(x.q, x.v)) or ca.depends_on(ca.jacobian(Q, x.q), ca.vertcat(x.q, x.v)):
+    slopes, rounding = lin.tangent.steady.applied_slopes(lin.at)
+    by_place, by_rate = slopes[:, :, :n], slopes[:, :, n:]
+    if np.any(np.abs(by_place) > rounding[:, :n]) or np.any(np.abs(by_rate - by_rate[0]) > rounding[:, n:]):
         return False
-    values = [np.array(e) for e in ca.Function("work", x.arguments, [slope, ca.jacobian(Q, x.q)])(*numbers(lin.at))]
-    return bool(not np.any(values[1]) and np.all(np.linalg.eigvalsh(values[0] + values[0].T) <= 1e-12))
+    return bool(np.all(np.linalg.eigvalsh(by_rate[0] + by_rate[0].T) <= 1e-12))

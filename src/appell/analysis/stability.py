@@ -119,7 +119,7 @@ def _conserved(lin: Linearization, full: np.ndarray) -> tuple[tuple[str, ...], n
     cyclic = [labels[i] for i in steady.cyclic(lin.at.system.p)]
     if not cyclic or steady.velocity_rows or m.acceleration_rows or m.accelerating:
         return (), np.zeros((0, full.shape[0]))
-    Q = steady.with_laws(x.thaw(m.Q + ca.gradient(m.V, x.q)))
+    forces, rounding = steady.applied_slopes(lin.at)
     momentum = eqs.chart.in_speeds(x.thaw(ca.gradient(m.T, x.v)))
     column = ca.vertcat(*[momentum[labels.index(s)] for s in cyclic])
     w = [lin.at.inputs[s.label] for s in eqs.inputs]
@@ -128,7 +128,7 @@ def _conserved(lin: Linearization, full: np.ndarray) -> tuple[tuple[str, ...], n
     kept = [
         k
         for k, s in enumerate(cyclic)
-        if not ca.depends_on(ca.SX(Q[labels.index(s)]), ca.vertcat(x.q, x.v, x.z))
+        if np.all(np.abs(forces[:, labels.index(s)]) <= rounding[labels.index(s)])
         and np.linalg.norm(slopes[k] @ full) <= 1e-9 * max(np.linalg.norm(slopes[k]) * np.linalg.norm(full), 1e-300)
     ]
     return tuple(cyclic[k] for k in kept), slopes[kept]
@@ -182,7 +182,8 @@ def _verdict(
             return Verdict.FAMILY, ""
         return (Verdict.ON_CONSTRAINTS if m else Verdict.ASYMPTOTIC), ""
     critical = left[np.abs(left.real) <= slack]
-    if forces is not None and forces.potential[1:] == (0, 0) and not family and conservative(lin):
+    held = not family and set(lin.dropped) <= set(momenta)  # what runs keeps its momentum: Routh's function decides
+    if forces is not None and forces.potential[1:] == (0, 0) and held and conservative(lin):
         return Verdict.LYAPUNOV, "the energy has a strict minimum here (Lagrange and Dirichlet, Routh)"
     shown = ", ".join(f"{abs(e.imag):.6g}i" if e.imag else "0" for e in critical if e.imag >= 0)
     idle = lin.tangent.ignorable

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -18,6 +19,9 @@ from appell.graph.numeric import Numeric
 from appell.kinematics.consistency import sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter
+
+if TYPE_CHECKING:
+    from appell.analysis.equilibrium import Equilibrium
 
 SINGULAR = 1e-5  # singular value of the constraint rows, against ordinary states, below which a pose is singular
 
@@ -60,6 +64,37 @@ class Steady:
     def force(self) -> ca.SX:
         """F of M q'' = F + J' lambda."""
         return ca.densify(self.with_laws(self.mechanics.lagrange[1]))
+
+    @cached_property
+    def applied(self) -> ca.SX:
+        """Generalized forces without a potential, Q + V_q."""
+        m, x = self.mechanics, self.mechanics.variables
+        return ca.densify(self.with_laws(x.thaw(m.Q + ca.gradient(m.V, x.q))))
+
+    def applied_slopes(self, at: Equilibrium) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of the forces without a potential by (q, v, z), at a point and at ordinary states around it.
+
+        What cancels, cancels in numbers only: weight is in Q by the velocities of the bodies and in V by their places.
+
+        Args:
+            at: The point.
+
+        Returns:
+            One matrix for each state, and for each entry how large a rounding error in it could be.
+        """
+        m, x = self.mechanics, self.mechanics.variables
+        letters = ca.vertcat(x.q, x.v, x.z)
+        parts = [self.applied, self.with_laws(x.thaw(m.Q)), x.thaw(ca.gradient(m.V, x.q))]
+        function = ca.Function("applied", x.arguments, [ca.densify(ca.jacobian(e, letters)) for e in parts])
+        w = np.array([at.inputs.get(s.label, 0.0) for s in at.model.inputs])
+        places = [(at.state.q, at.state.v, at.state.z), *(sample[:3] for sample in self._samples(at.system.p))]
+        slopes, rounding = [], np.zeros((x.q.numel(), letters.numel()))
+        for q, v, z in places:
+            here, *terms = (np.array(e) for e in function(0.0, q, v, z, w, at.system.p))
+            if all(np.all(np.isfinite(e)) for e in (here, *terms)):
+                slopes.append(here)
+                rounding = np.maximum(rounding, 1e-11 * sum(np.max(np.abs(e), axis=1, keepdims=True) for e in terms))
+        return np.array(slopes), rounding
 
     @cached_property
     def autonomous(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from appell.code.machine import Machine
 from appell.kinematics.consistency import jacobian_at, project_positions
 
 ENOUGH = 1e-10  # residual against the size of the terms at which an equation is met
+FAINT = 1e-6  # terms smaller than this part of their usual size have all but vanished, as at the bottom of x^4
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,16 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Root:
-    """Where a search ended: y = (q, v, z, w, lambda), what is left, equation by equation and at most."""
+    """Where a search ended: y = (q, v, z, w, lambda), what is left, equation by equation and at most.
+
+    `flat` counts the directions in which nothing changes to first order, `freedom` those that lead along a family.
+    """
 
     y: np.ndarray
     misses: np.ndarray
     left: float
-    freedom: int
+    flat: int = 0
+    freedom: int = 0
 
     @property
     def ok(self) -> bool:
@@ -76,6 +82,11 @@ class Problem:
         self.sizes = (n, n, k, len(model.inputs), len(steady.mechanics.row_names))
         cyclic = steady.cyclic(p)
         idle = {model.coordinates[i].label for i in cyclic} - set(wishes.fixed)  # may be anything: kept as guessed
+        self.idle = sum(
+            1
+            for q in model.coordinates
+            if q.label in idle and q.rate.label not in wishes.free and not wishes.fixed.get(q.rate.label)
+        )
         self.unknown = np.array(
             [
                 i
@@ -116,7 +127,10 @@ class Problem:
         free = self.unknown[self.unknown < n]
         if rng is not None:
             reach = np.maximum(np.abs(self.begin[:n]), 0.5 * np.max(np.abs(self.begin[:n]), initial=0.6))
-            drawn = np.where(self.angles, rng.uniform(-np.pi, np.pi, n), self.begin[:n] + reach * rng.normal(size=n))
+            wide = rng.random() < 0.5  # every other time far from the guess and on any side of zero
+            centre = self.begin[:n] * (rng.choice([-1.0, 1.0], n) if wide else 1.0)
+            lengths = centre + (3.0 if wide else 1.0) * reach * rng.normal(size=n)
+            drawn = np.where(self.angles, rng.uniform(-np.pi, np.pi, n), lengths)
             y[free] = drawn[free]
             rates = self.unknown[(self.unknown >= n) & (self.unknown < 2 * n)]
             y[rates] *= rng.choice([-1.0, 1.0]) * np.exp(rng.normal(0, 1.5, rates.size))
@@ -135,11 +149,11 @@ class Problem:
         y, damping = y.copy(), 1e-3
         value, slope = self.evaluate(y)
         if not (np.all(np.isfinite(value)) and np.all(np.isfinite(slope))):
-            return Root(y, np.full(value.size, np.inf), np.inf, 0)
+            return Root(y, np.full(len(self.steady.names), np.inf), np.inf)
+        if self.unknown.size == 0 or self.rows.size == 0:
+            return self._root(y)
         weights = 1 / np.maximum(np.linalg.norm(slope, axis=1), 1e-12 + 1e-9 * np.max(np.abs(slope), initial=0.0))
         scale = self._scale(slope)
-        if self.unknown.size == 0:
-            return self._root(y, value, slope)
         costs: list[float] = []
         for _ in range(steps):
             costs.append(float(np.sum((weights * value) ** 2)))
@@ -154,13 +168,14 @@ class Problem:
             finite = np.all(np.isfinite(new_value)) and np.all(np.isfinite(new_slope))
             if finite and np.sum((weights * new_value) ** 2) <= np.sum(left**2):
                 y, value, slope, damping = trial, new_value, new_slope, max(damping / 8, 1e-16)
-                if np.max(np.abs(step) / (1 + np.abs(y[self.unknown])), initial=0.0) < 1e-10:
+                if self._small(step, y):
                     break
             else:
                 damping *= 6
                 if damping > 1e8:
                     break
-        for _ in range(3):  # the last digits
+        settled, before = False, np.inf
+        for k in range(100):  # the last digits: three steps, and where a root is multiple as many as it takes
             step = scale * np.linalg.lstsq(slope * scale, -value, rcond=1e-11)[0]
             trial = y.copy()
             trial[self.unknown] += step
@@ -168,7 +183,64 @@ class Problem:
             if not np.all(np.isfinite(new_value)) or np.max(np.abs(new_value)) > np.max(np.abs(value)):
                 break
             y, value, slope = trial, new_value, new_slope
-        return self._root(y, value, slope)
+            settled, length = self._small(step, y), float(np.linalg.norm(step / scale))
+            if k >= 2 and (settled or length > 0.95 * before):
+                break
+            before = length
+        return self._root(y, settled)
+
+    def _small(self, step: np.ndarray, y: np.ndarray) -> bool:
+        return bool(np.max(np.abs(step) / (1 + np.abs(y[self.unknown])), initial=0.0) < 1e-10)
+
+    def corrected(self, y: np.ndarray, steps: int = 12) -> Root:
+        """The root near y by the smallest of Newton's steps, so that a member of a family stays where it is."""
+        for _ in range(steps):
+            value, slope, sizes = self._looked(y, FAINT)
+            matrix = slope * self.scale / sizes[:, None]
+            if not (np.all(np.isfinite(value)) and np.all(np.isfinite(matrix))):
+                return Root(y, np.full(len(self.steady.names), np.inf), np.inf)
+            step = np.linalg.lstsq(matrix, -value / sizes, rcond=1e-11)[0]
+            y = y.copy()
+            y[self.unknown] += self.scale * step
+            if np.max(np.abs(step), initial=0.0) < 1e-8:
+                break
+        return self._root(y)
+
+    def scaled(self, y: np.ndarray) -> np.ndarray:
+        """The derivative of the equations by the unknowns, both against their usual sizes."""
+        _, slope, sizes = self._looked(y, 1.0)
+        return slope * self.scale / sizes[:, None]
+
+    @cached_property
+    def _usual(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sizes of the equations and of the unknowns, the middle ones of a few places."""
+        rng, rows, scales = np.random.default_rng(1), [], []
+        for k in range(5):
+            y = self.place(None if k == 0 else rng)
+            whole = self.machine(y, self.p)[1]
+            if np.all(np.isfinite(whole)):
+                rows.append(self._terms(whole, y))
+                scales.append(self._scale(whole[np.ix_(self.rows, self.unknown)]))
+        if not rows:
+            return np.zeros(self.rows.size), np.ones(self.unknown.size)
+        return np.median(rows, axis=0), np.median(scales, axis=0)
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Sizes of the unknowns."""
+        return self._usual[1]
+
+    def _terms(self, whole: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """How large the terms of the equations are at y, from their derivative by everything."""
+        return np.linalg.norm(whole[self.rows] * np.maximum(np.abs(y), 0.1), axis=1)
+
+    def _looked(self, y: np.ndarray, part: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is left, its derivative by the unknowns, and sizes of the equations, at least a part of the usual."""
+        value, whole = self.machine(y, self.p)
+        usual = self._usual[0]
+        least = 1e-12 * min(1.0, float(np.max(usual, initial=0.0)) or 1.0)
+        sizes = np.maximum(np.maximum(self._terms(whole, y), part * usual), least)
+        return value[self.rows, 0], whole[np.ix_(self.rows, self.unknown)], sizes
 
     def _scale(self, slope: np.ndarray) -> np.ndarray:
         """Sizes of the unknowns: one for positions, for the others what gives forces of the same size."""
@@ -178,20 +250,19 @@ class Problem:
         typical = np.median(norms[places][norms[places] > 0]) if np.any(norms[places] > 0) else 1.0
         return np.where(places | (norms == 0), scale, np.maximum(typical, 1e-3) / np.where(norms == 0, 1.0, norms))
 
-    def _root(self, y: np.ndarray, value: np.ndarray, slope: np.ndarray) -> Root:
-        whole = self.machine(y, self.p)[1][self.rows]
-        size = np.linalg.norm(whole * np.maximum(np.abs(y), 0.1), axis=1)
+    def _root(self, y: np.ndarray, settled: bool = False) -> Root:
+        """Where a search ended; where its steps have come to rest, vanishing terms are no reason to go on."""
         misses = np.zeros(len(self.steady.names))
-        misses[self.rows] = np.abs(value) / np.maximum(size, 1e-12)
+        value, _, sizes = self._looked(y, 0.0)
+        misses[self.rows] = np.abs(value) / sizes
+        if settled and np.max(misses, initial=0.0) > ENOUGH:
+            misses[self.rows] = np.abs(value) / np.maximum(sizes, FAINT * self._usual[0])
         left = float(np.max(misses, initial=0.0)) if np.all(np.isfinite(value)) else np.inf
-        hidden = slope[:, self.unknown < sum(self.sizes[:4])]  # multipliers of redundant rows are no freedom
-        multipliers = slope[:, self.unknown >= sum(self.sizes[:4])]
-        rank = _rank(slope) - _rank(multipliers)
         y = y.copy()
         n = self.sizes[0]
         turns = self.angles & np.isin(np.arange(n), self.unknown)
         y[:n][turns] -= 2 * np.pi * np.round((y[:n] - np.clip(self.begin[:n], -np.pi, np.pi)) / (2 * np.pi))[turns]
-        return Root(y, misses, left, hidden.shape[1] - rank)
+        return Root(y, misses, left)
 
     def apart(self, root: Root) -> bool:
         """Whether the position rows are not met."""
@@ -202,27 +273,6 @@ class Problem:
         """How far a root is from where the search began."""
         gap = root.y[: self.sizes[0]] - self.begin[: self.sizes[0]]
         return float(np.linalg.norm(np.where(self.angles, np.abs((gap + np.pi) % (2 * np.pi) - np.pi), gap)))
-
-    def same(self, one: Root, other: Root, rtol: float) -> bool:
-        """Whether two roots are one."""
-        n = self.sizes[0]
-        gap = one.y - other.y
-        gap[:n] = np.where(self.angles, (gap[:n] + np.pi) % (2 * np.pi) - np.pi, gap[:n])
-        head = sum(self.sizes[:4])
-        near = bool(np.all(np.abs(gap[:head]) <= rtol * (1 + np.abs(one.y[:head]))))
-        return near or (one.freedom > 0 and other.freedom > 0 and self._connected(one, other))
-
-    def _connected(self, one: Root, other: Root) -> bool:
-        """Members of a family count once."""
-        return True
-
-
-def _rank(matrix: np.ndarray) -> int:
-    if not matrix.size:
-        return 0
-    norms = np.linalg.norm(matrix, axis=0)
-    values = np.linalg.svd(matrix / np.where(norms > 0, norms, 1.0), compute_uv=False)
-    return int(np.sum(values > 1e-9 * max(values[0], 1e-300)))
 
 
 def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> str:
@@ -264,8 +314,9 @@ def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> 
             count = int(np.sum(problem.unknown < sum(problem.sizes[:4]))) + steady.independent
             said = f"{len(steady.names)} equations ({', '.join(names)}) stand against {count} unknowns"
         lines.append(f"{model.name!r} has no equilibrium {where}: {said}.")
-        if not wishes.free:
-            lines.append("No input may be adjusted; give inputs=[...].")
+        idle = [w.label for w in steady.equations.inputs if w.label not in wishes.fixed]
+        if idle and not wishes.free:
+            lines.append(f"No input may be adjusted; to adjust, write inputs={idle!r}.")
     for label in wishes.fixed:
         fewer = {name: value for name, value in wishes.fixed.items() if name != label}
         freed = wishes.free
