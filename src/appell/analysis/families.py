@@ -108,7 +108,7 @@ def _visible(problem: Problem) -> np.ndarray:
 
 
 def _directions(problem: Problem, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the equations leave free at y: columns of scaled unknowns, and their orthonormal part without multipliers."""
+    """What the equations leave free at y: columns of scaled unknowns, and without multipliers, where orthonormal."""
     matrix = problem.scaled(y)
     if not matrix.shape[1]:
         return np.zeros((0, 0)), np.zeros((0, 0))
