@@ -59,11 +59,23 @@ def test_nozzles_anywhere():
     assert sum(float(k.mass) for k in boom(5, 3.0, mass=4.0)) == pytest.approx(4.0)
 
 
+@pytest.mark.parametrize("options", [{}, {"internal_flow": True, "separate_tank": True}])
+def test_all_nozzles_closed(options):
+    robot = Sprayer(nozzles=[(0.5, 0.5, 1.2, 0), (0.5, -0.5, -1.2, 0)], **options)
+    system = ap.compile(ap.derive(robot.model, robot.formulation)).bind()
+    motion = ap.simulate(system, until=2.0, points=3)
+    assert motion["m"].values.tolist() == [150.0] * 3
+    assert motion.check().ok
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"nozzles": 3}, "an even number"),
         ({"nozzles": []}, "at least one nozzle"),
+        ({"nozzles": "four"}, "got 'four'"),
+        ({"nozzles": 4.0}, "an even number of nozzles, or a list"),
+        ({"nozzles": [(0.5, 0.2)]}, "at least x, y and angle"),
         ({"nozzles": [(0, 0, 0, -1)]}, "flow of a nozzle must not be negative"),
         ({"mode": "exact"}, "use 'consistent' or 'paper'"),
         ({"drive": "legs"}, "'wheels'"),
@@ -204,6 +216,10 @@ def test_paths_are_checked():
         Path.from_curve("bad", ap.t**2, ap.t**2)
     with pytest.raises(ModelError, match="formula in time"):
         Path.from_speeds("bad", ap.coordinates("x"), 0)
+    with pytest.raises(ModelError, match="radius of a circle"):
+        circle(radius=0)
+    with pytest.raises(ModelError, match=r"whole number of nozzles.*2\.5"):
+        boom(2.5, 3.0)
 
 
 def test_a_curve_gives_its_speeds():

@@ -102,6 +102,13 @@ def nozzles_of(given: int | Iterable[Nozzle | Sequence[Any]]) -> tuple[Nozzle, .
         half, middle = given // 2, sp.Rational(1, 2)
         places = [middle - sp.Rational(i, half - 1) for i in range(half)] if half > 1 else [sp.Integer(0)]
         return tuple(Nozzle(place, side * middle, side * alpha) for side in (-1, 1) for place in places)
+    words = "give an even number of nozzles, or a list of Nozzle or tuples (x, y, angle, flow, speed, mass)"
+    if isinstance(given, str | Nozzle) or not isinstance(given, Iterable):
+        raise ModelError(f"The nozzles of a sprayer: {words}; got {given!r}.")
+    given = tuple(given)
+    for item in given:
+        if not isinstance(item, Nozzle) and not (isinstance(item, Sequence) and 3 <= len(item) <= 6):
+            raise ModelError(f"A nozzle needs at least x, y and angle: {words}; got {item!r}.")
     listed = tuple(item if isinstance(item, Nozzle) else Nozzle(*item) for item in given)
     if not listed:
         raise ModelError("A sprayer needs at least one nozzle; give nozzles=4 or a list of (x, y, angle).")
@@ -281,9 +288,9 @@ def _values(
     listed: tuple[Nozzle, ...], mode: str, internal_flow: bool, drive: str, separate_tank: bool
 ) -> dict[Any, Any]:
     """Table 1 and what it leaves open, for the letters this model has."""
-    values: dict[Any, Any] = {
-        R: 0.3, a: 0.5, d: 0.2, I: 10.0, Iw: 0.1, k_d: 0.1, k_f: 0.05, m_empty: 50.0 if mode == "paper" else 100.0,
-    }  # fmt: skip
+    values: dict[Any, Any] = {R: 0.3, a: 0.5, d: 0.2, I: 10.0, Iw: 0.1, k_d: 0.1, k_f: 0.05}
+    if separate_tank or any(k.flow != 0 for k in listed):
+        values[m_empty] = 50.0 if mode == "paper" else 100.0
     if drive == "wheels":
         values.update(zip(TAU.values(), (0.9, 0.9, 0.7, 0.7), strict=True))
     else:

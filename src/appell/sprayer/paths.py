@@ -125,6 +125,8 @@ def straight(speed: float = 1.0) -> Path:
 
 def circle(speed: float = 1.0, radius: float = 5.0) -> Path:
     """A circle to the left; Dehkordi 2025, section 5.2: 1 m/s, 5 m."""
+    if radius == 0:
+        raise ModelError("The radius of a circle must not be zero; a negative one turns to the right.")
     turn = sp.nsimplify(speed) / sp.nsimplify(radius)
     return Path.from_speeds("circular", speed, turn, turn * t)
 

@@ -170,8 +170,8 @@ def boom(count: int, width: float, ahead: float = 0.0, angle: Any = sp.pi, mass:
         angle: Direction of all jets; backwards if left out.
         mass: Mass of nozzles and boom together.
     """
-    if count < 1:
-        raise ModelError(f"A boom needs at least one nozzle, got {count}.")
+    if not isinstance(count, int) or count < 1:
+        raise ModelError(f"A boom needs a whole number of nozzles, at least one, got {count!r}.")
     places = np.linspace(-width / 2, width / 2, count) if count > 1 else np.zeros(1)
     return tuple(Nozzle(ahead, float(place), angle, mass=mass / count) for place in places)
 
