@@ -6,6 +6,8 @@ import sympy as sp
 
 import appell as ap
 
+ground = ap.Frame("ground")
+
 
 def system_of(name, options=None, formulation=None):
     return ap.compile(ap.derive(ap.library.model(name, options), formulation)).bind()
@@ -194,3 +196,56 @@ def test_work_of_every_force_adds_up():
     assert proof.work["left motor"] > 0 > proof.work["left bearing"]
     motor = np.trapezoid(0.05 * (motion["left.rate"]), motion.times)
     assert proof.work["left motor"] == pytest.approx(motor, rel=1e-4)
+
+
+def raised(explicit):
+    """A rod on a pivot that is raised, in explicit time or by a constraint; pushed, braked, with spring and damper."""
+    angle, height = ap.coordinates("angle height", "rad m")
+    lift = sp.Rational(3, 10) * ap.t**2 + sp.sin(3 * ap.t) / 5
+    arm = ground.at(ground.point(0, lift if explicit else height)).pin(angle)
+    rod = ap.RigidBody("rod", 2.0, arm.point(0, -0.5), arm, (0, 0, sp.Rational(1, 6)))
+    tip, wall = arm.point(0, -1), ground.point(1, sp.sin(ap.t) / 10)
+    forces = [
+        ap.Gravity(-9.81 * ground.y),
+        ap.Force(-0.3 * ground.x - 0.2 * ground.y, tip, name="push"),
+        ap.Torque(-sp.sign(angle.rate) / 10 * ground.z, rod, name="brake"),
+        ap.Spring(wall, tip, 3.0, 0.2),
+        ap.Damper(wall, tip, 0.4),
+    ]
+    coordinates = (angle,) if explicit else (angle, height)
+    rows = [] if explicit else [ap.Prescribed(height, lift, "drive")]
+    model = ap.Model(ground, coordinates, [rod], forces, rows)
+    start = {angle: 1.0} if explicit else {angle: 1.0, height: 0.0, height.rate: 0.6}
+    return model, ap.simulate(ap.compile(ap.derive(model)).bind(), start, until=3.0, points=3)
+
+
+def test_a_pivot_raised_in_time_does_the_work_of_one_raised_by_a_constraint():
+    model, motion = raised(explicit=True)
+    _, other = raised(explicit=False)
+    check, proof = motion.check(), other.check()
+    assert check.ok
+    assert proof.ok
+    for name in ("gravity", "push", "brake"):
+        assert check.work[name] == pytest.approx(proof.work[name], rel=1e-12)
+    assert check.energy == pytest.approx(proof.energy, rel=1e-12)
+    ends = np.array([0.0, 3.0])
+    rise = np.diff(motion.evaluate(ground.components(model.bodies[0].center)[1], ends))[0]
+    assert check.work["gravity"] == pytest.approx(-2 * 9.81 * rise, rel=1e-12)
+    spring = next(force for force in model.forces if force.name == "spring")
+    assert check.work["spring"] == pytest.approx(-np.diff(motion.evaluate(spring.energy, ends))[0], rel=1e-12)
+
+
+def test_whoever_moves_the_end_of_a_spring_and_a_damper_works():
+    x = ap.coordinates("x", "m")
+    body, end = ap.Particle("body", 1.5, ground.point(x, 0)), ground.point(sp.sin(2 * ap.t) - 4, 0)
+    model = ap.Model(ground, x, [body], [ap.Spring(end, body.center, 4.0, 4.0), ap.Damper(end, body.center, 0.3)])
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), {x: 0.2}, until=5.0)
+    check, times = motion.check(), np.linspace(0, 5, 20001)
+    gap = x + 4 - sp.sin(2 * ap.t)
+    rate = motion.evaluate(x.rate - 2 * sp.cos(2 * ap.t), times)
+    assert check.work["spring"] == pytest.approx(-np.diff(motion.evaluate(2 * (gap - 4) ** 2, times[[0, -1]]))[0])
+    assert check.work["damper"] == pytest.approx(-np.trapezoid(0.3 * rate**2, times), rel=1e-6)
+    pull = motion.evaluate(4 * (gap - 4), times) + 0.3 * rate
+    mover = np.trapezoid(-pull * 2 * np.cos(2 * times), times)
+    assert check.work["prescribed motion"] == pytest.approx(mover, rel=1e-6)
+    assert check.ok

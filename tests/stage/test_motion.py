@@ -89,6 +89,8 @@ def test_states_at_any_time(motion, system):
 def test_times_outside_are_refused(motion, time):
     with pytest.raises(ModelError, match=r"The motion covers t = 0 .. 2; got"):
         motion.at(time)
+    with pytest.raises(ModelError, match=r"The motion covers t = 0 .. 2; got"):
+        motion.evaluate(motion.system.model.coordinates[0], [time])
 
 
 def test_the_start_is_the_start(motion, system):

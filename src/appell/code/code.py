@@ -204,11 +204,10 @@ _RECIPES = {
 
 
 def force_powers(equations: Equations) -> ca.SX:
-    """Q_k . q' of every force of the model, in the state."""
+    """The power of every force of the model, and the part of all by what moves by itself in time, in the state."""
     mechanics = equations.mechanics
-    x = mechanics.variables
-    powers = [x.thaw(ca.dot(force.Q, x.v)) for force in mechanics.forces]
-    column = ca.vertcat(*powers) if powers else ca.SX(0, 1)
+    powers, carried = mechanics.powers
+    column = mechanics.variables.thaw(ca.vertcat(powers, carried))
     if mechanics.accelerating:
         column = ca.substitute(column, mechanics.a, equations.qddot)
     return ca.densify(equations.in_state(column))

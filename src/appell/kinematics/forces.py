@@ -34,14 +34,28 @@ from appell.model.frame import Frame, Vector
 from appell.model.mass_flow import Stream
 from appell.model.symbols import Coordinate, Parameter, Time
 
+Power = Callable[[], ca.SX]
+
+
+def _nothing() -> ca.SX:
+    return ca.SX(0)
+
 
 @dataclass(frozen=True, eq=False)
 class GeneralizedForce:
-    """One force on the graph: its components Q along the coordinates, and its potential energy if it has one."""
+    """One force on the graph.
+
+    Attributes:
+        name: Its name.
+        Q: Its components along the coordinates.
+        potential: Its potential energy if it has one.
+        carried: Its power by what moves by itself in time, at held coordinates; Q . q' is the rest of its power.
+    """
 
     name: str
     Q: ca.SX
     potential: ca.SX | None = None
+    carried: Power = _nothing
 
 
 def generalized_force(
@@ -56,6 +70,7 @@ def generalized_force(
     """
     variables = geometry.variables
     q, v = variables.q, variables.v
+    carried: Power = _nothing
     match force:
         case Gravity():
             return _gravity(force, geometry)
@@ -64,18 +79,23 @@ def generalized_force(
             velocity = geometry.resolve(point, home, 1)
             if body is not None:
                 velocity = _material_velocity(geometry, body, point, home)
-            Q = _along(velocity, _components(geometry, vector, home), v)
+            push = _components(geometry, vector, home)
+            Q = _along(velocity, push, v)
+            carried = _carried(v, (velocity, push))
         case Torque(vector=vector, on=on, reaction=reaction):
-            parts = []
+            parts, couples = [], []
             for end, sign in ((on, 1), (reaction, -1)):
                 if end is None:
                     continue
                 frame = (end if isinstance(end, Frame) else end.frame).axes
                 omega, _ = geometry.rotation_rates(frame, frame)
-                part = _along(omega, _components(geometry, vector, frame), v)
+                couple = _components(geometry, vector, frame)
+                part = _along(omega, couple, v)
                 parts.append(part if sign == 1 else -part)
+                couples.append((omega, scaled(couple, float(sign))))
             Q = total(parts)
-        case Potential(energy=energy):
+            carried = _carried(v, *couples)
+        case Potential(energy=energy, ends=ends):
             for symbol in energy.free_symbols:
                 if not isinstance(symbol, Coordinate | Parameter | Time):
                     raise ModelError(
@@ -83,7 +103,9 @@ def generalized_force(
                         "parameters and time. Use Generalized for forces that depend on velocities, states or inputs."
                     )
             potential = variables.lower(energy)
-            return GeneralizedForce(force.name, -ca.gradient(potential, q), potential)
+            if ends is not None:  # the work of a spring is what its energy loses
+                carried = lambda: -ca.gradient(potential, variables.t)  # noqa: E731
+            return GeneralizedForce(force.name, -ca.gradient(potential, q), potential, carried)
         case Generalized(forces=forces):
             order = {s: i for i, s in enumerate(variables.model.coordinates)}
             Q = ca.SX.zeros(q.numel())
@@ -94,12 +116,20 @@ def generalized_force(
             home = geometry.home(gap)
             r, rate = geometry.resolve(gap, home, 0), geometry.resolve(gap, home, 1)
             stretch = to_sx(dot(r, rate)) / ca.sqrt(to_sx(dot(r, r)))
-            Q = ca.jtimes(stretch, v, -variables.lower(coefficient) * stretch, True)
+            pull = -variables.lower(coefficient) * stretch
+            Q = ca.jtimes(stretch, v, pull, True)
+            carried = lambda: pull * ca.substitute(stretch, v, ca.SX.zeros(v.numel()))  # noqa: E731
         case Stream():
             return _stream(force, geometry, derivative)
         case _:
             raise ModelError(f"No rule is known for a force of kind {type(force).__name__}.")
-    return GeneralizedForce(force.name, densified(Q))
+    return GeneralizedForce(force.name, densified(Q), carried=carried)
+
+
+def _carried(v: ca.SX, *pushes: tuple[Column, Column]) -> Power:
+    """The power of forces on what moves by itself in time, from the velocity of each place and the force on it."""
+    still = ca.SX.zeros(v.numel())
+    return lambda: total(ca.dot(ca.substitute(dense(moved), v, still), dense(push)) for moved, push in pushes)
 
 
 def _along(velocity: Column, force: Column, v: ca.SX) -> ca.SX:
@@ -146,18 +176,29 @@ def _stream(stream: Stream, geometry: Geometry, derivative: Callable[[ca.SX], ca
     if stream.absolute:
         relative = plus(relative, scaled(velocity, -1.0))
     Q = ca.jtimes(dense(velocity), variables.v, mu * dense(relative), True)
+    pairs = [(velocity, scaled(relative, scalar(mu)))]
     if stream.source is not None and isinstance(stream.body, RigidBody):
         omega, _ = geometry.rotation_rates(stream.body.frame.axes, home)
         path = geometry.resolve(stream.at - stream.source, home, 0)
         middle = _material_velocity(geometry, stream.body, stream.source + (stream.at - stream.source) / 2, home)
         Q = Q + ca.jtimes(dense(middle), variables.v, 2 * mu * dense(cross(omega, path)), True)
-    return GeneralizedForce(stream.name, densified(Q))
+        pairs.append((middle, scaled(cross(omega, path), scalar(2 * mu))))
+    return GeneralizedForce(stream.name, densified(Q), carried=_carried(variables.v, *pairs))
 
 
 def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:
     """-dV/dq of V = -sum m g.r at frozen masses; V counts as potential energy where the masses are constant."""
     variables: Variables = geometry.variables
     ground = variables.model.ground
+
+    def carried() -> ca.SX:
+        pushes = []
+        for body in variables.model.bodies:
+            home = geometry.home(body.center)
+            pull = _components(geometry, force.acceleration, home)
+            pushes.append((geometry.resolve(body.center, home, 1), scaled(pull, scalar(variables.masses[body]))))
+        return _carried(variables.v, *pushes)()
+
     constant = all(
         frame is ground and all(isinstance(s, Parameter) for e in part for s in e.free_symbols)
         for frame, part in force.acceleration.parts.items()
@@ -172,10 +213,10 @@ def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:
         Q = -ca.gradient(potential, variables.q)
         changing = ca.vertcat(variables.frozen, variables.z)
         steady = changing.numel() == 0 or not ca.depends_on(potential, changing)
-        return GeneralizedForce(force.name, densified(Q), potential if steady else None)
+        return GeneralizedForce(force.name, densified(Q), potential if steady else None, carried)
     Q = ca.SX.zeros(variables.q.numel())
     for body in variables.model.bodies:
         home = geometry.home(body.center)
         weight = variables.masses[body] * dense(_components(geometry, force.acceleration, home))
         Q = Q + ca.jtimes(dense(geometry.resolve(body.center, home, 1)), variables.v, weight, True)
-    return GeneralizedForce(force.name, densified(Q))
+    return GeneralizedForce(force.name, densified(Q), carried=carried)

@@ -94,6 +94,14 @@ class Mechanics:
         return densified(total((f.Q for f in self.forces), ca.SX.zeros(self.variables.q.numel())))
 
     @cached_property
+    def powers(self) -> tuple[ca.SX, ca.SX]:
+        """The power of every force, and the part of all by what moves by itself in time; masses frozen."""
+        v = self.variables.v
+        carried = [force.carried() for force in self.forces]
+        powers = [ca.dot(force.Q, v) + by_time for force, by_time in zip(self.forces, carried, strict=True)]
+        return ca.vertcat(*powers) if powers else ca.SX(0, 1), total(carried)
+
+    @cached_property
     def accelerating(self) -> bool:
         """Whether a force contains accelerations: mass that depends on velocities and leaves with thrust."""
         return bool(ca.depends_on(self.Q, self.a))

@@ -36,7 +36,7 @@ class Check:
         acceleration: Largest residual of a row on accelerations; None where there is none.
         balance: Largest error of the power balance, relative to the energy that went through the system.
         work: Energy put in by each force, drive and reaction over the motion.
-        energy: Energy at the first and the last moment (kinetic in the sense of `h`, without potentials).
+        energy: Kinetic energy at the first and the last moment.
         agreement: Largest relative disagreement of q'' with each other formulation along the motion; nan where
             accelerations are not finite.
         expected: What the tolerances of the run let one expect of the balance.
@@ -133,7 +133,7 @@ def _on_accelerations(motion: Motion) -> float | None:
 
 
 def _balance(motion: Motion, expected: float) -> tuple[float, dict[str, float], tuple[float, float]]:
-    """h(t) - h(0) against the work of everything: over few panels, over more where they do not close the balance."""
+    """T(t) - T(0) against the work of everything: over few panels, over more where they do not close the balance."""
     ledger = Ledger(motion.system.equations.mechanics, motion.system.equations.split.rows)
     panels, most = FEW, max((stretch.times.size for stretch in motion.stretches), default=0)
     if ledger.working:
@@ -188,7 +188,7 @@ def _within(edges: np.ndarray) -> np.ndarray:
 
 
 def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """h and all powers, one row each, at some times of a stretch; forces with kinks in the modes of the stretch."""
+    """T and all powers, one row each, at some times of a stretch; forces with kinks in the modes of the stretch."""
     system = motion.system
     n, m = len(system.model.coordinates), len(stretch.code.equations.speeds)
     x, w_open = motion.sample(stretch, times), motion.open_inputs(stretch, times).T
@@ -200,10 +200,9 @@ def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray
         rate = along(stretch.flow.machine.function, times, x, w_open, stretch.p)[0]
         v = rate[:n]
         a = along(stretch.code.second.function, times, x, w_open, system.p, rate)[0]
-    h, powers = ledger.along(times, x[:n], v, a, x[n + m :], w_all, system.p)
-    if stretch.powers is not None:
-        powers[: len(ledger.mechanics.forces)] = along(stretch.powers.function, times, x, w_open, stretch.p)[0]
-    return h, powers.T
+    forces = along(stretch.powers.function, times, x, w_open, stretch.p)[0] if stretch.powers is not None else None
+    T, powers = ledger.along(times, x[:n], v, a, x[n + m :], w_all, system.p, forces)
+    return T, powers.T
 
 
 def _agreement(motion: Motion) -> dict[str, float]:

@@ -1,11 +1,13 @@
 r"""The power balance: every force, drive, reaction and change of mass by itself.
 
-From the equations at frozen mass, multiplied by q', with h = q'.dT/dq' - T (which is T where positions do not depend on
-time) and the multipliers of the constraints:
+From the equations at frozen mass, multiplied by q', and with the momentum along time, p_t = 2 T - q'.dT/dq', which is
+zero where positions do not depend on time:
 
-    h' = sum_k Q_k . q' + lambda . (J q') - dT/dt|explicit + dh/dm m'
+    T' = sum_k P_k + lambda . (J q') + (dp_t/dt - dT/dt|explicit - sum_k F_k . dr_k/dt|explicit) + dT/dm m'
 
-The reactions do work only where a constraint depends on time or is not linear and homogeneous in the velocities.
+P_k = F_k . v_k is the power of a force, also on what moves by itself in time; what makes that move does the work in
+brackets. The reactions do work only where a constraint depends on time or is not linear and homogeneous in the
+velocities.
 """
 
 from __future__ import annotations
@@ -32,27 +34,31 @@ class Ledger:
     def __init__(self, mechanics: Mechanics, rows: tuple[int, ...]) -> None:
         self.mechanics, self.rows = mechanics, list(rows)
         x = mechanics.variables
-        T = mechanics.T
-        h = ca.dot(x.v, ca.gradient(T, x.v)) - T
-        named: list[tuple[str, ca.SX]] = [(f.name, ca.dot(f.Q, x.v)) for f in mechanics.forces]
-        drive = -ca.gradient(T, x.t)
-        if not drive.is_zero():
-            named.append(("prescribed motion", drive))
+        T, (powers, carried) = mechanics.T, mechanics.powers
+        named: list[tuple[str, ca.SX]] = [(f.name, powers[k]) for k, f in enumerate(mechanics.forces)]
+        self.drive: int | None = None
+        if not (ca.substitute(T, x.v, ca.SX.zeros(x.v.numel())).is_zero() and carried.is_zero()):
+            along_time = 2 * T - ca.dot(x.v, ca.gradient(T, x.v))
+            self.drive = len(named)
+            named.append(("prescribed motion", mechanics.frozen_derivative(along_time) - ca.gradient(T, x.t)))
         if x.frozen.numel():
-            named.append(("change of mass", ca.dot(ca.gradient(h, x.frozen), mechanics.derivative(x.thawed))))
-        if x.z.numel() and ca.depends_on(h, x.z):
-            named.append(("change of shape", ca.jtimes(h, x.z, x.zdot)))
+            named.append(("change of mass", ca.dot(ca.gradient(T, x.frozen), mechanics.derivative(x.thawed))))
+        if x.z.numel() and ca.depends_on(T, x.z):
+            named.append(("change of shape", ca.jtimes(T, x.z, x.zdot)))
         self.names = [name for name, _ in named]
         still = x.thaw(ca.substitute(mechanics.e[self.rows], x.v, ca.SX.zeros(x.v.numel()))) if self.rows else ca.SX(0)
         servo = any(row.drive is not None for row in mechanics.model.rows)
         self.working = bool(self.rows) and (servo or not mechanics.linear or not ca.sparsify(still).is_zero())
         if self.working:
             self.names.append("reactions")
-        powers = ca.vertcat(*[power for _, power in named]) if named else ca.SX(0, 1)
+        column = ca.vertcat(*[power for _, power in named]) if named else ca.SX(0, 1)
         everything = [x.t, x.q, x.v, mechanics.a, x.z, x.w, x.p]
         self._function = Machine(
             ca.Function(
-                "ledger", everything, [x.thaw(h), ca.densify(x.thaw(powers)), x.thaw(mechanics.V)], {"cse": True}
+                "ledger",
+                everything,
+                [x.thaw(T), ca.densify(x.thaw(column)), ca.densify(x.thaw(carried))],
+                {"cse": True},
             ),
             simd=False,
         )
@@ -71,17 +77,32 @@ class Ledger:
         return np.linalg.lstsq(system, np.concatenate([F[:, 0], gamma[:, 0]]), rcond=1e-13)[0][n:]
 
     def along(
-        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
+        self,
+        t: np.ndarray,
+        q: np.ndarray,
+        v: np.ndarray,
+        a: np.ndarray,
+        z: np.ndarray,
+        w: np.ndarray,
+        p: np.ndarray,
+        forces: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """h and the powers in the order of `names`, one column for each moment."""
-        h, powers, _ = along(self._function.function, t, q, v, a, z, w, p)
+        """T and the powers in the order of `names`, one column for each moment.
+
+        `forces` are the powers of the forces and what of them is carried, if they are not those of their formulas.
+        """
+        T, powers, carried = along(self._function.function, t, q, v, a, z, w, p)
+        if forces is not None:
+            powers[: len(forces) - 1], carried = forces[:-1], forces[-1:]
+        if self.drive is not None:
+            powers[self.drive] -= carried[0]
         if self.working:
             rows = np.empty((1, t.size))
             for i in range(t.size):
                 J = self._multiplier(t[i], q[:, i], v[:, i], z[:, i], w[:, i], p)[2]
                 rows[0, i] = self.multipliers(t[i], q[:, i], v[:, i], z[:, i], w[:, i], p) @ (J @ v[:, i])
             powers = np.concatenate([powers, rows])
-        return h[0], powers
+        return T[0], powers
 
 
 def along(function: ca.Function, t: np.ndarray, *columns: np.ndarray) -> list[np.ndarray]:

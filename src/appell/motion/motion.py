@@ -166,7 +166,10 @@ class Motion:
         return self.info.get("detail", "")
 
     def located(self, times: np.ndarray) -> list[tuple[Stretch, np.ndarray]]:
-        """Which stretch each time belongs to; a boundary belongs to what follows."""
+        """Which stretch each time belongs to; a boundary belongs to what follows. Times outside are refused."""
+        first, last = self.stretches[0].times[0], self.stretches[-1].times[-1]
+        if not np.all((times >= first - 1e-12) & (times <= last + 1e-12 * max(1, abs(last)))):
+            raise ModelError(f"The motion covers t = {first:g} .. {last:g}; got {times.min():g} .. {times.max():g}.")
         if len(self.stretches) == 1:
             return [(self.stretches[0], np.arange(times.size))]
         starts = np.array([s.times[0] for s in self.stretches])
@@ -178,9 +181,6 @@ class Motion:
         times = np.atleast_1d(np.asarray(times, dtype=float))
         if self._system is None or not self.stretches:
             return np.array([np.interp(times, self.times, self.columns[n]) for n in self.info["state"]]).T
-        first, last = self.stretches[0].times[0], self.stretches[-1].times[-1]
-        if not np.all((times >= first - 1e-12) & (times <= last + 1e-12 * max(1, abs(last)))):
-            raise ModelError(f"The motion covers t = {first:g} .. {last:g}; got {times.min():g} .. {times.max():g}.")
         model = self.system.model
         n, k = len(model.coordinates), len(model.states)
         result = np.empty((times.size, 2 * n + k))
