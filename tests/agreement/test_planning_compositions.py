@@ -6,7 +6,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import FormulationError
-from appell.planning import Limits, follow
+from appell.planning import Limits, distance, follow, path_speed
 
 
 def test_a_rover_keeps_its_curvature_while_it_drains():
@@ -102,3 +102,81 @@ def test_a_programme_that_leaves_the_workspace_says_where():
     assert not plan.feasible
     assert 1.3 < plan.motion.times[-1] < 1.51
     assert "t = 1.4" in plan.motion.detail or "t = 1.5" in plan.motion.detail
+
+
+x, y, th = ap.coordinates("x y th")
+ground = ap.Frame("ground")
+rolling = ground.rotate("z", th)
+EDGE_BODY = ap.RigidBody("body", 2.0, ground.point(x, y), rolling, (0, 0, 0.3))
+EDGE = ap.Rolling(EDGE_BODY, ground.point(x, y), along=[rolling.y], name="edge")
+
+
+def on_edge(*constraints, **settings):
+    return ap.Model(ground, (x, y, th), [EDGE_BODY], [], constraints, start={x.rate: 1.0}, until=1.0, **settings)
+
+
+REPEATED = {
+    "a programme said twice": [ap.Programmed(x - ap.t, "a"), ap.Programmed(x - ap.t, "b")],
+    "a row and its derivative": [ap.Programmed(x.rate - ap.t, "a"), ap.Programmed(x.rate.rate - 1, "b")],
+    "what the edge says": [EDGE, ap.Programmed(y.rate * sp.cos(th) - x.rate * sp.sin(th), "slip")],
+    "more rows than coordinates": [ap.Programmed([x - ap.t, y, th, x + y - ap.t], "a")],
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_rows_that_say_a_thing_twice_leave_a_plan_feasible(name):
+    plan = ap.plan(on_edge(*REPEATED[name]))
+    assert plan.feasible
+    assert plan.regularity.smallest > 0.1
+    assert plan.regularity.partitions
+
+
+def test_a_rank_that_is_lost_on_the_way_is_no_repetition():
+    """Programmed x and x cos(s) + y sin(s) with s = 1 - t: one row at t = 1, two before."""
+    s = 1 - ap.t
+    rows = [ap.Programmed(x.rate, "a"), ap.Programmed(x.rate * sp.cos(s) + y.rate * sp.sin(s), "b")]
+    plan = ap.plan(on_edge(*rows), until=0.999)
+    assert plan.regularity.smallest == pytest.approx(np.sqrt(1 - np.cos(0.001)), rel=1e-6)
+    assert plan.regularity.at == pytest.approx(0.999)
+    assert set(plan.regularity.rows) == {"a", "b"}
+
+
+REFUSED = {
+    "no force reaches a jerk": (
+        lambda: ap.derive(on_edge(ap.Programmed(x.rate - ap.t, "a"), ap.Programmed(x.rate.rate.rate - 2, "b"))),
+        "No force of the programme 'b' .* reaches the derivatives of order 3",
+    ),
+    "one name for two multipliers": (
+        lambda: on_edge(ap.Programmed(x.rate.rate.rate, "a.b"), ap.Programmed(y.rate.rate.rate, "a_b")),
+        "'a.b' and 'a_b' would both have a state lambda_a_b",
+    ),
+    "a state with the name of a multiplier": (
+        lambda: on_edge(ap.Programmed(x.rate.rate.rate, "a"), states={ap.states("lambda_a"): sp.Integer(1)}),
+        "The state lambda_a has the name of a multiplier",
+    ),
+    "a direction that nobody knows": (
+        lambda: ap.plan(on_edge(distance(ground.point(x, y), ground.point(0, 0), 1.0))),
+        "No position satisfies the programme 'distance' near the start",
+    ),
+    "a speed from rest": (
+        lambda: ap.plan(on_edge(path_speed(ground.point(x, y), 2.0)), start={x.rate: 0}),
+        "from rest none is found; give velocities near the wanted ones",
+    ),
+    "limits that are none": (
+        lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)), limits={"speed": {x: 1.0}}),
+        r"limits= takes planning.Limits\(",
+    ),
+    "a drive that is none": (lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)), drives="motor"), "'motor' is no force"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_planned_is_said(name):
+    wish, words = REFUSED[name]
+    with pytest.raises(ap.AppellError, match=words):
+        wish()
+
+
+def test_a_point_in_a_plane_follows_without_a_word_about_axes():
+    circle = follow(ground.point(x, y), ground.point(sp.cos(ap.t), sp.sin(ap.t)))
+    assert [row.name for row in circle.rows] == ["follow.x", "follow.y"]

@@ -6,6 +6,7 @@ import sympy as sp
 
 import appell as ap
 from appell.control import MPC, ComputedTorque, SlotineLi
+from appell.control.reference import Reference
 from appell.errors import IntegrationError, ModelError
 
 x = ap.coordinates("x")
@@ -155,3 +156,40 @@ def test_too_few_inputs():
     model = ap.Model(ground, (one, two), [body], [ap.Force(u * ground.x, body)])
     with pytest.raises(ModelError, match="2 degrees of freedom and 1 independent inputs"):
         ap.track(ap.compile(ap.derive(model)), {one: 0, two: 0}, ComputedTorque(model, 1.0), until=1.0)
+
+
+CORNERS = {
+    "Abs": (sp.Abs(ap.t - 1), lambda t: (abs(t - 1), np.sign(t - 1), 0)),
+    "Max": (sp.Max(0, ap.t - 1) ** 2, lambda t: (max(0, t - 1) ** 2, 2 * max(0, t - 1), 2.0 * (t > 1))),
+    "floor": (sp.floor(ap.t), lambda t: (np.floor(t), 0, 0)),
+    "text": ("sin(2*t)", lambda t: (np.sin(2 * t), 2 * np.cos(2 * t), -4 * np.sin(2 * t))),
+}
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_a_reference_may_turn_corners(name):
+    formula, by_hand = CORNERS[name]
+    course = Reference.of({x: formula}, [x])
+    times = np.array([0.3, 0.9, 1.1, 2.6])
+    expected = np.array([by_hand(t) for t in times])
+    np.testing.assert_allclose(np.hstack(course.at(times)), expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose([np.concatenate(course(t)) for t in times], expected, rtol=0, atol=1e-14)
+
+
+def test_a_reference_behind_a_corner_is_reached_again(cart):
+    run = ap.track(cart, {x: sp.Abs(ap.t - 1)}, ComputedTorque(MODEL, 5.0), until=3.0)
+    late = run.motion.times > 1.2
+    s = run.motion.times[late] - 1  # the error begins as -2 s at the corner: e = -2 s exp(-5 s)
+    np.testing.assert_allclose(run.error.values[late, 0], -2 * s * np.exp(-5 * s), rtol=0, atol=1e-9)
+
+
+def test_references_limits_and_metrics_that_make_no_sense_are_refused(cart):
+    law = ComputedTorque(MODEL, 5.0)
+    alone = ap.track(cart, lambda t: (np.sin(t), np.cos(t), -np.sin(t)), law, until=0.5)
+    assert alone.metrics()["x"]["largest"] < 1e-10
+    with pytest.raises(ModelError, match="must give q, q', q'', each with 1 number; at t = 0 it gave"):
+        ap.track(cart, lambda t: ([np.sin(t)], [np.cos(t)]), law, until=0.5)
+    with pytest.raises(ModelError, match="limits must be a number"):
+        ap.track(cart, {x: ap.t}, law, until=0.5, limits={u: 3.0})
+    with pytest.raises(ModelError, match=r"no errors after t = 5: the motion ended at 0\.5"):
+        alone.metrics(after=5.0)

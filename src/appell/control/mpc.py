@@ -133,7 +133,10 @@ def bounds(limits: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest inputs."""
     if limits is None:
         return np.full(m, -np.inf), np.full(m, np.inf)
-    values = np.asarray(limits, dtype=float)
+    try:
+        values = np.asarray(limits, dtype=float)
+    except (TypeError, ValueError):
+        values = np.zeros((0, 0, 0))
     if values.shape in ((), (m,)):
         high = np.broadcast_to(values, (m,)).astype(float)
         low = -high

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
+from appell.graph.lower import Lowering
+from appell.graph.numeric import Numeric
 from appell.model.symbols import Coordinate, key, t
 from appell.motion.motion import Motion
 
@@ -47,7 +50,7 @@ class Reference:
         if isinstance(what, Mapping):
             return cls._of_formulas(what, coordinates)
         if callable(what):
-            return cls(lambda times: tuple(np.array([what(s)[i] for s in times], dtype=float) for i in range(3)))
+            return cls(lambda times: _asked(what, times, len(coordinates)))
         raise ModelError(
             f"Got {type(what).__name__} as a reference; give a Motion, {{coordinate: formula in appell.t}}, or a "
             "function of t that gives q, q', q''."
@@ -82,8 +85,9 @@ class Reference:
 
     @classmethod
     def _of_formulas(cls, formulas: Mapping[Any, Any], coordinates: Sequence[Coordinate]) -> Reference:
-        given = {key(name): sp.sympify(formula) for name, formula in formulas.items()}
-        curves = []
+        given = {key(name): sp.sympify(formula, {"t": t}) for name, formula in formulas.items()}
+        time = ca.SX.sym("t")
+        lower, curves = Lowering({t: time}), []
         for q in coordinates:
             if q.label not in given:
                 raise ModelError(f"The reference says nothing about {q}; give a formula in appell.t for it.")
@@ -92,14 +96,17 @@ class Reference:
                 raise ModelError(
                     f"The reference of {q} contains {', '.join(sorted(map(str, strange)))}; only t may be in it."
                 )
-            curves.append(given[q.label])
-        compiled = [sp.lambdify(t, [sp.diff(c, t, k) for c in curves], "numpy") for k in range(3)]
+            curves.append(lower(given[q.label]))
+        levels = [ca.vertcat(*curves)]
+        for _ in range(2):  # on the graph, where a corner has the slopes of its two sides and no impulse
+            levels.append(ca.jtimes(levels[-1], time, 1))
+        function = ca.Function("reference", [time], [ca.densify(e) for e in levels], {"cse": True})
+        single = Numeric(function)
 
         def look(times: np.ndarray) -> Point:
-            return tuple(
-                np.array([np.broadcast_to(np.asarray(e, dtype=float), times.shape) for e in function(times)]).T
-                for function in compiled
-            )
+            if times.size == 1:
+                return tuple(e.T for e in single(times[0]))
+            return tuple(np.array(e).T for e in function(ca.DM(times[None, :])))
 
         return cls(look)
 
@@ -115,6 +122,25 @@ class Reference:
         q, v, a = self._look(np.clip(times, self.start, self.end))
         moving = (times <= self.end + SLACK)[:, None]
         return q, v * moving, a * moving
+
+
+def _asked(what: Callable[[float], Any], times: np.ndarray, n: int) -> Point:
+    """Q, q', q'' from a function of time, one row for each time."""
+    listed = []
+    for time in times:
+        given = what(time)
+        try:
+            point = np.array([np.atleast_1d(e) for e in given], dtype=float)
+        except (TypeError, ValueError):
+            point = np.zeros(0)
+        if point.shape != (3, n):
+            raise ModelError(
+                f"The reference must give q, q', q'', each with {n} number{'s' * (n > 1)}; at t = {time:g} it gave "
+                f"{given!r}."
+            )
+        listed.append(point)
+    q, v, a = np.array(listed).transpose(1, 0, 2)
+    return q, v, a
 
 
 def _panels(sample: Callable[[np.ndarray], np.ndarray], edges: np.ndarray, count: int) -> Callable[[np.ndarray], Point]:

@@ -65,6 +65,8 @@ class Tracking:
         """
         found = {}
         late = self.motion.times >= after
+        if not late.any():
+            raise ModelError(f"There are no errors after t = {after:g}: the motion ended at {self.motion.times[-1]:g}.")
         for name in self.labels:
             e = self.error.sel(coordinate=name).values[late]
             k = int(np.argmax(np.abs(e)))

@@ -51,6 +51,8 @@ def project_positions(
             break
         step = _smallest_step(jacobian[:, columns], -residual[:, 0], roughly)
         size = np.abs(step).max()
+        if not size < np.inf:
+            break
         q[columns] += step if size < 1.0 else step / size
     return best, left
 
@@ -65,6 +67,8 @@ def _smallest_step(jacobian: np.ndarray, wanted: np.ndarray, roughly: bool) -> n
                 step = np.full(jacobian.shape[1], np.nan)
             if np.abs(jacobian @ step - wanted).max() <= SLACK * np.abs(wanted).max():
                 return step
+    if not np.isfinite(jacobian).all():  # a length whose direction nobody knows
+        return np.full(jacobian.shape[1], np.nan)
     return np.linalg.lstsq(jacobian, wanted, rcond=1e-10)[0]
 
 
@@ -96,6 +100,8 @@ def project_velocities(
         if not worst < np.inf or worst <= 1e-14 * max(1.0, float(np.abs(v).max())) or columns.size == 0:
             break
         scaled = jacobian[:, columns] * weight[columns]
+        if not np.isfinite(scaled).all():
+            break
         v[columns] += weight[columns] * np.linalg.lstsq(scaled, -residual[:, 0], rcond=1e-10)[0]
     return best, left
 

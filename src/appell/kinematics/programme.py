@@ -145,6 +145,13 @@ def closed(mechanics: Mechanics) -> Variables:
         unknown = ca.SX.sym("mu", len(rows))
         values = ca.vertcat(*[forced[k] * unknown[k] for k in range(len(rows))])
         G, g = ca.linear_coeff(ca.substitute(f, ca.vertcat(*held), values), unknown, True)
+        if ca.sprank(ca.sparsify(G)) < len(rows):
+            names = ", ".join(repr(row.name) for row in rows)
+            raise FormulationError(
+                f"No force of the programme {names} of {mechanics.model.name!r} reaches the derivatives of order "
+                f"{order} that it demands: other rows demand them already, at a lower order, or its drives do not move "
+                "them. Write the task in the variables that the other rows leave free, or drive other coordinates."
+            )
         found = solve(G, -g)
         zdot = ca.substitute(zdot, ca.vertcat(*held), ca.substitute(values, unknown, found))
     return replace(x, zdot=ca.cse(zdot))

@@ -92,16 +92,20 @@ class Model:
         listed = (coordinates,) if isinstance(coordinates, Letter) else tuple(coordinates)
         bodies, forces = tuple(bodies), _named(tuple(forces))
         constraints = _named((*constraints, *_quaternion_norms(bodies)))
+        own = {z: sp.sympify(e) for z, e in (states or {}).items()}
+        theirs = programme_states((r for c in constraints for r in getattr(c, "rows", ()) if r.order > 2), listed)
+        if taken := [z for z in theirs if z in own]:
+            raise ModelError(
+                f"The state {taken[0]} has the name of a multiplier ({taken[0].description}); give the state or the "
+                "programme another name."
+            )
         fields: dict[str, Any] = {
             "ground": ground,
             "coordinates": listed,
             "bodies": bodies,
             "forces": forces,
             "constraints": constraints,
-            "states": {
-                **{z: sp.sympify(e) for z, e in (states or {}).items()},
-                **programme_states((r for c in constraints for r in getattr(c, "rows", ()) if r.order > 2), listed),
-            },
+            "states": {**own, **theirs},
             "name": name,
             "description": description,
             "until": float(until),

@@ -116,10 +116,17 @@ def state_names(row: Row) -> tuple[str, ...]:
 def programme_states(rows: Iterable[Row], coordinates: Iterable[Coordinate]) -> dict[ExtraState, sp.Expr]:
     """The states of programmes of order 3 and more; the rate of the last in each chain is left open, z' = z.rate."""
     found: dict[ExtraState, sp.Expr] = {}
+    owners: dict[ExtraState, str] = {}
     listed = tuple(coordinates)
     for row in rows:
         for chain in chains(row, listed):
             for here, following in zip(chain, (*chain[1:], None), strict=True):
+                if here in owners:
+                    raise ModelError(
+                        f"The programmes {owners[here]!r} and {row.name!r} would both have a state {here}; give one of "
+                        "them another name."
+                    )
+                owners[here] = row.name
                 found[here] = here.rate if following is None else following
     return found
 

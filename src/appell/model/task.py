@@ -41,7 +41,7 @@ def follow(
     Args:
         point: A point of a body.
         target: Where it shall be, a point whose components may contain `appell.t`.
-        axes: The axes along which it follows.
+        axes: The axes along which it follows; along one in which it never leaves the target there is no row.
         name: Name of the programme; its rows are `name.x`, ...
         frame: The frame of the axes; the ground if left out.
         differentiate: Demand only this derivative.
@@ -49,8 +49,9 @@ def follow(
     """
     if not axes or set(axes) - set("xyz"):
         raise ModelError(f"axes= takes letters of 'xyz', got {axes!r}.")
-    gap = _components(point - target, frame)
-    made = Programmed([gap["xyz".index(axis)] for axis in axes], name, None, differentiate, realisation)
+    gap = dict(zip("xyz", _components(point - target, frame), strict=True))
+    axes = "".join(axis for axis in axes if gap[axis] != 0)
+    made = Programmed([gap[axis] for axis in axes], name, None, differentiate, realisation)
     made.rows = tuple(replace(row, name=f"{name}.{axis}") for axis, row in zip(axes, made.rows, strict=True))
     return made
 

@@ -14,7 +14,7 @@ from appell.code.state import number, unknown
 from appell.code.system import System
 from appell.errors import ModelError
 from appell.kinematics.chart import unit_rows
-from appell.kinematics.rank import Stacked, coinciding
+from appell.kinematics.rank import SMALL, Stacked, coinciding
 from appell.model.model import Model
 from appell.model.symbols import key
 from appell.motion.motion import Motion
@@ -171,25 +171,30 @@ class Regularity:
 
 
 def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
-    """The rank of all rows along a motion, and the conditioning of every partition."""
+    """The rank of all rows along a motion, and the conditioning of every partition.
+
+    Rows that say what others say all along are no sign of a singular configuration; a rank that is lost on the way is.
+    """
     mechanics, model = system.equations.mechanics, system.model
     stacked, n = Stacked.of(mechanics), len(model.coordinates)
-    smallest = np.empty(times.size)
     matrices = []
-    for k, (t, row) in enumerate(zip(times, motion.states(times), strict=True)):
-        state = motion.at(float(t))
-        B = stacked.at(t, row[:n], row[n : 2 * n], system.accelerations(state), row[2 * n :], system.p)
-        matrices.append(B)
-        sizes = np.linalg.svd(B, compute_uv=False) if B.size else np.ones(1)
-        smallest[k] = sizes[-1]
+    for t, row in zip(times, motion.states(times), strict=True):
+        a = system.accelerations(motion.at(float(t)))
+        matrices.append(stacked.at(t, row[:n], row[n : 2 * n], a, row[2 * n :], system.p))
+    if not stacked.rows:
+        return Regularity(1.0, float(times[0]), (), np.ones(times.size), ())
+    sizes = np.array([np.linalg.svd(B, compute_uv=False) for B in matrices])
+    rank = max(1, int(np.max(np.count_nonzero(sizes > SMALL, axis=1))))
+    smallest = sizes[:, rank - 1]
     k = int(np.argmax(smallest <= np.min(smallest) * (1 + 1e-9)))  # the first of those that differ by rounding only
-    names = tuple(row.name for row in stacked.rows)
-    near = coinciding(matrices[k]) if matrices[k].size else []
-    rows = tuple(names[i] for i in near[0]) if near else ()
-    if not rows and len(names):
-        u = np.linalg.svd(matrices[k])[0][:, -1] if matrices[k].size else np.zeros(0)
-        rows = tuple(name for name, share in zip(names, u, strict=True) if abs(share) > 0.1)
-    return Regularity(float(smallest[k]), float(times[k]), rows, smallest, _partitions(model, matrices, times))
+    names = [row.name for row in stacked.rows]
+    near = coinciding(matrices[k]) if rank == len(names) else []
+    shares = np.linalg.svd(matrices[k])[0][:, rank - 1]
+    which = near[0] if near else np.flatnonzero(np.abs(shares) > 0.1)
+    rows = tuple(names[i] for i in which)
+    used = [*system.equations.split.rows, *range(len(model.rows), len(names))]
+    parts = _partitions(model, [B[used] for B in matrices], times) if len(used) == rank else ()
+    return Regularity(float(smallest[k]), float(times[k]), rows, smallest, parts)
 
 
 def _partitions(

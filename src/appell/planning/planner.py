@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.code.state import State
+from appell.code.state import State, number
 from appell.code.system import System, compile
 from appell.errors import AppellError, ModelError
 from appell.formulation.abstract import AbstractFormulation, derive
@@ -96,7 +96,7 @@ class Plan:
     @cached_property
     def regularity(self) -> Regularity:
         """Distance to singular configurations, and the conditioning of every partition."""
-        return regularity(self.motion.system, self.motion, self.times[:: max(1, LOOKS // 101)])
+        return regularity(self.motion.system, self.motion, self.times[:: (LOOKS - 1) // 100])
 
     @cached_property
     def violations(self) -> tuple[Finding, ...]:
@@ -115,6 +115,7 @@ class Plan:
         Args:
             factor: How many times slower; below 1 faster.
         """
+        factor = number("factor", factor)
         if not factor > 0:
             raise ModelError(f"The factor of slowing down must be positive, got {factor!r}.")
         return _make(
@@ -199,7 +200,7 @@ def plan(
     start: Mapping[Any, float] | None = None,
     until: float | None = None,
     limits: Limits | None = None,
-    drives: Sequence[str] = (),
+    drives: str | Sequence[str] = (),
     formulation: AbstractFormulation | None = None,
     pace: str = "pace",
     method: str = "auto",
@@ -233,10 +234,13 @@ def plan(
         raise ModelError(f"{model.name!r} has no programmed constraint; add appell.Programmed(...), or use simulate.")
     chosen = formulation or GPME()
     made = limits or Limits()
+    if not isinstance(made, Limits):
+        raise ModelError(f"limits= takes planning.Limits(position=..., speed=..., torque=...), got {limits!r}.")
     made.pairs(model)
+    drives = (drives,) if isinstance(drives, str) else tuple(drives)
     check_drives(model, drives)
     system = compile(derive(model, chosen)).bind(values)
-    return _make(model, chosen, dict(values or {}), dict(start or {}), until, pace, method, made, tuple(drives), system)
+    return _make(model, chosen, dict(values or {}), dict(start or {}), until, pace, method, made, drives, system)
 
 
 def _make(

@@ -83,7 +83,7 @@ def _velocities(system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.nd
     M = np.array(mechanics.functions["multiplier"](t, q, v, z, w, system.p)[0])
     if np.linalg.cond(M) > 1e12:
         M = np.eye(q.size)
-    v = v.copy()
+    v, at_rest = v.copy(), not np.any(v)
     for _ in range(40):
         e, J = (np.array(part) for part in mechanics.levels["velocity"](t, q, v, z, system.p))
         if np.max(np.abs(e), initial=0.0) <= 1e-14 * max(1.0, float(np.max(np.abs(v)))):
@@ -93,8 +93,13 @@ def _velocities(system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.nd
     left = float(np.max(np.abs(e), initial=0.0))
     if not left < MOVED * max(1.0, float(np.max(np.abs(v)))):
         names = (*mechanics.row_names, *mechanics.level_names[1])
+        worst = int(np.argmax(np.abs(e)))
+        cause = (
+            "from rest none is found; give velocities near the wanted ones"
+            if at_rest
+            else "it contradicts another row there, or its branch is elsewhere"
+        )
         raise InconsistentStartError(
-            f"No velocities satisfy the programme {names[int(np.argmax(np.abs(e)))]!r} at the start (left over "
-            f"{left:.3g}); it contradicts another row there, or its branch is elsewhere."
+            f"No velocities satisfy the programme {names[worst]!r} at the start (left over {left:.3g}); {cause}."
         )
     return v
