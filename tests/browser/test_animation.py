@@ -186,3 +186,16 @@ def test_without_webgl_a_still_is_shown(browser, disk):
     assert page.evaluate("document.querySelector('.stage img').naturalWidth") > 300
     assert "no WebGL" in page.locator(".note").inner_text()
     context.close()
+
+
+@pytest.mark.parametrize(
+    ("until", "clock", "speed"), [(2e-6, "0.500 µs", 1e-7), (1.0, "0.250 s", 0.25), (4000.0, "1000 s", 20)]
+)
+def test_time_is_shown_as_the_run_is_long(seen, tmp_path, until, clock, speed):
+    run(ap.library.pendulum_chain(1), until).animate(tmp_path / "run.html")
+    seen.open(tmp_path / "run.html").until("globalThis.appell && appell.viewers[0].drawn > 2")
+    seen.page.evaluate("appell.viewers[0].pause()")
+    settled(seen, f"appell.viewers[0].seek({until / 4})")
+    assert seen.page.locator(".clock").inner_text() == clock
+    assert float(seen.page.locator("select[title=speed]").input_value()) == speed
+    assert seen.faults == []

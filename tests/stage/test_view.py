@@ -291,3 +291,66 @@ def test_what_flies_off_does_not_swell_the_rest():
     scene = motion.animate()
     assert scene.box[1][0] > 5.0
     assert scene.unit < 0.1 * scene.size
+
+
+def held_plate(size):
+    """A plate of some size, held at its corners by springs, in a time that goes with it."""
+    x, y, turn = ap.coordinates("x y turn", "m m rad")
+    ground = ap.Frame("ground")
+    frame = ground.planar(x, y, turn)
+    plate = ap.RigidBody("plate", 1, frame.origin, frame, (0, 0, size**2 / 3))
+    corners = [(1.5, 1.1), (-1.5, 1.1), (-1.5, -1.1), (1.5, -1.1)]
+    springs = [
+        ap.Spring(ground.point(2 * a * size, 2 * b * size), frame.point(a * size, b * size), 400, size)
+        for a, b in corners
+    ]
+    return ap.Model(ground, (x, y, turn), [plate], springs, name="plate", start={x: 0.3 * size, turn: 0.4}, until=1.0)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_small_and_large_are_drawn_alike(size):
+    """All lengths of a page are those of the same thing a metre wide, times its size."""
+
+    def lengths(scene):
+        data = scene_data(scene)
+        (solid,) = data["solids"]
+        return np.concatenate([np.ravel(part["points"]) for part in solid["parts"]]), data["reach"], data["size"]
+
+    drawn, usual = (lengths(held_plate(s).draw()) for s in (size, 1.0))
+    for mine, theirs in zip(drawn, usual, strict=True):
+        np.testing.assert_allclose(np.array(mine) / size, theirs, rtol=1e-5, atol=1e-5)
+
+
+def test_springs_are_held_where_they_are_fixed_in_the_ground():
+    scene = held_plate(1.0).draw()
+    held = {tuple(scene.values.points[k][0].round(9)) for k in scene.anchors}
+    assert held == {(3.0, 2.2, 0.0), (-3.0, 2.2, 0.0), (-3.0, -2.2, 0.0), (3.0, -2.2, 0.0)}
+
+
+def test_what_grew_beyond_bounds_is_drawn():
+    x = ap.coordinates("x", "m")
+    ground = ap.Frame("ground")
+    body = ap.Particle("body", 1, ground.point(x, 0))
+    model = ap.Model(ground, x, [body], [ap.Force(x**3 * ground.x, body)], name="off", start={x: 1})
+    motion = run(model, 10.0)
+    assert motion.outcome is ap.Outcome.NOT_FINITE
+    assert "data-scene" in motion.animate().html()
+
+
+@pytest.mark.parametrize(
+    ("until", "clock", "moments"), [(1e-7, "24.83 ns", 150), (2.0, "0.497 s", 150), (5000.0, "1250 s", 20_000)]
+)
+def test_moments_are_written_as_the_run_is_long(until, clock, moments):
+    from appell.view.picture import Camera, moment, picture
+
+    scene = run(ap.library.pendulum_chain(1), until).animate()
+    assert scene.values.times.size == moments
+    assert picture(scene, moment(scene, None), Camera(scene)).clock == f"t = {clock}"
+
+
+def test_a_film_of_a_short_run_can_be_seen(tmp_path):
+    from PIL import Image
+
+    path = run(ap.library.pendulum_chain(1), 1e-3).animate(tmp_path / "short.gif") and tmp_path / "short.gif"
+    with Image.open(path) as film:
+        assert film.n_frames == 30

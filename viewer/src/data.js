@@ -8,12 +8,13 @@ export function bytes(text) {
 }
 
 export const floats = (text) => new Float32Array(bytes(text).buffer);
+export const doubles = (text) => new Float64Array(bytes(text).buffer);
 export const shorts = (text) => new Int16Array(bytes(text).buffer);
 
 export class Course {
   // Tracks over frames: points and vectors (x, y, z), turns (unit quaternions as 16-bit numbers), scalars.
   constructor(data) {
-    this.times = floats(data.times);
+    this.times = doubles(data.times);
     this.count = this.times.length;
     this.points = floats(data.points);
     this.turns = shorts(data.turns);

@@ -3,6 +3,34 @@ import * as THREE from "three";
 import { shade } from "./overlays.js";
 
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 10];
+const FEW = 3; // seconds that a run takes at least at the speed it begins with
+const MANY = 30; // and at most, if no more than a hundred moments go by in one
+
+function speeds(span, count) {
+  // Those in the menu, and the one to begin with: real time where that is neither too short nor too long.
+  if (span >= FEW && span <= MANY) return [SPEEDS, 1];
+  const most = Math.max(MANY, count / 100);
+  const fits = (s) => span / s >= FEW && span / s <= most;
+  const near = SPEEDS.filter(fits);
+  if (near.length) return [SPEEDS, span < FEW ? near[near.length - 1] : near[0]];
+  const power = Math.floor(Math.log10(span / most));
+  const first = [1, 2, 5, 10].map((k) => Number(`${k}e${power}`)).find(fits);
+  const round = [0.1, 0.2, 0.5, 1, 2, 5, 10].map((k) => Number((k * first).toPrecision(1)));
+  return [[...new Set([...round, 1])].sort((a, b) => a - b), first];
+}
+
+function times(span) {
+  // How a moment of a run of some length is written.
+  const [unit, size] = [["s", 1], ["ms", 1e-3], ["µs", 1e-6], ["ns", 1e-9]].find(([, e]) => span >= 0.3 * e) ?? ["ns", 1e-9];
+  const digits = span < 3 * size ? 3 : span < 300 * size ? 2 : span < 3000 * size ? 1 : 0;
+  return (t) => `${(t / size).toFixed(digits)} ${unit}`;
+}
+
+function length(step) {
+  const [unit, size] = step >= 1e4 ? ["km", 1e3] : step >= 9e-3 ? ["m", 1] : step >= 9e-6 ? ["mm", 1e-3]
+    : step >= 9e-9 ? ["µm", 1e-6] : ["nm", 1e-9];
+  return `${Number((step / size).toPrecision(2))} ${unit}`;
+}
 
 function element(kind, name, text) {
   const made = document.createElement(kind);
@@ -55,6 +83,8 @@ export class Panel {
     this.legend(stage, scene);
     const bar = element("div", "bar");
     if (course.count > 1) {
+      const span = course.last - course.first;
+      this.time = times(span);
       this.toggle = button("", "play or pause (space)", () => (viewer.playing ? viewer.pause() : viewer.play()));
       this.toggle.classList.add("play");
       this.clock = element("output", "clock");
@@ -70,15 +100,13 @@ export class Panel {
       for (const [t, name] of scene.events) {
         const mark = element("i");
         mark.style.left = `${(100 * (t - course.first)) / (course.last - course.first)}%`;
-        mark.title = `${name} at ${short(t)} s`;
+        mark.title = `${name} at ${this.time(t)}`;
         rail.append(mark);
       }
-      this.speeds = select("speed", SPEEDS.map((s) => [s, `${s}×`]), (value) => (viewer.speed = Number(value)));
+      const [listed, first] = speeds(span, course.count);
+      this.speeds = select("speed", listed.map((s) => [s, `${s}×`]), (value) => (viewer.speed = Number(value)));
       bar.append(this.toggle, rail, this.clock, this.speeds);
-      const span = course.last - course.first;
-      const fitting = SPEEDS.filter((s) => span / s >= 3 && span / s <= 30);
-      viewer.speed = span >= 3 && span <= 30 ? 1 : (span < 3 ? fitting[fitting.length - 1] ?? 0.05 : fitting[0] ?? 10);
-      this.speeds.value = viewer.speed;
+      this.speeds.value = viewer.speed = first;
     }
     const views = [["default", "view"], ["oblique", "oblique"], ["front", "front"], ["side", "side"], ["top", "top"]];
     this.views = select("camera", views, (value) => viewer.stand(value));
@@ -181,12 +209,12 @@ export class Panel {
     if (this.slider) {
       const share = (course.t - course.first) / (course.last - course.first);
       this.slider.value = Math.round(10000 * share);
-      this.clock.textContent = `${course.t.toFixed(2)} s`;
+      this.clock.textContent = this.time(course.t);
     }
     if (this.table?.open) for (const [cell, track] of this.cells) cell.textContent = short(course.scalar(track));
     if (this.step !== viewer.step) {
       this.step = viewer.step;
-      this.scale.textContent = `grid ${Number(viewer.step.toPrecision(2))} m`;
+      this.scale.textContent = `grid ${length(viewer.step)}`;
     }
   }
 

@@ -310,7 +310,7 @@ export class Viewer {
       const tall = Math.abs(corner.dot(over)) / (tan * (1 - this.headed()));
       far = Math.max(far, 1.1 * Math.max(wide, tall) + corner.dot(way));
     }
-    return Math.max(far, 1e-6);
+    return Math.max(far, 1e-6 * size);
   }
 
   headed() {

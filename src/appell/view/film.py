@@ -27,12 +27,12 @@ def save(scene: Scene, path: Path, seconds: float | None) -> Path:
     Args:
         scene: What moves.
         path: .gif or .mp4.
-        seconds: How long it lasts; as long as the motion, at most 20 s, if left out.
+        seconds: How long it lasts; as long as the motion, at least 2 s and at most 20 s, if left out.
     """
     if not scene.moves:
         raise AppellError(f"The scene has one moment only; write a still, {path.stem}.png, or animate a Motion.")
     times, ending = scene.values.times, path.suffix.lower()
-    length = min(float(times[-1] - times[0]), 20.0) if seconds is None else float(seconds)
+    length = float(np.clip(times[-1] - times[0], 2.0, 20.0)) if seconds is None else float(seconds)
     if not 0 < length <= 600:
         raise AppellError(f"A moving picture lasts up to 600 s, got {length:g} s.")
     count = max(2, round(length * RATE[ending]))

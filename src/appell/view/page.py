@@ -41,6 +41,9 @@ def font() -> str:
     return f'<script type="text/plain" id="font">{data}</script>'
 
 
+LARGEST = float(np.finfo("f4").max)
+
+
 def data_block(name: str, data: Any) -> str:
     """Data as JSON that no name in it can break out of."""
     text = json.dumps(_plain(data), allow_nan=False, separators=(",", ":"))
@@ -144,6 +147,8 @@ def poster(name: str, scene: Scene) -> str:
 
 
 def _packed(array: np.ndarray, kind: str) -> str:
+    if kind == "<f4":  # what grew beyond all bounds before a run ended
+        array = np.clip(array, -LARGEST, LARGEST)
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()
 
 
@@ -160,9 +165,9 @@ def scene_data(scene: Scene) -> dict[str, Any]:
     data: dict[str, Any] = {
         "title": scene.title, "subtitle": scene.subtitle, "up": scene.up, "view": scene.view, "normal": scene.normal,
         "floor": scene.floor, "size": scene.size, "unit": scene.unit, "center": center,
-        "low": low, "high": high, "reach": max(reach, 1e-9),
+        "low": low, "high": high, "reach": max(reach, 1e-6 * scene.size),
         "extent": max(2 * reach, scene.size), "follow": scene.follow, "events": [list(e) for e in scene.events],
-        "times": _packed(values.times, "<f4"), "points": _packed(values.points, "<f4"),
+        "times": _packed(values.times, "<f8"), "points": _packed(values.points, "<f4"),
         "turns": _packed(turns, "<i2"), "vectors": _packed(values.vectors, "<f4"),
         "scalars": _packed(values.scalars, "<f4"),
         "solids": [{"name": s.name, "point": s.point, "turn": s.turn, "color": s.color,
@@ -203,7 +208,8 @@ def _part(shape: Part) -> dict[str, Any]:
     if shape.opacity < 1:
         data["opacity"] = shape.opacity
     if shape.points is not None:
-        data["points"] = np.round(shape.points, 6)
+        fine = 6 - round(np.log10(np.max(np.abs(shape.points)) or 1.0))
+        data["points"] = np.round(shape.points, fine)
     if shape.faces is not None:
         data["faces"] = shape.faces
     return data

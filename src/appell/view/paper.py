@@ -17,6 +17,9 @@ STYLE = {
 }  # fmt: skip
 
 
+NAMES = 9  # in a legend of one panel
+
+
 def figure(plot: Plot) -> Any:
     """A figure of one column's width and a half."""
     import matplotlib as mpl
@@ -64,8 +67,12 @@ def _panel(axis: Axes, panel: Panel, used: int) -> int:
         axis.axvline(0, color="0.4", linewidth=0.9, zorder=0)
     axis.grid(alpha=0.25, linewidth=0.5)
     axis.spines[["top", "right"]].set_visible(False)
-    if any(not isinstance(e, Map) and e.name for e in panel.items):
-        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    handles, labels = axis.get_legend_handles_labels()
+    if len(labels) > NAMES:  # more would run into those of other panels
+        handles, labels = handles[:NAMES], [*labels[:NAMES], f"and {len(labels) - NAMES} more"]
+        handles.append(axis.plot([], [], " ")[0])
+    if labels:
+        axis.legend(handles, labels, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     return used
 
 

@@ -147,8 +147,16 @@ def picture(scene: Scene, k: int, camera: Camera) -> Picture:
         marks.append(Lines(coils, "#6b7480", 1.3))
     marks += _drops(scene, k, camera)
     marks += _arrows(scene, k, camera)
-    clock = f"t = {scene.values.times[k]:.2f} s" if scene.moves else ""
+    times = scene.values.times
+    clock = f"t = {_time(times[k], times[-1] - times[0])}" if scene.moves else ""
     return Picture(marks, window, scene.title, clock)
+
+
+def _time(t: float, span: float) -> str:
+    """A moment of a run of some length, as the animation writes it."""
+    unit, size = next(((u, e) for u, e in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)) if span >= 0.3 * e), ("ns", 1e-9))
+    digits = 3 if span < 3 * size else 2 if span < 300 * size else 1 if span < 3000 * size else 0
+    return f"{t / size:.{digits}f} {unit}"
 
 
 def _window(scene: Scene, camera: Camera, k: int) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -167,7 +175,8 @@ def _window(scene: Scene, camera: Camera, k: int) -> tuple[tuple[float, float], 
         corners = np.array([[x, y, scene.floor or 0.0] for x in scene.field.x[[0, -1]] for y in scene.field.y[[0, -1]]])
         flat = camera.flat(corners)
         low, high = np.minimum(low, flat.min(axis=0)), np.maximum(high, flat.max(axis=0))
-    middle, half = (low + high) / 2, 0.54 * np.maximum(high - low, 1e-9)
+    high = high + 0.09 * (high - low) * np.array([0, 1])  # the title is above
+    middle, half = (low + high) / 2, 0.54 * np.maximum(high - low, 1e-9 * scene.size)
     half = np.maximum(half, [half[1] * 8 / 5.2, half[0] * 5.2 / 8])
     return (middle[0] - half[0], middle[0] + half[0]), (middle[1] - half[1], middle[1] + half[1])
 
@@ -217,9 +226,13 @@ def _faces(scene: Scene, k: int, camera: Camera) -> tuple[list[np.ndarray], list
         a, b = values.points[bar.a][k], values.points[bar.b][k]
         length = float(np.linalg.norm(b - a))
         if length > 1e-12:
-            shell = surface(part("cylinder", bar.radius, length), coarse)
-            places = shell.vertices @ along(b - a).T + (a + b) / 2
-            add(places, shell.faces, shell.shades, bar.color, True)
+            pieces = [(bar.radius, 0.0, 1.0)]
+            if bar.kind == "damper":  # a cylinder and its piston's rod
+                pieces = [(bar.radius, 0.0, 0.5), (0.4 * bar.radius, 0.5, 1.0)]
+            for radius, first, last in pieces:
+                shell = surface(part("cylinder", radius, (last - first) * length), coarse)
+                places = shell.vertices @ along(b - a).T + a + (first + last) / 2 * (b - a)
+                add(places, shell.faces, shell.shades, bar.color, True)
     return faces, fills, edges, depths
 
 

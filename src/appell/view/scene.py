@@ -165,7 +165,8 @@ class Scene:
     def __repr__(self) -> str:
         t = self.values.times
         moving = f"t = {t[0]:g} .. {t[-1]:g} s, {t.size} moments" if t.size > 1 else "at rest"
-        return f"Scene of {self.title!r}: {len(self.solids)} bodies, {moving}; scene.save('scene.html'), scene.show()"
+        bodies = f"{len(self.solids)} {'body' if len(self.solids) == 1 else 'bodies'}"
+        return f"Scene of {self.title!r}: {bodies}, {moving}; scene.save('scene.html'), scene.show()"
 
     @property
     def moves(self) -> bool:
@@ -186,7 +187,8 @@ class Scene:
         Args:
             path: .html (self-contained), .png .svg .pdf (a still), .gif, .mp4 (needs ffmpeg).
             t: For a still: the moment; a telling one if left out.
-            seconds: For a moving picture: how long it shall last; as long as the motion, at most 20 s, if left out.
+            seconds: For a moving picture: how long it shall last; as long as the motion, at least 2 s and at most 20 s,
+                if left out.
         """
         path = Path(path)
         if not path.absolute().parent.is_dir():
@@ -252,7 +254,7 @@ def draw(
     Example:
         >>> import appell as ap
         >>> ap.draw(ap.library.rolling_disk())
-        Scene of 'rolling disk': 1 bodies, at rest; scene.save('scene.html'), scene.show()
+        Scene of 'rolling disk': 1 body, at rest; scene.save('scene.html'), scene.show()
     """
     from appell.view.stage import scene_of_model
 

@@ -12,22 +12,22 @@ from appell.code.state import names_of, number, unknown
 from appell.errors import AppellError, MissingValueError, ModelError
 from appell.kinematics.mechanics import Mechanics
 from appell.model.body import Body, Particle, RigidBody
-from appell.model.force import Damper, Gravity, Potential
+from appell.model.force import Damper, Gravity
 from appell.model.frame import Vector
 from appell.model.look import Look, Solid
 from appell.model.model import Model
 from appell.model.symbols import key as name_of
 from appell.view import arrows
-from appell.view.anatomy import anatomy, rod_groups
+from appell.view.anatomy import anatomy, rod_groups, still
 from appell.view.curves import constraint_curves, path_curves
 from appell.view.hollows import hollowed
-from appell.view.parts import Part, along, of_inertia, part, surface, through
+from appell.view.measure import Measure, plane_of
+from appell.view.parts import Part, along, of_inertia, part, through
 from appell.view.plot import unit_words
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
 from appell.view.shape_parts import primitive_part
 from appell.view.tracks import Course, Tracks, Values
 
-CROWD = 8  # bodies
 ROD, GREY = "#8a94a0", "#9aa3ad"
 
 
@@ -96,7 +96,7 @@ def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, fr
     first, last = float(motion.times[0]), float(motion.times[-1])
     if frames is not None and frames < 2:
         raise AppellError(f"An animation needs at least 2 frames, got {frames}.")
-    count = frames or int(np.clip(50 * (last - first), 150, max(200, min(1500, 150_000 // len(model.bodies)))))
+    count = frames or _frames(motion, last - first)
     times = np.linspace(first, last, count) if last > first else np.array([first, first + 1e-9])
     inner = np.clip(times, first, last)
     states = motion.states(inner)
@@ -116,6 +116,15 @@ def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, fr
     stage.events = tuple((float(o.t), o.name) for o in motion.occurrences[:200])
     stage.field = _field(field)
     return stage.scene()
+
+
+def _frames(motion: Any, span: float) -> int:
+    """How many moments: fifty a second; of a long run enough for its steps, as far as a page can hold them."""
+    bodies = len(motion.system.model.bodies)
+    most = max(200, min(1500, 150_000 // bodies))
+    if span > 30:
+        most = max(most, min(20_000 // bodies, 2 * int(motion.info["steps"])))
+    return int(np.clip(50 * span, 150, most))
 
 
 def _field(given: Any) -> Field | None:
@@ -158,9 +167,10 @@ class _Stage:
         asked = self._ask(bodies)
         pairs = [(tracks.point(a), tracks.point(b)) for a, b in (*found.rods, *self.look.rods)]
         plates = [[tracks.point(e) for e in group] for group in found.plates]
-        anchors = tuple(tracks.point(e) for e in found.anchors.values())
+        feet = [tracks.point(e) for e in found.anchors.values()]
         joints = tuple(tracks.point(e) for e in found.joints.values())
         springs = self._springs()
+        anchors = tuple(dict.fromkeys((*feet, *(tracks.point(e) for *_, ends in springs for e in ends if still(e)))))
         gravity = sum((f.acceleration for f in model.forces if isinstance(f, Gravity)), Vector({}))
         down = tracks.vector(gravity)
         upward = tracks.vector(self.look.up) if self.look.up is not None else None
@@ -176,20 +186,20 @@ class _Stage:
         if not all(np.all(np.isfinite(e)) for e in (values.points, values.turns)):
             raise AppellError(f"A point of {model.name!r} has no finite position; look at the values and the start.")
         g = values.vectors[down][0]
-        measure = _Measure(values, asked, self._sizes(asked, values))
+        measure = Measure(values, asked, self._sizes(asked, values))
         self.span = measure.size
         solids = self._solids(asked, values, measure.unit)
         measure.add(solids, values)
-        normal, planar = _plane(np.concatenate([values.points, self._jiggled()], axis=1), measure.size)
+        normal, planar = plane_of(np.concatenate([values.points, self._jiggled()], axis=1), measure.size)
         up, view = self._stand(values, g, upward, normal, planar, bool(found.wheels or found.edges))
         floor = self._floor(values, up, view, contacts + edges, spins, measure, planar)
         bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in pairs]
-        coils = {(a, b) for _, kind, a, b in springs if kind == "spring"}
+        coils = {(a, b) for _, kind, a, b, _ in springs if kind == "spring"}
         bars += [Bar(name, kind, a, b, _thickness(kind, (a, b) in coils) * measure.unit, GREY)
-                 for name, kind, a, b in springs]  # fmt: skip
+                 for name, kind, a, b, _ in springs]  # fmt: skip
         solids += self._plates(plates, values, measure.unit)
-        if not planar and len(anchors) > 2 and any(row.order == 0 for row in model.rows):
-            solids += self._plates([list(anchors)], values, measure.unit, "base", "#7b8794")
+        if not planar and len(feet) > 2 and any(row.order == 0 for row in model.rows):
+            solids += self._plates([feet], values, measure.unit, "base", "#7b8794")
         values, more = arrows.joined(values, self.reactions)
         drawn = arrows.drawn(pushes + more, values)
         jets = self._jets(streams, values, measure)
@@ -346,15 +356,14 @@ class _Stage:
                 listed.append(Drawn(name, corners[0], ground, tuple(shapes), color))
         return listed
 
-    def _springs(self) -> list[tuple[str, str, int, int]]:
+    def _springs(self) -> list[tuple[str, str, int, int, tuple[Vector, Vector]]]:
+        """Springs and dampers: name, kind, tracks of the ends, and the ends."""
         listed = []
         for force in self.model.forces:
-            if force.name in self.hidden:
-                continue
-            if isinstance(force, Potential) and force.ends is not None:
-                listed.append((force.name, "spring", *map(self.tracks.point, force.ends)))
-            elif isinstance(force, Damper):
-                listed.append((force.name, "damper", self.tracks.point(force.a), self.tracks.point(force.b)))
+            ends = (force.a, force.b) if isinstance(force, Damper) else getattr(force, "ends", None)
+            if ends is not None and force.name not in self.hidden:
+                kind = "damper" if isinstance(force, Damper) else "spring"
+                listed.append((force.name, kind, *map(self.tracks.point, ends), ends))
         return listed
 
     def _traced(self, bodies: list[Body]) -> list[Trace]:
@@ -397,7 +406,7 @@ class _Stage:
 
     def _floor(
         self, values: Values, up: np.ndarray, view: str, touching: list[int],
-        spins: list[tuple[int, int, int, Any]], measure: _Measure, planar: bool,
+        spins: list[tuple[int, int, int, Any]], measure: Measure, planar: bool,
     ) -> float | None:  # fmt: skip
         heights = [float((values.points[k] @ up).min()) for k in touching]
         for center, radius, turn, axis in spins:
@@ -411,7 +420,7 @@ class _Stage:
         lowest = measure.lowest(up)
         return lowest - (0.0 if planar else 0.06 * measure.extent)
 
-    def _jets(self, streams: list[tuple[str, int, int, int, int]], values: Values, measure: _Measure) -> list[Jet]:
+    def _jets(self, streams: list[tuple[str, int, int, int, int]], values: Values, measure: Measure) -> list[Jet]:
         jets = []
         for name, at, velocity, relative, rate in streams:
             speed = float(np.linalg.norm(values.vectors[relative], axis=1).max())
@@ -419,58 +428,6 @@ class _Stage:
                 reach = 1.0 if self.field is not None else 0.9 * measure.size
                 jets.append(Jet(name, at, velocity, rate, reach / speed, 0.16))
         return jets
-
-
-class _Measure:
-    """Scales of a scene: `size` of what moves, `extent` of all that it visits, `unit` of small things."""
-
-    def __init__(self, values: Values, asked: list[dict[str, Any]], sizes: list[float]) -> None:
-        points = values.points if values.points.size else np.zeros((1, 1, 3))
-        apart = np.linalg.norm(points - points.mean(axis=0, keepdims=True), axis=2).max(axis=0)
-        spread = apart.max()
-        if apart[0] > 1e-3 * spread:  # what flies off later must not make everything else large
-            spread = min(spread, 2 * apart[0])
-        self.low, self.high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
-        visited = float(np.linalg.norm(self.high - self.low))
-        self.size = max(2 * float(spread), *sizes, 0.0) if sizes else 2 * float(spread)
-        if self.size <= 1e-9 * max(visited, 1e-300):
-            self.size = 0.12 * visited or 1.0
-        self.size = max(self.size, 0.03 * visited) if not sizes else self.size
-        self.unit, self.visited, self.solid = 0.035 * self.size, visited, False
-        if len(asked) > CROWD:  # small things must leave room between neighbours
-            centers = points[[e["point"] for e in asked], 0]
-            gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
-            gaps[gaps < 1e-9 * self.size] = np.inf
-            near = float(np.median(gaps.min(axis=1)))
-            self.unit = float(np.clip(0.4 * near, 0.008 * self.size, self.unit))
-        self.floor = self.size if not sizes and 2 * float(spread) < self.size else 0.0
-
-    @property
-    def extent(self) -> float:
-        return max(self.visited, self.size)
-
-    def add(self, solids: list[Drawn], values: Values) -> None:
-        """Take the shapes into account."""
-        looks = np.unique(np.linspace(0, values.times.size - 1, 40).astype(int))
-        boxes = [(values.points[:, :1].reshape(-1, 3).min(axis=0), values.points[:, :1].reshape(-1, 3).max(axis=0))]
-        for solid in solids:
-            shell = np.concatenate([surface(p).vertices for p in solid.parts])
-            self.solid = self.solid or any(p.kind != "sphere" for p in solid.parts)
-            for k in looks:
-                places = shell @ values.turns[solid.turn][k].T + values.points[solid.point][k]
-                low, high = places.min(axis=0), places.max(axis=0)
-                self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
-                if k == 0:
-                    boxes.append((low, high))
-        lows, highs = (np.array(e) for e in zip(*boxes, strict=True))
-        self.size = max(self.floor, float(np.linalg.norm(highs.max(axis=0) - lows.min(axis=0))))
-
-    def lowest(self, up: np.ndarray) -> float:
-        return float(np.minimum(self.low * up, self.high * up).sum())
-
-    def follow(self, solids: list[Drawn]) -> int:
-        """A body to go with, where the way is long against the size."""
-        return 0 if solids and self.solid and self.visited > 6 * self.size else -1
 
 
 def _lengths(piece: Any) -> dict[str, Any]:
@@ -488,11 +445,3 @@ def _given(solid: Solid, numbers: list[float]) -> Part:
     size, at, axis = numbers[:n], np.array(numbers[n : n + 3]), np.array(numbers[n + 3 :])
     turn = np.eye(3) if solid.kind in ("box", "sphere", "ball") else along(axis)
     return Part(solid.kind, tuple(size), at, turn, color=solid.color)
-
-
-def _plane(points: np.ndarray, size: float) -> tuple[np.ndarray, bool]:
-    """The plane of the ground's axes in which all points stay."""
-    for axis in (2, 1, 0):
-        if np.ptp(points[..., axis]) < 1e-9 * max(size, 1e-300):
-            return np.eye(3)[axis], True
-    return np.array([0.0, 0.0, 1.0]), False

@@ -1,0 +1,77 @@
+"""How large a scene is, and whether it stays in a plane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from appell.view.parts import surface
+
+if TYPE_CHECKING:
+    from appell.view.scene import Drawn
+    from appell.view.tracks import Values
+
+CROWD = 8  # bodies
+
+
+class Measure:
+    """Scales of a scene: `size` of what moves, `extent` of all that it visits, `unit` of small things."""
+
+    def __init__(self, values: Values, asked: list[dict[str, Any]], sizes: list[float]) -> None:
+        points = values.points if values.points.size else np.zeros((1, 1, 3))
+        apart = np.linalg.norm(points - points.mean(axis=0, keepdims=True), axis=2).max(axis=0)
+        spread = apart.max()
+        if apart[0] > 1e-3 * spread:  # what flies off later must not make everything else large
+            spread = min(spread, 2 * apart[0])
+        self.low, self.high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
+        visited = float(np.linalg.norm(self.high - self.low))
+        self.size = max(2 * float(spread), *sizes, 0.0) if sizes else 2 * float(spread)
+        if self.size <= 1e-9 * max(visited, 1e-300):
+            self.size = 0.12 * visited or 1.0
+        self.size = max(self.size, 0.03 * visited) if not sizes else self.size
+        self.unit, self.visited, self.solid = 0.035 * self.size, visited, False
+        if len(asked) > CROWD:  # small things must leave room between neighbours
+            centers = points[[e["point"] for e in asked], 0]
+            gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
+            gaps[gaps < 1e-9 * self.size] = np.inf
+            near = float(np.median(gaps.min(axis=1)))
+            self.unit = float(np.clip(0.4 * near, 0.008 * self.size, self.unit))
+        self.floor = self.size if not sizes and 2 * float(spread) < self.size else 0.0
+
+    @property
+    def extent(self) -> float:
+        """Of all that is visited, and at least of what moves."""
+        return max(self.visited, self.size)
+
+    def add(self, solids: list[Drawn], values: Values) -> None:
+        """Take the shapes into account."""
+        looks = np.unique(np.linspace(0, values.times.size - 1, 40).astype(int))
+        boxes = [(values.points[:, :1].reshape(-1, 3).min(axis=0), values.points[:, :1].reshape(-1, 3).max(axis=0))]
+        for solid in solids:
+            shell = np.concatenate([surface(p).vertices for p in solid.parts])
+            self.solid = self.solid or any(p.kind != "sphere" for p in solid.parts)
+            for k in looks:
+                places = shell @ values.turns[solid.turn][k].T + values.points[solid.point][k]
+                low, high = places.min(axis=0), places.max(axis=0)
+                self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
+                if k == 0:
+                    boxes.append((low, high))
+        lows, highs = (np.array(e) for e in zip(*boxes, strict=True))
+        self.size = max(self.floor, float(np.linalg.norm(highs.max(axis=0) - lows.min(axis=0))))
+
+    def lowest(self, up: np.ndarray) -> float:
+        """The least height."""
+        return float(np.minimum(self.low * up, self.high * up).sum())
+
+    def follow(self, solids: list[Drawn]) -> int:
+        """A body to go with, where the way is long against the size."""
+        return 0 if solids and self.solid and self.visited > 6 * self.size else -1
+
+
+def plane_of(points: np.ndarray, size: float) -> tuple[np.ndarray, bool]:
+    """The plane of the ground's axes in which all points stay."""
+    for axis in (2, 1, 0):
+        if np.ptp(points[..., axis]) < 1e-9 * max(size, 1e-300):
+            return np.eye(3)[axis], True
+    return np.array([0.0, 0.0, 1.0]), False
