@@ -267,4 +267,4 @@ def _listed(over: Any, runs: int | None) -> Design:
         if things:
             raise ModelError(f"Run by run only numbers can be given; {name!r} has {next(iter(things))!r}.")
         columns[name] = values
-    return Design(columns, {}, (), (), f"{len(rows)} runs one by one")
+    return Design(columns, {}, (), (), "as listed")

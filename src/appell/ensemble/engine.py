@@ -6,6 +6,7 @@ a lane is computed by elementwise operations from that lane alone.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from appell.ensemble.crossings import Steps
 from appell.ensemble.lane_machine import LaneMachine, cores_in_use, padded
 from appell.ensemble.lanes import ROWS, SETTINGS, Graphs, Status
+from appell.motion.events import KEPT, Event, piled, piling_up
 from appell.motion.flow import RESTING
 
 LANES = 4000  # for each core; no power of two, with which all rows of V would fall on the same places of the cache
@@ -65,8 +67,23 @@ class Looked:
     moves: Mapping[Kernel, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
 
-Look = Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Looked]
-"""Of the kernel, times, states, numbers and limits of some lanes."""
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """What is looked for along runs, and who says what follows.
+
+    Attributes:
+        events: The events.
+        guards: For each guard which event it belongs to.
+        look: What becomes of lanes whose dependent velocities may be changed; of the kernel, times, states, numbers and
+            limits of some lanes.
+        reset: States right behind an event, NaN where only a single run can say; of the kernel, the number of the
+            event, and times, states and numbers of some lanes.
+    """
+
+    events: tuple[Event, ...]
+    guards: tuple[int, ...]
+    look: Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Looked]
+    reset: Callable[[Kernel, int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +131,8 @@ class Results:
         last: The columns there.
         steps: Accepted steps.
         happened: (run, event, time) of every event.
+        recent: When the last events of a run happened, where they may pile up.
+        details: Further words about the end of a run.
     """
 
     table: np.ndarray
@@ -124,6 +143,8 @@ class Results:
     steps: np.ndarray
     x: np.ndarray
     happened: list[tuple[int, int, float]] = field(default_factory=list)
+    recent: dict[int, deque[float]] = field(default_factory=dict)
+    details: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, columns: int, runs: int, times: int, states: int) -> Results:
@@ -146,9 +167,8 @@ class Lanes:
     Args:
         kernel: The functions.
         grid: The times of the table.
-        events: For each guard which event it belongs to, and whether that stops the run.
+        watch: What is looked for, and what follows.
         results: Where to write.
-        look: Decides about lanes whose dependent velocities may be changed.
         stop: Asked after every step whether to give up.
         lanes: How many lanes at most; enough for the cores if left out.
     """
@@ -157,15 +177,15 @@ class Lanes:
         self,
         kernel: Kernel,
         grid: np.ndarray,
-        events: list[tuple[int, bool]],
+        watch: Watch,
         results: Results,
-        look: Look,
         stop: Callable[[], bool],
         lanes: int | None = None,
     ) -> None:
-        self.k, self.grid, self.events, self.results, self.look, self.stop = kernel, grid, events, results, look, stop
+        self.k, self.grid, self.watch, self.results, self.stop = kernel, grid, watch, results, stop
         self.most = padded(LANES * cores_in_use() if lanes is None else lanes)
         self._next = np.append(grid, np.inf)
+        self._resetting = any(event.reset for event in watch.events)
 
     def run(self, jobs: Jobs) -> dict[Kernel, list[Jobs]]:
         """Run all; returns those that another kernel must go on with."""
@@ -176,7 +196,7 @@ class Lanes:
         self.P, self.owner = np.ones((k.numbers, count)), np.full(count, -1)
         self.taken, self.due = np.zeros(count, dtype=np.int64), np.full(count, np.inf)
         self._take(np.arange(count))
-        blind = 1 if not k.step.simd else SHORT if self.events else BLIND
+        blind = 1 if not k.step.simd else SHORT if self.watch.guards else BLIND
         while True:
             for _ in range(blind):
                 if self.stop():
@@ -188,7 +208,7 @@ class Lanes:
                 self.V, self.W = self.W, self.V  # the old rows are overwritten by the next step
             ended = np.flatnonzero(self.V[k.status] > 0.0)
             waits = self.head < self.queue.run.size
-            if ended.size > (self.owner.size // SPARE if waits or self.events else 0):
+            if ended.size > (self.owner.size // SPARE if waits or self.watch.guards else 0):
                 self._end(ended)
             if not waits:
                 alive = np.flatnonzero(self.owner >= 0)
@@ -241,7 +261,7 @@ class Lanes:
         h = k.machines["first"].some(V[: k.n + 1], P)[0]
         V[k.h] = np.where(h > 0, h, 1e-6)
         V[k.rejected] = V[k.stalled] = 0.0
-        if self.events:
+        if self.watch.guards:
             g, rate = np.split(k.machines["guards"].some(V[: k.n + 1], P), 2)
             self.P[k.gates, lanes] = ~((np.abs(g) < RESTING) & (rate <= 1e-12))
 
@@ -302,7 +322,7 @@ class Lanes:
                 W[:, there] = self._cut(lanes[there], W[:, there], falling)
         closed = np.flatnonzero(~(self.P[k.gates, lanes] > 0).all(axis=0))
         if closed.size:
-            g = k.machines["guards"].some(W[: k.n + 1, closed], P[:, closed])[: len(self.events)]
+            g = k.machines["guards"].some(W[: k.n + 1, closed], P[:, closed])[: len(self.watch.guards)]
             self.P[k.gates, lanes[closed]] = (self.P[k.gates, lanes[closed]] > 0) | (np.abs(g) > RESTING)
         passed = np.flatnonzero(W[k.t] >= self.due[lanes])
         if passed.size:
@@ -310,22 +330,41 @@ class Lanes:
         self.V[:, lanes] = W
 
     def _cut(self, lanes: np.ndarray, W: np.ndarray, falling: np.ndarray) -> np.ndarray:
-        """The columns W of lanes that stand at events, ended or begun again."""
-        k, times = self.k, W[self.k.t]
+        """The columns W of lanes that stand at events, begun again or ended, these with the state before a reset."""
+        k, r, times = self.k, self.results, W[self.k.t]
+        runs, before = self.owner[lanes], W[: self.k.n].copy()
         W[k.status] = np.where(times >= self.P[k.setting["end"], lanes], Status.REACHED, Status.GOING)
-        for guard, j in np.argwhere(falling):
-            event, stops = self.events[guard]
-            run = int(self.owner[lanes[j]])
-            self.results.happened.append((run, event, float(times[j])))
-            if stops and self.results.event[run] < 0:
-                self.results.event[run] = event
-                W[k.status, j] = Status.REACHED
-        again = np.flatnonzero(W[k.status] == Status.GOING)
+        for which in np.flatnonzero(falling.any(axis=1)):
+            number, here = self.watch.guards[which], np.flatnonzero(falling[which])
+            event = self.watch.events[number]
+            if event.reset:
+                W[: k.n, here] = self.watch.reset(k, number, times[here], W[: k.n, here], self.P[:, lanes[here]])
+                W[k.status, here[np.isnan(W[: k.n, here]).any(axis=0)]] = Status.ALONE
+            r.happened += [(int(runs[j]), number, float(times[j])) for j in here]
+            if event.stop:
+                first = here[r.event[runs[here]] < 0]
+                r.event[runs[first]], W[k.status, first] = number, Status.REACHED
+        if self._resetting:
+            self._pile(W, runs, falling)
+        goes = W[k.status] == Status.GOING
+        W[: k.n, ~goes] = before[:, ~goes]
+        again = np.flatnonzero(goes)
         if again.size:
             begun = W[:, again]
             self._begin(lanes[again], begun)
             W[:, again] = begun
         return W
+
+    def _pile(self, W: np.ndarray, runs: np.ndarray, falling: np.ndarray) -> None:
+        """End the runs whose events follow each other ever faster."""
+        for j in np.flatnonzero(W[self.k.status] == Status.GOING):
+            run = int(runs[j])
+            stops = self.results.recent.setdefault(run, deque(maxlen=KEPT))
+            stops.append(float(W[self.k.t, j]))
+            limit = piling_up(tuple(stops))
+            if limit is not None:
+                name = self.watch.events[self.watch.guards[np.flatnonzero(falling[:, j])[-1]]].name
+                W[self.k.status, j], self.results.details[run] = Status.PILED_UP, piled(name, limit)
 
     def _end(self, lanes: np.ndarray) -> None:
         """Write down what has ended, look at events and at restless lanes, and take new runs."""
@@ -355,7 +394,7 @@ class Lanes:
         """Which restless lanes go on as they are; the others are handed to another kernel."""
         k = self.k
         calm = self.P[k.setting["calm"]]
-        found = self.look(k, self.V[k.t, lanes], self.V[: k.n, lanes], self.P[:, lanes], calm[lanes])
+        found = self.watch.look(k, self.V[k.t, lanes], self.V[: k.n, lanes], self.P[:, lanes], calm[lanes])
         going = np.ones(lanes.size, dtype=bool)
         for other, (members, x) in found.moves.items():
             going[members] = False
@@ -372,9 +411,8 @@ class Lanes:
 def run_all(
     jobs: Mapping[Kernel, Jobs],
     grid: np.ndarray,
-    events: list[tuple[int, bool]],
+    watch: Watch,
     results: Results,
-    look: Look,
     stop: Callable[[], bool],
     lanes: int | None = None,
 ) -> None:
@@ -383,6 +421,6 @@ def run_all(
     while waiting:
         kernel, listed = next(iter(waiting.items()))
         del waiting[kernel]
-        handed = Lanes(kernel, grid, events, results, look, stop, lanes).run(Jobs.together(listed))
+        handed = Lanes(kernel, grid, watch, results, stop, lanes).run(Jobs.together(listed))
         for other, more in handed.items():
             waiting.setdefault(other, []).extend(more)

@@ -40,7 +40,8 @@ class Graphs:
 
     Attributes:
         functions: `step`, `first` (a first step size), `dense`, and where needed `guards`, `unwatched` (the step
-            whatever the guards say), `settle`, `table`, `masses`, `jacobian` (of the constraint rows).
+            whatever the guards say), `settle`, `reset0` and so on (by the number of an event), `table`, `masses`,
+            `jacobian` (of the constraint rows).
         sizes: Numbers of states, coordinates, inputs, parameters, guards and columns of the table.
         split: The dependent velocities they belong to.
         restless: Whether these are watched and may be changed.
@@ -69,7 +70,12 @@ class Graphs:
 
 
 def lane_graphs(
-    code: Code, original: Equations, guards: Sequence[ca.Function], columns: Sequence[Any], masses: Sequence[Any]
+    code: Code,
+    original: Equations,
+    guards: Sequence[ca.Function],
+    columns: Sequence[Any],
+    masses: Sequence[Any],
+    resets: Mapping[int, ca.Function],
 ) -> Graphs:
     """The functions of a lane for one choice of speeds.
 
@@ -79,6 +85,7 @@ def lane_graphs(
         guards: Formulas g(t, x, w, p) that events look at.
         columns: Formulas to tabulate.
         masses: Formulas of masses that must stay positive.
+        resets: The new x(t, x, w, p) right behind events, by the number of the event.
     """
     equations = code.equations
     t, x, w, p = equations.arguments
@@ -141,6 +148,8 @@ def lane_graphs(
         functions["unwatched"] = functions["step"]
         functions["step"] = function("step", V, ca.if_else(going, ca.if_else(suspect, waiting, outcome), V))
         functions["settle"] = function("settle", short, onto(t, x, w, p))
+    for i, behind in resets.items():
+        functions[f"reset{i}"] = function(f"reset{i}", short, onto(t, behind(t, x, w, p), w, p))
     table = [formula_function(equations, original, column) for column in columns]
     on = onto(t, x, w, p)
     values = ca.densify(ca.vertcat(*[value(f, t, on) for f in table]))

@@ -23,6 +23,7 @@ ENDS = {
     Status.COLLAPSED: Outcome.STEP_COLLAPSED,
     Status.STEP_LIMIT: Outcome.STEP_LIMIT,
     Status.SINGULAR: Outcome.SPEEDS_SINGULAR,
+    Status.PILED_UP: Outcome.ACCUMULATION,
 }
 
 
@@ -92,7 +93,10 @@ class Collected:
             self.outcome[here] = OUTCOMES.index(outcome)
             if not outcome.ok:
                 for i in here[r.event[here] < 0]:
-                    self._failed(int(i), outcome, float(r.end[i]), batch, why)
+                    if int(i) in r.details:
+                        self.fail(int(i), outcome, float(r.end[i]), f"{outcome.value} {r.details[int(i)]}")
+                    else:
+                        self._failed(int(i), outcome, float(r.end[i]), batch, why)
         self.outcome[lanes[r.event[lanes] >= 0]] = OUTCOMES.index(Outcome.EVENT)
 
     def _failed(self, run: int, outcome: Outcome, t: float, batch: Batch, why: Why) -> None:

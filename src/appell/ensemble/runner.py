@@ -6,6 +6,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -17,7 +18,7 @@ from appell.code.code import Code
 from appell.code.fitting import spare_sizes
 from appell.code.state import State
 from appell.code.system import System
-from appell.ensemble.engine import Interrupted, Jobs, Kernel, Looked, Results, run_all
+from appell.ensemble.engine import Interrupted, Jobs, Kernel, Looked, Results, Watch, run_all
 from appell.ensemble.lanes import Graphs, Status, lane_graphs
 from appell.ensemble.outcomes import Collected, Outcomes
 from appell.ensemble.settings import Settings
@@ -33,9 +34,12 @@ from appell.motion.events import Event
 from appell.motion.masses import Masses
 from appell.motion.method import SCIPY, STIFF, stiffness
 from appell.motion.outcome import Outcome
+from appell.motion.projection import Projection
+from appell.motion.reset import Reset
 from appell.motion.run import simulate
 
 TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
+AGAIN = {Status.MASS_GONE: "a mass was used up", Status.ALONE: "a reset was not possible"}  # what a single run tells
 # A second sweep of the same system finds its machine code as the first one left it.
 _KERNELS: weakref.WeakKeyDictionary[Code, dict[Any, dict[bool, Kernel]]] = weakref.WeakKeyDictionary()
 
@@ -81,6 +85,7 @@ class Runner:
         self.units = {s.label: s.unit for s in self.letters}
         self.masses = Masses(system.code)
         self._given = graphs
+        self._resets: dict[tuple[Code, int], Reset] = {}
         self.why_single = self._why_single()
 
     def _why_single(self) -> str:
@@ -96,8 +101,6 @@ class Runner:
             return "the equations have kinks, which are located run by run"
         if spare_sizes(self.system.code) is not None:
             return "which constraint rows can be left out changes along a motion"
-        if any(event.reset for event in s.events):
-            return "events reset the state"
         if self.masses.driven:
             return "a mass depends on an input"
         if equations.mechanics.curved:
@@ -133,7 +136,7 @@ class Runner:
         batch = trial.starts.batch(columns)
         results = Results.empty(len(trial.names), batch.x.shape[1], 2, trial.system.equations.x.numel())
         jobs = trial._jobs(batch, trial.kernel(), {})
-        run_all(jobs, trial.settings.grid, trial.guarded, results, trial._look, lambda: False)
+        run_all(jobs, trial.settings.grid, trial.watch, results, lambda: False)
         return float(results.steps[batch.good].mean()) if len(batch.good) else 0.0
 
     def graphs(self, code: Code | None = None) -> Graphs:
@@ -147,13 +150,15 @@ class Runner:
             guards += [ca.Function("guard", [t, x, w, p], [ca.densify(k * formula)]) for k in _signs(event)]
         bodies = [b for b in self.system.model.bodies if b.name in self.masses.names]
         columns = [*self.letters, *self.settings.outputs.values()]
-        return lane_graphs(code, self.system.equations, guards, columns, [b.mass for b in bodies])
+        resets = {i: self._reset(code, i) for i, event in enumerate(self.settings.events) if event.reset}
+        plain = {i: reset.function for i, reset in resets.items() if reset.plain}
+        return lane_graphs(code, self.system.equations, guards, columns, [b.mass for b in bodies], plain)
 
     def kernel(self, code: Code | None = None) -> Kernel:
         """The compiled functions of one choice of speeds; made once."""
         code = self.system.code if code is None else code
         s = self.settings
-        looked_for = tuple((event.expression, event.direction) for event in s.events)
+        looked_for = tuple((event.expression, event.direction, tuple(event.reset.items())) for event in s.events)
         key = self.system.equations.split, looked_for, tuple(s.outputs.values()), tuple(self.shown)
         known = _KERNELS.setdefault(code, {}).setdefault(key, {})
         if s.compiled not in known:
@@ -168,9 +173,35 @@ class Runner:
             self.kernel().step.compile()
 
     @property
-    def guarded(self) -> list[tuple[int, bool]]:
-        """For each guard which event it belongs to, and whether that stops the run."""
-        return [(i, event.stop) for i, event in enumerate(self.settings.events) for _ in _signs(event)]
+    def watch(self) -> Watch:
+        """What is looked for along the runs."""
+        events = self.settings.events
+        guards = tuple(i for i, event in enumerate(events) for _ in _signs(event))
+        return Watch(events, guards, self._look, self._behind)
+
+    def _reset(self, code: Code, event: int) -> Reset:
+        """What an event does, in one choice of speeds; made once."""
+        key = code, event
+        if key not in self._resets:
+            self._resets[key] = Reset(code, self.settings.events[event])
+        return self._resets[key]
+
+    def _behind(self, kernel: Kernel, event: int, t: np.ndarray, x: np.ndarray, P: np.ndarray) -> np.ndarray:
+        """The states of some lanes right behind an event: the rule of single runs."""
+        machine = kernel.machines.get(f"reset{event}")
+        if machine is not None:
+            return machine.some(np.concatenate([x, t[None, :]]), P)
+        w, p = kernel.graphs.sizes["w"], kernel.graphs.sizes["p"]
+        found = np.full(x.shape, np.nan)
+        with self.lock:
+            code = self.system.code.with_split(kernel.graphs.split)
+            reset = self._reset(code, event)
+            for i in range(t.size):
+                numbers = P[w : w + p, i]
+                with suppress(AppellError):
+                    found[:, i] = reset(float(t[i]), x[:, i], P[:w, i], numbers)
+                    Projection(code, numbers)(float(t[i]), found[:, i])
+        return found
 
     def _look(self, kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray, calm: np.ndarray) -> Looked:
         """Whether other dependent velocities are better at the states of some lanes: the rule of single runs."""
@@ -230,9 +261,9 @@ class Runner:
                 for run, words in batch.errors.items():
                     found.fail(run, Outcome.NOT_STARTED, s.t0, words)
                 jobs = self._jobs(batch, kernel, single)
-            run_all(jobs, s.grid, self.guarded, results, self._look, stop, lanes)
-            for run in np.flatnonzero(results.status == Status.MASS_GONE):
-                single[int(run)] = "a mass was used up"
+            run_all(jobs, s.grid, self.watch, results, stop, lanes)
+            for status, words in AGAIN.items():
+                single.update(dict.fromkeys(np.flatnonzero(results.status == status).tolist(), words))
             with self.lock:
                 found.take(results, single, batch, self.why)
         for reason in single.values():

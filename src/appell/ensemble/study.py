@@ -44,6 +44,10 @@ class Study:
     def __len__(self) -> int:
         return int(self.dataset.sizes["run"])
 
+    def __contains__(self, name: Any) -> bool:
+        """Whether there is a quantity of this name or symbol."""
+        return key(name) in self.dataset.variables
+
     def __getitem__(self, name: Any) -> DataArray:
         """A quantity by name or symbol."""
         label = key(name)

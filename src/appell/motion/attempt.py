@@ -35,6 +35,8 @@ class Status(IntEnum):
     MASS_GONE = 6
     SINGULAR = 7
     SUSPECT = 8  # an event may be within the step, which was not made
+    PILED_UP = 9  # events follow each other ever faster
+    ALONE = 10  # what happens next only a single run can say
 
 
 BEHIND = ("t", "h", "rejected", "stalled", "steps")

@@ -14,16 +14,14 @@ import numpy as np
 
 from appell.code.code import Code
 from appell.code.fitting import fitting_code, spare_sizes
-from appell.code.machine import Machine
 from appell.code.state import State
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import project_velocities
 from appell.motion.branch import Branch
 from appell.motion.clock import Clock
 from appell.motion.diagnosis import diagnose, smallest_inertia
-from appell.motion.events import Event, Occurrence
+from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.flow import RESTING, Modes
 from appell.motion.leg import End, Enough, Task
 from appell.motion.masses import Masses
@@ -32,10 +30,10 @@ from appell.motion.motion import Motion, Stretch
 from appell.motion.outcome import Outcome
 from appell.motion.progress import Progress
 from appell.motion.projection import Projection
+from appell.motion.reset import Reset
 
 SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
 CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
-ZENO = 1e-5  # seconds before the limit of ever faster events at which the run ends
 
 
 class Run:
@@ -70,6 +68,7 @@ class Run:
         self._modes: dict[Code, Modes] = {}
         self._projections: dict[Code, Projection] = {}
         self._masses: dict[Code, Masses] = {}
+        self._resets: dict[tuple[Code, Event], Reset] = {}
         self._wish: Split | Outcome | None = None
         self._reach = np.inf  # how far a leg goes at most; behind a corner no further than the next may be
         self.began = time.perf_counter()
@@ -386,7 +385,7 @@ class Run:
         if limit is not None:
             name = self.occurrences[-1].name
             self.outcome = Outcome.ACCUMULATION
-            self.detail = f"{name!r} piles up at t = {limit:.9g}; model the contact at rest as a constraint to go on"
+            self.detail = piled(name, limit)
             return False
         return self.t < self.end
 
@@ -402,48 +401,18 @@ class Run:
         )
         return True
 
-    def _accumulating(self, kept: int = 6) -> float | None:
-        """The time at which events pile up, if they follow each other ever faster and it is almost there."""
+    def _accumulating(self) -> float | None:
+        """The time at which ends of legs pile up."""
         self._stops.append(self.t)
-        gaps = np.diff(self._stops[-kept - 1 :])
-        if gaps.size < kept:
-            return None
-        if gaps.sum() <= ZENO * 1e-3:
-            return self.t
-        ratios = gaps[1:] / np.maximum(gaps[:-1], 1e-300)
-        if np.any(ratios >= 0.999) or np.ptp(ratios) > 1e-3:
-            return None
-        left = float(gaps[-1] * ratios[-1] / (1 - ratios[-1]))
-        return self.t + left if left < ZENO * max(1.0, abs(self.t)) else None
+        return piling_up(self._stops)
 
     def _reset(self, event: Event) -> None:
-        equations = self.code.equations
-        formulas = [equations.formula(e) for e in event.reset.values()]
-        machine = Machine(ca.Function("reset", equations.arguments, [ca.densify(ca.vertcat(*formulas))]), simd=False)
-        values = machine.flat(self.t, self.x, self.w, self.p)
-        new = dict(zip(event.reset, values, strict=True))
-        old = self.bound.from_x(self.t, self.x)
-        array = np.array([new.get(name, value) for name, value in old.to_dict().items()])
-        self.x = self.bound.to_x(self._with_rates(State(self.system.model, array, self.t), event))
-        for i, speed in enumerate(equations.speeds):
-            if speed.label in new:
-                self.x[self.projection.n + i] = new[speed.label]
+        key = self.code, event
+        if key not in self._resets:
+            self._resets[key] = Reset(self.code, event)
+        self.x = self._resets[key](self.t, self.x, self.w, self.p)
         self.projection(self.t, self.x)
         self.modes.start(self.t, self.x, self.inputs, self.p)
-
-    def _with_rates(self, state: State, event: Event) -> State:
-        """A state after a reset: the rates that were set stay, the others follow by the constraints."""
-        kept = np.array([q.rate.label in event.reset for q in self.system.model.coordinates])
-        mechanics = self.code.equations.mechanics
-        if not kept.any() or not mechanics.row_names:
-            return state
-        v, left = project_velocities(mechanics, state.t, state.q, state.v, state.z, self.p, np.flatnonzero(~kept))
-        if left > 1e-9 * max(1.0, float(np.max(np.abs(v)))):
-            raise InconsistentStartError(
-                f"The event {event.name!r} at t = {state.t:.9g} resets {', '.join(event.reset)} to rates that the "
-                "constraints forbid; reset fewer of them, the others follow."
-            )
-        return State(state.model, np.concatenate([state.q, v, state.z]), state.t)
 
     def _watcher(self) -> bool:
         if isinstance(self._wish, Split):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.symbols import key
+
+ZENO = 1e-5  # seconds before the limit of ever faster events at which a run ends
+KEPT = 7  # events in a row that show it
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,3 +57,27 @@ class Occurrence:
 
     name: str
     t: float
+
+
+def piling_up(times: Sequence[float]) -> float | None:
+    """The time at which events pile up, if the last ones follow each other ever faster and it is almost there.
+
+    Args:
+        times: When they happened; the last few are looked at.
+    """
+    last = np.asarray(times[-KEPT:])
+    if last.size < KEPT:
+        return None
+    gaps, now = np.diff(last), float(last[-1])
+    if gaps.sum() <= ZENO * 1e-3:
+        return now
+    ratios = gaps[1:] / np.maximum(gaps[:-1], 1e-300)
+    if np.any(ratios >= 0.999) or np.ptp(ratios) > 1e-3:
+        return None
+    left = float(gaps[-1] * ratios[-1] / (1 - ratios[-1]))
+    return now + left if left < ZENO * max(1.0, abs(now)) else None
+
+
+def piled(name: str, limit: float) -> str:
+    """In words, where an event piles up."""
+    return f"{name!r} piles up at t = {limit:.9g}; model the contact at rest as a constraint to go on"
