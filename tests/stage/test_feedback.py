@@ -131,7 +131,7 @@ def test_a_kalman_filter_solves_its_riccati_equation(beam):
 
 def test_what_measurements_do_not_show_is_named():
     lin = ap.linearize(ap.equilibrium(two_masses(same=True), {"x": 0.0}))
-    with pytest.raises(ControlError, match=r"x do not show root 2 .*y"):
+    with pytest.raises(ControlError, match=r"x does not show root 2 .*y"):
         ap.control.kalman(lin, ["x"])
     assert ap.control.smallest_sensors(lin, ["x", "y", "x.rate"])[0][:1] == ("x",)
 
@@ -216,3 +216,101 @@ def test_riccati_equation_without_a_stabilising_solution():
     swing = np.array([[0.0, 1.0], [-4.0, 0.0]])
     with pytest.raises(np.linalg.LinAlgError):
         riccati(swing, np.array([[0.0], [1.0]]), np.zeros((2, 2)), np.eye(1))
+
+
+def pushed_apart(stiffness=-2.0):
+    """A cart with a mass that is pushed away from it: nothing reaches the momentum of both, nor their place."""
+    a, d = ap.coordinates("a d")
+    f = ap.inputs("f")
+    ground = ap.Frame("ground")
+    bodies = [ap.Particle("cart", 1, ground.point(a, 0)), ap.Particle("mass", 2, ground.point(a + d, 0))]
+    forces = [ap.Potential(stiffness * (d - 1) ** 2 / 2), ap.Generalized({d: f})]
+    return ap.equilibrium(ap.Model(ground, (a, d), bodies, forces, values={f: 0.0}, start={d: 1.0}, name="carts"))
+
+
+def test_a_place_that_no_input_reaches_is_named():
+    rest = pushed_apart()
+    with pytest.raises(ControlError, match=r"root 0 \(1 a.rate \+0.667 d.rate\) is not reached.*ignore=\['a'\]"):
+        ap.control.lqr(ap.linearize(rest))
+    assert ap.control.lqr(ap.linearize(rest, ignore="a")).certificate.verdict.name == "FAMILY"
+
+
+def test_an_observer_works_where_a_coordinate_is_left_out():
+    lin = ap.linearize(pushed_apart(), ignore=["a"])
+    loop = ap.control.output_feedback(ap.control.lqr(lin), ap.control.kalman(lin, ["d", "a.rate"]))
+    motion = ap.simulate(loop.system, loop.start({"d": 0.05}), until=25.0)
+    assert motion.columns["d"][-1] == pytest.approx(1.0, abs=1e-6)
+    with pytest.raises(ControlError, match="a is no state of this linearisation"):
+        ap.control.kalman(lin, ["a"])
+
+
+def test_a_mode_that_is_hardly_reached_is_named():
+    """Two pendula of almost the same length on a cart."""
+    s, p, q = ap.coordinates("s p q")
+    f = ap.inputs("f")
+    ground = ap.Frame("ground")
+    ends = [ground.point(s + l * sp.sin(e), l * sp.cos(e)) for e, l in ((p, 0.5), (q, 0.5000001))]
+    bodies = [ap.Particle("cart", 1, ground.point(s, 0)), *(ap.Particle(f"bob{i}", 0.1, e) for i, e in enumerate(ends))]
+    model = ap.Model(ground, (s, p, q), bodies, [ap.Gravity(-9.81 * ground.y), ap.Generalized({s: f})])
+    lin = ap.linearize(ap.equilibrium(model, {"s": 0.0}, starts=1))
+    with pytest.raises(ControlError, match=r"f hardly reaches root 4\.429.*margin 9\.1e-08"):
+        ap.control.lqr(lin)
+
+
+def test_what_the_weights_leave_out_is_named(crank):
+    free = ap.linearize(pushed_apart(stiffness=2.0), ignore=["a"])
+    with pytest.raises(ControlError, match=r"Q does not weigh root 0 ± 1\.732"):
+        ap.control.lqr(free, 0.0)
+
+
+def test_missed_modes_keep_their_names():
+    """States that are called like entries of a vector, in another order."""
+    x2, x1 = ap.coordinates("x2 x1")
+    f = ap.inputs("f")
+    ground = ap.Frame("ground")
+    bodies = [ap.Particle("one", 1, ground.point(x2, 0)), ap.Particle("two", 1, ground.point(x1, 1))]
+    springs = ap.Potential(2 * x2**2 - 3 * x1**2 / 2)
+    model = ap.Model(ground, (x2, x1), bodies, [springs, ap.Generalized({x2: f})])
+    lin = ap.linearize(ap.equilibrium(model, {"x2": 0.0}))
+    with pytest.raises(ControlError, match=r"root 1\.73205081 \(1 x1 \+0\.577 x1\.rate\)\.$"):
+        ap.control.place(lin, [-1, -2, -3, -4])
+
+
+def test_one_name_is_as_good_as_a_list(beam):
+    tau = beam.model.inputs[0]
+    rest = beam.at
+    for one in ("tau", tau):
+        np.testing.assert_array_equal(ap.linearize(rest, dependent="alpha", inputs=one).B, beam.B)
+        assert ap.control.controllability(beam, inputs=one).complete
+        assert ap.control.lqr(beam, inputs=one).K.shape == (1, 4)
+    assert ap.control.observability(beam, "xi").complete
+    assert ap.control.smallest_sensors(beam, "xi") == (("xi",),)
+    assert beam.to_scipy("xi").C.shape == (1, 4)
+
+
+@pytest.mark.parametrize("limit", [-1, "much", (1, -1), (0, 1, 2), float("nan")])
+def test_limits_that_are_none_are_refused(beam, limit):
+    with pytest.raises(ControlError, match=r"limit of tau must be a positive number, or a pair"):
+        ap.control.lqr(beam).saturated({"tau": limit})
+
+
+def test_limits_may_be_a_list(beam):
+    assert ap.control.lqr(beam).saturated({"tau": [-1, 2]}).limits == {"tau": (-1.0, 2.0)}
+
+
+@pytest.mark.parametrize(("roots", "message"), [(["a", -1, -2, -3], "numbers"), ([np.nan, -1, -2, -3], "finite")])
+def test_roots_that_are_no_numbers_are_refused(beam, roots, message):
+    with pytest.raises(ControlError, match=message):
+        ap.control.place(beam, roots)
+
+
+def test_a_current_does_not_replace_a_state_of_the_same_name():
+    x = ap.coordinates("x")
+    tau, i = ap.inputs("tau"), ap.states("i_tau")
+    ground = ap.Frame("ground")
+    body = ap.Particle("body", 1, ground.point(x, 0))
+    model = ap.Model(ground, x, [body], [ap.Generalized({x: tau - i})], states={i: -i}, name="body")
+    with pytest.raises(ModelError, match=r"i_tau is an extra state of 'body' already, with the rate -i_tau"):
+        ap.control.with_motors(model, Motor(resistance=2, constant=0.1, inductance=0.01))
+    with pytest.raises(ModelError, match="no input that a motor could drive"):
+        ap.control.with_motors(ap.library.pendulum_chain(), Motor(resistance=2, constant=0.1))

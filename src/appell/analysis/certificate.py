@@ -66,7 +66,7 @@ class Certificate:
         damping: Smallest damping ratio of the oscillating roots.
         distance: Smallest perturbation of A, in norm, that makes a root cross the imaginary axis.
         conditions: What was checked.
-        forces: Kinds of force, for holonomic systems without feedback.
+        forces: Kinds of force, for holonomic systems without feedback and without extra states.
         sentence: The same in plain words.
     """
 

@@ -17,7 +17,7 @@ from appell.code.system import System, compile
 from appell.errors import EquilibriumError, ModelError
 from appell.formulation.abstract import derive
 from appell.model.model import Model
-from appell.model.symbols import key
+from appell.model.symbols import key, listed
 
 HOPELESS = 12  # starts from which the constraints must have been met once
 
@@ -181,7 +181,7 @@ def _read(
     if inputs is None:
         free = opened if fixed else []
     else:
-        free = [key(w) for w in ([inputs] if isinstance(inputs, str) or hasattr(inputs, "name") else inputs)]
+        free = [key(w) for w in listed(inputs)]
     free = [w for w in free if w not in fixed]
     cyclic = [model.coordinates[i].rate.label for i in steady.cyclic(system.p)]
     for label in (*fixed, *free):

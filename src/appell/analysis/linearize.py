@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from appell.analysis.blocks import Blocks, Jets, first_approximation, jets
+from appell.analysis.corners import check_smooth
 from appell.analysis.equilibrium import Equilibrium, as_system, equilibrium
 from appell.analysis.steady import Steady
 from appell.analysis.tangent import Tangent
@@ -20,7 +21,7 @@ from appell.errors import EquilibriumError, ModelError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.model.model import Model
-from appell.model.symbols import Letter, key
+from appell.model.symbols import Letter, key, listed
 
 if TYPE_CHECKING:
     StateSpace = Any
@@ -78,7 +79,7 @@ class Linearization:
         Args:
             outputs: Letters, names or formulas.
         """
-        return self.tangent.output(list(outputs), self.states)
+        return self.tangent.output(listed(outputs), self.states)
 
     def to_control(self, outputs: Iterable[Any] | None = None) -> StateSpace:
         """The same as a `control.StateSpace` (python-control), with names; x.rate is called x_rate there.
@@ -90,15 +91,15 @@ class Linearization:
             import control
         except ImportError:
             raise ModelError("python-control is not installed; `pip install appell[control]`.") from None
-        listed = list(self.states) if outputs is None else list(outputs)
-        C = self.output_matrix(listed)
+        measured = list(self.states) if outputs is None else listed(outputs)
+        C = self.output_matrix(measured)
 
         def plain(names: Iterable[Any]) -> list[str]:  # python-control allows no dots in names
             return [(key(e) if isinstance(e, str | Letter) else str(e)).replace(".", "_") for e in names]
 
         return control.ss(
-            self.A, self.B, C, np.zeros((len(listed), len(self.inputs))), states=plain(self.states),
-            inputs=plain(self.inputs), outputs=plain(listed),
+            self.A, self.B, C, np.zeros((len(measured), len(self.inputs))), states=plain(self.states),
+            inputs=plain(self.inputs), outputs=plain(measured),
         )  # fmt: skip
 
     def to_scipy(self, outputs: Iterable[Any] | None = None) -> Any:
@@ -109,8 +110,8 @@ class Linearization:
         """
         from scipy.signal import StateSpace as Plain
 
-        listed = list(self.states) if outputs is None else list(outputs)
-        return Plain(self.A, self.B, self.output_matrix(listed), np.zeros((len(listed), len(self.inputs))))
+        measured = list(self.states) if outputs is None else listed(outputs)
+        return Plain(self.A, self.B, self.output_matrix(measured), np.zeros((len(measured), len(self.inputs))))
 
     def __repr__(self) -> str:
         roots = ", ".join(f"{e.real:.6g}{e.imag:+.6g}i" if e.imag else f"{e.real:.6g}" for e in self.eigenvalues)
@@ -169,15 +170,16 @@ def linearize(
     split = _split(steady, point, dependent)
     tangent = Tangent(steady, point, split)
     opened = [w.label for w in equations.inputs]
-    chosen = tuple(opened) if inputs is None else tuple(key(w) for w in inputs)
+    chosen = tuple(opened) if inputs is None else tuple(key(w) for w in listed(inputs))
     for w in chosen:
         if w not in opened:
             raise ModelError(unknown(w, opened, f"open input of {point.model.name!r}"))
     holonomic = not steady.velocity_rows and not steady.mechanics.acceleration_rows
     plain = holonomic and not steady.mechanics.accelerating and not _masses_depend_on_positions(steady)
-    ignored = [key(q) for q in ignore]
+    ignored = [key(q) for q in listed(ignore)]
     jet = jets(steady, point) if plain and not np.any(point.state.v) and not ignored else None
     tangent.check_steady(ignored, jet)
+    check_smooth(tangent)
     if jet is not None:
         blocks = first_approximation(steady, point, split, chosen, multiplier_terms, jet)
         states, A, B = _assembled(point, blocks, jet, chosen)
@@ -248,7 +250,7 @@ def _split(steady: Steady, point: Equilibrium, dependent: Iterable[Any] | None) 
         mine = equations.split
         return mine if mine.dependent and mine.growth(jacobian) < 1e3 else best
     labels = [s.label for s in model.coordinates]
-    wanted = [key(s) for s in dependent]
+    wanted = [key(s) for s in listed(dependent)]
     for s in wanted:
         if s not in labels:
             raise ModelError(unknown(s, labels, f"coordinate of {model.name!r}"))

@@ -76,7 +76,8 @@ def stability(
     reach = 1e-11 * float(np.max(np.abs(full_roots), initial=0.0))
     zeros = int(np.sum(np.abs(full_roots) <= np.maximum(full_tolerance, reach)))
     margin = float(np.min(-left.real, initial=np.inf)) + 0.0
-    forces = forces_at(lin.named) if K is None and lin.named is not None else None
+    pure = K is None and not lin.model.states  # a current or an integral is a force of no kind
+    forces = forces_at(lin.named) if pure and lin.named is not None else None
     drifting = tuple(s for s in momenta if s in lin.states)
     verdict, why = _verdict(lin, left, slack, m, momenta, family, forces, drifting)
     conditions = _conditions(lin, np.vstack([tangent.normals, gradients]), full, zeros, m + structural, margin)

@@ -237,6 +237,11 @@ class Tangent:
         E[[kept[k] for k in dependent]] = -np.linalg.solve(H[:, dependent], H[:, free])
         return [kept[k] for k in free], E
 
+    @property
+    def basis(self) -> np.ndarray:
+        """E, columns that span the directions along the constraints."""
+        return self._basis[1]
+
     def reduced(self, inputs: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
         """A, B and the names of the states on the constraints.
 

@@ -13,7 +13,7 @@ import scipy.linalg
 from appell.analysis.linearize import Linearization
 from appell.code.state import unknown
 from appell.errors import ControlError, ModelError
-from appell.model.symbols import key
+from appell.model.symbols import key, listed
 
 TINY = 1e-9  # of the norm, at which a singular value counts as zero
 
@@ -102,7 +102,7 @@ def controllability(system: Linearization | Any, B: Any = None, *, inputs: Itera
     Reference: Hautus 1969; Krasinskiy 2025, eq. (36).
     """
     A, B, names = _pair(system, B, inputs)
-    return _reach(A, B, names, "controllable")
+    return reached(A, B, names, "controllable")
 
 
 def observability(system: Linearization | Any, C: Any) -> Reach:
@@ -122,14 +122,14 @@ def observability(system: Linearization | Any, C: Any) -> Reach:
         A = np.atleast_2d(np.asarray(system, dtype=float))
         names = tuple(f"x{i + 1}" for i in range(A.shape[0]))
         C = np.atleast_2d(np.asarray(C, dtype=float))
-    return _reach(A.T, C.T, names, "observable")
+    return reached(A.T, C.T, names, "observable")
 
 
 def _pair(system: Any, B: Any, inputs: Iterable[Any] | None) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     if isinstance(system, Linearization):
         if inputs is None:
             return system.A, system.B, system.states
-        chosen = [key(w) for w in inputs]
+        chosen = [key(w) for w in listed(inputs)]
         for w in chosen:
             if w not in system.inputs:
                 raise ModelError(unknown(w, system.inputs, "input of this linearisation"))
@@ -168,14 +168,23 @@ def _scaled(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     return balanced / size, columns / np.where(norms > 0, norms, 1.0), scale
 
 
-def _reach(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Reach:
+def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Reach:
+    """Which modes of a pair are reached.
+
+    Args:
+        A: Matrix of the states.
+        B: Matrix of the inputs.
+        names: Names of the states.
+        word: What a pair is called of which all are.
+    """
     n = A.shape[0]
     a, b, scale = _scaled(A, B)
     size = float(np.linalg.norm(scipy.linalg.matrix_balance(A, permute=False)[0])) or 1.0
     modes = []
-    for root, count in clusters(A):
-        if root.imag < -1e-12 * size:
+    for found, count in clusters(A):
+        if found.imag < -1e-12 * size:
             continue
+        root = complex(*(e if abs(e) > 1e-12 * size else 0.0 for e in (found.real, found.imag)))
         margin = float(np.linalg.svd(np.hstack([root * np.eye(n) - A, B]), compute_uv=False)[-1]) if n else np.inf
         u, values, _ = np.linalg.svd(np.hstack([root / size * np.eye(n) - a, b]))
         limit = TINY if count == 1 else 1e-7  # a multiple root is known to fewer digits
@@ -245,7 +254,9 @@ def smallest_sensors(
     Returns:
         Subsets of one size.
     """
-    return _smallest(tuple(candidates), lambda subset: observability(lin, subset), stabilise, "measurements", "observe")
+    return _smallest(
+        tuple(listed(candidates)), lambda subset: observability(lin, subset), stabilise, "measurements", "observe"
+    )
 
 
 def _smallest(

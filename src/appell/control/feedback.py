@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,12 +16,12 @@ from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.stability import stability
 from appell.code.state import number, unknown
 from appell.code.system import System, compile
-from appell.control.controllability import controllability
+from appell.control.controllability import Reach, controllability, reached
 from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix
 from appell.equations import Equations
 from appell.errors import ControlError, ModelError
-from appell.model.symbols import Input, key
+from appell.model.symbols import Input, key, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class Feedback:
         """What is proved about the closed loop."""
         return stability(self.lin, gains=self.K)
 
-    def saturated(self, limits: Mapping[Any, float | tuple[float, float]]) -> Feedback:
+    def saturated(self, limits: Mapping[Any, float | Sequence[float]]) -> Feedback:
         """The same gains with inputs that end at their limits.
 
         Args:
@@ -99,14 +99,14 @@ class Feedback:
             label = key(name)
             if label not in self.lin.inputs:
                 raise ModelError(unknown(label, self.lin.inputs, "input of this feedback"))
-            low, high = limit if isinstance(limit, tuple) else (-number(label, limit), number(label, limit))
+            low, high = _range(label, limit)
             hold = self.lin.at.inputs[label]
             if not low < hold < high:
                 raise ControlError(
                     f"The holding value {label} = {hold:.6g} is not within its limits ({low:g}, {high:g}); the "
                     "equilibrium cannot be kept."
                 )
-            read[label] = (float(low), float(high))
+            read[label] = (low, high)
         return replace(self, limits=read)
 
     def start(self, deviations: Mapping[Any, float] | None = None) -> Any:
@@ -132,6 +132,17 @@ class Feedback:
             lines.append(f"  {label} = {self.lin.at.inputs[label]:.6g} {terms}")
         shown = ", ".join(f"{e.real:.6g}{e.imag:+.6g}i" if e.imag else f"{e.real:.6g}" for e in self.roots)
         return "\n".join([*lines, f"  roots of the closed loop: {shown}"])
+
+
+def _range(label: str, limit: Any) -> tuple[float, float]:
+    """Lowest and highest value."""
+    try:
+        low, high = (-float(limit), float(limit)) if np.ndim(limit) == 0 else map(float, limit)
+    except (TypeError, ValueError):
+        low, high = np.nan, np.nan
+    if low < high:
+        return low, high
+    raise ControlError(f"The limit of {label} must be a positive number, or a pair (lowest, highest); got {limit!r}.")
 
 
 def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any] | None = None) -> Feedback:
@@ -165,20 +176,38 @@ def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any]
     scale = scipy.linalg.matrix_balance(Z.T @ lin.A @ Z, permute=False, separate=True)[1][0]
     Y, Z = Z / scale, Z * scale  # states of comparable size: Y'Z = 1
     A, B, weights = Y.T @ lin.A @ Z, Y.T @ lin.B, Z.T @ W @ Z
+    whole = scale.size == len(lin.states)
+    unweighed = on_axis(lin.A.T, W, lin.states) if whole else on_axis(A.T, weights, ())
+    if unweighed:
+        raise ControlError(
+            f"There is no stabilising optimal feedback: Q does not weigh {unweighed}, which does not decay by itself. "
+            "Give Q a weight on every coordinate that shall return."
+        )
     try:
         S = riccati(A, B, weights, R)
     except np.linalg.LinAlgError:
-        raise ControlError(
-            "The Riccati equation has no stabilising solution: a mode on the imaginary axis is not weighed by Q. Give "
-            "Q a weight on every coordinate that shall return."
-        ) from None
+        raise ControlError(_faint(lin)) from None
     K = np.linalg.solve(R, B.T @ S)
     if np.max(np.linalg.eigvals(A - B @ K).real) >= 0:
-        raise ControlError(
-            "The optimal feedback does not stabilise: Q does not weigh a mode that does not decay by itself. Give Q a "
-            "weight on every coordinate that shall return."
-        )
+        raise ControlError(_faint(lin))
     return Feedback(lin, K @ Y.T, Y @ S @ Y.T, {})
+
+
+def on_axis(A: np.ndarray, B: np.ndarray, names: tuple[str, ...]) -> str:
+    """Modes of a pair on the imaginary axis that are not reached, in words; without names only their roots."""
+    limit = 1e-9 * float(np.linalg.norm(A))
+    labels = names or tuple(f"x{i + 1}" for i in range(A.shape[0]))
+    stuck = [mode for mode in reached(A, B, labels, "").missed if abs(mode.root.real) <= limit]
+    return "; ".join(f"{mode} ({mode.combination})" if names else str(mode) for mode in stuck)
+
+
+def _faint(lin: Linearization) -> str:
+    """Why there is no solution of the Riccati equation within rounding."""
+    worst = min(controllability(lin).modes, key=lambda mode: (mode.root.real < 0, mode.margin))
+    return (
+        f"No optimal feedback can be computed: {', '.join(lin.inputs)} hardly reaches {worst} ({worst.combination}), "
+        f"margin {worst.margin:.2g}. Add an input that acts on it, or weigh the inputs less."
+    )
 
 
 def place(lin: Linearization, roots: Iterable[complex], *, inputs: Iterable[Any] | None = None) -> Feedback:
@@ -208,14 +237,19 @@ def placed_gain(
     """K with the given roots of A - B K."""
     from scipy.signal import place_poles
 
-    wanted = np.array(list(roots), dtype=complex)
+    try:
+        wanted = np.array(list(roots), dtype=complex)
+    except (TypeError, ValueError):
+        raise ControlError(f"Roots must be numbers such as -2 or -1+2j, got {roots!r}.") from None
+    if not np.all(np.isfinite(wanted)):
+        raise ControlError(f"Roots must be finite numbers, got {roots!r}.")
     if wanted.size != A.shape[0]:
         raise ControlError(f"{A.shape[0]} roots are needed for the states {', '.join(names)}; got {wanted.size}.")
     if not np.allclose(np.sort_complex(wanted), np.sort_complex(wanted.conj()), rtol=1e-12, atol=1e-12):
         raise ControlError("Complex roots must come in conjugate pairs.")
-    reach = controllability(A, B)
+    reach = reached(A, B, names, word)
     if not reach.complete:
-        raise ControlError(f"The roots cannot be placed, the pair is not {word}: " + _missed(reach, names))
+        raise ControlError(f"The roots cannot be placed, the pair is not {word}: {_missed(reach)}.")
     rank = int(np.linalg.matrix_rank(B))
     counts = [int(np.sum(np.abs(wanted - root) < 1e-12 * (1 + abs(root)))) for root in wanted]
     if max(counts) > rank:
@@ -238,7 +272,7 @@ def _with_inputs(lin: Linearization, inputs: Iterable[Any] | None) -> Linearizat
     if not isinstance(lin, Linearization):
         raise ControlError(f"Got {type(lin).__name__}; give a linearisation, appell.linearize(...).")
     if inputs is not None:
-        chosen = tuple(key(w) for w in inputs)
+        chosen = tuple(key(w) for w in listed(inputs))
         for w in chosen:
             if w not in lin.inputs:
                 raise ModelError(unknown(w, lin.inputs, "input of this linearisation"))
@@ -248,14 +282,8 @@ def _with_inputs(lin: Linearization, inputs: Iterable[Any] | None) -> Linearizat
     return lin
 
 
-def _missed(reach: Any, names: tuple[str, ...]) -> str:
-    words = []
-    for mode in reach.missed:
-        combination = mode.combination
-        for i in reversed(range(len(names))):
-            combination = combination.replace(f"x{i + 1}", names[i]) if f"x{i + 1}" in combination else combination
-        words.append(f"{mode} ({combination})")
-    return "; ".join(words)
+def _missed(reach: Reach) -> str:
+    return "; ".join(f"{mode} ({mode.combination})" for mode in reach.missed)
 
 
 def _designable(lin: Linearization) -> np.ndarray:
@@ -281,4 +309,14 @@ def _designable(lin: Linearization) -> np.ndarray:
         raise ControlError(
             f"The zero root of {lin.model.name!r} is not reached by {', '.join(lin.inputs)} and belongs to no integral."
         )
-    return scipy.linalg.null_space(left.T)
+    Z = scipy.linalg.null_space(left.T)
+    again = [mode for mode in reached(Z.T @ lin.A @ Z, Z.T @ lin.B, lin.states, "").missed if mode.root.real > -1e-12]
+    if again:
+        idle = lin.tangent.ignorable
+        words = "; ".join(f"{mode} ({mode.combination})" for mode in stuck)
+        raise ControlError(
+            f"{lin.model.name!r} cannot be brought back by {', '.join(lin.inputs)}: {words} is not reached, and "
+            "neither is the place that it moves. Add an input that acts on it"
+            + (f", or leave the place out by linearize(..., ignore={list(idle)!r})." if idle else ".")
+        )
+    return Z

@@ -74,6 +74,8 @@ def with_motors(model: Model, motors: Motor | Mapping[Any, Motor]) -> Model:
     if isinstance(motors, Motor):
         motors = {w: motors for w in model.inputs}
     named = {w.label: w for w in model.inputs}
+    if not named:
+        raise ModelError(f"{model.name!r} has no input that a motor could drive; declare one by appell.inputs.")
     formulas: dict[Input, sp.Expr] = {}
     memory: dict[Any, sp.Expr] = {}
     start: dict[Any, float] = {}

@@ -13,13 +13,13 @@ import sympy as sp
 from appell.analysis.linearize import Linearization, ordered
 from appell.code.system import System, compile
 from appell.control.controllability import observability
-from appell.control.feedback import Feedback, placed_gain
+from appell.control.feedback import Feedback, on_axis, placed_gain
 from appell.control.pid import Controller
 from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix
 from appell.errors import ControlError, ModelError
 from appell.formulation.abstract import derive
-from appell.model.symbols import ExtraState, states
+from appell.model.symbols import ExtraState, listed, states
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,24 +89,34 @@ def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, nois
     hidden = [mode for mode in reach.missed if mode.root.real >= 0]
     if hidden:
         raise ControlError(
-            f"{', '.join(map(str, formulas))} do not show "
+            f"{', '.join(map(str, formulas))} {'do' if len(formulas) > 1 else 'does'} not show "
             + "; ".join(f"{mode} ({mode.combination})" for mode in hidden)
             + ". Measure something that contains it; smallest_sensors finds what is enough."
+        )
+    still = on_axis(lin.A, Q, lin.states)
+    if still:
+        raise ControlError(
+            f"There is no steady filter: `process` does not disturb {still}, of which the filter would become certain "
+            "and follow no more. Give `process` a weight on every state."
         )
     try:
         S = riccati(lin.A.T, C.T, Q, R)
     except np.linalg.LinAlgError:
         raise ControlError(
-            "The filter's Riccati equation has no solution; give `process` a weight on every state."
+            f"No filter can be computed: {', '.join(map(str, formulas))} hardly shows a mode (margin "
+            f"{reach.margin:.2g}); measure something that contains it."
         ) from None
     return Observer(lin, formulas, C, np.linalg.solve(R, C @ S).T)
 
 
 def _measured(lin: Linearization, measured: Iterable[Any]) -> tuple[tuple[sp.Expr, ...], np.ndarray]:
-    listed = [measured] if isinstance(measured, str | sp.Basic) else list(measured)
-    if not listed:
+    given = listed(measured)
+    if not given:
         raise ControlError("Nothing is measured; give at least one quantity.")
-    formulas = tuple(lin.tangent.letter(e) if isinstance(e, str) else sp.sympify(e) for e in listed)
+    formulas = tuple(lin.tangent.letter(e) if isinstance(e, str) else sp.sympify(e) for e in given)
+    running = sorted({str(s) for e in formulas for s in e.free_symbols if getattr(s, "label", "") in lin.dropped})
+    if running:
+        raise ControlError(f"{', '.join(running)} is no state of this linearisation and cannot be measured for it.")
     return formulas, lin.output_matrix(formulas)
 
 
@@ -165,8 +175,12 @@ class OutputFeedback:
     def system(self) -> System:
         """The compiled closed loop, the observer's states among its own; they begin at zero."""
         lin = self.feedback.lin
-        if lin.dropped or any(s not in lin.at.state.names for s in lin.states):
-            raise ModelError("Output feedback needs states that are coordinates, rates and extra states of the model.")
+        strange = [s for s in lin.states if s not in lin.at.state.names]
+        if strange:
+            raise ModelError(
+                f"An observer's states must be coordinates, rates and extra states of the model; {', '.join(strange)} "
+                "is a speed. Linearise equations without speeds of their own: appell.linearize(model, ...)."
+            )
         equations = lin.at.system.equations
         model = self.controller.on(lin.model)
         held = {

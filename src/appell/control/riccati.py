@@ -38,8 +38,8 @@ def riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.nd
     for _ in range(NEWTON):
         K = gain @ S
         closed = A - B @ K
-        if np.max(np.linalg.eigvals(closed).real) >= 0:
-            break
+        if np.max(np.linalg.eigvals(closed).real) >= -1e-15 * np.linalg.norm(closed):
+            raise np.linalg.LinAlgError("The Riccati equation has no stabilising solution within rounding.")
         S = scipy.linalg.solve_continuous_lyapunov(closed.T, -(Q + K.T @ R @ K))
         S = (S + S.T) / 2
     return S

@@ -29,7 +29,12 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, definite: bool) -
             diagonal[list(names).index(key(name))] = number(f"{what}[{key(name)}]", value)
         matrix = np.diag(diagonal)
     else:
-        array = np.asarray(given, dtype=float)
+        try:
+            array = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            raise ControlError(
+                f"{what} must be a number, numbers by name, a list or a matrix; got {given!r}."
+            ) from None
         if not np.all(np.isfinite(array)):
             raise ControlError(f"{what} has entries that are not finite.")
         if array.ndim == 0:

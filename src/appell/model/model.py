@@ -183,6 +183,7 @@ class Model:
         forces = tuple(p for p in parts if not isinstance(p, Particle | RigidBody | AbstractConstraint))
         mine = tuple(c for c in self.constraints if not isinstance(c, QuaternionNorm))
         mine_too = programme_states(self.programme, self.coordinates)
+        self.check_new(states or {})
         return Model(
             self.ground,
             (*self.coordinates, *coordinates),
@@ -197,6 +198,19 @@ class Model:
             self.until,
             self.look,
         )
+
+    def check_new(self, states: Mapping[ExtraState, Any]) -> None:
+        """Raise if an extra state to be added is there already, with another rate.
+
+        Args:
+            states: Extra states and their rates.
+        """
+        for z, rate in states.items():
+            if z in self.states and sp.sympify(self.states[z]) != sp.sympify(rate):
+                raise ModelError(
+                    f"{z} is an extra state of {self.name!r} already, with the rate {self.states[z]}; rename one of "
+                    "them."
+                )
 
     def with_parameters(self, *letters: Parameter) -> Model:
         """The same model with further parameters, for laws of inputs that contain them: gains, amplitudes.

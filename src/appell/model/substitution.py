@@ -34,6 +34,7 @@ def drive(
             raise ModelError(
                 f"{w} is no input of {model.name!r}; it has: {', '.join(map(str, model.inputs)) or 'none'}."
             )
+    model.check_new(states or {})
     exchanged = {w: sp.sympify(e) for w, e in formulas.items()}
 
     def changed(value: Any) -> Any:

@@ -295,3 +295,8 @@ def key(name: Any) -> str:
     if isinstance(name, str):
         return name.replace("'", ".rate")
     raise ModelError(f"Got {name!r} as a name; give a symbol made by appell or its name as text.")
+
+
+def listed(given: Any) -> list[Any]:
+    """One thing or several as a list: a letter, a name or a formula stands for itself."""
+    return [given] if isinstance(given, str | sp.Basic) else list(given)
