@@ -253,12 +253,22 @@ def test_bad_joints_are_refused_by_name(joints, message):
 
 
 def test_bad_questions_are_refused(tree):
-    with pytest.raises(ModelError, match="6 joints; got joint variables of shape"):
+    with pytest.raises(ModelError, match="6 coordinates, q1, q2, q3, q4, q5, q6; got shape"):
         tree.poses([1, 2])
     with pytest.raises(ModelError, match="variable of the joint 'q2'"):
         tree.poses([0, np.nan, 0, 0, 0, 0])
     with pytest.raises(ModelError, match="'hand' is no link"):
         tree.pose(np.zeros(6), "hand")
+    with pytest.raises(ModelError, match="must be numbers; got"):
+        tree.poses(list("abcdef"))
+    with pytest.raises(ModelError, match="point of a Jacobian needs two or three components"):
+        tree.jacobian(np.zeros(6), point=(1, 2, 3, 4))
+    with pytest.raises(
+        ModelError, match=r"gravity of a chain needs two or three components such as \(0, 0, 1\), got 9.81"
+    ):
+        ap.Chain([ap.Joint("z", mass=1, inertia=(1, 1, 1))], gravity=9.81)
+    with pytest.raises(ModelError, match="no parameter 'l3'; it has: I1, I2, c1"):
+        ap.library.planar_2r().numbers({"l3": 1.0})
     with pytest.raises(ModelError, match=r"shape \(\.\.\., 6, K\+1\)"):
         tree.numbers().poses(np.zeros(6))
     m = ap.parameters("m")

@@ -175,3 +175,45 @@ def test_identities_between_numbers_that_are_not_finite_do_not_hold():
         found = verify(ap.library.planar_2r(), order=1, values=dict.fromkeys(("l1", "c1", "l2", "c2"), 1e160), states=2)
     assert not found.ok
     assert "all hold" not in repr(found)
+
+
+@pytest.mark.parametrize("machine", ["auto", "casadi", "c"])
+def test_repeated_single_calls_are_what_the_first_one_gave(machine):
+    """The short way in of repeated calls knows switches and shapes, and refuses what the first call would refuse."""
+    chain = ap.library.rrp_arm()
+    arm, Q = Dynamics(chain, LOAD, machine=machine), RNG.normal(size=(3, 4))
+    for options in ({}, {"gravity": False}, {"payload": False, "inertia": False}):
+        first = arm.inverse(Q, **options)
+        assert_allclose(first, Dynamics(chain, LOAD).inverse(Q.tolist(), **options), rtol=1e-13, atol=1e-13)
+        for given in (Q.copy(), Q.tolist(), np.asfortranarray(Q), Q.astype(np.longdouble)):
+            assert_allclose(arm.inverse(given, **options), first, rtol=1e-13, atol=1e-13)
+    assert arm.inverse(Q[:, :3]).shape == (3, 1)
+    Q[1, 2] = np.nan
+    with pytest.raises(AppellError, match="order 2 of the joint 'q2' is no finite number"):
+        arm.inverse(Q)
+    with pytest.raises(AppellError, match="Driving forces need numbers"):
+        arm.inverse(np.zeros((3, 4)) + 1j)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda chain: Dynamics(chain, payload="heavy"), "payload is six finite numbers"),
+        (lambda chain: Dynamics(chain, friction=0.3), r"friction=0.3; give appell.higher_order.Friction"),
+        (lambda chain: Dynamics(chain, friction=Friction({"q1": 1.0})), r"Friction\(viscous=...\) needs one number"),
+        (lambda chain: Dynamics(chain, values={"m9": 1.0}), "no parameter 'm9'"),
+        (lambda chain: Dynamics(chain).mass_matrix("abc"), "mass matrix needs"),
+    ],
+)
+def test_what_is_no_number_is_refused(ask, message):
+    with pytest.raises(AppellError, match=message):
+        ask(ap.library.rrp_arm())
+
+
+def test_energy_of_a_robot_on_a_light_carriage():
+    """The first link has no mass: nothing but the second contributes."""
+    joints = [ap.Joint("x", kind="prismatic"), ap.Joint("z", mass=2, center=(0.5, 0, 0), inertia=(0, 0.1, 0.1))]
+    Q = np.array([[0.1, 0.3, -0.2], [0.4, -0.7, 0.9]])
+    x, w, angle = 0.3, -0.7, 0.4
+    v2 = (x - 0.5 * w * np.sin(angle)) ** 2 + (0.5 * w * np.cos(angle)) ** 2
+    assert_allclose(Dynamics(ap.Chain(joints)).energy(Q, 0), v2 + 0.05 * w**2, rtol=1e-14)

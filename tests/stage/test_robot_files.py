@@ -210,7 +210,6 @@ BAD = [
         [link("a"), joint("j", "base", "a", "ball")],
         "joint 'j' is of the type 'ball'; appell reads: revolute, continuous",
     ),
-    ([link("a"), joint("j", "base", "a", "floating")], "joint 'j' is of the type 'floating'"),
     (['<link name="a"/>', joint("j", "base", "a")], "link 'a' and all that the joint 'j' carries have no mass"),
     ([link("a", 1.0, i=(0, 0, 0, 0, 0, 0)), joint("j", "base", "a")], "link 'a'.*'j' carries have no inertia about"),
     ([link("a", float("nan")), joint("j", "base", "a")], "mass of the link 'a'"),
@@ -226,6 +225,22 @@ BAD = [
     ([link("a"), link("b"), joint("k", "a", "b"), joint("l", "b", "a")], "links (a -> b -> a|b -> a -> b) form a loop"),
     ([link("a"), link("b"), joint("j", "base", "a")], "one link that no joint carries; this one has 2: base, b"),
     ([], "at least one joint"),
+    ([link("a"), joint("j", "base", "a", xyz="0,1,2")], "origin of the joint 'j' needs 3 numbers.*xyz='0,1,2'"),
+    ([link("a"), joint("j", "base", "a", axis="0 1")], "axis of the joint 'j' needs 3 numbers"),
+    ([link("a"), joint("j", "base", "a").replace('<parent link="base"/>', "")], "joint 'j' has no <parent link="),
+    ([link("a"), joint("j", "base", "a").replace('name="j"', "")], "A joint has no name"),
+    ([link("a"), link("b"), joint("j", "base", "a"), joint("j", "a", "b")], "Two joints of the URDF are called 'j'"),
+    (
+        [link("a", "heavy"), joint("j", "base", "a")],
+        "mass of the link 'a' needs one number; the URDF has value='heavy'",
+    ),
+    ([link("a").replace('<mass value="1.0"/>', ""), joint("j", "base", "a")], "<inertial> of the link 'a' has no mass"),
+    ([link("a"), joint("j", "base", "a", xyz="${x} 0 0")], r"contains xyz='\$\{x\} 0 0' in <origin>.*expand it first"),
+    ([link("a"), "<xacro:arm/>", joint("j", "base", "a")], "cannot be read as URDF.*expand it first"),
+    (
+        [link("a", more='<visual><geometry><box size="-1 1 1"/></geometry></visual>'), joint("j", "base", "a")],
+        "What the link 'a' is drawn with: The width of a box must be positive",
+    ),
 ]
 
 
@@ -235,7 +250,34 @@ def test_bad_files_are_refused_by_name(parts, message):
         ap.Chain.from_urdf(robot(*parts))
 
 
+def test_names_become_coordinates_that_differ():
+    names = ["joint one", "joint.one", "1", "lambda", "t", "q", "tau_q", "\u03b4"]
+    parts, parent = [], "base"
+    for i, name in enumerate(names):
+        parts += [link(f"l{i}", c="0.1 0 0"), joint(name, parent, f"l{i}", "continuous", "0 0 1")]
+        parent = f"l{i}"
+    arm = ap.Chain.from_urdf("\ufeff<?xml version='1.0' encoding='latin-1'?><!-- said -->" + robot(*parts))
+    words = ["joint_one", "joint_one_2", "q_1", "lambda_", "t_", "q", "tau_q_2", "q__"]
+    assert [q.name for q in arm.coordinates] == words
+    assert [arm.index(name) for name in names] == list(range(8))
+    assert ap.derive(arm).formulation.name == "recursive Gibbs-Appell"
+
+
+def test_a_robot_of_a_thousand_links_is_read_without_recursion():
+    from appell.model.urdf import _tree
+    from appell.model.urdf_text import parsed
+
+    parts = [link(f"l{i}") + joint(f"j{i}", f"l{i - 1}" if i else "base", f"l{i}") for i in reversed(range(2000))]
+    root, joints = _tree(parsed(robot(*parts)))
+    assert root == "base"
+    assert [e.name for e in joints] == [f"j{i}" for i in range(2000)]
+
+
 def test_what_is_no_urdf_is_refused(tmp_path):
+    with pytest.raises(ModelError, match="has no <link>"):
+        ap.Chain.from_urdf("<robot name='r'/>")
+    with pytest.raises(ModelError, match=r"contains <xacro:arm>.*expand it first"):
+        ap.Chain.from_urdf("<robot xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:arm/><link name='a'/></robot>")
     with pytest.raises(ModelError, match="no URDF file"):
         ap.Chain.from_urdf(tmp_path / "none.urdf")
     with pytest.raises(ModelError, match="not <robot>"):

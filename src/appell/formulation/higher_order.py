@@ -81,7 +81,7 @@ class HigherOrder(AbstractFormulation):
         """A y = b for y = q^(k+2)."""
         extended = mechanics if isinstance(mechanics, Differentiated) else Differentiated(mechanics, self.order)
         base = extended.base
-        if type(base.model) is Chain and not split.rows:
+        if type(base.model) is Chain and base.model.coupling.trivial and not split.rows:
             chart = Chart.of(base, split)
             A, b = _by_recursion(base, base.model, extended)
             return self._equations(extended, chart, extended.accelerations[0], A, b)

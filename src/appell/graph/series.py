@@ -39,7 +39,7 @@ def divided(x: Any, number: int) -> Any:
     if number == 1:
         return x
     if isinstance(x, int) and not isinstance(x, bool):
-        return Fraction(x, number)
+        return x // number if x % number == 0 else Fraction(x, number)  # 0 goes with letters of the graph
     return x / number
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from appell.code.machine import Machine
+from appell.code.machine import LONG, Machine
 from appell.code.native import native
 from appell.errors import CompileError, ModelError
 from appell.graph.replay import operations
@@ -27,8 +27,9 @@ NOTHING = np.zeros(0)
 class Dynamics:
     r"""A chain as functions of its motion: $\tau, \dot\tau, \ddot\tau, \ldots$ in O(n K²), both ways, and $E_A^{(p)}$.
 
-    A motion at an instant is an array Q of shape (..., n, K+1): row i for joint i, column r for its derivative
+    A motion at an instant is an array Q of shape (..., n, K+1): row i for coordinate i, column r for its derivative
     $q_i^{(r)}$. Any number of leading axes are states at once; they run as SIMD machine code where heyoka is installed.
+    Each joint is a coordinate, unless it mimics another one and moves with it.
 
     Args:
         chain: The robot.
@@ -36,7 +37,8 @@ class Dynamics:
             of shape (6, m) with their time derivatives in the columns.
         friction: Friction of the joints.
         values: Numbers of parameters; the chain's suggestions where none is given.
-        machine: As for `appell.compile`: `"auto"`, `"casadi"` (no SIMD code), or `"c"` (single calls as native code).
+        machine: As for `appell.compile`: `"auto"`, `"casadi"` (no SIMD code), or `"c"` (single calls as native code,
+            built by a C compiler when first asked for: a third of the time).
 
     Example:
         >>> import appell as ap
@@ -65,22 +67,30 @@ class Dynamics:
             )
         self.chain = chain
         self.data = chain.numbers(values)
-        self.names = tuple(link.joint for link in chain.links)
-        self.skeleton = skeleton_of(self.data, self.names)
+        self.coupling = chain.coupling
+        self.names = tuple(s.name for s in chain.coordinates)
+        self.joints = tuple(link.joint for link in chain.links)
+        self.skeleton = skeleton_of(self.data, self.joints)
         self.payload = None if payload is None else _wrench(payload)
-        self.friction = None if friction is None else friction.checked(self.names)
+        if friction is not None and not isinstance(friction, Friction):
+            raise ModelError(f"Got friction={friction!r}; give appell.higher_order.Friction(viscous=..., dry=...).")
+        self.friction = None if friction is None else friction.checked(self.joints)
         self._simd, self._build = machine != "casadi", native if machine == "c" else None
         self._machines: dict[Any, Machine] = {}
+        self._ways: dict[Any, Callable[[float, np.ndarray], np.ndarray]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_ways": {}}  # they point into memory
 
     def __repr__(self) -> str:
         extras = [w for w, there in (("payload", self.payload), ("friction", self.friction)) if there is not None]
-        return f"Dynamics of {self.chain.name!r}: {self.n} joints" + (
+        return f"Dynamics of {self.chain.name!r}: {len(self.joints)} joints" + (
             f", with {' and '.join(extras)}" if extras else ""
         )
 
     @property
     def n(self) -> int:
-        """Number of joints."""
+        """Number of coordinates."""
         return len(self.names)
 
     # Forces from motions.
@@ -99,12 +109,20 @@ class Dynamics:
             payload: Whether the payload acts, where there is one.
             friction: Whether friction acts, where there is some.
         """
+        asked = (np.shape(Q), inertia, gravity, payload, friction)
+        if type(Q) is np.ndarray and asked in self._ways:
+            state = Q.ravel()
+            if state.dtype == float and isfinite(state.dot(state)):
+                return self._ways[asked](0.0, state).reshape(self.n, -1)
         x, K = self._motion(Q, 2, "Driving forces need")
         rub = friction and self.friction is not None
         if rub:
             self._check_moving(Q, K)
         flags = (bool(inertia), bool(gravity), bool(payload) and self.payload is not None, rub)
         out = self._run(("inverse", K, *flags), K, lambda q: self._driving(q, K, flags), x)
+        machine = self._machines["inverse", K, *flags]
+        if len(asked[0]) == 2 and not rub and (self._build or machine.function.n_instructions() <= LONG):
+            self._ways[asked] = machine.bound(NOTHING, NOTHING, lambda t, x, w: machine.flat(t, x, NOTHING, NOTHING))
         if rub and not np.all(np.isfinite(out)):
             raise ModelError(_UNLOADED)
         return _restored(out, np.shape(Q)[:-2], (self.n, K - 1))
@@ -132,8 +150,8 @@ class Dynamics:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Forces f_i and moments n_i that each link receives through its joint, with derivatives of their components.
 
-        In the axes of the link, moments about the origin of its frame; both of shape (..., n, 3, K-1). Without inertia
-        they are the static reactions.
+        In the axes of the link, moments about the origin of its frame; both of shape (..., links, 3, K-1). Without
+        inertia they are the static reactions.
 
         Args:
             Q: As for `inverse`.
@@ -144,7 +162,7 @@ class Dynamics:
         x, K = self._motion(Q, 2, "Reactions need")
         flags = (bool(inertia), bool(gravity), bool(payload) and self.payload is not None, False)
         out = self._run(("reactions", K, *flags), K, lambda q: self._reacting(q, K, flags), x)
-        both = _restored(out, np.shape(Q)[:-2], (self.n, 6, K - 1))
+        both = _restored(out, np.shape(Q)[:-2], (len(self.joints), 6, K - 1))
         f, n = both[..., :3, :], both[..., 3:, :]
         poses = np.stack(link_poses(self.data))
         R, o = np.swapaxes(poses[:, :3, :3], 1, 2), poses[:, :3, 3]
@@ -157,7 +175,7 @@ class Dynamics:
         Args:
             q: Joint variables, of shape (..., n).
         """
-        Q = np.asarray(q, dtype=float)[..., None]
+        Q = np.asarray(q)[..., None]
         x, _ = self._motion(Q, 0, "The mass matrix needs")
         return _restored(self._run("mass", 0, self._masses, x), Q.shape[:-2], (self.n, self.n))
 
@@ -236,7 +254,7 @@ class Dynamics:
             p: The order.
         """
         x, _ = self._motion(Q, _order(p, "p") + 1, f"E_A^({p}) needs", cut=True)
-        out = self._run(("energy", p), p + 1, lambda q: energy_series(self.skeleton, _series(q), p), x)
+        out = self._run(("energy", p), p + 1, lambda q: energy_series(self.skeleton, self._series(q), p), x)
         return _restored(out, np.shape(Q)[:-2], ())[()]
 
     def gradient(self, Q: Any, p: int, r: int) -> np.ndarray:
@@ -250,7 +268,8 @@ class Dynamics:
         if not 0 <= _order(r, "r") <= _order(p, "p") + 1:
             raise ModelError(f"E_A^({p}) contains q ... q^({p + 1}); r must be from 0 to {p + 1}, got {r}.")
         x, _ = self._motion(Q, p + 1, f"E_A^({p}) needs", cut=True)
-        out = self._run(("gradient", p, r), p + 1, lambda q: Sums(self.skeleton, q).gradient(p, r), x)
+        rows, forces = self.coupling.rows, self.coupling.forces
+        out = self._run(("gradient", p, r), p + 1, lambda q: forces(Sums(self.skeleton, rows(q)).gradient(p, r)), x)
         return _restored(out, np.shape(Q)[:-2], (self.n,))
 
     def terms(self, Q: Any, p: int) -> dict[str, Any]:
@@ -264,7 +283,7 @@ class Dynamics:
             p: Order of the energy.
         """
         x, _ = self._motion(Q, _order(p, "p") + 1, f"E_A^({p}) needs", cut=True)
-        names, rule = term_names(p), lambda q: list(expansion(self.skeleton, q, p).values())
+        names, rule = term_names(p), lambda q: list(expansion(self.skeleton, self.coupling.rows(q), p).values())
         out = self._run(("terms", p), p + 1, rule, x)
         values = _restored(out, np.shape(Q)[:-2], (len(names),))
         return {name: values[..., i][()] for i, name in enumerate(names)}
@@ -284,7 +303,9 @@ class Dynamics:
             if len(a) != self.n:
                 raise ModelError(f"Every direction needs {self.n} numbers, one for each joint; got {len(a)}.")
         ends = len(left) + 1
-        return float(pairing(self.skeleton, listed[0], listed[1:ends], listed[ends:]))
+        q = [row[0] for row in self.coupling.rows([[x] for x in listed[0]])]
+        directions = [(self.coupling.matrix @ a).tolist() for a in listed[1:]]
+        return float(pairing(self.skeleton, q, directions[: ends - 1], directions[ends - 1 :]))
 
     # Functions.
 
@@ -332,7 +353,7 @@ class Dynamics:
     def _driving(
         self, rows: list[list[ca.SX]], K: int, flags: tuple[bool, ...], rubbing_only: bool = False
     ) -> list[Any]:
-        q = _series(rows)
+        q = self._series(rows)
         recursion = self._recursion(K, flags)
         found = [recursion.extend(q, k) for k in range(K - 1)]
         tau = [list(series) for series in zip(*found, strict=True)]
@@ -343,18 +364,24 @@ class Dynamics:
                 if rubbing_only
                 else [[x + y for x, y in zip(*pair, strict=True)] for pair in zip(tau, rubbed, strict=True)]
             )
-        return [x for series in tau for x in to_derivatives(series)]
+        columns = [self.coupling.forces(column) for column in zip(*map(to_derivatives, tau), strict=True)]
+        return [x for row in zip(*columns, strict=True) for x in row]
 
     def _reacting(self, rows: list[list[ca.SX]], K: int, flags: tuple[bool, ...]) -> list[Any]:
-        q = _series(rows)
+        q = self._series(rows)
         recursion = self._recursion(K, flags)
         for k in range(K - 1):
             recursion.extend(q, k)
         return [x for joint in recursion.moving for series in (*joint.f, *joint.n) for x in to_derivatives(series)]
 
     def _masses(self, rows: list[list[ca.SX]]) -> list[Any]:
-        M = mass_matrix(self.skeleton, [row[0] for row in rows])
-        return [x for row in M for x in row]
+        return [x for row in self._mass_rows(rows) for x in row]
+
+    def _mass_rows(self, rows: list[list[ca.SX]]) -> list[list[Any]]:
+        """N' M N."""
+        M = mass_matrix(self.skeleton, [row[0] for row in self.coupling.rows(rows)])
+        half = [self.coupling.forces(row) for row in M]
+        return [list(row) for row in zip(*map(self.coupling.forces, zip(*half, strict=True)), strict=True)]
 
     def _slope(self, rows: list[list[ca.SX]]) -> list[Any]:
         """d tau/d q'' with friction, row by row."""
@@ -366,30 +393,36 @@ class Dynamics:
         n = self.n
         q: list[Series] = [[row[0], row[1]] for row in rows]
         tau = [of_derivatives(row[2:]) for row in rows]
-        viscous = np.zeros(n) if self.friction is None else self.friction.column("viscous", self.names)
-        M = mass_matrix(self.skeleton, [row[0] for row in rows])
+        viscous = np.zeros(len(self.joints)) if self.friction is None else self.friction.column("viscous", self.joints)
+        viscous = self.coupling.matrix.T**2 @ viscous
+        M = self._mass_rows(rows)
         matrix = ca.vertcat(*[ca.horzcat(*[ca.SX(e) for e in row]) for row in M])
         factors = ca.ldl(ca.sparsify(ca.triu2symm(ca.triu(matrix)))) if n > 1 else None
         recursion = self._recursion(m + 1, (True, True, self.payload is not None))
         for k in range(m):
             for series in q:
                 series.append(0)
-            h = recursion.extend(q, k)
+            h = self.coupling.forces(recursion.extend(self.coupling.rows(q), k))
             drag = [float(b) * (k + 1) * series[k + 1] for b, series in zip(viscous, q, strict=True)]
             right = ca.vertcat(*[t[k] - x - y for t, x, y in zip(tau, h, drag, strict=True)])
             found = right / matrix if factors is None else ca.ldl_solve(ca.densify(right), *factors)
             for i, series in enumerate(q):
                 series[k + 2] = found[i] / ((k + 1) * (k + 2))
             if k + 1 < m:
-                recursion.extend(q, k)
+                recursion.extend(self.coupling.rows(q), k)
         return [factorial(k) * series[k] for series in q for k in range(2, m + 2)]
+
+    def _series(self, rows: Sequence[Sequence[Any]]) -> list[Series]:
+        """The series of all joints."""
+        return [of_derivatives(row) for row in self.coupling.rows(rows)]
 
     # Arrays.
 
     def _motion(self, Q: Any, least: int, what: str, cut: bool = False) -> tuple[np.ndarray, int]:
         """Q as columns of states, and its order K."""
         try:
-            Q = np.asarray(Q, dtype=float)
+            Q = np.asarray(Q)
+            Q = Q.astype(float, casting="unsafe" if Q.dtype == object else "same_kind", copy=False)
         except (TypeError, ValueError):
             raise ModelError(f"{what} numbers of shape (..., {self.n}, K+1); got {Q!r}.") from None
         K = Q.shape[-1] - 1 if Q.ndim else -1
@@ -418,11 +451,11 @@ class Dynamics:
         assert self.friction is not None
         if self.friction.smoothing is not None or K == 2:
             return
-        rates, mu = np.asarray(Q, dtype=float)[..., 1], self.friction.column("dry", self.names)
+        rates, mu = self.coupling.motion(np.asarray(Q, dtype=float))[..., 1], self.friction.column("dry", self.joints)
         stopped = np.argwhere((rates == 0) & (mu > 0))
         if stopped.size:
             raise ModelError(
-                f"The joint {self.names[stopped[0][-1]]!r} stands still, where dry friction has no derivative; give "
+                f"The joint {self.joints[stopped[0][-1]]!r} stands still, where dry friction has no derivative; give "
                 "Friction(..., smoothing=0.01), or ask without friction."
             )
 
@@ -433,10 +466,6 @@ _UNLOADED = (
 )
 
 
-def _series(rows: Sequence[Sequence[Any]]) -> list[Series]:
-    return [of_derivatives(row) for row in rows]
-
-
 def _order(p: Any, name: str) -> int:
     if not isinstance(p, int | np.integer) or isinstance(p, bool) or p < 0:
         raise ModelError(f"The order {name} is a whole number from 0 on; got {p!r}.")
@@ -444,10 +473,13 @@ def _order(p: Any, name: str) -> int:
 
 
 def _wrench(payload: Any) -> list[list[float]]:
-    given = np.asarray(payload, dtype=float)
+    try:
+        given = np.asarray(payload, dtype=float)
+    except (TypeError, ValueError):
+        given = np.asarray(payload, dtype=object)
     if given.ndim == 2 and given.shape == (2, 3):
         given = given.reshape(6)
-    if given.ndim not in (1, 2) or given.shape[0] != 6 or not np.all(np.isfinite(given)):
+    if given.ndim not in (1, 2) or given.shape[0] != 6 or given.dtype == object or not np.all(np.isfinite(given)):
         raise ModelError(
             "A payload is six finite numbers, force and moment of the tool on its surroundings in the tool's axes (or "
             f"an array of shape (6, m) with derivatives in the columns); got {given.tolist()}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sympy as sp
 
 from appell.errors import ModelError
@@ -36,17 +38,22 @@ def formula(chain: Chain, p: int, term: str | None = None) -> sp.Expr:
     if term is not None and term not in term_names(p):
         raise ModelError(f"E_A^({p}) has no term {term!r}; it has: {', '.join(term_names(p))}.")
     skeleton = skeleton_of(chain.symbolic, [link.joint for link in chain.links])
-    rows = [[q.derivative(k) for k in range(p + 2)] for q in chain.coordinates]
+    rows = [[_exact(e) for e in row] for row in chain.series(p + 1).tolist()]
     if term is None:
         found = energy_series(skeleton, [of_derivatives(row) for row in rows], p)[0]
     else:
         found = expansion(skeleton, rows, p, only=term)[term]
-    return _normal(sp.expand(found), chain)
+    return _normal(sp.expand(found), [row[0] for row in rows])
 
 
-def _normal(expression: sp.Expr, chain: Chain) -> sp.Expr:
+def _exact(variable: sp.Expr) -> sp.Expr:
+    """The variable of a joint with fractions in place of floats."""
+    return sp.nsimplify(variable, rational=True) if variable.has(sp.Float) else variable
+
+
+def _normal(expression: sp.Expr, variables: Sequence[sp.Expr]) -> sp.Expr:
     """The expanded formula with sin^2 = 1 - cos^2 used up."""
-    for q in chain.coordinates:
+    for q in dict.fromkeys(variables):
         s, c = sp.sin(q), sp.cos(q)
         if expression.has(s):
             expression = sp.rem(sp.Poly(expression, s), sp.Poly(s**2 + c**2 - 1, s)).as_expr().expand()

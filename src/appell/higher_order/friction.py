@@ -42,7 +42,13 @@ class Friction:
             name: `"viscous"`, `"dry"` or `"diameter"`.
             joints: Names of the joints.
         """
-        given = np.asarray(getattr(self, name), dtype=float)
+        try:
+            given = np.asarray(getattr(self, name), dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"Friction({name}=...) needs one number, or one for each of {', '.join(joints)}; got "
+                f"{getattr(self, name)!r}."
+            ) from None
         if given.ndim and given.shape != (len(joints),):
             raise ModelError(
                 f"Friction({name}=...) needs one number, or one for each of {', '.join(joints)}; got {given.tolist()}."

@@ -121,7 +121,8 @@ class Profile:
         """
         n, names = self.dynamics.n, self.dynamics.names
         if torque is None:
-            declared = [link.effort for link in self.dynamics.chain.links]
+            chain = self.dynamics.chain
+            declared = [chain.links[i].effort for i in chain.coupling.free]
             torque = [np.inf if e is None else e for e in declared]
             if rate is None and not np.any(np.isfinite(torque)):
                 raise ModelError("No limit to check: give torque=... or rate=..., or joints with an effort.")

@@ -14,11 +14,11 @@ from appell.model.frame import Frame
 from appell.model.inertia import warn_if_impossible
 from appell.model.joint import Link
 from appell.model.screws import hat
-from appell.model.symbols import Coordinate, Evolving, Input, Parameter, Time, coordinates
+from appell.model.symbols import Evolving, Input, Parameter, Time, coordinates
 
 
-def link_frames(ground: Frame, links: Sequence[Link], q: Sequence[Coordinate]) -> tuple[Frame, ...]:
-    """The frames of the links, hung one on the other: seat, joint, link."""
+def link_frames(ground: Frame, links: Sequence[Link], q: Sequence[sp.Expr]) -> tuple[Frame, ...]:
+    """The frames of the links, hung one on the other: seat, joint, link; q has the variables of all joints."""
     frames: list[Frame] = []
     for link, x in zip(links, q, strict=True):
         outer = ground if link.parent < 0 else frames[link.parent]
@@ -71,11 +71,6 @@ def letters(make: Any, names: Sequence[str], kinds: Sequence[str]) -> tuple[Any,
     return made if isinstance(made, tuple) else (made,)
 
 
-def drive_name(joint: str) -> str:
-    """The name of a joint's drive: tau1 for q1, tau_elbow for elbow."""
-    return f"tau{joint[1:]}" if joint[0] == "q" and joint[1:].isdigit() else f"tau_{joint}"
-
-
 def link_formulas(links: Sequence[Link]) -> list[sp.Expr]:
     """Every formula that stands in the data of links."""
     found: list[sp.Expr] = []
@@ -87,28 +82,34 @@ def link_formulas(links: Sequence[Link]) -> list[sp.Expr]:
 
 
 def check_moved_mass(links: Sequence[Link]) -> None:
-    """Every joint must move something that has inertia."""
+    """Every coordinate must move something that has inertia."""
     heavy = [link.mass != 0 or not link.inertia.is_zero_matrix for link in links]
     for i in reversed(range(len(links))):
-        if not heavy[i]:
-            raise ModelError(
-                f"The link {links[i].name!r} and all that the joint {links[i].joint!r} carries have no mass and no "
-                "inertia, so that nothing says how it moves; give the link a mass, or fix the joint."
-            )
         if links[i].parent >= 0:
-            heavy[links[i].parent] = True
+            heavy[links[i].parent] |= heavy[i]
+    _check_moved(links, heavy, "no mass and no inertia", "a mass")
 
 
 def check_moved_inertia(links: Sequence[Link], data: ChainData) -> None:
     """M_jj = tr(S_j N_j S_j') > 0 at a generic pose, with N_j the pseudo-inertia of all that joint j carries."""
     q = np.sin(1.0 + np.arange(data.n))[:, None]
     poses, screws = data.poses(q)[0], hat(data.spatial_screws(q)[0])
-    for j, link in enumerate(links):
-        N = sum((poses[i] @ data.pseudo[i] @ poses[i].T for i in data.subtree(j)), np.zeros((4, 4)))
-        if not np.trace(screws[j] @ N @ screws[j].T) > 1e-14 * np.trace(N):
+    N = poses @ data.pseudo @ np.swapaxes(poses, 1, 2)
+    for j in reversed(range(data.n)):
+        if data.parents[j] >= 0:
+            N[data.parents[j]] += N[j]
+    felt = [bool(np.trace(S @ I @ S.T) > 1e-14 * np.trace(I)) for S, I in zip(screws, N, strict=True)]
+    _check_moved(links, felt, "no inertia about its axis", "an inertia")
+
+
+def _check_moved(links: Sequence[Link], felt: Sequence[bool], lack: str, remedy: str) -> None:
+    """Refuse the last joint that nothing resists, neither along itself nor along one that moves with it."""
+    led = {link.follows[0] for link, there in zip(links, felt, strict=True) if there and link.follows is not None}
+    for i in reversed(range(len(links))):
+        if not felt[i] and links[i].follows is None and i not in led:
             raise ModelError(
-                f"The link {link.name!r} and all that the joint {link.joint!r} carries have no inertia about its axis, "
-                "so that nothing says how it moves; give the link an inertia, or fix the joint."
+                f"The link {links[i].name!r} and all that the joint {links[i].joint!r} carries have {lack}, so that "
+                f"nothing says how it moves; give the link {remedy}, or fix the joint."
             )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,6 @@ from appell.model.assembly import (
     body_screw,
     check_moved_inertia,
     check_moved_mass,
-    drive_name,
     floats,
     letters,
     link_formulas,
@@ -24,10 +25,11 @@ from appell.model.assembly import (
 )
 from appell.model.body import RigidBody
 from appell.model.chain_data import ChainData
+from appell.model.coupling import Coupling
 from appell.model.denavit_hartenberg import links_from_rows
 from appell.model.force import AbstractForce, Generalized, Gravity
 from appell.model.frame import Frame, Vector
-from appell.model.joint import Joint, Link
+from appell.model.joint import Joint, Link, drive_name
 from appell.model.model import Model
 from appell.model.placement import Placement, finite
 from appell.model.rotation import Triple, triple
@@ -76,6 +78,8 @@ class Chain(Model):
     """
 
     links: tuple[Link, ...]
+    coupling: Coupling
+    """How the variables of all joints follow from the coordinates: the same, unless a joint mimics another."""
     frames: tuple[Frame, ...]
     gravity: Triple
     tool: Placement
@@ -163,11 +167,14 @@ class Chain(Model):
         start: Mapping[Any, float] | None = None,
         until: float = 10.0,
     ) -> Chain:
-        """A robot from a URDF file: revolute, continuous, prismatic and fixed joints, in any tree.
+        """A robot from a URDF file: joints of all its types, in any tree.
 
         Links behind fixed joints are merged into what carries them; their frames stay, as `markers`. Limits, damping
         and friction are kept as data of `links`, what is drawn as shapes of the bodies and as `meshes`. Coordinates
-        bear the names of the joints, with _ for what cannot stand in a name. A mimic joint is a joint of its own.
+        bear the names of the joints, with _ for what cannot stand in a name. A joint that mimics another has no
+        coordinate and no drive of its own: it moves as told, and `coupling` says how. A planar joint `base` becomes
+        base_x, base_y and base_angle; a floating one base_x, base_y, base_z, base_yaw, base_pitch and base_roll,
+        which are singular where the pitch is a quarter of a turn.
 
         Args:
             source: The file, or the text itself.
@@ -216,6 +223,7 @@ class Chain(Model):
         check_moved_mass(links)
         fields: dict[str, Any] = {
             "links": tuple(links),
+            "coupling": Coupling.of(links),
             "gravity": finite(triple(gravity, "The gravity of a chain"), "The gravity of a chain"),
             "tool": Placement.of(tool, "The tool"),
             "markers": dict(markers),
@@ -224,10 +232,11 @@ class Chain(Model):
         for attribute, value in fields.items():
             object.__setattr__(self, attribute, value)
         object.__setattr__(self, "tool_link", len(links) - 1 if tool_link is None else self.index(tool_link))
-        q = letters(coordinates, [link.joint for link in links], [link.kind for link in links])
-        drives = letters(inputs, [drive_name(link.joint) for link in links], [link.kind for link in links])
+        free = [links[i] for i in self.coupling.free]
+        q = letters(coordinates, [link.joint for link in free], [link.kind for link in free])
+        drives = letters(inputs, [drive_name(link.joint) for link in free], [link.kind for link in free])
         ground = Frame("ground")
-        frames = link_frames(ground, links, q)
+        frames = link_frames(ground, links, [row[0] for row in self.coupling.rows([[s] for s in q])])
         object.__setattr__(self, "frames", frames)
         forces: list[AbstractForce] = [Generalized(dict(zip(q, drives, strict=True)), "drives")]
         if any(e != 0 for e in self.gravity):
@@ -260,7 +269,8 @@ class Chain(Model):
 
     def __repr__(self) -> str:
         letters = "".join(link.kind[0].upper() for link in self.links)
-        count = f"{len(self.links)} joint{'s' * (len(self.links) > 1)} {letters}"
+        bound = len(self.links) - len(self.coupling.free)
+        count = f"{len(self.links)} joint{'s' * (len(self.links) > 1)} {letters}" + f" ({bound} mimic)" * bool(bound)
         return super().__repr__().replace("Model", "Chain", 1).replace(_counted(self), count, 1)
 
     def index(self, link: str | int) -> int:
@@ -270,9 +280,8 @@ class Chain(Model):
             link: Name of the link or of its joint, or the number itself.
         """
         names = [e.name for e in self.links]
-        joints = [e.joint for e in self.links]
         if isinstance(link, str):
-            for listed in (names, joints):
+            for listed in (names, [e.joint for e in self.links], [e.label for e in self.links]):
                 if link in listed:
                     return listed.index(link)
         elif -len(names) <= link < len(names):
@@ -325,7 +334,14 @@ class Chain(Model):
         """
         if not values:
             return self._suggested_numbers
-        known = {**self.values, **self.tool_values, **{key(s): float(value) for s, value in values.items()}}
+        letters = {s.name for s in (*self.parameters, *self.inputs, *self.tool.matrix.free_symbols)}
+        for s in values:
+            if key(s) not in letters:
+                there = ", ".join(p.name for p in self.parameters) or "none"
+                raise ModelError(f"The chain has no parameter {key(s)!r}; it has: {there}.")
+        return self._floats({**self.values, **self.tool_values, **{key(s): float(e) for s, e in values.items()}})
+
+    def _floats(self, known: Mapping[str, float]) -> ChainData:
         data = self.symbolic
         arrays = {
             name: floats(getattr(data, name), known)
@@ -335,21 +351,24 @@ class Chain(Model):
 
     @cached_property
     def _suggested_numbers(self) -> ChainData:
-        return self.numbers(self.values or {"": 0.0})
+        return self._floats({**self.values, **self.tool_values})
 
     def series(self, order: int) -> np.ndarray:
         """The letters q, q', ... up to an order in the columns, to be given to the kinematics of `symbolic`.
 
+        One row for each joint; that of a joint that mimics another is a formula.
+
         Args:
             order: The highest derivative.
         """
-        return np.array([[q.derivative(k) for k in range(order + 1)] for q in self.coordinates], dtype=object)
+        letters = [[q.derivative(k) for k in range(order + 1)] for q in self.coordinates]
+        return np.array(self.coupling.rows(letters), dtype=object)
 
     def poses(self, q: Any = None, values: Mapping[Any, float] | None = None) -> np.ndarray:
         """T_i, the poses of all link frames in the ground, of shape (..., n, 4, 4).
 
         Args:
-            q: Joint variables, of shape (..., n); left out: formulas in the coordinates.
+            q: The coordinates, of shape (..., n); left out: formulas in them.
             values: Numbers of parameters.
         """
         data, Q = self._asked(q, values)
@@ -386,7 +405,8 @@ class Chain(Model):
             values: Numbers of parameters.
         """
         data, Q = self._asked(q, values)
-        return data.jacobian(Q, None if link is None else self.index(link), tuple(point))[0]
+        J = data.jacobian(Q, None if link is None else self.index(link), triple(point, "The point of a Jacobian"))[0]
+        return J if self.coupling.trivial else J @ self.coupling.matrix
 
     def differential(
         self,
@@ -399,7 +419,8 @@ class Chain(Model):
 
         Args:
             link: Name or number i of the link, from 0.
-            joints: Names or numbers of the joints to differentiate by, in any order, repetitions allowed.
+            joints: Names or numbers of the joints to differentiate by, in any order, repetitions allowed. Joints that
+                mimic one of them move with it.
             q: As for `poses`.
             values: Numbers of parameters.
 
@@ -407,21 +428,36 @@ class Chain(Model):
             An array of shape (..., 4, 4).
         """
         data, Q = self._asked(q, values)
-        return data.differential(Q, self.index(link), [self.index(j) for j in joints])[0]
+        body, listed, found = self.index(link), [self.index(j) for j in joints], self.coupling
+        if found.trivial:
+            return data.differential(Q, body, listed)[0]
+        for j in listed:
+            if j not in found.free:
+                leader = self.links[found.free[found.columns[j]]].joint
+                raise ModelError(f"The joint {self.links[j].joint!r} moves with {leader!r}; differentiate by that one.")
+        moved = [[i for i, k in enumerate(found.columns) if k == found.columns[j]] for j in listed]
+        terms = (
+            math.prod(found.ratios[i] for i in way) * data.differential(Q, body, way)[0] for way in product(*moved)
+        )
+        return sum(terms, np.zeros((4, 4)))
 
     def _asked(self, q: Any, values: Mapping[Any, float] | None) -> tuple[ChainData, np.ndarray]:
         """Numbers or formulas, whichever the joint variables are, with a column of order zero."""
         if q is None:
             return self.symbolic, self.series(0)
-        q = np.asarray(q)
-        if q.ndim == 0 or q.shape[-1] != len(self.links):
-            raise ModelError(f"This chain has {len(self.links)} joints; got joint variables of shape {q.shape}.")
-        if q.dtype == object:
-            return self.symbolic, q[..., None]
-        if not np.isfinite(q).all():
-            bad = self.links[int(np.argwhere(~np.isfinite(q))[0][-1])].joint
-            raise ModelError(f"The variable of the joint {bad!r} must be a finite number.")
-        return self.numbers(values), q.astype(float)[..., None]
+        q, names = np.asarray(q), [s.name for s in self.coordinates]
+        if q.ndim == 0 or q.shape[-1] != len(names):
+            raise ModelError(f"This chain has {len(names)} coordinates, {', '.join(names)}; got shape {q.shape}.")
+        if q.dtype != object:
+            try:
+                q = q.astype(float, casting="same_kind")
+            except TypeError:
+                raise ModelError(f"The coordinates {', '.join(names)} must be numbers; got {q.tolist()}.") from None
+            if not np.isfinite(q).all():
+                bad = names[int(np.argwhere(~np.isfinite(q))[0][-1])]
+                raise ModelError(f"The variable of the joint {bad!r} must be a finite number.")
+        data = self.symbolic if q.dtype == object else self.numbers(values)
+        return data, self.coupling.motion(q[..., None])
 
 
 def _counted(model: Model) -> str:

@@ -83,6 +83,8 @@ class Link:
         damping: Viscous friction.
         friction: Dry friction.
         shape: What can be drawn, and perhaps what mass, centre and inertia were made from; or None.
+        follows: For a joint that is no coordinate but moves with another one: number of that link, ratio, offset.
+        label: Name of the joint in the file it was read from.
     """
 
     name: str
@@ -102,6 +104,8 @@ class Link:
     damping: float = 0.0
     friction: float = 0.0
     shape: Any = None
+    follows: tuple[int, float, float] | None = None
+    label: str = ""
 
 
 def checked_axis(axis: Any, name: str) -> Triple:
@@ -127,6 +131,11 @@ def checked_axis(axis: Any, name: str) -> Triple:
         length = sp.sqrt(square)
         k = triple((c / length for c in k), "An axis")
     return tidy(k)
+
+
+def drive_name(joint: str) -> str:
+    """The name of a joint's drive: tau1 for q1, tau_elbow for elbow."""
+    return f"tau{joint[1:]}" if joint[0] == "q" and joint[1:].isdigit() else f"tau_{joint}"
 
 
 def tidy(values: Iterable[sp.Expr]) -> Triple:

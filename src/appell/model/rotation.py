@@ -22,7 +22,10 @@ UNIT: Rows = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 
 def triple(values: Iterable[Any], what: str) -> Triple:
     """Three SymPy numbers or formulas; two are completed by a zero."""
-    given = [exact_zero(sp.sympify(value)) for value in values]
+    try:
+        given = [exact_zero(sp.sympify(value)) for value in values]
+    except TypeError:
+        raise ModelError(f"{what} needs two or three components such as (0, 0, 1), got {values!r}.") from None
     if len(given) == 2:
         given.append(sp.Integer(0))
     if len(given) != 3:

@@ -1,27 +1,30 @@
-"""Chains from URDF files, read by yourdfpy."""
+"""Chains from URDF files."""
 
 from __future__ import annotations
 
-import io
+import keyword
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.inertia import MassDistribution
-from appell.model.joint import Joint, Link, checked_axis
-from appell.model.placement import Placement, finite
-from appell.model.rotation import Triple, triple
+from appell.model.joint import Joint, Link, checked_axis, drive_name
+from appell.model.placement import Placement
+from appell.model.rotation import triple
 from appell.model.screw_joints import made_link
 from appell.model.shapes import Box, Composite, Cylinder, Sphere
 from appell.model.shapes.abstract import AbstractShape
+from appell.model.urdf_text import InertialText, JointText, LinkText, RobotText, parsed
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
+READ = (*KINDS, "fixed", "planar", "floating")
+PRIMITIVES = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
+HERE = np.eye(4)
 
 
 @dataclass(frozen=True)
@@ -63,77 +66,52 @@ def read_urdf(source: str | Path, meshes: bool) -> RobotFile:
         source: The file, or its text.
         meshes: Whether the mesh files it names must be there.
     """
-    robot, folder = _parsed(source)
-    inertials = {link.name: _inertial(link) for link in robot.links}
-    into = _tree(robot)
-    root = next(link.name for link in robot.links if link.name not in into)
+    robot = parsed(source)
+    root, joints = _tree(robot)
     links: list[Link] = []
-    places: dict[str, tuple[int, Placement]] = {root: (-1, Placement.of(None, "the root"))}
-    moving: list[str] = []
-    for joint in _outward(root, robot.joints):
+    places: dict[str, tuple[int, np.ndarray]] = {root: (-1, HERE)}
+    moving: dict[str, int] = {}
+    follows: dict[int, tuple[str, float, float]] = {}
+    for joint in joints:
         carrier, place = places[joint.parent]
-        origin = Placement.of(_finite(joint.origin, f"The origin of the joint {joint.name!r}"), "an origin")
-        here = place.after(origin).simplified()
+        before = place @ joint.origin
         if joint.type == "fixed":
-            places[joint.child] = (carrier, here)
+            places[joint.child] = (carrier, before)
             continue
-        link = _link(joint, carrier, here)
-        places[joint.child] = (len(links), Placement.of(None, "a link"))
-        links.append(link)
-        moving.append(joint.child)
+        for part in _single(joint):
+            links.append(_link(part, carrier, before))
+            carrier, before = len(links) - 1, HERE
+        if joint.mimic is not None:
+            follows[carrier] = joint.mimic
+        places[joint.child] = (carrier, HERE)
+        moving[joint.child] = carrier
+    links = _named(_following(links, follows))
     drawn: dict[int, list[AbstractShape]] = {}
     files: dict[str, tuple[MeshFile, ...]] = {}
+    carried: dict[int, list[tuple[np.ndarray, InertialText]]] = {}
     for link in robot.links:
         carrier, place = places[link.name]
-        found, listed = _geometry(link, folder, meshes)
+        found, listed = _geometry(link, robot.folder, meshes)
         if listed:
             files[link.name] = listed
         drawn.setdefault(carrier, []).extend(shape.placed(place) for shape in found)
-    for i, name in enumerate(moving):
-        parts = [(place, inertials[other]) for other, (carrier, place) in places.items() if carrier == i]
+        if link.inertial is not None:
+            carried.setdefault(carrier, []).append((place, link.inertial))
+    for i in moving.values():
         looks = Composite(drawn[i]) if drawn.get(i) else None
-        links[i] = replace(_merged(links[i], parts), shape=looks)
-        assert links[i].name == name
-    markers = {name: place for name, place in places.items() if name not in moving}
+        links[i] = replace(_merged(links[i], carried.get(i, [])), shape=looks)
+    markers = {name: (i, Placement.of(T, "a link")) for name, (i, T) in places.items() if name not in moving}
     return RobotFile(robot.name or "robot", links, markers, files)
 
 
-def _parsed(source: str | Path) -> tuple[Any, Path]:
-    try:
-        import yourdfpy
-    except ImportError as error:
-        raise ModelError("Reading a URDF file needs yourdfpy: pip install 'appell[urdf]'.") from error
-    text = str(source).lstrip() if isinstance(source, str) else ""
-    if text.startswith("<"):
-        data, folder, what = text.encode(), Path(), "the text"
-    else:
-        path = Path(source)
-        if not path.is_file():
-            raise ModelError(f"There is no URDF file {str(source)!r}.")
-        data, folder, what = path.read_bytes(), path.parent, str(source)
-    try:
-        from lxml import etree
-
-        tag = etree.fromstring(data).tag
-        if tag != "robot":
-            raise ModelError(f"{what} is no URDF: its outermost element is <{tag}>, not <robot>.")
-        robot = yourdfpy.URDF.load(
-            io.BytesIO(data), build_scene_graph=False, load_meshes=False, build_collision_scene_graph=False
-        ).robot
-    except ModelError:
-        raise
-    except Exception as error:
-        raise ModelError(f"{what} cannot be read as URDF: {error}") from error
-    return robot, folder.resolve()
-
-
-def _tree(robot: Any) -> dict[str, Any]:
-    """For each link the joint that carries it; refuses loops, doubles and unknown links."""
-    names = [link.name for link in robot.links]
-    for name in names:
-        if names.count(name) > 1:
-            raise ModelError(f"Two links of the URDF are called {name!r}.")
-    into: dict[str, Any] = {}
+def _tree(robot: RobotText) -> tuple[str, list[JointText]]:
+    """The root, and the joints from it outwards; refuses loops, doubles and unknown links."""
+    names = {link.name for link in robot.links}
+    for things, what in ((robot.links, "links"), (robot.joints, "joints")):
+        for name, count in Counter(thing.name for thing in things).items():
+            if count > 1:
+                raise ModelError(f"Two {what} of the URDF are called {name!r}.")
+    into: dict[str, JointText] = {}
     for joint in robot.joints:
         for end in (joint.parent, joint.child):
             if end not in names:
@@ -144,25 +122,25 @@ def _tree(robot: Any) -> dict[str, Any]:
                 "A URDF is a tree; cut the loop at one joint and close it by an appell.Holonomic constraint."
             )
         into[joint.child] = joint
-        if joint.type not in (*KINDS, "fixed"):
-            known = ", ".join([*KINDS, "fixed"])
-            raise ModelError(f"The joint {joint.name!r} is of the type {joint.type!r}; appell reads: {known}.")
-    roots = [name for name in names if name not in into]
-    if len(roots) != 1:
-        loop = _loop(names, into) if not roots else ""
+        if joint.type not in READ:
+            raise ModelError(
+                f"The joint {joint.name!r} is of the type {joint.type!r}; appell reads: {', '.join(READ)}."
+            )
+    roots = [link.name for link in robot.links if link.name not in into]
+    if len(roots) > 1:
         raise ModelError(
-            f"The links {loop} form a loop; a URDF is a tree."
-            if loop
-            else f"A URDF has one link that no joint carries; this one has {len(roots)}: {', '.join(roots)}."
+            f"A URDF has one link that no joint carries; this one has {len(roots)}: {', '.join(roots)}. Join them by "
+            "fixed joints, or read them as several robots."
         )
-    reached = {roots[0], *(joint.child for joint in _outward(roots[0], robot.joints))}
-    lost = [name for name in names if name not in reached]
+    joints = _outward(roots[0], robot.joints) if roots else []
+    reached = {*roots, *(joint.child for joint in joints)}
+    lost = [link.name for link in robot.links if link.name not in reached]
     if lost:
         raise ModelError(f"The links {_loop(lost, into)} form a loop; a URDF is a tree.")
-    return into
+    return roots[0], joints
 
 
-def _loop(names: list[str], into: Mapping[str, Any]) -> str:
+def _loop(names: list[str], into: Mapping[str, JointText]) -> str:
     trail = [names[0]]
     while into[trail[-1]].parent not in trail:
         trail.append(into[trail[-1]].parent)
@@ -170,57 +148,79 @@ def _loop(names: list[str], into: Mapping[str, Any]) -> str:
     return " -> ".join([first, *reversed(trail[trail.index(first) :])])
 
 
-def _outward(root: str, joints: list[Any]) -> list[Any]:
+def _outward(root: str, joints: Sequence[JointText]) -> list[JointText]:
     """The joints from the root outwards, one branch after the other in the order of the file."""
-    found: list[Any] = []
+    children: dict[str, list[JointText]] = {}
     for joint in joints:
-        if joint.parent == root:
-            found += [joint, *_outward(joint.child, joints)]
+        children.setdefault(joint.parent, []).append(joint)
+    found: list[JointText] = []
+    waiting = children.get(root, [])[::-1]
+    while waiting:
+        joint = waiting.pop()
+        found.append(joint)
+        waiting += children.get(joint.child, [])[::-1]
     return found
 
 
-def _inertial(link: Any) -> MassDistribution:
-    """Mass distribution of a link in its own frame."""
-    given = link.inertial
-    if given is None or given.mass is None:
-        return MassDistribution(sp.zeros(4, 4))
-    what = f"The inertia of the link {link.name!r}"
-    tensor = np.zeros((3, 3)) if given.inertia is None else _finite(given.inertia, what)
-    pose = np.eye(4) if given.origin is None else _finite(given.origin, f"The inertial origin of {link.name!r}")
-    mass = float(given.mass)
-    if not np.isfinite(mass) or mass < 0:
-        raise ModelError(f"The mass of the link {link.name!r} must be finite and not negative, got {given.mass}.")
-    R = pose[:3, :3]
-    turned = tensor if np.array_equal(R, np.eye(3)) else R @ tensor @ R.T
-    turned = (turned + turned.T) / 2
-    body = MassDistribution.of(mass, pose[:3, 3], sp.Matrix(turned.tolist()))
-    body.__dict__["central_inertia"] = sp.Matrix(turned.tolist())
-    return body
+def _single(joint: JointText) -> list[JointText]:
+    """The joint as joints of one freedom: a planar one slides twice and turns, a floating one thrice each."""
+    if joint.type in KINDS:
+        return [joint]
+    if joint.mimic is not None:
+        raise ModelError(f"The {joint.type} joint {joint.name!r} mimics another; only joints of one freedom can.")
+    if joint.type == "planar":
+        k = np.array([float(e) for e in checked_axis(triple(joint.axis, "An axis"), joint.name)])
+        x = np.roll(np.eye(3)[np.argmax(np.abs(k))], 1)
+        x = x - k * (k @ x)
+        x /= np.linalg.norm(x)
+        slides, turns = {"x": x, "y": np.cross(k, x)}, {"angle": k}
+    else:
+        slides = dict(zip("xyz", np.eye(3), strict=True))
+        turns = dict(zip(("yaw", "pitch", "roll"), np.eye(3)[::-1], strict=True))
+    parts = [("prismatic", name, axis) for name, axis in slides.items()]
+    parts += [("continuous", name, axis) for name, axis in turns.items()]
+    names = [*(f"{joint.child} {name}" for _, name, _ in parts[:-1]), joint.child]
+    return [
+        replace(joint, name=f"{joint.name}_{name}", type=kind, child=child, axis=tuple(axis.tolist()), limits={})
+        for (kind, name, axis), child in zip(parts, names, strict=True)
+    ]
 
 
-def _finite(values: Any, what: str) -> np.ndarray:
-    array = np.eye(4) if values is None else np.asarray(values, dtype=float)
-    if not np.isfinite(array).all():
-        raise ModelError(f"{what} must be finite numbers.")
-    return array
-
-
-def _link(joint: Any, carrier: int, before: Placement) -> Link:
+def _link(joint: JointText, carrier: int, place: np.ndarray) -> Link:
     axis = checked_axis(triple(joint.axis, "An axis"), joint.name)
-    limit, dynamics = joint.limit, joint.dynamics
-    ends = None
-    if limit is not None and joint.type != "continuous" and None not in (limit.lower, limit.upper):
-        ends = (float(limit.lower), float(limit.upper))
+    limits = joint.limits
+    both = joint.type != "continuous" and {"lower", "upper"} <= limits.keys()
     data = Joint(
         kind=KINDS[joint.type],
-        limits=ends,
-        effort=None if limit is None else _bound(limit.effort),
-        velocity=None if limit is None else _bound(limit.velocity),
-        damping=float((dynamics.damping or 0.0) if dynamics is not None else 0.0),
-        friction=float((dynamics.friction or 0.0) if dynamics is not None else 0.0),
+        limits=(limits["lower"], limits["upper"]) if both else None,
+        effort=_bound(limits.get("effort")),
+        velocity=_bound(limits.get("velocity")),
+        damping=joint.damping,
+        friction=joint.friction,
     )
-    after = Placement.of(None, "a link")
-    return made_link(data, joint.child, _identifier(joint.name), carrier, axis, sp.Integer(0), before, after)
+    before, after = Placement.of(place, f"The origin of the joint {joint.name!r}"), Placement.of(None, "a link")
+    made = made_link(data, joint.child, _identifier(joint.name), carrier, axis, sp.Integer(0), before, after)
+    return replace(made, label=joint.name)
+
+
+def _following(links: list[Link], follows: Mapping[int, tuple[str, float, float]]) -> list[Link]:
+    """The links with those that mimic a joint bound to it; one that mimics a mimic is bound to the first."""
+    found = list(links)
+    for i in follows:
+        leader, ratio, offset, trail = i, 1.0, 0.0, [links[i].label]
+        while leader in follows:
+            name, r, o = follows[leader]
+            ratio, offset = ratio * r, offset + ratio * o
+            if name in trail:
+                raise ModelError(f"The joints {' -> '.join([*trail, name])} mimic each other in a circle.")
+            trail.append(name)
+            places = [k for k, link in enumerate(links) if link.label == name]
+            if not places:
+                movers = ", ".join(link.label for link in links)
+                raise ModelError(f"The joint {trail[-2]!r} mimics {name!r}, which does not move; there are: {movers}.")
+            leader = places[0]
+        found[i] = replace(links[i], follows=(leader, ratio, offset))
+    return found
 
 
 def _bound(value: float | None) -> float | None:
@@ -231,54 +231,64 @@ def _bound(value: float | None) -> float | None:
 def _identifier(name: str) -> str:
     """A name of a coordinate: other characters than letters, digits and _ become _."""
     word = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return word if re.match(r"[A-Za-z_]", word) else f"q_{word}"
+    if keyword.iskeyword(word) or word == "t":
+        return f"{word}_"
+    return word if re.match(r"_*[A-Za-z]", word) else f"q_{word}"
 
 
-def _merged(link: Link, parts: list[tuple[Placement, MassDistribution]]) -> Link:
+def _named(links: list[Link]) -> list[Link]:
+    """The links with coordinates and drives of different names: a second joint_1 becomes joint_1_2."""
+    taken: set[str] = set()
+    found = []
+    for link in links:
+        name, count = link.joint, 1
+        while not taken.isdisjoint((name, drive_name(name))):
+            count += 1
+            name = f"{link.joint}_{count}"
+        taken |= {name, drive_name(name)}
+        found.append(replace(link, joint=name))
+    return found
+
+
+def _merged(link: Link, parts: list[tuple[np.ndarray, InertialText]]) -> Link:
     """The link with the mass of all that is fixed to it."""
-    heavy = [(place, body) for place, body in parts if not body.pseudo.is_zero_matrix]
-    if not heavy:
-        return link
-    if len(heavy) == 1 and heavy[0][0].trivial:
-        body = heavy[0][1]
-    else:
-        body = MassDistribution(sp.zeros(4, 4))
-        for place, part in heavy:
-            body = body + part.moved(place)
-    if body.mass == 0:
-        return replace(link, inertia=body.inertia)
-    center: Triple = finite(body.center, f"The center of {link.name!r}")
-    return replace(link, mass=body.mass, center=center, inertia=_symmetric(body.central_inertia))
+    poses = [place @ body.origin for place, body in parts]
+    turned = [T[:3, :3] @ body.inertia @ T[:3, :3].T for T, (_, body) in zip(poses, parts, strict=True)]
+    masses = [body.mass for _, body in parts]
+    total = sum(masses)
+    center = sum((m * T[:3, 3] for m, T in zip(masses, poses, strict=True)), np.zeros(3)) / (total or 1.0)
+    inertia = sum(turned, np.zeros((3, 3)))
+    if len(parts) == 1:
+        center = poses[0][:3, 3]
+    for m, T in zip(masses, poses, strict=True) if len(parts) > 1 else ():
+        d = T[:3, 3] - center
+        inertia = inertia + m * (d @ d * np.eye(3) - np.outer(d, d))
+    tensor = sp.Matrix(3, 3, lambda i, j: sp.sympify(float(inertia[min(i, j), max(i, j)])))
+    if total == 0:
+        return replace(link, inertia=tensor)
+    return replace(link, mass=sp.sympify(total), center=triple(center.tolist(), "A center"), inertia=tensor)
 
 
-def _symmetric(tensor: sp.Matrix) -> sp.Matrix:
-    return sp.Matrix(3, 3, lambda i, j: tensor[min(i, j), max(i, j)])
-
-
-def _geometry(link: Any, folder: Path, strict: bool) -> tuple[list[AbstractShape], tuple[MeshFile, ...]]:
+def _geometry(link: LinkText, folder: Path, strict: bool) -> tuple[list[AbstractShape], tuple[MeshFile, ...]]:
     """Primitives that a link is drawn with, and mesh files."""
     shapes: list[AbstractShape] = []
     files: list[MeshFile] = []
-    for visual, drawn in (*((v, True) for v in link.visuals), *((c, False) for c in link.collisions)):
-        form = visual.geometry
-        pose = _finite(visual.origin, f"The origin of what the link {link.name!r} is drawn with")
-        if form.mesh is not None:
-            path = _resolved(form.mesh.filename, folder)
+    for form in link.geometry:
+        if form.kind == "mesh":
+            path = _resolved(form.filename, folder)
             if path is None and strict:
                 raise ModelError(
-                    f"The link {link.name!r} names the mesh {form.mesh.filename!r}, which is not there; put it where "
+                    f"The link {link.name!r} names the mesh {form.filename!r}, which is not there; put it where "
                     "the URDF says, or give meshes=False to do without."
                 )
-            scale = form.mesh.scale
-            x, y, z = np.ones(3) * (1.0 if scale is None else np.asarray(scale, dtype=float))
-            if path is not None and drawn:
-                files.append(MeshFile(str(path), pose, (float(x), float(y), float(z))))
-        elif drawn and form.box is not None:
-            shapes.append(Box(*(float(e) for e in form.box.size)).placed(pose))
-        elif drawn and form.cylinder is not None:
-            shapes.append(Cylinder(float(form.cylinder.radius), float(form.cylinder.length)).placed(pose))
-        elif drawn and form.sphere is not None:
-            shapes.append(Sphere(float(form.sphere.radius)).placed(pose))
+            if path is not None and form.drawn:
+                x, y, z = form.numbers
+                files.append(MeshFile(str(path), form.origin, (x, y, z)))
+        elif form.drawn:
+            try:
+                shapes.append(PRIMITIVES[form.kind](*form.numbers).placed(form.origin))
+            except ModelError as error:
+                raise ModelError(f"What the link {link.name!r} is drawn with: {error}") from error
     return shapes, tuple(files)
 
 
