@@ -1,62 +1,100 @@
-"""First approximations where forces switch: refused where there is no derivative, taken where there is one."""
+"""Lengths of vectors that pass through zero: a Taylor series would go on as if there were no corner."""
 
 import numpy as np
 import pytest
 import sympy as sp
 
 import appell as ap
-from appell.errors import EquilibriumError
 
-x = ap.coordinates("x")
-f = ap.inputs("f")
-
-
-def pushed(force, **more):
-    """A unit mass under a force."""
-    ground = ap.Frame("ground")
-    body = ap.Particle("body", 1, ground.point(x, 0))
-    return ap.Model(ground, x, [body], [ap.Generalized({x: force})], name="body", **more)
+x, y = ap.coordinates("x y")
+ground = ap.Frame("ground")
+particle = ap.Particle("p", 1, ground.point(x, y))
+STIFFNESS, REST = 10.0, 0.2
+spring = ap.Spring(ground.point(0, 0), particle.center, STIFFNESS, REST)
 
 
-@pytest.mark.parametrize(
-    ("force", "message"),
-    [
-        (-100 * sp.Max(x, 0) - 3 * sp.Min(x, 0), r"turn a corner where -x = 0"),
-        (1 - 2 * x - sp.Max(x - sp.Rational(1, 2), 0), r"turn a corner where 1/2 - x = 0"),
-        (sp.Piecewise((-x, x < 0), (-3 * x, True)), r"turn a corner where x = 0"),
-        (-x - sp.sign(x.rate) / 2, r"jump where x' = 0"),
-    ],
-)
-def test_a_corner_has_no_first_approximation(force, message):
-    with pytest.raises(EquilibriumError, match=message):
-        ap.linearize(pushed(force))
-    with pytest.raises(EquilibriumError, match=message):
-        ap.stability(pushed(force))
+def system(*forces, **more):
+    return ap.compile(ap.derive(ap.Model(ground, (x, y), [particle], forces, **more))).bind()
 
 
-def test_an_input_at_its_limit_has_none():
-    with pytest.raises(EquilibriumError, match=r"turn a corner where 1 - f = 0"):
-        ap.linearize(ap.equilibrium(pushed(-x + sp.Max(-1, sp.Min(1, f)), values={f: 1.0})))
+def through_the_anchor(start, t):
+    """r of r'' = -k (r - rest sign r) from rest: half swings between two passages, all alike."""
+    w = STIFFNESS**0.5
+    first = np.arccos(-REST / (start - REST)) / w
+    side = (start - REST) * np.sin(w * first)
+    half = 2 * np.arctan2(side, -REST) / w
+    n = int((t - first) // half)
+    s = w * (t - first - n * half)
+    return (-1) ** (n + 1) * (REST - REST * np.cos(s) + side * np.sin(s))
 
 
-@pytest.mark.parametrize(
-    ("force", "A"),
-    [
-        (-x - sp.Abs(x.rate) * x.rate, [[0, 1], [-1, 0]]),
-        (-sp.Max(x, 0) - sp.Min(2 * x, 0) / 2, [[0, 1], [-1, 0]]),
-        (sp.Piecewise((-x - x**2, x < 0), (-x + x**2, True)), [[0, 1], [-1, 0]]),
-        (1 - 2 * x - sp.Max(x - 5, 0), [[0, 1], [-2, 0]]),
-    ],
-)
-def test_a_switch_without_a_corner_does_no_harm(force, A):
-    np.testing.assert_allclose(ap.linearize(pushed(force)).A, A, rtol=0, atol=1e-12)
+@pytest.mark.parametrize("direction", [(0, 1), (1, 1), (0.6, 0.8), (0.28, 0.96)], ids=str)
+def test_a_spring_passes_through_its_anchor(direction):
+    motion = ap.simulate(system(spring), {x: 0.5 * direction[0], y: 0.5 * direction[1]}, until=20.0, method="taylor")
+    assert motion.outcome is ap.Outcome.DONE
+    size = float(np.hypot(*direction))
+    along = (motion["x"] * direction[0] + motion["y"] * direction[1]) / size
+    np.testing.assert_allclose(along, [through_the_anchor(0.5 * size, t) for t in motion.times], rtol=0, atol=1e-11)
+    assert motion.check().ok
 
 
-def test_a_loop_with_limits_is_linear_between_them():
-    """The roots of s^3 + kd s^2 + kp s + ki; its integral is no force that Kelvin's theorems know."""
-    model = pushed(f)
-    controller = ap.control.regulate(model, {f: (ap.control.PID(kp=20, ki=4, kd=8, clamp=2, limit=30), 1 - x)})
-    loop = ap.compile(ap.derive(controller.on(model)).close(controller.laws))
-    proof = ap.stability(ap.equilibrium(loop, starts=1))
-    np.testing.assert_allclose(np.sort(proof.roots), np.sort_complex(np.roots([1, 8, 20, 4])), rtol=1e-9, atol=0)
-    assert proof.forces is None
+def test_an_event_at_the_corner_is_seen():
+    motion = ap.simulate(system(spring), {x: 0.3, y: 0.5}, until=3.0, method="taylor", events=[ap.Event(y, name="y")])
+    other = ap.simulate(system(spring), {x: 0.3, y: 0.5}, until=3.0, method="dop853", events=[ap.Event(y, name="y")])
+    np.testing.assert_allclose([o.t for o in motion.occurrences], [o.t for o in other.occurrences], rtol=0, atol=1e-9)
+
+
+def test_on_a_line_in_the_plane_with_a_kink_as_well():
+    rough = system(spring, ap.Generalized({y: -0.3 * sp.sign(y.rate)}))
+    motions = [ap.simulate(rough, {y: 0.5}, until=6.0, method=method) for method in ("taylor", "dop853")]
+    np.testing.assert_allclose(motions[0].at(6.0).array, motions[1].at(6.0).array, rtol=0, atol=1e-9)
+
+
+def test_on_a_constraint():
+    guided = system(spring, constraints=[ap.Holonomic(y - x**2)])
+    motions = [ap.simulate(guided, {x: 0.5, y: 0.25}, until=5.0, method=method) for method in ("taylor", "dop853")]
+    np.testing.assert_allclose(motions[0].at(5.0).array, motions[1].at(5.0).array, rtol=0, atol=1e-8)
+
+
+def test_what_is_thrown_straight_up_comes_down_against_the_drag():
+    """Down from rest: v = -sqrt(g/c) tanh(t sqrt(g c)); up: v = sqrt(g/c) tan(atan(v0 sqrt(c/g)) - t sqrt(g c))."""
+    g, c, up = 9.81, 0.1, 10.0
+    speed = sp.sqrt(x.rate**2 + y.rate**2)
+    drag = ap.Generalized({x: -c * speed * x.rate, y: -c * speed * y.rate})
+    motion = ap.simulate(system(ap.Gravity(-g * ground.y), drag), {y.rate: up}, until=3.0, method="taylor")
+    top = np.arctan(up * (c / g) ** 0.5) / (g * c) ** 0.5
+    expected = -((g / c) ** 0.5) * np.tanh((3.0 - top) * (g * c) ** 0.5)
+    assert motion.at(3.0)["y.rate"] == pytest.approx(expected, abs=1e-11)
+
+
+def test_a_near_miss_is_left_alone():
+    start = {x: 0.5, y.rate: 1e-3}
+    motions = [ap.simulate(system(spring), start, until=5.0, method=method) for method in ("taylor", "dop853")]
+    assert len(motions[0].stretches) == 1
+    np.testing.assert_allclose(motions[0].at(5.0).array, motions[1].at(5.0).array, rtol=0, atol=1e-7)
+
+
+def test_a_tank_that_runs_empty_does_not_fill_again():
+    level = ap.states("level")
+    motion = ap.simulate(system(states={level: -sp.sqrt(level)}), {level: 1.0}, until=3.0, method="taylor")
+    assert not motion.outcome.ok
+    assert motion.times[-1] == pytest.approx(2, abs=1e-6)
+
+
+def test_a_collision_with_a_center_of_attraction_is_no_corner():
+    attraction = ap.Potential(-1 / sp.sqrt(x**2 + y**2))
+    motion = ap.simulate(system(attraction), {y: 0.5}, until=2.0, method="taylor")
+    assert not motion.outcome.ok
+    assert motion.times[-1] == pytest.approx(np.pi / 8, abs=1e-6)
+
+
+def test_what_friction_brings_to_rest_in_a_plane_ends_there():
+    ground, (x, y) = ap.Frame("ground"), ap.coordinates("x y")
+    speed = sp.sqrt(x.rate**2 + y.rate**2)
+    friction = ap.Generalized({x: -2 * x.rate / speed, y: -2 * y.rate / speed})
+    model = ap.Model(ground, (x, y), [ap.Particle("block", 1.0, ground.point(x, y))], [friction])
+    system = ap.compile(ap.derive(model)).bind()
+    motion = ap.simulate(system, {x.rate: 1.0, y.rate: 0.5}, until=2.0, progress=False, max_steps=5000)
+    assert motion.outcome is ap.Outcome.ACCUMULATION
+    assert motion.times[-1] == pytest.approx(np.hypot(1.0, 0.5) / 2, rel=1e-6)
+    assert "v/sqrt(v² + ε²)" in repr(motion)
