@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -81,24 +81,65 @@ class Flow:
         return self.guards.nnz_out(0)
 
 
-# A second run of the same system finds its flows, and with them its integrators, as the first one left them.
-_FLOWS: weakref.WeakKeyDictionary[Code, dict[Any, dict[tuple[int, ...], Flow]]] = weakref.WeakKeyDictionary()
-_MODALS: weakref.WeakKeyDictionary[Code, Modal | None] = weakref.WeakKeyDictionary()
+@dataclass(eq=False)
+class _Kept:
+    """What belongs to a set of equations whatever the run: a second run finds it as the first one left it.
+
+    Attributes:
+        modal: Right-hand side, powers of the forces, what may jump or be struck, with their kinks taken out; None if
+            there are none.
+        flows: By what is looked for and which kinks slide, and with them their integrators.
+        powers: The power of every force, by which kinks slide.
+        names: Switching functions in words.
+    """
+
+    modal: Modal | None
+    flows: dict[Any, dict[tuple[int, ...], Flow]] = field(default_factory=dict)
+    powers: dict[tuple[int, ...], Machine] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, code: Code) -> _Kept:
+        """Made once."""
+        if code not in _KEPT:
+            equations, found = code.equations, None
+            mechanics, more = equations.mechanics, breakable(equations)
+            places = equations.in_state(ca.vertcat(*mechanics.unbroken.values()))
+            if ca.depends_on(places, mechanics.a):
+                places = ca.substitute(places, mechanics.a, equations.qddot)
+            if places.numel() or more or has_kinks(code.rhs.function):
+                outputs = [equations.xdot, force_powers(equations), ca.densify(places), *more]
+                found = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
+            _KEPT[code] = cls(found)  # last of all: another thread may be looking
+        return _KEPT[code]
+
+    def _machine(self, name: str, results: list[ca.SX], simd: bool = True) -> Machine:
+        assert self.modal is not None
+        m = self.modal
+        return Machine(ca.Function(name, [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], results, {"cse": True}), simd=simd)
+
+    @cached_property
+    def switches(self) -> Machine:
+        """The switching functions and their rates."""
+        assert self.modal is not None
+        return self._machine("switches", [self.modal.g, self.modal.g_rate])
+
+    @cached_property
+    def places(self) -> Machine:
+        """The positions that may jump."""
+        assert self.modal is not None
+        return self._machine("places", [ca.densify(self.modal.extras[1])], simd=False)
+
+    def power(self, slide: tuple[int, ...]) -> Machine:
+        """The power of every force while some kinks slide."""
+        assert self.modal is not None
+        if slide not in self.powers:
+            column = ca.substitute(self.modal.extras[0], self.modal.s, self.modal.sliding(slide)[1])
+            self.powers[slide] = self._machine("powers", [ca.densify(column)], simd=False)
+        return self.powers[slide]
 
 
-def _modal(code: Code) -> Modal | None:
-    """Right-hand side, powers of the forces, what may jump or be struck, with their kinks taken out; None if none."""
-    if code not in _MODALS:
-        equations, found = code.equations, None
-        mechanics, more = equations.mechanics, breakable(equations)
-        places = equations.in_state(ca.vertcat(*mechanics.unbroken.values()))
-        if ca.depends_on(places, mechanics.a):
-            places = ca.substitute(places, mechanics.a, equations.qddot)
-        if places.numel() or more or has_kinks(code.rhs.function):
-            outputs = [equations.xdot, force_powers(equations), ca.densify(places), *more]
-            found = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
-        _MODALS[code] = found  # last of all: another thread may be looking
-    return _MODALS[code]
+_KEPT: weakref.WeakKeyDictionary[Code, _Kept] = weakref.WeakKeyDictionary()
 
 
 class Modes:
@@ -122,31 +163,17 @@ class Modes:
             for sign in (1, -1) if event.direction == 0 else (-event.direction,):
                 self.event_guards.append((i, sign))
                 self._formulas.append(sign * formula)
-        self.modal = _modal(code)
+        self._kept = _Kept.of(code)
+        self.modal = self._kept.modal
         self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
         looked_for = tuple((event.expression, event.direction) for event in events)
-        self._flows = _FLOWS.setdefault(code, {}).setdefault(looked_for, {})
-        self._powers: dict[tuple[int, ...], Machine] = {}
+        self._flows = self._kept.flows.setdefault(looked_for, {})
 
     @cached_property
     def _user(self) -> ca.Function:
         """What the user looks for."""
         formulas = ca.vertcat(*self._formulas) if self._formulas else ca.SX(0, 1)
         return ca.Function("user", self.code.equations.arguments, [formulas])
-
-    @cached_property
-    def _switches(self) -> Machine:
-        assert self.modal is not None
-        m = self.modal
-        both = ca.Function("switches", [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], [m.g, m.g_rate], {"cse": True})
-        return Machine(both)
-
-    @cached_property
-    def _places(self) -> Machine:
-        assert self.modal is not None
-        m = self.modal
-        arguments = [m.t, m.x, m.w, ca.vertcat(m.p, m.s)]
-        return Machine(ca.Function("places", arguments, [ca.densify(m.extras[1])], {"cse": True}), simd=False)
 
     @cached_property
     def _impulses(self) -> Impulses | None:
@@ -197,12 +224,7 @@ class Modes:
         """The power of every force in the present modes, for what sticks as well; None if there are no kinks."""
         if self.modal is None:
             return None
-        slide, m = self.sliding, self.modal
-        if slide not in self._powers:
-            column = ca.substitute(m.extras[0], m.s, m.sliding(slide)[1])
-            function = ca.Function("powers", [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], [ca.densify(column)], {"cse": True})
-            self._powers[slide] = Machine(function, simd=False)
-        return self._powers[slide]
+        return self._kept.power(self.sliding)
 
     def parameters(self, p: np.ndarray) -> np.ndarray:
         """p with the modes behind."""
@@ -214,7 +236,7 @@ class Modes:
             return
         for _ in range(2 * self.modes.size + 2):
             before = self.modes.copy()
-            g, _ = (e.ravel() for e in self._switches(t, x, inputs(t, x), np.concatenate([p, self.modes])))
+            g, _ = (e.ravel() for e in self._kept.switches(t, x, inputs(t, x), np.concatenate([p, self.modes])))
             for i, value in enumerate(g):
                 if abs(value) > 1e-13:
                     self.modes[i] = 1 if value > 0 else -1
@@ -232,7 +254,7 @@ class Modes:
         middle, later = t + AHEAD / 2, t + AHEAD
         half = x + AHEAD / 2 * f(t, x, inputs(t, x), values)
         end = x + AHEAD * f(middle, half, inputs(middle, half), values)
-        g = [self._switches(*there, inputs(*there), values)[0].ravel()[i] for there in ((t, x), (later, end))]
+        g = [self._kept.switches(*there, inputs(*there), values)[0].ravel()[i] for there in ((t, x), (later, end))]
         return float(g[1] - g[0]) / AHEAD
 
     def _settle(self, i: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
@@ -241,7 +263,7 @@ class Modes:
         for mode in (1, -1):
             trial = self.modes.copy()
             trial[i] = mode
-            rates[mode] = float(self._switches(t, x, inputs(t, x), np.concatenate([p, trial]))[1].ravel()[i])
+            rates[mode] = float(self._kept.switches(t, x, inputs(t, x), np.concatenate([p, trial]))[1].ravel()[i])
         tiny = 1e-12 * max(1.0, abs(rates[1]), abs(rates[-1]))
         if max(abs(rates[1]), abs(rates[-1])) <= tiny:
             rates = {mode: self._ahead(i, mode, t, x, inputs, p) for mode in (1, -1)}
@@ -288,12 +310,14 @@ class Modes:
     def name(self, kink: int) -> str:
         """The switching function of a kink as a formula, if it is short enough to read."""
         assert self.modal is not None
-        m, equations = self.modal, self.code.equations
-        letters = [[TIME], equations.states, equations.inputs, equations.model.parameters, [TIME] * m.s.numel()]
-        if ca.depends_on(m.g[kink], m.s):
-            return f"kink {kink}"
-        formula = str(raised(m.g[kink], [m.t, m.x, m.w, m.p, m.s], letters)[0])
-        return f"{formula} = 0" if len(formula) <= READABLE else f"kink {kink}"
+        m, equations, names = self.modal, self.code.equations, self._kept.names
+        if kink not in names:
+            letters = [[TIME], equations.states, equations.inputs, equations.model.parameters, [TIME] * m.s.numel()]
+            formula = ""
+            if not ca.depends_on(m.g[kink], m.s):
+                formula = str(raised(m.g[kink], [m.t, m.x, m.w, m.p, m.s], letters)[0])
+            names[kink] = f"{formula} = 0" if 0 < len(formula) <= READABLE else f"kink {kink}"
+        return names[kink]
 
     def _stick(self, i: int) -> None:
         """Slide along a kink from here on."""
@@ -313,7 +337,7 @@ class Modes:
         left = [kink for kink, _ in fired if self.modes[kink] == 0]
         for kink, side in fired:
             self.modes[kink] = -self.modes[kink] or (1 if side == 0 else -1)
-        g = self._switches(t, x, inputs(t, x), np.concatenate([p, self.modes]))[0].ravel()
+        g = self._kept.switches(t, x, inputs(t, x), np.concatenate([p, self.modes]))[0].ravel()
         for i in np.flatnonzero((np.abs(g) < RESTING) & (self.modes != 0)):
             if i not in left:
                 self._settle(int(i), t, x, inputs, p)
@@ -343,7 +367,7 @@ class Modes:
             return ""
         old = np.where(before, before, self.modes)
         new = np.where(self.modes, self.modes, -old)  # what slides has the other side next to it
-        here, there = (self._places.flat(t, x, inputs(t, x), np.concatenate([p, s])).copy() for s in (old, new))
+        here, there = (self._kept.places.flat(t, x, inputs(t, x), np.concatenate([p, s])).copy() for s in (old, new))
         sizes = np.abs(there - here)
         if not np.max(sizes) > RESTING * max(1.0, float(np.max(np.abs(here)))):
             return ""
