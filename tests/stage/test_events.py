@@ -58,6 +58,47 @@ def test_ever_faster_events_end_the_run_with_their_limit(ball, method, reset):
     assert limit - 1e-3 < motion.times[-1] <= limit
 
 
+@pytest.mark.parametrize("method", ["LSODA", "BDF"])
+def test_rough_methods_see_a_ball_come_to_rest(ball, method):
+    event = ap.Event(h, direction=-1, reset={h.rate: -0.9 * h.rate}, name="bounce")
+    motion = ap.simulate(ball, {h: 1.0}, until=20.0, method=method, events=[event])
+    assert motion.outcome is ap.Outcome.ACCUMULATION
+    assert motion.times[-1] == pytest.approx(np.sqrt(2 / G) * 19, rel=1e-4)
+
+
+@pytest.mark.parametrize("height", [1e-8, 1e-4])
+def test_a_small_ball_bounces_as_often_as_a_large_one(ball, height):
+    event = ap.Event(h, direction=-1, reset={h.rate: -0.5 * h.rate}, name="bounce")
+    limit = np.sqrt(2 * height / G) * 3
+    motion = ap.simulate(ball, {h: height}, until=2 * limit, events=[event])
+    assert motion.outcome is ap.Outcome.ACCUMULATION
+    assert motion.times[-1] == pytest.approx(limit, rel=2e-5)
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+def test_events_of_a_motion_over_a_nanometre(method):
+    body = ap.Particle("tip", 1e-11, ground.point(0, h))
+    spring = ap.Spring(ground.point(0, 0), body.center, 0.1)
+    system = ap.compile(ap.derive(ap.Model(ground, h, [body], [spring]))).bind()
+    levels = [ap.Event(h - level, -1, name=f"{level:g}") for level in (0, 5e-10, 6e-10)]
+    motion = ap.simulate(system, {h: 1e-9}, until=1e-4, method=method, rtol=1e-13, atol=1e-22, events=levels)
+    turns = 1e5 * np.array([o.t for o in motion.occurrences])
+    assert [o.name for o in motion.occurrences] == ["6e-10", "5e-10", "0"] * 2
+    once = np.array([np.arccos(0.6), np.pi / 3, np.pi / 2])
+    np.testing.assert_allclose(turns, np.concatenate([once, once + 2 * np.pi]), rtol=1e-10, atol=0)
+
+
+def test_a_ball_that_starts_a_hair_above_the_ground_hits_it(ball):
+    motion = ap.simulate(ball, {h: 1e-10, h.rate: -1.0}, until=1.0, events=[ap.Event(h, stop=True)])
+    assert motion.times[-1] == pytest.approx(1e-10)
+
+
+@pytest.mark.parametrize("formula", [0, 5, sp.Integer(2) * G])
+def test_an_event_that_cannot_change_is_refused(ball, formula):
+    with pytest.raises(ModelError, match="does not change during a run"):
+        ap.simulate(ball, {h: 1.0}, until=1.0, events=[ap.Event(formula)])
+
+
 def test_restitution_one_never_piles_up(ball):
     event = ap.Event(h, direction=-1, reset={h.rate: -h.rate}, name="bounce")
     motion = ap.simulate(ball, {h: 1.0}, until=60.0, events=[event])
@@ -192,6 +233,7 @@ def test_the_table_shows_the_state_after_a_reset(ball):
         ({"expression": h, "direction": 2}, r"direction of an event is -1, 0 or \+1, got 2"),
         ({"expression": h > 0}, r"needs a formula .*whose zero is looked for, got h > 0"),
         ({"expression": h, "reset": {3: 1}}, "Got 3 as a name"),
+        ({"expression": h, "reset": None}, "new values by name.*got None"),
     ],
 )
 def test_wrong_events(arguments, words):

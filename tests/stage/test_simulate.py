@@ -219,6 +219,9 @@ WRONG = {
     ),
     "an end that is no number": (lambda s: ap.simulate(s, until="long"), ModelError, "'until' must be a finite number"),
     "one point": (lambda s: ap.simulate(s, points=1), IntegrationError, "at least two points, got points=1"),
+    "half a point": (lambda s: ap.simulate(s, points=10.5), IntegrationError, r"whole number .* got points=10\.5"),
+    "times in words": (lambda s: ap.simulate(s, at="noon"), IntegrationError, "must be numbers, got 'noon'"),
+    "no step": (lambda s: ap.simulate(s, max_steps=0), IntegrationError, "at least one step, got max_steps=0"),
     "times outside": (
         lambda s: ap.simulate(s, at=[1, 99]),
         IntegrationError,

@@ -242,6 +242,21 @@ def test_events_of_lanes_are_those_of_single_runs(pendulums):
     assert study.dataset["lane"].values.all()
 
 
+def test_events_of_motions_over_a_nanometre():
+    x, k = ap.coordinates("x", "m"), ap.parameters("k", "N/m")
+    ground = ap.Frame("ground")
+    tip = ap.Particle("tip", 1e-11, ground.point(x, 0))
+    system = ap.compile(ap.derive(ap.Model(ground, x, [tip], [ap.Spring(ground.point(0, 0), tip.center, k)])))
+    stiffness = np.linspace(0.09, 0.11, 16)
+    levels = [ap.Event(x - level, -1, name=f"{level:g}") for level in (0, 5e-10, 6e-10)]
+    run = {"until": 1e-4, "points": 3, "rtol": 1e-12, "atol": 1e-21}
+    study = ap.sweep(system, {k: stiffness}, start={x: 1e-9}, events=levels, **run)
+    expected = np.arccos([0, 0.5, 0.6]) / np.sqrt(stiffness[:, None] / 1e-11)
+    np.testing.assert_allclose(study["event_time"].values, expected, rtol=1e-9, atol=0)
+    assert (study["event_count"].values == 2).all()
+    assert study.dataset["lane"].values.all()
+
+
 def test_a_guard_that_dips_below_zero_within_a_step_is_seen():
     """x = a cos t passes -0.9999 for a moment, far shorter than a step, or does not."""
     x = ap.coordinates("x", "m")

@@ -17,7 +17,7 @@ from appell.ensemble.crossings import Steps
 from appell.ensemble.lane_machine import LaneMachine, cores_in_use, padded
 from appell.ensemble.lanes import ROWS, SETTINGS, Graphs, Status
 from appell.motion.events import KEPT, Event, piled, piling_up
-from appell.motion.flow import RESTING
+from appell.motion.flow import resting
 
 LANES = 4000  # for each core; no power of two, with which all rows of V would fall on the same places of the cache
 BLIND = 8  # steps of machine code between two looks at which lanes have ended
@@ -74,6 +74,7 @@ class Watch:
     Attributes:
         events: The events.
         guards: For each guard which event it belongs to.
+        length: Of the runs.
         look: What becomes of lanes whose dependent velocities may be changed; of the kernel, times, states, numbers and
             limits of some lanes.
         reset: States right behind an event, NaN where only a single run can say; of the kernel, the number of the
@@ -82,6 +83,7 @@ class Watch:
 
     events: tuple[Event, ...]
     guards: tuple[int, ...]
+    length: float
     look: Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Looked]
     reset: Callable[[Kernel, int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -133,6 +135,7 @@ class Results:
         happened: (run, event, time) of every event.
         recent: When the last events of a run happened, where they may pile up.
         details: Further words about the end of a run.
+        seen: For each run the largest size of every guard, one row each.
     """
 
     table: np.ndarray
@@ -145,6 +148,7 @@ class Results:
     happened: list[tuple[int, int, float]] = field(default_factory=list)
     recent: dict[int, deque[float]] = field(default_factory=dict)
     details: dict[int, str] = field(default_factory=dict)
+    seen: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @classmethod
     def empty(cls, columns: int, runs: int, times: int, states: int) -> Results:
@@ -186,6 +190,8 @@ class Lanes:
         self.most = padded(LANES * cores_in_use() if lanes is None else lanes)
         self._next = np.append(grid, np.inf)
         self._resetting = any(event.reset for event in watch.events)
+        if len(results.seen) != len(watch.guards):
+            results.seen = np.zeros((len(watch.guards), results.status.size))
 
     def run(self, jobs: Jobs) -> dict[Kernel, list[Jobs]]:
         """Run all; returns those that another kernel must go on with."""
@@ -195,6 +201,7 @@ class Lanes:
         self.V, self.W = np.zeros((k.status + 1, count)), np.zeros((k.status + 1, count))
         self.P, self.owner = np.ones((k.numbers, count)), np.full(count, -1)
         self.taken, self.due = np.zeros(count, dtype=np.int64), np.full(count, np.inf)
+        self.begun = np.zeros(count)  # when each lane began its leg
         self._take(np.arange(count))
         blind = 1 if not k.step.simd else SHORT if self.watch.guards else BLIND
         while True:
@@ -223,7 +230,7 @@ class Lanes:
         spare = np.arange(pick.size) >= alive.size
         self.V, self.P = np.ascontiguousarray(self.V[:, pick]), np.ascontiguousarray(self.P[:, pick])
         self.W = np.zeros((self.k.status + 1, pick.size))
-        self.taken = self.taken[pick]
+        self.taken, self.begun = self.taken[pick], self.begun[pick]
         self.owner, self.due = np.where(spare, -1, self.owner[pick]), np.where(spare, np.inf, self.due[pick])
         self.V[self.k.status, spare] = Status.IDLE
 
@@ -263,7 +270,14 @@ class Lanes:
         V[k.rejected] = V[k.stalled] = 0.0
         if self.watch.guards:
             g, rate = np.split(k.machines["guards"].some(V[: k.n + 1], P), 2)
-            self.P[k.gates, lanes] = ~((np.abs(g) < RESTING) & (rate <= 1e-12))
+            limits = self._limits(lanes, V, np.abs(g))
+            self.P[k.gates, lanes] = ~((np.abs(g) < limits) & (rate <= 1e-3 * limits))
+            self.begun[lanes] = V[k.t]
+
+    def _limits(self, lanes: np.ndarray, V: np.ndarray, sizes: np.ndarray | float = 0.0) -> np.ndarray:
+        """Up to which size the guards of some lanes count as zero, that have these sizes now."""
+        seen = self.results.seen[:, self.owner[lanes]] = np.fmax(self.results.seen[:, self.owner[lanes]], sizes)
+        return resting(seen, V[self.k.t], V[: self.k.n])
 
     # Within steps: V are the columns of some lanes before a step, W behind it.
 
@@ -316,14 +330,17 @@ class Lanes:
                 there, times = watched[hit], when[hit]
                 x = np.concatenate([steps.states(times, hit), times[None, :]])
                 g, rate = np.split(k.machines["guards"].some(x, P[:, there]), 2)
-                falling = gates[:, there] & (np.abs(g) < RESTING) & (rate < -1e-12)
+                sizes = np.fmax(np.abs(g), np.abs(rate) * (times - self.begun[lanes[there]]))
+                limits = self._limits(lanes[there], x, sizes)
+                falling = gates[:, there] & (np.abs(g) < limits) & (rate < -1e-3 * limits)
                 falling[which[hit], np.arange(hit.size)] = True
                 W[: k.n, there], W[k.t, there] = k.machines["settle"].some(x, P[:, there]), times
                 W[:, there] = self._cut(lanes[there], W[:, there], falling)
         closed = np.flatnonzero(~(self.P[k.gates, lanes] > 0).all(axis=0))
         if closed.size:
             g = k.machines["guards"].some(W[: k.n + 1, closed], P[:, closed])[: len(self.watch.guards)]
-            self.P[k.gates, lanes[closed]] = (self.P[k.gates, lanes[closed]] > 0) | (np.abs(g) > RESTING)
+            limits = self._limits(lanes[closed], W[:, closed])
+            self.P[k.gates, lanes[closed]] = (self.P[k.gates, lanes[closed]] > 0) | (np.abs(g) > limits)
         passed = np.flatnonzero(W[k.t] >= self.due[lanes])
         if passed.size:
             self._sample(lanes[passed], V[:, passed], W[:, passed])
@@ -361,7 +378,7 @@ class Lanes:
             run = int(runs[j])
             stops = self.results.recent.setdefault(run, deque(maxlen=KEPT))
             stops.append(float(W[self.k.t, j]))
-            limit = piling_up(tuple(stops))
+            limit = piling_up(tuple(stops), self.watch.length)
             if limit is not None:
                 name = self.watch.events[self.watch.guards[np.flatnonzero(falling[:, j])[-1]]].name
                 W[self.k.status, j], self.results.details[run] = Status.PILED_UP, piled(name, limit)

@@ -177,7 +177,7 @@ class Runner:
         """What is looked for along the runs."""
         events = self.settings.events
         guards = tuple(i for i, event in enumerate(events) for _ in _signs(event))
-        return Watch(events, guards, self._look, self._behind)
+        return Watch(events, guards, self.settings.until - self.settings.t0, self._look, self._behind)
 
     def _reset(self, code: Code, event: int) -> Reset:
         """What an event does, in one choice of speeds; made once."""

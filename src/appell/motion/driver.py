@@ -22,7 +22,7 @@ from appell.motion.branch import Branch
 from appell.motion.clock import Clock
 from appell.motion.diagnosis import diagnose, smallest_inertia
 from appell.motion.events import Event, Occurrence, piled, piling_up
-from appell.motion.flow import RESTING, Modes
+from appell.motion.flow import RESTING, Modes, resting
 from appell.motion.leg import End, Enough, Task
 from appell.motion.masses import Masses
 from appell.motion.method import Method, choose
@@ -62,6 +62,7 @@ class Run:
         self.stretches: list[Stretch] = []
         self.occurrences: list[Occurrence] = []
         self._stops: list[float] = []  # when guards ended legs
+        self._seen = np.zeros(())  # the largest size of the guard of every event
         self.switches: list[str] = []
         self.outcome, self.detail = Outcome.DONE, ""
         self.interrupted = False
@@ -266,10 +267,13 @@ class Run:
 
     def _grid(self, points: int, at: Any) -> np.ndarray:
         if at is None:
-            if int(points) < 2:
-                raise IntegrationError(f"A motion needs at least two points, got points={points}.")
+            if not isinstance(points, int | np.integer) or points < 2:
+                raise IntegrationError(f"A motion needs a whole number of at least two points, got points={points!r}.")
             return np.linspace(self.t, self.end, int(points))
-        grid = np.asarray(at, dtype=float).ravel()
+        try:
+            grid = np.asarray(at, dtype=float).ravel()
+        except (TypeError, ValueError):
+            raise IntegrationError(f"The times at=... must be numbers, got {at!r}.") from None
         if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(np.diff(grid) <= 0):
             raise IntegrationError("The times at=... must be finite and increasing.")
         if grid[0] < self.t or grid[-1] > self.end:
@@ -287,7 +291,7 @@ class Run:
         if alarm is not None and not self._side:
             self._side = self._growth_and_side(self.t, self.x)[1]
         task = Task(
-            flow, self.t, self.x, end, w, p, self.rtol, self.atol, self.watch, self._gates(flow.count, p),
+            flow, self.t, self.x, end, w, p, self.rtol, self.atol, self.watch, *self._gates(flow.count, p),
             self.max_steps, self._idle, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= end)],
             alarm, self._calm_growth,
         )  # fmt: skip
@@ -341,19 +345,26 @@ class Run:
         self.outcome, self.detail = diagnose(self)
         return False
 
-    def _gates(self, count: int, p: np.ndarray) -> np.ndarray:
-        """Guards that rest on zero are not looked at until they have moved."""
-        gates = np.ones(count, dtype=bool)
+    def _gates(self, count: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Guards that rest on zero are not looked at until they have moved; and up to which size they rest."""
         if not count:
-            return gates
+            return np.ones(0, dtype=bool), np.zeros(0)
         values, rates = (e.ravel() for e in self.modes.flow().guard_machine(self.t, self.x, self.w, p))
-        resting = (np.abs(values) < RESTING) & (rates <= 1e-12)
-        return gates & ~resting
+        limits = self._limits(values, rates, 0.0)
+        return ~((np.abs(values) < limits) & (rates <= 1e-3 * limits)), limits
+
+    def _limits(self, values: np.ndarray, rates: np.ndarray, span: float) -> np.ndarray:
+        """Up to which size guards count as zero, at the end of a leg of length `span` or at the start of one."""
+        events, limits = len(self.modes.event_guards), np.full(values.size, RESTING)
+        self._seen = np.fmax(self._seen, np.fmax(np.abs(values), np.abs(rates) * span)[:events])
+        limits[:events] = resting(self._seen, self.t, self.x)
+        return limits
 
     def _guard(self, guard: int, task: Task) -> bool:
         """What the guards that fall through zero here ask for; there may be several at once."""
         values, rates = task.guards_and_rates(self.t, self.x)
-        falling = task.gates & (np.abs(values) < RESTING) & (rates < -1e-12)
+        limits = self._limits(values, rates, self.t - task.t0)
+        falling = task.gates & (np.abs(values) < limits) & (rates < -1e-3 * limits)
         falling[guard] = True
         owners = [self.modes.owner(int(k)) for k in np.flatnonzero(falling)]
         self.projection(self.t, self.x)
@@ -404,7 +415,7 @@ class Run:
     def _accumulating(self) -> float | None:
         """The time at which ends of legs pile up."""
         self._stops.append(self.t)
-        return piling_up(self._stops)
+        return piling_up(self._stops, self.end - self.state.t)
 
     def _reset(self, event: Event) -> None:
         key = self.code, event

@@ -12,8 +12,9 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.symbols import key
 
-ZENO = 1e-5  # seconds before the limit of ever faster events at which a run ends
+ZENO = 1e-5  # seconds before the limit of ever faster events at which a run ends; of a short run this share
 KEPT = 7  # events in a row that show it
+STEADY, ROUGH = 1e-3, 0.95  # spread of the ratios of gaps, and the ratio up to which tolerances may make it larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,8 @@ class Event:
             raise ModelError(
                 f"An event needs a formula in the model's symbols whose zero is looked for, got {self.expression!r}."
             )
+        if not isinstance(self.reset, Mapping):
+            raise ModelError(f"A reset gives new values by name, {{v.rate: -0.8 * v.rate}}; got {self.reset!r}.")
         object.__setattr__(self, "expression", sp.sympify(self.expression))
         object.__setattr__(self, "reset", {key(n): sp.sympify(e) for n, e in self.reset.items()})
 
@@ -59,23 +62,26 @@ class Occurrence:
     t: float
 
 
-def piling_up(times: Sequence[float]) -> float | None:
+def piling_up(times: Sequence[float], length: float = np.inf) -> float | None:
     """The time at which events pile up, if the last ones follow each other ever faster and it is almost there.
 
     Args:
         times: When they happened; the last few are looked at.
+        length: Of the run.
     """
     last = np.asarray(times[-KEPT:])
     if last.size < KEPT:
         return None
     gaps, now = np.diff(last), float(last[-1])
-    if gaps.sum() <= ZENO * 1e-3:
+    if gaps.sum() <= ZENO * 1e-3 * min(1.0, length):
         return now
     ratios = gaps[1:] / np.maximum(gaps[:-1], 1e-300)
-    if np.any(ratios >= 0.999) or np.ptp(ratios) > 1e-3:
+    steady = np.ptp(ratios) <= STEADY
+    ratio = float(ratios[-1] if steady else (gaps[-1] / gaps[0]) ** (1 / ratios.size))
+    if np.any(ratios >= 0.999) or not (steady or ratio < ROUGH):
         return None
-    left = float(gaps[-1] * ratios[-1] / (1 - ratios[-1]))
-    return now + left if left < ZENO * max(1.0, abs(now)) else None
+    left = float(gaps[-1]) * ratio / (1 - ratio)
+    return now + left if left < ZENO * min(max(1.0, abs(now)), length) else None
 
 
 def piled(name: str, limit: float) -> str:

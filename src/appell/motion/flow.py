@@ -29,6 +29,7 @@ from appell.motion.impulse import Impulses, breakable
 AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
 READABLE = 40  # letters of a switching function that is shown
 RESTING = 1e-9  # a guard or switching function up to this is on zero
+ROUNDING = 1e-13  # the same for the guard of an event, however small it is; as a share of the state
 WIDE = 64  # moments at which arguments of roots are evaluated in one call
 Inputs = Callable[[float, np.ndarray], np.ndarray]
 
@@ -79,6 +80,18 @@ class Flow:
     def count(self) -> int:
         """How many guards there are."""
         return self.guards.nnz_out(0)
+
+
+def resting(seen: np.ndarray, t: Any, x: np.ndarray) -> np.ndarray:
+    """Up to which size the guards of events count as zero: a share of the largest that they had, at most `RESTING`.
+
+    Args:
+        seen: The largest size of each guard so far; a column for each of several runs.
+        t: Time, or times.
+        x: The state, or a column for each run.
+    """
+    size = np.maximum(np.abs(t), np.abs(x).max(axis=0, initial=1.0))
+    return np.clip(RESTING * seen, ROUNDING * size, RESTING)
 
 
 @dataclass(eq=False)

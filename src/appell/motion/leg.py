@@ -66,6 +66,7 @@ class Task:
         watch: Called after every step with t and x; may change x in place (returning True), or ask for the end of the
             leg by raising `Enough`.
         gates: For each guard whether it is looked at; those that rest on zero are not, until they have moved.
+        limits: For each guard the size up to which it counts as zero.
         max_steps: Limit.
         idle: Whether the watcher need not see every step: nothing to keep, only the keyboard to hear.
         drive: Inputs by a Python function of t and x, in place of w.
@@ -85,6 +86,7 @@ class Task:
     atol: float | None
     watch: Callable[[float, np.ndarray], bool]
     gates: np.ndarray
+    limits: np.ndarray
     max_steps: int
     idle: bool
     drive: Callable[[float, np.ndarray], np.ndarray] | None = None
@@ -113,7 +115,7 @@ class Task:
         """Look again at guards that have moved away from zero; returns whether any did."""
         if not self.gates.size or self.gates.all():
             return False
-        moved = ~self.gates & (np.abs(self.guards(t, x)) > 1e-9)
+        moved = ~self.gates & (np.abs(self.guards(t, x)) > self.limits)
         self.gates |= moved
         return bool(moved.any())
 

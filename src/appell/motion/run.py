@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import sympy as sp
 
@@ -80,12 +81,14 @@ def simulate(
     if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
         raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
     for event in events:
-        check_event(system, event)
+        check_event(system, event, law is not None)
     taken = {*names_of(system.model), *(s.label for s in (*system.equations.speeds, *system.model.inputs))}
     for name, formula in (outputs or {}).items():
         if name in taken:
             raise ModelError(f"The output {name!r} has the name of a quantity of the motion itself; give it another.")
         system.equations.formula(formula, system.equations.mechanics.a)
+    if not max_steps >= 1:
+        raise IntegrationError(f"A run needs at least one step, got max_steps={max_steps!r}.")
     if rate is not None and law is None:
         raise IntegrationError("rate= is for a control or inputs given by Python functions; there is none here.")
     return Run(system, state, end, method, rtol, atol, tuple(events), law, progress, max_steps, rate).motion(
@@ -175,9 +178,15 @@ def starting_state(system: System, start: State | Mapping[Any, float] | None) ->
     return start
 
 
-def check_event(system: System, event: Event) -> None:
-    """Raise if an event of a system makes no sense."""
-    system.equations.formula(event.expression)
+def check_event(system: System, event: Event, driven: bool = True) -> None:
+    """Raise if an event of a system makes no sense; `driven` says whether inputs may change in time."""
+    t, x, w, _ = system.equations.arguments
+    changing = ca.vertcat(t, x, w) if driven else ca.vertcat(t, x)
+    if not ca.depends_on(system.equations.formula(event.expression), changing):
+        raise ModelError(
+            f"The event {event.name!r} waits for a zero of {event.expression}, which does not change during a run; "
+            "give a formula in the state or in time."
+        )
     names = tuple(dict.fromkeys((*names_of(system.model), *(s.label for s in system.equations.speeds))))
     for label, formula in event.reset.items():
         if label not in names:
