@@ -241,7 +241,7 @@ def test_notebooks_show_models_motions_and_certificates(motion):
     assert "<i>q</i>" in shown
     assert "lean.rate" in motion._repr_html_()
     certificate = ap.stability(ap.equilibrium(ap.compile(ap.derive(model))))
-    assert "first approximation" in certificate._repr_html_()
+    assert "Lyapunov stable" in certificate._repr_html_()
     assert "<b>Everything is as it should be.</b>" in motion.check()._repr_html_()
     assert "All formulations agree" in ap.verify(model)._repr_html_()
 

@@ -176,15 +176,18 @@ class Profile:
         from matplotlib.figure import Figure
 
         rows = self.order + 1
+        units = ["N" if link.kind == "prismatic" else "N·m" for link in self.dynamics.chain.links]
         figure = Figure(figsize=(7.5, 1.2 + 1.9 * rows), layout="constrained")
         axes = np.atleast_1d(figure.subplots(rows, 1, sharex=True))
         for k, axis in enumerate(axes):
             for j, name in enumerate(self.dynamics.names):
                 axis.plot(self.times, self.tau[:, j, k], label=name)
-            axis.set_ylabel("$" + r"\tau" + "'" * k + "$" if k <= 3 else rf"$\tau^{{({k})}}$")
+            per = "" if k == 0 else "/s" if k == 1 else f"/s$^{k}$"
+            drawn = "$" + r"\tau" + "'" * k + "$" if k <= 3 else rf"$\tau^{{({k})}}$"
+            axis.set_ylabel(f"{drawn} [{', '.join(unit + per for unit in dict.fromkeys(units))}]")
             axis.grid(alpha=0.3)
         axes[0].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
-        axes[-1].set_xlabel("t (s)")
+        axes[-1].set_xlabel("t [s]")
         figure.suptitle(self.dynamics.chain.name)
         if path is not None:
             figure.savefig(path, dpi=150)

@@ -240,5 +240,5 @@ def coverage(study: Study) -> Figure:
         evenness = f"Christiansen {field.christiansen():.2f}, variation {field.variation():.2f}"
         _plain(axis, "x [m]", "y [m]", f"{drive.path.name}: {field.landed:.3g} l, {evenness}")
         axis.set_aspect("equal")
-    figure.colorbar(picture, ax=list(axes.values()), label="l/m2", shrink=0.85, pad=0.02, extend="max")
+    figure.colorbar(picture, ax=list(axes.values()), label="l/m²", shrink=0.85, pad=0.02, extend="max")
     return figure
