@@ -3,6 +3,13 @@ import { Viewer } from "./viewer.js";
 
 const viewers = [];
 
+function still(source, words) {
+  const picture = document.createElement("img");
+  Object.assign(picture, { src: source, alt: words });
+  Object.assign(picture.style, { display: "block", width: "100%", height: "100%", objectFit: "contain" });
+  return picture;
+}
+
 function start() {
   for (const host of document.querySelectorAll("[data-scene]")) {
     if (host.dataset.started) continue;
@@ -11,6 +18,7 @@ function start() {
     const poster = document.getElementById(`${host.dataset.scene}-poster`)?.textContent;
     const begin = () => viewers.push(new Viewer(host, scene, { poster, play: host.dataset.play !== "no" }));
     if (host.dataset.lazy) {
+      if (poster) host.append(still(poster, scene.title)); // also what is printed of a page nobody went through
       const seen = new IntersectionObserver((entries) => {
         if (entries.some((e) => e.isIntersecting)) {
           seen.disconnect();

@@ -83,7 +83,11 @@ def run(
             print(motion.summary())
             print(proof)
             rows = [
-                [label, motion.units.get(label, ""), *(f"{float(e):.9g}" for e in (c[0], c.min(), c.max(), c[-1]))]
+                [
+                    label,
+                    motion.units.get(label, ""),
+                    *(f"{float(e) + 0.0:.9g}" for e in (c[0], c.min(), c.max(), c[-1])),
+                ]
                 for label, c in motion.columns.items()
             ]
             print_table("", ["quantity", "unit", "first", "least", "greatest", "last"], rows)

@@ -200,7 +200,11 @@ def results_section(motion: Any, scene: Scene, title: str = "Results") -> Sectio
 def values_table(motion: Any) -> Table:
     """First, least, greatest and last values of all that is tabulated."""
     rows = tuple(
-        (label, unit_words(motion.units.get(label, "")), *(f"{float(e):.9g}" for e in (c[0], c.min(), c.max(), c[-1])))
+        (
+            label,
+            unit_words(motion.units.get(label, "")),
+            *(f"{float(e) + 0.0:.9g}" for e in (c[0], c.min(), c.max(), c[-1])),
+        )
         for label, c in motion.columns.items()
     )
     return Table(("quantity", "unit", "first", "least", "greatest", "last"), rows, "Values")
