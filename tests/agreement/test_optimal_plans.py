@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.integrate
 import sympy as sp
 
 import appell as ap
@@ -27,7 +28,7 @@ def arm():
 
 
 def effort(plan):
-    return np.trapezoid(np.sum(plan.torques["torque"].values ** 2, axis=1), plan.times)
+    return scipy.integrate.simpson(np.sum(plan.torques["torque"].values ** 2, axis=1), x=plan.times)
 
 
 def elbow_gap(plan, centre):
@@ -88,3 +89,52 @@ def test_what_cannot_be_is_said():
         optimise(arm()[0], limits=Limits(speed={"q1": 1e-3}))
     with pytest.raises(ap.AppellError, match="leave nothing free"):
         optimise(ap.library.filling_delta())
+
+
+x, y = ap.coordinates("x y")
+ground = ap.Frame("ground")
+POINT = ap.Particle("point", 1.0, ground.point(x, y))
+TO_ONE = {"until": 1.0, "end": {x: 1.0, x.rate: 0.0}}
+
+
+def point(*rows):
+    return ap.Model(ground, (x, y), [POINT], [], rows, start={x: 0, y: 0})
+
+
+BY_HAND = {  # 6 - 12 t; and a jerk of -60 t (1 - t), which is free to vanish at both ends
+    "effort": (12, 3 / 16 - 2 / 64),
+    "jerk": (120, 5 / 2 / 16 - 30 / 12 / 256 + 1 / 1024),
+}
+
+
+@pytest.mark.parametrize("goal", BY_HAND)
+def test_a_point_from_rest_to_rest(goal):
+    cost, quarter = BY_HAND[goal]
+    found = optimise(point(ap.Programmed(y - ap.t / 5)), goal, **TO_ONE)
+    assert found.cost == pytest.approx(cost, rel=1e-9)
+    assert found.plan.motion.at(0.25)["x"] == pytest.approx(quarter, abs=1e-8)
+
+
+def test_limits_are_kept_between_the_points():
+    """Least effort under x' <= v: u falls to zero in a time s, stays there, and falls on at the end; by hand."""
+    found = optimise(point(ap.Programmed(y - ap.t / 5)), limits=Limits(speed={x: 1.2}), **TO_ONE)
+    assert found.plan.feasible
+    assert np.max(found.plan.motion["x.rate"].values) <= 1.2
+    v = 1.2
+    s = 1.5 * (1 - 1 / v)  # x' is a parabola meanwhile, and the way of all v (1 - 2 s/3) = 1
+    least = 8 / 3 * v**2 / s
+    assert least <= found.cost < 1.01 * least
+
+
+def test_rows_on_velocities_are_integrated_exactly():
+    """y' = t x': the least of int u^2 + (t u + v)^2 over polynomials u of degree 8, by linear algebra."""
+    found = optimise(point(ap.Programmed(y.rate - ap.t * x.rate)), **TO_ONE)
+    points, weights = np.polynomial.legendre.leggauss(30)
+    t, w = (points + 1) / 2, weights / 2
+    basis = [np.polynomial.Chebyshev.basis(j, domain=[0, 1]) for j in range(9)]
+    u = np.array([b(t) for b in basis])
+    v = np.array([b.integ(1, lbnd=0)(t) for b in basis])
+    H = np.einsum("ik,jk,k->ij", u, u, w) + np.einsum("ik,jk,k->ij", t * u + v, t * u + v, w)
+    A = np.array([[b.integ(2, lbnd=0)(1.0) for b in basis], [b.integ(1, lbnd=0)(1.0) for b in basis]])
+    c = np.linalg.solve(np.block([[H, A.T], [A, np.zeros((2, 2))]]), np.r_[np.zeros(9), 1.0, 0.0])[:9]
+    assert found.cost == pytest.approx(c @ H @ c, rel=1e-9)

@@ -166,6 +166,10 @@ REFUSED = {
         lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)), limits={"speed": {x: 1.0}}),
         r"limits= takes planning.Limits\(",
     ),
+    "a force at another pace": (
+        lambda: ap.plan(ap.library.jerk_cart_pendulum(), start={"lambda_jerk": 0.5}, until=0.5).slower(2.0),
+        "The start gives lambda_jerk, a force, which does not follow from one pace to another",
+    ),
     "a drive that is none": (lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)), drives="motor"), "'motor' is no force"),
 }
 
@@ -180,3 +184,22 @@ def test_what_cannot_be_planned_is_said(name):
 def test_a_point_in_a_plane_follows_without_a_word_about_axes():
     circle = follow(ground.point(x, y), ground.point(sp.cos(ap.t), sp.sin(ap.t)))
     assert [row.name for row in circle.rows] == ["follow.x", "follow.y"]
+
+
+@pytest.mark.parametrize("differentiate", [0, 3])
+def test_a_programme_that_leaves_the_workspace_says_so(differentiate):
+    """A hand with arms of 0.5 and 0.4 goes along (0.3 + t/2, 0.3): out of reach at t = 2 (sqrt(0.72) - 0.3)."""
+    q1, q2 = ap.coordinates("q1 q2")
+    upper = ground.rotate("z", q1)
+    lower = upper.rotate("z", q2)
+    hand = upper.point(0.5, 0) + lower.vector(0.4, 0)
+    bodies = [
+        ap.RigidBody("upper", 2, upper.point(0.25, 0), upper, (0, 0, 0.04)),
+        ap.RigidBody("lower", 1.5, upper.point(0.5, 0) + lower.vector(0.2, 0), lower, (0, 0, 0.02)),
+    ]
+    task = follow(hand, ground.point(0.3 + ap.t / 2, 0.3), differentiate=differentiate)
+    model = ap.Model(ground, (q1, q2), bodies, [], [task], start={q1: 0.3, q2: 1.2})
+    motion = ap.plan(model, until=3.0).motion
+    assert motion.outcome is ap.Outcome.ROWS_SINGULAR
+    assert motion.times[-1] == pytest.approx(2 * (np.sqrt(0.72) - 0.3), abs=1e-7)
+    assert "the edge of what the programme can be followed to" in motion.detail

@@ -193,3 +193,9 @@ def test_references_limits_and_metrics_that_make_no_sense_are_refused(cart):
         ap.track(cart, {x: ap.t}, law, until=0.5, limits={u: 3.0})
     with pytest.raises(ModelError, match=r"no errors after t = 5: the motion ended at 0\.5"):
         alone.metrics(after=5.0)
+    with pytest.raises(ModelError, match=r"Only a System can be tracked, got Model; write compile\(derive\(model\)\)"):
+        ap.track(MODEL, {x: ap.t}, law, until=0.5)
+    with pytest.raises(ModelError, match="A controller needs a model of the mechanism, got System"):
+        ComputedTorque(cart, 5.0)
+    with pytest.raises(ModelError, match="guess= says where the unknowns begin, m; got mass"):
+        SlotineLi(MODEL, [m], 5.0, 20.0, 5.0, guess={"mass": 1.5})

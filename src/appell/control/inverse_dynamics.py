@@ -28,6 +28,8 @@ class InverseDynamics:
     """
 
     def __init__(self, model: Model, values: Mapping[Any, float] | None = None) -> None:
+        if not isinstance(model, Model):
+            raise ModelError(f"A controller needs a model of the mechanism, got {type(model).__name__}.")
         self.model, self.mechanics = model, Mechanics(model)
         given = {**model.values, **numbers(values)}
         missing = [s.label for s in model.parameters if s.label not in given]

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from appell.code.machine import Machine
+from appell.code.state import numbers
 from appell.control.inverse_dynamics import InverseDynamics
 from appell.control.reference import Point
 from appell.errors import ModelError
@@ -130,7 +131,9 @@ class SlotineLi(AbstractTracker):
         strange = [name for name in self.names if name not in labels]
         if strange:
             raise ModelError(f"{', '.join(strange)} is no parameter of {model.name!r}; it has {', '.join(labels)}.")
-        given = {getattr(k, "label", k): float(v) for k, v in (guess or {}).items()}
+        given = numbers(guess)
+        if odd := [name for name in given if name not in self.names]:
+            raise ModelError(f"guess= says where the unknowns begin, {', '.join(self.names)}; got {', '.join(odd)}.")
         self.guess = np.array([given.get(name, 0.0) for name in self.names])
         self._machine = self._regressor([labels.index(name) for name in self.names])
         self.reset(None)

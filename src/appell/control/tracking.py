@@ -169,6 +169,8 @@ def track(
         >>> run.settled(1e-3) < 2.0
         True
     """
+    if not isinstance(system, System):
+        raise ModelError(f"Only a System can be tracked, got {type(system).__name__}; write compile(derive(model)).")
     if not isinstance(law, AbstractTracker):
         raise ModelError(f"Got {law!r} as a law; give one such as control.ComputedTorque(model, rates=10).")
     if law.sampled and rate is None:

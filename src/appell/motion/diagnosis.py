@@ -9,13 +9,14 @@ import numpy as np
 
 from appell.code.system import System
 from appell.kinematics.chart import smallest, unit_rows
+from appell.kinematics.rank import Stacked
 from appell.motion.masses import NOTHING
 from appell.motion.outcome import Outcome
 
 if TYPE_CHECKING:
     from appell.motion.driver import Run
 
-ROWS = 1e-6  # smallest singular value of rows of length one at which they count as dependent
+ROWS = 1e-5  # smallest singular value of rows of length one at which they count as dependent
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
 
 
@@ -33,6 +34,8 @@ def diagnose(run: Run) -> tuple[Outcome, str]:
     elif _dependent_rows(run):
         outcome = Outcome.ROWS_SINGULAR
         cause = "a pose from which the mechanism could go on in more ways than one"
+        if run.system.model.programmed:
+            cause = f"the edge of what the programme can be followed to, or {cause}"
     else:
         span = (t - run.state.t) or (run.end - t)
         better, cause = likely_cause(*run.code.linear_system(t, x, w, p), beyond(run.bound, t, x, w, span))
@@ -49,12 +52,18 @@ def smallest_inertia(run: Run) -> float:
 
 
 def _dependent_rows(run: Run) -> bool:
-    """Whether the rows in use are almost dependent here."""
-    rows = list(run.code.equations.split.rows)
-    if not rows:
+    """Whether the rows in use, and those of programmes of any order, are almost dependent here."""
+    rows, model = list(run.code.equations.split.rows), run.system.model
+    if model.programme:
+        state, a = run.bound.from_x(run.t, run.x), run.code.accelerations.flat(run.t, run.x, run.w, run.p)
+        stacked = Stacked.of(run.code.equations.mechanics)
+        matrix = stacked.at(run.t, state.q, state.v, a, state.z, run.p)
+        matrix = matrix[[*rows, *range(len(model.rows), len(stacked.rows))]]
+    elif rows:
+        matrix = unit_rows(run.jacobian(run.t, run.x)[rows])
+    else:
         return False
-    jacobian = run.jacobian(run.t, run.x)
-    return bool(np.all(np.isfinite(jacobian)) and smallest(unit_rows(jacobian[rows])) < ROWS)
+    return bool(np.all(np.isfinite(matrix)) and smallest(matrix) < ROWS)
 
 
 def beyond(system: System, t: float, x: np.ndarray, w: np.ndarray, span: float) -> Iterator[np.ndarray]:

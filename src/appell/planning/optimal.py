@@ -23,11 +23,14 @@ from appell.model.frame import Vector
 from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.symbols import key, t
-from appell.planning.feasibility import Limits
+from appell.planning.feasibility import Finding, Limits
+from appell.planning.nodes import Nodes
 from appell.planning.planner import Plan, plan
 from appell.planning.projection import projected
 
 GOALS = ("effort", "jerk")
+FINE = 129  # times at which limits and obstacles are kept, and at which the cost is taken
+TRIES = 4  # solutions, each with the limits a little tighter where the one before overstepped them in between
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,8 @@ def optimise(
     r"""The motion within a programme with the least effort $\int |\tau|^2 dt$ or jerk $\int |q^{(3)}|^2 dt$.
 
     All coordinates are taken to be driven, $\tau = M\ddot q - F$. The accelerations of n - K free coordinates are
-    Chebyshev polynomials in time; the others follow from the rows at every node. The motion found is then simulated
-    with these polynomials as programmes of order two, so that what is returned is exact.
+    Chebyshev polynomials in time; the others follow from the rows at Chebyshev's points. The motion found is then
+    simulated with these polynomials as programmes of order two, so that what is returned is exact.
 
     Args:
         model: A model with programmed rows of order 2 or less.
@@ -90,11 +93,11 @@ def optimise(
         end: Values of free coordinates and rates at the end, by name.
         start: Where to begin, moved onto the programme.
         until: Duration.
-        limits: Limits of positions, speeds and torques that the motion keeps at the nodes.
+        limits: Limits of positions, speeds and torques that the motion keeps.
         obstacles: What points keep away from.
         values: Numbers of parameters and inputs.
         degree: Degree of the polynomials.
-        nodes: How many nodes.
+        nodes: How many points.
 
     Returns:
         The optimum with its plan.
@@ -112,16 +115,20 @@ def optimise(
     problem = _Problem(system, state, duration, free, degree, nodes)
     problem.keep(limits or Limits(), obstacles)
     problem.end(end or {})
-    found, iterations = problem.solve(goal)
-    rows, formulas = [], {}
-    for k, i in enumerate(free):
-        q, poly = model.coordinates[i], found[k].convert(domain=[0, duration], kind=Polynomial, window=[0, 1])
-        formula = sum((sp.Float(c) * (t / duration) ** j for j, c in enumerate(poly.coef)), sp.Integer(0))
-        formulas[q.label] = formula
-        rows.append(Programmed(q.rate.rate - formula, f"optimal {q.name}"))
     start_values = dict(zip(state.names, state.array.tolist(), strict=True))
-    made = plan(model.add(*rows), values, start_values, duration, limits)
-    return Optimum(made, _cost(made, goal), formulas, iterations)
+    for _ in range(TRIES):
+        found, iterations = problem.solve(goal)
+        formulas = {model.coordinates[i]: _formula(found[k], duration) for k, i in enumerate(free)}
+        rows = [Programmed(q.rate.rate - formula, f"optimal {q.name}") for q, formula in formulas.items()]
+        made = plan(model.add(*rows), values, start_values, duration, limits)
+        if not problem.tighten(made.findings):
+            break
+    return Optimum(made, _cost(made, goal), {q.label: e for q, e in formulas.items()}, iterations)
+
+
+def _formula(found: Chebyshev, duration: float) -> sp.Expr:
+    poly = found.convert(domain=[0, duration], kind=Polynomial, window=[0, 1])
+    return sum((sp.Float(c) * (t / duration) ** j for j, c in enumerate(poly.coef)), sp.Integer(0))
 
 
 def _free(system: System, state: Any) -> list[int]:
@@ -132,12 +139,13 @@ def _free(system: System, state: Any) -> list[int]:
 
 
 def _cost(made: Plan, goal: str) -> float:
-    times = made.times
+    nodes = Nodes(made.times[0], made.times[-1], FINE)
     if goal == "effort":
-        return float(np.trapezoid(np.sum(made.torques["torque"].values ** 2, axis=1), times))
-    system = made.motion.system
-    a = np.array([system.accelerations(made.motion.at(float(s))) for s in times])
-    return float(np.trapezoid(np.sum(np.gradient(a, times, axis=0, edge_order=2) ** 2, axis=1), times))
+        values = made.effort.along(made.motion, nodes.times)[0]
+    else:
+        system = made.motion.system
+        values = nodes.derivative @ [system.accelerations(made.motion.at(float(s))) for s in nodes.times]
+    return float(nodes.weights @ np.sum(values**2, axis=1))
 
 
 class _Problem:
@@ -146,11 +154,14 @@ class _Problem:
     def __init__(self, system: System, state: Any, duration: float, free: list[int], degree: int, nodes: int) -> None:
         self.system, self.state, self.free, self.duration = system, state, free, duration
         mechanics, n = system.equations.mechanics, state.q.size
-        self.times = np.linspace(0.0, duration, nodes)
+        self.nodes = Nodes(0.0, duration, nodes)
+        self.times = self.nodes.times
+        self.between = self.nodes.between(np.linspace(0.0, duration, FINE)[1:-1]).T
         opti = self.opti = ca.Opti()
         self.c = opti.variable(len(free), degree + 1)
         self.q, self.v, self.a = (opti.variable(n, nodes) for _ in range(3))
         self.tau: list[ca.MX] = []
+        self.margins: dict[tuple[str, str], ca.MX] = {}
         basis = [Chebyshev.basis(j, domain=[0, duration]) for j in range(degree + 1)]
         second = np.array([b(self.times) for b in basis])
         first = np.array([b.integ(1, lbnd=0)(self.times) for b in basis])
@@ -163,7 +174,6 @@ class _Problem:
         geometric = all(row.order == 0 for row in system.model.rows)
         rows = list(Split.at(jacobian_at(mechanics, 0.0, state.q, state.v, state.z, system.p)).rows)
         w = [system.values.get(s.label, 0.0) for s in system.model.inputs]
-        h = np.diff(self.times)
         for k, moment in enumerate(self.times):
             q, v, a = self.q[:, k], self.v[:, k], self.a[:, k]
             M, F, _, gamma, C = mechanics.functions["multiplier"](moment, q, v, state.z, w, system.p)
@@ -172,20 +182,16 @@ class _Problem:
             if geometric:
                 opti.subject_to(mechanics.functions["position"](moment, q, system.p)[0][rows] == 0)
                 opti.subject_to(mechanics.functions["velocity"](moment, q, v, state.z, system.p)[0][rows] == 0)
-            elif k == 0:
-                opti.subject_to(q[dependent] == state.q[dependent])
-                opti.subject_to(v[dependent] == state.v[dependent])
-            else:
-                before, step = k - 1, h[k - 1]
-                q0, v0, a0 = self.q[dependent, before], self.v[dependent, before], self.a[dependent, before]
-                opti.subject_to(v[dependent] == v0 + step * (a0 + a[dependent]) / 2)
-                opti.subject_to(q[dependent] == q0 + step * v0 + step**2 * (2 * a0 + a[dependent]) / 6)
+        if not geometric:
+            one, W = np.ones((1, nodes)), self.nodes.integral.T
+            opti.subject_to(self.v[dependent, :] == state.v[dependent][:, None] @ one + self.a[dependent, :] @ W)
+            opti.subject_to(self.q[dependent, :] == state.q[dependent][:, None] @ one + self.v[dependent, :] @ W)
         guess = _guess(system, state, self.times)
         for variable, values in zip((self.q, self.v, self.a), guess, strict=True):
             opti.set_initial(variable, values.T)
 
     def keep(self, limits: Limits, obstacles: Sequence[Obstacle]) -> None:
-        """Limits and obstacles, at the nodes."""
+        """Limits and obstacles, at many times."""
         opti = self.opti
         for kind, i, (low, high) in limits.pairs(self.system.model):
             if kind == "torque_rate":
@@ -194,13 +200,26 @@ class _Problem:
                 column = ca.horzcat(*self.tau)[i, :]
             else:
                 column = (self.q if kind == "position" else self.v)[i, :]
-            opti.subject_to(opti.bounded(low, column, high))
+            margin = opti.parameter()
+            opti.set_value(margin, 0.0)
+            opti.subject_to(opti.bounded(low + margin, column @ self.between, high - margin))
+            self.margins[kind, self.system.model.coordinates[i].label] = margin
         x = self.system.equations.mechanics.variables
         for obstacle in obstacles:
             gap = self.system.model.ground.components(obstacle.point - obstacle.centre)
             f = ca.Function("gap", [x.t, x.q, x.p], [x.lower(sum((e**2 for e in gap), sp.Integer(0)))])
-            for k, moment in enumerate(self.times):
-                opti.subject_to(f(moment, self.q[:, k], self.system.p) >= obstacle.radius**2)
+            times, q = np.linspace(0.0, self.duration, FINE)[1:-1], self.q @ self.between
+            for k, moment in enumerate(times):
+                opti.subject_to(f(moment, q[:, k], self.system.p) >= obstacle.radius**2)
+
+    def tighten(self, findings: Sequence[Finding]) -> bool:
+        """Ask for more of the limits that were overstepped; whether there were any."""
+        over = [f for f in findings if f.first is not None and f.at > 0]  # nothing helps where it begins
+        for finding in over:
+            margin, (low, high) = self.margins[finding.kind, finding.name], finding.bounds
+            excess = max(finding.worst - high, low - finding.worst)
+            self.opti.set_value(margin, self.opti.value(margin) + 1.5 * excess)
+        return bool(over)
 
     def end(self, end: Mapping[Any, float]) -> None:
         """Values at the end."""
@@ -214,14 +233,11 @@ class _Problem:
 
     def solve(self, goal: str) -> tuple[list[Chebyshev], int]:
         """The polynomials of the free accelerations."""
-        weights = np.gradient(self.times)
-        weights[[0, -1]] /= 2 if weights[0] == weights[1] else 1
+        w = self.nodes.weights
         if goal == "effort":
-            cost = sum((w * ca.sumsqr(tau) for w, tau in zip(weights, self.tau, strict=True)), ca.MX(0))
+            cost = sum((weight * ca.sumsqr(tau) for weight, tau in zip(w, self.tau, strict=True)), ca.MX(0))
         else:
-            step = np.diff(self.times)
-            jerk = (self.a[:, 1:] - self.a[:, :-1]) / ca.repmat(ca.DM(step).T, self.a.shape[0], 1)
-            cost = ca.sum2(ca.sum1(jerk**2) * ca.DM(step).T)
+            cost = ca.sum1((self.a @ self.nodes.derivative.T) ** 2) @ w
         self.opti.minimize(cost)
         self.opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "sb": "yes", "max_iter": 500})
         try:

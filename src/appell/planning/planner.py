@@ -16,6 +16,7 @@ from appell.errors import AppellError, ModelError
 from appell.formulation.abstract import AbstractFormulation, derive
 from appell.formulation.gpme import GPME
 from appell.model.model import Model
+from appell.model.programme import state_names
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
 from appell.planning.effort import Effort, check_drives
@@ -262,6 +263,12 @@ def _make(
     if slow != 1.0:
         system = scaled.bind({pace_name: scaled.values[pace_name] / slow})
         first = {**system.model.start, **{_label(n): v for n, v in start.items()}}
+        forced = [name for row in model.programme for name in state_names(row) if name in first]
+        if forced:
+            raise ModelError(
+                f"The start gives {', '.join(forced)}, a force, which does not follow from one pace to another; give "
+                "accelerations and higher rates instead, such as x.rate.rate."
+            )
         start = {name: value / slow ** name.count(".rate") for name, value in first.items()}
     state = projected(system, start)
     end = (model.until if until is None else until) * slow
