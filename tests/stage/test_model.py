@@ -287,6 +287,15 @@ WRONG = {
     "an inequality": (lambda: ap.Holonomic(x > 0), ModelError, "must be a formula that vanishes, got x > 0"),
     "the zero vector": (lambda: ap.Holonomic(0 * ground.x, "loop"), ModelError, "'loop' is the zero vector"),
     "a particle that rolls": (lambda: ap.Rolling(particle(), ground.point(x, y)), ModelError, "Only a RigidBody rolls"),
+    "rolling on a frame": (
+        lambda: ap.Rolling(
+            ap.RigidBody("b", m, ground.point(x, 0), ground.pin(y), (m, m, m)),
+            ground.point(x, 0),
+            on=ground.rotate("z", ap.t),
+        ),
+        ModelError,
+        "on= is the RigidBody it rolls on",
+    ),
     "a contact that never slips": (
         lambda: ap.Rolling(ap.RigidBody("b", m, ground.point(1, 0), ground, (m, m, m)), ground.point(0, 0)),
         ModelError,

@@ -64,6 +64,18 @@ def test_a_force_that_is_not_finite_from_the_start(method):
     assert float(motion["x"][0]) == -1.0
 
 
+@pytest.mark.parametrize("rate", [None, 10])
+def test_a_control_that_stops_giving_numbers(rate):
+    u = ap.inputs("u", "N")
+    ground = ap.Frame("ground")
+    body = ap.Particle("body", 1, ground.point(x, 0))
+    system = ap.compile(ap.derive(ap.Model(ground, x, [body], [ap.Generalized({x: u})]))).bind()
+    motion = ap.simulate(system, until=3.0, control=lambda t, state: 1.0 if t < 1 else np.nan, rate=rate)
+    assert motion.outcome is ap.Outcome.NOT_FINITE
+    assert motion.times[-1] == pytest.approx(1.0)
+    assert "the control gives no finite value" in motion.detail
+
+
 @pytest.mark.parametrize("method", ["taylor", "dop853", "RK45", "LSODA"])
 def test_a_motion_that_escapes_to_infinity(method):
     """x'' = 6 x^2 from x = 1, x' = 2 is x = 1/(1 - t)^2."""

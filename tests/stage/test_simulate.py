@@ -236,6 +236,11 @@ WRONG = {
     ),
     "a zero tolerance": (lambda s: ap.simulate(s, atol=0), IntegrationError, "atol must be positive, got 0"),
     "one event": (lambda s: ap.simulate(s, events=ap.Event(x)), IntegrationError, r"a list of appell.Event\(...\)"),
+    "a formula for events": (
+        lambda s: ap.simulate(s, events=x),
+        IntegrationError,
+        r"a list of appell.Event\(...\), got x",
+    ),
     "an event that is none": (lambda s: ap.simulate(s, events=["x"]), IntegrationError, r"got \['x'\]"),
     "an event of unknown letters": (
         lambda s: ap.simulate(s, events=[ap.Event(sp.Symbol("q"))]),

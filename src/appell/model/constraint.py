@@ -207,6 +207,11 @@ class Rolling(AbstractConstraint):
     ) -> None:
         if not isinstance(body, RigidBody):
             raise ModelError(f"Only a RigidBody rolls, got {body!r}.")
+        if on is not None and not isinstance(on, RigidBody):
+            raise ModelError(
+                f"{name!r}: on= is the RigidBody it rolls on, got {on!r}. For a frame that moves as given write "
+                "on=RigidBody('table', 1, frame.origin, frame); it need not be among the bodies of the model."
+            )
         self.name, self.body, self.contact, self.on = name, body, contact, on
         self.along = None if along is None else tuple(along)
         self.axes = body.frame.path[0]

@@ -12,7 +12,7 @@ from appell.errors import ModelError
 
 def check_rate(rate: float) -> None:
     """Raise if so many samples per second cannot be."""
-    if not (np.isfinite(rate) and rate > 0):
+    if not isinstance(rate, int | float | np.number) or not (np.isfinite(rate) and rate > 0):
         raise ModelError(f"The rate of a sampled control must be a positive number of samples a second, got {rate!r}.")
 
 

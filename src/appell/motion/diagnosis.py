@@ -23,6 +23,10 @@ BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for 
 def diagnose(run: Run) -> tuple[Outcome, str]:
     """How a run ended that could not go on; where, and the likely cause."""
     outcome, t, x, w, p = run.outcome, run.t, run.x, run.w, run.p
+    span = (t - run.state.t) or (run.end - t)
+    if not all(np.isfinite(run.inputs(t + step, x)).all() for step in (0.0, *(span * BEYOND))):
+        cause = "the control gives no finite value for the inputs there"
+        return Outcome.NOT_FINITE, f"t = {t:.9g}, {run.bound.from_x(t, x)!r}; likely cause: {cause}"
     shrunk = bool(run.masses.names) and not smallest_inertia(run) > NOTHING * run.inertia
     gone = run.masses.gone(t, x, w, p, run.first_masses) if shrunk else None
     if gone is not None:
@@ -37,7 +41,6 @@ def diagnose(run: Run) -> tuple[Outcome, str]:
         if run.system.model.programmed:
             cause = f"the edge of what the programme can be followed to, or {cause}"
     else:
-        span = (t - run.state.t) or (run.end - t)
         better, cause = likely_cause(*run.code.linear_system(t, x, w, p), beyond(run.bound, t, x, w, span))
         outcome = better or outcome
     return outcome, f"t = {t:.9g}, {run.bound.from_x(t, x)!r}; likely cause: {cause}"

@@ -78,7 +78,7 @@ def simulate(
             raise IntegrationError(
                 f"The tolerance {name} must be positive, got {tolerance!r}; 1e-9 is a common choice."
             )
-    if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
+    if not isinstance(events, Sequence) or not all(isinstance(event, Event) for event in events):
         raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
     for event in events:
         check_event(system, event, law is not None)
