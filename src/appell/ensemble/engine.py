@@ -17,7 +17,7 @@ from appell.ensemble.crossings import Steps
 from appell.ensemble.lane_machine import LaneMachine, cores_in_use, padded
 from appell.ensemble.lanes import ROWS, SETTINGS, Graphs, Status
 from appell.motion.events import KEPT, Event, piled, piling_up
-from appell.motion.flow import resting
+from appell.motion.flow import RESTING, resting
 
 LANES = 4000  # for each core; no power of two, with which all rows of V would fall on the same places of the cache
 BLIND = 8  # steps of machine code between two looks at which lanes have ended
@@ -46,8 +46,17 @@ class Kernel:
         self.setting = {name: first + i for i, name in enumerate(SETTINGS)}
         behind = first + len(SETTINGS)
         self.masses = slice(behind, behind + graphs.sizes["masses"])
-        self.numbers = self.masses.stop + graphs.sizes["guards"]
-        self.gates = slice(self.masses.stop, self.numbers)
+        self.modes = slice(self.masses.stop, self.masses.stop + graphs.sizes["modes"])
+        self.numbers = self.modes.stop + graphs.sizes["guards"]
+        self.gates = slice(self.modes.stop, self.numbers)
+        self.guarded = bool(graphs.sizes["guards"])
+        self.sliding = np.isin(np.arange(graphs.sizes["modes"]), graphs.slide)[:, None]
+
+    def taken_over(self, P: np.ndarray, modes: np.ndarray) -> np.ndarray:
+        """The numbers of lanes of another kernel, with their modes here."""
+        own = np.ones((self.numbers, P.shape[1]))
+        own[: self.masses.stop], own[self.modes] = P[: self.masses.stop], modes
+        return own
 
     def table(self, V: np.ndarray, P: np.ndarray) -> np.ndarray:
         """The columns of the table at some states."""
@@ -60,11 +69,11 @@ class Looked:
 
     Attributes:
         calm: Those that go on look again beyond this growth.
-        moves: The others go on with another choice: for each kernel which of the lanes, and their states in it.
+        moves: The others go on with another choice: for each kernel which of the lanes, their states and modes in it.
     """
 
     calm: np.ndarray
-    moves: Mapping[Kernel, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    moves: Mapping[Kernel, tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +88,10 @@ class Watch:
             limits of some lanes.
         reset: States right behind an event, NaN where only a single run can say; of the kernel, the number of the
             event, and times, states and numbers of some lanes.
+        switch: States and modes where guards have fallen, or (None) behind a reset; of the kernel, times, states and
+            numbers of some lanes, and which guards.
+        kernel: That of other kinks that slide; of a kernel, and these.
+        name: What a guard that is no event's belongs to; of the kernel and the guard.
     """
 
     events: tuple[Event, ...]
@@ -86,6 +99,9 @@ class Watch:
     length: float
     look: Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Looked]
     reset: Callable[[Kernel, int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    switch: Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
+    kernel: Callable[[Kernel, tuple[int, ...]], Kernel]
+    name: Callable[[Kernel, int], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +205,7 @@ class Lanes:
         self.k, self.grid, self.watch, self.results, self.stop = kernel, grid, watch, results, stop
         self.most = padded(LANES * cores_in_use() if lanes is None else lanes)
         self._next = np.append(grid, np.inf)
-        self._resetting = any(event.reset for event in watch.events)
+        self._piling = any(event.reset for event in watch.events) or bool(kernel.graphs.sizes["modes"])
         if len(results.seen) != len(watch.guards):
             results.seen = np.zeros((len(watch.guards), results.status.size))
 
@@ -203,7 +219,7 @@ class Lanes:
         self.taken, self.due = np.zeros(count, dtype=np.int64), np.full(count, np.inf)
         self.begun = np.zeros(count)  # when each lane began its leg
         self._take(np.arange(count))
-        blind = 1 if not k.step.simd else SHORT if self.watch.guards else BLIND
+        blind = 1 if not k.step.simd else SHORT if k.guarded else BLIND
         while True:
             for _ in range(blind):
                 if self.stop():
@@ -211,11 +227,11 @@ class Lanes:
                 k.step(self.V, self.P, self.W)
                 passed = np.flatnonzero(self.W[k.t] >= self.due)
                 if passed.size:
-                    self._sample(passed, self.V[:, passed], self.W[:, passed])
+                    self._sample(passed, self.V[:, passed], self.W[:, passed], self.P[:, passed])
                 self.V, self.W = self.W, self.V  # the old rows are overwritten by the next step
             ended = np.flatnonzero(self.V[k.status] > 0.0)
             waits = self.head < self.queue.run.size
-            if ended.size > (self.owner.size // SPARE if waits or self.watch.guards else 0):
+            if ended.size > (self.owner.size // SPARE if waits or k.guarded else 0):
                 self._end(ended)
             if not waits:
                 alive = np.flatnonzero(self.owner >= 0)
@@ -268,7 +284,7 @@ class Lanes:
         h = k.machines["first"].some(V[: k.n + 1], P)[0]
         V[k.h] = np.where(h > 0, h, 1e-6)
         V[k.rejected] = V[k.stalled] = 0.0
-        if self.watch.guards:
+        if k.guarded:
             g, rate = np.split(k.machines["guards"].some(V[: k.n + 1], P), 2)
             limits = self._limits(lanes, V, np.abs(g))
             self.P[k.gates, lanes] = ~((np.abs(g) < limits) & (rate <= 1e-3 * limits))
@@ -276,8 +292,13 @@ class Lanes:
 
     def _limits(self, lanes: np.ndarray, V: np.ndarray, sizes: np.ndarray | float = 0.0) -> np.ndarray:
         """Up to which size the guards of some lanes count as zero, that have these sizes now."""
-        seen = self.results.seen[:, self.owner[lanes]] = np.fmax(self.results.seen[:, self.owner[lanes]], sizes)
-        return resting(seen, V[self.k.t], V[: self.k.n])
+        user, runs = len(self.watch.guards), self.owner[lanes]
+        limits = np.full((self.k.graphs.sizes["guards"], lanes.size), RESTING)
+        if user:
+            now = sizes[:user] if isinstance(sizes, np.ndarray) else sizes
+            seen = self.results.seen[:, runs] = np.fmax(self.results.seen[:, runs], now)
+            limits[:user] = resting(seen, V[self.k.t], V[: self.k.n])
+        return limits
 
     # Within steps: V are the columns of some lanes before a step, W behind it.
 
@@ -294,8 +315,8 @@ class Lanes:
 
         return Steps(V[k.t], V[k.h], V[: k.n], columns, guards)
 
-    def _sample(self, passed: np.ndarray, V: np.ndarray, W: np.ndarray) -> None:
-        """Tabulate the grid points that lanes have passed."""
+    def _sample(self, passed: np.ndarray, V: np.ndarray, W: np.ndarray, P: np.ndarray) -> None:
+        """Tabulate the grid points that lanes have passed, with the numbers they had."""
         k, reached = self.k, W[self.k.t]
         count = np.searchsorted(self.grid, reached, side="right") - self.taken[passed]
         at = np.repeat(np.arange(passed.size), count)
@@ -307,9 +328,9 @@ class Lanes:
         x = W[: k.n, at]
         if inside.any():
             used = np.unique(at[inside])
-            steps = self._steps(V[:, used], self.P[:, passed[used]])
+            steps = self._steps(V[:, used], P[:, used])
             x[:, inside] = steps.states(times[inside], np.searchsorted(used, at[inside]))
-        values = k.table(np.concatenate([x, times[None, :]]), self.P[:, lanes])
+        values = k.table(np.concatenate([x, times[None, :]]), P[:, at])
         self.results.table[:, self.owner[lanes], index] = values
         self.taken[passed] += count
         self._due(passed)
@@ -338,12 +359,12 @@ class Lanes:
                 W[:, there] = self._cut(lanes[there], W[:, there], falling)
         closed = np.flatnonzero(~(self.P[k.gates, lanes] > 0).all(axis=0))
         if closed.size:
-            g = k.machines["guards"].some(W[: k.n + 1, closed], P[:, closed])[: len(self.watch.guards)]
+            g = k.machines["guards"].some(W[: k.n + 1, closed], P[:, closed])[: k.graphs.sizes["guards"]]
             limits = self._limits(lanes[closed], W[:, closed])
             self.P[k.gates, lanes[closed]] = (self.P[k.gates, lanes[closed]] > 0) | (np.abs(g) > limits)
         passed = np.flatnonzero(W[k.t] >= self.due[lanes])
         if passed.size:
-            self._sample(lanes[passed], V[:, passed], W[:, passed])
+            self._sample(lanes[passed], V[:, passed], W[:, passed], P[:, passed])
         self.V[:, lanes] = W
 
     def _cut(self, lanes: np.ndarray, W: np.ndarray, falling: np.ndarray) -> np.ndarray:
@@ -351,37 +372,70 @@ class Lanes:
         k, r, times = self.k, self.results, W[self.k.t]
         runs, before = self.owner[lanes], W[: self.k.n].copy()
         W[k.status] = np.where(times >= self.P[k.setting["end"], lanes], Status.REACHED, Status.GOING)
-        for which in np.flatnonzero(falling.any(axis=1)):
+        user = len(self.watch.guards)
+        if k.graphs.sizes["modes"]:
+            self._switch(lanes, W, np.flatnonzero(falling[user:].any(axis=0)), falling)
+        for which in np.flatnonzero(falling[:user].any(axis=1)):
             number, here = self.watch.guards[which], np.flatnonzero(falling[which])
             event = self.watch.events[number]
             if event.reset:
                 W[: k.n, here] = self.watch.reset(k, number, times[here], W[: k.n, here], self.P[:, lanes[here]])
                 W[k.status, here[np.isnan(W[: k.n, here]).any(axis=0)]] = Status.ALONE
+                if k.graphs.sizes["modes"]:
+                    self._switch(lanes, W, here, None)
             r.happened += [(int(runs[j]), number, float(times[j])) for j in here]
             if event.stop:
                 first = here[r.event[runs[here]] < 0]
                 r.event[runs[first]], W[k.status, first] = number, Status.REACHED
-        if self._resetting:
+        if self._piling:
             self._pile(W, runs, falling)
-        goes = W[k.status] == Status.GOING
+        goes = (W[k.status] == Status.GOING) | (W[k.status] == Status.MOVED)
         W[: k.n, ~goes] = before[:, ~goes]
-        again = np.flatnonzero(goes)
+        again = np.flatnonzero(W[k.status] == Status.GOING)
         if again.size:
             begun = W[:, again]
             self._begin(lanes[again], begun)
             W[:, again] = begun
         return W
 
+    def _switch(self, lanes: np.ndarray, W: np.ndarray, here: np.ndarray, falling: np.ndarray | None) -> None:
+        """New modes of some lanes; those in which other kinks slide go on elsewhere."""
+        k = self.k
+        here = here[(W[k.status, here] == Status.GOING) | (W[k.status, here] == Status.MOVED)]
+        if not here.size:
+            return
+        fired = None if falling is None else falling[:, here]
+        x, modes = self.watch.switch(k, W[k.t, here], W[: k.n, here], self.P[:, lanes[here]], fired)
+        W[: k.n, here], self.P[k.modes, lanes[here]] = x, modes
+        elsewhere = ((modes == 0) != k.sliding).any(axis=0)
+        W[k.status, here] = np.where(elsewhere, Status.MOVED, Status.GOING)
+
     def _pile(self, W: np.ndarray, runs: np.ndarray, falling: np.ndarray) -> None:
         """End the runs whose events follow each other ever faster."""
-        for j in np.flatnonzero(W[self.k.status] == Status.GOING):
+        k, user = self.k, len(self.watch.guards)
+        for j in np.flatnonzero((W[k.status] == Status.GOING) | (W[k.status] == Status.MOVED)):
             run = int(runs[j])
             stops = self.results.recent.setdefault(run, deque(maxlen=KEPT))
-            stops.append(float(W[self.k.t, j]))
+            stops.append(float(W[k.t, j]))
             limit = piling_up(tuple(stops), self.watch.length)
             if limit is not None:
-                name = self.watch.events[self.watch.guards[np.flatnonzero(falling[:, j])[-1]]].name
-                W[self.k.status, j], self.results.details[run] = Status.PILED_UP, piled(name, limit)
+                fell = np.flatnonzero(falling[:, j])
+                mine = fell[fell < user]
+                name = self.watch.events[self.watch.guards[mine[-1]]].name if mine.size else ""
+                name = name or self.watch.name(k, int(fell[-1]))
+                W[k.status, j], self.results.details[run] = Status.PILED_UP, piled(name, limit)
+
+    def _hand(self, lanes: np.ndarray) -> None:
+        """Give lanes in which other kinks slide to the kernels of these."""
+        k = self.k
+        modes = self.P[k.modes, lanes]
+        for slide in {tuple(np.flatnonzero(column == 0).tolist()): None for column in modes.T}:
+            which = lanes[((modes == 0).T == np.isin(np.arange(modes.shape[0]), slide)).all(axis=1)]
+            other = self.watch.kernel(k, slide)
+            P = other.taken_over(self.P[:, which], self.P[k.modes, which])
+            V = self.V[:, which]
+            job = Jobs(self.owner[which], V[: k.n], V[k.t], P, self.taken[which], V[k.steps])
+            self.handed.setdefault(other, []).append(job)
 
     def _end(self, lanes: np.ndarray) -> None:
         """Write down what has ended, look at events and at restless lanes, and take new runs."""
@@ -397,7 +451,11 @@ class Lanes:
             left = np.ones(lanes.size, dtype=bool)
             left[restless] = ~going
             lanes, status, restless = lanes[left], status[left], restless[left]
-        over, status = lanes[~restless], status[~restless]
+        moved = status == Status.MOVED
+        if moved.any():
+            self._hand(lanes[moved])
+        gone = restless | moved
+        over, status = lanes[~gone], status[~gone]
         if over.size:
             runs, t = self.owner[over], self.V[k.t, over]
             last = k.table(self.V[: k.n + 1, over], self.P[:, over])
@@ -413,10 +471,10 @@ class Lanes:
         calm = self.P[k.setting["calm"]]
         found = self.watch.look(k, self.V[k.t, lanes], self.V[: k.n, lanes], self.P[:, lanes], calm[lanes])
         going = np.ones(lanes.size, dtype=bool)
-        for other, (members, x) in found.moves.items():
+        for other, (members, x, modes) in found.moves.items():
             going[members] = False
             moved = lanes[members]
-            P = self.P[:, moved]
+            P = other.taken_over(self.P[:, moved], modes)
             P[k.setting["calm"]] = 0.0
             job = Jobs(self.owner[moved], x, self.V[k.t, moved], P, self.taken[moved], self.V[k.steps, moved])
             self.handed.setdefault(other, []).append(job)

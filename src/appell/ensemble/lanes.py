@@ -2,9 +2,9 @@ r"""A whole adaptive step as one graph, for many runs side by side.
 
 Stages, new state, error norm, choice of the next step size, projection onto the constraints and the reasons to stop are
 one function of a lane: it takes V = (x, t, h, rejected, stalled, steps, status) and gives the next V. Every lane has
-its own time, step size and numbers P = (w, p, rtol, atol, end, most, calm, m0, gates), so lanes of one batch know
-nothing of each other. A lane whose status is not GOING stays as it is, so that many steps can be made between two looks
-at it. The attempt itself and the control of the step size are those of single runs, `appell.motion.attempt`.
+its own time, step size and numbers P = (w, p, rtol, atol, end, most, calm, m0, modes, gates), so lanes of one batch
+know nothing of each other. A lane whose status is not GOING stays as it is, so that many steps can be made between two
+looks at it. The attempt itself and the control of the step size are those of single runs, `appell.motion.attempt`.
 Where events are looked for, the step looks at the guards along its own dense output, and is not made where one of them
 may fall through zero: such lanes wait until somebody looks closer.
 """
@@ -23,7 +23,7 @@ from appell.kinematics.chart import Split
 from appell.motion.attempt import BEHIND, HUGE, Attempt, Status
 from appell.motion.dop853 import look_function, step_functions
 from appell.motion.driver import SINGULAR
-from appell.motion.flow import RESTING
+from appell.motion.flow import RESTING, Flow
 from appell.motion.masses import ROUNDING
 from appell.motion.motion import formula_function
 from appell.motion.stepping import LOOKS
@@ -31,7 +31,7 @@ from appell.motion.stepping import LOOKS
 ROWS = (*BEHIND, "status")
 """Rows of V behind x."""
 SETTINGS = ("rtol", "atol", "end", "most", "calm")
-"""Rows of P behind w and p; the masses at the start follow, and which guards are looked at."""
+"""Rows of P behind w and p; the masses at the start, the modes of kinks and which guards are looked at follow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,16 @@ class Graphs:
         functions: `step`, `first` (a first step size), `dense`, and where needed `guards`, `unwatched` (the step
             whatever the guards say), `settle`, `reset0` and so on (by the number of an event), `table`, `masses`,
             `jacobian` (of the constraint rows).
-        sizes: Numbers of states, coordinates, inputs, parameters, guards and columns of the table.
+        sizes: Numbers of states, coordinates, inputs, parameters, kinks, guards and columns of the table.
         split: The dependent velocities they belong to.
+        slide: The kinks along which they slide.
         restless: Whether these are watched and may be changed.
     """
 
     functions: Mapping[str, ca.Function]
     sizes: Mapping[str, int]
     split: Split
+    slide: tuple[int, ...]
     restless: bool
 
     def to_data(self) -> dict[str, Any]:
@@ -58,6 +60,7 @@ class Graphs:
             "functions": {name: f.serialize() for name, f in self.functions.items()},
             "sizes": dict(self.sizes),
             "split": [list(self.split.rows), list(self.split.dependent)],
+            "slide": list(self.slide),
             "restless": self.restless,
         }
 
@@ -66,13 +69,15 @@ class Graphs:
         """What `to_data` gave."""
         functions = {name: ca.Function.deserialize(text) for name, text in data["functions"].items()}
         rows, dependent = data["split"]
-        return cls(functions, dict(data["sizes"]), Split(tuple(rows), tuple(dependent)), bool(data["restless"]))
+        split, slide = Split(tuple(rows), tuple(dependent)), tuple(data["slide"])
+        return cls(functions, dict(data["sizes"]), split, slide, bool(data["restless"]))
 
 
 def lane_graphs(
     code: Code,
+    flow: Flow,
+    slide: tuple[int, ...],
     original: Equations,
-    guards: Sequence[ca.Function],
     columns: Sequence[Any],
     masses: Sequence[Any],
     resets: Mapping[int, ca.Function],
@@ -81,8 +86,9 @@ def lane_graphs(
 
     Args:
         code: The equations in that choice.
+        flow: Their right-hand side and what is looked at along it, with the modes of kinks behind the parameters.
+        slide: The kinks along which it slides.
         original: The equations as the user has them, to which quasi-velocities in formulas belong.
-        guards: Formulas g(t, x, w, p) that events look at.
         columns: Formulas to tabulate.
         masses: Formulas of masses that must stay positive.
         resets: The new x(t, x, w, p) right behind events, by the number of the event.
@@ -91,10 +97,12 @@ def lane_graphs(
     t, x, w, p = equations.arguments
     h, rejected, stalled, steps, before = (ca.SX.sym(name) for name in ROWS[1:])
     rtol, atol, end, most, calm = (ca.SX.sym(name) for name in SETTINGS)
-    m0, gates = ca.SX.sym("m0", len(masses)), ca.SX.sym("gates", len(guards))
+    rhs = flow.rhs
+    m0, gates = ca.SX.sym("m0", len(masses)), ca.SX.sym("gates", flow.count)
+    modes = ca.SX.sym("modes", rhs.nnz_in(3) - p.numel())
+    numbers = ca.vertcat(p, modes)
     V = ca.vertcat(x, t, h, rejected, stalled, steps, before)
-    P = ca.vertcat(w, p, rtol, atol, end, most, calm, m0, gates)
-    rhs = code.rhs.function
+    P = ca.vertcat(w, p, rtol, atol, end, most, calm, m0, modes, gates)
     step, dense = step_functions(rhs)
     onto = function_of(equations, "projected")
 
@@ -105,7 +113,7 @@ def lane_graphs(
         accelerations = ca.Function("accelerations", equations.arguments, [ca.densify(equations.qddot)])
         return f(time, state, w, p, accelerations(time, state, w, p))
 
-    attempt = Attempt.of(step, (x, t, h, rejected), (w, p), (rtol, atol), end)
+    attempt = Attempt.of(step, (x, t, h, rejected), (w, numbers), (rtol, atol), end)
     later, moved = attempt.later, onto(attempt.later, attempt.new, w, p)
     wishes, ends = [], []
     restless, fixed = bool(equations.split.dependent), equations.formulation.fixed
@@ -127,22 +135,22 @@ def lane_graphs(
 
     going = before == int(Status.GOING)
     scale = atol + rtol * ca.fabs(x)
-    d0, d1 = ca.norm_2(x / scale), ca.norm_2(rhs(t, x, w, p) / scale)
+    d0, d1 = ca.norm_2(x / scale), ca.norm_2(rhs(t, x, w, numbers) / scale)
     unsure = ca.logic_or(ca.logic_or(d0 < 1e-5, d1 < 1e-5), ca.logic_not(d1 < HUGE))
     start = ca.fmin(ca.if_else(unsure, 1e-6, 0.01 * d0 / d1), end - t)
     functions = {
         "step": function("step", V, ca.if_else(going, outcome, V)),
         "first": function("first", V[: x.numel() + 1], start),
-        "dense": function("dense", V[: x.numel() + 2], dense(t, x, w, ca.vertcat(p, h, rtol, atol))),
+        "dense": function("dense", V[: x.numel() + 2], dense(t, x, w, ca.vertcat(numbers, h, rtol, atol))),
     }
     short = V[: x.numel() + 1]
-    if guards:
-        g = ca.vertcat(*[guard(t, x, w, p) for guard in guards])
-        rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(rhs(t, x, w, p), 1))
+    if flow.count:
+        g = flow.guards(t, x, w, numbers)
+        rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(rhs(t, x, w, numbers), 1))
         functions["guards"] = function("guards", short, ca.vertcat(g, rate))
-        looked_at = ca.Function("guards", [t, x, w, p], [ca.densify(g), ca.densify(rate)])
+        looked_at = ca.Function("guards", [t, x, w, numbers], [ca.densify(g), ca.densify(rate)])
         trial = ca.fmin(h, end - t)
-        seen = look_function(rhs, looked_at)(t, x, w, ca.vertcat(p, trial, rtol, atol))
+        seen = look_function(rhs, looked_at)(t, x, w, ca.vertcat(numbers, trial, rtol, atol))
         suspect = ca.logic_and(attempt.accepted, _suspect(*seen, trial / LOOKS, gates))
         waiting = ca.vertcat(V[:-1], int(Status.SUSPECT))
         functions["unwatched"] = functions["step"]
@@ -162,9 +170,9 @@ def lane_graphs(
         functions["jacobian"] = function("jacobian", short, ca.vec(ca.densify(J)))
     sizes = {
         "x": x.numel(), "coordinates": len(equations.coordinates), "w": w.numel(), "p": p.numel(),
-        "guards": sum(g.nnz_out(0) for g in guards), "columns": len(columns), "masses": len(masses),
+        "modes": modes.numel(), "guards": flow.count, "columns": len(columns), "masses": len(masses),
     }  # fmt: skip
-    return Graphs(functions, sizes, equations.split, restless)
+    return Graphs(functions, sizes, equations.split, slide, restless)
 
 
 def _suspect(values: ca.SX, rates: ca.SX, apart: ca.SX, gates: ca.SX) -> ca.SX:

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
-import casadi as ca
 import numpy as np
 
 from appell.code import heyoka_code
@@ -19,6 +18,7 @@ from appell.code.fitting import spare_sizes
 from appell.code.state import State
 from appell.code.system import System
 from appell.ensemble.engine import Interrupted, Jobs, Kernel, Looked, Results, Watch, run_all
+from appell.ensemble.kinks import Kinks
 from appell.ensemble.lanes import Graphs, Status, lane_graphs
 from appell.ensemble.outcomes import Collected, Outcomes
 from appell.ensemble.settings import Settings
@@ -27,7 +27,7 @@ from appell.ensemble.switching import best_growths, growths, jacobians
 from appell.errors import AppellError
 from appell.graph.kinks import has_jumps, has_kinks
 from appell.kinematics.chart import Split
-from appell.model.symbols import Input, Letter
+from appell.model.symbols import Input, Letter, Rate, letters_in
 from appell.motion.diagnosis import beyond, likely_cause
 from appell.motion.driver import CALM, WILD
 from appell.motion.events import Event
@@ -85,6 +85,9 @@ class Runner:
         self.units = {s.label: s.unit for s in self.letters}
         self.masses = Masses(system.code)
         self._given = graphs
+        rhs = system.code.rhs.function
+        located = has_kinks(rhs) and (settings.corners == "locate" or has_jumps(rhs))
+        self.kinks = Kinks(settings.events, located)
         self._resets: dict[tuple[Code, int], Reset] = {}
         self.why_single = self._why_single()
 
@@ -95,10 +98,12 @@ class Runner:
             return "an input is given by a Python function"
         if s.method in SCIPY or s.method in ("cvodes", "taylor"):
             return f"method {s.method!r} was asked for"
-        rhs = self.system.code.rhs.function
-        kinked = has_kinks(rhs) and (s.corners == "locate" or has_jumps(rhs))
-        if kinked or equations.mechanics.unbroken or equations.mechanics.striking:
-            return "the equations have kinks, which are located run by run"
+        if equations.mechanics.unbroken or equations.mechanics.striking:
+            return "positions or velocities may jump at kinks"
+        if self.kinks.located and any(
+            _accelerated(e) for e in (*s.outputs.values(), *(e.expression for e in s.events))
+        ):
+            return "accelerations are wanted, which jump at kinks"
         if spare_sizes(self.system.code) is not None:
             return "which constraint rows can be left out changes along a motion"
         if self.masses.driven:
@@ -135,36 +140,36 @@ class Runner:
         trial = self.with_settings(compiled=False, max_steps=min(most, s.max_steps), grid=s.grid[[0, -1]])
         batch = trial.starts.batch(columns)
         results = Results.empty(len(trial.names), batch.x.shape[1], 2, trial.system.equations.x.numel())
-        jobs = trial._jobs(batch, trial.kernel(), {})
+        jobs = trial._jobs(batch, {})
         run_all(jobs, trial.settings.grid, trial.watch, results, lambda: False)
         return float(results.steps[batch.good].mean()) if len(batch.good) else 0.0
 
-    def graphs(self, code: Code | None = None) -> Graphs:
-        """The functions of lanes in one choice of speeds."""
+    def graphs(self, code: Code | None = None, slide: tuple[int, ...] = ()) -> Graphs:
+        """The functions of lanes in one choice of speeds, while some kinks slide."""
         code = self.system.code if code is None else code
-        equations = code.equations
-        t, x, w, p = equations.arguments
-        guards = []
-        for event in self.settings.events:
-            formula = equations.formula(event.expression)
-            guards += [ca.Function("guard", [t, x, w, p], [ca.densify(k * formula)]) for k in _signs(event)]
         bodies = [b for b in self.system.model.bodies if b.name in self.masses.names]
         columns = [*self.letters, *self.settings.outputs.values()]
         resets = {i: self._reset(code, i) for i, event in enumerate(self.settings.events) if event.reset}
         plain = {i: reset.function for i, reset in resets.items() if reset.plain}
-        return lane_graphs(code, self.system.equations, guards, columns, [b.mass for b in bodies], plain)
+        flow = self.kinks.flow(code, slide)
+        return lane_graphs(code, flow, slide, self.system.equations, columns, [b.mass for b in bodies], plain)
 
-    def kernel(self, code: Code | None = None) -> Kernel:
-        """The compiled functions of one choice of speeds; made once."""
+    def kernel(self, code: Code | None = None, slide: tuple[int, ...] = ()) -> Kernel:
+        """The compiled functions of one choice of speeds, while some kinks slide; made once."""
         code = self.system.code if code is None else code
         s = self.settings
         looked_for = tuple((event.expression, event.direction, tuple(event.reset.items())) for event in s.events)
-        key = self.system.equations.split, looked_for, tuple(s.outputs.values()), tuple(self.shown)
+        key = (
+            self.system.equations.split, looked_for, tuple(s.outputs.values()), tuple(self.shown), self.kinks.located,
+            slide,
+        )  # fmt: skip
         known = _KERNELS.setdefault(code, {}).setdefault(key, {})
         if s.compiled not in known:
-            given = self._given if self._given is not None and self._given.split == code.equations.split else None
+            given = self._given
+            if given is not None and (given.split, given.slide) != (code.equations.split, slide):
+                given = None
             graphs = next((kernel.graphs for kernel in known.values()), given)
-            known[s.compiled] = Kernel(graphs or self.graphs(code), self.simd)
+            known[s.compiled] = Kernel(graphs or self.graphs(code, slide), self.simd)
         return known[s.compiled]
 
     def prepare(self) -> None:
@@ -177,7 +182,32 @@ class Runner:
         """What is looked for along the runs."""
         events = self.settings.events
         guards = tuple(i for i, event in enumerate(events) for _ in _signs(event))
-        return Watch(events, guards, self.settings.until - self.settings.t0, self._look, self._behind)
+        length = self.settings.until - self.settings.t0
+        return Watch(events, guards, length, self._look, self._behind, self._switched, self._sliding, self._named)
+
+    def _code(self, kernel: Kernel) -> Code:
+        """The equations of a kernel."""
+        return self.system.code.with_split(kernel.graphs.split)
+
+    def _switched(
+        self, kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray, fired: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """States and modes of lanes whose guards fell, or whose state was reset."""
+        w, p = kernel.graphs.sizes["w"], kernel.graphs.sizes["p"]
+        where = self._code(kernel), t, x, P[:w], P[w : w + p]
+        with self.lock:
+            modes = self.kinks.start(*where) if fired is None else self.kinks.switch(*where, P[kernel.modes], fired)
+        return x, modes
+
+    def _sliding(self, kernel: Kernel, slide: tuple[int, ...]) -> Kernel:
+        """The kernel in which other kinks slide."""
+        with self.lock:
+            return self.kernel(self._code(kernel), slide)
+
+    def _named(self, kernel: Kernel, guard: int) -> str:
+        """The name of a kink."""
+        with self.lock:
+            return self.kinks.name(self._code(kernel), kernel.graphs.slide, guard)
 
     def _reset(self, code: Code, event: int) -> Reset:
         """What an event does, in one choice of speeds; made once."""
@@ -194,7 +224,7 @@ class Runner:
         w, p = kernel.graphs.sizes["w"], kernel.graphs.sizes["p"]
         found = np.full(x.shape, np.nan)
         with self.lock:
-            code = self.system.code.with_split(kernel.graphs.split)
+            code = self._code(kernel)
             reset = self._reset(code, event)
             for i in range(t.size):
                 numbers = P[w : w + p, i]
@@ -215,24 +245,29 @@ class Runner:
                 one = jacobian[first][i]
                 best_growth[i] = Split.at(one, rows=split.rows).growth(one)
             new[first] = np.clip(patience * best_growth, CALM, WILD)
-            moves: dict[Kernel, tuple[list[int], list[np.ndarray]]] = {}
+            moves: dict[Kernel, tuple[list[int], list[np.ndarray], list[np.ndarray]]] = {}
             for i in np.flatnonzero(~first):
                 best = Split.at(jacobian[i], rows=split.rows)
                 if len(best.rows) == len(split.rows) and best.growth(jacobian[i]) < growth[i] / 2:
-                    other, moved = self._moved(kernel, best, float(t[i]), x[:, i], P[:, i])
-                    members, states = moves.setdefault(other, ([], []))
+                    other, moved, sides = self._moved(kernel, best, float(t[i]), x[:, i], P[:, i])
+                    members, states, modes = moves.setdefault(other, ([], [], []))
                     members.append(i)
                     states.append(moved)
+                    modes.append(sides)
                 new[i] = min(WILD, 2 * growth[i]) if growth[i] < WILD / 2 else 2 * growth[i]
-        return Looked(new, {other: (np.array(members), np.array(s).T) for other, (members, s) in moves.items()})
+        return Looked(new, {other: (np.array(i), np.array(s).T, np.array(m).T) for other, (i, s, m) in moves.items()})
 
-    def _moved(self, kernel: Kernel, split: Split, t: float, x: np.ndarray, P: np.ndarray) -> tuple[Kernel, np.ndarray]:
-        """The kernel of another choice of speeds, and a state in it."""
+    def _moved(
+        self, kernel: Kernel, split: Split, t: float, x: np.ndarray, P: np.ndarray
+    ) -> tuple[Kernel, np.ndarray, np.ndarray]:
+        """The kernel of another choice of speeds, and a state with its modes in it."""
         w, p = kernel.graphs.sizes["w"], kernel.graphs.sizes["p"]
         values = dict(zip([s.label for s in self.system.model.parameters], P[w : w + p], strict=True))
-        state = System(self.system.code.with_split(kernel.graphs.split), values).from_x(t, x)
+        state = System(self._code(kernel), values).from_x(t, x)
         other = self.system.code.with_split(split)
-        return self.kernel(other), System(other, values).to_x(state)
+        moved = System(other, values).to_x(state)[:, None]
+        modes = self.kinks.start(other, np.array([t]), moved, P[:w, None], P[w : w + p, None])
+        return self.kernel(other, _slide(modes[:, 0])), moved[:, 0], modes[:, 0]
 
     def run(
         self,
@@ -256,11 +291,10 @@ class Runner:
         single = dict.fromkeys(range(count), self.why_single) if self.why_single else {}
         if not self.why_single:
             with self.lock:
-                kernel = self.kernel()
                 batch = self.starts.batch(columns)
                 for run, words in batch.errors.items():
                     found.fail(run, Outcome.NOT_STARTED, s.t0, words)
-                jobs = self._jobs(batch, kernel, single)
+                jobs = self._jobs(batch, single)
             run_all(jobs, s.grid, self.watch, results, stop, lanes)
             for status, words in AGAIN.items():
                 single.update(dict.fromkeys(np.flatnonzero(results.status == status).tolist(), words))
@@ -271,7 +305,7 @@ class Runner:
         self._one_by_one(list(single), columns, found, stop, elsewhere)
         return found.outcomes()
 
-    def _jobs(self, batch: Batch, kernel: Kernel, single: dict[int, str]) -> dict[Kernel, Jobs]:
+    def _jobs(self, batch: Batch, single: dict[int, str]) -> dict[Kernel, Jobs]:
         """The runs of a chunk that begin in a lane, by the choice of speeds they begin with."""
         s, jobs = self.settings, {}
         if s.test_each:
@@ -279,23 +313,43 @@ class Runner:
                 rate = stiffness(self.system.code, s.t0, batch.x[:, i], batch.w[:, i], batch.p[:, i])
                 if rate * (s.until - s.t0) > TOO_STIFF:
                     single[int(i)] = "stiff"
-        for code, members in batch.codes.items():
-            here = self.kernel(code)
-            members = np.setdiff1d(np.asarray(members, dtype=int), list(single))
-            P = np.zeros((here.numbers, members.size))
-            w, p = here.graphs.sizes["w"], here.graphs.sizes["p"]
-            P[:w], P[w : w + p] = batch.w[:, members], batch.p[:, members]
-            for name, value in (("rtol", s.rtol), ("atol", s.atol), ("end", s.until), ("most", s.max_steps)):
-                P[here.setting[name]] = value
-            x, t = batch.x[:, members], np.full(members.size, s.t0)
-            if "masses" in here.machines and members.size:
-                m0 = here.machines["masses"].some(np.concatenate([x, t[None, :]]), P)
-                P[here.masses] = m0
-                single.update(dict.fromkeys(members[(m0 <= 0).any(axis=0)].tolist(), "a mass is not positive"))
-                keep = (m0 > 0).all(axis=0)
-                members, x, t, P = members[keep], x[:, keep], t[keep], P[:, keep]
-            jobs[here] = Jobs(members, x, t, P, np.zeros(members.size, dtype=np.int64), np.zeros(members.size))
+        for code, started in batch.codes.items():
+            members = np.setdiff1d(np.asarray(started, dtype=int), list(single))
+            x, w, p = batch.x[:, members], batch.w[:, members], batch.p[:, members]
+            t = np.full(members.size, s.t0)
+            modes = self.kinks.start(code, t, x, w, p)
+            slides: dict[tuple[int, ...], list[int]] = {} if modes.size else {(): list(range(members.size))}
+            for i, column in enumerate(modes.T if modes.size else ()):
+                slides.setdefault(_slide(column), []).append(i)
+            for slide, i in slides.items():
+                kernel, numbers = self.kernel(code, slide), (w[:, i], p[:, i], modes[:, i])
+                jobs[kernel] = self._job(kernel, members[i], x[:, i], t[i], *numbers, single)
         return jobs
+
+    def _job(
+        self,
+        kernel: Kernel,
+        members: np.ndarray,
+        x: np.ndarray,
+        t: np.ndarray,
+        w: np.ndarray,
+        p: np.ndarray,
+        modes: np.ndarray,
+        single: dict[int, str],
+    ) -> Jobs:
+        """Runs that begin in the lanes of one kernel."""
+        s, P = self.settings, np.zeros((kernel.numbers, members.size))
+        first = kernel.graphs.sizes["w"]
+        P[:first], P[first : first + kernel.graphs.sizes["p"]], P[kernel.modes] = w, p, modes
+        for name, value in (("rtol", s.rtol), ("atol", s.atol), ("end", s.until), ("most", s.max_steps)):
+            P[kernel.setting[name]] = value
+        if "masses" in kernel.machines and members.size:
+            m0 = kernel.machines["masses"].some(np.concatenate([x, t[None, :]]), P)
+            P[kernel.masses] = m0
+            single.update(dict.fromkeys(members[(m0 <= 0).any(axis=0)].tolist(), "a mass is not positive"))
+            keep = (m0 > 0).all(axis=0)
+            members, x, t, P = members[keep], x[:, keep], t[keep], P[:, keep]
+        return Jobs(members, x, t, P, np.zeros(members.size, dtype=np.int64), np.zeros(members.size))
 
     # One by one.
 
@@ -367,6 +421,16 @@ class Runner:
 def _signs(event: Event) -> tuple[int, ...]:
     """A guard falls through zero: an event that looks both ways has two."""
     return (1, -1) if event.direction == 0 else (-event.direction,)
+
+
+def _slide(modes: np.ndarray) -> tuple[int, ...]:
+    """Which kinks slide."""
+    return tuple(np.flatnonzero(modes == 0).tolist())
+
+
+def _accelerated(formula: Any) -> bool:
+    """Whether a formula contains accelerations."""
+    return any(isinstance(s, Rate) and s.order > 1 for s in letters_in(formula))
 
 
 def _table_letters(system: System, shown: Sequence[Input]) -> list[Letter]:

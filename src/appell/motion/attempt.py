@@ -36,7 +36,8 @@ class Status(IntEnum):
     SINGULAR = 7
     SUSPECT = 8  # an event may be within the step, which was not made
     PILED_UP = 9  # events follow each other ever faster
-    ALONE = 10  # what happens next only a single run can say
+    MOVED = 10  # other kinks slide from here on
+    ALONE = 11  # what happens next only a single run can say
 
 
 BEHIND = ("t", "h", "rejected", "stalled", "steps")

@@ -206,17 +206,22 @@ class Modes:
 
     def flow(self) -> Flow:
         """The smooth flow of the present modes."""
-        return self._flow(self.sliding)
+        return self.flow_of(self.sliding)
 
-    def _flow(self, slide: tuple[int, ...]) -> Flow:
+    def flow_of(self, slide: tuple[int, ...]) -> Flow:
         """The flow with some kinks sliding; made once."""
         if slide not in self._flows:
             self._flows[slide] = self._make(slide)
         return self._flows[slide]
 
+    @property
+    def crossing(self) -> Flow:
+        """The equations as they are, for who steps over their kinks."""
+        return Flow(self.code.rhs.function, self._user, *self._machine)
+
     def _make(self, slide: tuple[int, ...]) -> Flow:
         if self.modal is None:
-            return Flow(self.code.rhs.function, self._user, *self._machine)
+            return self.crossing
         m = self.modal
         xdot, s = m.sliding(slide)
         p = ca.vertcat(m.p, m.s)
@@ -263,7 +268,7 @@ class Modes:
         trial = self.modes.copy()
         trial[i] = mode
         values = np.concatenate([p, trial])
-        f = self._flow(tuple(k for k in self.sliding if k != i)).machine.flat
+        f = self.flow_of(tuple(k for k in self.sliding if k != i)).machine.flat
         middle, later = t + AHEAD / 2, t + AHEAD
         half = x + AHEAD / 2 * f(t, x, inputs(t, x), values)
         end = x + AHEAD * f(middle, half, inputs(middle, half), values)

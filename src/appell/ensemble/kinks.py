@@ -1,0 +1,101 @@
+"""Kinks of many lanes: in which mode each of them is at a state, and which flow belongs to that.
+
+The rules are those of single runs, `appell.motion.flow.Modes`; a lane is asked alone wherever a switching function is
+on zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from appell.code.code import Code
+from appell.ensemble.lane_machine import LaneMachine
+from appell.motion.events import Event
+from appell.motion.flow import Flow, Modes
+
+CLEAR = 1e-13  # a switching function beyond this says on which side of its kink a state is
+
+
+@dataclass(eq=False)
+class Kinks:
+    """The kinks along the runs of a sweep, for every choice of speeds.
+
+    Attributes:
+        events: What the user looks for.
+        located: Whether runs stop at kinks; else they step over them.
+    """
+
+    events: Sequence[Event]
+    located: bool
+    _modes: dict[Code, Modes] = field(default_factory=dict)
+    _sides: dict[Code, LaneMachine] = field(default_factory=dict)
+
+    def _of(self, code: Code) -> Modes:
+        if code not in self._modes:
+            self._modes[code] = Modes(code, self.events)
+        return self._modes[code]
+
+    def flow(self, code: Code, slide: tuple[int, ...]) -> Flow:
+        """Smooth equations with guards while some kinks slide."""
+        modes = self._of(code)
+        return modes.flow_of(slide) if self.located else modes.crossing
+
+    def name(self, code: Code, slide: tuple[int, ...], guard: int) -> str:
+        """What a guard that is no event's belongs to."""
+        modes = self._of(code)
+        modes.modes[:] = 1
+        modes.modes[list(slide)] = 0
+        return modes.name(modes.owner(guard)[1])
+
+    def start(self, code: Code, t: np.ndarray, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """The modes of some lanes, one column each; a state that rests on a kink may be moved by rounding."""
+        modal = self._of(code).modal
+        if modal is None or not self.located:
+            return np.zeros((0, t.size))
+        if code not in self._sides:
+            arguments = [ca.vertcat(modal.x, modal.t), ca.vertcat(modal.w, modal.p, modal.s)]
+            self._sides[code] = LaneMachine(ca.Function("sides", arguments, [ca.densify(modal.g)]), simd=False)
+        found = np.ones((modal.s.numel(), t.size))
+        g = self._sides[code].some(np.concatenate([x, t[None, :]]), np.concatenate([w, p, found]))
+        found[g < 0] = -1
+        unclear = np.ones(t.size, dtype=bool) if ca.depends_on(modal.g, modal.s) else (np.abs(g) <= CLEAR).any(axis=0)
+        for i in np.flatnonzero(unclear):
+            modes = self._of(code)
+            modes.modes[:] = 1
+            modes.start(float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
+            found[:, i] = modes.modes
+        return found
+
+    def switch(
+        self,
+        code: Code,
+        t: np.ndarray,
+        x: np.ndarray,
+        w: np.ndarray,
+        p: np.ndarray,
+        before: np.ndarray,
+        fired: np.ndarray,
+    ) -> np.ndarray:
+        """The modes of some lanes whose guards fell through zero; a state may be moved by rounding.
+
+        Args:
+            code: The equations.
+            t: Times.
+            x: States.
+            w: Inputs.
+            p: Parameters.
+            before: Their modes so far.
+            fired: Which guards fell, those of events first; one column for each lane.
+        """
+        found, modes = before.copy(), self._of(code)
+        for i in range(t.size):
+            modes.modes[:] = before[:, i]
+            owners = [modes.owner(int(k)) for k in np.flatnonzero(fired[:, i])]
+            kinks = [(which, side) for kind, which, side in owners if kind == "kink"]
+            modes.switch(kinks, float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
+            found[:, i] = modes.modes
+        return found
