@@ -59,6 +59,11 @@ class Equations:
     solution: ca.SX | None = None
     matrices: Callable[[], tuple[ca.SX, ca.SX]] | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A file or another process gets the words and derives again: graphs do not travel."""
+        base = getattr(self.mechanics, "base", self.mechanics)  # what differentiated equations started from
+        return _again, (self.formulation, base.model, self.split, dict(self.closed))
+
     @cached_property
     def _linear(self) -> tuple[ca.SX, ca.SX]:
         if self.matrix is not None and self.right is not None:
@@ -296,3 +301,9 @@ class Equations:
 
     def _repr_latex_(self) -> str:
         return "$$" + self.latex() + "$$"
+
+
+def _again(formulation: AbstractFormulation, model: Model, split: Split, closed: Mapping[Input, sp.Expr]) -> Equations:
+    """The same equations from their words."""
+    equations = formulation.derive(Mechanics(model), split)
+    return equations.close(closed) if closed else equations

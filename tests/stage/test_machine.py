@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import casadi as ca
 import numpy as np
 import pytest
 import scipy.integrate
+import sympy as sp
 
 import appell as ap
 from appell.code import heyoka_code
@@ -305,3 +307,26 @@ def test_machine_code_is_kept_in_a_store_of_our_own(tmp_path, store):
     assert done.stdout.split() == ["False" if store == "none" else "True"]
     if store != "none":
         assert (home / "appell" / "heyoka" / "cache.db").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "formulation"),
+    [
+        ("rolling-disk", None),
+        ("slider-crank", ap.Shulgin()),
+        ("planar-2r", ap.HigherOrder(1)),
+        ("seven-axis-arm", None),
+        ("curvature-arm", ap.GPME()),
+    ],
+)
+def test_equations_and_systems_travel_as_their_words(name, formulation):
+    """Pickled equations are derived again, to the last bit; laws, numbers and the kind of machine come with them."""
+    equations = ap.derive(ap.library.model(name), formulation)
+    if equations.inputs:
+        equations = equations.close({equations.inputs[0]: -sp.sin(ap.t)})
+    system = ap.compile(equations, "casadi").bind({s.label: 1.5 for s in equations.model.parameters[:1]})
+    again = pickle.loads(pickle.dumps(system))
+    assert again.equations.summary() == equations.summary()
+    assert (again.values, again.code.machine) == (system.values, "casadi")
+    x = np.random.default_rng(3).uniform(0.1, 0.9, len(equations.states))
+    np.testing.assert_array_equal(again.rhs(0.3, x), system.rhs(0.3, x))

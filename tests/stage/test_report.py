@@ -274,3 +274,15 @@ def test_formulas_in_tables_of_notebooks_need_no_typesetter():
     )
     assert written(sp.sqrt(x + 1)) == "&radic;(<i>x</i> + 1)"
     assert written((x + 1) ** -2) == "1/(<i>x</i> + 1)<sup>2</sup>"
+
+
+def test_letters_do_not_collide_with_what_the_code_needs():
+    names = "model model_ bodies frame_1 Z1 body_1 print start".split()
+    joints = [ap.Joint("zx"[i % 2], (i, 0, 0), name=n, mass=1, inertia=(1, 1, 1)) for i, n in enumerate(names)]
+    chain = ap.Chain(joints, name="odd")
+    system = ap.compile(ap.derive(chain)).bind()
+    motion = ap.simulate(system, system.state({"Z1.rate": 0.5}), until=0.1)
+    made = {}
+    exec(run_source(motion), made)
+    assert [q.name for q in made["model"].coordinates] == names
+    np.testing.assert_allclose(made["motion"].states([0.1]), motion.states([0.1]), rtol=1e-12, atol=1e-12)

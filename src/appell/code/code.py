@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 
@@ -38,6 +39,9 @@ class Code:
         self._siblings: dict[Split, Code] = {equations.split: self}
         self.shape = (equations.x.numel(),)
         self._second: Machine | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Code, (self.equations, self.simd, self.build, self.steps)
 
     def __getattr__(self, name: str) -> Machine:
         if name.startswith("_") or name not in _RECIPES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -19,12 +20,14 @@ from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import READABLE, Input, Letter, Parameter, Rate, Time, inside_out, length, letters_in
 
 STEP = 60  # nodes of one step of a long formula
-TAKEN = {"ap", "sp", "ground", "model", "bodies", "forces", "constraints", "system", "motion", "equations"}
+TAKEN = set("ap sp ground model bodies forces constraints system start motion equations print".split())
 
 
 def word(name: str) -> str:
-    """A letter's name as a name in Python."""
-    return f"{name}_" if name in TAKEN or keyword.iskeyword(name) else name
+    """A letter's name as a name in Python; names that the code needs for itself get a _, and those with it another."""
+    bare = name.rstrip("_")
+    own = bare in TAKEN or keyword.iskeyword(bare) or re.fullmatch(r"(frame_|body_|Z)\d+", bare)
+    return f"{name}_" if own else name
 
 
 class _Python(StrPrinter):
