@@ -111,3 +111,33 @@ def test_messages(profile):
     ):
         with pytest.raises(AppellError, match=words):
             call()
+
+
+@pytest.mark.parametrize("degree", [5, 9, 13, 15])
+@pytest.mark.parametrize("duration", [1e-3, 1.0, 400.0])
+def test_polynomials_of_high_degree_and_of_any_duration_are_what_they_say(degree, duration):
+    """Midway by symmetry, and through derivatives at both ends; 1e-10 of the motion's own size."""
+    move = polynomial([0.0], [1.0], duration, degree)
+    assert_allclose(move(duration / 2, 0), [[0.5]], rtol=0, atol=1e-10)
+    half = (degree + 1) // 2
+    scale = duration ** -np.arange(half + 0.0)
+    ends = np.random.default_rng(degree).normal(size=(2, 2, half)) * scale
+    moving = polynomial(*ends, duration, degree)
+    weight = np.cumprod([1.0, *(degree - k for k in range(half - 1))])  # what rounding of a power grows to
+    for t, end in zip((0.0, duration), ends, strict=True):
+        assert_allclose((moving(t, half - 1) - end) / scale / weight, 0, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: polynomial([0], [1], 1.0, degree=31), "odd number .* up to 15.*got 31"),
+        (lambda: polynomial("here", "there", 1.0), "ends of a motion must be numbers; got 'here'"),
+        (lambda: polynomial([0], [1], 1.0)(0.5, -1), "highest derivative K"),
+        (lambda: polynomial([0], [1], limits={"velocity": "high"}), "bound on velocity must be numbers"),
+        (lambda: Profile(ap.library.planar_2r(), polynomial([0, 0], [1, 1], 1.0)), "got Chain and Trajectory"),
+    ],
+)
+def test_what_is_no_motion_is_refused(ask, message):
+    with pytest.raises(AppellError, match=message):
+        ask()

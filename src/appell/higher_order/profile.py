@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from appell.errors import ModelError
 from appell.higher_order.dynamics import Dynamics
-from appell.higher_order.trajectory import Trajectory
+from appell.higher_order.trajectory import Trajectory, floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,12 +88,19 @@ class Profile:
     """
 
     def __init__(self, dynamics: Dynamics, trajectory: Trajectory, order: int = 2, points: int | None = None) -> None:
+        if not isinstance(dynamics, Dynamics) or not isinstance(trajectory, Trajectory):
+            raise ModelError(
+                "A profile is made of an appell.higher_order.Dynamics and a trajectory made by polynomial or spline; "
+                f"got {type(dynamics).__name__} and {type(trajectory).__name__}."
+            )
+        if not isinstance(order, int) or order < 0:
+            raise ModelError(f"The order of a profile is a whole number from 0 on; got {order!r}.")
         if trajectory.n != dynamics.n:
             raise ModelError(f"The trajectory moves {trajectory.n} joints, the robot has {dynamics.n}.")
         self.dynamics, self.trajectory, self.order = dynamics, trajectory, order
         knots = trajectory.pieces.x
         count = max(257, PER_PIECE * (len(knots) - 1) + 1) if points is None else points
-        if count < 2:
+        if not isinstance(count, int) or count < 2:
             raise ModelError(f"A profile needs at least two points; got {points!r}.")
         self.times = np.unique(np.concatenate([np.linspace(knots[0], knots[-1], count), knots]))
 
@@ -132,7 +139,7 @@ class Profile:
         for k, (quantity, limit) in enumerate((("torque", torque), ("rate", rate))):
             if limit is None:
                 continue
-            bound = np.asarray(limit, dtype=float)
+            bound = floats(limit, f"The limit of {quantity}")
             if bound.shape not in ((), (n,)) or not np.all(bound > 0):
                 raise ModelError(
                     f"The limit of {quantity} must be above zero, one number or {n}; got {bound.tolist()}."

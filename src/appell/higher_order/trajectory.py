@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import factorial
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from scipy.interpolate import BSpline, PPoly, make_interp_spline
 
 from appell.errors import ModelError
 
+HIGHEST = 15  # beyond, rounding of the powers of time shows in the motion
 BOUNDS = {"velocity": 1, "acceleration": 2, "jerk": 3, "snap": 4}
 
 
@@ -55,7 +58,9 @@ class Trajectory:
             t: Times.
             K: The highest derivative.
         """
-        t = np.asarray(t, dtype=float)
+        t = floats(t, "Times")
+        if not isinstance(K, int | np.integer) or K < 0:
+            raise ModelError(f"The highest derivative K is a whole number from 0 on; got {K!r}.")
         if np.any(t < self.start - 1e-12) or np.any(t > self.end + 1e-12) or not np.all(np.isfinite(t)):
             raise ModelError(f"The trajectory is known from {self.start:g} to {self.end:g} s only.")
         t = np.clip(t, self.start, self.end)
@@ -103,7 +108,7 @@ class Trajectory:
         for name, bound in limits.items():
             if name not in BOUNDS:
                 raise ModelError(f"{name!r} is no bound of a trajectory; there are: {', '.join(BOUNDS)}.")
-            bound = np.asarray(bound, dtype=float)
+            bound = floats(bound, f"The bound on {name}")
             if bound.shape not in ((), (self.n,)) or not np.all(bound > 0):
                 raise ModelError(
                     f"The bound on {name} must be above zero, one number or {self.n}; got {bound.tolist()}."
@@ -126,7 +131,7 @@ def polynomial(
         start: Joint variables at the beginning; or an array of shape (n, (degree+1)/2) with derivatives in the columns.
         end: The same at the end.
         duration: Seconds it takes; left out: as short as the limits allow.
-        degree: An odd number.
+        degree: An odd number up to 15.
         limits: Bounds as for `Trajectory.within`, in place of a duration.
 
     Example:
@@ -134,8 +139,8 @@ def polynomial(
         >>> round(move.end, 6), move.peaks(3).round(6).tolist()
         (1.44225, [20.0, 10.0])
     """
-    if not isinstance(degree, int) or degree < 1 or degree % 2 == 0:
-        raise ModelError(f"The degree must be an odd number (3, 5, 7, 9, ...); got {degree!r}.")
+    if not isinstance(degree, int) or not 1 <= degree <= HIGHEST or degree % 2 == 0:
+        raise ModelError(f"The degree must be an odd number (3, 5, 7, 9, ... up to {HIGHEST}); got {degree!r}.")
     if (duration is None) == (limits is None):
         raise ModelError("Give either the duration of the motion or limits={...} on its derivatives.")
     T = 1.0 if duration is None else _positive(duration)
@@ -145,8 +150,10 @@ def polynomial(
         raise ModelError(f"Start and end have {len(ends[0])} and {len(ends[1])} joints; they must be the same.")
     if limits is not None and any(np.any(e[:, 1:]) for e in ends):
         raise ModelError("A motion that does not begin and end at rest needs a duration.")
-    rows = [[_power(k, r, x) for k in range(degree + 1)] for x in (0.0, T) for r in range(half)]
-    coefficients = np.linalg.solve(np.array(rows), np.concatenate([e.T for e in ends]))
+    scale = np.array([T**k / factorial(k) for k in range(half)])
+    low, right = (e.T * scale[:, None] for e in ends)  # Taylor coefficients in x = t/T at both ends
+    there, inverse = _meeting(half)
+    coefficients = np.concatenate([low, inverse @ (right - there @ low)]) * T ** -np.arange(degree + 1.0)[:, None]
     made = Trajectory(PPoly(coefficients[::-1, None, :], [0.0, T]))
     return made if limits is None else made.within(limits)
 
@@ -162,7 +169,7 @@ def spline(times: Any, points: Any, degree: int = 5, limits: Mapping[str, Any] |
         degree: 3, 5 or 7.
         limits: Bounds as for `Trajectory.within`: the path is then gone through as quickly as they allow.
     """
-    times, points = np.asarray(times, dtype=float), np.asarray(points, dtype=float)
+    times, points = floats(times, "The times of a spline"), floats(points, "The points of a spline")
     if points.ndim == 1:
         points = points[:, None]
     if degree not in (3, 5, 7):
@@ -184,9 +191,29 @@ def _pieces(curve: BSpline, times: np.ndarray) -> PPoly:
     return PPoly(np.stack(orders[::-1]), knots)
 
 
-def _power(k: int, r: int, x: float) -> float:
-    """The derivative of order r of x^k."""
-    return factorial(k) / factorial(k - r) * x ** (k - r) if k >= r else 0.0
+@cache
+def _meeting(half: int) -> tuple[np.ndarray, np.ndarray]:
+    """What 1 ... x^(half-1) are at x = 1, as Taylor coefficients, and the inverse of what the next powers are there.
+
+    Both are matrices of binomials with determinant one: their inverses are whole numbers, and exact.
+    """
+    lower, upper = (
+        sp.Matrix([[sp.binomial(first + j, s) for j in range(half)] for s in range(half)]) for first in (0, half)
+    )
+    return np.array(lower.tolist(), dtype=float), np.array(upper.inv().tolist(), dtype=float)
+
+
+def floats(values: Any, what: str) -> np.ndarray:
+    """An array of floats; refuses what are no numbers.
+
+    Args:
+        values: What was given.
+        what: What it is, for messages.
+    """
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} must be numbers; got {values!r}.") from None
 
 
 def _positive(duration: Any) -> float:
@@ -196,7 +223,7 @@ def _positive(duration: Any) -> float:
 
 
 def _ends(values: Any, half: int) -> np.ndarray:
-    given = np.asarray(values, dtype=float)
+    given = floats(values, "The ends of a motion")
     given = given[:, None] if given.ndim == 1 else given
     if given.ndim != 2 or given.shape[1] > half or not np.all(np.isfinite(given)):
         raise ModelError(
