@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from appell.ensemble.crossings import Steps
-from appell.ensemble.lane_machine import LaneMachine, cores_in_use, padded
-from appell.ensemble.lanes import ROWS, SETTINGS, Graphs, Status
-from appell.motion.events import KEPT, Event, piled, piling_up
+from appell.ensemble.jobs import Jobs, Results
+from appell.ensemble.kernel import Kernel, Watch
+from appell.ensemble.lane_machine import cores_in_use, padded
+from appell.ensemble.lanes import Status
+from appell.motion.events import KEPT, piled, piling_up
 from appell.motion.flow import RESTING, resting
 
 LANES = 4000  # for each core; no power of two, with which all rows of V would fall on the same places of the cache
@@ -27,158 +27,6 @@ SPARE = 32  # a share of the lanes may stand idle before they take new runs
 
 class Interrupted(Exception):
     """The sweep is to end."""
-
-
-class Kernel:
-    """The compiled functions of lanes in one choice of speeds.
-
-    Args:
-        graphs: The functions.
-        simd: Whether they become machine code.
-    """
-
-    def __init__(self, graphs: Graphs, simd: bool) -> None:
-        self.graphs, self.n = graphs, graphs.sizes["x"]
-        self.machines = {name: LaneMachine(f, simd) for name, f in graphs.functions.items()}
-        self.step = self.machines["step"]
-        self.t, self.h, self.rejected, self.stalled, self.steps, self.status = (self.n + i for i in range(len(ROWS)))
-        first = graphs.sizes["w"] + graphs.sizes["p"]
-        self.setting = {name: first + i for i, name in enumerate(SETTINGS)}
-        behind = first + len(SETTINGS)
-        self.masses = slice(behind, behind + graphs.sizes["masses"])
-        self.modes = slice(self.masses.stop, self.masses.stop + graphs.sizes["modes"])
-        self.numbers = self.modes.stop + graphs.sizes["guards"]
-        self.gates = slice(self.modes.stop, self.numbers)
-        self.guarded = bool(graphs.sizes["guards"])
-        self.sliding = np.isin(np.arange(graphs.sizes["modes"]), graphs.slide)[:, None]
-
-    def taken_over(self, P: np.ndarray, modes: np.ndarray) -> np.ndarray:
-        """The numbers of lanes of another kernel, with their modes here."""
-        own = np.ones((self.numbers, P.shape[1]))
-        own[: self.masses.stop], own[self.modes] = P[: self.masses.stop], modes
-        return own
-
-    def table(self, V: np.ndarray, P: np.ndarray) -> np.ndarray:
-        """The columns of the table at some states."""
-        return self.machines["table"].some(V, P) if "table" in self.machines else V[: self.n]
-
-
-@dataclass(frozen=True, eq=False)
-class Looked:
-    """What to do with lanes whose dependent velocities were looked at.
-
-    Attributes:
-        calm: Those that go on look again beyond this growth.
-        moves: The others go on with another choice: for each kernel which of the lanes, their states and modes in it.
-    """
-
-    calm: np.ndarray
-    moves: Mapping[Kernel, tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Watch:
-    """What is looked for along runs, and who says what follows.
-
-    Attributes:
-        events: The events.
-        guards: For each guard which event it belongs to.
-        length: Of the runs.
-        look: What becomes of lanes whose dependent velocities may be changed; of the kernel, times, states, numbers and
-            limits of some lanes.
-        reset: States right behind an event, NaN where only a single run can say; of the kernel, the number of the
-            event, and times, states and numbers of some lanes.
-        switch: States and modes where guards have fallen, or (None) behind a reset; of the kernel, times, states and
-            numbers of some lanes, and which guards.
-        kernel: That of other kinks that slide; of a kernel, and these.
-        name: What a guard that is no event's belongs to; of the kernel and the guard.
-    """
-
-    events: tuple[Event, ...]
-    guards: tuple[int, ...]
-    length: float
-    look: Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Looked]
-    reset: Callable[[Kernel, int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-    switch: Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
-    kernel: Callable[[Kernel, tuple[int, ...]], Kernel]
-    name: Callable[[Kernel, int], str]
-
-
-@dataclass(frozen=True, eq=False)
-class Jobs:
-    """Runs that wait for a lane: V of the start (x and t), P, and where they stand.
-
-    Attributes:
-        run: Which run each is.
-        x, t: Where it begins.
-        P: Its numbers.
-        taken: How many grid points it has passed.
-        steps: Steps it made already.
-    """
-
-    run: np.ndarray
-    x: np.ndarray
-    t: np.ndarray
-    P: np.ndarray
-    taken: np.ndarray
-    steps: np.ndarray
-
-    def part(self, which: Any) -> Jobs:
-        """Some of them."""
-        return Jobs(
-            self.run[which], self.x[:, which], self.t[which], self.P[:, which], self.taken[which], self.steps[which]
-        )
-
-    @staticmethod
-    def together(jobs: list[Jobs]) -> Jobs:
-        """All of several."""
-        return Jobs(
-            *(np.concatenate([getattr(j, f) for j in jobs], axis=-1) for f in ("run", "x", "t", "P", "taken", "steps"))
-        )
-
-
-@dataclass(eq=False)
-class Results:
-    """What becomes of the runs of a chunk.
-
-    Attributes:
-        table: Values of shape (columns, runs, times); NaN where a run did not come.
-        status: How each ended.
-        event: Which event stopped it, else -1.
-        end: The time at which it ended.
-        last: The columns there.
-        steps: Accepted steps.
-        happened: (run, event, time) of every event.
-        recent: When the last events of a run happened, where they may pile up.
-        details: Further words about the end of a run.
-        seen: For each run the largest size of every guard, one row each.
-    """
-
-    table: np.ndarray
-    status: np.ndarray
-    event: np.ndarray
-    end: np.ndarray
-    last: np.ndarray
-    steps: np.ndarray
-    x: np.ndarray
-    happened: list[tuple[int, int, float]] = field(default_factory=list)
-    recent: dict[int, deque[float]] = field(default_factory=dict)
-    details: dict[int, str] = field(default_factory=dict)
-    seen: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-
-    @classmethod
-    def empty(cls, columns: int, runs: int, times: int, states: int) -> Results:
-        """Nothing yet."""
-        nan = np.nan
-        return cls(
-            np.full((columns, runs, times), nan),
-            np.full(runs, -1),
-            np.full(runs, -1),
-            np.full(runs, nan),
-            np.full((columns, runs), nan),
-            np.zeros(runs, dtype=np.int64),
-            np.full((states, runs), nan),
-        )
 
 
 class Lanes:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from appell.code.state import State, names_of
-from appell.ensemble.engine import Results
+from appell.ensemble.jobs import Results
 from appell.ensemble.lanes import Status
 from appell.ensemble.settings import Settings
 from appell.ensemble.starts import Batch

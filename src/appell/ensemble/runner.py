@@ -17,7 +17,9 @@ from appell.code.code import Code
 from appell.code.fitting import spare_sizes
 from appell.code.state import State
 from appell.code.system import System
-from appell.ensemble.engine import Interrupted, Jobs, Kernel, Looked, Results, Watch, run_all
+from appell.ensemble.engine import Interrupted, run_all
+from appell.ensemble.jobs import Jobs, Results
+from appell.ensemble.kernel import Kernel, Looked, Watch
 from appell.ensemble.kinks import Kinks
 from appell.ensemble.lanes import Graphs, Status, lane_graphs
 from appell.ensemble.outcomes import Collected, Outcomes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from appell.ensemble.engine import Kernel
+from appell.ensemble.kernel import Kernel
 from appell.kinematics.chart import Split
 
 
