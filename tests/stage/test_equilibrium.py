@@ -222,3 +222,19 @@ def test_branches_on_the_other_side_of_zero_are_found():
     )  # fmt: skip
     found = sorted((round(e["y1"], 6), round(e["y2"], 6)) for e in ap.equilibrium(model).branches)
     assert found == [(-0.5, -0.9), (-0.5, -0.1), (0.5, 0.1), (0.5, 0.9)]
+
+
+def test_a_search_that_runs_away_finds_no_equilibrium():
+    """Three links hang or stand: two to the third, and nothing that angles of 1e15 wrapped into a circle would give."""
+    rest = ap.equilibrium(ap.library.pendulum_chain())
+    assert len(rest.branches) == 8
+    for e in rest.branches:
+        np.testing.assert_allclose(e.system.accelerations(e.state), 0, rtol=0, atol=1e-9)
+
+
+def test_rates_that_rolling_ties_to_the_wanted_one_are_named():
+    disk = ap.compile(ap.derive(ap.library.rolling_disk()))
+    with pytest.raises(EquilibriumError, match=r"other rates adjusted: write inputs=\['x.rate', 'y.rate'\]"):
+        ap.equilibrium(disk, {"spin.rate": 4.0})
+    rolling = ap.equilibrium(disk, {"spin.rate": 4.0}, inputs=["x.rate", "y.rate"])
+    assert np.hypot(rolling["x.rate"], rolling["y.rate"]) == pytest.approx(4 * 0.26, rel=1e-12)

@@ -203,3 +203,10 @@ def test_a_point_that_is_no_equilibrium_is_refused(crank):
     moving = crank.bind({"tau": 0}).consistent({"theta": 0.7, "theta.rate": 1})
     with pytest.raises(EquilibriumError, match="no steady motion"):
         ap.linearize(crank.bind({"tau": 0}), moving)
+
+
+def test_an_equilibrium_at_a_right_angle_is_one():
+    """The blade across the slope: its row has a vanishing entry, which must not count as the size of the equation."""
+    rest = ap.equilibrium(ap.library.knife_edge())
+    assert abs(rest["phi"]) == pytest.approx(np.pi / 2, rel=1e-12)
+    assert ap.linearize(rest).tangent.rest() < 1e-12

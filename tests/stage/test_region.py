@@ -54,3 +54,12 @@ def test_bad_boxes_are_refused(pendulum):
     for box, message in (({"y": 0.1}, "no state"), ({"x": -1.0}, "positive"), ({}, "at least one")):
         with pytest.raises(ModelError, match=message):
             ap.ensemble.region_of_attraction(pendulum, box, runs=2)
+
+
+def test_the_split_of_the_linearisation_may_be_any():
+    rest = ap.equilibrium(ap.library.slider_crank(), {"theta": 0.9})
+    for dependent, state in ((["phi", "x_s"], "theta"), (["theta", "phi"], "x_s"), (["theta", "x_s"], "phi")):
+        feedback = ap.control.lqr(ap.linearize(rest, dependent=dependent))
+        region = ap.ensemble.region_of_attraction(feedback, {state: 1e-3}, runs=4, samples=20, progress=False)
+        assert region.level > 0
+        assert np.all(region.converged)

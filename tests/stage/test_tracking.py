@@ -199,3 +199,17 @@ def test_references_limits_and_metrics_that_make_no_sense_are_refused(cart):
         ComputedTorque(cart, 5.0)
     with pytest.raises(ModelError, match="guess= says where the unknowns begin, m; got mass"):
         SlotineLi(MODEL, [m], 5.0, 20.0, 5.0, guess={"mass": 1.5})
+
+
+def test_inputs_of_different_strength_are_independent():
+    """Three of the four act with a hundred-thousandth of the strength of the last."""
+    q = ap.coordinates("a b c d")
+    drives = ap.inputs("u1 u2 u3 u4")
+    ground = ap.Frame("ground")
+    bodies = [ap.Particle("one", 1, ground.point(*q[:3])), ap.Particle("two", 1, ground.point(q[3], 0))]
+    shares = {x: k * u for x, k, u in zip(q, (1e-5, 1e-5, 1e-5, 1.0), drives, strict=True)}
+    model = ap.Model(ground, q, bodies, [ap.Generalized(shares)])
+    run = ap.track(
+        ap.compile(ap.derive(model)), {x: sp.sin(ap.t) for x in q}, ap.control.ComputedTorque(model, 3.0), until=0.5
+    )
+    assert run.metrics()["a"]["largest"] < 1e-9

@@ -194,12 +194,10 @@ class Tangent:
         count = len(m.row_names)
         y = np.concatenate([q, v, z, w, np.zeros(count)])
         value, slope = (np.array(e) for e in self.steady.residual(y, self.at.system.p))
+        if count:  # with the multipliers that fit best; they are part of the sizes
+            y[-count:] = np.linalg.lstsq(slope[:, -count:], -value[:, 0], rcond=1e-12)[0]
+            value, slope = (np.array(e) for e in self.steady.residual(y, self.at.system.p))
         value = value[:, 0]
-        if count:
-            columns = slope[:, -count:]
-            loads = np.linalg.lstsq(columns, -value, rcond=1e-12)[0]
-            value = value + columns @ loads
-            y[-count:] = loads
         size = np.linalg.norm(slope * np.maximum(np.abs(y), 0.1), axis=1)
         return float(np.max(np.abs(value) / np.maximum(size, 1e-9), initial=0.0))
 

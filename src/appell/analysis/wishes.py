@@ -174,19 +174,23 @@ class Problem:
                 damping *= 6
                 if damping > 1e8:
                     break
-        settled, before = False, np.inf
+        settled, before, places = False, np.inf, self.unknown < self.sizes[0]
         for k in range(100):  # the last digits: three steps, and where a root is multiple as many as it takes
             step = scale * np.linalg.lstsq(slope * scale, -value, rcond=1e-11)[0]
+            length = float(np.linalg.norm(step / scale))
+            if np.any(np.abs(step[places]) > 1 + np.abs(y[self.unknown[places]])) or (
+                k >= 3 and length > 0.95 * before
+            ):
+                break  # not near a root
             trial = y.copy()
             trial[self.unknown] += step
             new_value, new_slope = self.evaluate(trial)
             if not np.all(np.isfinite(new_value)) or np.max(np.abs(new_value)) > np.max(np.abs(value)):
                 break
-            y, value, slope = trial, new_value, new_slope
-            settled, length = self._small(step, y), float(np.linalg.norm(step / scale))
-            if k >= 2 and (settled or length > 0.95 * before):
+            y, value, slope, before = trial, new_value, new_slope, length
+            settled = self._small(step, y)
+            if k >= 2 and settled:
                 break
-            before = length
         return self._root(y, settled)
 
     def _small(self, step: np.ndarray, y: np.ndarray) -> bool:
@@ -252,16 +256,15 @@ class Problem:
 
     def _root(self, y: np.ndarray, settled: bool = False) -> Root:
         """Where a search ended; where its steps have come to rest, vanishing terms are no reason to go on."""
+        y, n = y.copy(), self.sizes[0]
+        turns = self.angles & np.isin(np.arange(n), self.unknown)
+        y[:n][turns] -= 2 * np.pi * np.round((y[:n] - np.clip(self.begin[:n], -np.pi, np.pi)) / (2 * np.pi))[turns]
         misses = np.zeros(len(self.steady.names))
         value, _, sizes = self._looked(y, 0.0)
         misses[self.rows] = np.abs(value) / sizes
         if settled and np.max(misses, initial=0.0) > ENOUGH:
             misses[self.rows] = np.abs(value) / np.maximum(sizes, FAINT * self._usual[0])
         left = float(np.max(misses, initial=0.0)) if np.all(np.isfinite(value)) else np.inf
-        y = y.copy()
-        n = self.sizes[0]
-        turns = self.angles & np.isin(np.arange(n), self.unknown)
-        y[:n][turns] -= 2 * np.pi * np.round((y[:n] - np.clip(self.begin[:n], -np.pi, np.pi)) / (2 * np.pi))[turns]
         return Root(y, misses, left)
 
     def apart(self, root: Root) -> bool:
@@ -317,6 +320,13 @@ def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> 
         idle = [w.label for w in steady.equations.inputs if w.label not in wishes.fixed]
         if idle and not wishes.free:
             lines.append(f"No input may be adjusted; to adjust, write inputs={idle!r}.")
+    running = tuple(steady.mechanics.model.coordinates[i].rate.label for i in steady.cyclic(problem.p))
+    loose = tuple(s for s in running if s not in (*wishes.fixed, *wishes.free))
+    if loose and any(wishes.fixed.get(s) for s in running):
+        if _solvable(problem, replace(wishes, free=(*wishes.free, *loose)), rng) is not None:
+            lines.append(
+                f"There is a steady motion with other rates adjusted: write inputs={[*wishes.free, *loose]!r}."
+            )
     for label in wishes.fixed:
         fewer = {name: value for name, value in wishes.fixed.items() if name != label}
         freed = wishes.free
@@ -326,6 +336,7 @@ def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> 
         found = _solvable(problem, replace(wishes, fixed=fewer, begin=begin, free=freed), rng)
         if found is not None:
             value = found.y[problem.labels.index(label)]
+            value = value if abs(value) > 1e-12 else 0.0
             lines.append(f"With {label} left free there is one, at {label} = {value:.9g}.")
     return " ".join(lines)
 

@@ -15,6 +15,8 @@ from appell.errors import MissingValueError, ModelError
 from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
 
+DEPENDENT = 1e-10  # singular value of the inputs, each of unit strength, below which they are dependent
+
 
 class InverseDynamics:
     r"""The inputs w with $N^T(M u - F_0 - S w) = 0$, where $N$ spans what the constraints allow.
@@ -85,11 +87,13 @@ class InverseDynamics:
         if J.shape[0]:
             N = scipy.linalg.null_space(J)
             force, S = N.T @ force, N.T @ S
-        if S.shape[0] == S.shape[1]:
-            if abs(np.linalg.det(S)) > 1e-12 * max(1e-300, np.max(np.abs(S))) ** S.shape[0]:
-                return np.linalg.solve(S, force)
-        elif S.shape[1] > S.shape[0] and np.linalg.matrix_rank(S) == S.shape[0]:
-            return np.linalg.lstsq(S, force, rcond=None)[0]
+        if S.shape[1] >= S.shape[0]:
+            units = np.where((norms := np.linalg.norm(S, axis=0)) > 0, norms, 1.0)
+            shares = S / units  # inputs of comparable strength: newtons and kilonewtons are both good
+            if np.linalg.svd(shares, compute_uv=False)[-1] > DEPENDENT:
+                if S.shape[0] == S.shape[1]:
+                    return np.linalg.solve(S, force)
+                return np.linalg.lstsq(S, force, rcond=None)[0]
         raise ModelError(
             f"{self.model.name!r} has {S.shape[0]} degrees of freedom and {np.linalg.matrix_rank(S)} independent "
             f"inputs ({', '.join(self.labels)}); computed torque needs one for each. Add inputs, or constrain what is "

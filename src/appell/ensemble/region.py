@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from appell.code.state import number, unknown
+from appell.code.system import System, compile
 from appell.control.feedback import Feedback
 from appell.ensemble.sweep import sweep
 from appell.errors import AppellError, ControlError, ModelError
@@ -195,7 +196,7 @@ def lyapunov_level(feedback: Feedback, samples: int, rng: np.random.Generator) -
         samples: How many directions.
         rng: Random numbers.
     """
-    lin, system = feedback.lin, feedback.system
+    lin, system = feedback.lin, _in_its_states(feedback)
     root = np.linalg.cholesky(feedback.S + 1e-14 * np.linalg.norm(feedback.S) * np.eye(len(lin.states)))
     directions = rng.normal(size=(samples, len(lin.states)))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
@@ -223,6 +224,15 @@ def lyapunov_level(feedback: Feedback, samples: int, rng: np.random.Generator) -
         middle = (low + high) / 2
         low, high = (middle, high) if decreases(middle) else (low, middle)
     return (float(low**2) if low > smallest else 0.0), tried
+
+
+def _in_its_states(feedback: Feedback) -> System:
+    """The closed loop in speeds that are states of the linearisation, which may be in another split."""
+    system, equations = feedback.system, feedback.lin.tangent.equations
+    names = {s.label for s in system.equations.states}
+    if names.issuperset(feedback.lin.states):
+        return system
+    return compile(equations.close(feedback.laws)).bind(system.values)
 
 
 class _OnConstraints:
