@@ -70,6 +70,8 @@ def plan(
                 print("\n".join(f"  {finding!r}" for finding in better.findings))
             elif suggest and not made.feasible:
                 print("slowing down does not make it feasible")
+            for path in (*(out or ()), *([report] if report else [])):
+                print(f"wrote {path}")
         if not made.feasible:
             raise typer.Exit(1)
 

@@ -19,7 +19,7 @@ from appell.control.invariants import minimum_controls
 from appell.errors import ControlError, EquilibriumError, IntegrationError
 from appell.formulation.abstract import derive
 from appell.motion.run import simulate
-from appell.view.plot import Line, Panel, Plot
+from appell.view.plot import Line, Panel, Plot, unit_words
 from appell.view.plots import roots
 
 
@@ -265,7 +265,9 @@ class Stabilization:
                 for unit, lines in panels.items()]  # fmt: skip
         inputs = self.feedback.lin.inputs
         laws = tuple(Line(w, motion.times, np.asarray(motion.columns[f"law of {w}"])) for w in inputs)
-        return Plot(f"closed loop of {self.model.name}", (*rows, Panel(laws, "t [s]", "inputs")))
+        units = list(dict.fromkeys(w.unit for w in self.model.inputs if w.label in inputs))
+        named = f"inputs [{', '.join(map(unit_words, units))}]" if all(units) else "inputs"
+        return Plot(f"closed loop of {self.model.name}", (*rows, Panel(laws, "t [s]", named)))
 
     def write(self, folder: Path) -> list[Path]:
         """Pictures and numbers into a folder."""

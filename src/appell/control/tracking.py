@@ -113,7 +113,11 @@ class Tracking:
             middle.plot(times, self.error.values[:, i], label=name)
         for name in self.drives:
             bottom.plot(times, self.motion.columns[name], label=name)
-        for axes, title in ((top, "coordinates; dashed: reference"), (middle, "errors"), (bottom, "inputs")):
+        panels = (top, "coordinates", self.labels), (middle, "errors", self.labels), (bottom, "inputs", self.drives)
+        for axes, title, names in panels:
+            units = list(dict.fromkeys(self.motion.units.get(name, "") for name in names))
+            words = f"{title} [{', '.join(units)}]" if all(units) else title
+            title = f"{words}; dashed: reference" if axes is top else words
             axes.set_title(title, loc="left", fontsize=10)
             axes.grid(alpha=0.3)
             axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,21 @@ import numpy as np
 
 if TYPE_CHECKING:
     from appell.planning.planner import Plan
+
+
+FORCES = {"rad": "N·m", "m": "N"}  # along coordinates of these units
+
+
+def units(kind: str, coordinates: Sequence[Any]) -> str:
+    """The units of some quantity along coordinates, as they stand beside an axis; nothing where one has none.
+
+    Args:
+        kind: position, speed, torque or torque_rate.
+        coordinates: The coordinates.
+    """
+    listed = [FORCES.get(q.unit, "") if kind.startswith("torque") else q.unit for q in coordinates]
+    per = "/s" if kind in ("speed", "torque_rate") else ""
+    return f" [{', '.join(unit + per for unit in dict.fromkeys(listed))}]" if all(listed) else ""
 
 
 def picture(plan: Plan, path: str | Path | None) -> Any:
@@ -22,14 +38,14 @@ def picture(plan: Plan, path: str | Path | None) -> Any:
     panels = [
         ("position", "positions", states[:, :n]),
         ("speed", "speeds", states[:, n : 2 * n]),
-        ("torque", "forces of the drives", tau),
+        ("torque", "drives", tau),
         ("torque_rate", "their rates", rate),
     ]
     figure = Figure(figsize=(9, 9.5), layout="constrained")
     axes = figure.subplots(5, 1, sharex=True)
     for axis, (kind, title, values) in zip(axes, panels, strict=False):
         for i, q in enumerate(model.coordinates):
-            (line,) = axis.plot(times, values[:, i], label=f"{q.name} [{q.unit}]" if kind == "position" else q.name)
+            (line,) = axis.plot(times, values[:, i], label=q.name)
             for finding in plan.findings:
                 if finding.kind == kind and finding.name == q.label:
                     for bound in finding.bounds:
@@ -37,11 +53,11 @@ def picture(plan: Plan, path: str | Path | None) -> Any:
                     if finding.first is not None:
                         level = np.interp(finding.first, times, values[:, i])
                         axis.plot(finding.first, level, "o", color="tab:red", ms=7, mfc="none", mew=1.6)
-        axis.set_ylabel(title)
+        axis.set_ylabel(title + units(kind, model.coordinates), fontsize=9)
         axis.grid(alpha=0.3)
-    axes[0].legend(loc="best", ncols=min(n, 4), fontsize=8)
+    axes[0].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
     axes[4].plot(np.linspace(times[0], times[-1], plan.regularity.values.size), plan.regularity.values, color="black")
-    axes[4].set_ylabel("smallest singular value")
+    axes[4].set_ylabel("smallest singular value", fontsize=9)
     axes[4].set_ylim(bottom=0)
     axes[4].grid(alpha=0.3)
     axes[4].set_xlabel("t [s]")

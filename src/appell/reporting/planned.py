@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from appell.planning.picture import units
 from appell.reporting.content import Block, Section, Shown, Table, Text
 from appell.view.plot import COLORS, Line, Panel, Plot
 
@@ -96,7 +97,7 @@ def _demands(plan: Plan) -> Plot:
                         where, height = np.array([finding.first]), np.array([level])
                         name = f"first violation by {q.label}"
                         items.append(Line(name, where, height, True, "circle-open", "#c0392b"))
-        panels.append(Panel(tuple(items), "t [s]", label))
+        panels.append(Panel(tuple(items), "t [s]", label + units(kind, model.coordinates)))
     found = plan.regularity.values
     apart = Line("smallest singular value", np.linspace(times[0], times[-1], found.size), found, color="#5f6b76")
     return Plot("Plan", (*panels, Panel((apart,), "t [s]", "distance to singularity")))
