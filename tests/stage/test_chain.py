@@ -305,3 +305,31 @@ def test_chains_survive_pickling():
     arm = pickle.loads(pickle.dumps(ap.library.rrp_arm()))
     q = [0.1, 0.2, 0.3]
     np.testing.assert_array_equal(arm.poses(q), ap.library.rrp_arm().poses(q))
+
+
+def test_numbers_of_parameters_are_checked():
+    m, l = ap.parameters("m l")
+    arm = ap.Chain([ap.Joint("y", (l, 0, 0), mass=m, center=(0.1, 0, 0), inertia=(m, m, m))])
+    np.testing.assert_array_equal(arm.poses([0.0], values={l: 2})[0, :3, 3], [2, 0, 0])  # kinematics needs no mass
+    np.testing.assert_allclose(arm.numbers({m: sp.Rational(3, 2), l: sp.pi}).pseudo[0, 3, 3], 1.5)
+    for value, message in ((-1.0, "mass of 'link1' must not be negative"), (np.nan, "'m' of the chain needs a finite")):
+        with pytest.raises(ModelError, match=message):
+            arm.numbers({m: value, l: 1.0})
+    with pytest.raises(ModelError, match="'l' of the chain needs a finite number, got 'long'"):
+        arm.poses([0.0], values={l: "long"})
+
+
+def test_a_link_that_loses_mass_has_poses_and_force_rates():
+    sand = ap.states("sand")
+    arm = ap.Chain(
+        [ap.Joint("y", mass=1 + sand, center=(0.2, 0, 0), inertia=(0.1, 0.1, 0.1))], states={sand: -0.5 * sand}
+    )
+    assert not arm.constant
+    np.testing.assert_allclose(arm.pose([0.3])[0, 0], np.cos(0.3))
+    begin = {"q1": 0.2, "q1.rate": 0.3, "sand": 2.0}
+    plain = ap.compile(ap.derive(arm)).bind({"tau1": 1.0})
+    rates = ap.compile(ap.derive(arm, ap.HigherOrder(1))).bind()
+    ends = [
+        ap.simulate(s, s.state(b), until=0.5)["q1"][-1] for s, b in ((plain, begin), (rates, {**begin, "tau1": 1.0}))
+    ]
+    np.testing.assert_allclose(*ends, rtol=1e-10)

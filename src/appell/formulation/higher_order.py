@@ -81,9 +81,10 @@ class HigherOrder(AbstractFormulation):
         """A y = b for y = q^(k+2)."""
         extended = mechanics if isinstance(mechanics, Differentiated) else Differentiated(mechanics, self.order)
         base = extended.base
-        if type(base.model) is Chain and base.model.coupling.trivial and not split.rows:
+        model = base.model
+        if type(model) is Chain and model.constant and model.coupling.trivial and not split.rows:
             chart = Chart.of(base, split)
-            A, b = _by_recursion(base, base.model, extended)
+            A, b = _by_recursion(base, model, extended)
             return self._equations(extended, chart, extended.accelerations[0], A, b)
         inner = GibbsAppell().derive(base, split)
         chart, n = inner.chart, base.a.numel()

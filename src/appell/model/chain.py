@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -35,7 +36,7 @@ from appell.model.placement import Placement, finite
 from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import links_from_joints
 from appell.model.screws import pseudo_inertia
-from appell.model.symbols import ExtraState, coordinates, inputs, key
+from appell.model.symbols import ExtraState, Parameter, coordinates, inputs, key
 from appell.model.urdf import MeshFile, read_urdf
 
 
@@ -334,24 +335,51 @@ class Chain(Model):
         """
         if not values:
             return self._suggested_numbers
-        letters = {s.name for s in (*self.parameters, *self.inputs, *self.tool.matrix.free_symbols)}
-        for s in values:
-            if key(s) not in letters:
-                there = ", ".join(p.name for p in self.parameters) or "none"
-                raise ModelError(f"The chain has no parameter {key(s)!r}; it has: {there}.")
-        return self._floats({**self.values, **self.tool_values, **{key(s): float(e) for s, e in values.items()}})
+        return self._weighed(known := self._known(values), self._moving(known))
 
-    def _floats(self, known: Mapping[str, float]) -> ChainData:
+    @property
+    def constant(self) -> bool:
+        """Whether its masses, lengths and gravity are numbers and parameters, so that none of them changes."""
+        formulas = (*link_formulas(self.links), *self.gravity)
+        return all(isinstance(s, Parameter) for e in formulas for s in e.free_symbols)
+
+    def _known(self, values: Mapping[Any, float] | None) -> dict[str, float]:
+        """Numbers of letters; refuses unknown letters and what is no number."""
+        letters = {s.name for s in (*self.parameters, *self.inputs, *self.tool.matrix.free_symbols)}
+        known = {**self.values, **self.tool_values}
+        for s, value in (values or {}).items():
+            name = key(s)
+            if name not in letters:
+                there = ", ".join(p.name for p in self.parameters) or "none"
+                raise ModelError(f"The chain has no parameter {name!r}; it has: {there}.")
+            try:
+                known[name] = float(value)
+            except (TypeError, ValueError):
+                known[name] = math.nan
+            if not math.isfinite(known[name]):
+                raise ModelError(f"The parameter {name!r} of the chain needs a finite number, got {value!r}.")
+        return known
+
+    def _moving(self, known: Mapping[str, float]) -> ChainData:
+        """What kinematics needs as floats, masses and gravity as formulas."""
         data = self.symbolic
-        arrays = {
-            name: floats(getattr(data, name), known)
-            for name in ("pitch", "relative", "screws", "pseudo", "gravity", "tool")
-        }
-        return ChainData(data.parents, data.revolute, tool_body=data.tool_body, **arrays)
+        return replace(data, **{e: floats(getattr(data, e), known) for e in ("pitch", "relative", "screws", "tool")})
+
+    def _weighed(self, known: Mapping[str, float], data: ChainData) -> ChainData:
+        """The same with masses and gravity as floats."""
+        pseudo, gravity = (floats(getattr(self.symbolic, e), known) for e in ("pseudo", "gravity"))
+        for link, mass in zip(self.links, pseudo[:, 3, 3], strict=True):
+            if mass < 0:
+                raise ModelError(f"The mass of {link.name!r} must not be negative, got {mass:g}.")
+        return replace(data, pseudo=pseudo, gravity=gravity)
 
     @cached_property
     def _suggested_numbers(self) -> ChainData:
-        return self._floats({**self.values, **self.tool_values})
+        return self._weighed(self._known(None), self._suggested_moving)
+
+    @cached_property
+    def _suggested_moving(self) -> ChainData:
+        return self._moving(self._known(None))
 
     def series(self, order: int) -> np.ndarray:
         """The letters q, q', ... up to an order in the columns, to be given to the kinematics of `symbolic`.
@@ -456,7 +484,9 @@ class Chain(Model):
             if not np.isfinite(q).all():
                 bad = names[int(np.argwhere(~np.isfinite(q))[0][-1])]
                 raise ModelError(f"The variable of the joint {bad!r} must be a finite number.")
-        data = self.symbolic if q.dtype == object else self.numbers(values)
+        if q.dtype == object:
+            return self.symbolic, self.coupling.motion(q[..., None])
+        data = self._moving(self._known(values)) if values else self._suggested_moving
         return data, self.coupling.motion(q[..., None])
 
 
