@@ -211,11 +211,11 @@ def test_failures_and_reasons_survive_on_disk(tmp_path):
     model = ap.Model(ground, x, [mass], [ap.Generalized({x: -sp.sqrt(k) * x - 0.1 * sp.sign(x.rate)})])
     system = ap.compile(ap.derive(model))
     path = tmp_path / "study.zarr"
-    ap.sweep(system, {k: [1.0, -1.0, 4.0]}, start={x: 1.0}, until=1.0, points=3, out=path, chunk=1)
+    ap.sweep(system, {k: [1.0, -1.0, 4.0]}, start={x: 1.0}, until=1.0, points=3, out=path, chunk=1, method="RK45")
     study = open_study(path)
     assert study.failures["run"].tolist() == [1]
     assert study.failures["k"].tolist() == [-1.0]
-    assert study.info["reasons"] == {"the equations have kinks, which are located run by run": 3}
+    assert study.info["reasons"] == {"method 'RK45' was asked for": 3}
 
 
 def test_the_command_says_what_came_out(tmp_path):

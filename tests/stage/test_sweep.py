@@ -285,26 +285,14 @@ def test_corners_may_be_crossed_in_lanes():
     system = ap.compile(ap.derive(model).close({F: law})).bind()
     over, options = {"x": [0.3, 1.0, 2.0]}, {"until": 6.0, "points": 7, "rtol": 1e-9, "progress": False}
     located, crossed = (ap.sweep(system, over, corners=how, **options) for how in ("locate", "cross"))
-    assert len(located.info["reasons"]) == 1
-    assert crossed.info["reasons"] == {}
+    assert located.info["reasons"] == crossed.info["reasons"] == {}
+    assert not np.array_equal(located["x"], crossed["x"])
     np.testing.assert_allclose(crossed["x"], located["x"], rtol=0, atol=1e-7)
     with pytest.raises(IntegrationError, match="'locate' or 'cross'"):
         ap.sweep(system, over, corners="jump", until=1.0)
     jumping = ap.compile(ap.derive(model).close({F: -sp.sign(x)})).bind()
-    assert len(ap.sweep(jumping, over, corners="cross", **(options | {"until": 0.2})).info["reasons"]) == 1
-
-
-def test_kinks_are_made_one_by_one_and_said_so():
-    x = ap.coordinates("x", "m")
-    mu = ap.parameters("mu")
-    ground = ap.Frame("ground")
-    model = ap.Model(
-        ground, x, [ap.Particle("mass", 1, ground.point(x, 0))], [ap.Generalized({x: -mu * sp.sign(x.rate)})]
-    )
-    study = ap.sweep(ap.compile(ap.derive(model)), {mu: [1.0, 2.0]}, start={x.rate: 1.0}, until=3.0, points=4)
-    np.testing.assert_allclose(study["x"].values[:, -1], [0.5, 0.25], rtol=1e-9, atol=0)  # v^2 / (2 mu)
-    assert study.info["reasons"] == {"the equations have kinks, which are located run by run": 2}
-    assert not study.dataset["lane"].values.any()
+    found = (ap.sweep(jumping, over, corners=how, **options) for how in ("locate", "cross"))
+    np.testing.assert_array_equal(*(study["x"] for study in found))  # jumps are located in any case
 
 
 def test_stiff_runs_are_made_one_by_one_and_the_others_are_not():

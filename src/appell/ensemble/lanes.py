@@ -19,11 +19,12 @@ import casadi as ca
 
 from appell.code.code import Code, function_of
 from appell.equations import Equations
+from appell.graph.kinks import has_kinks
 from appell.kinematics.chart import Split
 from appell.motion.attempt import BEHIND, HUGE, Attempt, Status
 from appell.motion.dop853 import look_function, step_functions
 from appell.motion.driver import SINGULAR
-from appell.motion.flow import RESTING, Flow
+from appell.motion.flow import RESTING, Flow, in_modes
 from appell.motion.masses import ROUNDING
 from appell.motion.motion import formula_function
 from appell.motion.stepping import LOOKS
@@ -160,7 +161,14 @@ def lane_graphs(
         functions[f"reset{i}"] = function(f"reset{i}", short, onto(t, behind(t, x, w, p), w, p))
     table = [formula_function(equations, original, column) for column in columns]
     on = onto(t, x, w, p)
-    values = ca.densify(ca.vertcat(*[value(f, t, on) for f in table]))
+
+    def in_mode(f: ca.Function) -> ca.SX:
+        """A column of the table, in the modes of the lane where kinks decide about it."""
+        accelerated = f.n_in() > len(equations.arguments)
+        decided = in_modes(code, f, slide) if modes.numel() and (accelerated or (slide and has_kinks(f))) else None
+        return value(f, t, on) if decided is None else decided(t, on, w, numbers)
+
+    values = ca.densify(ca.vertcat(*[in_mode(f) for f in table]))
     if not (values.numel() == x.numel() and ca.is_equal(values, x, 0)):
         functions["table"] = function("table", short, values)
     if masses:

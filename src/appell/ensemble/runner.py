@@ -29,7 +29,7 @@ from appell.ensemble.switching import best_growths, growths, jacobians
 from appell.errors import AppellError
 from appell.graph.kinks import has_jumps, has_kinks
 from appell.kinematics.chart import Split
-from appell.model.symbols import Input, Letter, Rate, letters_in
+from appell.model.symbols import Input, Letter
 from appell.motion.diagnosis import beyond, likely_cause
 from appell.motion.driver import CALM, WILD
 from appell.motion.events import Event
@@ -102,10 +102,6 @@ class Runner:
             return f"method {s.method!r} was asked for"
         if equations.mechanics.unbroken or equations.mechanics.striking:
             return "positions or velocities may jump at kinks"
-        if self.kinks.located and any(
-            _accelerated(e) for e in (*s.outputs.values(), *(e.expression for e in s.events))
-        ):
-            return "accelerations are wanted, which jump at kinks"
         if spare_sizes(self.system.code) is not None:
             return "which constraint rows can be left out changes along a motion"
         if self.masses.driven:
@@ -428,11 +424,6 @@ def _signs(event: Event) -> tuple[int, ...]:
 def _slide(modes: np.ndarray) -> tuple[int, ...]:
     """Which kinks slide."""
     return tuple(np.flatnonzero(modes == 0).tolist())
-
-
-def _accelerated(formula: Any) -> bool:
-    """Whether a formula contains accelerations."""
-    return any(isinstance(s, Rate) and s.order > 1 for s in letters_in(formula))
 
 
 def _table_letters(system: System, shown: Sequence[Input]) -> list[Letter]:

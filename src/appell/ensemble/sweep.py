@@ -82,9 +82,9 @@ def sweep(
         cluster: Address of a Dask scheduler, `"tcp://host:8786"`, or a Dask client.
         progress: Whether to show a bar; on terminals by default.
         max_steps: Largest number of steps of a run.
-        corners: `"locate"`: corners and jumps of the equations (Min, Max, Abs, sign, Piecewise) are located, run by
-            run; `"cross"`: corners (Min, Max, Abs) are stepped over in lanes, hundreds of times faster, under the
-            control of the error: the results are as good as the tolerance, not better.
+        corners: `"locate"`: corners and jumps of the equations (Min, Max, Abs, sign, Piecewise) are located;
+            `"cross"`: corners (Min, Max, Abs) are stepped over under the control of the error, many times faster: the
+            results are as good as the tolerance, not better.
 
     Returns:
         The study; after Ctrl-C with what was computed.

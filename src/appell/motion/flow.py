@@ -115,14 +115,9 @@ class _Kept:
     def of(cls, code: Code) -> _Kept:
         """Made once."""
         if code not in _KEPT:
-            equations, found = code.equations, None
-            mechanics, more = equations.mechanics, breakable(equations)
-            places = equations.in_state(ca.vertcat(*mechanics.unbroken.values()))
-            if ca.depends_on(places, mechanics.a):
-                places = ca.substitute(places, mechanics.a, equations.qddot)
-            if places.numel() or more or has_kinks(code.rhs.function):
-                outputs = [equations.xdot, force_powers(equations), ca.densify(places), *more]
-                found = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
+            found, breaks = None, code.equations.mechanics.unbroken or code.equations.mechanics.striking
+            if breaks or has_kinks(code.rhs.function):
+                found = Modal.of(ca.Function("kinked", code.equations.arguments, _kinked(code), {"cse": True}))
             _KEPT[code] = cls(found)  # last of all: another thread may be looking
         return _KEPT[code]
 
@@ -153,6 +148,40 @@ class _Kept:
 
 
 _KEPT: weakref.WeakKeyDictionary[Code, _Kept] = weakref.WeakKeyDictionary()
+
+
+def _kinked(code: Code) -> list[ca.SX]:
+    """x', the powers of the forces, positions that may jump and what may be struck, with their kinks."""
+    equations, mechanics = code.equations, code.equations.mechanics
+    places = equations.in_state(ca.vertcat(*mechanics.unbroken.values()))
+    if ca.depends_on(places, mechanics.a):
+        places = ca.substitute(places, mechanics.a, equations.qddot)
+    return [equations.xdot, force_powers(equations), ca.densify(places), *breakable(equations)]
+
+
+def in_modes(code: Code, formula: ca.Function, slide: tuple[int, ...]) -> ca.Function | None:
+    """A formula (t, x, w, p[, q'']) as a function of (t, x, w, (p, s)) while some kinks slide.
+
+    What sticks has the value in between (friction at rest); kinks of the formula alone stay what they are. None if the
+    equations have no kinks.
+
+    Args:
+        code: The equations.
+        formula: The formula.
+        slide: The kinks that slide.
+    """
+    known = _Kept.of(code).modal
+    if known is None:
+        return None
+    equations = code.equations
+    more = [equations.qddot] if formula.n_in() > len(equations.arguments) else []
+    outputs = [*_kinked(code), formula(*equations.arguments, *more)]
+    m = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
+    shared = known.s.numel()  # those of the equations come first
+    between = m.sliding(slide)[1]
+    own = ca.substitute(ca.sign(m.g[shared:]), m.s, between)
+    graph = ca.substitute(ca.substitute(m.extras[-1], m.s[shared:], own), m.s, between)
+    return ca.Function("formula", [m.t, m.x, m.w, ca.vertcat(m.p, m.s[:shared])], [ca.densify(graph)], {"cse": True})
 
 
 class Modes:

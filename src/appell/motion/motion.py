@@ -21,9 +21,10 @@ from appell.code.state import State, unknown
 from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import AppellError, ModelError
+from appell.graph.kinks import has_kinks
 from appell.model.symbols import ExtraState, Letter, Rate, key, letters_in
 from appell.motion.events import Occurrence
-from appell.motion.flow import Flow
+from appell.motion.flow import Flow, in_modes
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 
@@ -246,7 +247,8 @@ class Motion:
                 f"A file keeps only the table of a motion, without {formula}; give it to simulate as an output."
             )
         result = np.empty(times.size)
-        made: dict[Code, Machine] = {}  # a run with many events has many stretches of the same code
+        # A run with many events has many stretches of the same code.
+        made: dict[tuple[Code, tuple[int, ...]], Machine] = {}
         for stretch, here in self.located(times):
             x = self.sample(stretch, times[here])
             equations = stretch.code.equations
@@ -254,13 +256,18 @@ class Motion:
                 result[here] = x[equations.states.index(formula)]
                 continue
             w = self.open_inputs(stretch, times[here])
-            if stretch.code not in made:
-                made[stretch.code] = Machine(formula_function(equations, self.system.equations, formula), simd=False)
-            machine, rows = made[stretch.code], zip(times[here], x.T, w, strict=True)
+            way = stretch.code, stretch.sliding
+            if way not in made:
+                function = formula_function(equations, self.system.equations, formula)
+                if stretch.sliding and has_kinks(function):
+                    function = in_modes(stretch.code, function, stretch.sliding) or function
+                made[way] = Machine(function, simd=False)
+            machine, rows = made[way], zip(times[here], x.T, w, strict=True)
+            p = stretch.p[: machine.function.nnz_in(3)]
             if machine.function.n_in() == len(equations.arguments):
-                values = [machine.flat(t, column, inputs, self.system.p) for t, column, inputs in rows]
+                values = [machine.flat(t, column, inputs, p) for t, column, inputs in rows]
             else:
-                values = [machine(t, *row, self.system.p, stretch.accelerations(t, *row))[0] for t, *row in rows]
+                values = [machine(t, *row, p, stretch.accelerations(t, *row))[0] for t, *row in rows]
             result[here] = np.ravel(values)
         return result
 
