@@ -455,3 +455,35 @@ def test_a_row_that_the_given_velocities_cannot_meet_is_named():
         -0.8
     )
     assert sqrt(sum(v**2 for v in system.consistent({}, {x.rate: 3, y.rate: 4}).v)) == pytest.approx(1)
+
+
+def torricelli(flow):
+    """A cart that empties by Torricelli's law through a valve that is turned: sqrt(m) falls by 1/2 (1 + sin(t)/3)."""
+    x, m = ap.coordinates("x", "m"), ap.states("m", "kg")
+    ground = ap.Frame("ground")
+    cart = ap.Particle("cart", 1 + m, ground.point(x, 0))
+    jet = ap.Stream(cart, -2 * ground.x)
+    rate = flow(-sp.sqrt(m) * (1 + sp.sin(ap.t) / 3), m)
+    return ap.compile(ap.derive(ap.Model(ground, x, [cart], [jet], states={m: rate}))).bind()
+
+
+EMPTY = 1.6427145767770854  # t/2 + (1 - cos t)/6 = 1
+
+
+@pytest.mark.parametrize(
+    ("method", "accuracy"), [("taylor", 1e-8), ("dop853", 1e-6), ("DOP853", 1e-5), ("Radau", 1e-5)]
+)
+def test_a_tank_that_empties_by_torricellis_law_is_empty_from_then_on(method, accuracy):
+    motion = ap.simulate(torricelli(ap.drained), {"m": 1.0}, until=5.0, method=method)
+    assert motion.outcome is ap.Outcome.DONE
+    assert [o.t for o in motion.occurrences] == [pytest.approx(EMPTY, abs=accuracy)]
+    assert motion.at(5.0)["m"] == pytest.approx(0.0, abs=1e-12)
+    assert motion.at(5.0)["x.rate"] == pytest.approx(2 * log(2), rel=1e-9)
+    if method == "taylor":
+        assert motion.check().ok
+
+
+def test_without_an_end_of_its_flow_the_run_ends_with_the_tank():
+    motion = ap.simulate(torricelli(lambda rate, amount: rate), {"m": 1.0}, until=5.0)
+    assert motion.outcome is ap.Outcome.NOT_FINITE
+    assert motion.times[-1] == pytest.approx(EMPTY, abs=1e-9)

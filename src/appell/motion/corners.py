@@ -37,6 +37,9 @@ def over_the_first_corner(task: Task, leg: Leg) -> Leg:
     x = leg.dense(np.array([before]))[:, 0]
     rate = task.f(before, x)
     turned = task.f(behind, x + 2 * half * rate)
+    if not np.all(np.isfinite(turned)):  # the root has no value beyond: what flows by it has come to its end
+        times = np.array([*leg.times[leg.times < before], before])
+        return replace(leg, times=times, final=x, end=End.NOT_FINITE, guard=-1, steps=times.size - 1)
     if not half * np.max(np.abs(turned - rate)) < SMOOTH * max(1.0, float(np.max(np.abs(x)))):
         return leg  # no corner: what is singular there is not bounded
     mean = (rate + turned) / 2

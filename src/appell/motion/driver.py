@@ -337,6 +337,8 @@ class Run:
             return self._guard(leg.guard, task)
         if leg.end is End.WATCHER:
             return self._watcher()
+        if leg.end is not End.STEP_LIMIT and (guard := self._arrived(task)) is not None:
+            return self._guard(guard, task)
         self.outcome = {
             End.NOT_FINITE: Outcome.NOT_FINITE,
             End.COLLAPSED: Outcome.STEP_COLLAPSED,
@@ -359,6 +361,13 @@ class Run:
         self._seen = np.fmax(self._seen, np.fmax(np.abs(values), np.abs(rates) * span)[:events])
         limits[:events] = resting(self._seen, self.t, self.x)
         return limits
+
+    def _arrived(self, task: Task) -> int | None:
+        """The kink on which a leg broke off that cannot go through it: a tank that a root of its contents empties."""
+        values = np.abs(task.guards(self.t, self.x)) if task.flow.count and task.t0 < self.t else np.zeros(0)
+        near = task.gates & (values < task.limits) if values.size else task.gates[:0]
+        near[: len(self.modes.event_guards)] = False
+        return int(np.flatnonzero(near)[values[near].argmin()]) if near.any() else None
 
     def _guard(self, guard: int, task: Task) -> bool:
         """What the guards that fall through zero here ask for; there may be several at once."""
