@@ -314,3 +314,30 @@ def test_a_current_does_not_replace_a_state_of_the_same_name():
         ap.control.with_motors(model, Motor(resistance=2, constant=0.1, inductance=0.01))
     with pytest.raises(ModelError, match="no input that a motor could drive"):
         ap.control.with_motors(ap.library.pendulum_chain(), Motor(resistance=2, constant=0.1))
+
+
+@pytest.fixture(scope="module")
+def bicycle():
+    """The benchmark bicycle at 3 m/s, where it falls by itself, with a torque on the steer."""
+    model = ap.library.bicycle()
+    steer = next(q for q in model.coordinates if q.label == "steer")
+    system = ap.compile(ap.derive(model.add(ap.Generalized({steer: ap.inputs("T")})))).bind({"T": 0.0})
+    guess = {"spin_r.rate": -10.0, "spin_f.rate": -3 / 0.35}
+    return ap.equilibrium(system, {"x.rate": 3.0}, inputs=["spin_r.rate", "spin_f.rate"], guess=guess, starts=1)
+
+
+def test_the_steer_brings_a_bicycle_back_to_its_line(bicycle):
+    """The speed is not reached by the steer; traces of rounding in its place once spoilt the scales of the others."""
+    lin = ap.linearize(bicycle)
+    assert {"y", "yaw"} <= set(lin.states)
+    feedback = ap.control.lqr(lin)
+    assert np.sum(feedback.roots.real > -0.5) == 1  # the speed
+    motion = ap.simulate(feedback.system, feedback.start({"y": 0.1}), until=12.0)
+    np.testing.assert_allclose([motion.columns[s][-1] for s in ("y", "yaw", "lean")], 0, rtol=0, atol=1e-4)
+
+
+def test_steady_motions_under_feedback_may_form_a_family(bicycle):
+    proof = ap.control.lqr(ap.linearize(bicycle, ignore=["y", "yaw"])).certificate
+    assert proof.verdict.name == "FAMILY"
+    assert (proof.family_zeros, proof.zeros, proof.zeros_found) == (1, 2, 2)
+    assert all(condition.holds for condition in proof.conditions)

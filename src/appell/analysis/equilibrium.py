@@ -141,6 +141,8 @@ def equilibrium(
     Reference: Krasinskiy 2025, eq. (17), with the m equations F = 0 that it leaves unsaid.
     """
     system = as_system(system)
+    if wanted is not None and not isinstance(wanted, Mapping):
+        raise ModelError(f"Got {wanted!r} as wanted values; give them by name, such as {{'x': 0.5}}.")
     steady = Steady(system.equations)
     wishes = _read(system, steady, wanted, inputs, guess)
     problem = Problem(steady, system.p, wishes)

@@ -214,6 +214,10 @@ def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None)
         held = system.bind({name: value for name, value in at.inputs.items() if name in opened})
         at = at.state
         system = held
+    if not isinstance(at, State):
+        raise ModelError(
+            f"Got {type(at).__name__} as the point; give equilibrium(system, {{...}}) or a state, system.state({{...}})."
+        )
     if at.names != State(system.model, at.array).names:
         raise ModelError(f"The point is a state of {at.model.name!r}, the system one of {system.model.name!r}.")
     residual = system.residual(at)

@@ -66,7 +66,7 @@ def stability(
     roots, tolerance = _roots(A)
     order = np.argsort(np.abs(roots), kind="stable")
     left, slack = roots[order[structural:]], tolerance[order[structural:]]
-    spare = _continued(lin, A, left, slack, structural) if K is None and tangent.steady.velocity_rows else 0
+    spare = _continued(lin, A, left, slack, structural, K) if tangent.steady.velocity_rows else 0
     family += spare
     structural += spare
     left, slack = roots[order[structural:]], tolerance[order[structural:]]
@@ -92,7 +92,10 @@ def gains_of(lin: Linearization, gains: Any) -> np.ndarray | None:
     """K as a matrix of the right shape."""
     if gains is None:
         return None
-    K = np.atleast_2d(np.asarray(getattr(gains, "K", gains), dtype=float))
+    try:
+        K = np.atleast_2d(np.asarray(getattr(gains, "K", gains), dtype=float))
+    except (TypeError, ValueError):
+        raise ControlError(f"Got {gains!r} as gains; give a matrix K, or a feedback.") from None
     if K.shape != (len(lin.inputs), len(lin.states)):
         raise ControlError(
             f"K has shape {K.shape}; {len(lin.inputs)} inputs ({', '.join(lin.inputs)}) and {len(lin.states)} states "
@@ -148,7 +151,9 @@ def _family(lin: Linearization, A: np.ndarray, closed: bool) -> int:
     return max(idle, len(places) - len(lin.tangent.equations.speeds))
 
 
-def _continued(lin: Linearization, A: np.ndarray, left: np.ndarray, slack: np.ndarray, known: int) -> int:
+def _continued(
+    lin: Linearization, A: np.ndarray, left: np.ndarray, slack: np.ndarray, known: int, K: np.ndarray | None
+) -> int:
     """Further zero roots of a family of steady motions: those whose directions lead to other steady motions."""
     zeros = int(np.sum(np.abs(left) <= np.maximum(slack, 1e-9 * np.max(np.abs(left), initial=0.0))))
     if not zeros:
@@ -157,7 +162,8 @@ def _continued(lin: Linearization, A: np.ndarray, left: np.ndarray, slack: np.nd
     kernel = vh[values <= 1e-9 * values[0]]
     if kernel.shape[0] != zeros + known:
         return 0  # a Jordan block: no family of that dimension
-    return zeros if all(lin.tangent.leads_on(lin.states, direction) for direction in kernel) else 0
+    xdot = None if K is None else lin.tangent.fed_back(lin.inputs, lin.states, K)
+    return zeros if all(lin.tangent.leads_on(lin.states, direction, xdot) for direction in kernel) else 0
 
 
 def _verdict(

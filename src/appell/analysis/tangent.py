@@ -276,12 +276,29 @@ class Tangent:
             picked[row, names.index(s)] = 1.0
         return picked
 
-    def leads_on(self, states: tuple[str, ...], direction: np.ndarray, reach: float = 1e-2) -> bool:
+    def fed_back(self, inputs: tuple[str, ...], states: tuple[str, ...], K: np.ndarray) -> ca.SX:
+        """x' with u = u0 - K eta in place of some inputs.
+
+        Args:
+            inputs: Names of u.
+            states: Names of eta.
+            K: The gains.
+        """
+        eqs, picked = self.equations, self.selection(states)
+        opened = [s.label for s in eqs.inputs]
+        held = np.array([self.at.inputs[w] for w in inputs])
+        law = held - ca.SX(K @ picked) @ (eqs.x - self.x)
+        return ca.substitute(eqs.xdot, eqs.w[[opened.index(w) for w in inputs]], law)
+
+    def leads_on(
+        self, states: tuple[str, ...], direction: np.ndarray, xdot: ca.SX | None = None, reach: float = 1e-2
+    ) -> bool:
         """Whether a direction of the kernel leads to other steady motions, on both sides.
 
         Args:
             states: Names of the reduced states.
             direction: A vector of the kernel of the reduced matrix.
+            xdot: The equations, if they are not those of the system but with a feedback.
             reach: How far to go.
         """
         free, E = self._basis
@@ -290,7 +307,7 @@ class Tangent:
         along = E @ direction[order]
         along /= np.linalg.norm(along)
         kept = [i for i, name in enumerate(names) if name not in self.dropped]
-        column = ca.densify(ca.vertcat(eqs.xdot[kept], eqs.mechanics.c))
+        column = ca.densify(ca.vertcat((eqs.xdot if xdot is None else xdot)[kept], eqs.mechanics.c))
         function = ca.Function("family", eqs.arguments, [column, ca.densify(ca.jacobian(column, eqs.x))])
         w = [self.at.inputs[s.label] for s in eqs.inputs]
         for side in (reach, -reach):

@@ -144,9 +144,20 @@ def _pair(system: Any, B: Any, inputs: Iterable[Any] | None) -> tuple[np.ndarray
     return A, B, tuple(f"x{i + 1}" for i in range(A.shape[0]))
 
 
+def balanced(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A in states of comparable size, and their scales; traces of rounding must not decide about these.
+
+    Args:
+        A: A square matrix.
+    """
+    clean = np.where(np.abs(A) > 1e-22 * np.max(np.abs(A), initial=0.0), A, 0.0)
+    matrix, (scale, _) = scipy.linalg.matrix_balance(clean, permute=False, separate=True)
+    return matrix, scale
+
+
 def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
     """Distinct roots with their multiplicities; rounding splits a multiple root, so near ones are averaged."""
-    roots = np.linalg.eigvals(scipy.linalg.matrix_balance(A, permute=False)[0]) if A.size else np.zeros(0)
+    roots = np.linalg.eigvals(balanced(A)[0]) if A.size else np.zeros(0)
     size = max(float(np.max(np.abs(roots), initial=0.0)), 1e-300)
     found: list[list[complex]] = []
     for root in sorted(roots, key=lambda e: (e.real, e.imag)):
@@ -161,11 +172,11 @@ def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
 
 def _scaled(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A balanced pair of comparable norms, so that units do not decide, and the scales of the states."""
-    balanced, (scale, _) = scipy.linalg.matrix_balance(A, permute=False, separate=True)
-    size = float(np.linalg.norm(balanced)) or 1.0
+    matrix, scale = balanced(A)
+    size = float(np.linalg.norm(matrix)) or 1.0
     columns = B / scale[:, None]
     norms = np.linalg.norm(columns, axis=0)
-    return balanced / size, columns / np.where(norms > 0, norms, 1.0), scale
+    return matrix / size, columns / np.where(norms > 0, norms, 1.0), scale
 
 
 def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Reach:
@@ -179,7 +190,7 @@ def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Re
     """
     n = A.shape[0]
     a, b, scale = _scaled(A, B)
-    size = float(np.linalg.norm(scipy.linalg.matrix_balance(A, permute=False)[0])) or 1.0
+    size = float(np.linalg.norm(balanced(A)[0])) or 1.0
     modes = []
     for found, count in clusters(A):
         if found.imag < -1e-12 * size:

@@ -16,7 +16,7 @@ from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.stability import stability
 from appell.code.state import number, unknown
 from appell.code.system import System, compile
-from appell.control.controllability import Reach, controllability, reached
+from appell.control.controllability import Reach, balanced, controllability, reached
 from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix
 from appell.equations import Equations
@@ -173,7 +173,7 @@ def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any]
     W = weight_matrix(Q, lin.states, "Q", False)
     R = weight_matrix(R, lin.inputs, "R", True)
     Z = _designable(lin)
-    scale = scipy.linalg.matrix_balance(Z.T @ lin.A @ Z, permute=False, separate=True)[1][0]
+    scale = balanced(Z.T @ lin.A @ Z)[1]
     Y, Z = Z / scale, Z * scale  # states of comparable size: Y'Z = 1
     A, B, weights = Y.T @ lin.A @ Z, Y.T @ lin.B, Z.T @ W @ Z
     whole = scale.size == len(lin.states)
