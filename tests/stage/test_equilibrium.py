@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import appell as ap
-from appell.errors import EquilibriumError, ModelError
+from appell.errors import ControlError, EquilibriumError, ModelError
 
 
 @pytest.fixture(scope="module")
@@ -238,3 +238,12 @@ def test_rates_that_rolling_ties_to_the_wanted_one_are_named():
         ap.equilibrium(disk, {"spin.rate": 4.0})
     rolling = ap.equilibrium(disk, {"spin.rate": 4.0}, inputs=["x.rate", "y.rate"])
     assert np.hypot(rolling["x.rate"], rolling["y.rate"]) == pytest.approx(4 * 0.26, rel=1e-12)
+
+
+def test_things_that_are_no_points_are_told(crank):
+    with pytest.raises(ModelError, match="Got 'theta' as wanted values; give them by name"):
+        ap.equilibrium(crank, "theta")
+    with pytest.raises(ModelError, match=r"Got dict as the point; give equilibrium"):
+        ap.linearize(crank, {"theta": 1.0})
+    with pytest.raises(ControlError, match="Got 'K' as gains; give a matrix"):
+        ap.stability(ap.equilibrium(crank, {"theta": 1.0}), gains="K")

@@ -175,14 +175,6 @@ class Steady:
         self._timeless(column)
         return ca.Function("seen", [x.q, x.v, x.z, x.w, x.p], [column, ca.jacobian(column, x.q)], {"cse": True})
 
-    def _sizes(self, column: np.ndarray) -> np.ndarray:
-        """What counts as large in the entries of `_dependence`: forces and masses may be tiny, geometry is not."""
-        n = self.mechanics.variables.q.numel()
-        force, mass, rest = (
-            float(np.max(np.abs(part[np.isfinite(part)]), initial=0.0)) for part in np.split(column, [n, n + n * n])
-        )
-        return np.repeat([force + mass, mass, 1.0 + rest], [n, n * n, column.shape[0] - n - n * n])
-
     def cyclic(self, p: np.ndarray) -> tuple[int, ...]:
         """Coordinates that occur in no equation and in no constraint, only their rates do.
 
@@ -212,7 +204,8 @@ class Steady:
         """Whether a coordinate cancels although it is written down, seen at three states."""
         for q, v, z, w in self._samples(p):
             value, slope = (np.array(e) for e in self._dependence(q, v, z, w, p))
-            if not np.all(np.isfinite(slope[:, i])) or np.any(np.abs(slope[:, i]) > 1e-11 * self._sizes(value)):
+            size = 1.0 + float(np.max(np.abs(value[np.isfinite(value)]), initial=0.0))
+            if not np.all(np.isfinite(slope[:, i])) or np.max(np.abs(slope[:, i])) > 1e-11 * size:
                 return False
         return True
 
@@ -229,12 +222,12 @@ class Steady:
         found = np.ones(n, dtype=bool)
         for q, v, z, w in self._samples(p):
             here = np.array(self._dependence(q, v, z, w, p)[0])
-            size = self._sizes(here)[:, None]
+            size = 1.0 + float(np.max(np.abs(here)))
             for i in np.flatnonzero(found):
                 turned = q.copy()
                 turned[i] += 2 * np.pi
                 there = np.array(self._dependence(turned, v, z, w, p)[0])
-                found[i] = bool(np.all(np.abs(there - here) <= 1e-11 * size))
+                found[i] = bool(np.max(np.abs(there - here)) <= 1e-11 * size)
         return found
 
     def _samples(self, p: np.ndarray, roughly: bool = False) -> list[tuple[np.ndarray, ...]]:
