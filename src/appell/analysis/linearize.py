@@ -216,7 +216,7 @@ def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None)
         system = held
     if not isinstance(at, State):
         raise ModelError(
-            f"Got {type(at).__name__} as the point; give equilibrium(system, {{...}}) or a state, system.state({{...}})."
+            f"Got {type(at).__name__} as the point; give equilibrium(system, {{...}}) or system.state({{...}})."
         )
     if at.names != State(system.model, at.array).names:
         raise ModelError(f"The point is a state of {at.model.name!r}, the system one of {system.model.name!r}.")
