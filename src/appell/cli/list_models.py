@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from appell.cli.app import JsonOption, app
-from appell.cli.output import errors, print_table, say
+from appell.cli.output import errors, say
+from appell.reading.table import print_table
 
 
 @app.command("list")

@@ -8,7 +8,8 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, app
 from appell.cli.case import read_case
-from appell.cli.output import errors, print_table, say
+from appell.cli.output import errors, say
+from appell.reading.table import print_table
 
 
 @app.command()

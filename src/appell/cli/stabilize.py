@@ -9,8 +9,9 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import check_report, errors, make_folder, print_table, say
+from appell.cli.output import check_report, errors, make_folder, say
 from appell.errors import ModelError
+from appell.reading.table import print_table
 
 
 @app.command()

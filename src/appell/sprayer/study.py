@@ -7,7 +7,6 @@ errors of that paper's Table 2, which gives none) and followed by the two outer 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -26,6 +25,7 @@ from appell.model.symbols import key
 from appell.motion.check import Check
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
+from appell.reading.table import print_table
 from appell.sprayer.coverage import Coverage, cover
 from appell.sprayer.laws import Law, drive, follow_by_linearization, follow_by_pid, hold_speeds, start
 from appell.sprayer.momentum import Momentum, gauss_times, momentum
@@ -311,18 +311,11 @@ def main(
 
 def show(made: Study) -> None:
     """Print a study."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False, markup=False)
     data = made.to_json()
 
     def table(title: str, columns: str, rows: list[list[str]]) -> None:
-        made_table = Table(*columns.split("|"), title=title, title_justify="left", show_edge=False, pad_edge=False)
-        for row in rows:
-            made_table.add_row(*row)
-        console.print(made_table)
-        console.print()
+        print_table(title, columns.split("|"), rows)
+        print()
 
     print("\n".join(made.open_loop.info["equations"].splitlines()[:2]) + "\n")
     mass, end = data["mass"], made.held[0].motion.times[-1]
