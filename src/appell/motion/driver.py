@@ -299,6 +299,8 @@ class Run:
         leg = self.method.integrate(task)
         if leg.end is not End.WATCHER:
             self._wish = None  # of steps that were taken back
+        if leg.end in (End.NOT_FINITE, End.COLLAPSED):
+            leg = leg.without_gap()
         if self._wish is Outcome.MASS_USED_UP:
             leg, self._used_up = self.masses.cut(leg, w, self.p, self.first_masses)
         if self._wish is Outcome.SPEEDS_SINGULAR:

@@ -52,6 +52,18 @@ class Leg:
             return self
         return replace(self, times=self.times[:-1], final=self.dense(self.times[-2])[:, 0])
 
+    def without_gap(self) -> Leg:
+        """The leg without its last step where that has no finite values within, as next to what is singular."""
+        middle = np.array([self.times[-2:].mean()])
+        if self.times.size < 3 or np.all(np.isfinite(self.dense(middle))):
+            return self
+        last = np.nextafter(self.times[-2], self.times[0])
+
+        def dense(t: np.ndarray) -> np.ndarray:
+            return self.dense(np.minimum(np.atleast_1d(t), last))
+
+        return replace(self, times=self.times[:-1], final=dense(last)[:, 0], dense=dense, steps=self.steps - 1)
+
 
 @dataclass(eq=False)
 class Task:
