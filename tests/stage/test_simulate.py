@@ -349,3 +349,9 @@ def test_a_reset_of_one_rate_takes_the_others_along_the_constraints():
         match=r"The event 'stop' at t = .* resets x_s.rate, theta.rate to rates that the constraints forbid",
     ):
         ap.simulate(system, until=0.2, events=[wrong])
+
+
+def test_a_law_given_as_inputs_is_told_where_it_belongs():
+    system = ap.compile(ap.derive(ap.library.planar_2r())).bind()
+    with pytest.raises(ModelError, match=r"inputs= needs \{input: .*given as control="):
+        ap.simulate(system, system.state({}), until=0.1, inputs=lambda t, state: [0.0, 0.0])

@@ -102,6 +102,11 @@ def driven(
     """Numbers are bound, formulas closed into the graph, Python functions become a law."""
     if isinstance(control, Mapping):
         inputs, control = {**(inputs or {}), **control}, None
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise ModelError(
+            f"inputs= needs {{input: number, formula or function of t}}, got {inputs!r}; a function (t, state) -> "
+            "inputs is given as control=..."
+        )
     names = {w.label: w for w in system.model.inputs}
     numbers: dict[str, float] = {}
     formulas: dict[Input, Any] = {}
