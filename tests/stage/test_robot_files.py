@@ -250,6 +250,13 @@ def test_bad_files_are_refused_by_name(parts, message):
         ap.Chain.from_urdf(robot(*parts))
 
 
+def test_a_moment_that_is_negative_by_rounding_is_zero():
+    arm = ap.Chain.from_urdf(robot(link("a", 0.5, "0.1 0 0", (-5e-20, 0, 0, 0, 0, 0)), joint("j", "base", "a")))
+    assert arm.links[0].inertia.is_zero_matrix
+    with pytest.raises(ModelError, match="moments of inertia of 'a' must be finite and not negative"):
+        ap.Chain.from_urdf(robot(link("a", 0.5, "0.1 0 0", (-5e-10, 0, 0, 0, 0, 0)), joint("j", "base", "a")))
+
+
 def test_names_become_coordinates_that_differ():
     names = ["joint one", "joint.one", "1", "lambda", "t", "q", "tau_q", "\u03b4"]
     parts, parent = [], "base"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import keyword
 import re
 from collections import Counter
@@ -216,8 +217,12 @@ def _following(links: list[Link], follows: Mapping[int, tuple[str, float, float]
             trail.append(name)
             places = [k for k, link in enumerate(links) if link.label == name]
             if not places:
-                movers = ", ".join(link.label for link in links)
-                raise ModelError(f"The joint {trail[-2]!r} mimics {name!r}, which does not move; there are: {movers}.")
+                movers = [link.label for link in links]
+                near = difflib.get_close_matches(name, movers, 1)
+                raise ModelError(
+                    f"The joint {trail[-2]!r} mimics {name!r}, which is no joint that moves."
+                    + (f" Did you mean {near[0]!r}?" if near else f" There are: {', '.join(movers)}.")
+                )
             leader = places[0]
         found[i] = replace(links[i], follows=(leader, ratio, offset))
     return found

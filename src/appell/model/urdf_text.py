@@ -135,7 +135,8 @@ def _inertial(element: Element, owner: str) -> InertialText | None:
     for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)) if tensor is not None else ():
         letters = "i" + "xyz"[i] + "xyz"[j]
         entry = _number(cast(Element, tensor), letters, f"{letters} in the inertia of {owner}", None if i == j else 0.0)
-        I[i, j] = I[j, i] = entry
+        rounding = i == j and -1e-15 * value <= entry < 0  # of the program that wrote the file
+        I[i, j] = I[j, i] = 0.0 if rounding else entry
     return InertialText(value, _finite(I, f"The inertia of {owner}"), _origin(given, f"The inertial origin of {owner}"))
 
 
