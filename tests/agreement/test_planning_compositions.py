@@ -6,7 +6,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import FormulationError
-from appell.planning import Limits, distance, follow, path_speed
+from appell.planning import Limits, distance, follow, path_speed, profile
 
 
 def test_a_rover_keeps_its_curvature_while_it_drains():
@@ -170,6 +170,18 @@ REFUSED = {
         lambda: ap.plan(ap.library.jerk_cart_pendulum(), start={"lambda_jerk": 0.5}, until=0.5).slower(2.0),
         "The start gives lambda_jerk, a force, which does not follow from one pace to another",
     ),
+    "gains of a row that is none": (
+        lambda: ap.derive(on_edge(ap.Programmed(x - ap.t, "a")), ap.GPME(stabilise={"b": (1.0, 1.0)})),
+        "stabilise= names 'b', which is no row of 'model' of order 2 or less; there are 'a'",
+    ),
+    "a dependent coordinate that no row gives": (
+        lambda: ap.derive(on_edge(ap.Programmed(x - ap.t, "a")), ap.GPME(dependent=[th])),
+        "th cannot be dependent: the constraint rows do not give their rates. Take x",
+    ),
+    "an input without a number": (
+        lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)).add(ap.Generalized({th: ap.inputs("u")}))),
+        "The plan needs numbers for u; give values={u: ...}",
+    ),
     "a drive that is none": (lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)), drives="motor"), "'motor' is no force"),
 }
 
@@ -179,6 +191,49 @@ def test_what_cannot_be_planned_is_said(name):
     wish, words = REFUSED[name]
     with pytest.raises(ap.AppellError, match=words):
         wish()
+
+
+def four_bar():
+    """A crank of 0.3, a coupler of 0.8 and a rocker of 0.6 on a base of 1; the jerk of the rocker is programmed."""
+    a, b, c = ap.coordinates("a b c")
+    crank, rocker = ground.rotate("z", a), ground.rotate("z", c)
+    coupler = crank.rotate("z", b)
+    pin, base = crank.point(0.3, 0), ground.point(1.0, 0)
+    bodies = [
+        ap.RigidBody("crank", 1.0, crank.point(0.15, 0), crank, (0, 0, 0.01)),
+        ap.RigidBody("coupler", 2.0, pin + coupler.vector(0.4, 0), coupler, (0, 0, 0.1)),
+        ap.RigidBody("rocker", 1.5, base + rocker.vector(0.3, 0), rocker, (0, 0, 0.03)),
+    ]
+    loop = ap.Holonomic(pin + coupler.vector(0.8, 0) - base - rocker.vector(0.6, 0), "loop")
+    rows = [loop, profile(c, 3, sp.sin(ap.t), "jerk")]
+    start = {a: 0.5, b: 0.6, c: 2.0, a.rate: 1.0, "lambda_jerk": 20.0}
+    return ap.Model(ground, (a, b, c), bodies, [ap.Gravity(-9.81 * ground.y)], rows, start=start, until=0.9)
+
+
+def test_the_rates_of_multipliers_stay_exact_next_to_a_dead_point():
+    """Where crank and coupler stretch the rocker can go no further; 1e-5 of the way before, both routes agree."""
+    plans = [ap.plan(four_bar(), formulation=f) for f in (ap.Multipliers(), ap.GPME())]
+    for plan in plans:
+        assert plan.motion.outcome is ap.Outcome.ROWS_SINGULAR
+        assert plan.motion.times[-1] == pytest.approx(0.30934722761, abs=1e-9)
+    before = plans[0].motion.at(0.99999 * plans[0].motion.times[-1])
+    rates = [plan.motion.system.rhs(before.t, plan.motion.system.to_x(before))[-1] for plan in plans]
+    assert rates[1] == pytest.approx(rates[0], rel=1e-11)
+
+
+def test_a_jerk_beside_quaternions():
+    """Rows of order three do not count among those of which one is the norm of the quaternion."""
+    place, turn = ap.coordinates("a b c"), ap.coordinates("e0 e1 e2 e3")
+    frame = ground.rotate_quaternion(*turn)
+    body = ap.RigidBody("body", 2.0, ground.point(*place), frame, (0.1, 0.2, 0.3))
+    tip = follow(body.center + frame.vector(0.5, 0.1, 0), ground.point(sp.cos(ap.t), sp.sin(ap.t), ap.t / 10))
+    rows = [tip, profile(place[0], 3, sp.sin(ap.t), "jerk")]
+    start = {turn[0]: 1.0, place[1].rate: 0.3, "lambda_jerk": 0.1}
+    model = ap.Model(ground, (*place, *turn), [body], [ap.Gravity(-9.81 * ground.z)], rows, start=start)
+    plans = [ap.plan(model, formulation=f, until=0.5) for f in (ap.GPME(), ap.Multipliers())]
+    assert all(plan.motion.check().ok for plan in plans)
+    np.testing.assert_allclose(*[plan.motion.states([0.5]) for plan in plans], rtol=0, atol=1e-10)
+    assert np.linalg.norm(plans[0].motion.states([0.5])[0][3:7]) == pytest.approx(1, abs=1e-13)
 
 
 def test_a_point_in_a_plane_follows_without_a_word_about_axes():

@@ -169,7 +169,14 @@ def wanted_split(mechanics: Mechanics, dependent: tuple[Coordinate, ...], chosen
             f"{len(dependent)} dependent coordinates were given, but there are {len(chosen.rows)} independent "
             f"constraint rows; give {len(chosen.rows)} of: {', '.join(map(str, order))}."
         )
-    return Split(chosen.rows, tuple(sorted(order[q] for q in dependent)))
+    columns = sorted(order[q] for q in dependent)
+    if ca.sprank(ca.sparsify(mechanics.J[list(chosen.rows), columns])) < len(columns):
+        others = ", ".join(str(mechanics.model.coordinates[i]) for i in chosen.dependent)
+        raise FormulationError(
+            f"{', '.join(map(str, dependent))} cannot be dependent: the constraint rows do not give their rates. Take "
+            f"{others}, or leave the choice to appell."
+        )
+    return Split(chosen.rows, tuple(columns))
 
 
 def free_chart(mechanics: Mechanics, rows: tuple[int, ...]) -> Chart:

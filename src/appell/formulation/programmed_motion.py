@@ -57,6 +57,16 @@ class Options:
             )
         return cls(stabilise, chosen)
 
+    def check(self, mechanics: Mechanics) -> None:
+        """Refuse gains for rows that a model does not have."""
+        if isinstance(self.stabilise, Mapping):
+            known = mechanics.row_names
+            if strange := [name for name in self.stabilise if name not in known]:
+                raise FormulationError(
+                    f"stabilise= names {strange[0]!r}, which is no row of {mechanics.model.name!r} of order 2 or less; "
+                    f"there are {', '.join(map(repr, known)) or 'none'}."
+                )
+
     def gains(self, name: str) -> tuple[float, float]:
         """alpha and beta of a row; zero where it is not stabilised."""
         if self.stabilise is None:
@@ -108,6 +118,7 @@ def rows_with_gains(mechanics: Mechanics, split: Split, options: Options) -> ca.
     A row on positions follows Phi'' + 2 alpha Phi' + beta^2 Phi = 0, one on velocities phi' + alpha phi = 0.
     """
     x, rows = mechanics.variables, list(split.rows)
+    options.check(mechanics)
     e, gamma = mechanics.e, mechanics.gamma
     if "time" in options.literal:
         held = [i for i in range(len(mechanics.row_names)) if i not in mechanics.acceleration_rows]
@@ -161,13 +172,30 @@ def assembled(
     return Equations(formulation, mechanics, chart, A, b, unknowns, a, a, definite, {})
 
 
+def _orthogonal(columns: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Q, R, D of columns = Q R by Gram and Schmidt: orthogonal columns with squares D, and a unit upper triangle.
+
+    The normal equations with the Gram matrix Q'Q would square what is lost next to a singular configuration.
+    """
+    count = columns.shape[1]
+    Q, R, D = [], ca.SX.eye(count), []
+    for k in range(count):
+        rest = columns[:, k]
+        for j in range(k):
+            R[j, k] = ca.dot(Q[j], rest) / D[j]
+            rest = rest - R[j, k] * Q[j]
+        Q.append(rest)
+        D.append(ca.dot(rest, rest))
+    return ca.horzcat(*Q), R, ca.vertcat(*D)
+
+
 def projected_rates(mechanics: Mechanics, E: ca.SX) -> Mechanics:
     r"""The rates of the programmes' multipliers from $N^T E = 0$ differentiated p - 2 times, without multipliers.
 
     With all rows of order p stacked, $B q^{(p)} + s = 0$, and $P = 1 - B^T(BB^T)^{-1}B$ in the place of $N N^T$ (no
     partition that could become singular):
-    $$ \frac{d^{p-2}}{dt^{p-2}}(P E) + B^T(B q^{(p)} + s) = 0 $$
-    gives all $q^{(p)}$; then $\lambda = (BB^T)^{-1}B E$ is differentiated as often.
+    $$ \frac{d^{p-2}}{dt^{p-2}}(P E) + B^T(BB^T)^{-1}(B q^{(p)} + s) = 0 $$
+    gives all $q^{(p)}$; then $\lambda = (BB^T)^{-1}B E$ is differentiated as often. Both by $B^T = QR$, Q orthogonal.
 
     Args:
         mechanics: A model with programmes of one order p >= 3, ideal.
@@ -188,16 +216,16 @@ def projected_rates(mechanics: Mechanics, E: ca.SX) -> Mechanics:
 
     low = list(sample_split(mechanics).rows)
     B = ca.vertcat(mechanics.C[low, :], *[gradient_row(mechanics, row) for row in model.programme])
-    Gram = B @ B.T
-    lam = solve(Gram, B @ E)
-    shadow = E - B.T @ lam
+    Q, R, squares = _orthogonal(B.T)
+    shares = (Q.T @ E) / squares
+    lam, shadow = solve(R, shares), E - Q @ shares
     rows = [times(mechanics.C[low, :] @ mechanics.a - mechanics.gamma[low], p - 2)] if low else []
     jet_along = Along(mechanics, mechanics.a, x.zdot)
     jet_along.jets = jets
     for row in model.programme:
         f = jet_along.residual(row, 0)
         rows.append(times(f, row.raised))
-    G, g = ca.linear_coeff(times(shadow, p - 2) + B.T @ ca.vertcat(*rows), jets[p], True)
+    G, g = ca.linear_coeff(times(shadow, p - 2) + Q @ (solve(R.T, ca.vertcat(*rows)) / squares), jets[p], True)
     tops = times(lam, p - 2)[len(low) :]
     tops = ca.substitute(tops, jets[p], solve(G, -g))
     along = Along(mechanics, accelerations(mechanics), x.zdot)

@@ -137,8 +137,8 @@ class Mechanics:
     @cached_property
     def norm_rows(self) -> tuple[int, ...]:
         """Which rows are norms of quaternions: along them nothing has inertia."""
-        owners = [constraint for constraint in self.model.constraints for _ in constraint.rows]
-        return tuple(i for i, constraint in enumerate(owners) if isinstance(constraint, QuaternionNorm))
+        norms = {row for c in self.model.constraints if isinstance(c, QuaternionNorm) for row in c.rows}
+        return tuple(i for i, row in enumerate(self.model.rows) if row in norms)
 
     @cached_property
     def e(self) -> ca.SX:

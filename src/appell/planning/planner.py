@@ -12,11 +12,11 @@ import numpy as np
 
 from appell.code.state import State, number
 from appell.code.system import System, compile
-from appell.errors import AppellError, ModelError
+from appell.errors import AppellError, MissingValueError, ModelError
 from appell.formulation.abstract import AbstractFormulation, derive
 from appell.formulation.gpme import GPME
 from appell.model.model import Model
-from appell.model.programme import state_names
+from appell.model.programme import programme_states
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
 from appell.planning.effort import Effort, check_drives
@@ -241,6 +241,11 @@ def plan(
     drives = (drives,) if isinstance(drives, str) else tuple(drives)
     check_drives(model, drives)
     system = compile(derive(model, chosen)).bind(values)
+    if system.missing:
+        listed = ", ".join(f"{name}: ..." for name in system.missing)
+        error = MissingValueError(f"The plan needs numbers for {', '.join(system.missing)}; give values={{{listed}}}.")
+        error.names = tuple(system.missing)
+        raise error
     return _make(model, chosen, dict(values or {}), dict(start or {}), until, pace, method, made, drives, system)
 
 
@@ -263,7 +268,7 @@ def _make(
     if slow != 1.0:
         system = scaled.bind({pace_name: scaled.values[pace_name] / slow})
         first = {**system.model.start, **{_label(n): v for n, v in start.items()}}
-        forced = [name for row in model.programme for name in state_names(row) if name in first]
+        forced = [z.label for z in programme_states(model.programme, model.coordinates) if z.label in first]
         if forced:
             raise ModelError(
                 f"The start gives {', '.join(forced)}, a force, which does not follow from one pace to another; give "

@@ -12,7 +12,7 @@ from appell.kinematics.consistency import jacobian_at
 from appell.kinematics.mechanics import Mechanics
 from appell.model.constraint import Row
 from appell.model.model import Model
-from appell.model.programme import state_names
+from appell.model.programme import programme_states
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ def orders(model: Model, system: System | None = None) -> Programme:
         wanted = row.order - 2 - sum(row.order - row.raised + k >= 2 for k in range(row.raised))
         names = [q.derivative(k).label for k in range(2, row.order) for q in model.coordinates]
         if wanted > 0:
-            higher.append(f"for {row.name!r}: {wanted} of {', '.join(names)} or {', '.join(state_names(row))}")
+            forces = [z.label for z in programme_states([row], model.coordinates)]
+            higher.append(f"for {row.name!r}: {wanted} of {', '.join(names)} or {', '.join(forces)}")
         else:
             higher.append(f"for {row.name!r}: nothing, the programme gives it at its lower levels")
     return Programme(
