@@ -191,7 +191,20 @@ def test_mistakes_are_named(disk, tmp_path):
         ap.draw(disk)
     with pytest.raises(ap.AppellError, match="wheal"):
         model.draw(look=Look(shapes={"wheal": Solid("sphere", 1)}))
-    with pytest.raises(ap.AppellError, match="at least 2 frames"):
+    for more, words in (
+        ({"frames": 2.5}, "a whole number of frames"),
+        ({"look": 3}, "takes an appell.view.Look"),
+        ({"path": tmp_path}, "Cannot draw to|it is a folder"),
+    ):
+        with pytest.raises(ap.AppellError, match=words):
+            disk.animate(**more)
+    with pytest.raises(ap.AppellError, match="seconds='long'"):
+        disk.animate().save(tmp_path / "disk.gif", seconds="long")
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(ap.AppellError, match="it is a folder"):
+        disk.plot(path=tmp_path / "folder.html")
+    (tmp_path / "folder.html").rmdir()
+    with pytest.raises(ap.AppellError, match="at least 2; got 1"):
         disk.animate(frames=1)
     with pytest.raises(ap.AppellError, match="covers t"):
         disk.animate().save(tmp_path / "disk.png", t=99)

@@ -32,9 +32,9 @@ def save(scene: Scene, path: Path, seconds: float | None) -> Path:
     if not scene.moves:
         raise AppellError(f"The scene has one moment only; write a still, {path.stem}.png, or animate a Motion.")
     times, ending = scene.values.times, path.suffix.lower()
-    length = float(np.clip(times[-1] - times[0], 2.0, 20.0)) if seconds is None else float(seconds)
-    if not 0 < length <= 600:
-        raise AppellError(f"A moving picture lasts up to 600 s, got {length:g} s.")
+    length = float(np.clip(times[-1] - times[0], 2.0, 20.0)) if seconds is None else seconds
+    if not (isinstance(length, int | float | np.number) and 0 < length <= 600):
+        raise AppellError(f"A moving picture lasts up to 600 s, got seconds={length!r}.")
     count = max(2, round(length * RATE[ending]))
     frames = [int(np.argmin(np.abs(times - t))) for t in np.linspace(times[0], times[-1], count)]
     part = path.with_name(f"{path.stem}.part{path.suffix}")

@@ -164,6 +164,8 @@ class Plot:
         path = Path(path)
         if not path.absolute().parent.is_dir():
             raise AppellError(f"The folder {path.parent} does not exist; make it first.")
+        if path.is_dir():
+            raise AppellError(f"Cannot write {path}: it is a folder.")
         ending = path.suffix.lower()
         if ending in (".html", ".htm"):
             from appell.view.page import write

@@ -94,17 +94,17 @@ def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, fr
     system = motion.system
     model = system.model
     first, last = float(motion.times[0]), float(motion.times[-1])
-    if frames is not None and frames < 2:
-        raise AppellError(f"An animation needs at least 2 frames, got {frames}.")
+    if frames is not None and not (isinstance(frames, int | np.integer) and frames >= 2):
+        raise AppellError(f"An animation needs a whole number of frames, at least 2; got {frames!r}.")
     count = frames or _frames(motion, last - first)
     times = np.linspace(first, last, count) if last > first else np.array([first, first + 1e-9])
     inner = np.clip(times, first, last)
     states = motion.states(inner)
     n = len(model.coordinates)
     try:
-        w = motion.inputs_at(inner) if model.inputs else np.zeros((count, 0))
+        w = motion.inputs_at(inner) if model.inputs else np.zeros((times.size, 0))
     except AppellError:  # loaded from a file: the law is not there
-        w, forces = np.zeros((count, len(model.inputs))), False
+        w, forces = np.zeros((times.size, len(model.inputs))), False
     course = Course(times, states[:, :n], states[:, n : 2 * n], states[:, 2 * n :], w, system.p)
     stage = _Stage(model, course, look, forces)
     if forces and motion.stretches and model.rows:
@@ -154,6 +154,8 @@ class _Stage:
         self.span = 1.0
 
     def check_look(self) -> None:
+        if not isinstance(self.look, Look):
+            raise ModelError(f"look= takes an appell.view.Look(...), got {type(self.look).__name__}.")
         names = [b.name for b in self.model.bodies]
         for given in (self.look.shapes, self.look.colors):
             for name in given:
