@@ -247,3 +247,12 @@ def test_things_that_are_no_points_are_told(crank):
         ap.linearize(crank, {"theta": 1.0})
     with pytest.raises(ControlError, match="Got 'K' as gains; give a matrix"):
         ap.stability(ap.equilibrium(crank, {"theta": 1.0}), gains="K")
+
+
+def test_a_valley_that_leads_away_first_is_one_family():
+    """Three parabolas, one in the other: y - x^2 is 0, -5/2 or -5."""
+    x, y = ap.coordinates("x y")
+    level = y - x**2
+    rest = ap.equilibrium(potential((level * (level + 5)) ** 2 / 100, x, y, x=2.0), starts=40)
+    found = sorted((round(e["y"] - e["x"] ** 2, 6), e.freedom) for e in rest.branches)
+    assert found == [(-5.0, 1), (-2.5, 1), (0.0, 1)]

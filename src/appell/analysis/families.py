@@ -58,7 +58,7 @@ def sorted_out(problem: Problem, roots: Sequence[Root]) -> list[Root]:
             families.append([root])
     apart: list[list[Root]] = []  # families that later members have brought together
     for family in families:
-        near = [other for other in apart if _joined(problem, family, other)]
+        near = [other for other in apart if _joined(problem, family, other, round_about=True)]
         apart = [other for other in apart if other not in near] + [[*family, *(root for f in near for root in f)]]
     return sorted([*single, *(min(f, key=problem.distance) for f in apart)], key=problem.distance)
 
@@ -67,11 +67,13 @@ def _distance(problem: Problem, one: list[Root], other: list[Root]) -> float:
     return min(float(np.linalg.norm(_gap(problem, a.y, b.y))) for a in one for b in other)
 
 
-def _joined(problem: Problem, one: list[Root], other: list[Root]) -> bool:
+def _joined(problem: Problem, one: list[Root], other: list[Root], round_about: bool = False) -> bool:
     """Whether the nearest members of two families of the same dimension are connected."""
     pairs = [(a, b) for a in one for b in other]
     a, b = min(pairs, key=lambda pair: float(np.linalg.norm(_gap(problem, pair[0].y, pair[1].y))))
-    return a.freedom == b.freedom and _connected(problem, a, b)
+    if a.freedom != b.freedom:
+        return False
+    return _connected(problem, a, b) or (round_about and a.freedom == 1 and _traced(problem, a, b))
 
 
 def same(problem: Problem, one: Root, other: Root) -> bool:
@@ -97,6 +99,25 @@ def _connected(problem: Problem, one: Root, other: Root) -> bool:
             return False
         shares *= min(1.0, STRIDE / float(np.linalg.norm(shares)))
         here = problem.corrected(_moved(problem, here.y, along @ shares))
+        if not here.ok:
+            return False
+    return False
+
+
+def _traced(problem: Problem, one: Root, other: Root) -> bool:
+    """Whether the curve of equilibria through one leads to the other, also where it first leads away from it."""
+    here, heading, first = one, None, float(np.linalg.norm(_gap(problem, one.y, other.y)))
+    for _ in range(80):
+        gap = _gap(problem, here.y, other.y)
+        distance = float(np.linalg.norm(gap))
+        if heading is not None and distance <= STRIDE and _connected(problem, here, other):
+            return True
+        along, seen = _directions(problem, here.y)
+        if seen.shape[1] != 1 or distance > 3 * first:
+            return False
+        side = 1.0 if seen[:, 0] @ (gap if heading is None else heading) > 0 else -1.0
+        heading = side * seen[:, 0]
+        here = problem.corrected(_moved(problem, here.y, STRIDE * side * along[:, 0]))
         if not here.ok:
             return False
     return False

@@ -38,7 +38,7 @@ class Wishes:
         return (*self.values, *(n for n in (*self.free, *self.fixed) if n not in self.values))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Root:
     """Where a search ended: y = (q, v, z, w, lambda), what is left, equation by equation and at most.
 
