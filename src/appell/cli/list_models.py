@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from appell.cli.app import JsonOption, app
 from appell.cli.output import errors, say
-from appell.reading.table import print_table
+from appell.terminal import print_table
 
 
 @app.command("list")

@@ -11,7 +11,7 @@ from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, a
 from appell.cli.case import read_case, read_settings
 from appell.cli.output import check_report, errors, make_folder, say
 from appell.errors import ModelError
-from appell.reading.table import print_table
+from appell.terminal import print_table
 
 
 @app.command()

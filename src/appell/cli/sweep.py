@@ -12,7 +12,7 @@ from appell.cli.app import JsonOption, ModelArgument, SetOption, app
 from appell.cli.case import read_case, read_settings
 from appell.cli.output import check_picture, errors, say
 from appell.errors import ModelError
-from appell.reading.table import print_table
+from appell.terminal import print_table
 
 EXAMPLE = "--over m=0.5:1.5:11, --over m=1,2,5, --over lean=uniform(0,0.2), --over m=normal(1,0.1)"
 INTERRUPTED = 130

@@ -10,7 +10,7 @@ import typer
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_settings
 from appell.cli.output import PICTURES, check_out, check_report, errors, say, write
-from appell.reading.table import print_table
+from appell.terminal import print_table
 
 LAWS = ("computed-torque", "pid", "mpc")
 

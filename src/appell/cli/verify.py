@@ -10,7 +10,7 @@ import typer
 from appell.cli.app import JsonOption, ModelArgument, SetOption, app
 from appell.cli.case import read_case, read_settings
 from appell.cli.output import errors, say
-from appell.reading.table import print_table
+from appell.terminal import print_table
 
 
 @app.command()

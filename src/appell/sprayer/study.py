@@ -25,12 +25,12 @@ from appell.model.symbols import key
 from appell.motion.check import Check
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
-from appell.reading.table import print_table
 from appell.sprayer.coverage import Coverage, cover
 from appell.sprayer.laws import Law, drive, follow_by_linearization, follow_by_pid, hold_speeds, start
 from appell.sprayer.momentum import Momentum, gauss_times, momentum
 from appell.sprayer.paths import Path, circle, straight, zigzag
 from appell.sprayer.robot import Sprayer, corners, irregular
+from appell.terminal import print_table
 
 POINTS = 200
 PRINTED = {"straight": (18.2378, 0.0), "circular": (0.2346, 0.0039), "zigzag": (0.201, 0.0523)}
