@@ -11,6 +11,7 @@ import numpy as np
 
 from appell.analysis.steady import Steady
 from appell.errors import EquilibriumError
+from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
 from appell.graph.solve import solve_spd
 from appell.graph.sparse import densified
@@ -90,8 +91,12 @@ class Blocks:
 
 @dataclass(frozen=True, eq=False)
 class Jets:
-    """Derivatives of T, W, Q, F and z' at one point, by CasADi; cyclic coordinates eliminated."""
+    """Derivatives of T, W, Q, F and z' at one point, by CasADi; cyclic coordinates eliminated.
 
+    `smooth` says whether they exist everywhere: nothing in them switches.
+    """
+
+    smooth: bool
     kept: tuple[int, ...]
     momenta: dict[str, float]
     a: np.ndarray
@@ -175,8 +180,9 @@ def jets(steady: Steady, at: Equilibrium, cyclic: tuple[str, ...] = ()) -> Jets:
         a, a1, slope(a1, q), W_q, slope(W_q, q), Q, slope(Q, v), slope(Q, q), slope(Q - W_q, x.z), slope(Q, x.w),
         m.J[:, kept] if c else m.J, m.c, zdot, *(slope(zdot, letters) for letters in (q, v, x.z, x.w)),
     ]  # fmt: skip
-    found = Numeric(ca.Function("jets", [*x.arguments, p], [densified(e) for e in parts]))(*numbers(at), held)
-    return Jets(tuple(kept), dict(zip(cyclic, held.tolist(), strict=True)), *found)
+    function = ca.Function("jets", [*x.arguments, p], [densified(e) for e in parts])
+    found = Numeric(function)(*numbers(at), held)
+    return Jets(not has_kinks(function), tuple(kept), dict(zip(cyclic, held.tolist(), strict=True)), *found)
 
 
 def numbers(at: Equilibrium) -> list[np.ndarray | float]:

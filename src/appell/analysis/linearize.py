@@ -179,7 +179,8 @@ def linearize(
     ignored = [key(q) for q in listed(ignore)]
     jet = jets(steady, point) if plain and not np.any(point.state.v) and not ignored else None
     tangent.check_steady(ignored, jet)
-    check_smooth(tangent)
+    if jet is None or not jet.smooth:
+        check_smooth(tangent)
     if jet is not None:
         blocks = first_approximation(steady, point, split, chosen, multiplier_terms, jet)
         states, A, B = _assembled(point, blocks, jet, chosen)
