@@ -85,7 +85,7 @@ class Lanes:
                 alive = np.flatnonzero(self.owner >= 0)
                 if not alive.size:
                     return self.handed
-                if 32 * padded(alive.size) <= 31 * self.owner.size:
+                if 8 * padded(alive.size) <= 7 * self.owner.size:
                     self._shrink(alive)
 
     def _shrink(self, alive: np.ndarray) -> None:
