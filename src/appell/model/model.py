@@ -300,6 +300,7 @@ def _numbers(given: Mapping[Any, float] | None, known: set[str] | None, what: st
             raise ModelError(
                 f"{label!r} is no {what} of this model."
                 + (f" Did you mean {near[0]!r}?" if near else f" It has: {', '.join(sorted(known)) or 'none'}.")
+                + " What stands in events and laws only is added by model.with_parameters(...)."
             )
         try:
             number = float(value)
