@@ -25,8 +25,8 @@ from appell.motion.attempt import BEHIND, HUGE, Attempt, Status
 from appell.motion.dop853 import look_function, step_functions
 from appell.motion.driver import SINGULAR
 from appell.motion.flow import RESTING, Flow, in_modes
+from appell.motion.formula import formula_function
 from appell.motion.masses import ROUNDING
-from appell.motion.motion import formula_function
 from appell.motion.stepping import LOOKS
 
 ROWS = (*BEHIND, "status")

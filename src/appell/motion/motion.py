@@ -11,7 +11,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import casadi as ca
 import numpy as np
 import sympy as sp
 
@@ -19,12 +18,12 @@ from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.code.state import State, unknown
 from appell.code.system import System
-from appell.equations import Equations
 from appell.errors import AppellError, ModelError
 from appell.graph.kinks import has_kinks
-from appell.model.symbols import ExtraState, Letter, Rate, key, letters_in
+from appell.model.symbols import ExtraState, Letter, Rate, key
 from appell.motion.events import Occurrence
 from appell.motion.flow import Flow, in_modes
+from appell.motion.formula import formula_function
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 
@@ -439,27 +438,6 @@ class Motion:
         from appell.reporting.notebook import motion_html
 
         return motion_html(self)
-
-
-def formula_function(equations: Equations, original: Equations, formula: sp.Expr) -> ca.Function:
-    """A formula as a function of the state in the present choice of speeds."""
-    leaves = {s: original.chart.formulas[i] for i, s in enumerate(original.speeds)}
-    missing = {s for s in letters_in(formula) if s in leaves and s not in equations.speeds and not isinstance(s, Rate)}
-    a = equations.mechanics.a
-    graph = equations.formula(formula, a) if not missing else equations.in_state(_in_rates(original, formula))
-    arguments = [*equations.arguments, a] if ca.depends_on(graph, a) else equations.arguments
-    return ca.Function("formula", arguments, [ca.densify(graph)])
-
-
-def _in_rates(original: Equations, formula: sp.Expr) -> ca.SX:
-    """A formula with quasi-velocities written in q and q'."""
-    from appell.graph.lower import Lowering
-
-    memo = {s: g for s, g in original.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
-    memo.update({s: original.chart.formulas[i] for i, s in enumerate(original.speeds)})
-    memo.update({q.rate.rate: original.mechanics.a[i] for i, q in enumerate(original.model.coordinates)})
-    memo.update({z.rate: original.mechanics.variables.zdot[i] for i, z in enumerate(original.model.states)})
-    return Lowering(memo)(formula)
 
 
 @cache
