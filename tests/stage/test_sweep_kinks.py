@@ -168,3 +168,25 @@ def test_velocities_that_jump_are_made_one_by_one_and_said_so():
     study = ap.sweep(ap.compile(ap.derive(model)), {"q": [0.1, 0.2]}, until=4.0, points=4, progress=False)
     assert study.info["reasons"] == {"positions or velocities may jump at kinks": 2}
     assert not study["lane"].values.any()
+
+
+def test_outputs_that_jump_at_countless_places_mean_what_they_say():
+    x = ap.coordinates("x")
+    system = mass(lambda x: -4 * x - sp.sign(x.rate))
+    outputs = {"thirds": sp.floor(3 * x)}
+    study = ap.sweep(system, {"x": [0.1, 1.0]}, until=5.0, points=6, outputs=outputs, progress=False)
+    alone = simulated(system, {"x": 1.0}, 5.0, points=6, outputs=outputs)
+    assert any(s.sliding for s in alone.stretches)
+    np.testing.assert_array_equal(study["thirds"], np.floor(3 * study["x"]))
+    np.testing.assert_array_equal(alone.columns["thirds"], np.floor(3 * alone.columns["x"]))
+
+
+def test_what_sticks_in_no_single_way_fails_alone():
+    """Modes enter as s + s c(x, v): on v = 0 two answers are possible, and only runs that stick there end."""
+    system = mass(lambda x: -x - sp.sign(x.rate) * (2 + sp.Heaviside(x.rate, 0) * (2 + x)))
+    study = ap.sweep(system, {"x": [0.1, 1.0], "x.rate": [0.5, 40.0]}, until=0.5, points=3, progress=False)
+    assert study.outcomes == {"DONE": 2, "NOT_STARTED": 2}
+    assert set(study.failures["x.rate.start"]) == {0.5}
+    assert study.failures["reason"].str.contains("cannot be resolved uniquely").all()
+    with pytest.raises(ap.AppellError, match="cannot be resolved uniquely"):
+        simulated(system, {"x": 1.0, "x.rate": 0.5}, 0.5)

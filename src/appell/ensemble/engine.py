@@ -280,6 +280,9 @@ class Lanes:
         for slide in {tuple(np.flatnonzero(column == 0).tolist()): None for column in modes.T}:
             which = lanes[((modes == 0).T == np.isin(np.arange(modes.shape[0]), slide)).all(axis=1)]
             other = self.watch.kernel(k, slide)
+            if other is None:
+                self.results.status[self.owner[which]] = Status.ALONE
+                continue
             P = other.taken_over(self.P[:, which], self.P[k.modes, which])
             V = self.V[:, which]
             job = Jobs(self.owner[which], V[: k.n], V[k.t], P, self.taken[which], V[k.steps])

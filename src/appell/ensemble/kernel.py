@@ -73,7 +73,7 @@ class Watch:
             event, and times, states and numbers of some lanes.
         switch: States and modes where guards have fallen, or (None) behind a reset; of the kernel, times, states and
             numbers of some lanes, and which guards.
-        kernel: That of other kinks that slide; of a kernel, and these.
+        kernel: That of other kinks that slide, None if there is none; of a kernel, and these.
         name: What a guard that is no event's belongs to; of the kernel and the guard.
     """
 
@@ -83,5 +83,5 @@ class Watch:
     look: Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Looked]
     reset: Callable[[Kernel, int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
     switch: Callable[[Kernel, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
-    kernel: Callable[[Kernel, tuple[int, ...]], Kernel]
+    kernel: Callable[[Kernel, tuple[int, ...]], Kernel | None]
     name: Callable[[Kernel, int], str]

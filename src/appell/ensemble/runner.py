@@ -26,7 +26,7 @@ from appell.ensemble.outcomes import Collected, Outcomes
 from appell.ensemble.settings import Settings
 from appell.ensemble.starts import Batch, Starts
 from appell.ensemble.switching import best_growths, growths, jacobians
-from appell.errors import AppellError
+from appell.errors import AppellError, CompileError
 from appell.graph.kinks import has_jumps, has_kinks
 from appell.kinematics.chart import Split
 from appell.model.symbols import Input, Letter
@@ -41,7 +41,8 @@ from appell.motion.reset import Reset
 from appell.motion.run import simulate
 
 TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
-AGAIN = {Status.MASS_GONE: "a mass was used up", Status.ALONE: "a reset was not possible"}  # what a single run tells
+# What a single run has the words for.
+AGAIN = {Status.MASS_GONE: "a mass was used up", Status.ALONE: "a reset or what sticks was not possible"}
 # A second sweep of the same system finds its machine code as the first one left it.
 _KERNELS: weakref.WeakKeyDictionary[Code, dict[Any, dict[bool, Kernel]]] = weakref.WeakKeyDictionary()
 
@@ -197,10 +198,11 @@ class Runner:
             modes = self.kinks.start(*where) if fired is None else self.kinks.switch(*where, P[kernel.modes], fired)
         return x, modes
 
-    def _sliding(self, kernel: Kernel, slide: tuple[int, ...]) -> Kernel:
-        """The kernel in which other kinks slide."""
-        with self.lock:
+    def _sliding(self, kernel: Kernel, slide: tuple[int, ...]) -> Kernel | None:
+        """The kernel in which other kinks slide; None where that cannot be resolved."""
+        with self.lock, suppress(AppellError):
             return self.kernel(self._code(kernel), slide)
+        return None
 
     def _named(self, kernel: Kernel, guard: int) -> str:
         """The name of a kink."""
@@ -320,7 +322,12 @@ class Runner:
             for i, column in enumerate(modes.T if modes.size else ()):
                 slides.setdefault(_slide(column), []).append(i)
             for slide, i in slides.items():
-                kernel, numbers = self.kernel(code, slide), (w[:, i], p[:, i], modes[:, i])
+                try:
+                    kernel = self.kernel(code, slide)
+                except CompileError:  # what sticks cannot be resolved
+                    single.update(dict.fromkeys(members[i].tolist(), AGAIN[Status.ALONE]))
+                    continue
+                numbers = w[:, i], p[:, i], modes[:, i]
                 jobs[kernel] = self._job(kernel, members[i], x[:, i], t[i], *numbers, single)
         return jobs
 

@@ -18,7 +18,7 @@ import numpy as np
 from appell.code import heyoka_code
 from appell.code.code import Code, force_powers
 from appell.code.machine import Machine
-from appell.errors import IntegrationError
+from appell.errors import CompileError, IntegrationError
 from appell.graph.kinks import Modal, has_kinks, roots
 from appell.graph.numeric import Numeric
 from appell.graph.raising import raised
@@ -163,7 +163,7 @@ def in_modes(code: Code, formula: ca.Function, slide: tuple[int, ...]) -> ca.Fun
     """A formula (t, x, w, p[, q'']) as a function of (t, x, w, (p, s)) while some kinks slide.
 
     What sticks has the value in between (friction at rest); kinks of the formula alone stay what they are. None if the
-    equations have no kinks.
+    equations have no kinks, or the formula has countless ones (floor) and means what it says.
 
     Args:
         code: The equations.
@@ -176,7 +176,10 @@ def in_modes(code: Code, formula: ca.Function, slide: tuple[int, ...]) -> ca.Fun
     equations = code.equations
     more = [equations.qddot] if formula.n_in() > len(equations.arguments) else []
     outputs = [*_kinked(code), formula(*equations.arguments, *more)]
-    m = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
+    try:
+        m = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
+    except CompileError:
+        return None
     shared = known.s.numel()  # those of the equations come first
     between = m.sliding(slide)[1]
     own = ca.substitute(ca.sign(m.g[shared:]), m.s, between)
