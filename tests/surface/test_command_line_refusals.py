@@ -1,0 +1,192 @@
+"""The command line: what it refuses, in one line of words and before the work begins."""
+
+import pytest
+
+
+@pytest.mark.parametrize("command", ["show", "verify", "run", "export"])
+def test_unknown_models(call, command, tmp_path, assert_fails):
+    more = ["--c", tmp_path / "a.c"] if command == "export" else []
+    assert_fails(
+        call(command, "roling-disk", *more), "'roling-disk' is no model of the library. Did you mean 'rolling-disk'"
+    )
+    assert_fails(call(command, tmp_path / "nothing.py", *more), "There is no file")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("x = 1\n", "must define `model`, an appell.Model"),
+        ("model = 3\n", "must define `model`, an appell.Model; it defines int"),
+        ("1/0\n", "could not be run: ZeroDivisionError: division by zero"),
+        ("def model(): return 1/0\n", "could not be run: ZeroDivisionError: division by zero"),
+        ("model = (\n", "could not be run: SyntaxError"),
+        ("import appell as ap\nap.coordinates('2x')\n", "'2x' cannot name a coordinate"),
+    ],
+)
+def test_files_that_are_no_models(call, tmp_path, content, words):
+    path = tmp_path / "wrong.py"
+    path.write_text(content)
+    result = call("run", path)
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("events = 3", "`events` of {} must be a list of appell.Event(...), got 3."),
+        ("events = [3]", "`events` of {} must be a list of appell.Event(...), got [3]."),
+        ("outputs = [1]", "`outputs` of {} must be formulas by name, such as {{'height': y}}; got [1]."),
+        ("outputs = {1: x}", "`outputs` of {} must be formulas by name"),
+        ("outputs = {'a': [1, 2]}", "`outputs` of {} must be formulas by name"),
+        ("outputs = {'a': lambda t: 1}", "`outputs` of {} must be formulas by name"),
+    ],
+)
+@pytest.mark.parametrize("command", [["run"], ["sweep", "--over", "m=1,2"]])
+def test_files_that_say_too_much(call, file, command, line, words, assert_fails):
+    file.write_text(file.read_text() + line + "\n")
+    assert_fails(call(*command, file), words.format(file))
+
+
+@pytest.mark.parametrize("over", ["m=1,,2", "m=1,2,", "m=,"])
+def test_values_to_vary_have_no_gaps(call, over, assert_fails):
+    assert_fails(call("sweep", "rolling-disk", "--over", over), "--over takes NAME=VALUES: --over m=0.5:1.5:11")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sweep", "pendulum-chain", "--over", "l=uniform(1,2)", "--runs", 2, "--seed", -1],
+        ["verify", "rolling-disk", "--seed", -1],
+        ["stabilize", "ball-and-beam", "--want", "xi=0.2", "--runs", -1],
+    ],
+)
+def test_numbers_below_zero_that_cannot_be(call, arguments):
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert f"Invalid value for '{arguments[-2]}'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("mm=1", "'mm' is no parameter, input or state of 'rolling disk'. Did you mean 'm'?"),
+        ("m", "--set takes NAME=NUMBER, for example --set m=1.5; got 'm'"),
+        ("m=heavy", "--set takes NAME=NUMBER, for example --set m=1.5; got 'm=heavy'"),
+        ("m=nan", "The value of 'm' must be a finite number"),
+        ("m=-1", "The mass of 'disk' is m = -1 with these values; it must be positive"),
+    ],
+)
+def test_wrong_settings(call, setting, words, assert_fails):
+    assert_fails(call("run", "rolling-disk", "--set", setting), words)
+
+
+def test_missing_values(call, file, assert_fails):
+    file.write_text(file.read_text().replace("k: 4.0, ", ""))
+    assert_fails(call("run", file), "No value for the parameter k")
+    assert call("run", file, "--set", "k=4").exit_code == 0
+
+
+def test_starts_that_do_not_exist(call, assert_fails):
+    assert_fails(
+        call("run", "four-bar", "--set", "la=10"), "No positions satisfy the constraint", "the dimensions may not close"
+    )
+
+
+@pytest.mark.parametrize("out", ["disk.txt", "disk"])
+def test_wrong_places_to_write_are_seen_before_the_run(call, tmp_path, out, assert_fails):
+    assert_fails(call("run", "rolling-disk", "--until", 1e9, "--out", tmp_path / out))
+    assert list(tmp_path.iterdir()) == []
+
+
+def far(*_, **__):
+    raise AssertionError("the work began before the place of its results was looked at")
+
+
+@pytest.mark.parametrize(
+    ("work", "arguments"),
+    [
+        ("appell.formulation.abstract.derive", ["sweep", "rolling-disk", "--over", "m=1,2", "--plot"]),
+        ("appell.motion.run.simulate", ["run", "rolling-disk", "--out"]),
+        ("appell.motion.run.simulate", ["run", "rolling-disk", "--report"]),
+        ("appell.planning.plan", ["plan", "three-link", "--out"]),
+        ("appell.planning.plan", ["plan", "three-link", "--report"]),
+        ("appell.planning.plan", ["track", "curvature-arm", "--out"]),
+        ("appell.planning.plan", ["track", "curvature-arm", "--report"]),
+        ("appell.cli.stabilizing.Stabilization.run", ["stabilize", "ball-and-beam", "--out"]),
+        ("appell.cli.stabilizing.Stabilization.run", ["stabilize", "ball-and-beam", "--report"]),
+        ("appell.formulation.abstract.derive", ["export", "rolling-disk", "--c"]),
+    ],
+)
+def test_every_place_to_write_is_looked_at_before_the_work(call, tmp_path, monkeypatch, work, arguments, assert_fails):
+    monkeypatch.setattr(work, far)
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    assert_fails(call(*arguments, taken / "x"))
+    folder = tmp_path / "x.html"
+    folder.mkdir()
+    if "--c" not in arguments and arguments[0] != "stabilize":
+        assert_fails(call(*arguments, tmp_path / "x.tiff"), "use ")
+        assert_fails(call(*arguments, folder))
+
+
+def test_the_folder_of_a_plot_is_made(call, tmp_path):
+    plot = tmp_path / "of" / "today" / "disk.png"
+    result = call("sweep", "rolling-disk", "--over", "m=1,2", "--until", 0.1, "--plot", plot)
+    assert result.exit_code == 0
+    assert plot.stat().st_size > 1000
+
+
+def test_folders_for_results_are_made(call, tmp_path):
+    made = tmp_path / "of" / "today"
+    options = ("--out", made / "disk.csv", "--report", tmp_path / "reports" / "disk.md")
+    assert call("run", "rolling-disk", "--until", 0.1, *options).exit_code == 0
+    assert (made / "disk.csv").stat().st_size > 100
+    assert (tmp_path / "reports" / "disk.md").read_text().startswith("# rolling disk")
+
+
+def test_a_folder_that_cannot_be_made(call, tmp_path, assert_fails):
+    (tmp_path / "taken").write_text("a file")
+    assert_fails(call("run", "rolling-disk", "--until", 1e9, "--out", tmp_path / "taken" / "a.csv"), "cannot be made")
+
+
+def test_a_place_that_cannot_be_written(call, tmp_path):
+    (tmp_path / "disk.nc").mkdir()
+    result = call("run", "rolling-disk", "--until", 0.1, "--out", tmp_path / "disk.nc")
+    assert result.exit_code == 1
+    assert "Traceback" not in result.stderr
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert [p.name for p in tmp_path.iterdir()] == ["disk.nc"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Say what to write: --c FILE.c or --casadi FILE.casadi"),
+        (["--c", "disk.txt"], "Give a path that ends in .c"),
+        (["--c", "no/disk.c"], "does not exist; make it first"),
+        (["--casadi", "no/disk.casadi"], "does not exist; make it first"),
+    ],
+)
+def test_wrong_exports(call, tmp_path, monkeypatch, arguments, words, assert_fails):
+    monkeypatch.chdir(tmp_path)
+    assert_fails(call("export", "rolling-disk", *arguments), words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_methods_and_ends(call, assert_fails):
+    assert_fails(call("run", "rolling-disk", "--method", "euler"), "Unknown method 'euler'")
+    assert_fails(call("run", "rolling-disk", "--until", -1), "must end after its start")
+    assert_fails(call("run", "rolling-disk", "--points", 1), "at least two points")
+
+
+def test_wrong_usage_has_its_own_exit_code(call):
+    for arguments in (
+        ["run"],
+        ["fly", "rolling-disk"],
+        ["verify", "rolling-disk", "--states", "0"],
+        ["run", "rolling-disk", "--until", "long"],
+    ):
+        assert call(*arguments).exit_code == 2
