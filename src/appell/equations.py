@@ -6,7 +6,7 @@ State x = (q, u, z); q' = K(q, u, t), the unknown accelerations y from A y = b, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +33,9 @@ class Equations:
 
     Attributes:
         formulation: The principle they come from.
-        mechanics: The model on the graph.
-        chart: The speeds.
+        chart: The model on the graph, its speeds, and the unknowns y.
         matrix: A, on the graph; left open by a formulation that solves for the unknowns by itself.
         right: b.
-        unknowns: Letters of the unknowns y.
-        y: The unknowns on the graph.
-        udot: Rates of the speeds in terms of y.
         definite: Whether A is symmetric and positive definite.
         closed: Inputs replaced by formulas.
         solution: The unknowns themselves, where the formulation solves for them.
@@ -47,15 +43,11 @@ class Equations:
     """
 
     formulation: AbstractFormulation
-    mechanics: Mechanics
     chart: Chart
     matrix: ca.SX | None
     right: ca.SX | None
-    unknowns: tuple[Letter, ...]
-    y: ca.SX
-    udot: ca.SX
     definite: bool
-    closed: Mapping[Input, sp.Expr]
+    closed: Mapping[Input, sp.Expr] = field(default_factory=dict)
     solution: ca.SX | None = None
     matrices: Callable[[], tuple[ca.SX, ca.SX]] | None = None
 
@@ -80,6 +72,26 @@ class Equations:
     def b(self) -> ca.SX:
         """Right-hand side of A y = b."""
         return self._linear[1]
+
+    @property
+    def mechanics(self) -> Mechanics:
+        """The model on the graph."""
+        return self.chart.mechanics
+
+    @property
+    def unknowns(self) -> tuple[Letter, ...]:
+        """The unknowns as letters."""
+        return self.chart.unknowns
+
+    @property
+    def y(self) -> ca.SX:
+        """The unknowns on the graph."""
+        return self.chart.y
+
+    @property
+    def udot(self) -> ca.SX:
+        """Rates of the speeds in terms of y."""
+        return self.chart.udot
 
     @property
     def model(self) -> Model:

@@ -184,7 +184,7 @@ def _growth(equations: Equations) -> list[ca.SX]:
         entries = equations.with_laws(ca.jacobian(equations.chart.K, equations.chart.u))
     else:
         J = equations.mechanics.J[list(split.rows), :]
-        others = [i for i in range(J.shape[1]) if i not in split.dependent]
+        others = split.free(J.shape[1])
         entries = equations.in_state(solve(J[:, list(split.dependent)], J[:, others]))
     if not entries.numel():
         return [ca.SX(1)]

@@ -158,8 +158,11 @@ def _named(mechanics: Mechanics, refused: list[str]) -> list[str]:
     return [repr(row.name) for i, row in enumerate(mechanics.model.rows) if _kind(mechanics, i) in refused]
 
 
-def wanted_split(mechanics: Mechanics, dependent: tuple[Coordinate, ...], chosen: Split) -> Split:
-    """The split with the dependent coordinates the user wants."""
+def chosen_split(mechanics: Mechanics, dependent: tuple[Coordinate, ...] | None) -> Split:
+    """The split with the dependent coordinates the user wants, or the best at a typical state."""
+    chosen = sample_split(mechanics)
+    if dependent is None:
+        return chosen
     order = {q: i for i, q in enumerate(mechanics.model.coordinates)}
     for q in dependent:
         if q not in order:
@@ -179,12 +182,11 @@ def wanted_split(mechanics: Mechanics, dependent: tuple[Coordinate, ...], chosen
     return Split(chosen.rows, tuple(columns))
 
 
-def free_chart(mechanics: Mechanics, rows: tuple[int, ...]) -> Chart:
+def free_chart(mechanics: Mechanics, split: Split) -> Chart:
     """All rates as speeds, accelerations as unknowns: the chart of the formulations that keep the constraints apart."""
     x, letters = mechanics.variables, tuple(q.rate for q in mechanics.model.coordinates)
-    split = Split(rows, ())
     a = mechanics.a
-    return Chart(mechanics, split, letters, x.v, x.v, a, tuple(s.rate for s in letters), a, a, x.v, bool(rows))
+    return Chart(mechanics, split, letters, x.v, x.v, a, tuple(s.rate for s in letters), a, a, x.v, bool(split.rows))
 
 
 def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equations:

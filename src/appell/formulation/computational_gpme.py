@@ -11,7 +11,6 @@ from appell.formulation.programmed_motion import (
     AbstractProgrammedMotion,
     Options,
     assembled,
-    independent,
     partition_basis,
 )
 from appell.graph.sparse import ONE, dense, dense_matrix
@@ -62,7 +61,7 @@ class ComputationalGPME(AbstractProgrammedMotion):
         if "Q" in self.options.literal:
             Q = Q + ca.jtimes(Q, x.v, x.v, True)
         E = M @ mechanics.a - h - Q
-        free, dependent = independent(mechanics, split), list(split.dependent)
+        free, dependent = split.free(mechanics.a.numel()), list(split.dependent)
         left = E[free]
         if dependent:
             left = left + partition_basis(mechanics, split).T @ E[dependent]

@@ -10,11 +10,10 @@ import numpy as np
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, wanted_split
+from appell.formulation.abstract import AbstractFormulation, chosen_split
 from appell.graph.numeric import Numeric
 from appell.graph.sparse import densified, total
 from appell.kinematics.chart import Chart, Split
-from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Coordinate, Speed
 
@@ -56,10 +55,7 @@ class GibbsAppell(AbstractFormulation):
 
     def choose(self, mechanics: Mechanics) -> Split:
         """The user's choice, or the best at a typical state."""
-        split = sample_split(mechanics)
-        if self.dependent is not None:
-            return wanted_split(mechanics, self.dependent, split)
-        return split
+        return chosen_split(mechanics, self.dependent)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """dR/dy = A y - b."""
@@ -80,23 +76,11 @@ class GibbsAppell(AbstractFormulation):
         residual = ca.gradient(S - U, chart.y)
         if mechanics.accelerating:
             residual = ca.substitute(residual, held, chart.a)
-        if mechanics.accelerating:  # S is quadratic in y, forces may not be
+            # S is quadratic in y, forces may not be.
             A, minus_b = ca.linear_coeff(residual, chart.y, True)
         else:
             A, minus_b = ca.jacobian(residual, chart.y), ca.substitute(residual, chart.y, ca.SX.zeros(*chart.y.shape))
-        thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
-        return Equations(
-            self,
-            mechanics,
-            chart,
-            thaw(A),
-            thaw(-minus_b),
-            chart.unknowns,
-            chart.y,
-            chart.udot,
-            not mechanics.accelerating,
-            {},
-        )
+        return Equations(self, chart, chart.thaw(A), chart.thaw(-minus_b), definite=not mechanics.accelerating)
 
 
 def check_speeds(mechanics: Mechanics, split: Split, speeds: Mapping[Speed, Any]) -> None:

@@ -12,7 +12,6 @@ from appell.formulation.programmed_motion import (
     AbstractProgrammedMotion,
     Options,
     assembled,
-    independent,
     partition_basis,
     projected_rates,
 )
@@ -79,7 +78,7 @@ class GPME(AbstractProgrammedMotion):
     def _reduced(self, mechanics: Mechanics, split: Split, p: int) -> ca.SX:
         """dR*_p/dq_mu^(p), in t, q, v, a."""
         W = partition_basis(mechanics, split)
-        free, dependent = independent(mechanics, split), list(split.dependent)
+        free, dependent = split.free(mechanics.a.numel()), list(split.dependent)
         jets = _jets(mechanics, p)
         top = jets[p]
         Q = mechanics.Q

@@ -88,7 +88,7 @@ class HigherOrder(AbstractFormulation):
             return self._equations(extended, chart, extended.accelerations[0], A, b)
         inner = GibbsAppell().derive(base, split)
         chart, n = inner.chart, base.a.numel()
-        free = [i for i in range(n) if i not in split.dependent]
+        free = split.free(n)
         levels = [column[free] for column in (*extended.accelerations, extended.top)]
         residual = ca.substitute(inner.A @ inner.y - inner.b, inner.y, levels[0])
         motion = ca.substitute(chart.a, inner.y, levels[0])
@@ -113,12 +113,10 @@ class HigherOrder(AbstractFormulation):
 
     def _equations(self, extended: Differentiated, chart: Chart, a: ca.SX, A: ca.SX, b: ca.SX) -> Equations:
         coordinates = extended.model.coordinates
-        free = [i for i in range(len(coordinates)) if i not in chart.split.dependent]
-        udot = extended.accelerations[0][free]
+        udot = extended.accelerations[0][chart.split.free(len(coordinates))]
         unknowns = tuple(q.derivative(self.order + 2) for q in coordinates)
         chart = replace(chart, mechanics=extended, y=extended.top, unknowns=unknowns, udot=udot, a=a)
-        definite = not chart.split.rows
-        return Equations(self, extended, chart, A, b, unknowns, extended.top, udot, definite, {})
+        return Equations(self, chart, A, b, definite=not chart.split.rows)
 
     def complete(
         self, equations: Equations, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, given: Mapping[str, float],

@@ -39,8 +39,4 @@ class LyapunovElimination(AbstractFormulation):
             free = regular(a, ca.horzcat(ca.densify(J.T), f))
             gains, drop = J @ free[:, : len(rows)], J @ free[:, len(rows)]
             f = f + J.T @ regular(gains, gamma - drop)
-        letters = tuple(q.rate.rate for q in mechanics.model.coordinates)
-        chart = free_chart(mechanics, split.rows)
-        return Equations(
-            self, mechanics, chart, a, f, letters, mechanics.a, mechanics.a, not mechanics.accelerating, {}
-        )
+        return Equations(self, free_chart(mechanics, Split(split.rows)), a, f, definite=not mechanics.accelerating)

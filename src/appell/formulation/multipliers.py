@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 
 from appell.equations import Equations
@@ -30,25 +32,14 @@ class Multipliers(AbstractFormulation):
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """The KKT system."""
-        x, rows = mechanics.variables, list(split.rows)
+        rows = list(split.rows)
         M, F = mechanics.lagrange
         J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows]
         multipliers = ca.vertcat(*[ca.SX.sym(f"lambda_{i}") for i in rows]) if rows else ca.SX(0, 1)
         zero = ca.SX(len(rows), len(rows))
         A = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)) if rows else M
-        letters = tuple(q.rate.rate for q in mechanics.model.coordinates)
         names = tuple(Letter(f"lambda_{mechanics.row_names[i]}") for i in rows)
-        y = ca.vertcat(mechanics.a, multipliers)
-        chart = free_chart(mechanics, split.rows)
-        return Equations(
-            self,
-            mechanics,
-            chart,
-            A,
-            ca.vertcat(F, gamma),
-            (*letters, *names),
-            y,
-            y[: x.q.numel()],
-            not rows and not mechanics.accelerating,
-            {},
-        )
+        chart = free_chart(mechanics, Split(split.rows))
+        chart = replace(chart, y=ca.vertcat(chart.y, multipliers), unknowns=(*chart.unknowns, *names))
+        definite = not rows and not mechanics.accelerating
+        return Equations(self, chart, A, ca.vertcat(F, gamma), definite=definite)

@@ -10,9 +10,9 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, wanted_split
+from appell.formulation.abstract import AbstractFormulation, chosen_split, free_chart
 from appell.graph.solve import solve
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Split
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, gradient_row
@@ -94,22 +94,16 @@ class AbstractProgrammedMotion(AbstractFormulation):
 
     def choose(self, mechanics: Mechanics) -> Split:
         """The user's partition, or the best at a typical state."""
-        split = sample_split(mechanics)
-        return split if self.dependent is None else wanted_split(mechanics, self.dependent, split)
+        return chosen_split(mechanics, self.dependent)
 
 
 def partition_basis(mechanics: Mechanics, split: Split) -> ca.SX:
     """W = dg/dq_mu of the dependent derivatives: -K_dc^-1 K_ic (eq. (4.5))."""
     J = mechanics.J[list(split.rows), :]
-    dependent, free = list(split.dependent), independent(mechanics, split)
+    dependent, free = list(split.dependent), split.free(mechanics.a.numel())
     if not dependent:
         return ca.SX(0, len(free))
     return -solve(J[:, dependent], J[:, free])
-
-
-def independent(mechanics: Mechanics, split: Split) -> list[int]:
-    """Positions of the coordinates that are not dependent."""
-    return [i for i in range(mechanics.variables.q.numel()) if i not in split.dependent]
 
 
 def rows_with_gains(mechanics: Mechanics, split: Split, options: Options) -> ca.SX:
@@ -164,12 +158,8 @@ def assembled(
     if rows:
         A = ca.vertcat(A, mechanics.C[rows, :])
         b = ca.vertcat(b, rows_with_gains(mechanics, split, options))
-    letters = tuple(q.rate for q in mechanics.model.coordinates)
-    unknowns = tuple(s.rate for s in letters)
-    a = mechanics.a
-    chart = Chart(mechanics, split, letters, x.v, x.v, a, unknowns, a, a, x.v, bool(rows))
     definite = not rows and not mechanics.accelerating and not options.literal
-    return Equations(formulation, mechanics, chart, A, b, unknowns, a, a, definite, {})
+    return Equations(formulation, free_chart(mechanics, split), A, b, definite=definite)
 
 
 def _orthogonal(columns: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

@@ -82,7 +82,7 @@ class QuasiAccelerations(AbstractFormulation):
             b = A @ now - slope.T @ (inner.A @ value - inner.b)
         carry = [ca.substitute(expression, inner.y, psi) for expression in (inner.udot, inner.chart.a)]
         chart = replace(inner.chart, y=e, unknowns=letters, udot=carry[0], a=carry[1])
-        return Equations(self, mechanics, chart, A, b, letters, e, carry[0], inner.definite, {})
+        return Equations(self, chart, A, b, definite=inner.definite)
 
     def _letters(self, inner: Equations) -> tuple[Speed, ...]:
         wanted = {speed.rate for speed in self.speeds}

@@ -97,26 +97,13 @@ class Recursive(AbstractFormulation):
             free, response = solution, ca.horzcat(*[column_of(values, 1 + i) for i in range(len(rows))])
             multipliers = solve_spd(J @ response, gamma - J @ free)
             solution, pull = free + response @ multipliers, J.T @ x.thaw(multipliers)
-        chart = free_chart(mechanics, split.rows)
 
         def matrices() -> tuple[ca.SX, ca.SX]:
             M, F = mechanics.lagrange
             return M, F + pull
 
-        return Equations(
-            self,
-            mechanics,
-            chart,
-            None,
-            None,
-            chart.unknowns,
-            chart.y,
-            chart.udot,
-            True,
-            {},
-            x.thaw(ca.densify(solution)),
-            matrices,
-        )
+        chart, solution = free_chart(mechanics, Split(split.rows)), x.thaw(ca.densify(solution))
+        return Equations(self, chart, None, None, definite=True, solution=solution, matrices=matrices)
 
 
 def _least(mechanics: Mechanics, J: ca.SX) -> list[Column]:
@@ -142,7 +129,7 @@ def _massless(mechanics: Mechanics, k: int) -> FormulationError:
 
 def _problem(mechanics: Mechanics, J: ca.SX, runs: bool) -> tuple[Form, list[Affine]]:
     """R as a form in the vectors of a tree; right-hand sides: the forces, and one for each constraint row."""
-    model, _x = mechanics.model, mechanics.variables
+    model = mechanics.model
     falling = [f for f in model.forces if isinstance(f, Gravity) and set(f.acceleration.parts) <= {model.ground}]
     acting = [f for f in model.forces if isinstance(f, Force | Torque)]
     frames, points = [model.ground], [body.center for body in model.bodies]

@@ -107,9 +107,7 @@ class RelativeMotion(AbstractFormulation):
         Q = ca.substitute(mechanics.Q + Z, mechanics.a, held)
         residual = ca.gradient(S - ca.dot(chart.in_speeds(Q), chart.a), chart.y)
         A, minus_b = ca.linear_coeff(ca.substitute(residual, held, chart.a), chart.y, True)
-        A, b = chart.in_speeds(x.thaw(A)), chart.in_speeds(x.thaw(-minus_b))
-        definite = not mechanics.accelerating
-        return Equations(self, mechanics, chart, A, b, chart.unknowns, chart.y, chart.udot, definite, {})
+        return Equations(self, chart, chart.thaw(A), chart.thaw(-minus_b), definite=not mechanics.accelerating)
 
     def terms_on_graph(self, mechanics: Mechanics) -> dict[str, ca.SX]:
         """The inertial forces of the carrier along each coordinate, each by itself, in q, v, t at frozen mass."""

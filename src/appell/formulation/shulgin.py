@@ -10,10 +10,9 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, wanted_split
+from appell.formulation.abstract import AbstractFormulation, chosen_split
 from appell.graph.solve import solve
 from appell.kinematics.chart import Chart, Split
-from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Coordinate
 
@@ -88,8 +87,7 @@ class Shulgin(AbstractFormulation):
 
     def choose(self, mechanics: Mechanics) -> Split:
         """The user's choice, or the best at a typical state."""
-        split = sample_split(mechanics)
-        return split if self.dependent is None else wanted_split(mechanics, self.dependent, split)
+        return chosen_split(mechanics, self.dependent)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """A = N'aN and the rest of (15) or (14)."""
@@ -97,14 +95,10 @@ class Shulgin(AbstractFormulation):
         left = _explicit(chart) if self.explicit else _implicit(chart)
         right = _spread(chart).T @ ca.substitute(chart.in_speeds(mechanics.Q), mechanics.a, chart.a)
         A, minus_b = ca.linear_coeff(left - right, chart.y, True)
-        x = mechanics.variables
-        thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
-        A, b = thaw(A), thaw(-minus_b)
+        A, b = chart.thaw(A), chart.thaw(-minus_b)
         if split.rows and not isinstance(self.drift, str) and self.drift > 0:
             chart = _drawn(chart, self.drift)
-        return Equations(
-            self, mechanics, chart, A, b, chart.unknowns, chart.y, chart.udot, not mechanics.accelerating, {}
-        )
+        return Equations(self, chart, A, b, definite=not mechanics.accelerating)
 
 
 def _chart(mechanics: Mechanics, split: Split) -> Chart:
@@ -112,7 +106,7 @@ def _chart(mechanics: Mechanics, split: Split) -> Chart:
     if not split.rows:
         return Chart.of(mechanics, split)
     x, rows, s = mechanics.variables, list(split.rows), list(split.dependent)
-    r = [i for i in range(x.q.numel()) if i not in s]
+    r = split.free(x.q.numel())
     letters = tuple(mechanics.model.coordinates[i].rate for i in r)
     u, y = (ca.vertcat(*[ca.SX.sym(e.name) for e in listed]) for listed in (letters, [e.rate for e in letters]))
     J, F_t = mechanics.J[rows, :], ca.substitute(mechanics.e[rows], x.v, ca.SX.zeros(x.q.numel()))
@@ -162,7 +156,7 @@ def _explicit(chart: Chart) -> ca.SX:
 def _implicit(chart: Chart) -> ca.SX:
     """The left-hand side of (14): T* differentiated as it stands."""
     x, s = chart.mechanics.variables, list(chart.split.dependent)
-    r = [i for i in range(x.q.numel()) if i not in s]
+    r = chart.split.free(x.q.numel())
     T_star = chart.in_speeds(chart.mechanics.T)
     slopes = ca.gradient(T_star, x.q)
     left = chart.frozen_derivative(ca.gradient(T_star, chart.u)) - slopes[r]

@@ -43,8 +43,4 @@ class UdwadiaKalaba(AbstractFormulation):
             free = solved(M, ca.horzcat(ca.densify(J.T), F))
             gains, a = free[:, : len(rows)], free[:, len(rows)]
             F = F + J.T @ solved(J @ gains, gamma - J @ a)
-        letters = tuple(q.rate.rate for q in mechanics.model.coordinates)
-        chart = free_chart(mechanics, split.rows)
-        return Equations(
-            self, mechanics, chart, M, F, letters, mechanics.a, mechanics.a, not mechanics.accelerating, {}
-        )
+        return Equations(self, free_chart(mechanics, Split(split.rows)), M, F, definite=not mechanics.accelerating)

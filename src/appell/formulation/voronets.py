@@ -7,9 +7,8 @@ from collections.abc import Iterable
 import casadi as ca
 
 from appell.equations import Equations
-from appell.formulation.abstract import AbstractFormulation, wanted_split
+from appell.formulation.abstract import AbstractFormulation, chosen_split
 from appell.kinematics.chart import Chart, Split
-from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Coordinate
 
@@ -45,15 +44,13 @@ class Voronets(AbstractFormulation):
 
     def choose(self, mechanics: Mechanics) -> Split:
         """The user's choice, or the best at a typical state."""
-        split = sample_split(mechanics)
-        return split if self.dependent is None else wanted_split(mechanics, self.dependent, split)
+        return chosen_split(mechanics, self.dependent)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """Collect the accelerations of Voronets' equations."""
         x = mechanics.variables
         chart = Chart.of(mechanics, split)
-        s = list(split.dependent)
-        r = [i for i in range(x.q.numel()) if i not in s]
+        r, s = split.free(x.q.numel()), list(split.dependent)
         # What flows inside a body is not carried by it: extra states are held in T (its shape), and run in K.
         shape = ca.SX.sym("shape", x.z.numel())
         T = ca.substitute(mechanics.T, x.z, shape)
@@ -75,16 +72,4 @@ class Voronets(AbstractFormulation):
             left = left - (B_rate - delta(s_rate)).T @ theta
         right = N.T @ ca.substitute(chart.in_speeds(mechanics.Q), mechanics.a, chart.a)
         A, minus_b = ca.linear_coeff(ca.substitute(left, shape, x.z) - right, chart.y, True)
-        thaw = (lambda e: chart.in_speeds(x.thaw(e))) if x.frozen.numel() else (lambda e: e)
-        return Equations(
-            self,
-            mechanics,
-            chart,
-            thaw(A),
-            thaw(-minus_b),
-            chart.unknowns,
-            chart.y,
-            chart.udot,
-            not mechanics.accelerating,
-            {},
-        )
+        return Equations(self, chart, chart.thaw(A), chart.thaw(-minus_b), definite=not mechanics.accelerating)

@@ -23,7 +23,7 @@ from appell.kinematics.geometry import Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
 from appell.model.rules import check_letter
-from appell.model.symbols import Coordinate, Evolving, Input, Rate, Speed
+from appell.model.symbols import Coordinate, Evolving, Input, Letter, Rate, Speed
 
 WEAK = 0.3  # share of the best rows' smallest singular value below which others take the place of redundant rows
 
@@ -68,6 +68,10 @@ class Split:
             chosen = rows
         columns, _ = pivots(scaled[list(chosen)])
         return cls(chosen, tuple(sorted(columns)))
+
+    def free(self, coordinates: int) -> list[int]:
+        """Positions of the coordinates, of so many, that are not dependent."""
+        return [i for i in range(coordinates) if i not in self.dependent]
 
     def growth(self, jacobian: np.ndarray) -> float:
         """How strongly independent rates are amplified into dependent ones; infinite where the split is singular."""
@@ -169,7 +173,7 @@ class Chart:
     u: ca.SX
     K: ca.SX
     y: ca.SX
-    unknowns: tuple[Evolving, ...]
+    unknowns: tuple[Letter, ...]
     udot: ca.SX
     a: ca.SX
     formulas: ca.SX
@@ -198,7 +202,7 @@ class Chart:
                     f"under {len(rows)} independent constraint rows leave {n - len(rows)} free; give {n - len(rows)}."
                 )
         else:
-            free = [i for i in range(n) if i not in split.dependent]
+            free = split.free(n)
             letters = tuple(coordinates[i].rate for i in free)
             formulas = x.v[free]
         slopes = ca.jacobian(formulas, x.v)
@@ -237,6 +241,11 @@ class Chart:
             if self.u is self.mechanics.variables.v
             else ca.substitute(expression, self.mechanics.variables.v, self.K)
         )
+
+    def thaw(self, expression: ca.SX) -> ca.SX:
+        """Put the formulas of masses that change in place of their letters."""
+        x = self.mechanics.variables
+        return self.in_speeds(x.thaw(expression)) if x.frozen.numel() else expression
 
     def derivative(self, expression: ca.SX) -> ca.SX:
         """Total time derivative along the motion, in terms of y."""
