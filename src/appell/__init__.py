@@ -77,8 +77,8 @@ if TYPE_CHECKING:
     from appell.model.symbols import states as states
     from appell.model.symbols import t as t
     from appell.motion.events import Event as Event
+    from appell.motion.file import load as load
     from appell.motion.motion import Motion as Motion
-    from appell.motion.motion import load as load
     from appell.motion.outcome import Outcome as Outcome
     from appell.motion.run import simulate as simulate
     from appell.planning.planner import Plan as Plan
@@ -129,7 +129,8 @@ _HOME = {
     "model.programme": "Programmed",
     "model.symbols": "coordinates inputs parameters speeds states t",
     "motion.events": "Event",
-    "motion.motion": "Motion load",
+    "motion.file": "load",
+    "motion.motion": "Motion",
     "motion.outcome": "Outcome",
     "motion.run": "simulate",
     "planning.planner": "Plan plan",

@@ -14,7 +14,8 @@ from appell.code.state import names_of, unknown
 from appell.code.system import System
 from appell.errors import ModelError
 from appell.model.symbols import Rate
-from appell.motion.motion import Motion, Stretch
+from appell.motion.motion import Motion
+from appell.motion.stretch import Stretch
 
 FEWEST, MOST = 16, 1000  # panels
 LOOSE = frozenset("cvodes Radau BDF LSODA RK45 RK23".split())

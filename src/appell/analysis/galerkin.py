@@ -27,10 +27,11 @@ from appell.graph.solve import solve_spd
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.model.mass_flow import Stream
-from appell.motion.motion import Motion, Stretch
+from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.run import starting_state
+from appell.motion.stretch import Stretch
 
 NEWTON = 25  # steps at most
 

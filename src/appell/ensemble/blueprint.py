@@ -26,7 +26,7 @@ from appell.ensemble.plan import Plan, made
 from appell.ensemble.runner import Runner
 from appell.errors import AppellError, ModelError
 from appell.formulation.abstract import derive
-from appell.motion.motion import versions
+from appell.motion.versions import versions
 
 WORDS = ("appell", "sympy", "numpy", "mpmath", "copyreg")
 PLAIN = frozenset("complex dict frozenset int float list set slice str tuple bytes bytearray bool object".split())

@@ -15,7 +15,7 @@ from appell.ensemble.crossings import Steps
 from appell.ensemble.jobs import Jobs, Results
 from appell.ensemble.kernel import Kernel, Watch
 from appell.ensemble.lane_machine import cores_in_use, padded
-from appell.ensemble.lanes import Status
+from appell.motion.attempt import Status
 from appell.motion.events import KEPT, piled, piling_up
 from appell.motion.flow import RESTING, resting
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from appell.ensemble.lane_machine import LaneMachine
-from appell.ensemble.lanes import ROWS, SETTINGS, Graphs
+from appell.ensemble.lanes import ROWS, Graphs
+from appell.motion.attempt import SETTINGS
 from appell.motion.events import Event
 
 

@@ -1,6 +1,6 @@
 """Kinks of many lanes: in which mode each of them is at a state, and which flow belongs to that.
 
-The rules are those of single runs, `appell.motion.flow.Modes`; a lane is asked alone wherever a switching function is
+The rules are those of single runs, `appell.motion.modes.Modes`; a lane is asked alone wherever a switching function is
 on zero.
 """
 
@@ -15,7 +15,8 @@ import numpy as np
 from appell.code.code import Code
 from appell.ensemble.lane_machine import LaneMachine
 from appell.motion.events import Event
-from appell.motion.flow import Flow, Modes
+from appell.motion.flow import Flow
+from appell.motion.modes import Modes
 
 CLEAR = 1e-13  # a switching function beyond this says on which side of its kink a state is
 

@@ -21,18 +21,17 @@ from appell.code.code import Code, function_of
 from appell.equations import Equations
 from appell.graph.kinks import has_kinks
 from appell.kinematics.chart import Split
-from appell.motion.attempt import BEHIND, HUGE, Attempt, Status
+from appell.motion.attempt import BEHIND, HUGE, SETTINGS, Attempt, Status
 from appell.motion.dop853 import look_function, step_functions
 from appell.motion.driver import SINGULAR
-from appell.motion.flow import RESTING, Flow, in_modes
+from appell.motion.flow import RESTING, Flow
 from appell.motion.formula import formula_function
 from appell.motion.masses import ROUNDING
+from appell.motion.modes import in_modes
 from appell.motion.stepping import LOOKS
 
 ROWS = (*BEHIND, "status")
 """Rows of V behind x."""
-SETTINGS = ("rtol", "atol", "end", "most", "calm")
-"""Rows of P behind w and p; the masses at the start, the modes of kinks and which guards are looked at follow."""
 
 
 @dataclass(frozen=True, eq=False)

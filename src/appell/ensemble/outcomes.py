@@ -10,10 +10,10 @@ import numpy as np
 
 from appell.code.state import State, names_of
 from appell.ensemble.jobs import Results
-from appell.ensemble.lanes import Status
 from appell.ensemble.settings import Settings
 from appell.ensemble.starts import Batch
 from appell.model.model import Model
+from appell.motion.attempt import Status
 from appell.motion.outcome import Outcome
 
 OUTCOMES = tuple(Outcome)

@@ -27,8 +27,8 @@ from appell.errors import IntegrationError, ModelError
 from appell.model.symbols import key
 from appell.motion.events import Event
 from appell.motion.method import OWN, SCIPY, stiffness
-from appell.motion.motion import versions
 from appell.motion.run import check_event
+from appell.motion.versions import versions
 
 WORTH = 100_000  # steps of all lanes together in which CasADi's machine takes about as long as making machine code
 FEW = 8  # runs of a case up to which one by one they take no longer than side by side

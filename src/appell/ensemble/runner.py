@@ -21,7 +21,7 @@ from appell.ensemble.engine import Interrupted, run_all
 from appell.ensemble.jobs import Jobs, Results
 from appell.ensemble.kernel import Kernel, Looked, Watch
 from appell.ensemble.kinks import Kinks
-from appell.ensemble.lanes import Graphs, Status, lane_graphs
+from appell.ensemble.lanes import Graphs, lane_graphs
 from appell.ensemble.outcomes import Collected, Outcomes
 from appell.ensemble.settings import Settings
 from appell.ensemble.starts import Batch, Starts
@@ -30,6 +30,7 @@ from appell.errors import AppellError, CompileError
 from appell.graph.kinks import has_jumps, has_kinks
 from appell.kinematics.chart import Split
 from appell.model.symbols import Input, Letter
+from appell.motion.attempt import Status
 from appell.motion.diagnosis import beyond, likely_cause
 from appell.motion.driver import CALM, WILD
 from appell.motion.events import Event

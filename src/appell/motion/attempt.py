@@ -42,6 +42,8 @@ class Status(IntEnum):
 
 BEHIND = ("t", "h", "rejected", "stalled", "steps")
 """Rows of V behind x."""
+SETTINGS = ("rtol", "atol", "end", "most", "calm")
+"""Numbers of a run behind w and p: tolerances, where to stop, steps at most, growth below which speeds are calm."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from appell.kinematics.consistency import jacobian_at
 from appell.motion.ledger import Ledger, along
 
 if TYPE_CHECKING:
-    from appell.motion.motion import Motion, Stretch
+    from appell.motion.motion import Motion
+    from appell.motion.stretch import Stretch
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 FEW, MANY = 50, 4000  # panels of each stretch at first, and how many are looked at together

@@ -23,7 +23,7 @@ from appell.code.iteration import TURNS, Iteration
 from appell.code.machine import Machine
 from appell.graph.quick import Quick, larger, root
 from appell.graph.sparse import densified
-from appell.motion.attempt import BEHIND, Attempt, Status
+from appell.motion.attempt import BEHIND, SETTINGS, Attempt, Status
 from appell.motion.flow import Flow
 from appell.motion.leg import End, Enough, Leg, Task
 from appell.motion.stepping import LOOKS, march
@@ -39,7 +39,6 @@ def _table() -> SimpleNamespace:
 
 table = _table()
 STAGES = table.N_STAGES
-SETTINGS = ("rtol", "atol", "end", "most", "calm")
 LONG = 50_000  # steps in which CasADi's machine takes about as long as compiling them to machine code would
 THIRD = table.E3[:STAGES] - table.B
 REGISTER = 8  # a multiple of the lanes of a SIMD register

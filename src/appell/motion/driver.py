@@ -22,15 +22,17 @@ from appell.motion.branch import Branch
 from appell.motion.clock import Clock
 from appell.motion.diagnosis import diagnose, smallest_inertia
 from appell.motion.events import Event, Occurrence, piled, piling_up
-from appell.motion.flow import RESTING, Modes, resting
+from appell.motion.flow import RESTING, resting
 from appell.motion.leg import End, Enough, Task
 from appell.motion.masses import Masses
 from appell.motion.method import Method, choose
-from appell.motion.motion import Motion, Stretch
+from appell.motion.modes import Modes
+from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset
+from appell.motion.stretch import Stretch
 
 SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
 CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does

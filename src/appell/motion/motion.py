@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +19,12 @@ from appell.errors import AppellError, ModelError
 from appell.graph.kinks import has_kinks
 from appell.model.symbols import ExtraState, Letter, Rate, key
 from appell.motion.events import Occurrence
-from appell.motion.flow import Flow, in_modes
 from appell.motion.formula import formula_function
+from appell.motion.modes import in_modes
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
+from appell.motion.stretch import Stretch
+from appell.motion.versions import versions
 
 if TYPE_CHECKING:
     from appell.motion.check import Check
@@ -33,41 +32,6 @@ if TYPE_CHECKING:
     DataArray = Dataset = DataFrame = Any
 
 SWITCHES = 6  # changes of speeds that a summary tells one by one
-
-
-@dataclass(frozen=True, eq=False)
-class Stretch:
-    """Part of a run in one choice of speeds and modes: x at any time between its first and last step.
-
-    Attributes:
-        code: The equations as functions.
-        w: Inputs.
-        p: Parameters, with the modes of kinks behind.
-        times: Step boundaries.
-        dense: x at some times.
-        final: x at the end.
-        flow: The smooth equations it was integrated by; None if they are those of `code`.
-        powers: The power of each force in these modes; None if there are no kinks.
-        sliding: Kinks that stick.
-    """
-
-    code: Code
-    w: np.ndarray
-    p: np.ndarray
-    times: np.ndarray
-    dense: Callable[[np.ndarray], np.ndarray]
-    final: np.ndarray
-    flow: Flow | None = None
-    powers: Machine | None = None
-    sliding: tuple[int, ...] = ()
-
-    def accelerations(self, t: float, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """q'' at a state of this stretch, in its modes."""
-        n = self.code.equations.mechanics.variables.p.numel()
-        if self.flow is None:
-            return self.code.accelerations.flat(t, x, w, self.p[:n])
-        rate = self.flow.machine.flat(t, x, w, self.p)
-        return self.code.second(t, x, w, self.p[:n], rate)[0][:, 0]
 
 
 class Motion:
@@ -124,9 +88,8 @@ class Motion:
         """Tabulate a run."""
         end = stretches[-1].times[-1]
         times = grid[grid <= end]
-        if not outcome.ok and (times.size == 0 or times[-1] < end):
-            times = np.append(times, end)
-        elif outcome is Outcome.EVENT and (times.size == 0 or times[-1] < end):
+        early = not outcome.ok or outcome is Outcome.EVENT
+        if early and (times.size == 0 or times[-1] < end):
             times = np.append(times, end)
         equations = system.equations
         info = {
@@ -335,25 +298,9 @@ class Motion:
         Args:
             path: A name that ends in .nc (NetCDF) or .zarr.
         """
-        path = Path(path)
-        if not path.parent.is_dir():
-            raise AppellError(f"The folder {path.parent} does not exist; make it first.")
-        if path.suffix == ".nc":
-            part = path.with_name(path.name + ".part")
-            try:
-                self.dataset.to_netcdf(part, engine="scipy")
-                part.replace(path)
-            finally:
-                part.unlink(missing_ok=True)
-        elif path.suffix == ".zarr":
-            try:
-                import zarr  # noqa: F401
-            except ImportError:
-                raise AppellError("Zarr is not installed; `pip install appell[zarr]`, or save to a .nc file.") from None
-            self.dataset.to_zarr(path, mode="w", consolidated=False)
-        else:
-            raise AppellError(f"Give a path that ends in .nc (NetCDF) or .zarr, got {path.name!r}.")
-        return path
+        from appell.motion.file import write
+
+        return write(self, Path(path))
 
     # Proofs and pictures.
 
@@ -438,47 +385,3 @@ class Motion:
         from appell.reporting.notebook import motion_html
 
         return motion_html(self)
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Versions of what computed it."""
-    found = {"python": platform.python_version()}
-    for name in ("appell", "casadi", "heyoka", "numpy", "scipy", "sympy"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def load(path: str | Path, system: System | None = None) -> Motion:
-    """Read a motion that `Motion.save` wrote.
-
-    Args:
-        path: A .nc file or a .zarr folder.
-        system: The system it belongs to, to look up units and names again; the table itself needs none.
-    """
-    import xarray
-
-    path = Path(path)
-    if not path.exists():
-        raise AppellError(f"There is no file {path}.")
-    try:
-        data = (
-            xarray.open_zarr(path, consolidated=False)
-            if path.suffix == ".zarr"
-            else xarray.open_dataset(path, engine="scipy")
-        )
-        data = data.load()
-        data.close()
-        info = json.loads(data.attrs["appell"])
-    except (KeyError, ValueError, TypeError, OSError) as error:
-        raise AppellError(f"{path} was not written by appell: {error}.") from error
-    if "varied" in info:
-        raise AppellError(f"{path} holds a study of many runs; read it with appell.ensemble.open_study({str(path)!r}).")
-    order = dict.fromkeys([*info["state"], *map(str, data.data_vars)])  # a Zarr folder does not keep it
-    columns = {name: np.array(data[name]) for name in order}
-    units = {str(name): str(values.attrs.get("units", "")) for name, values in data.data_vars.items()}
-    occurrences = [Occurrence(e["name"], e["t"]) for e in info["events"]]
-    return Motion(np.array(data["t"]), columns, units, info, Outcome[info["outcome"]], system, (), occurrences)

@@ -13,8 +13,8 @@ from appell.equations import Equations
 from appell.model.body import Particle, RigidBody
 from appell.model.model import Model
 from appell.model.symbols import Rate, length, letters_in
-from appell.motion.motion import versions
 from appell.motion.reactions import multipliers
+from appell.motion.versions import versions
 from appell.reading.pages import page
 from appell.reading.printing import formula_latex, latex_rows
 from appell.reporting.citations import bibtex

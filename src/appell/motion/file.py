@@ -1,0 +1,73 @@
+"""A motion on disk: its table, with the description of the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from appell.code.system import System
+from appell.errors import AppellError
+from appell.motion.events import Occurrence
+from appell.motion.motion import Motion
+from appell.motion.outcome import Outcome
+
+
+def write(motion: Motion, path: Path) -> Path:
+    """Write the table of a motion to a file.
+
+    Args:
+        motion: The motion.
+        path: A name that ends in .nc (NetCDF) or .zarr.
+    """
+    if not path.parent.is_dir():
+        raise AppellError(f"The folder {path.parent} does not exist; make it first.")
+    if path.suffix == ".nc":
+        part = path.with_name(path.name + ".part")
+        try:
+            motion.dataset.to_netcdf(part, engine="scipy")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    elif path.suffix == ".zarr":
+        try:
+            import zarr  # noqa: F401
+        except ImportError:
+            raise AppellError("Zarr is not installed; `pip install appell[zarr]`, or save to a .nc file.") from None
+        motion.dataset.to_zarr(path, mode="w", consolidated=False)
+    else:
+        raise AppellError(f"Give a path that ends in .nc (NetCDF) or .zarr, got {path.name!r}.")
+    return path
+
+
+def load(path: str | Path, system: System | None = None) -> Motion:
+    """Read a motion that `Motion.save` wrote.
+
+    Args:
+        path: A .nc file or a .zarr folder.
+        system: The system it belongs to, to look up units and names again; the table itself needs none.
+    """
+    import xarray
+
+    path = Path(path)
+    if not path.exists():
+        raise AppellError(f"There is no file {path}.")
+    try:
+        data = (
+            xarray.open_zarr(path, consolidated=False)
+            if path.suffix == ".zarr"
+            else xarray.open_dataset(path, engine="scipy")
+        )
+        data = data.load()
+        data.close()
+        info = json.loads(data.attrs["appell"])
+    except (KeyError, ValueError, TypeError, OSError) as error:
+        raise AppellError(f"{path} was not written by appell: {error}.") from error
+    if "varied" in info:
+        raise AppellError(f"{path} holds a study of many runs; read it with appell.ensemble.open_study({str(path)!r}).")
+    order = dict.fromkeys([*info["state"], *map(str, data.data_vars)])  # a Zarr folder does not keep it
+    columns = {name: np.array(data[name]) for name in order}
+    units = {str(name): str(values.attrs.get("units", "")) for name, values in data.data_vars.items()}
+    occurrences = [Occurrence(e["name"], e["t"]) for e in info["events"]]
+    return Motion(np.array(data["t"]), columns, units, info, Outcome[info["outcome"]], system, (), occurrences)

@@ -1,0 +1,358 @@
+"""Modes: on which side of each of its kinks a motion is, and the smooth flow that belongs to that."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from appell.code import heyoka_code
+from appell.code.code import Code, force_powers
+from appell.code.machine import Machine
+from appell.errors import CompileError, IntegrationError
+from appell.graph.kinks import Modal, has_kinks
+from appell.graph.raising import raised
+from appell.model.symbols import t as TIME
+from appell.motion.events import Event
+from appell.motion.flow import RESTING, Flow
+from appell.motion.impulse import Impulses, breakable
+
+AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
+READABLE = 40  # letters of a switching function that is shown
+Inputs = Callable[[float, np.ndarray], np.ndarray]
+
+
+@dataclass(eq=False)
+class _Kept:
+    """What belongs to a set of equations whatever the run: a second run finds it as the first one left it.
+
+    Attributes:
+        modal: Right-hand side, powers of the forces, what may jump or be struck, with their kinks taken out; None if
+            there are none.
+        flows: By what is looked for and which kinks slide, and with them their integrators.
+        powers: The power of every force, by which kinks slide.
+        names: Switching functions in words.
+    """
+
+    modal: Modal | None
+    flows: dict[Any, dict[tuple[int, ...], Flow]] = field(default_factory=dict)
+    powers: dict[tuple[int, ...], Machine] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, code: Code) -> _Kept:
+        """Made once."""
+        if code not in _KEPT:
+            found, breaks = None, code.equations.mechanics.unbroken or code.equations.mechanics.striking
+            if breaks or has_kinks(code.rhs.function):
+                found = Modal.of(ca.Function("kinked", code.equations.arguments, _kinked(code), {"cse": True}))
+            _KEPT[code] = cls(found)  # last of all: another thread may be looking
+        return _KEPT[code]
+
+    def _machine(self, name: str, results: list[ca.SX], simd: bool = True) -> Machine:
+        assert self.modal is not None
+        m = self.modal
+        return Machine(ca.Function(name, [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], results, {"cse": True}), simd=simd)
+
+    @cached_property
+    def switches(self) -> Machine:
+        """The switching functions and their rates."""
+        assert self.modal is not None
+        return self._machine("switches", [self.modal.g, self.modal.g_rate])
+
+    @cached_property
+    def places(self) -> Machine:
+        """The positions that may jump."""
+        assert self.modal is not None
+        return self._machine("places", [ca.densify(self.modal.extras[1])], simd=False)
+
+    def power(self, slide: tuple[int, ...]) -> Machine:
+        """The power of every force while some kinks slide."""
+        assert self.modal is not None
+        if slide not in self.powers:
+            column = ca.substitute(self.modal.extras[0], self.modal.s, self.modal.sliding(slide)[1])
+            self.powers[slide] = self._machine("powers", [ca.densify(column)], simd=False)
+        return self.powers[slide]
+
+
+_KEPT: weakref.WeakKeyDictionary[Code, _Kept] = weakref.WeakKeyDictionary()
+
+
+def _kinked(code: Code) -> list[ca.SX]:
+    """x', the powers of the forces, positions that may jump and what may be struck, with their kinks."""
+    equations, mechanics = code.equations, code.equations.mechanics
+    places = equations.in_state(ca.vertcat(*mechanics.unbroken.values()))
+    if ca.depends_on(places, mechanics.a):
+        places = ca.substitute(places, mechanics.a, equations.qddot)
+    return [equations.xdot, force_powers(equations), ca.densify(places), *breakable(equations)]
+
+
+def in_modes(code: Code, formula: ca.Function, slide: tuple[int, ...]) -> ca.Function | None:
+    """A formula (t, x, w, p[, q'']) as a function of (t, x, w, (p, s)) while some kinks slide.
+
+    What sticks has the value in between (friction at rest); kinks of the formula alone stay what they are. None if the
+    equations have no kinks, or the formula has countless ones (floor) and means what it says.
+
+    Args:
+        code: The equations.
+        formula: The formula.
+        slide: The kinks that slide.
+    """
+    known = _Kept.of(code).modal
+    if known is None:
+        return None
+    equations = code.equations
+    more = [equations.qddot] if formula.n_in() > len(equations.arguments) else []
+    outputs = [*_kinked(code), formula(*equations.arguments, *more)]
+    try:
+        m = Modal.of(ca.Function("kinked", equations.arguments, outputs, {"cse": True}))
+    except CompileError:
+        return None
+    shared = known.s.numel()  # those of the equations come first
+    between = m.sliding(slide)[1]
+    own = ca.substitute(ca.sign(m.g[shared:]), m.s, between)
+    graph = ca.substitute(ca.substitute(m.extras[-1], m.s[shared:], own), m.s, between)
+    return ca.Function("formula", [m.t, m.x, m.w, ca.vertcat(m.p, m.s[:shared])], [ca.densify(graph)], {"cse": True})
+
+
+class Modes:
+    """The kinks of a set of equations along a run: which mode each is in, and the flow that belongs to it.
+
+    A mode is +1, -1, or 0 for sliding. Guards come in this order: user events, then kinks.
+
+    Args:
+        code: The equations as functions.
+        events: What the user looks for.
+        driven: Whether inputs are given by Python functions, whose rates nobody knows.
+    """
+
+    def __init__(self, code: Code, events: Sequence[Event], driven: bool = False) -> None:
+        self.code, self.driven = code, driven
+        equations = code.equations
+        self.event_guards: list[tuple[int, int]] = []  # which event, which sign
+        self._formulas: list[ca.SX] = []
+        for i, event in enumerate(events):
+            formula = equations.formula(event.expression)
+            for sign in (1, -1) if event.direction == 0 else (-event.direction,):
+                self.event_guards.append((i, sign))
+                self._formulas.append(sign * formula)
+        self._kept = _Kept.of(code)
+        self.modal = self._kept.modal
+        self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
+        looked_for = tuple((event.expression, event.direction) for event in events)
+        self._flows = self._kept.flows.setdefault(looked_for, {})
+
+    @cached_property
+    def _user(self) -> ca.Function:
+        """What the user looks for."""
+        formulas = ca.vertcat(*self._formulas) if self._formulas else ca.SX(0, 1)
+        return ca.Function("user", self.code.equations.arguments, [formulas])
+
+    @cached_property
+    def _impulses(self) -> Impulses | None:
+        striking = self.modal is not None and self.code.equations.mechanics.striking
+        return Impulses(self.code.equations, self.modal) if striking and self.modal is not None else None
+
+    @property
+    def sliding(self) -> tuple[int, ...]:
+        """Kinks along which the motion slides."""
+        return tuple(int(i) for i in np.flatnonzero(self.modes == 0)) if self.modes.size else ()
+
+    @property
+    def _machine(self) -> tuple[bool, bool]:
+        """Whether steps are machine code, and whether they may become it."""
+        simd = self.code.simd and heyoka_code.available()
+        return self.code.steps and simd, simd
+
+    def flow(self) -> Flow:
+        """The smooth flow of the present modes."""
+        return self.flow_of(self.sliding)
+
+    def flow_of(self, slide: tuple[int, ...]) -> Flow:
+        """The flow with some kinks sliding; made once."""
+        if slide not in self._flows:
+            self._flows[slide] = self._make(slide)
+        return self._flows[slide]
+
+    @property
+    def crossing(self) -> Flow:
+        """The equations as they are, for who steps over their kinks."""
+        return Flow(self.code.rhs.function, self._user, *self._machine)
+
+    def _make(self, slide: tuple[int, ...]) -> Flow:
+        if self.modal is None:
+            return self.crossing
+        m = self.modal
+        xdot, s = m.sliding(slide)
+        p = ca.vertcat(m.p, m.s)
+        guards = [self._user(m.t, m.x, m.w, m.p)]
+        for i in range(m.s.numel()):
+            if i in slide:  # the mode in between must stay between -1 and 1
+                guards += [1 - s[i], 1 + s[i]]
+            else:
+                guards.append(ca.substitute(m.g[i], m.s, s) * m.s[i])
+        arguments = [m.t, m.x, m.w, p]
+        return Flow(
+            ca.Function("rhs", arguments, [ca.cse(ca.densify(xdot))]),
+            ca.Function("guards", arguments, [ca.densify(ca.vertcat(*guards))]),
+            *self._machine,
+        )
+
+    def powers(self) -> Machine | None:
+        """The power of every force in the present modes, for what sticks as well; None if there are no kinks."""
+        if self.modal is None:
+            return None
+        return self._kept.power(self.sliding)
+
+    def parameters(self, p: np.ndarray) -> np.ndarray:
+        """p with the modes behind."""
+        return np.concatenate([p, self.modes]) if self.modal else p
+
+    def start(self, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
+        """Find the modes at a state; where a switching function is zero the rates decide."""
+        if self.modal is None:
+            return
+        for _ in range(2 * self.modes.size + 2):
+            before = self.modes.copy()
+            g, _ = (e.ravel() for e in self._kept.switches(t, x, inputs(t, x), np.concatenate([p, self.modes])))
+            for i, value in enumerate(g):
+                if abs(value) > 1e-13:
+                    self.modes[i] = 1 if value > 0 else -1
+                else:
+                    self._settle(i, t, x, inputs, p)
+            if np.array_equal(before, self.modes):
+                break
+
+    def _ahead(self, i: int, mode: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> float:
+        """How fast g_i moves in a mode over a short while, by one step of the midpoint rule."""
+        trial = self.modes.copy()
+        trial[i] = mode
+        values = np.concatenate([p, trial])
+        f = self.flow_of(tuple(k for k in self.sliding if k != i)).machine.flat
+        middle, later = t + AHEAD / 2, t + AHEAD
+        half = x + AHEAD / 2 * f(t, x, inputs(t, x), values)
+        end = x + AHEAD * f(middle, half, inputs(middle, half), values)
+        g = [self._kept.switches(*there, inputs(*there), values)[0].ravel()[i] for there in ((t, x), (later, end))]
+        return float(g[1] - g[0]) / AHEAD
+
+    def _settle(self, i: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
+        """Mode of a kink at g = 0: the one whose flow leaves on its own side, else sliding."""
+        rates = {}
+        for mode in (1, -1):
+            trial = self.modes.copy()
+            trial[i] = mode
+            rates[mode] = float(self._kept.switches(t, x, inputs(t, x), np.concatenate([p, trial]))[1].ravel()[i])
+        tiny = 1e-12 * max(1.0, abs(rates[1]), abs(rates[-1]))
+        if max(abs(rates[1]), abs(rates[-1])) <= tiny:
+            rates = {mode: self._ahead(i, mode, t, x, inputs, p) for mode in (1, -1)}
+            tiny = 1e-10
+        if rates[1] > tiny and rates[-1] >= -tiny:
+            self.modes[i] = 1
+        elif rates[-1] < -tiny and rates[1] <= tiny:
+            self.modes[i] = -1
+        elif rates[1] < -tiny and rates[-1] > tiny:
+            self._stick(i)
+        elif rates[1] > tiny:  # both leave: stay with the mode it has
+            self.modes[i] = self.modes[i] or 1
+        else:  # resting on the kink in the mode below it, or in the one above
+            self.modes[i] = -1 if abs(rates[-1]) <= tiny else 1
+            self._lay(i, t, x, inputs, p)
+
+    def _lay(self, i: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
+        """Move x, by rounding only, to the side of a kink it rests on, so that the condition itself says the same."""
+        assert self.modal is not None
+        m = self.modal
+        slope = ca.Function(
+            "slope", [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], [m.g[i], ca.densify(ca.gradient(m.g[i], m.x))]
+        )
+        values = np.concatenate([p, self.modes])
+        for reach in (1.0, 2.0, 4.0):
+            g, gradient = (np.array(e).ravel() for e in slope(t, x, inputs(t, x), values))
+            if g[0] * self.modes[i] >= 0 or not gradient.any():
+                return
+            x -= reach * g[0] / (gradient @ gradient) * gradient
+
+    def owner(self, guard: int) -> tuple[str, int, int]:
+        """What a guard belongs to: an event and its sign, or a kink."""
+        if guard < len(self.event_guards):
+            event, sign = self.event_guards[guard]
+            return "event", event, sign
+        position = len(self.event_guards)
+        for i, mode in enumerate(self.modes):
+            width = 2 if mode == 0 else 1
+            if guard < position + width:
+                return "kink", i, guard - position
+            position += width
+        raise IndexError(guard)
+
+    def name(self, kink: int) -> str:
+        """The switching function of a kink as a formula, if it is short enough to read."""
+        assert self.modal is not None
+        m, equations, names = self.modal, self.code.equations, self._kept.names
+        if kink not in names:
+            letters = [[TIME], equations.states, equations.inputs, equations.model.parameters, [TIME] * m.s.numel()]
+            formula = ""
+            if not ca.depends_on(m.g[kink], m.s):
+                formula = str(raised(m.g[kink], [m.t, m.x, m.w, m.p, m.s], letters)[0])
+            names[kink] = f"{formula} = 0" if 0 < len(formula) <= READABLE else f"kink {kink}"
+        return names[kink]
+
+    def _stick(self, i: int) -> None:
+        """Slide along a kink from here on."""
+        assert self.modal is not None
+        if self.driven and ca.depends_on(self.modal.g[i], self.modal.w):
+            raise IntegrationError(
+                "The motion sticks to an input that a Python function gives (friction against a driven part), and its "
+                "rate is not known; give the input as a formula in appell.t, or make it an extra state."
+            )
+        self.modes[i] = 0
+
+    def switch(self, fired: Sequence[tuple[int, int]], t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
+        """Flip the kinks whose guards fired; one that slid leaves on the side its mode reached.
+
+        Other kinks that rest on zero are looked at again: a flow that kept them there may have ended with these.
+        """
+        left = [kink for kink, _ in fired if self.modes[kink] == 0]
+        for kink, side in fired:
+            self.modes[kink] = -self.modes[kink] or (1 if side == 0 else -1)
+        g = self._kept.switches(t, x, inputs(t, x), np.concatenate([p, self.modes]))[0].ravel()
+        for i in np.flatnonzero((np.abs(g) < RESTING) & (self.modes != 0)):
+            if i not in left:
+                self._settle(int(i), t, x, inputs, p)
+
+    def struck(self, before: np.ndarray, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> np.ndarray:
+        """x behind the change from earlier modes to the present ones, which may make velocities jump."""
+        if self._impulses is None:
+            return x
+        return self._impulses.behind(t, x, inputs(t, x), np.concatenate([p, before]), self.parameters(p))
+
+    @property
+    def rows(self) -> Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None:
+        """(t, x, p) -> rows on velocities that the speeds obey, in the present modes, and their slopes.
+
+        None where no kink enters them.
+        """
+        impulses = self._impulses
+        if impulses is None or not impulses.redundant:
+            return None
+        w = np.zeros(len(self.code.equations.inputs))
+        return lambda t, x, p: impulses.rows(t, x, w, self.parameters(p))
+
+    def jump(self, before: np.ndarray, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> str:
+        """The position that jumps from earlier modes to the present ones, and by how much; empty if none does."""
+        unbroken = self.code.equations.mechanics.unbroken
+        if not unbroken:
+            return ""
+        old = np.where(before, before, self.modes)
+        new = np.where(self.modes, self.modes, -old)  # what slides has the other side next to it
+        here, there = (self._kept.places.flat(t, x, inputs(t, x), np.concatenate([p, s])).copy() for s in (old, new))
+        sizes = np.abs(there - here)
+        if not np.max(sizes) > RESTING * max(1.0, float(np.max(np.abs(here)))):
+            return ""
+        owners = [name for name, e in unbroken.items() for _ in range(e.numel())]
+        return f"{owners[int(np.argmax(sizes))]} jumps by {np.max(sizes):.6g}"

@@ -1,0 +1,47 @@
+"""A stretch: part of a run in one choice of speeds and modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from appell.code.code import Code
+from appell.code.machine import Machine
+from appell.motion.flow import Flow
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Part of a run in one choice of speeds and modes: x at any time between its first and last step.
+
+    Attributes:
+        code: The equations as functions.
+        w: Inputs.
+        p: Parameters, with the modes of kinks behind.
+        times: Step boundaries.
+        dense: x at some times.
+        final: x at the end.
+        flow: The smooth equations it was integrated by; None if they are those of `code`.
+        powers: The power of each force in these modes; None if there are no kinks.
+        sliding: Kinks that stick.
+    """
+
+    code: Code
+    w: np.ndarray
+    p: np.ndarray
+    times: np.ndarray
+    dense: Callable[[np.ndarray], np.ndarray]
+    final: np.ndarray
+    flow: Flow | None = None
+    powers: Machine | None = None
+    sliding: tuple[int, ...] = ()
+
+    def accelerations(self, t: float, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """q'' at a state of this stretch, in its modes."""
+        n = self.code.equations.mechanics.variables.p.numel()
+        if self.flow is None:
+            return self.code.accelerations.flat(t, x, w, self.p[:n])
+        rate = self.flow.machine.flat(t, x, w, self.p)
+        return self.code.second(t, x, w, self.p[:n], rate)[0][:, 0]
