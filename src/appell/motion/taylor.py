@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -54,85 +55,49 @@ def integrate(task: Task) -> Leg:
     tolerance = task.rtol if task.rtol is not None else np.finfo(float).eps
     integrator = _integrator(task.flow, tolerance)
     _place(integrator, task)
-    last = [task.t0, np.array(task.x0, dtype=float)]
-    stalled, count = [0], [0]
-    asked = [End.REACHED]
-    missed: list[tuple[float, int]] = []
-
-    guards = [task.guards_and_rates(task.t0, last[1])] if task.flow.count else []
-
-    def passed(t: float, x: np.ndarray) -> bool:
-        """Whether an open guard has fallen below zero since the last step, or has risen and fallen."""
-        (before, rising), (now, falling) = guards[0], task.guards_and_rates(t, x)
-        guards[0] = now, falling
-        return bool(np.any(task.gates & (now < 0) & ((before > 0) | ((rising > 0) & (falling < 0)))))
-
-    def after_step(ta: Any) -> bool:
-        t, x = float(ta.time), np.array(ta.state)
-        if not isfinite(x.dot(x)) and not np.all(np.isfinite(x)):
-            return True  # heyoka itself ends the run
-        stalled[0] = stalled[0] + 1 if t - last[0] <= STALL * max(1.0, abs(t)) else 0
-        if stalled[0] > STALLS:
-            asked[0] = End.COLLAPSED
-            return False
-        if task.flow.count and passed(t, x):
-            # heyoka's root finder may give up on a zero; its step still knows where it was.
-            crossing = first_crossing(task, lambda s: np.array(ta.update_d_output(s)), last[0], t)
-            if crossing is not None:
-                missed.append(crossing)
-                return False
-        try:
-            if task.watch(t, x):
-                ta.state[:] = x
-        except Enough:
-            asked[0] = End.WATCHER
-            return False
-        finally:
-            last[0], last[1] = t, x
-        if task.open_gates(t, x):
-            _set_parameters(ta, task)
-        return True
-
-    def glance(ta: Any) -> bool:
-        """After a step that needs no attention: a look at the clock, and now and then at the keyboard."""
-        t = ta.time
-        stalled[0] = stalled[0] + 1 if t - last[0] <= STALL * max(1.0, abs(t)) else 0
-        count[0] += 1
-        if stalled[0] > STALLS or count[0] % GLANCES == 0:
-            return after_step(ta)
-        last[0] = t
-        return True
-
-    idle = task.idle and not task.flow.count
+    watcher = _Watcher(task)
     outcome, first = _first_step(integrator, task)
     outputs, steps = [first] if outcome != hy.taylor_outcome.err_nf_state else [], 1
-    onward = outcome in (hy.taylor_outcome.success, hy.taylor_outcome.time_limit) and after_step(integrator)
+    onward = outcome in (hy.taylor_outcome.success, hy.taylor_outcome.time_limit) and watcher.after_step(integrator)
     if onward and float(integrator.time) < task.t1:
         if steps >= task.max_steps:
             outcome = hy.taylor_outcome.step_limit
         else:
+            callback = watcher.glance if watcher.idle else watcher.after_step
             outcome, _, _, more, output, _ = integrator.propagate_until(
-                task.t1, callback=glance if idle else after_step, c_output=True, max_steps=task.max_steps - steps
+                task.t1, callback=callback, c_output=True, max_steps=task.max_steps - steps
             )
             steps += int(more)
             outputs += [output] if output is not None else []
-    end, guard = asked[0], -1
-    if outcome == hy.taylor_outcome.err_nf_state:
-        end = End.NOT_FINITE
-    elif outcome == hy.taylor_outcome.step_limit:
-        end = End.STEP_LIMIT
-    elif int(outcome) > -(2**32) and int(outcome) < 0:
-        end, guard = End.GUARD, -int(outcome) - 1
-    finite = end is not End.NOT_FINITE
-    t_end = float(integrator.time) if finite else last[0]
-    final = np.array(integrator.state) if finite else last[1]
-    if not finite and idle and outputs:
-        final = np.array(outputs[-1](t_end))
-    if missed:
-        end, (t_end, guard) = End.GUARD, missed[0]
+    end, guard = _ending(outcome, watcher.end)
+    if watcher.missed is not None:
+        end, (t_end, guard) = End.GUARD, watcher.missed
         final = np.array(integrator.update_d_output(t_end))
+    elif end is not End.NOT_FINITE:
+        t_end, final = float(integrator.time), np.array(integrator.state)
+    else:  # back to the last step that was looked at
+        t_end, final = watcher.t, watcher.x
+        if watcher.idle and outputs:
+            final = np.array(outputs[-1](t_end))
     times = np.unique(np.concatenate([np.array([task.t0, t_end]), *(np.array(output.times) for output in outputs)]))
     times = times[times <= t_end]
+    return over_the_first_corner(task, Leg(times, final, _dense(outputs, times, final), end, guard, steps))
+
+
+def _ending(outcome: Any, asked: End) -> tuple[End, int]:
+    """Why a leg ended and which guard fired, from what heyoka says and what the watcher asked for."""
+    hy = heyoka_code.module()
+    if outcome == hy.taylor_outcome.err_nf_state:
+        return End.NOT_FINITE, -1
+    if outcome == hy.taylor_outcome.step_limit:
+        return End.STEP_LIMIT, -1
+    if -(2**32) < int(outcome) < 0:  # minus one and the number of a terminal event
+        return End.GUARD, -int(outcome) - 1
+    return asked, -1
+
+
+def _dense(outputs: list[Any], times: np.ndarray, final: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """x at any times of a leg, from the series of its first step and of all others."""
     starts = np.array([output.times[0] for output in outputs])
 
     def dense(t: np.ndarray) -> np.ndarray:
@@ -145,7 +110,78 @@ def integrate(task: Task) -> Leg:
             result[:, which == k] = np.array(outputs[k](t[which == k])).T
         return result
 
-    return over_the_first_corner(task, Leg(times, final, dense, end, guard, steps))
+    return dense
+
+
+class _Watcher:
+    """What is looked at after the steps of a leg.
+
+    Args:
+        task: The leg.
+
+    Attributes:
+        t, x: The last step that was looked at.
+        end: Why the leg shall end.
+        missed: Time and number of a guard whose zero heyoka did not find.
+        idle: Whether steps need no attention.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.t, self.x = task.t0, np.array(task.x0, dtype=float)
+        self.end = End.REACHED
+        self.missed: tuple[float, int] | None = None
+        self.idle = task.idle and not task.flow.count
+        self._stalled = self._count = 0
+        self._guards = task.guards_and_rates(self.t, self.x) if task.flow.count else None
+
+    def after_step(self, ta: Any) -> bool:
+        """Look at a step; returns whether to go on."""
+        task, t, x = self.task, float(ta.time), np.array(ta.state)
+        if not isfinite(x.dot(x)) and not np.all(np.isfinite(x)):
+            return True  # heyoka itself ends the run
+        self._count_stalls(t)
+        if self._stalled > STALLS:
+            self.end = End.COLLAPSED
+            return False
+        if self._passed(t, x):
+            # heyoka's root finder may give up on a zero; its step still knows where it was.
+            self.missed = first_crossing(task, lambda s: np.array(ta.update_d_output(s)), self.t, t)
+            if self.missed is not None:
+                return False
+        try:
+            if task.watch(t, x):
+                ta.state[:] = x
+        except Enough:
+            self.end = End.WATCHER
+            return False
+        finally:
+            self.t, self.x = t, x
+        if task.open_gates(t, x):
+            _set_parameters(ta, task)
+        return True
+
+    def glance(self, ta: Any) -> bool:
+        """After a step that needs no attention: a look at the clock, and now and then at the keyboard."""
+        t = ta.time
+        self._count_stalls(t)
+        self._count += 1
+        if self._stalled > STALLS or self._count % GLANCES == 0:
+            return self.after_step(ta)
+        self.t = t
+        return True
+
+    def _count_stalls(self, t: float) -> None:
+        """How many steps in a row hardly moved time."""
+        self._stalled = self._stalled + 1 if t - self.t <= STALL * max(1.0, abs(t)) else 0
+
+    def _passed(self, t: float, x: np.ndarray) -> bool:
+        """Whether an open guard has fallen below zero since the last step, or has risen and fallen."""
+        if self._guards is None:
+            return False
+        (before, rising), (now, falling) = self._guards, self.task.guards_and_rates(t, x)
+        self._guards = now, falling
+        return bool(np.any(self.task.gates & (now < 0) & ((before > 0) | ((rising > 0) & (falling < 0)))))
 
 
 def _set_parameters(integrator: Any, task: Task) -> None:
