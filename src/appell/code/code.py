@@ -111,12 +111,16 @@ class Code:
             )
         return self._second
 
+    def with_equations(self, equations: Equations) -> Code:
+        """The code of other equations, for the same machines."""
+        return Code(equations, self.simd, self.build, self.steps)
+
     def with_split(self, split: Split) -> Code:
         """The code for other dependent velocities: derived once, then remembered."""
         if split not in self._siblings:
             old = self.equations
             new = old.formulation.derive(old.mechanics, split)
-            sibling = Code(new.close(old.closed) if old.closed else new, self.simd, self.build, self.steps)
+            sibling = self.with_equations(new.close(old.closed) if old.closed else new)
             sibling._siblings = self._siblings
             self._siblings[split] = sibling
         return self._siblings[split]

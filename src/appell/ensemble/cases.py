@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from appell.code.code import Code
 from appell.code.starting import check_names
 from appell.code.state import State, numbers
 from appell.code.system import System
@@ -29,7 +28,6 @@ class Case:
         system: The system.
         law: The Python function that gives its inputs, or None.
         start: Where its runs begin; a tuple of all starts where these are varied.
-        code: Its position among the cases.
     """
 
     def __init__(self, system: System, law: Any, start: Any) -> None:
@@ -55,9 +53,8 @@ def cases(
         raise ModelError("The control is both given and varied; leave out control=...")
     if START in plan.choices and start is not None:
         raise ModelError("The start is both given and varied; leave out start=...")
-    every = [e for law in laws.values() for e in [law]]
-    every += [thing for name, things in plan.choices.items() if name in names for thing in things.values()]
-    system = _with_gains(system, every)
+    varied = [thing for name, things in plan.choices.items() if name in names for thing in things.values()]
+    system = _with_gains(system, [*laws.values(), *varied])
     begins = _checked_start(system, start)
     if START in plan.choices:
         begins = tuple(_checked_start(system, thing) for thing in plan.choices[START].values())
@@ -100,4 +97,4 @@ def _with_gains(system: System, laws: list[Any]) -> System:
     new = derive(model, equations.formulation)
     if equations.closed:
         new = new.close(equations.closed)
-    return System(Code(new, system.code.simd, system.code.build, system.code.steps), system.values)
+    return System(system.code.with_equations(new), system.values)

@@ -25,9 +25,10 @@ from appell.ensemble.settings import Settings
 from appell.ensemble.store import MACHINE, RESERVED, Layout
 from appell.errors import IntegrationError, ModelError
 from appell.model.symbols import key
-from appell.motion.events import Event
-from appell.motion.method import OWN, SCIPY, stiffness
+from appell.motion.events import Event, check_events
+from appell.motion.method import check_method, stiffness
 from appell.motion.run import check_event
+from appell.motion.table import table_times
 from appell.motion.versions import versions
 
 WORTH = 100_000  # steps of all lanes together in which CasADi's machine takes about as long as making machine code
@@ -71,12 +72,10 @@ class Plan:
         corners: str = "locate",
     ) -> Plan:
         """Check everything that can be checked before the first run."""
-        if method not in ("auto", *OWN, *SCIPY):
-            raise IntegrationError(f"Unknown method {method!r}; use 'auto', {', '.join(map(repr, (*OWN, *SCIPY)))}.")
+        check_method(method)
         if corners not in ("locate", "cross"):
             raise IntegrationError(f"corners must be 'locate' or 'cross', got {corners!r}.")
-        if not isinstance(events, Sequence) or not all(isinstance(event, Event) for event in events):
-            raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
+        check_events(events)
         names = [event.name for event in events]
         if len(set(names)) < len(names):
             raise ModelError(f"Two events have the same name: {', '.join(names)}; give each its own.")
@@ -88,7 +87,7 @@ class Plan:
         end = system.model.until + t0 if until is None else number("until", until)
         if not end > t0:
             raise IntegrationError(f"The runs must end after their start at t = {t0:g}; got until = {end:g}.")
-        grid = _grid(t0, end, points, at)
+        grid = table_times(t0, end, points, at)
         for case in cases:
             for event in events:
                 check_event(case.system, event)
@@ -336,22 +335,6 @@ def made(
     assert whole is not None
     whole.failures.sort(key=lambda f: f["run"])
     return whole
-
-
-def _grid(t0: float, end: float, points: int, at: Any) -> np.ndarray:
-    if at is None:
-        if int(points) < 2:
-            raise IntegrationError(f"A table needs at least two points, got points={points}.")
-        return np.linspace(t0, end, int(points))
-    try:
-        grid = np.asarray(at, dtype=float).ravel()
-    except (TypeError, ValueError):
-        raise IntegrationError(f"The times at=... must be numbers, got {at!r}.") from None
-    if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(np.diff(grid) <= 0):
-        raise IntegrationError("The times at=... must be finite and increasing.")
-    if grid[0] < t0 or grid[-1] > end:
-        raise IntegrationError(f"The times at=... must lie within [{t0:g}, {end:g}]; got {grid[0]:g} .. {grid[-1]:g}.")
-    return grid
 
 
 def _formula(name: Any, formula: Any) -> sp.Expr:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from appell.code.state import number
 from appell.code.system import System
 from appell.ensemble.cases import cases
 from appell.ensemble.design import design
@@ -19,6 +18,7 @@ from appell.ensemble.store import Memory, ZarrStore
 from appell.ensemble.study import Study, assembled
 from appell.errors import IntegrationError, ModelError
 from appell.motion.events import Event
+from appell.motion.method import check_tolerances
 
 ELSEWHERE = 32  # threads that a cluster may have
 
@@ -102,11 +102,7 @@ def sweep(
         )
     began = time.perf_counter()
     table = design(over, runs, sampling, seed)
-    for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if tolerance is not None and not number(name, tolerance) > 0:
-            raise IntegrationError(
-                f"The tolerance {name} must be positive, got {tolerance!r}; 1e-9 is a common choice."
-            )
+    check_tolerances(rtol, atol)
     counts = {"chunk": chunk, "workers": workers, "max_steps": max_steps, "points": points}
     for name, value in counts.items():
         if value is None and name in ("chunk", "workers"):

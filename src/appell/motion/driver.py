@@ -33,6 +33,7 @@ from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset
 from appell.motion.stretch import Stretch
+from appell.motion.table import table_times
 
 SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
 CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
@@ -248,7 +249,7 @@ class Run:
 
     def motion(self, points: int, at: Any, outputs: Mapping[str, Any] | None) -> Motion:
         """Run, and tabulate."""
-        grid = self._grid(points, at)
+        grid = table_times(self.t, self.end, points, at)
         with self.progress, _keyboard(self):
             while self._leg(grid):
                 pass
@@ -266,23 +267,6 @@ class Run:
             outputs=dict(outputs or {}),
             law=self.law,
         )
-
-    def _grid(self, points: int, at: Any) -> np.ndarray:
-        if at is None:
-            if not isinstance(points, int | np.integer) or points < 2:
-                raise IntegrationError(f"A motion needs a whole number of at least two points, got points={points!r}.")
-            return np.linspace(self.t, self.end, int(points))
-        try:
-            grid = np.asarray(at, dtype=float).ravel()
-        except (TypeError, ValueError):
-            raise IntegrationError(f"The times at=... must be numbers, got {at!r}.") from None
-        if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(np.diff(grid) <= 0):
-            raise IntegrationError("The times at=... must be finite and increasing.")
-        if grid[0] < self.t or grid[-1] > self.end:
-            raise IntegrationError(
-                f"The times at=... must lie within [{self.t:g}, {self.end:g}]; got {grid[0]:g} .. {grid[-1]:g}."
-            )
-        return grid
 
     def _leg(self, grid: np.ndarray) -> bool:
         """One leg and what follows from its end; returns whether the run goes on."""

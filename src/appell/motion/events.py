@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from appell.errors import ModelError
+from appell.errors import IntegrationError, ModelError
 from appell.model.symbols import key
 
 ZENO = 1e-5  # seconds before the limit of ever faster events at which a run ends; of a short run this share
@@ -60,6 +60,12 @@ class Occurrence:
 
     name: str
     t: float
+
+
+def check_events(events: Sequence[Event]) -> None:
+    """Refuse what is no list of events."""
+    if not isinstance(events, Sequence) or not all(isinstance(event, Event) for event in events):
+        raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
 
 
 def piling_up(times: Sequence[float], length: float = np.inf) -> float | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from appell.code import heyoka_code
 from appell.code.code import Code
+from appell.code.state import number
 from appell.errors import IntegrationError
 from appell.graph.replay import NAMES
 from appell.motion.flow import Flow
@@ -37,6 +38,21 @@ class Method:
         return import_module(f"appell.motion.{self.name}").integrate(task)
 
 
+def check_method(wanted: str) -> None:
+    """Refuse a method that there is not."""
+    if wanted not in ("auto", *OWN, *SCIPY):
+        raise IntegrationError(f"Unknown method {wanted!r}; use 'auto', {', '.join(map(repr, (*OWN, *SCIPY)))}.")
+
+
+def check_tolerances(rtol: float | None, atol: float | None) -> None:
+    """Refuse tolerances that are none; None is the default of a method."""
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance is not None and not number(name, tolerance) > 0:
+            raise IntegrationError(
+                f"The tolerance {name} must be positive, got {tolerance!r}; 1e-9 is a common choice."
+            )
+
+
 def choose(
     wanted: str,
     flow: Flow,
@@ -50,8 +66,7 @@ def choose(
     held: bool = False,
 ) -> Method:
     """The method the user wants, or the best for these equations."""
-    if wanted not in ("auto", *OWN, *SCIPY):
-        raise IntegrationError(f"Unknown method {wanted!r}; use 'auto', {', '.join(map(repr, (*OWN, *SCIPY)))}.")
+    check_method(wanted)
     if by_python and wanted in OWN:
         raise IntegrationError(
             f"{wanted!r} needs equations without Python functions in them; use method='auto' or one of SciPy's, "

@@ -9,13 +9,13 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 
-from appell.code.code import Code
 from appell.code.state import State, names_of, number, unknown
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.model.symbols import Input, key
 from appell.motion.driver import Run
-from appell.motion.events import Event
+from appell.motion.events import Event, check_events
+from appell.motion.method import check_tolerances
 from appell.motion.motion import Motion
 
 
@@ -73,13 +73,8 @@ def simulate(
     end = system.model.until + state.t if until is None else number("until", until)
     if not end > state.t:
         raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")
-    for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if tolerance is not None and not number(name, tolerance) > 0:
-            raise IntegrationError(
-                f"The tolerance {name} must be positive, got {tolerance!r}; 1e-9 is a common choice."
-            )
-    if not isinstance(events, Sequence) or not all(isinstance(event, Event) for event in events):
-        raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
+    check_tolerances(rtol, atol)
+    check_events(events)
     for event in events:
         check_event(system, event, law is not None)
     taken = {*names_of(system.model), *(s.label for s in (*system.equations.speeds, *system.model.inputs))}
@@ -123,8 +118,7 @@ def driven(
             numbers[label] = number(label, value)
     system = system.bind(numbers) if numbers else system
     if formulas:
-        code = system.code
-        system = System(Code(system.equations.close(formulas), code.simd, code.build, code.steps), system.values)
+        system = System(system.code.with_equations(system.equations.close(formulas)), system.values)
     if not functions and control is None:
         return system, None
     if control is not None and not callable(control):
