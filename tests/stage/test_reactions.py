@@ -152,3 +152,29 @@ def test_wrong_names():
     free = ap.simulate(ap.compile(ap.derive(ap.library.pendulum_chain(1))).bind(), until=0.1, points=2)
     with pytest.raises(ModelError, match="has no constraints, hence no reactions"):
         free.reactions()
+
+
+def test_reactions_do_not_depend_on_the_units_of_coordinates():
+    """A tether in orbit: the angle of the orbit has 10^14 times the inertia of the tether's length."""
+    R, nu, theta, length = ap.coordinates("R nu theta length", "m rad rad m")
+    m1, m2, mu, l0 = 1000.0, 100.0, 3.986e14, 1000.0
+    ground = ap.Frame("ground")
+    orbit = ground.rotate("z", nu)
+    tether = orbit.rotate("z", theta)
+    center = ground.point(0, 0) + R * orbit.x
+    main = ap.Particle("main", m1, center - m2 / (m1 + m2) * length * tether.x)
+    sub = ap.Particle("sub", m2, center + m1 / (m1 + m2) * length * tether.x)
+    attraction = ap.Potential(-mu * m1 / main.center.norm - mu * m2 / sub.center.norm, "earth")
+    rate = float(np.sqrt(mu / 7e6**3))
+    model = ap.Model(
+        ground, (R, nu, theta, length), [main, sub], [attraction], [ap.Holonomic(length - l0, "tether")], name="tether",
+        start={R: 7e6, theta: 0.05, length: l0, nu.rate: rate},
+    )  # fmt: skip
+    verified = ap.verify(model, ap.UdwadiaKalaba(), states=5)  # the free mass matrix is regular
+    assert verified.ok
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), until=10.0)
+    along = np.array([np.cos(0.05), np.sin(0.05)])
+    places = [np.array([7e6, 0]) + share * l0 * along for share in (-m2 / (m1 + m2), m1 / (m1 + m2))]
+    pulls = [-mu * place / np.linalg.norm(place) ** 3 for place in places]
+    tension = m1 * m2 / (m1 + m2) * ((pulls[1] - pulls[0]) @ along + l0 * rate**2)  # Newton's law for both ends
+    assert float(motion.reactions("tether")["tether"][0]) == pytest.approx(-tension, rel=1e-7, abs=0)

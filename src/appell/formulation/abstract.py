@@ -15,6 +15,7 @@ from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_rank
+from appell.kinematics.saddle import condition
 from appell.model.model import Model
 from appell.model.symbols import Coordinate
 
@@ -80,7 +81,7 @@ class AbstractFormulation(ABC):
         w = np.zeros(mechanics.variables.w.numel())
         free, _, J, _, _ = (np.array(e) for e in mechanics.functions["multiplier"](0.0, *state, w, p))
         M = self.inertia(mechanics, free, J)
-        if not np.all(np.isfinite(M)) or np.linalg.cond(M) <= REGULAR:
+        if not np.all(np.isfinite(M)) or condition(M) <= REGULAR:
             return
         from appell.formulation import FORMULATIONS
 
@@ -90,7 +91,7 @@ class AbstractFormulation(ABC):
         able = [
             f.__name__
             for f in FORMULATIONS
-            if got <= f.accepts and not (f.inertial and np.linalg.cond(f().inertia(mechanics, free, J)) > REGULAR)
+            if got <= f.accepts and not (f.inertial and condition(f().inertia(mechanics, free, J)) > REGULAR)
         ]
         raise FormulationError(
             f"{self.name} needs the mass matrix of the free system to be regular, but in {mechanics.model.name!r} "

@@ -13,6 +13,7 @@ import numpy as np
 from appell.code.machine import Machine
 from appell.equations import Equations
 from appell.graph.kinks import Modal
+from appell.kinematics.saddle import accelerations_and_multipliers
 
 JOLT = 1e-9  # share of the velocities by which they must jump to count
 CLOSE = 1e-14  # the same at which they are found
@@ -71,8 +72,7 @@ class Impulses:
             momenta, masses, rows, N, slope, C = self._machine(t, now, w, after)
             p = (momenta - was) @ masses[:, 0]
             if self.redundant and C.shape[0]:
-                system = np.block([[slope, -self._along(C).T], [C, np.zeros((C.shape[0], C.shape[0]))]])
-                step = -np.linalg.lstsq(system, np.concatenate([p, (rows - kept)[:, 0]]), rcond=1e-13)[0][: u.size]
+                step = -accelerations_and_multipliers(slope, self._along(C), C, p, (rows - kept)[:, 0])[0]
             else:
                 step = -np.linalg.solve(N.T @ slope, N.T @ p)
             largest = float(np.max(np.abs(step), initial=0.0))

@@ -19,6 +19,7 @@ import numpy as np
 
 from appell.code.machine import Machine
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.saddle import accelerations_and_multipliers
 
 CHUNK = 4000  # moments at which a function is evaluated in one call
 
@@ -72,9 +73,7 @@ class Ledger:
     ) -> np.ndarray:
         """The multipliers of all rows, from M a - J' lambda = F and C a = gamma; the smallest if rows are redundant."""
         M, F, J, gamma, C = self._multiplier(t, q, v, z, w, p)
-        n, rows = M.shape[0], J.shape[0]
-        system = np.block([[M, -J.T], [C, np.zeros((rows, rows))]])
-        return np.linalg.lstsq(system, np.concatenate([F[:, 0], gamma[:, 0]]), rcond=1e-13)[0][n:]
+        return accelerations_and_multipliers(M, J, C, F[:, 0], gamma[:, 0])[1]
 
     def along(
         self,

@@ -1,0 +1,57 @@
+"""M a - J' lambda = f, C a = g: accelerations and multipliers at a state, in whatever units the coordinates are.
+
+An angle that carries a satellite round the earth has 10^16 times the inertia of a tether's length in metres. What counts
+as zero beside what must not depend on that, so every coordinate is measured by its own inertia and every row by its
+gradient.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+NOTHING = 1e-28  # an inertia below this part of the largest is none: sin(pi)**2 is 1.5e-32
+
+
+def own_units(M: np.ndarray) -> np.ndarray:
+    """For each coordinate the unit in which its own inertia is one; for those without inertia the largest of these."""
+    inertia = np.diag(M)
+    real = inertia > NOTHING * np.max(inertia, initial=0.0)
+    if not real.any():
+        return np.ones(inertia.size)
+    return 1 / np.sqrt(np.where(real, inertia, inertia[real].min()))
+
+
+def condition(M: np.ndarray) -> float:
+    """The condition number of a mass matrix in the own units of its coordinates."""
+    d = own_units(M)
+    return float(np.linalg.cond(M * d * d[:, None]))
+
+
+def accelerations_and_multipliers(
+    M: np.ndarray, J: np.ndarray, C: np.ndarray, f: np.ndarray, g: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """a and lambda of M a - J' lambda = f, C a = g; if rows are redundant, the smallest lambda.
+
+    Args:
+        M: Mass matrix.
+        J: Rows along which the constraints push.
+        C: Rows on the accelerations.
+        f: Forces.
+        g: What the rows ask for.
+    """
+    n, rows = M.shape[0], J.shape[0]
+    d = own_units(M)
+    J, C = J * d, C * d
+    pushes, asks = _lengths(J), _lengths(C)
+    system = np.block([[M * d * d[:, None], -(J / pushes[:, None]).T], [C / asks[:, None], np.zeros((rows, rows))]])
+    y, _, rank, _ = np.linalg.lstsq(system, np.concatenate([f * d, g / asks]), rcond=1e-13)
+    values = y[n:] / pushes
+    if rank < n + rows:
+        idle = np.linalg.svd(system)[2][rank:, n:].T / pushes[:, None]
+        values = values - idle @ np.linalg.lstsq(idle, values, rcond=None)[0]
+    return y[:n] * d, values
+
+
+def _lengths(rows: np.ndarray) -> np.ndarray:
+    lengths = np.sqrt((rows * rows).sum(axis=1))
+    return np.where(lengths > 0, lengths, 1.0)
