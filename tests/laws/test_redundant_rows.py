@@ -145,6 +145,24 @@ def test_a_run_into_a_pose_where_a_parallelogram_lies_in_line_says_so():
     assert "more ways than one" in repr(motion)
 
 
+def test_a_run_does_not_turn_into_another_branch_where_rows_are_dependent():
+    """Peaucellier's linkage draws a straight line until its rhomb is flat, where it could go on as another mechanism."""
+    letters = ap.coordinates("xA yA xB yB xC yC xP yP")
+    A, B, C, P = (ground.point(*letters[2 * i : 2 * i + 2]) for i in range(4))
+    origin, center = ground.point(0, 0), ground.point(1.2, 0)
+    bars = ((A, origin, 3), (B, origin, 3), (C, center, 1.2), (A, C, 1), (B, C, 1), (A, P, 1), (B, P, 1))
+    rows = [ap.Holonomic((a - b).dot(a - b) - length**2, f"bar{i}") for i, (a, b, length) in enumerate(bars)]
+    bodies = [ap.Particle(name, 1.0, place) for name, place in zip("ABCP", (A, B, C, P), strict=True)]
+    model = ap.Model(ground, letters, bodies, [ap.Gravity(-9.81 * ground.y)], rows, name="Peaucellier")
+    system = ap.compile(ap.derive(model)).bind()
+    guess = dict(zip(letters, (2.72, 1.26, 2.85, -0.92, 2.394, 0.12, 3.33, 0.17), strict=True))
+    motion = ap.simulate(system, system.consistent(keep={"yC": 0.12}, near=guess), until=3.0, progress=False)
+    assert motion.outcome is ap.Outcome.ROWS_SINGULAR
+    np.testing.assert_allclose(motion["xP"], (3**2 - 1) / 2.4, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(motion["xP.rate"], 0, rtol=0, atol=1e-3)
+    assert motion.check().ok
+
+
 @pytest.mark.parametrize("formulation", [ap.GibbsAppell(), ap.Multipliers()])
 def test_a_run_from_where_a_parallelogram_lies_in_line_is_refused(formulation):
     system = ap.compile(ap.derive(parallelogram(), formulation)).bind()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from appell.code.system import System
 from appell.kinematics.chart import smallest, unit_rows
 from appell.kinematics.rank import Stacked
+from appell.motion.leg import Leg
 from appell.motion.masses import NOTHING
 from appell.motion.outcome import Outcome
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from appell.motion.driver import Run
 
 ROWS = 1e-5  # smallest singular value of rows of length one at which they count as dependent
+PASSED = 1e-7  # the same at which a motion passes by so closely that rounding decides which way it goes on
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
+FORKED = "a pose from which the mechanism could go on in more ways than one"
 
 
 def diagnose(run: Run) -> tuple[Outcome, str]:
@@ -36,8 +40,7 @@ def diagnose(run: Run) -> tuple[Outcome, str]:
         outcome = Outcome.SINGULAR
         cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
     elif _dependent_rows(run):
-        outcome = Outcome.ROWS_SINGULAR
-        cause = "a pose from which the mechanism could go on in more ways than one"
+        outcome, cause = Outcome.ROWS_SINGULAR, FORKED
         if run.system.model.programmed:
             cause = f"the edge of what the programme can be followed to, or {cause}"
     else:
@@ -52,6 +55,22 @@ def smallest_inertia(run: Run) -> float:
     if not matrix.size:  # a programme that leaves nothing free
         return 1.0
     return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if np.all(np.isfinite(matrix)) else 0.0
+
+
+def up_to_fork(run: Run, leg: Leg) -> Leg | None:
+    """A leg that has come through a pose in which its rows are dependent, as far as they are not; None for others."""
+    rows = list(run.code.equations.split.rows)
+
+    def within(size: float, t: float, x: np.ndarray) -> bool:
+        matrix = run.jacobian(t, x)[rows]
+        return bool(np.all(np.isfinite(matrix)) and smallest(unit_rows(matrix)) < size)
+
+    if not rows or not within(PASSED, float(leg.times[-1]), leg.final):
+        return None
+    count = leg.times.size - 1
+    while count > 2 and within(ROWS, leg.times[count - 1], leg.dense(leg.times[count - 1])[:, 0]):
+        count -= 1
+    return replace(leg, times=leg.times[:count], final=leg.dense(leg.times[count - 1])[:, 0])
 
 
 def _dependent_rows(run: Run) -> bool:

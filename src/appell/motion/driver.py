@@ -20,7 +20,7 @@ from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.chart import Split
 from appell.motion.branch import Branch
 from appell.motion.clock import Clock
-from appell.motion.diagnosis import diagnose, smallest_inertia
+from appell.motion.diagnosis import FORKED, diagnose, smallest_inertia, up_to_fork
 from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.flow import RESTING, resting
 from appell.motion.leg import End, Enough, Task
@@ -294,6 +294,8 @@ class Run:
         if self.branch is not None:
             leg, left = self.branch.follow(leg)
             self._wish = Outcome.BRANCH_LOST if left else self._wish
+        if isinstance(self._wish, Split) and (short := up_to_fork(self, leg)) is not None:
+            leg, self._wish = short, Outcome.ROWS_SINGULAR
         self.max_steps -= leg.steps
         self.t, self.x = float(leg.times[-1]), np.array(leg.final)
         self.stretches.append(
@@ -445,6 +447,8 @@ class Run:
         if self.outcome is Outcome.BRANCH_LOST:
             rows = ", ".join(map(repr, self.branch.rows)) if self.branch else ""
             self.detail += f": {rows}; two branches meet or part there; say by near= which one is meant"
+        if self.outcome is Outcome.ROWS_SINGULAR:
+            self.detail += f", {self.bound.from_x(self.t, self.x)!r}; likely cause: {FORKED}"
         if self.outcome is Outcome.SPEEDS_SINGULAR:
             chosen = ", ".join(map(str, self.code.equations.speeds))
             self.detail += f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"
