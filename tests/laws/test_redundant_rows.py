@@ -146,7 +146,7 @@ def test_a_run_into_a_pose_where_a_parallelogram_lies_in_line_says_so():
 
 
 def test_a_run_does_not_turn_into_another_branch_where_rows_are_dependent():
-    """Peaucellier's linkage draws a straight line until its rhomb is flat, where it could go on as another mechanism."""
+    """Peaucellier's linkage draws a straight line until its rhomb is flat, where it could go on otherwise."""
     letters = ap.coordinates("xA yA xB yB xC yC xP yP")
     A, B, C, P = (ground.point(*letters[2 * i : 2 * i + 2]) for i in range(4))
     origin, center = ground.point(0, 0), ground.point(1.2, 0)

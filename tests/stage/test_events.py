@@ -239,3 +239,34 @@ def test_the_table_shows_the_state_after_a_reset(ball):
 def test_wrong_events(arguments, words):
     with pytest.raises(ModelError, match=words):
         ap.Event(**arguments)
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853", "Radau"])
+def test_a_ladder_leaves_the_wall_at_two_thirds_of_its_height(method):
+    """The wall's force m x'' vanishes where cos(theta) = 2/3 cos(theta_0)."""
+    x, y, theta = ap.coordinates("x y theta")
+    ground = ap.Frame("ground")
+    frame = ground.planar(x, y, theta)
+    ladder = ap.RigidBody("ladder", 10.0, frame.origin, frame, (0, 0, 10.0 * 4**2 / 12))
+    top, foot = ground.components(frame.point(0, 2)), ground.components(frame.point(0, -2))
+    rows = [ap.Holonomic(top[0], "wall"), ap.Holonomic(foot[1], "floor")]
+    model = ap.Model(ground, (x, y, theta), [ladder], [ap.Gravity(-9.81 * ground.y)], rows)
+    system = ap.compile(ap.derive(model)).bind()
+    start = system.state({theta: 0.2, x: 2 * np.sin(0.2), y: 2 * np.cos(0.2)})
+    leaves = ap.Event(x.rate.rate, direction=-1, stop=True, name="leaves")
+    motion = ap.simulate(system, start, until=5.0, method=method, events=[leaves])
+    assert motion.outcome is ap.Outcome.EVENT
+    tolerance = 1e-8 if method == "Radau" else 1e-12
+    assert np.cos(float(motion[theta][-1])) == pytest.approx(2 / 3 * np.cos(0.2), rel=tolerance, abs=0)
+
+
+def test_an_event_of_an_acceleration_with_kinks_follows_what_sticks():
+    """A block on the floor, pushed by 5 sin 2t, sticks up to 0.3 g and then slides; its acceleration reaches 0.5."""
+    x = ap.coordinates("x")
+    ground = ap.Frame("ground")
+    block = ap.Particle("block", 1.0, ground.point(x, 0))
+    push = ap.Force((5 * sp.sin(2 * ap.t) - 0.3 * 9.81 * sp.sign(x.rate)) * ground.x, block)
+    system = ap.compile(ap.derive(ap.Model(ground, x, [block], [push]))).bind()
+    motion = ap.simulate(system, {x: 0.0}, until=1.0, events=[ap.Event(x.rate.rate - 0.5, direction=1, name="half")])
+    found = [o.t for o in motion.occurrences if o.name == "half"]
+    assert found == pytest.approx([np.arcsin((0.3 * 9.81 + 0.5) / 5) / 2], rel=1e-12, abs=0)

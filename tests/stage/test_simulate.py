@@ -106,6 +106,12 @@ def stiff():
     return ap.compile(ap.derive(oscillator(-c * x.rate - k * x))).bind({m: 1.0, k: 1e3, c: 1e6})
 
 
+def test_quaternions_with_long_equations_go_to_dop853():
+    motion = ap.simulate(ap.compile(ap.derive(ap.library.rolling_ball())).bind(), until=2.0)
+    assert motion.info["method"] == "dop853"
+    assert "quaternion" in motion.info["reason"]
+
+
 def test_stiff_equations_go_to_cvodes(stiff):
     motion = ap.simulate(stiff, {x: 1.0}, until=100.0)
     assert motion.info["method"] == "cvodes"

@@ -1,8 +1,8 @@
 """M a - J' lambda = f, C a = g: accelerations and multipliers at a state, in whatever units the coordinates are.
 
-An angle that carries a satellite round the earth has 10^16 times the inertia of a tether's length in metres. What counts
-as zero beside what must not depend on that, so every coordinate is measured by its own inertia and every row by its
-gradient.
+An angle that carries a satellite round the earth has 10^14 times the inertia of a tether's length in metres. What
+counts as zero beside what must not depend on that, so every coordinate is measured by its own inertia and every row by
+its gradient.
 """
 
 from __future__ import annotations

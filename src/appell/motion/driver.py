@@ -109,6 +109,7 @@ class Run:
             system.code.simd,
             self.law is not None,
             self.clock is not None,
+            self._tumbling,
         )
 
     # The present choice of speeds.
@@ -157,6 +158,13 @@ class Run:
         if self.code.equations.formulation.fixed:
             return SINGULAR
         return min(self._calm, WILD) if np.isfinite(self._calm) else 0.0
+
+    @property
+    def _tumbling(self) -> bool:
+        """Whether a quaternion will make the speeds change again and again."""
+        equations = self.code.equations
+        norms = set(equations.mechanics.norm_rows) & set(equations.split.rows)
+        return bool(equations.split.dependent and norms) and not equations.formulation.fixed
 
     # After every step.
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import sympy as sp
 
+from appell.equations import Equations
 from appell.errors import IntegrationError, ModelError
-from appell.model.symbols import key
+from appell.model.symbols import Coordinate, Rate, key, letters_in
 
 ZENO = 1e-5  # seconds before the limit of ever faster events at which a run ends; of a short run this share
 KEPT = 7  # events in a row that show it
@@ -22,7 +24,8 @@ class Event:
     """A zero of a formula along the motion, located to machine precision.
 
     Args:
-        expression: The formula in coordinates, rates, speeds, extra states, parameters, inputs and time.
+        expression: The formula in coordinates, rates, accelerations (`x.rate.rate`), speeds, extra states, parameters,
+            inputs and time.
         direction: -1 for falling through zero, +1 for rising, 0 for both.
         stop: Whether the run ends there.
         reset: New values right after it, `{v.rate: -e * v.rate}`: formulas in the values right before it.
@@ -52,6 +55,16 @@ class Event:
             raise ModelError(f"A reset gives new values by name, {{v.rate: -0.8 * v.rate}}; got {self.reset!r}.")
         object.__setattr__(self, "expression", sp.sympify(self.expression))
         object.__setattr__(self, "reset", {key(n): sp.sympify(e) for n, e in self.reset.items()})
+
+    def formula(self, equations: Equations) -> ca.SX:
+        """What is looked at, on the graph of some equations, with their accelerations."""
+        return equations.formula(self.expression, equations.qddot if self.accelerated else None)
+
+    @property
+    def accelerated(self) -> bool:
+        """Whether it looks at accelerations."""
+        rates = (s for s in letters_in(self.expression) if isinstance(s, Rate))
+        return any(isinstance(s.base, Coordinate) and s.order == 2 for s in rates)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 STIFF = 3e4  # decay rate times length of the run above which equations are stiff
 FLAT = frozenset({"exp", "tanh", "erf"})  # far away all their derivatives vanish: no series announces what is ahead
 LARGE = 1000  # instructions above which compiling a Taylor integrator takes longer than most runs
+TUMBLING = (
+    500  # the same where a quaternion turns: each of its four dependent velocities has its turn, and its compilation
+)
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,23 @@ def choose(
     simd: bool,
     by_python: bool,
     held: bool = False,
+    tumbling: bool = False,
 ) -> Method:
-    """The method the user wants, or the best for these equations."""
+    """The method the user wants, or the best for these equations.
+
+    Args:
+        wanted: Its name, or "auto".
+        flow: Equations and guards.
+        t0: The start.
+        x0: The state there.
+        t1: The end.
+        w: Inputs.
+        p: Parameters with modes.
+        simd: Whether machine code is wanted.
+        by_python: Whether an input is given by a Python function.
+        held: Whether inputs are held between the samples of a control.
+        tumbling: Whether a quaternion will make the speeds change again and again.
+    """
     check_method(wanted)
     if by_python and wanted in OWN:
         raise IntegrationError(
@@ -101,6 +119,9 @@ def choose(
         )
     if size > LARGE:
         return Method("dop853", f"large: {size} instructions, more than compile well as a Taylor series")
+    if tumbling and size > TUMBLING:
+        words = f"{size} instructions, too many to compile for every choice of speeds that a quaternion needs"
+        return Method("dop853", words)
     return Method("taylor", f"smooth{' between located kinks and events' if flow.count else ''}, {size} instructions")
 
 

@@ -137,10 +137,11 @@ class Modes:
         self.event_guards: list[tuple[int, int]] = []  # which event, which sign
         self._formulas: list[ca.SX] = []
         for i, event in enumerate(events):
-            formula = equations.formula(event.expression)
+            formula = event.formula(equations)
             for sign in (1, -1) if event.direction == 0 else (-event.direction,):
                 self.event_guards.append((i, sign))
                 self._formulas.append(sign * formula)
+        self._accelerated = any(event.accelerated for event in events)
         self._kept = _Kept.of(code)
         self.modal = self._kept.modal
         self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
@@ -190,7 +191,8 @@ class Modes:
         m = self.modal
         xdot, s = m.sliding(slide)
         p = ca.vertcat(m.p, m.s)
-        guards = [self._user(m.t, m.x, m.w, m.p)]
+        moded = in_modes(self.code, self._user, slide) if self._accelerated else None  # accelerations have kinks
+        guards = [self._user(m.t, m.x, m.w, m.p) if moded is None else moded(m.t, m.x, m.w, p)]
         for i in range(m.s.numel()):
             if i in slide:  # the mode in between must stay between -1 and 1
                 guards += [1 - s[i], 1 + s[i]]

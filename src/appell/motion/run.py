@@ -181,7 +181,7 @@ def check_event(system: System, event: Event, driven: bool = True) -> None:
     """Raise if an event of a system makes no sense; `driven` says whether inputs may change in time."""
     t, x, w, _ = system.equations.arguments
     changing = ca.vertcat(t, x, w) if driven else ca.vertcat(t, x)
-    if not ca.depends_on(system.equations.formula(event.expression), changing):
+    if not ca.depends_on(event.formula(system.equations), changing):
         raise ModelError(
             f"The event {event.name!r} waits for a zero of {event.expression}, which does not change during a run; "
             "give a formula in the state or in time."
