@@ -20,9 +20,7 @@ SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 STIFF = 3e4  # decay rate times length of the run above which equations are stiff
 FLAT = frozenset({"exp", "tanh", "erf"})  # far away all their derivatives vanish: no series announces what is ahead
 LARGE = 1000  # instructions above which compiling a Taylor integrator takes longer than most runs
-TUMBLING = (
-    500  # the same where a quaternion turns: each of its four dependent velocities has its turn, and its compilation
-)
+TUMBLING = 700  # the same where a quaternion turns: each of its four dependent velocities is compiled in its turn
 
 
 @dataclass(frozen=True)
