@@ -14,6 +14,8 @@ from appell.code.kept import folder
 from appell.graph.replay import ARITHMETIC, Algebra, replay, shared
 
 KEPT = 2**28  # bytes of machine code on disk
+COMPACT = 12_000  # instructions above which a function is compiled in heyoka's compact mode
+WHOLE = 20_000  # the same for whole steps
 
 
 @cache
@@ -118,10 +120,6 @@ def parameters(count: int, start: int = 0) -> list[Any]:
     """heyoka run-time parameters."""
     hy = module()
     return [hy.par[start + i] for i in range(count)]
-
-
-COMPACT = 12_000
-WHOLE = 20_000  # the same for whole steps
 
 
 def batch_function(function: ca.Function) -> Any:

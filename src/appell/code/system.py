@@ -18,7 +18,7 @@ from appell.code.export import write_c
 from appell.code.fitting import fitting_code
 from appell.code.native import native
 from appell.code.starting import consistent_state, given_state
-from appell.code.state import State, number, numbers, unknown
+from appell.code.state import State, names_of, number, numbers, unknown
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.graph.numeric import Numeric
@@ -212,7 +212,7 @@ class System:
 
     def to_x(self, state: State) -> np.ndarray:
         """x = (q, u, z) of a state."""
-        if state.model is not self.model and state.names != tuple(s for s in State(self.model, state.array).names):
+        if state.model is not self.model and state.names != names_of(self.model):
             raise ModelError(f"The state is one of {state.model.name!r}, the system one of {self.model.name!r}.")
         u = self.code.speeds(state.t, state.q, state.v, state.z, self.p)[0][:, 0]
         return np.concatenate([state.q, u, state.z])

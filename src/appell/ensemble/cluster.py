@@ -12,7 +12,7 @@ from typing import Any
 
 from appell.ensemble.blueprint import work, written
 from appell.ensemble.plan import Plan
-from appell.ensemble.store import Memory, ZarrStore
+from appell.ensemble.store import Sink, ZarrStore
 from appell.errors import AppellError
 from appell.motion.progress import Progress
 
@@ -66,7 +66,7 @@ def _client(cluster: Any) -> Iterator[Any]:
         client.close(timeout=5)
 
 
-def run_on_cluster(plan: Plan, sink: Memory | ZarrStore, cluster: Any, progress: bool | None) -> str:
+def run_on_cluster(plan: Plan, sink: Sink, cluster: Any, progress: bool | None) -> str:
     """Make all chunks that are not done yet; returns words about how."""
     blueprint = written(plan)
     with _client(cluster) as client:
@@ -79,7 +79,7 @@ def run_on_cluster(plan: Plan, sink: Memory | ZarrStore, cluster: Any, progress:
             raise ClusterError(f"{error} (scheduler {address}){safe}") from error
 
 
-def _run(plan: Plan, sink: Memory | ZarrStore, client: Any, blueprint: bytes, progress: bool | None) -> str:
+def _run(plan: Plan, sink: Sink, client: Any, blueprint: bytes, progress: bool | None) -> str:
     layout = sink.layout
     left = [i for i in reversed(range(layout.chunks)) if i not in sink.done]
     made = plan.runs - sum(layout.bounds(i)[1] - layout.bounds(i)[0] for i in left)

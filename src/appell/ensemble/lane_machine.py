@@ -13,8 +13,6 @@ import numpy as np
 
 from appell.code import heyoka_code
 
-COMPACT = 20_000  # instructions above which heyoka compiles in its compact mode
-
 
 @cache
 def width() -> int:
@@ -75,7 +73,7 @@ class LaneMachine:
             letters = heyoka_code.variables(self.rows)
             numbers = heyoka_code.parameters(self.function.nnz_in(1))
             outputs = heyoka_code.expressions(self.function, [letters, numbers], inlined=True)[0]
-            compact = self.function.n_instructions() > COMPACT
+            compact = self.function.n_instructions() > heyoka_code.WHOLE
             made = heyoka_code.module().cfunc(outputs, vars=letters, compact_mode=compact)
             self._used = made.nparams
             self._compiled = made

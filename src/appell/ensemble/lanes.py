@@ -94,92 +94,140 @@ def lane_graphs(
         resets: The new x(t, x, w, p) right behind events, by the number of the event.
     """
     equations = code.equations
-    t, x, w, p = equations.arguments
-    h, rejected, stalled, steps, before = (ca.SX.sym(name) for name in ROWS[1:])
-    rtol, atol, end, most, calm = (ca.SX.sym(name) for name in SETTINGS)
-    rhs = flow.rhs
-    m0, gates = ca.SX.sym("m0", len(masses)), ca.SX.sym("gates", flow.count)
-    modes = ca.SX.sym("modes", rhs.nnz_in(3) - p.numel())
-    numbers = ca.vertcat(p, modes)
-    V = ca.vertcat(x, t, h, rejected, stalled, steps, before)
-    P = ca.vertcat(w, p, rtol, atol, end, most, calm, m0, modes, gates)
-    step, dense = step_functions(rhs)
-    onto = function_of(equations, "projected")
+    lane = _Lane(code, flow, [formula_function(equations, original, m) for m in masses])
+    functions = lane.steps()
+    t, x, w, p, onto = lane.t, lane.x, lane.w, lane.p, lane.onto
+    for i, behind in resets.items():
+        functions[f"reset{i}"] = lane.function(f"reset{i}", lane.short, onto(t, behind(t, x, w, p), w, p))
+    values = lane.table([formula_function(equations, original, column) for column in columns], slide)
+    if not (values.numel() == x.numel() and ca.is_equal(values, x, 0)):
+        functions["table"] = lane.function("table", lane.short, values)
+    if masses:
+        functions["masses"] = lane.function("masses", lane.short, lane.masses(t, x))
+    if lane.restless and not equations.formulation.fixed:
+        J = equations.in_state(equations.mechanics.J_at_rest)
+        functions["jacobian"] = lane.function("jacobian", lane.short, ca.vec(ca.densify(J)))
+    sizes = {
+        "x": x.numel(), "coordinates": len(equations.coordinates), "w": w.numel(), "p": p.numel(),
+        "modes": lane.modes.numel(), "guards": flow.count, "columns": len(columns), "masses": len(masses),
+    }  # fmt: skip
+    return Graphs(functions, sizes, equations.split, slide, lane.restless)
 
-    def value(f: ca.Function, time: ca.SX, state: ca.SX) -> ca.SX:
+
+class _Lane:
+    """The letters of a lane, and the graphs of its functions.
+
+    Args:
+        code: The equations.
+        flow: Their right-hand side and guards.
+        formulas: Functions of the masses that must stay positive.
+
+    Attributes:
+        V, P: The column of a lane and its numbers.
+        short: Rows x and t of V.
+        onto: Two Newton steps onto the constraints.
+        restless: Whether the dependent velocities are watched.
+    """
+
+    def __init__(self, code: Code, flow: Flow, formulas: Sequence[ca.Function]) -> None:
+        self.code, self.flow, self.formulas, self.equations = code, flow, formulas, code.equations
+        self.t, self.x, self.w, self.p = t, x, w, p = self.equations.arguments
+        self.h, self.rejected, self.stalled, self.made, self.before = (ca.SX.sym(name) for name in ROWS[1:])
+        settings = [ca.SX.sym(name) for name in SETTINGS]
+        self.rtol, self.atol, self.end, self.most, self.calm = settings
+        self.m0, self.gates = ca.SX.sym("m0", len(formulas)), ca.SX.sym("gates", flow.count)
+        self.modes = ca.SX.sym("modes", flow.rhs.nnz_in(3) - p.numel())
+        self.numbers = ca.vertcat(p, self.modes)
+        self.V = ca.vertcat(x, t, self.h, self.rejected, self.stalled, self.made, self.before)
+        self.P = ca.vertcat(w, p, *settings, self.m0, self.modes, self.gates)
+        self.short = self.V[: x.numel() + 1]
+        self.onto = function_of(self.equations, "projected")
+        self.restless = bool(self.equations.split.dependent)
+
+    def function(self, name: str, rows: ca.SX, result: ca.SX) -> ca.Function:
+        """A function of the first rows of V, and P."""
+        return ca.Function(name, [rows, self.P], [ca.densify(result)], {"cse": True})
+
+    def steps(self) -> dict[str, ca.Function]:
+        """The step, a first step size, the dense output; where there are guards, what is needed to look at them."""
+        t, x, w, numbers, V = self.t, self.x, self.w, self.numbers, self.V
+        step, dense = step_functions(self.flow.rhs)
+        tolerances = self.rtol, self.atol
+        attempt = Attempt.of(step, (x, t, self.h, self.rejected), (w, numbers), tolerances, self.end)
+        outcome = self._outcome(attempt)
+        going = self.before == int(Status.GOING)
+        functions = {
+            "step": self.function("step", V, ca.if_else(going, outcome, V)),
+            "first": self.function("first", self.short, self._first()),
+            "dense": self.function(
+                "dense", V[: x.numel() + 2], dense(t, x, w, ca.vertcat(numbers, self.h, *tolerances))
+            ),
+        }
+        if not self.flow.count:
+            return functions
+        g = self.flow.guards(t, x, w, numbers)
+        rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(self.flow.rhs(t, x, w, numbers), 1))
+        looked_at = ca.Function("guards", [t, x, w, numbers], [ca.densify(g), ca.densify(rate)])
+        trial = ca.fmin(self.h, self.end - t)
+        seen = look_function(self.flow.rhs, looked_at)(t, x, w, ca.vertcat(numbers, trial, *tolerances))
+        suspect = ca.logic_and(attempt.accepted, _suspect(*seen, trial / LOOKS, self.gates))
+        waiting = ca.vertcat(V[:-1], int(Status.SUSPECT))
+        watched = ca.if_else(going, ca.if_else(suspect, waiting, outcome), V)
+        return {
+            **functions,
+            "guards": self.function("guards", self.short, ca.vertcat(g, rate)),
+            "unwatched": functions["step"],
+            "step": self.function("step", V, watched),
+            "settle": self.function("settle", self.short, self.onto(t, x, w, self.p)),
+        }
+
+    def _outcome(self, attempt: Attempt) -> ca.SX:
+        """The next V: the new state on the constraints, and what its speeds and masses ask for."""
+        w, p, fixed = self.w, self.p, self.equations.formulation.fixed
+        later, moved = attempt.later, self.onto(attempt.later, attempt.new, w, p)
+        wishes, ends = [], []
+        if self.restless:
+            assert self.code.alarm is not None
+            (_, side), (growth, other) = self.code.alarm(self.t, self.x, w, p), self.code.alarm(later, moved, w, p)
+            # A step may jump over the place where speeds that were given are singular.
+            good = ca.logic_and(growth < (SINGULAR if fixed else self.calm), ca.logic_not(side * other < 0))
+            wishes.append((ca.logic_not(good), Status.SINGULAR if fixed else Status.RESTLESS))
+        if self.formulas:
+            low = ca.mmin(self.masses(later, moved) + ROUNDING * ca.fmax(1.0, ca.fabs(self.m0)))
+            ends.append((low < 0, Status.MASS_GONE))
+        return attempt.outcome(moved, self.stalled, self.made, self.most, wishes, ends)
+
+    def _first(self) -> ca.SX:
+        """Hairer's estimate of a first step."""
+        x, scale = self.x, self.atol + self.rtol * ca.fabs(self.x)
+        d0, d1 = ca.norm_2(x / scale), ca.norm_2(self.flow.rhs(self.t, x, self.w, self.numbers) / scale)
+        unsure = ca.logic_or(ca.logic_or(d0 < 1e-5, d1 < 1e-5), ca.logic_not(d1 < HUGE))
+        return ca.fmin(ca.if_else(unsure, 1e-6, 0.01 * d0 / d1), self.end - self.t)
+
+    def masses(self, time: ca.SX, state: ca.SX) -> ca.SX:
+        """The masses that must stay positive."""
+        return ca.vertcat(*[self._value(f, time, state) for f in self.formulas])
+
+    def table(self, columns: Sequence[ca.Function], slide: tuple[int, ...]) -> ca.SX:
+        """The columns of the table at the state on the constraints, in the modes of the lane where kinks decide."""
+        t, w = self.t, self.w
+        on = self.onto(t, self.x, w, self.p)
+
+        def in_mode(f: ca.Function) -> ca.SX:
+            accelerated = f.n_in() > len(self.equations.arguments)
+            asked = self.modes.numel() and (accelerated or (slide and has_kinks(f)))
+            decided = in_modes(self.code, f, slide) if asked else None
+            return self._value(f, t, on) if decided is None else decided(t, on, w, self.numbers)
+
+        return ca.densify(ca.vertcat(*[in_mode(f) for f in columns]))
+
+    def _value(self, f: ca.Function, time: ca.SX, state: ca.SX) -> ca.SX:
         """A formula, which may contain accelerations, at a state."""
+        equations, w, p = self.equations, self.w, self.p
         if f.n_in() == len(equations.arguments):
             return f(time, state, w, p)
         accelerations = ca.Function("accelerations", equations.arguments, [ca.densify(equations.qddot)])
         return f(time, state, w, p, accelerations(time, state, w, p))
-
-    attempt = Attempt.of(step, (x, t, h, rejected), (w, numbers), (rtol, atol), end)
-    later, moved = attempt.later, onto(attempt.later, attempt.new, w, p)
-    wishes, ends = [], []
-    restless, fixed = bool(equations.split.dependent), equations.formulation.fixed
-    if restless:
-        assert code.alarm is not None
-        (_, side), (growth, other) = code.alarm(t, x, w, p), code.alarm(later, moved, w, p)
-        # A step may jump over the place where speeds that were given are singular.
-        good = ca.logic_and(growth < (SINGULAR if fixed else calm), ca.logic_not(side * other < 0))
-        wishes.append((ca.logic_not(good), Status.SINGULAR if fixed else Status.RESTLESS))
-    formulas = [formula_function(equations, original, m) for m in masses]
-    if masses:
-        held = ca.vertcat(*[value(f, later, moved) for f in formulas])
-        low = ca.mmin(held + ROUNDING * ca.fmax(1.0, ca.fabs(m0)))
-        ends.append((low < 0, Status.MASS_GONE))
-    outcome = attempt.outcome(moved, stalled, steps, most, wishes, ends)
-
-    def function(name: str, rows: ca.SX, result: ca.SX) -> ca.Function:
-        return ca.Function(name, [rows, P], [ca.densify(result)], {"cse": True})
-
-    going = before == int(Status.GOING)
-    scale = atol + rtol * ca.fabs(x)
-    d0, d1 = ca.norm_2(x / scale), ca.norm_2(rhs(t, x, w, numbers) / scale)
-    unsure = ca.logic_or(ca.logic_or(d0 < 1e-5, d1 < 1e-5), ca.logic_not(d1 < HUGE))
-    start = ca.fmin(ca.if_else(unsure, 1e-6, 0.01 * d0 / d1), end - t)
-    functions = {
-        "step": function("step", V, ca.if_else(going, outcome, V)),
-        "first": function("first", V[: x.numel() + 1], start),
-        "dense": function("dense", V[: x.numel() + 2], dense(t, x, w, ca.vertcat(numbers, h, rtol, atol))),
-    }
-    short = V[: x.numel() + 1]
-    if flow.count:
-        g = flow.guards(t, x, w, numbers)
-        rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(rhs(t, x, w, numbers), 1))
-        functions["guards"] = function("guards", short, ca.vertcat(g, rate))
-        looked_at = ca.Function("guards", [t, x, w, numbers], [ca.densify(g), ca.densify(rate)])
-        trial = ca.fmin(h, end - t)
-        seen = look_function(rhs, looked_at)(t, x, w, ca.vertcat(numbers, trial, rtol, atol))
-        suspect = ca.logic_and(attempt.accepted, _suspect(*seen, trial / LOOKS, gates))
-        waiting = ca.vertcat(V[:-1], int(Status.SUSPECT))
-        functions["unwatched"] = functions["step"]
-        functions["step"] = function("step", V, ca.if_else(going, ca.if_else(suspect, waiting, outcome), V))
-        functions["settle"] = function("settle", short, onto(t, x, w, p))
-    for i, behind in resets.items():
-        functions[f"reset{i}"] = function(f"reset{i}", short, onto(t, behind(t, x, w, p), w, p))
-    table = [formula_function(equations, original, column) for column in columns]
-    on = onto(t, x, w, p)
-
-    def in_mode(f: ca.Function) -> ca.SX:
-        """A column of the table, in the modes of the lane where kinks decide about it."""
-        accelerated = f.n_in() > len(equations.arguments)
-        decided = in_modes(code, f, slide) if modes.numel() and (accelerated or (slide and has_kinks(f))) else None
-        return value(f, t, on) if decided is None else decided(t, on, w, numbers)
-
-    values = ca.densify(ca.vertcat(*[in_mode(f) for f in table]))
-    if not (values.numel() == x.numel() and ca.is_equal(values, x, 0)):
-        functions["table"] = function("table", short, values)
-    if masses:
-        functions["masses"] = function("masses", short, ca.vertcat(*[value(f, t, x) for f in formulas]))
-    if restless and not fixed:
-        J = equations.in_state(equations.mechanics.J_at_rest)
-        functions["jacobian"] = function("jacobian", short, ca.vec(ca.densify(J)))
-    sizes = {
-        "x": x.numel(), "coordinates": len(equations.coordinates), "w": w.numel(), "p": p.numel(),
-        "modes": modes.numel(), "guards": flow.count, "columns": len(columns), "masses": len(masses),
-    }  # fmt: skip
-    return Graphs(functions, sizes, equations.split, slide, restless)
 
 
 def _suspect(values: ca.SX, rates: ca.SX, apart: ca.SX, gates: ca.SX) -> ca.SX:

@@ -15,7 +15,7 @@ from appell.ensemble.lane_machine import on_cores
 from appell.ensemble.outcomes import Outcomes
 from appell.ensemble.plan import Plan
 from appell.ensemble.processes import Processes
-from appell.ensemble.store import Memory, ZarrStore
+from appell.ensemble.store import Sink
 from appell.motion.progress import Progress
 
 
@@ -27,7 +27,7 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def run_here(plan: Plan, sink: Memory | ZarrStore, count: int, progress: bool | None) -> str:
+def run_here(plan: Plan, sink: Sink, count: int, progress: bool | None) -> str:
     """Make all chunks that are not done yet, on so many cores; returns words about how."""
     layout, threads = sink.layout, 1 if plan.together else count
     todo = [i for i in range(layout.chunks) if i not in sink.done]

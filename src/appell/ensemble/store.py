@@ -14,7 +14,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -85,20 +85,6 @@ class Layout:
             found["event_time"] = ("run", "event"), (n, e), np.float64, np.nan
             found["event_count"] = ("run", "event"), (n, e), np.int32, -1
         return found
-
-
-class Sink(Protocol):
-    """What takes chunks."""
-
-    layout: Layout
-
-    def write(self, index: int, found: Outcomes) -> None:
-        """Keep a chunk."""
-        ...
-
-    def read(self, name: str) -> Any:
-        """All of an array."""
-        ...
 
 
 class Memory:
@@ -294,6 +280,10 @@ class ZarrStore:
     def read(self, name: str) -> Any:
         """An array, read from disk where it is looked at."""
         return self._group[name]
+
+
+Sink = Memory | ZarrStore
+"""What takes chunks."""
 
 
 def read_about(path: Path) -> dict[str, Any]:
