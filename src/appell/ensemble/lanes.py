@@ -23,11 +23,11 @@ from appell.graph.kinks import has_kinks
 from appell.kinematics.chart import Split
 from appell.motion.attempt import BEHIND, HUGE, SETTINGS, Attempt, Status
 from appell.motion.dop853 import look_function, step_functions
-from appell.motion.driver import SINGULAR
 from appell.motion.flow import RESTING, Flow
 from appell.motion.formula import formula_function
 from appell.motion.masses import ROUNDING
 from appell.motion.modes import in_modes
+from appell.motion.speeds import SINGULAR
 from appell.motion.stepping import LOOKS
 
 ROWS = (*BEHIND, "status")

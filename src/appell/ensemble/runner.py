@@ -32,7 +32,6 @@ from appell.kinematics.chart import Split
 from appell.model.symbols import Input, Letter
 from appell.motion.attempt import Status
 from appell.motion.diagnosis import beyond, likely_cause
-from appell.motion.driver import CALM, WILD
 from appell.motion.events import Event
 from appell.motion.masses import Masses
 from appell.motion.method import SCIPY, STIFF, stiffness
@@ -40,6 +39,7 @@ from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset
 from appell.motion.run import simulate
+from appell.motion.speeds import CALM, WILD
 
 TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
 # What a single run has the words for.

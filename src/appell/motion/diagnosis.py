@@ -62,7 +62,7 @@ def up_to_fork(run: Run, leg: Leg) -> Leg | None:
     rows = list(run.code.equations.split.rows)
 
     def within(size: float, t: float, x: np.ndarray) -> bool:
-        matrix = run.jacobian(t, x)[rows]
+        matrix = run.speeds.jacobian(t, x)[rows]
         return bool(np.all(np.isfinite(matrix)) and smallest(unit_rows(matrix)) < size)
 
     if not rows or not within(PASSED, float(leg.times[-1]), leg.final):
@@ -82,7 +82,7 @@ def _dependent_rows(run: Run) -> bool:
         matrix = stacked.at(run.t, state.q, state.v, a, state.z, run.p)
         matrix = matrix[[*rows, *range(len(model.rows), len(stacked.rows))]]
     elif rows:
-        matrix = unit_rows(run.jacobian(run.t, run.x)[rows])
+        matrix = unit_rows(run.speeds.jacobian(run.t, run.x)[rows])
     else:
         return False
     return bool(np.all(np.isfinite(matrix)) and smallest(matrix) < ROWS)

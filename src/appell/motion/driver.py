@@ -23,7 +23,7 @@ from appell.motion.clock import Clock
 from appell.motion.diagnosis import FORKED, diagnose, smallest_inertia, up_to_fork
 from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.flow import RESTING, resting
-from appell.motion.leg import End, Enough, Task
+from appell.motion.leg import End, Enough, Leg, Task
 from appell.motion.masses import Masses
 from appell.motion.method import Method, choose
 from appell.motion.modes import Modes
@@ -32,11 +32,15 @@ from appell.motion.outcome import Outcome
 from appell.motion.progress import Progress
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset
+from appell.motion.speeds import SpeedWatch
 from appell.motion.stretch import Stretch
 from appell.motion.table import table_times
 
-SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
-CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
+FAULTS = {
+    End.NOT_FINITE: Outcome.NOT_FINITE,
+    End.COLLAPSED: Outcome.STEP_COLLAPSED,
+    End.STEP_LIMIT: Outcome.STEP_LIMIT,
+}
 
 
 class Run:
@@ -56,7 +60,7 @@ class Run:
         max_steps: int,
         rate: float | None = None,
     ) -> None:
-        self.system, self.end, self.wanted, self.events = system, end, method, events
+        self.system, self.end, self.events = system, end, events
         self.clock = Clock(state, end, law, rate) if law is not None and rate is not None else None
         self.law = law if self.clock is None else None
         self.rtol, self.atol, self.max_steps = rtol, atol, max_steps
@@ -81,6 +85,25 @@ class Run:
         self._sizes = spare_sizes(system.code)
         self.use(fitting_code(system.code, state, self.p))
         self.x = self.bound.to_x(state)
+        self._start()
+        self.first_masses = self.masses.start(self.t, self.x, self.w, self.p)
+        self.inertia = smallest_inertia(self) if self.masses.names else 0.0
+        self.method: Method = choose(
+            method,
+            self.modes.flow(),
+            self.t,
+            self.x,
+            end,
+            self.w,
+            self.modes.parameters(self.p),
+            system.code.simd,
+            self.law is not None,
+            self.clock is not None,
+            self.speeds.tumbling,
+        )
+
+    def _start(self) -> None:
+        """Find the modes of the start and put it on the constraints; raise where it has no motion."""
         if not np.all(np.isfinite(self.w)):
             raise ModelError(f"No finite value for the inputs at the start, t = {self.t:g}: got {self.w}.")
         if not np.all(np.isfinite([*self.x, *self.bound.from_x(self.t, self.x)])):
@@ -96,21 +119,6 @@ class Run:
                 f"At the start the constraint {row!r} has no real solution for the accelerations, or none is found "
                 "next to those without it; say where they are by near=, or start elsewhere."
             )
-        self.first_masses = self.masses.start(self.t, self.x, self.w, self.p)
-        self.inertia = smallest_inertia(self) if self.masses.names else 0.0
-        self.method: Method = choose(
-            method,
-            self.modes.flow(),
-            self.t,
-            self.x,
-            end,
-            self.w,
-            self.modes.parameters(self.p),
-            system.code.simd,
-            self.law is not None,
-            self.clock is not None,
-            self._tumbling,
-        )
 
     # The present choice of speeds.
 
@@ -124,7 +132,7 @@ class Run:
             self._masses[code] = Masses(code)
         self.projection, self.modes, self.masses = self._projections[code], self._modes[code], self._masses[code]
         self.branch = Branch(code, self.inputs, self.p) if code.equations.mechanics.curved else None
-        self._calm, self._side = np.inf, 0.0
+        self.speeds = SpeedWatch(code, self.projection, self._some_inputs, self.p, self._sizes)
 
     def inputs(self, t: float, x: np.ndarray) -> np.ndarray:
         """Values of the open inputs."""
@@ -153,19 +161,6 @@ class Run:
         others = self.projection.active or self.masses.names or self.branch or self._sizes is not None
         return None if others or not self.code.equations.split.dependent else self.code.alarm
 
-    def _calm_growth(self) -> float:
-        """The growth of the speeds into rates below which no look at them is needed."""
-        if self.code.equations.formulation.fixed:
-            return SINGULAR
-        return min(self._calm, WILD) if np.isfinite(self._calm) else 0.0
-
-    @property
-    def _tumbling(self) -> bool:
-        """Whether a quaternion will make the speeds change again and again."""
-        equations = self.code.equations
-        norms = set(equations.mechanics.norm_rows) & set(equations.split.rows)
-        return bool(equations.split.dependent and norms) and not equations.formulation.fixed
-
     # After every step.
 
     def watch(self, t: float, x: np.ndarray) -> bool:
@@ -184,66 +179,10 @@ class Run:
         if self.branch is not None and self.branch.missed(t, x) is not None:
             self._wish = Outcome.BRANCH_LOST
             raise Enough
-        if self._sizes is not None:
-            self._look_at_rows(t, x, self._sizes)
-        if self.code.equations.split.dependent:
-            self._look_at_speeds(t, x)
+        self._wish = self.speeds.ask(t, x)
+        if self._wish is not None:
+            raise Enough
         return changed
-
-    def _look_at_rows(self, t: float, x: np.ndarray, sizes: np.ndarray) -> None:
-        """Where rows say one thing twice: ask for others before those in use do."""
-        split = self.code.equations.split
-        best = Split.at(self.jacobian(t, x), rows=split.rows, sizes=sizes)
-        if best.rows != split.rows and len(best.rows) == len(split.rows):
-            kept = self.code.equations.formulation.fixed or not split.dependent
-            self._wish = Split(best.rows, split.dependent) if kept else best
-            raise Enough
-
-    def jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
-        """de/dv at a state of the equations in use."""
-        n, m = self.projection.n, self.projection.speeds
-        redundant = self.code.equations.chart.redundant
-        v = x[n : 2 * n] if redundant else self.code.rates.flat(t, x, self._some_inputs(), self.p)
-        return self.projection.jacobian(t, x[:n], v, x[n + m :])
-
-    def _look_at_speeds(self, t: float, x: np.ndarray) -> None:
-        """Ask for other dependent velocities well before the present ones become singular."""
-        equations = self.code.equations
-        growth, side = self._growth_and_side(t, x)
-        if equations.formulation.fixed:
-            crossed = self._side * side < 0
-            self._side = side
-            if crossed or not growth < SINGULAR:
-                self._wish = Outcome.SPEEDS_SINGULAR
-                raise Enough
-            return
-        if np.isfinite(self._calm) and growth <= min(self._calm, WILD):
-            return
-        split, jacobian = equations.split, self.jacobian(t, x)
-        growth, best = split.growth(jacobian), Split.at(jacobian, rows=split.rows)
-        if growth <= min(self._calm, WILD):
-            if not np.isfinite(self._calm):
-                self._calm = max(CALM, equations.formulation.patience * best.growth(jacobian))
-            return
-        if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
-            self._wish = best
-            raise Enough
-        self._calm = 2 * growth
-
-    def _growth_and_side(self, t: float, x: np.ndarray) -> tuple[float, float]:
-        """How strongly speeds grow into rates, and the sign of det d(speeds, rows)/dv, 0 if there is none.
-
-        It changes where given speeds are dependent.
-        """
-        code, equations, w = self.code, self.code.equations, self._some_inputs()
-        if code.alarms is not None:
-            growth, side = (float(e[0, 0]) for e in code.alarms(t, x, w, self.p))
-            return growth, float(np.sign(side)) if np.isfinite(side) else 0.0
-        growth = float(code.growth.flat(t, x, w, self.p)[0])
-        if equations.chart.redundant or not equations.formulation.fixed:
-            return growth, 0.0
-        stacked = code.stacked(t, x, w, self.p)[0]
-        return growth, float(np.sign(np.linalg.det(stacked))) if np.isfinite(stacked).all() else 0.0
 
     def _mass_inputs(self, t: float, x: np.ndarray) -> np.ndarray:
         return self.inputs(t, x) if self.masses.driven else self._some_inputs()
@@ -282,15 +221,39 @@ class Run:
         due = self.end if self.clock is None else self.clock.next
         end = min(due, self.t + self._reach)
         alarm = self._alarm
-        if alarm is not None and not self._side:
-            self._side = self._growth_and_side(self.t, self.x)[1]
+        if alarm is not None:
+            self.speeds.begin(self.t, self.x)
         task = Task(
             flow, self.t, self.x, end, w, p, self.rtol, self.atol, self.watch, *self._gates(flow.count, p),
             self.max_steps, self._idle, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= end)],
-            alarm, self._calm_growth,
+            alarm, lambda: self.speeds.calm,
         )  # fmt: skip
         self._wish = None
-        leg = self.method.integrate(task)
+        leg = self._cut(self.method.integrate(task), w)
+        self.max_steps -= leg.steps
+        self.t, self.x = float(leg.times[-1]), np.array(leg.final)
+        powers, sliding = self.modes.powers(), self.modes.sliding
+        self.stretches.append(
+            Stretch(self.code, w, p, leg.times, leg.dense, np.array(leg.final), flow, powers, sliding)
+        )
+        if leg.end is End.REACHED:
+            return self._reached(due)
+        if leg.end is End.CORNER:
+            self._reach = 2.5 * float(leg.times[-1] - leg.times[0])
+            self.projection(self.t, self.x)
+            return not self._rests()
+        if leg.end is End.GUARD:
+            return self._guard(leg.guard, task)
+        if leg.end is End.WATCHER:
+            return self._watcher()
+        if leg.end is not End.STEP_LIMIT and (guard := self._arrived(task)) is not None:
+            return self._guard(guard, task)
+        self.outcome = FAULTS[leg.end]
+        self.outcome, self.detail = diagnose(self)
+        return False
+
+    def _cut(self, leg: Leg, w: np.ndarray) -> Leg:
+        """A leg as far as it means something."""
         if leg.end is not End.WATCHER:
             self._wish = None  # of steps that were taken back
         if leg.end in (End.NOT_FINITE, End.COLLAPSED):
@@ -304,46 +267,17 @@ class Run:
             self._wish = Outcome.BRANCH_LOST if left else self._wish
         if isinstance(self._wish, Split) and (short := up_to_fork(self, leg)) is not None:
             leg, self._wish = short, Outcome.ROWS_SINGULAR
-        self.max_steps -= leg.steps
-        self.t, self.x = float(leg.times[-1]), np.array(leg.final)
-        self.stretches.append(
-            Stretch(
-                self.code,
-                w,
-                p,
-                leg.times,
-                leg.dense,
-                np.array(leg.final),
-                flow,
-                self.modes.powers(),
-                self.modes.sliding,
-            )
-        )
-        if leg.end is End.CORNER:
-            self._reach = 2.5 * float(leg.times[-1] - leg.times[0])
-            self.projection(self.t, self.x)
-            return not self._rests()
-        if leg.end is End.REACHED:
-            if self.t < due:
-                self._reach *= 2
-                return True
-            if self.clock is None or self.t >= self.end:
-                return False
-            self.clock.tick(self.bound.from_x(self.t, self.x))
+        return leg
+
+    def _reached(self, due: float) -> bool:
+        """At the end of a leg: the end of the run, the next sample of a control, or a leg that was kept short."""
+        if self.t < due:
+            self._reach *= 2
             return True
-        if leg.end is End.GUARD:
-            return self._guard(leg.guard, task)
-        if leg.end is End.WATCHER:
-            return self._watcher()
-        if leg.end is not End.STEP_LIMIT and (guard := self._arrived(task)) is not None:
-            return self._guard(guard, task)
-        self.outcome = {
-            End.NOT_FINITE: Outcome.NOT_FINITE,
-            End.COLLAPSED: Outcome.STEP_COLLAPSED,
-            End.STEP_LIMIT: Outcome.STEP_LIMIT,
-        }[leg.end]
-        self.outcome, self.detail = diagnose(self)
-        return False
+        if self.clock is None or self.t >= self.end:
+            return False
+        self.clock.tick(self.bound.from_x(self.t, self.x))
+        return True
 
     def _gates(self, count: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Guards that rest on zero are not looked at until they have moved; and up to which size they rest."""

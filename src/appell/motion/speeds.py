@@ -1,0 +1,114 @@
+"""The rows and speeds in use, watched along a run: whether others describe the motion better from here on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from appell.code.code import Code
+from appell.kinematics.chart import Split
+from appell.motion.outcome import Outcome
+from appell.motion.projection import Projection
+
+SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
+CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
+
+
+class SpeedWatch:
+    """Looks after one choice of rows and dependent velocities.
+
+    Args:
+        code: The equations in that choice.
+        projection: Their rows.
+        inputs: Some values of the open inputs, which rates do not contain.
+        p: Values of the parameters.
+        sizes: How long the rows are at ordinary states, where those left out may have to be others elsewhere.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        projection: Projection,
+        inputs: Callable[[], np.ndarray],
+        p: np.ndarray,
+        sizes: np.ndarray | None,
+    ) -> None:
+        self.code, self.projection, self.inputs, self.p, self.sizes = code, projection, inputs, p, sizes
+        self._calm, self._side = np.inf, 0.0
+
+    @property
+    def calm(self) -> float:
+        """The growth of the speeds into rates below which no look at them is needed."""
+        if self.code.equations.formulation.fixed:
+            return SINGULAR
+        return min(self._calm, WILD) if np.isfinite(self._calm) else 0.0
+
+    @property
+    def tumbling(self) -> bool:
+        """Whether a quaternion will make the speeds change again and again."""
+        equations = self.code.equations
+        norms = set(equations.mechanics.norm_rows) & set(equations.split.rows)
+        return bool(equations.split.dependent and norms) and not equations.formulation.fixed
+
+    def begin(self, t: float, x: np.ndarray) -> None:
+        """Look at the side on which a leg begins."""
+        if not self._side:
+            self._side = self._growth_and_side(t, x)[1]
+
+    def ask(self, t: float, x: np.ndarray) -> Split | Outcome | None:
+        """The choice to go on with, or why the run must end; None while the present one is good."""
+        wish = None if self.sizes is None else self._other_rows(t, x, self.sizes)
+        return self._other_speeds(t, x) if wish is None and self.code.equations.split.dependent else wish
+
+    def jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
+        """de/dv at a state of the equations in use."""
+        n, m = self.projection.n, self.projection.speeds
+        redundant = self.code.equations.chart.redundant
+        v = x[n : 2 * n] if redundant else self.code.rates.flat(t, x, self.inputs(), self.p)
+        return self.projection.jacobian(t, x[:n], v, x[n + m :])
+
+    def _other_rows(self, t: float, x: np.ndarray, sizes: np.ndarray) -> Split | None:
+        """Where rows say one thing twice: others, before those in use do."""
+        split = self.code.equations.split
+        best = Split.at(self.jacobian(t, x), rows=split.rows, sizes=sizes)
+        if best.rows == split.rows or len(best.rows) != len(split.rows):
+            return None
+        kept = self.code.equations.formulation.fixed or not split.dependent
+        return Split(best.rows, split.dependent) if kept else best
+
+    def _other_speeds(self, t: float, x: np.ndarray) -> Split | Outcome | None:
+        """Other dependent velocities, well before the present ones become singular."""
+        equations = self.code.equations
+        growth, side = self._growth_and_side(t, x)
+        if equations.formulation.fixed:
+            crossed = self._side * side < 0
+            self._side = side
+            return Outcome.SPEEDS_SINGULAR if crossed or not growth < SINGULAR else None
+        if np.isfinite(self._calm) and growth <= min(self._calm, WILD):
+            return None
+        split, jacobian = equations.split, self.jacobian(t, x)
+        growth, best = split.growth(jacobian), Split.at(jacobian, rows=split.rows)
+        if growth <= min(self._calm, WILD):
+            if not np.isfinite(self._calm):
+                self._calm = max(CALM, equations.formulation.patience * best.growth(jacobian))
+            return None
+        if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
+            return best
+        self._calm = 2 * growth
+        return None
+
+    def _growth_and_side(self, t: float, x: np.ndarray) -> tuple[float, float]:
+        """How strongly speeds grow into rates, and the sign of det d(speeds, rows)/dv, 0 if there is none.
+
+        It changes where given speeds are dependent.
+        """
+        code, equations, w = self.code, self.code.equations, self.inputs()
+        if code.alarms is not None:
+            growth, side = (float(e[0, 0]) for e in code.alarms(t, x, w, self.p))
+            return growth, float(np.sign(side)) if np.isfinite(side) else 0.0
+        growth = float(code.growth.flat(t, x, w, self.p)[0])
+        if equations.chart.redundant or not equations.formulation.fixed:
+            return growth, 0.0
+        stacked = code.stacked(t, x, w, self.p)[0]
+        return growth, float(np.sign(np.linalg.det(stacked))) if np.isfinite(stacked).all() else 0.0
