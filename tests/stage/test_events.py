@@ -270,3 +270,16 @@ def test_an_event_of_an_acceleration_with_kinks_follows_what_sticks():
     motion = ap.simulate(system, {x: 0.0}, until=1.0, events=[ap.Event(x.rate.rate - 0.5, direction=1, name="half")])
     found = [o.t for o in motion.occurrences if o.name == "half"]
     assert found == pytest.approx([np.arcsin((0.3 * 9.81 + 0.5) / 5) / 2], rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("e", "height", "tick"),
+    [(0.4822656926909259, 1.0218628514201067, 2.946064159443468), (0.40692972320816584, 0.8127792933436194, 1.087)],
+)
+def test_no_bounce_is_lost_in_a_step_that_ends_at_another_event(ball, e, height, tick):
+    """Late bounces are so low that root finders lose them in a long step; the floor holds all the same."""
+    events = [ap.Event(h, direction=-1, reset={h.rate: -e * h.rate}, name="floor"), ap.Event(ap.t - tick, name="tick")]
+    motion = ap.simulate(ball, {h: height}, until=3.5, method="taylor", events=events)
+    found = np.array([o.t for o in motion.occurrences if o.name == "floor"])
+    assert motion.outcome is ap.Outcome.ACCUMULATION
+    np.testing.assert_allclose(found, np.sqrt(height) * bounces(e, found.size), rtol=0, atol=1e-13)

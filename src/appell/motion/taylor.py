@@ -70,6 +70,8 @@ def integrate(task: Task) -> Leg:
             steps += int(more)
             outputs += [output] if output is not None else []
     end, guard = _ending(outcome, watcher.end)
+    if end is End.GUARD:
+        watcher.at_guard(integrator)
     if watcher.missed is not None:
         end, (t_end, guard) = End.GUARD, watcher.missed
         final = np.array(integrator.update_d_output(t_end))
@@ -144,11 +146,8 @@ class _Watcher:
         if self._stalled > STALLS:
             self.end = End.COLLAPSED
             return False
-        if self._passed(t, x):
-            # heyoka's root finder may give up on a zero; its step still knows where it was.
-            self.missed = first_crossing(task, lambda s: np.array(ta.update_d_output(s)), self.t, t)
-            if self.missed is not None:
-                return False
+        if self._overlooked(ta, t, x):
+            return False
         try:
             if task.watch(t, x):
                 ta.state[:] = x
@@ -175,13 +174,26 @@ class _Watcher:
         """How many steps in a row hardly moved time."""
         self._stalled = self._stalled + 1 if t - self.t <= STALL * max(1.0, abs(t)) else 0
 
-    def _passed(self, t: float, x: np.ndarray) -> bool:
-        """Whether an open guard has fallen below zero since the last step, or has risen and fallen."""
+    def at_guard(self, ta: Any) -> None:
+        """Look at a step that ended where a guard fell: that need not be the first."""
+        t = float(ta.time)
+        if self.t < t:
+            self._overlooked(ta, t, np.array(ta.state), STALL * max(1.0, abs(t)))
+
+    def _overlooked(self, ta: Any, t: float, x: np.ndarray, margin: float = 0.0) -> bool:
+        """Whether an open guard has fallen below zero since the last step, or has risen and fallen, before a margin.
+
+        heyoka's root finder may give up on a zero; its step still knows where it was.
+        """
         if self._guards is None:
             return False
         (before, rising), (now, falling) = self._guards, self.task.guards_and_rates(t, x)
         self._guards = now, falling
-        return bool(np.any(self.task.gates & (now < 0) & ((before > 0) | ((rising > 0) & (falling < 0)))))
+        if np.any(self.task.gates & (now < 0) & ((before > 0) | ((rising > 0) & (falling < 0)))):
+            found = first_crossing(self.task, lambda s: np.array(ta.update_d_output(s)), self.t, t)
+            if found is not None and found[0] <= t - margin:
+                self.missed = found
+        return self.missed is not None
 
 
 def _set_parameters(integrator: Any, task: Task) -> None:
