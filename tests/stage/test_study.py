@@ -172,6 +172,21 @@ def test_a_study_draws_and_saves_itself(rod, tmp_path):
     assert "4 DONE" in study.summary()
 
 
+def test_plain_xarray_reads_a_folder_with_its_labels(rod, tmp_path):
+    import xarray
+
+    (theta,), (tau,) = rod.model.coordinates, rod.model.inputs
+    over = {tau: {"at rest": 0.0, "swing": sp.sin(ap.t)}, theta: [0.0, 0.5]}
+    events = [ap.Event(theta - 9, name="never"), ap.Event(theta - 0.4, stop=True, name="low")]
+    study = ap.sweep(rod, over, until=1.0, points=3, events=events, out=tmp_path / "study.zarr")
+    data = xarray.open_zarr(tmp_path / "study.zarr", chunks=None)
+    meanings = np.array(data["outcome"].attrs["flag_meanings"].split())
+    assert meanings[data["outcome"].values.astype(int)].tolist() == ["DONE", "EVENT", "DONE", "EVENT"]
+    np.testing.assert_array_equal(data["event_time"].sel(event="low"), study["event_time"].sel(event="low"))
+    assert data["tau.choice"].attrs["labels"] == ["at rest", "swing"]
+    assert data["t"].attrs["units"] == "s"
+
+
 def test_a_study_that_was_saved_is_opened_again(rod, tmp_path):
     (theta,), (tau,) = rod.model.coordinates, rod.model.inputs
     over = {tau: {"rest": 0.0, "swing": sp.sin(ap.t)}, "theta": [0.1, 3.0], "m": [1.0, -1.0]}

@@ -222,14 +222,16 @@ def _axis(name: str, value: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
 
 def _samples(drawn: Mapping[str, Any], count: int, sampling: str, seed: int) -> dict[str, np.ndarray]:
     """Shares of each distribution by the wanted sampling, turned into values."""
-    from scipy.stats import qmc
-
     rng = np.random.default_rng(seed)
     if sampling == "random":
         shares = rng.random((count, len(drawn)))
     elif sampling == "latin":
+        from scipy.stats import qmc  # takes a second to import
+
         shares = qmc.LatinHypercube(len(drawn), rng=rng).random(count)
     else:
+        from scipy.stats import qmc
+
         whole = 1 << max(0, (count - 1).bit_length())  # the sequence is balanced at powers of two
         shares = qmc.Sobol(len(drawn), rng=rng).random(whole)[:count]
     shares = np.clip(shares, 2.0**-53, 1 - 2.0**-53)

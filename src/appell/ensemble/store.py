@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.ensemble.outcomes import Outcomes
+from appell.ensemble.outcomes import OUTCOMES, Outcomes
 from appell.errors import AppellError
 
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
@@ -26,9 +26,17 @@ MACHINE = "the machine"
 FORMAT = 1
 RESERVED = (
     *("t", "run", "event", "statistic", "sample"),  # axes
-    *("outcome", "end", "steps", "lane", "event_time", "event_count"),
+    *("outcome", "end", "steps", "lane", "event_time", "event_count", "reason"),
 )
 """Names in a study that no quantity may have."""
+MEANINGS = {
+    "t": {"units": "s"},
+    "end": {"units": "s"},
+    "outcome": {
+        "flag_values": list(range(len(OUTCOMES))), "flag_meanings": " ".join(outcome.name for outcome in OUTCOMES)
+    },
+}  # fmt: skip
+"""What every reader of a study is told."""
 
 
 class StoreError(AppellError, OSError):
@@ -180,11 +188,16 @@ class ZarrStore:
             array = group.create_array(name, shape=shape, chunks=chunks, dtype=kind, fill_value=fill)
             array.attrs["_ARRAY_DIMENSIONS"] = list(dimensions)
             array.attrs["units"] = layout.units.get(name.removesuffix(".end"), "")
-        for name, values in self._whole().items():
+            array.attrs.update(MEANINGS.get(name, {}))
+        events = {"event": np.array(layout.events)} if layout.events else {}
+        for name, values in {**self._whole(), **events}.items():
             array = group.create_array(
                 name, shape=values.shape, chunks=values.shape, dtype=values.dtype, fill_value=None
             )
-            array.attrs["_ARRAY_DIMENSIONS"] = ["t" if name == "t" else "run"]
+            array.attrs["_ARRAY_DIMENSIONS"] = [name if name in ("t", "event") else "run"]
+            array.attrs.update(MEANINGS.get(name, {}))
+            if name in about["labels"]:
+                array.attrs["labels"] = about["labels"][name]
             array[:] = values
         group.attrs["appell"] = json.dumps(about)
         group.attrs["coordinates"] = " ".join(layout.columns)

@@ -12,7 +12,7 @@ import numpy as np
 
 from appell.code.state import unknown
 from appell.ensemble.outcomes import OUTCOMES
-from appell.ensemble.store import StoreError, check_whole, read_about, read_journal
+from appell.ensemble.store import MEANINGS, StoreError, check_whole, read_about, read_journal
 from appell.errors import AppellError, ModelError
 from appell.model.symbols import key
 
@@ -83,13 +83,10 @@ class Study:
         """The runs that did not end as wished: their varied values, outcome, time and reason."""
         import pandas
 
-        columns = ["run", *self.info["varied"].values(), "outcome", "t", "reason"]
-        rows = []
-        for failure in self._failures:
-            at = self.dataset.isel(run=failure["run"])
-            varied = {name: at[name].values.item() for name in self.info["varied"].values()}
-            rows.append({**varied, **failure})
-        return pandas.DataFrame(rows, columns=columns)
+        varied = list(self.info["varied"].values())
+        table = pandas.DataFrame(self._failures, columns=["run", *varied, "outcome", "t", "reason"])
+        runs = np.array([failure["run"] for failure in self._failures], dtype=int)
+        return table.assign(**{name: self.dataset[name].values[runs] for name in varied})
 
     @property
     def product(self) -> Dataset:
@@ -253,12 +250,9 @@ def _labelled(data: Dataset, info: Mapping[str, Any], failures: list[dict[str, A
     if info["events"]:
         coordinates["event"] = info["events"]
     data = data.assign_coords(coordinates)
-    data["t"].attrs["units"] = "s"
-    data["end"].attrs["units"] = "s"
-    meanings = {i: outcome.name for i, outcome in enumerate(OUTCOMES)}
-    data["outcome"].attrs.update(
-        flag_values=np.array(list(meanings), dtype=np.int8), flag_meanings=" ".join(meanings.values())
-    )
+    for name, words in MEANINGS.items():
+        data[name].attrs.update(words)
+    data["outcome"].attrs["flag_values"] = np.array(MEANINGS["outcome"]["flag_values"], dtype=np.int8)
     return Study(data, info, failures, path)
 
 
