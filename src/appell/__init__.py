@@ -148,7 +148,10 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES or name in _INSIDE:
         return import_module(f"appell.{_INSIDE.get(name, name)}")
     if name not in _WHERE:
-        raise AttributeError(f"appell has no name {name!r}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, __all__, 1, 0.7) if not name.startswith("_") else []
+        raise AttributeError(f"appell has no name {name!r}" + "".join(f"; did you mean {n!r}?" for n in near))
     value = getattr(import_module(f"appell.{_WHERE[name]}"), name)
     globals()[name] = value
     return value

@@ -16,6 +16,7 @@ from appell.formulation.multipliers import Multipliers
 from appell.formulation.recursive import Recursive
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.saddle import condition, without_inertia
 
 SINGULAR = 1e12  # condition number from which on a matrix of inertia counts as singular
 ROOTS = "a division by zero, the root or the logarithm of a negative number"
@@ -77,7 +78,8 @@ class Rivals:
             value = machine.flat(t, np.concatenate([q, u, z]), w, p)
             if self.mechanics.model.rows and equations.formulation.inertial:
                 M, _, J, _, _ = (np.array(e) for e in self.mechanics.functions["multiplier"](t, q, v, z, w, p))
-                if not _condition(equations.formulation.inertia(self.mechanics, M, J)) < SINGULAR:
+                inertia = equations.formulation.inertia(self.mechanics, M, J)
+                if not (np.all(np.isfinite(inertia)) and condition(inertia) < SINGULAR):
                     continue
             found[name] = value
         if self.big:
@@ -105,7 +107,8 @@ class Rivals:
         if not np.all(np.isfinite(right)):
             return f"a force or a constraint is not finite ({ROOTS})"
         if not _condition(whole) < SINGULAR:
-            return "the mass matrix is singular; a coordinate has no inertia (a mass or a length of zero?)"
+            idle = without_inertia(whole, self.mechanics.model.coordinates)
+            return f"the mass matrix is singular; {idle} has no inertia (a mass or a length of zero?)"
         names = [name for name, value in found.items() if not np.all(np.isfinite(value))]
         return f"{', '.join(names)} alone has no finite value"
 

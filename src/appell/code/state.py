@@ -111,6 +111,8 @@ def number(label: str, value: Any) -> float:
 
 def numbers(given: Mapping[Any, Any] | None) -> dict[str, float]:
     """Finite numbers by the labels of their names."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ModelError(f"Values are given by name, {{name: 1.0}}; got {given!r}.")
     return {key(name): number(key(name), value) for name, value in (given or {}).items()}
 
 

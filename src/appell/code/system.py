@@ -18,14 +18,14 @@ from appell.code.export import write_c
 from appell.code.fitting import fitting_code
 from appell.code.native import native
 from appell.code.starting import consistent_state, given_state
-from appell.code.state import State, names_of, number, numbers, unknown
+from appell.code.state import State, names_of, numbers, unknown
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.graph.numeric import Numeric
 from appell.kinematics.mechanics import Mechanics
 from appell.model.body import RigidBody
 from appell.model.model import Model
-from appell.model.symbols import key, letters_in
+from appell.model.symbols import letters_in
 
 SINGULAR = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 
@@ -65,13 +65,11 @@ class System:
             values: Numbers of parameters and inputs, by symbol or by name.
         """
         letters = {s.label: s for s in (*self.model.parameters, *self.model.inputs)}
-        bound = dict(self.values)
-        for name, value in (values or {}).items():
-            label = key(name)
+        given = numbers(values)
+        for label in given:
             if label not in letters:
                 raise ModelError(unknown(label, sorted(letters), f"parameter or input of {self.model.name!r}"))
-            bound[label] = number(label, value)
-        system = System(self.code, bound)
+        system = System(self.code, {**self.values, **given})
         if not system.missing:
             check_masses(self.equations.mechanics, system.p)
         return system

@@ -420,7 +420,7 @@ class Runner:
         system, t, s = System(self.system.code, dict(zip(names, p, strict=True))), state.t, self.settings
         x = system.to_x(state)
         further = beyond(system, t, x, w, (t - s.t0) or (s.until - t))
-        better, cause = likely_cause(*self.system.code.linear_system(t, x, w, p), further)
+        better, cause = likely_cause(*self.system.code.linear_system(t, x, w, p), self.system.equations.speeds, further)
         return better or outcome, f"; likely cause: {cause}"
 
 

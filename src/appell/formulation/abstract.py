@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 import casadi as ca
@@ -15,7 +15,7 @@ from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_rank
-from appell.kinematics.saddle import condition
+from appell.kinematics.saddle import condition, without_inertia
 from appell.model.model import Model
 from appell.model.symbols import Coordinate
 
@@ -85,9 +85,7 @@ class AbstractFormulation(ABC):
             return
         from appell.formulation import FORMULATIONS
 
-        idle = np.abs(np.linalg.svd(M)[2][-1])
-        names = [str(q) for q, share in zip(mechanics.model.coordinates, idle, strict=True) if share > 1e-6]
-        got = kinds(mechanics)
+        got, idle = kinds(mechanics), without_inertia(M, mechanics.model.coordinates)
         able = [
             f.__name__
             for f in FORMULATIONS
@@ -95,7 +93,7 @@ class AbstractFormulation(ABC):
         ]
         raise FormulationError(
             f"{self.name} needs the mass matrix of the free system to be regular, but in {mechanics.model.name!r} "
-            f"it is singular: there is no inertia along {', '.join(names)} alone. Use {' or '.join(able)}."
+            f"it is singular: there is no inertia along {idle} alone. Use {' or '.join(able)}."
         )
 
     def choose(self, mechanics: Mechanics) -> Split:
@@ -159,11 +157,20 @@ def _named(mechanics: Mechanics, refused: list[str]) -> list[str]:
     return [repr(row.name) for i, row in enumerate(mechanics.model.rows) if _kind(mechanics, i) in refused]
 
 
-def chosen_split(mechanics: Mechanics, dependent: tuple[Coordinate, ...] | None) -> Split:
+def listed(dependent: Iterable[Coordinate | str] | Coordinate | str | None) -> tuple[Coordinate | str, ...] | None:
+    """What the user wants to be dependent; one by itself is a list of one."""
+    if dependent is None:
+        return None
+    return (dependent,) if isinstance(dependent, Coordinate | str) else tuple(dependent)
+
+
+def chosen_split(mechanics: Mechanics, dependent: tuple[Coordinate | str, ...] | None) -> Split:
     """The split with the dependent coordinates the user wants, or the best at a typical state."""
     chosen = sample_split(mechanics)
     if dependent is None:
         return chosen
+    named = {q.label: q for q in mechanics.model.coordinates}
+    dependent = tuple(named.get(q, q) if isinstance(q, str) else q for q in dependent)
     order = {q: i for i, q in enumerate(mechanics.model.coordinates)}
     for q in dependent:
         if q not in order:

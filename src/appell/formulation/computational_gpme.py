@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import casadi as ca
 
 from appell.equations import Equations
+from appell.formulation.abstract import listed
 from appell.formulation.programmed_motion import (
     AbstractProgrammedMotion,
     Options,
@@ -46,11 +47,11 @@ class ComputationalGPME(AbstractProgrammedMotion):
 
     def __init__(
         self,
-        dependent: Iterable[Coordinate] | None = None,
+        dependent: Iterable[Coordinate | str] | None = None,
         stabilise: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
         literal: Iterable[str] = (),
     ) -> None:
-        self.dependent = tuple(dependent) if dependent is not None else None
+        self.dependent = listed(dependent)
         self.options = Options.of(stabilise, literal, ("h", "Q", "time"))
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:

@@ -10,7 +10,7 @@ import numpy as np
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, chosen_split
+from appell.formulation.abstract import AbstractFormulation, chosen_split, listed
 from appell.graph.numeric import Numeric
 from appell.graph.sparse import densified, total
 from appell.kinematics.chart import Chart, Split
@@ -43,10 +43,10 @@ class GibbsAppell(AbstractFormulation):
     reference = "Appell 1900; Qiao 1990"
 
     def __init__(
-        self, speeds: Mapping[Speed, Any] | None = None, dependent: Iterable[Coordinate] | None = None
+        self, speeds: Mapping[Speed, Any] | None = None, dependent: Iterable[Coordinate | str] | None = None
     ) -> None:
         self.speeds = dict(speeds) if speeds else None
-        self.dependent = tuple(dependent) if dependent is not None else None
+        self.dependent = listed(dependent)
 
     @property
     def fixed(self) -> bool:

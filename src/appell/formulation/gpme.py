@@ -8,6 +8,7 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
+from appell.formulation.abstract import listed
 from appell.formulation.programmed_motion import (
     AbstractProgrammedMotion,
     Options,
@@ -51,14 +52,14 @@ class GPME(AbstractProgrammedMotion):
     def __init__(
         self,
         order: int | None = None,
-        dependent: Iterable[Coordinate] | None = None,
+        dependent: Iterable[Coordinate | str] | None = None,
         stabilise: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
         literal: Iterable[str] = (),
     ) -> None:
         if order is not None and (not isinstance(order, int) or order < 1):
             raise FormulationError(f"The order p of GPME must be 1, 2, 3, ..., got {order!r}.")
         self.order = order
-        self.dependent = tuple(dependent) if dependent is not None else None
+        self.dependent = listed(dependent)
         self.options = Options.of(stabilise, literal, ("P1", "Q", "time"))
         if self.options.literal & {"P1", "Q"} and order not in (None, 1):
             raise FormulationError("literal='P1' and 'Q' are errors of p = 1 only; leave out order=, or give order=1.")

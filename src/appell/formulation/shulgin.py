@@ -10,7 +10,7 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, chosen_split
+from appell.formulation.abstract import AbstractFormulation, chosen_split, listed
 from appell.graph.solve import solve
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
@@ -61,11 +61,11 @@ class Shulgin(AbstractFormulation):
 
     def __init__(
         self,
-        dependent: Iterable[Coordinate] | None = None,
+        dependent: Iterable[Coordinate | str] | None = None,
         drift: str | float = PROJECTION,
         explicit: bool = True,
     ) -> None:
-        self.dependent = tuple(dependent) if dependent is not None else None
+        self.dependent = listed(dependent)
         if isinstance(drift, str):
             known = drift == PROJECTION
         else:

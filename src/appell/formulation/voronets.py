@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import casadi as ca
 
 from appell.equations import Equations
-from appell.formulation.abstract import AbstractFormulation, chosen_split
+from appell.formulation.abstract import AbstractFormulation, chosen_split, listed
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Coordinate
@@ -34,8 +34,8 @@ class Voronets(AbstractFormulation):
     accepts = frozenset({"holonomic", "linear"})
     reference = "Voronets 1901; Neimark and Fufaev 1972"
 
-    def __init__(self, dependent: Iterable[Coordinate] | None = None) -> None:
-        self.dependent = tuple(dependent) if dependent is not None else None
+    def __init__(self, dependent: Iterable[Coordinate | str] | None = None) -> None:
+        self.dependent = listed(dependent)
 
     @property
     def fixed(self) -> bool:

@@ -36,6 +36,8 @@ class Mechanics:
     """
 
     def __init__(self, model: Model, variables: Variables | None = None) -> None:
+        if not isinstance(model, Model):
+            raise ModelError(f"A Model is needed here, got {model!r}.")
         self.model = model
         self.variables = Variables.of(model) if variables is None else variables
         self.a = ca.vertcat(*[ca.SX.sym(s.rate.rate.name) for s in model.coordinates])

@@ -7,6 +7,9 @@ its gradient.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 NOTHING = 1e-28  # an inertia below this part of the largest is none: sin(pi)**2 is 1.5e-32
@@ -25,6 +28,18 @@ def condition(M: np.ndarray) -> float:
     """The condition number of a mass matrix in the own units of its coordinates."""
     d = own_units(M)
     return float(np.linalg.cond(M * d * d[:, None]))
+
+
+def without_inertia(matrix: np.ndarray, names: Sequence[Any]) -> str:
+    """Along which of the first unknowns of a singular matrix nothing holds them, in words.
+
+    Args:
+        matrix: The matrix of the accelerations, perhaps bordered by rows.
+        names: What the first unknowns are called.
+    """
+    idle = np.abs(np.linalg.svd(matrix)[2][-1][: len(names)]) if np.all(np.isfinite(matrix)) else np.zeros(len(names))
+    found = [str(name) for name, share in zip(names, idle, strict=True) if share > 1e-6]
+    return ", ".join(found) or "a coordinate"
 
 
 def accelerations_and_multipliers(

@@ -148,7 +148,9 @@ def _load(where: str) -> Callable[..., Any]:
 
 def __getattr__(name: str) -> Callable[..., Any]:
     if name not in _FUNCTIONS:
-        raise AttributeError(f"appell.library has no name {name!r}")
+        near = difflib.get_close_matches(name, _FUNCTIONS, 1) if not name.startswith("_") else []
+        hint = f"did you mean {near[0]!r}?" if near else "appell.library.names() lists all"
+        raise AttributeError(f"appell.library has no name {name!r}; {hint}")
     function = _load(_FUNCTIONS[name])
     globals()[name] = function
     return function

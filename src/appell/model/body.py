@@ -28,6 +28,8 @@ def mass_formula(name: str, mass: Any) -> sp.Expr:
         name: Name of the body, for messages.
         mass: What was given.
     """
+    if isinstance(mass, str | Vector | Frame) or not isinstance(sp.sympify(mass), sp.Expr):
+        raise ModelError(f"The mass of {name!r} must be a number or a formula in the model's symbols, got {mass!r}.")
     mass = exact_zero(sp.sympify(mass))
     if isinstance(mass, sp.Symbol):
         return mass
@@ -151,6 +153,8 @@ class RigidBody:
         Where the arm from the centre has constant components in its own frame: the point's own velocity minus its
         velocity as seen from the body, in which terms common to both never appear. Else v + omega x arm.
         """
+        if not isinstance(point, Vector):
+            raise ModelError(f"A point of {self.name!r} is a vector such as ground.point(x, y), got {point!r}.")
         ground, arm = self.frame.path[0], point - self.center
         letters = {s for part in arm.parts.values() for e in part for s in e.free_symbols}
         if any(isinstance(s, Evolving) and not isinstance(s, ExtraState) for s in letters):

@@ -51,6 +51,10 @@ def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, s
             raise ModelError(f"The constraint {name!r} is the zero vector and forbids nothing.")
         axes = frame or next(iter(given.parts)).path[0]
         return components_of(given, axes, name)
+    if isinstance(given, str):
+        raise ModelError(
+            f"The constraint {name!r} must be a formula in the model's symbols that vanishes, got the text {given!r}."
+        )
     if isinstance(given, Iterable):
         listed = list(given)
         return [row for i, e in enumerate(listed) for row in formulas_of(e, frame, f"{name}[{i}]")]
@@ -212,6 +216,10 @@ class Rolling(AbstractConstraint):
                 f"{name!r}: on= is the RigidBody it rolls on, got {on!r}. For a frame that moves as given write "
                 "on=RigidBody('table', 1, frame.origin, frame); it need not be among the bodies of the model."
             )
+        if not isinstance(contact, Vector):
+            raise ModelError(f"{name!r}: the contact must be a point such as ground.point(x, y), got {contact!r}.")
+        if isinstance(along, Vector | str):
+            raise ModelError(f"{name!r}: along= is a list of directions such as [body.frame.y], got {along!r}.")
         self.name, self.body, self.contact, self.on = name, body, contact, on
         self.along = None if along is None else tuple(along)
         self.axes = body.frame.path[0]

@@ -22,7 +22,9 @@ from appell.model.symbols import Coordinate, Input, Letter, letters_in
 
 def _vector(value: Any, what: str) -> Vector:
     if not isinstance(value, Vector):
-        raise ModelError(f"{what} must be a vector such as 3*ground.x, got {value!r}.")
+        hint = f"{value.name}.center, if that is the point" if isinstance(value, Body) else "3*ground.x"
+        got = f"the body {value.name!r}" if isinstance(value, Body) else repr(value)
+        raise ModelError(f"{what} must be a vector such as {hint}, got {got}.")
     return value
 
 

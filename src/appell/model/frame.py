@@ -117,13 +117,17 @@ class Frame:
         child.unit_quaternions = (*self.unit_quaternions, quaternion)
         return child
 
-    def at(self, origin: Vector | Iterable[Any], name: str | None = None) -> Frame:
+    def at(self, origin: Place, name: str | None = None) -> Frame:
         """The same axes with another origin: a point, or three components in these axes."""
         twin = Frame(name or self.name)
         twin.axes, twin.rotation, twin.path = self.axes, self.rotation, self.path
-        twin.origin = origin if isinstance(origin, Vector) else self.point(*origin)
+        twin.origin = self._place(origin)
         twin.unit_quaternions = self.unit_quaternions
         return twin
+
+    def _place(self, at: Place) -> Vector:
+        """A point, or the point with these components from the origin of this frame."""
+        return at if isinstance(at, Vector) else self.point(*triple(at, "A place"))
 
     @property
     def parent(self) -> Frame | None:
@@ -155,6 +159,8 @@ class Frame:
 
     def components(self, vector: Vector) -> Triple:
         """The components of any vector in this frame."""
+        if not isinstance(vector, Vector):
+            raise ModelError(f"A vector such as 3*ground.x is needed here, got {vector!r}.")
         if any(_turns_between(self, frame) > DEEP for frame in vector.parts):
             return _nested(self, vector)
         total = NOTHING
@@ -171,7 +177,7 @@ class Frame:
 
     # Joints: the child frame that a joint leaves free to move.
 
-    def pin(self, angle: Any, axis: Any = "z", at: Iterable[Any] = (0, 0, 0), name: str | None = None) -> Frame:
+    def pin(self, angle: Any, axis: Any = "z", at: Place = (0, 0, 0), name: str | None = None) -> Frame:
         """A hinge: the child turns by `angle`.
 
         Args:
@@ -181,10 +187,10 @@ class Frame:
             name: A name for reports.
         """
         child = self.rotate(axis, angle, name)
-        child.origin = self.point(*at)
+        child.origin = self._place(at)
         return child
 
-    def slide(self, distance: Any, axis: Any = "x", at: Iterable[Any] = (0, 0, 0), name: str | None = None) -> Frame:
+    def slide(self, distance: Any, axis: Any = "x", at: Place = (0, 0, 0), name: str | None = None) -> Frame:
         """A prismatic joint: the child moves and does not turn.
 
         Args:
@@ -193,11 +199,10 @@ class Frame:
             at: Where it is at distance zero.
             name: A name for reports.
         """
-        start = triple(at, "A point")
         steps = (sp.sympify(distance) * k for k in unit_axis(axis))
-        return self.at(self.point(*(a + b for a, b in zip(start, steps, strict=True))), name)
+        return self.at(self._place(at) + self.vector(*steps), name)
 
-    def universal(self, first: Any, second: Any, axes: str = "xy", at: Iterable[Any] = (0, 0, 0)) -> Frame:
+    def universal(self, first: Any, second: Any, axes: str = "xy", at: Place = (0, 0, 0)) -> Frame:
         """A Cardan joint: two turns about crossing axes.
 
         Args:
@@ -207,10 +212,10 @@ class Frame:
             at: Its place in this frame.
         """
         child = self.rotate_body(axes, first, second)
-        child.origin = self.point(*at)
+        child.origin = self._place(at)
         return child
 
-    def spherical(self, *attitude: Any, at: Iterable[Any] = (0, 0, 0), sequence: str = "zxy") -> Frame:
+    def spherical(self, *attitude: Any, at: Place = (0, 0, 0), sequence: str = "zxy") -> Frame:
         """A ball joint.
 
         Args:
@@ -224,10 +229,10 @@ class Frame:
             child = self.rotate_body(sequence, *attitude)
         else:
             raise ModelError(f"A spherical joint takes 3 angles or 4 quaternion components, got {len(attitude)}.")
-        child.origin = self.point(*at)
+        child.origin = self._place(at)
         return child
 
-    def planar(self, x: Any, y: Any, angle: Any, at: Iterable[Any] = (0, 0, 0), name: str | None = None) -> Frame:
+    def planar(self, x: Any, y: Any, angle: Any, at: Place = (0, 0, 0), name: str | None = None) -> Frame:
         """Motion in the x-y plane of this frame.
 
         Args:
@@ -237,8 +242,7 @@ class Frame:
             at: Where x = y = 0 is.
             name: A name for reports.
         """
-        start = triple(at, "A point")
-        return self.pin(angle, "z", (start[0] + x, start[1] + y, start[2]), name)
+        return self.pin(angle, "z", self._place(at) + self.vector(x, y), name)
 
     def free(self, x: Any, y: Any, z: Any, *attitude: Any, sequence: str = "zxy") -> Frame:
         """Six degrees of freedom.
@@ -252,7 +256,7 @@ class Frame:
         """
         return self.spherical(*attitude, at=(x, y, z), sequence=sequence)
 
-    def weld(self, at: Iterable[Any] = (0, 0, 0), axis: Any = "z", angle: Any = 0, name: str | None = None) -> Frame:
+    def weld(self, at: Place = (0, 0, 0), axis: Any = "z", angle: Any = 0, name: str | None = None) -> Frame:
         """No freedom at all: a frame fixed in this one.
 
         Args:
@@ -305,6 +309,8 @@ class Vector:
     _op_priority = 1000.0
 
     def __truediv__(self, factor: Any) -> Vector:
+        if isinstance(factor, Vector):
+            raise ModelError("A vector cannot be divided by a vector; use a.dot(b), a.norm.")
         return self * (1 / sp.sympify(factor))
 
     def __repr__(self) -> str:
@@ -347,11 +353,17 @@ class Vector:
             frame: Where one looks from.
             frozen: Whether extra states in the components are held.
         """
+        if not isinstance(frame, Frame):
+            raise ModelError(f"A time derivative is seen from a frame, v.dt(ground); got {frame!r}.")
         total = Vector({})
         for own, part in self.parts.items():
             rate = own.vector(*(time_derivative(c, frozen) for c in part))
             total = total + rate - Vector({own: part}).cross(angular_velocity(own, frame))
         return total
+
+
+Place = Vector | Iterable[Any]
+"""A point, or its components in a frame, counted from the frame's origin."""
 
 
 def _common(a: Frame, b: Frame) -> int:

@@ -90,8 +90,8 @@ class Model:
         look: Look | None = None,
     ) -> None:
         listed = (coordinates,) if isinstance(coordinates, Letter) else tuple(coordinates)
-        bodies, forces = tuple(bodies), _named(tuple(forces))
-        constraints = _named((*constraints, *_quaternion_norms(bodies)))
+        bodies, forces = _listed(bodies, "bodies"), _named(_listed(forces, "forces"))
+        constraints = _named((*_listed(constraints, "constraints"), *_quaternion_norms(bodies)))
         own = {z: sp.sympify(e) for z, e in (states or {}).items()}
         theirs = programme_states((r for c in constraints for r in getattr(c, "rows", ()) if r.order > 2), listed)
         if taken := [z for z in theirs if z in own]:
@@ -220,6 +220,11 @@ class Model:
         """
         taken = {s.name for s in (*self.coordinates, *self.states, *self.parameters, *self.inputs)}
         for letter in letters:
+            if isinstance(letter, Mapping):
+                raise ModelError(
+                    "with_parameters takes letters, not values: model.with_parameters(H), and the number as usual by "
+                    "system.bind({H: 1.0})."
+                )
             if not isinstance(letter, Parameter):
                 raise ModelError(f"{letter!r} is not a parameter; make it by appell.parameters({str(letter)!r}).")
             if letter.name in taken:
@@ -291,8 +296,16 @@ def _rename(thing: Any, name: str) -> Any:
     return replace(thing, name=name)
 
 
+def _listed(given: Any, what: str) -> tuple[Any, ...]:
+    if isinstance(given, Iterable):
+        return tuple(given)
+    raise ModelError(f"The {what} of a model are a list; write {what}=[...] around the {type(given).__name__}.")
+
+
 def _numbers(given: Mapping[Any, float] | None, known: set[str] | None, what: str) -> dict[str, float]:
     result: dict[str, float] = {}
+    if given is not None and not isinstance(given, Mapping):
+        raise ModelError(f"Values of a {what} are given by name, {{m: 1.0}}; got {given!r}.")
     for name, value in (given or {}).items():
         label = key(name)
         if known is not None and label not in known:

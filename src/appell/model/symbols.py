@@ -150,6 +150,9 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def _letters(kind: type[Letter], names: str, units: str, described: str) -> Any:
+    for given, what in ((names, "names"), (units, "units")):
+        if not isinstance(given, str):
+            raise ModelError(f'The {what} of {kind.kind}s are one text such as "a b", got {given!r}.')
     words = names.replace(",", " ").split()
     if not words:
         raise ModelError(f'No name given for a {kind.kind}; write for example appell.{kind.kind}s("a b").')

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from appell.code.system import System
 from appell.kinematics.chart import smallest, unit_rows
 from appell.kinematics.rank import Stacked
+from appell.kinematics.saddle import without_inertia
 from appell.motion.leg import Leg
 from appell.motion.masses import NOTHING
 from appell.motion.outcome import Outcome
@@ -44,7 +45,9 @@ def diagnose(run: Run) -> tuple[Outcome, str]:
         if run.system.model.programmed:
             cause = f"the edge of what the programme can be followed to, or {cause}"
     else:
-        better, cause = likely_cause(*run.code.linear_system(t, x, w, p), beyond(run.bound, t, x, w, span))
+        better, cause = likely_cause(
+            *run.code.linear_system(t, x, w, p), run.code.equations.speeds, beyond(run.bound, t, x, w, span)
+        )
         outcome = better or outcome
     return outcome, f"t = {t:.9g}, {run.bound.from_x(t, x)!r}; likely cause: {cause}"
 
@@ -95,17 +98,20 @@ def beyond(system: System, t: float, x: np.ndarray, w: np.ndarray, span: float) 
         yield system.rhs(t + step, x + step * rate, w)
 
 
-def likely_cause(matrix: np.ndarray, forcing: np.ndarray, beyond: Iterable[np.ndarray]) -> tuple[Outcome | None, str]:
+def likely_cause(
+    matrix: np.ndarray, forcing: np.ndarray, speeds: Sequence[Any], beyond: Iterable[np.ndarray]
+) -> tuple[Outcome | None, str]:
     """Why a motion cannot be continued, seen from A y = b at its end, and the outcome if that says more.
 
     Args:
         matrix: A.
         forcing: b.
+        speeds: The speeds, whose derivatives are the first of y.
         beyond: What x' would be a little further on.
     """
     condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
     if matrix.size and not (condition < 1e12):
-        words = f"its condition number is {condition:.2g}; a coordinate has no inertia or degenerates there"
+        words = f"its condition number is {condition:.2g}; {without_inertia(matrix, speeds)} has no inertia there"
         return Outcome.SINGULAR, words
     if not np.all(np.isfinite(forcing)):
         return None, "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
