@@ -341,3 +341,27 @@ def test_steady_motions_under_feedback_may_form_a_family(bicycle):
     assert proof.verdict.name == "FAMILY"
     assert (proof.family_zeros, proof.zeros, proof.zeros_found) == (1, 2, 2)
     assert all(condition.holds for condition in proof.conditions)
+
+
+def test_what_to_ignore_is_as_little_as_will_do():
+    x, y = ap.coordinates("x y")
+    u = ap.inputs("u")
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, (x, y), [ap.Particle("P", 1.0, ground.point(x, y))], [ap.Generalized({x: u})], name="P")
+    rest = ap.equilibrium(model, {x: 0, y: 0})
+    with pytest.raises(ControlError, match=r"ignore=\['y'\]"):
+        ap.control.lqr(ap.linearize(rest))
+    with pytest.raises(ControlError, match=r"ignore=\['x', 'y'\]"):
+        ap.control.lqr(ap.linearize(rest, ignore=["x"]))
+    np.testing.assert_allclose(
+        ap.control.lqr(ap.linearize(rest, ignore=["x", "y"])).K, [[1.0, 0.0]], rtol=0, atol=1e-12
+    )
+
+
+def test_inputs_that_move_nothing_are_refused(beam):
+    with pytest.raises(ControlError, match="No input is left to control 'ball and beam' by; it has: tau"):
+        ap.control.lqr(beam, inputs=[])
+    x, u, ground = ap.coordinates("x"), ap.inputs("u"), ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("P", 1.0, ground.point(x, 0))], [ap.Generalized({x: u**2})])
+    with pytest.raises(ControlError, match="u moves nothing in the first approximation: B = 0"):
+        ap.control.lqr(ap.linearize(ap.equilibrium(model, {x: 0})))

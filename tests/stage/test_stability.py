@@ -170,3 +170,33 @@ def test_the_column_of_two_links_buckles_at_its_load():
         model = ap.Model(ground, (a, b), joints, [ap.Potential(energy)])
         verdicts.append(ap.stability(ap.equilibrium(model, starts=1)).verdict.name)
     assert verdicts == ["LYAPUNOV", "UNSTABLE"]
+
+
+def test_kinds_of_force_are_named_only_where_the_momenta_stay():
+    """A governor whose engine answers to its sleeve: Routh's function is no judge of it, the roots are."""
+    x, z, psi = ap.coordinates("x z psi")
+    drive = ap.inputs("drive")
+    m, length, g, J, b, k, w = 0.5, 0.3, 9.81, 0.2, 0.8, 3.0, 7.0
+    ground = ap.Frame("ground")
+    arms = ground.rotate("z", psi)
+    balls = [ap.Particle(f"ball {i}", m, ground.point(0, 0, z) + side * x * arms.x) for i, side in enumerate((1, -1))]
+    shaft = ap.RigidBody("shaft", 1.0, ground.point(0, 0, 0), arms, [0, 0, J])
+    engine = ap.Generalized({z: -b * z.rate, psi: drive + k * z})
+    model = ap.Model(
+        ground, (x, z, psi), [*balls, shaft], [ap.Gravity(-g * ground.z), engine],
+        constraints=[ap.Holonomic([x**2 + z**2 - length**2], "arm")], start={x: 0.2, z: -0.2},
+    )  # fmt: skip
+    steady = ap.equilibrium(model, {psi.rate: w}, starts=5)
+    proof = ap.stability(steady)
+    c = g / (length * w**2)
+    s = np.sqrt(1 - c**2)
+    inertia = J + 2 * m * (length * s) ** 2
+    by_hand = np.array([
+        [0, 1, 0],
+        [(c**2 - s**2) * w**2 - g / length * c, -b * s**2 / (2 * m), 2 * s * c * w],
+        [k * length * s / inertia, -4 * m * length**2 * s * c * w / inertia, 0],
+    ])  # fmt: skip
+    expected = np.sort_complex(np.linalg.eigvals(by_hand))
+    np.testing.assert_allclose(np.sort_complex(proof.roots), expected, rtol=1e-9, atol=0)
+    assert proof.verdict.name == "UNSTABLE"
+    assert proof.forces is None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from appell.analysis.attitude import attitudes, in_angular_velocities
 from appell.analysis.blocks import Blocks, Jets, first_approximation, jets
 from appell.analysis.corners import check_smooth
 from appell.analysis.equilibrium import Equilibrium, as_system, equilibrium
@@ -38,7 +39,7 @@ class Linearization:
         A: Matrix of the states.
         B: Matrix of the inputs.
         named: The blocks where the system is holonomic, else None; see `blocks`.
-        dropped: Cyclic coordinates that are no part of $\eta$ because they run, or because it was asked for.
+        dropped: Coordinates that are no part of $\eta$ because they run, or because it was asked for.
         multiplier_terms: Whether C^B is in it.
         tangent: The full equations and their tangent space.
     """
@@ -63,8 +64,9 @@ class Linearization:
         """The named blocks A, G, D, C1 ... C4, CB, P, B0, a, b, h, V."""
         if self.named is None:
             raise EquilibriumError(
-                f"{self.model.name!r} has constraints on velocities, forces with accelerations or masses that depend "
-                "on positions: its linearisation has A and B, but no blocks of a holonomic system."
+                f"{self.model.name!r} has constraints on velocities, forces with accelerations, masses that depend on "
+                "positions, or an attitude that is left out: its linearisation has A and B, but no blocks of a "
+                "holonomic system."
             )
         return self.named
 
@@ -72,6 +74,16 @@ class Linearization:
     def eigenvalues(self) -> np.ndarray:
         """Roots of A, by real and imaginary part."""
         return ordered(np.linalg.eigvals(self.A))
+
+    @cached_property
+    def ignorable(self) -> tuple[str, ...]:
+        """What could be left out by `ignore`, coordinates and whole attitudes; empty if that is left out already."""
+        found = {*self.tangent.ignorable, *self.dropped}
+        for group in attitudes(self.model):
+            more = found.union(group)
+            if more > found and not self.tangent.shows(more) and _turned(self.at, self.tangent.split, more) is not None:
+                found = more
+        return tuple(q.label for q in self.model.coordinates if q.label in found) if found - {*self.dropped} else ()
 
     def output_matrix(self, outputs: Iterable[Any]) -> np.ndarray:
         """C of y = C eta for quantities: coordinates, rates, extra states, or formulas of them.
@@ -149,7 +161,9 @@ def linearize(
         at: Equilibrium or state to linearise about; the model's own equilibrium (`equilibrium(system)`) if left out.
         dependent: Dependent coordinates, one for each independent constraint row; the best choice if left out.
         inputs: Inputs of B; all open ones if left out.
-        ignore: Cyclic coordinates at rest to leave out of the states as well.
+        ignore: Coordinates to leave out of the states as well because nothing else depends on them: cyclic ones at
+            rest, or a whole attitude (the quaternion of a ball), whose rates are then replaced by rates of all else and
+            components of the angular velocity, `w_ball_z`.
         multiplier_terms: Whether C^B is taken into account. False shows what common practice gives.
 
     Returns:
@@ -168,7 +182,9 @@ def linearize(
     equations = point.system.equations
     steady = Steady(equations)
     split = _split(steady, point, dependent)
-    tangent = Tangent(steady, point, split)
+    ignored = [key(q) for q in listed(ignore)]
+    tangent = _tangent(steady, point, split, ignored)
+    point, steady = tangent.at, tangent.steady
     opened = [w.label for w in equations.inputs]
     chosen = tuple(opened) if inputs is None else tuple(key(w) for w in listed(inputs))
     for w in chosen:
@@ -176,7 +192,6 @@ def linearize(
             raise ModelError(unknown(w, opened, f"open input of {point.model.name!r}"))
     holonomic = not steady.velocity_rows and not steady.mechanics.acceleration_rows
     plain = holonomic and not steady.mechanics.accelerating and not _masses_depend_on_positions(steady)
-    ignored = [key(q) for q in listed(ignore)]
     jet = jets(steady, point) if plain and not np.any(point.state.v) and not ignored else None
     tangent.check_steady(ignored, jet)
     if jet is None or not jet.smooth:
@@ -196,7 +211,8 @@ def linearize(
             "where polar coordinates meet their axis. Use other coordinates for this configuration."
         )
     blocks = None
-    if plain:
+    cyclic = {point.model.coordinates[i].label for i in steady.cyclic(point.system.p)} if plain else set()
+    if plain and set(tangent.dropped) <= cyclic and len(tangent.dropped) < len(point.model.coordinates):
         blocks = first_approximation(steady, point, split, chosen, True, jets(steady, point, tangent.dropped))
     return Linearization(point, states, chosen, A, B, blocks, tangent.dropped, True, tangent)
 
@@ -234,6 +250,37 @@ def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None)
         at = State(at.model, still, at.t)
     inputs = dict(zip((w.label for w in system.equations.inputs), system.w.tolist(), strict=True))
     return Equilibrium(system, at, inputs, (), {}, float("nan"), 0)
+
+
+def _tangent(steady: Steady, point: Equilibrium, split: Split, ignored: list[str]) -> Tangent:
+    """The equations about the point, in speeds in which what is left out does not show."""
+    tangent = Tangent(steady, point, split)
+    if not ignored and not np.any(point.state.v):
+        return tangent
+    labels = [q.label for q in point.model.coordinates]
+    gone = {*ignored, *(s for s in tangent.changing if s in labels)}
+    if gone <= tangent.blind(gone):
+        return tangent
+    turned = _turned(point, split, gone)
+    if turned is not None:
+        return turned
+    for group in attitudes(point.model):
+        more, whole = [name for name in group if name not in gone], gone.union(group)
+        if more and gone & set(group) and _turned(point, split, whole) is not None:
+            raise EquilibriumError(
+                f"{', '.join(e for e in labels if e in gone)} cannot be left out without {', '.join(more)}: only the "
+                f"attitude as a whole moves nothing else. Write ignore={[e for e in labels if e in whole]!r}."
+            )
+    return tangent
+
+
+def _turned(point: Equilibrium, split: Split, gone: set[str]) -> Tangent | None:
+    """The equations about the point in angular velocities, if coordinates do not show then."""
+    for same in in_angular_velocities(point, split, gone):
+        tangent = Tangent(Steady(same.system.equations), same, split, own_speeds=True)
+        if gone <= tangent.blind(gone):
+            return tangent
+    return None
 
 
 def _split(steady: Steady, point: Equilibrium, dependent: Iterable[Any] | None) -> Split:

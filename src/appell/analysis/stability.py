@@ -59,7 +59,7 @@ def stability(
     full = tangent.full.copy()
     if K is not None:
         full -= tangent.pushed(lin.inputs) @ K @ tangent.selection(lin.states)
-    m = tangent.normals.shape[0]
+    m = tangent.bonds.shape[0]
     momenta, gradients = _conserved(lin, full)
     family = _family(lin, A, K is not None)
     structural = len(momenta) + family
@@ -77,10 +77,11 @@ def stability(
     zeros = int(np.sum(np.abs(full_roots) <= np.maximum(full_tolerance, reach)))
     margin = float(np.min(-left.real, initial=np.inf)) + 0.0
     pure = K is None and not lin.model.states  # a current or an integral is a force of no kind
-    forces = forces_at(lin.named) if pure and lin.named is not None else None
+    held = set(lin.dropped) <= set(momenta)  # the blocks are those of Routh's function, at constant momenta
+    forces = forces_at(lin.named) if pure and held and lin.named is not None else None
     drifting = tuple(s for s in momenta if s in lin.states)
     verdict, why = _verdict(lin, left, slack, m, momenta, family, forces, drifting)
-    conditions = _conditions(lin, np.vstack([tangent.normals, gradients]), full, zeros, m + structural, margin)
+    conditions = _conditions(lin, np.vstack([tangent.bonds, gradients]), full, zeros, m + structural, margin)
     return Certificate(
         verdict, ordered(left), m, momenta, family, ordered(full_roots), zeros, margin, _damping(left),
         _distance(A, structural) if verdict is not Verdict.UNSTABLE else 0.0, conditions, forces,
@@ -189,11 +190,10 @@ def _verdict(
             return Verdict.FAMILY, ""
         return (Verdict.ON_CONSTRAINTS if m else Verdict.ASYMPTOTIC), ""
     critical = left[np.abs(left.real) <= slack]
-    held = not family and set(lin.dropped) <= set(momenta)  # what runs keeps its momentum: Routh's function decides
-    if forces is not None and forces.potential[1:] == (0, 0) and held and conservative(lin):
+    if forces is not None and forces.potential[1:] == (0, 0) and not family and conservative(lin):
         return Verdict.LYAPUNOV, "the energy has a strict minimum here (Lagrange and Dirichlet, Routh)"
     shown = ", ".join(f"{abs(e.imag):.6g}i" if e.imag else "0" for e in critical if e.imag >= 0)
-    idle = lin.tangent.ignorable
+    idle = lin.ignorable
     hint = f"; nothing depends on {', '.join(idle)}: leave out by ignore={list(idle)}" if idle else ""
     return Verdict.CRITICAL, f"roots on the imaginary axis: {shown}{hint}"
 
@@ -205,8 +205,8 @@ def _conditions(
     tangent = lin.tangent
     rest = tangent.rest()
     found = [Condition("the equations of rest are met, relative residual", rest, rest < 1e-7)]
-    if tangent.normals.shape[0]:
-        own = tangent.normals
+    if tangent.bonds.shape[0]:
+        own = tangent.bonds
         best = float(np.linalg.svd(own, compute_uv=False)[-1] / np.linalg.norm(own))
         found.append(Condition("F_q has full rank, smallest singular value against the norm", best, best > 1e-7))
     if integrals.shape[0]:

@@ -137,12 +137,10 @@ class Steady:
         m, x = self.mechanics, self.mechanics.variables
         multipliers = ca.SX.sym("lambda", len(m.row_names))
         left = self.force + (m.J.T @ multipliers if m.row_names else 0)
-        column = ca.densify(ca.vertcat(left, m.c, *[m.e[i] for i in self.velocity_rows], self.zdot))
+        column = ca.cse(ca.densify(ca.vertcat(left, m.c, *[m.e[i] for i in self.velocity_rows], self.zdot)))
         self._timeless(column)
         unknowns = ca.vertcat(x.q, x.v, x.z, x.w, multipliers)
-        return ca.Function(
-            "steady", [unknowns, x.p], [column, ca.densify(ca.jacobian(column, unknowns))], {"cse": True}
-        )
+        return ca.Function("steady", [unknowns, x.p], [column, ca.densify(ca.jacobian(column, unknowns))])
 
     def _timeless(self, column: ca.SX) -> None:
         if ca.depends_on(column, self.mechanics.variables.t):
@@ -171,9 +169,9 @@ class Steady:
         """Everything that a coordinate could show itself in, and its derivative by q."""
         m, x = self.mechanics, self.mechanics.variables
         M = m.lagrange[0]
-        column = ca.densify(ca.vertcat(self.force, ca.vec(M), m.c, m.e, m.gamma, ca.vec(m.J), self.zdot))
+        column = ca.cse(ca.densify(ca.vertcat(self.force, ca.vec(M), m.c, m.e, m.gamma, ca.vec(m.J), self.zdot)))
         self._timeless(column)
-        return ca.Function("seen", [x.q, x.v, x.z, x.w, x.p], [column, ca.jacobian(column, x.q)], {"cse": True})
+        return ca.Function("seen", [x.q, x.v, x.z, x.w, x.p], [column, ca.jacobian(column, x.q)])
 
     def cyclic(self, p: np.ndarray) -> tuple[int, ...]:
         """Coordinates that occur in no equation and in no constraint, only their rates do.

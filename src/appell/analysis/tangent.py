@@ -6,12 +6,14 @@ A: with a basis E of the tangent space and R picking the independent entries, R 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 import scipy.linalg
+import sympy as sp
 
 from appell.analysis.steady import Steady
 from appell.code.state import unknown
@@ -34,13 +36,14 @@ class Tangent:
         steady: The equations of rest.
         at: The point.
         split: Independent rows and dependent coordinates.
+        own_speeds: Whether the speeds of the system itself are to be used.
     """
 
-    def __init__(self, steady: Steady, at: Equilibrium, split: Split) -> None:
+    def __init__(self, steady: Steady, at: Equilibrium, split: Split, own_speeds: bool = False) -> None:
         self.steady, self.at, self.split = steady, at, split
         own, m = at.system.equations, steady.mechanics
         rolling = bool(steady.velocity_rows or m.acceleration_rows)
-        if rolling and (own.formulation.fixed or not m.linear):
+        if own_speeds or (rolling and (own.formulation.fixed or not m.linear)):
             self.equations = own
         elif type(own.formulation) is GibbsAppell and own.split == split and not own.formulation.fixed:
             self.equations = own
@@ -110,13 +113,10 @@ class Tangent:
                     "; find one by equilibrium(system, {...})."
                 )
             return
-        value, slope, _ = self._derivatives
-        names = self._names()
-        scale = np.linalg.norm(slope * np.maximum(np.abs(self.x), 1.0), axis=1) + 1.0
-        running = {names[i] for i in range(len(labels)) if abs(value[i]) > STEADY * scale[i]}
-        dropped = self._blind(running | set(ignore))
-        self.dropped = tuple(name for name in names if name in dropped)
-        moving = [name for i, name in enumerate(names) if name not in dropped and abs(value[i]) > STEADY * scale[i]]
+        running = {name for name in self.changing if name in labels}
+        dropped = self.blind(running | set(ignore))
+        self.dropped = tuple(name for name in labels if name in dropped)
+        moving = [name for name in self.changing if name not in dropped]
         if moving:
             raise EquilibriumError(
                 f"The point is no steady motion of {model.name!r}: {', '.join(moving[:4])} would change, and "
@@ -127,59 +127,93 @@ class Tangent:
         if stubborn:
             raise EquilibriumError(f"{', '.join(stubborn)} cannot be ignored: not cyclic, the motion depends on it.")
 
+    @cached_property
+    def changing(self) -> tuple[str, ...]:
+        """Entries of (q, u, z) that do not keep their values."""
+        value, slope, _ = self._derivatives
+        scale = np.linalg.norm(slope * np.maximum(np.abs(self.x), 1.0), axis=1) + 1.0
+        return tuple(name for name, e, size in zip(self._names(), value, scale, strict=True) if abs(e) > STEADY * size)
+
     def _remedy(self, candidates: set[str], moving: set[str], ignore: list[str]) -> str:
         """What to ignore besides, where only coordinates that nothing else needs depend on what moves."""
         more = [name for name in self.ignorable if name not in candidates]
-        if not moving <= self._blind(candidates | set(more)):
+        if not moving <= self.blind(candidates | set(more)):
             return ""
         for name in tuple(more):
             fewer = [e for e in more if e != name]
-            if moving <= self._blind(candidates | set(fewer)):
+            if moving <= self.blind(candidates | set(fewer)):
                 more = fewer
         return f" With ignore={[*ignore, *more]!r} it is one: nothing else depends on {', '.join(sorted(moving))}."
 
-    def _blind(self, candidates: set[str]) -> set[str]:
-        """Those coordinates on which nothing depends, or only such as are left out already."""
+    def blind(self, candidates: set[str]) -> set[str]:
+        """The most of some coordinates on which nothing else depends: they may depend on each other.
+
+        Args:
+            candidates: Names of coordinates.
+        """
         names, count = self._names(), len(self.at.model.coordinates)
-        slope, touched = self._seen
-        size = float(np.max(slope[np.isfinite(slope)], initial=0.0))
-        found: set[str] = set()
-        while True:
-            others = [i for i, name in enumerate(names) if name not in found]
-            more = {
-                name
-                for i, name in enumerate(names[:count])
-                if name in candidates - found
-                and np.max(slope[[k for k in others if k != i], i], initial=0.0) <= 1e-9 * size
-                and not touched[i]
-            }
-            if not more:
-                return found
-            found |= more
+        found = [i for i, name in enumerate(names[:count]) if name in candidates]
+        while found:
+            seen = np.max([self._share(found, *sample) for sample in self._seen], axis=0)
+            if not np.any(seen > 1e-9):
+                break
+            found = [i for i, share in zip(found, seen, strict=True) if share <= 1e-9]
+        return {names[i] for i in found}
+
+    def shows(self, names: set[str]) -> bool:
+        """Whether a displacement of some coordinates pushes a system at rest: then no speeds hide them.
+
+        Args:
+            names: Names of coordinates.
+        """
+        found = [i for i, name in enumerate(self._names()) if name in names]
+        return not np.any(self.at.state.v) and bool(np.any(self._share(found, *self._seen[0]) > 1e-9))
+
+    @staticmethod
+    def _share(found: list[int], slope: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """How much of all else depends on each of some coordinates, as far as rows among them let them move."""
+        others = np.setdiff1d(np.arange(slope.shape[0]), found)
+        size = float(np.max(np.abs(slope[np.isfinite(slope)]), initial=0.0))
+        apart = ~np.any(rows[:, others], axis=1)  # such as the norm of a quaternion
+        moved = np.vstack([slope[others], size * rows[~apart]])[:, found]
+        if np.any(rows[apart][:, found]) and np.all(np.isfinite(moved)):
+            inner = rows[apart][:, found]
+            moved = moved - moved @ np.linalg.pinv(inner, rcond=1e-9) @ inner
+        moved = np.where(np.isfinite(moved), np.abs(moved), np.inf)
+        return np.max(moved, axis=0, initial=0.0) / max(size, 1e-300)
 
     @cached_property
-    def _seen(self) -> tuple[np.ndarray, np.ndarray]:
-        """The largest |dx'/dx| here and at three other states, and which entries the constraints contain."""
+    def _seen(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """dx'/dx and the derivatives of the constraints here and at three other states on the constraints."""
         eqs, rng = self.equations, np.random.default_rng(2)
-        rows = (
-            ca.densify(ca.jacobian(eqs.mechanics.c, eqs.x)) if eqs.mechanics.position_rows else ca.SX(1, eqs.x.numel())
-        )
+        c = eqs.mechanics.c if eqs.mechanics.position_rows else ca.SX(0, 1)
+        rows = ca.densify(ca.jacobian(c, eqs.x)) if c.numel() else ca.SX(0, eqs.x.numel())
         slope = ca.densify(ca.jacobian(eqs.xdot, eqs.x))
-        function = ca.Function("seen", eqs.arguments, [slope, ca.densify(rows)], {"cse": True})
+        function = ca.Function("seen", eqs.arguments, [slope, rows], {"cse": True})
+        bound = ca.Function("bound", eqs.arguments, [ca.densify(c), rows])
         w = [self.at.inputs[s.label] for s in eqs.inputs]
-        largest = [np.zeros(slope.shape), np.zeros(rows.shape)]
+        samples = []
         for shift in (0.0, 0.3, 0.3, 0.3):
             x = self.x + shift * rng.normal(size=self.x.size)
-            for k, found in enumerate(function(0.0, x, w, self.at.system.p)):
-                here = np.abs(np.array(found))
-                largest[k] = np.fmax(largest[k], np.where(np.isfinite(here), here, np.inf))
-        return largest[0], np.max(largest[1], axis=0) > 1e-9
+            for _ in range(8 if shift and c.numel() else 0):
+                value, J = (np.array(e) for e in bound(0.0, x, w, self.at.system.p))
+                if not (np.all(np.isfinite(value)) and np.all(np.isfinite(J))):
+                    break
+                x = x - np.linalg.lstsq(J, value[:, 0], rcond=1e-9)[0]
+            here, J = (np.array(e) for e in function(0.0, x, w, self.at.system.p))
+            samples.append((here, np.where(np.abs(J) > 1e-9, J, 0.0)))
+        return samples
 
     @property
     def ignorable(self) -> tuple[str, ...]:
         """Coordinates that are still among the states although nothing depends on them."""
-        blind = self._blind(set(self._names()))
+        blind = self.blind(set(self._names()))
         return tuple(s for s in self._names() if s in blind and s not in self.dropped)
+
+    @property
+    def bonds(self) -> np.ndarray:
+        """Those of the normals that bind something that is not left out."""
+        return self.normals[np.any(self.normals[:, self.awake], axis=1)]
 
     @property
     def awake(self) -> list[int]:
@@ -210,7 +244,7 @@ class Tangent:
         eqs = self.equations
         names = self._names()
         kept = [i for i, name in enumerate(names) if name not in self.dropped]
-        H = self.normals[:, kept]
+        H = self.bonds[:, kept]
         if H.shape[0] == 0:
             return kept, np.eye(len(names))[:, kept]
         count = H.shape[0]
@@ -356,6 +390,15 @@ class Tangent:
         if key(name) not in letters:
             raise ModelError(unknown(key(name), sorted(letters), f"quantity of {self.at.model.name!r}"))
         return letters[key(name)]
+
+    def in_rates(self, formula: Any) -> sp.Expr:
+        """A formula with what they stand for in place of given speeds: one that all equations of the model know.
+
+        Args:
+            formula: The formula.
+        """
+        given: Mapping[Any, Any] = getattr(self.equations.formulation, "speeds", None) or {}
+        return sp.sympify(formula).xreplace({s: sp.sympify(e) for s, e in given.items()})
 
     def evaluate(self, formula: Any) -> float:
         """The value of a formula at the point."""

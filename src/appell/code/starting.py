@@ -83,8 +83,8 @@ def _with_velocities(
     if any(s.label in near for s in quasi):
         v = by_speeds(near).v
     if any(s.label in keep for s in quasi):
-        if kept.any():
-            clash = [label for label in rates if label in keep]
+        own = [s.label for s in equations.speeds]
+        if clash := [label for label in rates if label in keep and label not in own]:
             raise ModelError(
                 f"Give either speeds ({', '.join(map(str, quasi))}) or rates ({', '.join(clash)}), not both."
             )

@@ -53,9 +53,9 @@ class Feedback:
     @property
     def laws(self) -> dict[Input, sp.Expr]:
         """For each input its formula in coordinates, rates and extra states: what `equations.close` takes."""
-        letters = {s.label: s for s in self.lin.tangent.equations.states}
-        places = dict(zip(self.lin.tangent.equations.states, self.lin.tangent.x, strict=True))
-        deviations = [letters[s] - sp.Float(float(places[letters[s]]), 17) for s in self.lin.states]
+        tangent = self.lin.tangent
+        letters = {s.label: s for s in tangent.equations.states}
+        deviations = [tangent.in_rates(letters[s]) - sp.Float(tangent.value(s), 17) for s in self.lin.states]
         inputs = {w.label: w for w in self.lin.model.inputs}
         found: dict[Input, sp.Expr] = {}
         for label, row in zip(self.lin.inputs, self.K, strict=True):
@@ -172,6 +172,11 @@ def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any]
     lin = _with_inputs(lin, inputs)
     W = weight_matrix(Q, lin.states, "Q", False)
     R = weight_matrix(R, lin.inputs, "R", True)
+    if not np.any(lin.B):
+        raise ControlError(
+            f"{', '.join(lin.inputs)} {'move' if len(lin.inputs) > 1 else 'moves'} nothing in the first approximation: "
+            "B = 0. Use another input, or another equilibrium."
+        )
     Z = _designable(lin)
     scale = balanced(Z.T @ lin.A @ Z)[1]
     Y, Z = Z / scale, Z * scale  # states of comparable size: Y'Z = 1
@@ -277,6 +282,10 @@ def _with_inputs(lin: Linearization, inputs: Iterable[Any] | None) -> Linearizat
             if w not in lin.inputs:
                 raise ModelError(unknown(w, lin.inputs, "input of this linearisation"))
         lin = replace(lin, inputs=chosen, B=lin.B[:, [lin.inputs.index(w) for w in chosen]])
+    if not lin.inputs and lin.model.inputs:
+        raise ControlError(
+            f"No input is left to control {lin.model.name!r} by; it has: {', '.join(map(str, lin.model.inputs))}."
+        )
     if not lin.inputs:
         raise ControlError(f"{lin.model.name!r} has no input to control it by; add one, for instance by appell.inputs.")
     return lin
@@ -300,19 +309,13 @@ def _designable(lin: Linearization) -> np.ndarray:
             + "; ".join(f"{mode} ({mode.combination})" for mode in stuck if abs(mode.root) > 0)
             + ". Add an input that acts on it."
         )
-    # Zero roots that no input reaches are integrals: the design is for perturbations that do not change them.
-    left = scipy.linalg.null_space(
-        np.hstack([lin.A / np.linalg.norm(lin.A), lin.B / np.linalg.norm(lin.B)]).T, rcond=1e-9
-    )
-    count = sum(mode.missed for mode in stuck)
-    if left.shape[1] != count:
+    left, Z = _without_integrals(lin.A, lin.B)
+    if left.shape[1] != sum(mode.missed for mode in stuck):
         raise ControlError(
             f"The zero root of {lin.model.name!r} is not reached by {', '.join(lin.inputs)} and belongs to no integral."
         )
-    Z = scipy.linalg.null_space(left.T)
-    again = [mode for mode in reached(Z.T @ lin.A @ Z, Z.T @ lin.B, lin.states, "").missed if mode.root.real > -1e-12]
-    if again:
-        idle = lin.tangent.ignorable
+    if _unreached(lin.A, lin.B, Z):
+        idle = _places_to_ignore(lin)
         words = "; ".join(f"{mode} ({mode.combination})" for mode in stuck)
         raise ControlError(
             f"{lin.model.name!r} cannot be brought back by {', '.join(lin.inputs)}: {words} is not reached, and "
@@ -320,3 +323,32 @@ def _designable(lin: Linearization) -> np.ndarray:
             + (f", or leave the place out by linearize(..., ignore={list(idle)!r})." if idle else ".")
         )
     return Z
+
+
+def _places_to_ignore(lin: Linearization) -> tuple[str, ...]:
+    """What to leave out so that the rest can be brought back: as few coordinates as will do, else whole attitudes."""
+
+    def stuck(ignored: Sequence[str]) -> bool:
+        kept = [i for i, s in enumerate(lin.states) if s not in ignored]
+        A, B = lin.A[np.ix_(kept, kept)], lin.B[kept]
+        return _unreached(A, B, _without_integrals(A, B)[1])
+
+    idle = list(lin.tangent.ignorable)
+    if not idle or stuck(idle):
+        return lin.ignorable
+    for name in tuple(idle):
+        fewer = [e for e in idle if e != name]
+        idle = idle if stuck(fewer) else fewer
+    return (*lin.dropped, *idle)
+
+
+def _without_integrals(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Integrals that no input changes, zero roots all, and the perturbations that do not change them either."""
+    left = scipy.linalg.null_space(np.hstack([M / (np.linalg.norm(M) or 1.0) for M in (A, B)]).T, rcond=1e-9)
+    return left, scipy.linalg.null_space(left.T) if left.size else np.eye(A.shape[0])
+
+
+def _unreached(A: np.ndarray, B: np.ndarray, Z: np.ndarray) -> bool:
+    """Whether a mode within a space is not reached and does not decay by itself."""
+    names = tuple(f"x{i + 1}" for i in range(Z.shape[1]))
+    return any(mode.root.real > -1e-12 for mode in reached(Z.T @ A @ Z, Z.T @ B, names, "").missed)

@@ -17,7 +17,7 @@ from appell.control.feedback import Feedback, on_axis, placed_gain
 from appell.control.pid import Controller
 from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix
-from appell.errors import ControlError, ModelError
+from appell.errors import ControlError
 from appell.formulation.abstract import derive
 from appell.model.symbols import ExtraState, listed, states
 
@@ -151,7 +151,8 @@ class OutputFeedback:
         hats: list[ExtraState] = [states(f"hat_{s.replace('.', '_')}") for s in lin.states]
         laws = self._laws(hats)
         eta, u = sp.Matrix(hats), sp.Matrix([laws[w] - _number(lin.at.inputs[w.label]) for w in laws])
-        deviations = sp.Matrix([e - _number(lin.tangent.evaluate(e)) for e in self.observer.measured])
+        measured = [(lin.tangent.in_rates(e), lin.tangent.evaluate(e)) for e in self.observer.measured]
+        deviations = sp.Matrix([e - _number(value) for e, value in measured])
         matrices = (lin.A, lin.B, self.observer.C, self.observer.L)
         A, B, C, L = (sp.Matrix(*M.shape, [_number(e) for e in M.ravel()]) for M in matrices)
         rates = A * eta + B * u + L * (deviations - C * eta)
@@ -175,12 +176,6 @@ class OutputFeedback:
     def system(self) -> System:
         """The compiled closed loop, the observer's states among its own; they begin at zero."""
         lin = self.feedback.lin
-        strange = [s for s in lin.states if s not in lin.at.state.names]
-        if strange:
-            raise ModelError(
-                f"An observer's states must be coordinates, rates and extra states of the model; {', '.join(strange)} "
-                "is a speed. Linearise equations without speeds of their own: appell.linearize(model, ...)."
-            )
         equations = lin.at.system.equations
         model = self.controller.on(lin.model)
         held = {
@@ -209,7 +204,7 @@ def output_feedback(feedback: Feedback, observer: Observer) -> OutputFeedback:
     Returns:
         The output feedback; its `system` is the compiled closed loop.
     """
-    if observer.lin.states != feedback.lin.states or observer.lin.at is not feedback.lin.at:
+    if observer.lin.states != feedback.lin.states or observer.lin.at.state is not feedback.lin.at.state:
         raise ControlError("Feedback and observer belong to different linearisations; make both from one.")
     return OutputFeedback(feedback, observer)
 

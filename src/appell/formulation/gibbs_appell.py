@@ -32,7 +32,8 @@ class GibbsAppell(AbstractFormulation):
 
     Args:
         speeds: Quasi-velocities as formulas in coordinates, their rates and time, `{w1: lean.rate, ...}`; they may be
-            nonlinear. Left out, rates of independent coordinates are taken and changed during a run where needed.
+            nonlinear, and a rate may stand for itself, `{x.rate: x.rate, ...}`. Left out, rates of independent
+            coordinates are taken and changed during a run where needed.
         dependent: Instead of speeds: the coordinates whose rates the constraints shall give.
 
     Reference: Appell 1900; Qiao 1990, eqs. (3.13), (4.14).

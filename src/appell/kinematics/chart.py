@@ -279,9 +279,11 @@ def _rates(letters: tuple[Evolving, ...]) -> tuple[Evolving, ...]:
 
 
 def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
+    formula = sp.sympify(formula)
+    if isinstance(speed, Rate) and speed.base in mechanics.model.coordinates and formula == speed:
+        return mechanics.variables.lower(formula)  # a rate may stand for itself
     if not isinstance(speed, Speed):
         raise FormulationError(f"{speed!r} is not a speed; make it by appell.speeds({str(speed)!r}).")
-    formula = sp.sympify(formula)
     for symbol in formula.free_symbols:
         check_letter(mechanics.model, symbol, f"the speed {speed.name!r}")
         if isinstance(symbol, Input):

@@ -276,7 +276,8 @@ def run_source(motion: Any, given: str = "") -> str:
     else:
         lines = [model_source(model)]
     lines += ["", *_letters(model)] if (given or name) and _needs_letters(equations) else []
-    speeds = [word(s.name) for s in getattr(equations.formulation, "speeds", None) or ()]
+    given = getattr(equations.formulation, "speeds", None) or ()
+    speeds = [word(s.name) for s in given if not isinstance(s, Rate)]  # a rate may stand for itself
     for name in speeds:
         lines.append(f"{name} = ap.speeds({name!r})")
     lines += ["", f"equations = ap.derive(model{_formulation(equations)})"]
@@ -320,6 +321,8 @@ def _formulation(equations: Any) -> str:
     formulation = equations.formulation
     speeds = getattr(formulation, "speeds", None)
     if speeds:
-        pairs = ", ".join(f"{word(s.name)}: {formula(e)}" for s, e in speeds.items())
+        pairs = ", ".join(
+            f"{formula(s) if isinstance(s, Rate) else word(s.name)}: {formula(e)}" for s, e in speeds.items()
+        )
         return f", ap.{type(formulation).__name__}(speeds={{{pairs}}})"
     return f", ap.{type(formulation).__name__}()"
