@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.errors import FormulationError
+from appell.errors import FormulationError, InconsistentStartError
 from appell.planning import curvature, profile
 
 ROUTES = [ap.GPME(), ap.ComputationalGPME(), ap.Multipliers(), ap.UdwadiaKalaba(), ap.GibbsAppell()]
@@ -301,6 +301,19 @@ def test_a_row_nonlinear_in_its_accelerations_is_differentiated_once():
     assert np.linalg.norm(system.accelerations(start)) == pytest.approx(5, abs=1e-12)
     motion = ap.simulate(system, start, 1.0)
     assert np.linalg.norm(system.accelerations(motion.at(1.0))) == pytest.approx(5, abs=1e-11)
+    # Its force contains the accelerations: recursion refuses it, the others agree.
+    assert motion.check().ok
+    with pytest.raises(FormulationError, match="as the force of a programme that is not linear in the accelerations"):
+        ap.derive(model, ap.Recursive())
+    # The row itself says what the multiplier is; what is given must fit it.
+    (label,) = (z.label for z in model.states)
+    multiplier = start[label]
+    assert system.consistent({"x.rate": 1.0, label: multiplier})[label] == multiplier
+    for wrong in ({label: multiplier + 0.1}, {"z.rate.rate": -4.0}):
+        with pytest.raises(InconsistentStartError, match=f"With {next(iter(wrong))} as given, no multipliers"):
+            system.consistent({"x.rate": 1.0, **wrong})
+        with pytest.raises(InconsistentStartError, match="the programme itself says what they are"):
+            ap.plan(model, start={"x.rate": 1.0, **wrong}, until=1.0)
 
 
 def test_servo_constraints_move_otherwise_and_agree():

@@ -217,3 +217,18 @@ def test_energy_of_a_robot_on_a_light_carriage():
     x, w, angle = 0.3, -0.7, 0.4
     v2 = (x - 0.5 * w * np.sin(angle)) ** 2 + (0.5 * w * np.cos(angle)) ** 2
     assert_allclose(Dynamics(ap.Chain(joints)).energy(Q, 0), v2 + 0.05 * w**2, rtol=1e-14)
+
+
+def test_accelerations_with_friction_of_an_arm_with_a_light_wrist():
+    """Newton's method ends at rounding, which is large where the last link is light; each state for itself."""
+    rng = np.random.default_rng(11)
+    friction = Friction(rng.uniform(0.1, 1, 6), rng.uniform(0.05, 0.2, 6), rng.uniform(0.02, 0.1, 6))
+    puma = Dynamics(ap.library.six_axis_arm(), friction=friction)
+    Q = rng.normal(size=(40, 6, 3))
+    tau = puma.inverse(Q)
+    found = puma.forward(Q[..., 0], Q[..., 1], tau)
+    assert_allclose(found, Q, rtol=0, atol=1e-9)
+    for i in (0, 17, 39):
+        assert_allclose(puma.forward(*Q[i].T[:2], tau[i]), found[i], rtol=0, atol=1e-9)
+    with pytest.raises(AppellError, match=r"mass matrix needs q of shape \(..., 6\), a number a joint; got \(3,\)"):
+        puma.mass_matrix([1, 2, 3])

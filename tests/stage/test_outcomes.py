@@ -213,3 +213,43 @@ def test_runs_in_other_threads_leave_the_keyboard_alone(swinging):
 def test_outcomes_are_sentences():
     assert [o for o in ap.Outcome if o.ok] == [ap.Outcome.DONE, ap.Outcome.EVENT]
     assert all(o.value.endswith(".") and o.value[0].isupper() for o in ap.Outcome)
+
+
+@pytest.mark.parametrize(
+    "lengths", [(0.3, 0.6, 0.6, 0.3), (0.3, 0.5, 0.4, 0.6)], ids=["a kite", "as long as the others"]
+)
+def test_a_four_bar_that_folds_flat_under_a_jerk(lengths):
+    """Where all bars are in one line the loop has no slope across it; before, steps of 1e-12 s went on and on."""
+    crank, coupler, rocker = ap.coordinates("crank coupler rocker", "rad")
+    first, second, third, base = lengths
+    bars = [ground.rotate("z", angle) for angle in (crank, coupler, rocker)]
+    elbow, pivot = bars[0].point(first, 0), ground.point(base, 0)
+    bodies = [
+        ap.RigidBody("crank", 1, bars[0].point(first / 2, 0), bars[0], (0, 0, 0.003)),
+        ap.RigidBody("coupler", 2, elbow + bars[1].vector(second / 2, 0), bars[1], (0, 0, 0.06)),
+        ap.RigidBody("rocker", 1.5, pivot + bars[2].vector(third / 2, 0), bars[2], (0, 0, 0.03)),
+    ]
+    gap = ground.components(elbow + bars[1].vector(second, 0) - pivot - bars[2].vector(third, 0))
+    rows = [ap.Holonomic(gap[:2], "loop"), ap.Programmed(crank.derivative(3) - 2, "jerk")]
+    model = ap.Model(ground, (crank, coupler, rocker), bodies, [ap.Gravity(-9.81 * ground.y)], rows)
+    system = ap.compile(ap.derive(model, ap.GPME())).bind()
+    near = {coupler: 0.1, rocker: 1.2}
+    start = system.consistent({crank: 1.2, crank.rate: 2.0, crank.rate.rate: 0.5}, near=near)
+    motion = ap.simulate(system, start, until=3.0, max_steps=20_000)
+    assert motion.outcome is ap.Outcome.ROWS_SINGULAR
+    assert "the edge of what the programme can be followed to" in motion.detail
+    end = motion.times[-1]
+    assert np.sin(motion.at(end)["crank"]) == pytest.approx(0, abs=1e-4)
+    assert motion.at(end)["crank.rate"] == pytest.approx(2 + 0.5 * end + end**2, abs=1e-4)
+
+
+@pytest.mark.parametrize("events", [True, False], ids=["up to an event", "between far times"])
+def test_short_steps_are_no_fault_where_time_is_long(events):
+    system, far = block(-1e4 * x), 1e13
+    if events:
+        stop = ap.Event(ap.t - 60, stop=True)
+        motion = ap.simulate(system, {x: 1.0}, until=far, events=[stop], method="dop853", rtol=1e-6)
+    else:
+        motion = ap.simulate(system, system.state({x: 1.0}, t=1e9), until=1e9 + 60, method="dop853", rtol=1e-6)
+    assert motion.outcome.ok
+    assert motion.info["steps"] > 1000

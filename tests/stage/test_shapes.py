@@ -401,3 +401,14 @@ def test_spatial_inertia_from_the_distribution():
     chain = ap.Chain([ap.Joint("z", mass=2, center=(1, 2, 3), inertia=(4, 5, 6))]).numbers()
     np.testing.assert_array_equal(numeric(body.spatial), chain.spatial[0])
     np.testing.assert_array_equal(numeric(body.pseudo), chain.pseudo[0])
+
+
+def test_cavity_in_parts_of_one_material_wherever_they_are_placed():
+    # Their densities are what was given, not mass over measure again.
+    frustum = shapes.Frustum(0.4, 0.15, 0.7, density=3.7).at(0.1, 0, 0)
+    torus = shapes.Torus(0.5, 0.2, density=3.7).turned("x", 0.3)
+    body = (frustum + torus).at(0, 0, 1) - shapes.Sphere(0.05)
+    assert {part.density for _, part in body.parts} == {sp.Float(3.7)}
+    assert float(body.mass) == pytest.approx(
+        3.7 * float(frustum.measure + torus.measure - shapes.Sphere(0.05).measure), rel=1e-14, abs=0
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -25,19 +25,24 @@ def rate_names(model: Model) -> dict[str, tuple[int, int]]:
     return {q.derivative(k).label: (i, k) for k in range(2, top) for i, q in enumerate(model.coordinates)}
 
 
-def wanting(model: Model, keep: Mapping[str, float]) -> list[str]:
-    """The states of programmes that have no value yet."""
-    owned = [z.label for row in model.programme for chain in chains(row, model.coordinates) for z in chain]
-    return [label for label in owned if label not in keep]
+def multiplier_names(model: Model) -> list[str]:
+    """The states of programmes."""
+    return [z.label for row in model.programme for chain in chains(row, model.coordinates) for z in chain]
 
 
 def complete(
-    system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, keep: Mapping[str, float]
+    system: System,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    z: np.ndarray,
+    keep: Mapping[str, float],
+    levels: bool = False,
 ) -> np.ndarray:
     """The extra states with the multipliers of programmes found.
 
-    They satisfy the accelerations and higher rates that are given, and where these do not suffice the programme itself
-    at every level below the one that is demanded.
+    They satisfy the accelerations and higher rates that are given, and the programme itself at every level below the
+    one that is demanded: where the given values do not suffice, or everywhere.
 
     Args:
         system: The system.
@@ -46,16 +51,18 @@ def complete(
         v: Velocities.
         z: Extra states; those of the programmes that are not kept are found.
         keep: What the user gave, by name.
+        levels: Whether the programme must vanish at every level, whatever is given.
     """
     model = system.model
-    names = wanting(model, keep)
-    if not names:
+    owned = multiplier_names(model)
+    names = [name for name in owned if name not in keep]
+    if not names and not levels:
         return z
     labels = [s.label for s in model.states]
     free = [labels.index(name) for name in names]
     needed = sum(row.order - 2 for row in model.programme)
-    given = {name: place for name, place in rate_names(model).items() if name in keep}
-    residual, jacobian, from_levels = _conditions(system, given, keep, free, len(given) < needed)
+    given = {name: place for name, place in rate_names(model).items() if name in keep and names}
+    residual, jacobian, from_levels = _conditions(system, given, keep, free, levels or len(given) < needed)
     z, best, left = np.array(z, dtype=float), None, np.inf
     rng = np.random.default_rng(5)
     for attempt in range(12):
@@ -68,11 +75,9 @@ def complete(
         if left < ENOUGH:
             break
     if best is None or not left < ENOUGH:
-        said = ", ".join(given) or "the programme at its lower levels"
-        raise InconsistentStartError(
-            f"No multipliers of the programmes give {said} at the start (left over: {left:.3g}): the equations of "
-            "motion allow accelerations only within what the programmes' forces can do. Give fewer or other values."
-        )
+        _refuse(given, [name for name in owned if name in keep], from_levels, left)
+    if not free:
+        return best
     slopes = np.array(jacobian(t, q, v, best, system.p)).reshape(-1, len(free))
     rank = _rank(slopes)
     if rank < len(free):
@@ -141,6 +146,21 @@ def _newton(
             break
         z[free] += step
     return best, left
+
+
+def _refuse(given: Iterable[str], multipliers: Sequence[str], levels: Sequence[str], left: float) -> None:
+    said, itself = ", ".join(given), ", ".join(map(repr, levels))
+    over = f"at the start (left over: {left:.3g})"
+    if levels and (said or multipliers):
+        held = ", ".join(filter(None, (said, *multipliers)))
+        raise InconsistentStartError(
+            f"With {held} as given, no multipliers of the programmes fulfil {itself} {over}: the programme itself says "
+            "what they are. Give fewer of these values, or a start that fulfils it."
+        )
+    raise InconsistentStartError(
+        f"No multipliers of the programmes give {said or 'the programme at its lower levels'} {over}: the equations of "
+        "motion allow accelerations only within what the programmes' forces can do. Give fewer or other values."
+    )
 
 
 def _explain(system: System, count: int, names: list[str], known: list[str]) -> None:

@@ -89,7 +89,7 @@ def _with_velocities(
                 f"Give either speeds ({', '.join(map(str, quasi))}) or rates ({', '.join(clash)}), not both."
             )
         state = by_speeds(keep)
-        z = complete(system, t, state.q, state.v, z, keep) if model.programme else z
+        z = complete(system, t, state.q, state.v, z, keep, levels) if model.programme else z
         state = State(model, np.concatenate([state.q, state.v, z]), float(t))
         if not np.all(np.isfinite(state.v)):
             raise InconsistentStartError(
@@ -107,7 +107,7 @@ def _with_velocities(
         if not fixed and label in near and abs(new - old) > CLOSE:
             changes[label] = (float(old), float(new))
     if model.programme:
-        z = complete(system, t, q, found, z, keep)
+        z = complete(system, t, q, found, z, keep, levels)
     return State(model, np.concatenate([q, found, z]), float(t), changes)
 
 

@@ -249,18 +249,17 @@ def _ends(torque: Torque) -> list[tuple[Frame, int]]:
 
 def _other_forces(mechanics: Mechanics, forces: list[AbstractForce]) -> ca.SX:
     """Generalized forces of everything that does not act at a point."""
-    Q = ca.SX.zeros(mechanics.variables.q.numel())
-    for force in forces:
-        found = generalized_force(force, mechanics.geometry, mechanics.derivative).Q
-        if ca.depends_on(found, mechanics.a):
+    found = [generalized_force(force, mechanics.geometry, mechanics.derivative) for force in forces]
+    if mechanics.model.programme:
+        found += mechanics.forces[len(mechanics.model.forces) :]  # those of programmes stand last
+    for force in found:
+        if ca.depends_on(force.Q, mechanics.a):
             raise FormulationError(
                 f"Recursive elimination takes forces that do not contain accelerations, and {force.name!r} of "
-                f"{mechanics.model.name!r} does, through the rate of its mass. Use GibbsAppell."
+                f"{mechanics.model.name!r} does: through the rate of its mass, or as the force of a programme that is "
+                "not linear in the accelerations. Use GibbsAppell."
             )
-        Q = Q + found
-    if not mechanics.model.programme:
-        return Q
-    return sum((f.Q for f in mechanics.forces[len(mechanics.model.forces) :]), Q)  # those of programmes stand last
+    return sum((force.Q for force in found), ca.SX.zeros(mechanics.variables.q.numel()))
 
 
 def _norms(mechanics: Mechanics, form: Form) -> None:

@@ -175,6 +175,8 @@ class Dynamics:
         Args:
             q: Joint variables, of shape (..., n).
         """
+        if np.shape(q)[-1:] != (self.n,):
+            raise ModelError(f"The mass matrix needs q of shape (..., {self.n}), a number a joint; got {np.shape(q)}.")
         Q = np.asarray(q)[..., None]
         x, _ = self._motion(Q, 0, "The mass matrix needs")
         return _restored(self._run("mass", 0, self._masses, x), Q.shape[:-2], (self.n, self.n))
@@ -225,14 +227,18 @@ class Dynamics:
     def _with_dry(self, Q: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """Put load-dependent friction into a motion found without it."""
         lead, n = Q.shape[:-2], self.n
-        Q = Q.copy()
+        Q, going, before = Q.copy(), np.ones(lead, dtype=bool), np.full(lead, np.inf)
         for _ in range(50):
             start = np.ascontiguousarray(Q[..., :3])
             slope = _restored(self._run("slope", 2, self._slope, self._motion(start, 2, "")[0]), lead, (n, n))
             miss = tau[..., 0] - self.inverse(start)[..., 0]
-            step = np.linalg.solve(slope, miss[..., None])[..., 0]
+            step = np.where(going[..., None], np.linalg.solve(slope, miss[..., None])[..., 0], 0.0)
             Q[..., 2] += step
-            if np.max(np.abs(step), initial=0.0) <= 1e-13 * max(1.0, np.max(np.abs(Q[..., 2]), initial=0.0)):
+            size = np.max(np.abs(step), axis=-1) / np.maximum(1.0, np.max(np.abs(Q[..., 2]), axis=-1))
+            # Rounding leaves steps that do not shrink any more, the larger the lighter the last links are.
+            going &= (size > 1e-13) & ((size > 1e-6) | (size < before / 2))
+            before = size
+            if not np.any(going):
                 break
         else:
             raise ModelError("No accelerations were found with this friction: the joints jam, or mu is too large.")

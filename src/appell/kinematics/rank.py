@@ -19,7 +19,7 @@ SMALL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Stacked:
-    """The coefficients B of the highest derivatives in all rows, each row scaled to length one.
+    """The coefficients B of the highest derivatives in all rows.
 
     Attributes:
         rows: The rows, those of order 2 or less first.
@@ -39,8 +39,12 @@ class Stacked:
         return cls(rows, ca.Function("stacked", arguments, [ca.densify(B)], {"cse": True}))
 
     def at(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """B at a state."""
-        return unit_rows(np.array(self.function(t, q, v, a, z, p)).reshape(len(self.rows), -1))
+        """B at a state, its rows of length one."""
+        return unit_rows(self.raw(t, q, v, a, z, p))
+
+    def raw(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """B at a state, its rows as they are."""
+        return np.array(self.function(t, q, v, a, z, p)).reshape(len(self.rows), -1)
 
 
 def coinciding(B: np.ndarray) -> list[tuple[int, ...]]:

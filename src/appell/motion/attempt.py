@@ -14,7 +14,7 @@ from enum import IntEnum
 import casadi as ca
 
 from appell.graph.quick import Quick, choose, larger, root, smaller
-from appell.motion.leg import STALL, STALLS
+from appell.motion.leg import CRAWL, CRAWLS, SHARE, STALL
 
 SAFETY, SHRINK, GROW = 0.85, 0.2, 8.0
 NEAR = 3.0  # a step that might be so many times longer has nearly the right size
@@ -51,7 +51,7 @@ class Attempt:
     """A step of size min(h, end - t), and what its error says.
 
     Attributes:
-        x, t: The state it begins with, and its time.
+        x, t, left: The state it begins with, its time, and the time left.
         new, later: The state it leads to, and its time.
         accepted, finite, reached: Whether the error is small enough, is a number, and the end is reached.
         h_next: The size to try next.
@@ -59,6 +59,7 @@ class Attempt:
 
     x: ca.SX
     t: ca.SX
+    left: ca.SX
     new: ca.SX
     later: ca.SX
     accepted: ca.SX
@@ -86,7 +87,8 @@ class Attempt:
         """
         (x, *others), (w, p) = V, numbers
         t, h, rejected, until = (Quick(e) for e in (*others, end))
-        trial = smaller(h, until - t)
+        left = until - t
+        trial = smaller(h, left)
         new, error = step(t.graph, x, w, ca.vertcat(p, trial.graph, *tolerances))
         error = abs(Quick(error))
         size = Quick(ca.sum1(abs(Quick(new)).graph))
@@ -97,13 +99,13 @@ class Attempt:
         # A size that is nearly right is changed by half of the wish, on a logarithmic scale: far fewer steps are
         # rejected then, and errors are smaller for less work.
         factor = smaller(GROW, larger(SHRINK, choose(wish > NEAR, wish, root(SAFETY * wish))))
-        reached = accepted & (trial >= until - t)
+        reached = accepted & (trial >= left)
         free = trial >= h  # the step was not cut short by the end
         grown = choose(free, h * choose(rejected > 0, smaller(1.0, factor), factor), larger(h, trial * factor))
         shrunk = trial * choose(finite, larger(SHRINK, smaller(1.0, wish)), 0.1)
         later = choose(reached, until, t + trial)
         h_next = choose(accepted, grown, shrunk)
-        return cls(x, t.graph, new, *(e.graph for e in (later, accepted, finite, reached, h_next)))
+        return cls(x, t.graph, left.graph, new, *(e.graph for e in (later, accepted, finite, reached, h_next)))
 
     def outcome(
         self,
@@ -127,14 +129,16 @@ class Attempt:
         accepted, finite, t, later, h = (
             Quick(e) for e in (self.accepted, self.finite, self.t, self.later, self.h_next)
         )
-        hardly = later - t <= STALL * larger(1.0, abs(t))
-        count = choose(accepted, choose(hardly, Quick(stalled) + 1, 0), stalled)
+        made_good, left = later - t, Quick(self.left)
+        hardly, crawling = made_good <= STALL * larger(1.0, abs(t)), made_good <= CRAWL * smaller(abs(t), left)
+        more = choose(hardly, Quick(stalled) + SHARE, choose(crawling, Quick(stalled) + 1, 0))
+        count = choose(accepted, more, stalled)
         made = Quick(steps) + accepted
         status = Quick(ca.SX(int(Status.GOING)))
         usual = ((made >= most).graph, Status.STEP_LIMIT), (self.reached, Status.REACHED)
         for condition, then in (*wishes, *usual, *ends):
             status = choose(accepted & condition, int(then), status)
-        status = choose(count > STALLS, int(Status.COLLAPSED), status)
+        status = choose(count > CRAWLS, int(Status.COLLAPSED), status)
         smallest = 4 * EPS * abs(t)
         lost = choose(finite, int(Status.COLLAPSED), int(Status.NOT_FINITE))
         floor = choose(finite, smallest, 1e3 * smallest)

@@ -77,18 +77,29 @@ def up_to_fork(run: Run, leg: Leg) -> Leg | None:
 
 
 def _dependent_rows(run: Run) -> bool:
-    """Whether the rows in use, and those of programmes of any order, are almost dependent here."""
+    """Whether the rows in use, and those of programmes of any order, are almost dependent here, or one vanishes."""
     rows, model = list(run.code.equations.split.rows), run.system.model
     if model.programme:
-        state, a = run.bound.from_x(run.t, run.x), run.code.accelerations.flat(run.t, run.x, run.w, run.p)
         stacked = Stacked.of(run.code.equations.mechanics)
-        matrix = stacked.at(run.t, state.q, state.v, a, state.z, run.p)
-        matrix = matrix[[*rows, *range(len(model.rows), len(stacked.rows))]]
+        rows += range(len(model.rows), len(stacked.rows))
+
+        def matrix(t: float, x: np.ndarray) -> np.ndarray:
+            state, a = run.bound.from_x(t, x), run.code.accelerations.flat(t, x, run.w, run.p)
+            return stacked.raw(t, state.q, state.v, a, state.z, run.p)[rows]
+
     elif rows:
-        matrix = unit_rows(run.speeds.jacobian(run.t, run.x)[rows])
+
+        def matrix(t: float, x: np.ndarray) -> np.ndarray:
+            return run.speeds.jacobian(t, x)[rows]
+
     else:
         return False
-    return bool(np.all(np.isfinite(matrix)) and smallest(matrix) < ROWS)
+    here, first = matrix(run.t, run.x), matrix(run.state.t, run.bound.to_x(run.state))
+    if not np.all(np.isfinite(here)):
+        return False
+    size = np.linalg.norm(first, axis=1) if np.all(np.isfinite(first)) else np.zeros(len(rows))
+    size = np.maximum(size, np.linalg.norm(here, axis=1))
+    return smallest(here / np.where(size > 0, size, 1.0)[:, None]) < ROWS
 
 
 def beyond(system: System, t: float, x: np.ndarray, w: np.ndarray, span: float) -> Iterator[np.ndarray]:

@@ -11,7 +11,9 @@ import numpy as np
 
 from appell.motion.flow import Flow
 
-STALL, STALLS = 1e-14, 30  # a run has collapsed after so many steps in a row that hardly move time, relative to it
+STALL, STALLS = 1e-14, 30  # a run has collapsed after so many steps in a row that hardly move time, relative to it,
+CRAWL, CRAWLS = 1e-10, 1000  # or after so many that are no more than this share of the time and of what is left of it
+SHARE = CRAWLS / STALLS  # how many steps of the second kind one of the first counts for
 
 
 class End(Enum):

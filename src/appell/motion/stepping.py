@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
+from appell.motion.leg import CRAWL, CRAWLS, SHARE, STALL, End, Enough, Leg, Task
 
 LOOKS = 8  # places within a step at which the guards are looked at
 
@@ -105,10 +105,17 @@ def _first_bracket(
     return None
 
 
+def _stalled(count: float, t: float, h: float, left: float) -> float:
+    """The count of steps in a row that lead nowhere, with the one from t to t + h."""
+    if h <= STALL * max(1.0, abs(t)):
+        return count + SHARE
+    return count + 1 if h <= CRAWL * min(abs(t), left) else 0.0
+
+
 def march(stepper: AnyStepper, task: Task) -> Leg:
     """Step until the end, a guard, or a fault."""
     times = [task.t0]
-    end, guard, steps, stalled = End.REACHED, -1, 0, 0
+    end, guard, steps, stalled = End.REACHED, -1, 0, 0.0
     while stepper.t != task.t1:
         if steps >= task.max_steps:
             end = End.STEP_LIMIT
@@ -119,8 +126,8 @@ def march(stepper: AnyStepper, task: Task) -> Leg:
             end = fault
             break
         steps += 1
-        stalled = stalled + 1 if stepper.t - before <= STALL * max(1.0, abs(before)) else 0
-        if stalled > STALLS:
+        stalled = _stalled(stalled, before, stepper.t - before, task.t1 - before)
+        if stalled > CRAWLS:
             end = End.COLLAPSED
             break
         if task.flow.count and task.gates.any():

@@ -175,18 +175,21 @@ class AbstractPrimitive(AbstractShape):
 
     def placed(self, place: Any) -> Self:
         """The same shape moved by a rigid transform. Arguments as for `AbstractShape.placed`."""
-        return self._changed(self.mass, Placement.of(place, "a placement").after(self.pose))
+        return self._changed(self.mass, self.density, Placement.of(place, "a placement").after(self.pose))
 
     def with_mass(self, mass: Any) -> Self:
         """The same shape with this mass."""
-        return self._changed(mass, self.pose)
+        return replace(self, density=None, mass=mass)
 
     def with_density(self, density: Any) -> Self:
         """The same shape with this density."""
-        return self._changed(self._amount("density", density) * self.measure, self.pose)
+        return replace(self, density=density, mass=None)
 
-    def _changed(self, mass: Any, pose: Placement) -> Self:
-        return replace(self, density=None, mass=mass, pose=pose)
+    def _changed(self, mass: Any, density: Any, pose: Placement) -> Self:
+        """A twin elsewhere; mass and density, which belong together, are not computed from each other again."""
+        twin = replace(self, density=None, mass=mass, pose=pose)
+        object.__setattr__(twin, "density", density)
+        return twin
 
     @cached_property
     def distribution(self) -> MassDistribution:

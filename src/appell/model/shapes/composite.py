@@ -76,8 +76,10 @@ class Composite(AbstractShape):
         found = []
         for sign, shape in self.members:
             for inner, part in shape.parts:
-                mass = None if part.mass is None else part.mass * self.factor
-                found.append((sign * inner, part._changed(mass, self.pose.after(part.pose))))
+                mass, density = (
+                    None if amount is None else amount * self.factor for amount in (part.mass, part.density)
+                )
+                found.append((sign * inner, part._changed(mass, density, self.pose.after(part.pose))))
         return tuple(found)
 
     def placed(self, place: Any) -> Composite:
