@@ -68,61 +68,94 @@ def generalized_force(
         geometry: The motion in terms of q and v.
         derivative: Total time derivative, extra states included.
     """
-    variables = geometry.variables
-    q, v = variables.q, variables.v
-    carried: Power = _nothing
     match force:
         case Gravity():
             return _gravity(force, geometry)
-        case Force(vector=vector, point=point, body=body):
-            home = geometry.home(point)
-            velocity = geometry.resolve(point, home, 1)
-            if body is not None:
-                velocity = _material_velocity(geometry, body, point, home)
-            push = _components(geometry, vector, home)
-            Q = _along(velocity, push, v)
-            carried = _carried(v, (velocity, push))
-        case Torque(vector=vector, on=on, reaction=reaction):
-            parts, couples = [], []
-            for end, sign in ((on, 1), (reaction, -1)):
-                if end is None:
-                    continue
-                frame = (end if isinstance(end, Frame) else end.frame).axes
-                omega, _ = geometry.rotation_rates(frame, frame)
-                couple = _components(geometry, vector, frame)
-                part = _along(omega, couple, v)
-                parts.append(part if sign == 1 else -part)
-                couples.append((omega, scaled(couple, float(sign))))
-            Q = total(parts)
-            carried = _carried(v, *couples)
-        case Potential(energy=energy, ends=ends):
-            for symbol in energy.free_symbols:
-                if not isinstance(symbol, Coordinate | Parameter | Time):
-                    raise ModelError(
-                        f"The potential {force.name!r} contains {symbol}; a potential is a formula in coordinates, "
-                        "parameters and time. Use Generalized for forces that depend on velocities, states or inputs."
-                    )
-            potential = variables.lower(energy)
-            if ends is not None:  # the work of a spring is what its energy loses
-                carried = lambda: -ca.gradient(potential, variables.t)  # noqa: E731
-            return GeneralizedForce(force.name, -ca.gradient(potential, q), potential, carried)
-        case Generalized(forces=forces):
-            order = {s: i for i, s in enumerate(variables.model.coordinates)}
-            Q = ca.SX.zeros(q.numel())
-            for coordinate, formula in forces.items():
-                Q[order[coordinate]] = variables.lower(formula)
-        case Damper(a=a, b=b, coefficient=coefficient):
-            gap = b - a
-            home = geometry.home(gap)
-            r, rate = geometry.resolve(gap, home, 0), geometry.resolve(gap, home, 1)
-            stretch = to_sx(dot(r, rate)) / ca.sqrt(to_sx(dot(r, r)))
-            pull = -variables.lower(coefficient) * stretch
-            Q = ca.jtimes(stretch, v, pull, True)
-            carried = lambda: pull * ca.substitute(stretch, v, ca.SX.zeros(v.numel()))  # noqa: E731
+        case Force():
+            return _point_force(force, geometry)
+        case Torque():
+            return _torque(force, geometry)
+        case Potential():
+            return _potential(force, geometry)
+        case Generalized():
+            return _generalized(force, geometry)
+        case Damper():
+            return _damper(force, geometry)
         case Stream():
             return _stream(force, geometry, derivative)
         case _:
             raise ModelError(f"No rule is known for a force of kind {type(force).__name__}.")
+
+
+def _point_force(force: Force, geometry: Geometry) -> GeneralizedForce:
+    """Q = (dv/dq')' F with v of the point, or of the place of a body that is there."""
+    point, body, v = force.point, force.body, geometry.variables.v
+    home = geometry.home(point)
+    velocity = geometry.resolve(point, home, 1)
+    if body is not None:
+        velocity = _material_velocity(geometry, body, point, home)
+    push = _components(geometry, force.vector, home)
+    Q = _along(velocity, push, v)
+    return GeneralizedForce(force.name, densified(Q), carried=_carried(v, (velocity, push)))
+
+
+def _torque(force: Torque, geometry: Geometry) -> GeneralizedForce:
+    """Q = (d omega/dq')' M, and minus that of what it reacts on."""
+    v, parts, couples = geometry.variables.v, [], []
+    for end, sign in ((force.on, 1), (force.reaction, -1)):
+        if end is None:
+            continue
+        frame = (end if isinstance(end, Frame) else end.frame).axes
+        omega, _ = geometry.rotation_rates(frame, frame)
+        couple = _components(geometry, force.vector, frame)
+        part = _along(omega, couple, v)
+        parts.append(part if sign == 1 else -part)
+        couples.append((omega, scaled(couple, float(sign))))
+    return GeneralizedForce(force.name, densified(total(parts)), carried=_carried(v, *couples))
+
+
+def _potential(force: Potential, geometry: Geometry) -> GeneralizedForce:
+    """Q = -dV/dq."""
+    variables = geometry.variables
+    for symbol in force.energy.free_symbols:
+        if not isinstance(symbol, Coordinate | Parameter | Time):
+            raise ModelError(
+                f"The potential {force.name!r} contains {symbol}; a potential is a formula in coordinates, "
+                "parameters and time. Use Generalized for forces that depend on velocities, states or inputs."
+            )
+    potential = variables.lower(force.energy)
+
+    def lost() -> ca.SX:
+        """The work of a spring is what its energy loses."""
+        return -ca.gradient(potential, variables.t)
+
+    carried = _nothing if force.ends is None else lost
+    return GeneralizedForce(force.name, -ca.gradient(potential, variables.q), potential, carried)
+
+
+def _generalized(force: Generalized, geometry: Geometry) -> GeneralizedForce:
+    """Q itself."""
+    variables = geometry.variables
+    order = {s: i for i, s in enumerate(variables.model.coordinates)}
+    Q = ca.SX.zeros(variables.q.numel())
+    for coordinate, formula in force.forces.items():
+        Q[order[coordinate]] = variables.lower(formula)
+    return GeneralizedForce(force.name, densified(Q))
+
+
+def _damper(force: Damper, geometry: Geometry) -> GeneralizedForce:
+    """Q = (dl'/dq')' (-c l') with l' = r.r'/|r| the rate of its length."""
+    variables = geometry.variables
+    v, gap = variables.v, force.b - force.a
+    home = geometry.home(gap)
+    r, rate = geometry.resolve(gap, home, 0), geometry.resolve(gap, home, 1)
+    stretch = to_sx(dot(r, rate)) / ca.sqrt(to_sx(dot(r, r)))
+    pull = -variables.lower(force.coefficient) * stretch
+    Q = ca.jtimes(stretch, v, pull, True)
+
+    def carried() -> ca.SX:
+        return pull * ca.substitute(stretch, v, ca.SX.zeros(v.numel()))
+
     return GeneralizedForce(force.name, densified(Q), carried=carried)
 
 
