@@ -234,7 +234,7 @@ class Steady:
         positions = Numeric(mechanics.functions["position"]) if mechanics.position_rows else None
         samples = []
         for _ in range(3):
-            state = sample_state(mechanics, rng, p, 0.5, 4, roughly, positions)
+            state = sample_state(mechanics, rng, p, 0.5, tries=4, roughly=roughly, positions=positions)
             if state is None:
                 q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
                 state = (

@@ -24,16 +24,26 @@ def project_positions(
     q: np.ndarray,
     p: np.ndarray,
     free: np.ndarray | None = None,
+    *,
     steps: int = 60,
     tolerance: float = 1e-13,
     levels: bool = False,
     function: Numeric | None = None,
     roughly: bool = False,
 ) -> tuple[np.ndarray, float]:
-    """The nearest q with c(q, t) = 0, and the largest residual left; only `free` coordinates are moved.
+    """The nearest q with c(q, t) = 0, and the largest residual left.
 
-    With `levels` also the formulas of programmes that are demanded only in their derivatives. `function` is the one of
-    these rows, where the caller has it. With `roughly` any q on the rows will do, and is found more quickly.
+    Args:
+        mechanics: The model on the graph.
+        t: Time.
+        q: Where to begin.
+        p: Parameters.
+        free: Coordinates that may be moved; all if left out.
+        steps: How many steps of Newton's method at most.
+        tolerance: Residuals up to this are zero, as a share of q.
+        levels: Whether formulas of programmes count that are demanded only in their derivatives.
+        function: The function of these rows, where the caller has it.
+        roughly: Whether any q on the rows will do, which is found more quickly.
     """
     q = np.array(q, dtype=float)
     if not mechanics.position_rows and not (levels and mechanics.level_names[0]):
@@ -80,16 +90,15 @@ def project_velocities(
     z: np.ndarray,
     p: np.ndarray,
     free: np.ndarray | None = None,
-    metric: np.ndarray | None = None,
+    *,
     steps: int = 60,
     levels: bool = False,
 ) -> tuple[np.ndarray, float]:
-    """The nearest v with e(q, v, t) = 0 in a diagonal metric, and the largest residual left; `levels` as before."""
+    """The nearest v with e(q, v, t) = 0, and the largest residual left; arguments as for `project_positions`."""
     v = np.array(v, dtype=float)
     if not mechanics.row_names and not (levels and mechanics.level_names[1]):
         return v, 0.0
     columns = np.arange(v.size) if free is None else free
-    weight = np.ones(v.size) if metric is None else 1 / np.sqrt(metric)
     function = Numeric((mechanics.levels if levels else mechanics.functions)["velocity"])
     best, left = v, np.inf
     for _ in range(steps):
@@ -99,10 +108,10 @@ def project_velocities(
             best, left = v.copy(), worst
         if not worst < np.inf or worst <= 1e-14 * max(1.0, float(np.abs(v).max())) or columns.size == 0:
             break
-        scaled = jacobian[:, columns] * weight[columns]
-        if not np.isfinite(scaled).all():
+        slopes = jacobian[:, columns]
+        if not np.isfinite(slopes).all():
             break
-        v[columns] += weight[columns] * np.linalg.lstsq(scaled, -residual[:, 0], rcond=1e-10)[0]
+        v[columns] += np.linalg.lstsq(slopes, -residual[:, 0], rcond=1e-10)[0]
     return best, left
 
 
@@ -118,14 +127,22 @@ def sample_state(
     rng: np.random.Generator,
     p: np.ndarray,
     spread: float = 1.0,
+    *,
     tries: int = 30,
     roughly: bool = False,
     positions: Numeric | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """A random state (q, v, z) on the constraints, near the suggested start; None if none is found.
 
-    With `roughly` it is good enough to look at the Jacobian of the rows: velocities, on which that of linear rows does
-    not depend, need not be possible. `positions` is the function of the position rows, for who asks for several.
+    Args:
+        mechanics: The model on the graph.
+        rng: Random numbers.
+        p: Parameters.
+        spread: How far from the start.
+        tries: How many times at most, the second half of them twice as far.
+        roughly: Whether it need only be good enough to look at the Jacobian of the rows: velocities, on which that of
+            linear rows does not depend, need not be possible.
+        positions: The function of the position rows, for who asks for several.
     """
     model = mechanics.model
     q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
@@ -204,9 +221,13 @@ def sample_split(mechanics: Mechanics) -> Split:
     functions = mechanics.functions
     positions = Numeric(functions["position"]) if mechanics.position_rows else None
     jacobian = Numeric(functions["jacobian"])
+
+    def sampled(reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        return sample_state(mechanics, rng, p, reach, tries=4, roughly=True, positions=positions)
+
     states = _sample_states(mechanics, p, positions)
     if states is None:
-        found = [sample_state(mechanics, rng, p, reach, 4, True, positions) for reach in REACHES]
+        found = [sampled(reach) for reach in REACHES]
         states = [state for state in found if state is not None]
     jacobians = [j for j in (jacobian(0.0, *state, p)[0] for state in states) if np.isfinite(j).all()]
     if not jacobians:
@@ -217,7 +238,7 @@ def sample_split(mechanics: Mechanics) -> Split:
     if len(independent[0]) < rank:
         # Fewer rows are independent at the start: it is a singular place, or the mechanism is put together in a way
         # in which it moves, and not in the others that were found. Next to a singular place more rows are independent.
-        found = [sample_state(mechanics, rng, p, NEAR, 4, True, positions) for _ in range(len(REACHES))]
+        found = [sampled(NEAR) for _ in REACHES]
         near = [j for j in (jacobian(0.0, *state, p)[0] for state in found if state) if np.isfinite(j).all()]
         beside = [independent_rows(unit_rows(j)) for j in near]
         if beside and max(map(len, beside)) == len(independent[0]):
@@ -285,7 +306,7 @@ def row_sizes(mechanics: Mechanics) -> tuple[np.ndarray, bool]:
     """
     rng, jacobian = np.random.default_rng(SEED), Numeric(mechanics.functions["jacobian"])
     p = mechanics.sample_values(rng)
-    states = [sample_state(mechanics, rng, p, reach, 4, True) for reach in REACHES]
+    states = [sample_state(mechanics, rng, p, reach, tries=4, roughly=True) for reach in REACHES]
     found = [jacobian(0.0, *state, p)[0] for state in states if state is not None]
     found = [j for j in found if np.isfinite(j).all()]
     if not found:
