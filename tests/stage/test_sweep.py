@@ -318,6 +318,42 @@ def test_a_mass_that_runs_out_ends_a_run_as_simulate_says():
     np.testing.assert_allclose(study.failures["t"].iloc[0], 2.0, rtol=1e-9, atol=0)
 
 
+def leaking_oscillator():
+    """Its frequency grows without bound while its mass goes to zero, so that steps become ever shorter."""
+    x, r, ground = ap.coordinates("x"), ap.parameters("r"), ap.Frame("ground")
+    tank = ap.Particle("tank", 1 - r * ap.t, ground.point(x))
+    return ap.Model(ground, x, [tank], [ap.Generalized({x: 1 - x})]), "r", ap.Outcome.MASS_USED_UP
+
+
+def driven_toggle():
+    """A crank drives a rocker, from which a pendulum hangs, up to where coupler and rocker are in line."""
+    a, d, e = ap.coordinates("a d e")
+    v, ground = ap.parameters("v"), ap.Frame("ground")
+    crank, rocker = sp.Matrix([sp.cos(a), sp.sin(a)]), sp.Matrix([3 + sp.cos(d), sp.sin(d)])
+    hanging = rocker + sp.Matrix([sp.sin(e), -sp.cos(e)])
+    places = {"crank": crank, "rocker": rocker, "bob": hanging}
+    bodies = [ap.Particle(name, 1, ground.point(*place)) for name, place in places.items()]
+    rows = [ap.Holonomic((crank - rocker).dot(crank - rocker) - 4), ap.Holonomic(a - v * ap.t - 1)]
+    start = {a: 1.0, d: 2.0, e: 0.1}
+    model = ap.Model(ground, (a, d, e), bodies, [ap.Gravity(-9.81 * ground.y)], rows, values={v: 1.0}, start=start)
+    return model, "v", ap.Outcome.ROWS_SINGULAR
+
+
+@pytest.mark.parametrize("made", [leaking_oscillator, driven_toggle])
+def test_an_early_end_of_a_lane_has_the_name_and_the_cause_that_simulate_gives(made):
+    model, letter, outcome = made()
+    system = ap.compile(ap.derive(model))
+    study = ap.sweep(system, {letter: [0.6, 1.1]}, until=4.0, points=5, progress=False)
+    assert study["lane"].values.all()
+    for failure in study.failures.to_dict("records"):
+        bound = system.bind({letter: failure[letter]})
+        start = bound.consistent({}, model.start) if model.rows else None
+        motion = ap.simulate(bound, start, 4.0, method="dop853", rtol=1e-9, atol=1e-9, progress=False)
+        assert failure["outcome"] == motion.outcome.name == outcome.name
+        assert failure["reason"].partition("cause")[2] == motion.detail.partition("cause")[2] != ""
+    assert len(study.failures) == 2
+
+
 # Machines.
 
 

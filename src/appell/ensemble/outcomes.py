@@ -11,7 +11,6 @@ import numpy as np
 from appell.code.state import State, names_of
 from appell.ensemble.jobs import Results
 from appell.ensemble.settings import Settings
-from appell.ensemble.starts import Batch
 from appell.model.model import Model
 from appell.motion.attempt import Status
 from appell.motion.outcome import Outcome
@@ -27,8 +26,8 @@ ENDS = {
 }
 
 
-Why = Callable[[State, np.ndarray, np.ndarray, Outcome], tuple[Outcome, str]]
-"""Of a state, inputs, parameters and how a run ended: how to call that, and the likely cause in words."""
+Why = Callable[[int, State, Outcome], tuple[Outcome, str]]
+"""Of a run, its last state and how it ended: how to call that, and the likely cause in words."""
 
 
 @dataclass(eq=False)
@@ -75,7 +74,7 @@ class Collected:
         self.outcome[run], self.end[run] = OUTCOMES.index(outcome), t
         self.failures[run] = {"run": run, "outcome": outcome.name, "t": float(t), "reason": words}
 
-    def take(self, r: Results, single: Mapping[int, str], batch: Batch, why: Why) -> None:
+    def take(self, r: Results, single: Mapping[int, str], why: Why) -> None:
         """The results of lanes, apart from runs that are made again one by one; `why` finds causes of early ends."""
         came = r.status >= 0
         came[list(single)] = False
@@ -96,17 +95,17 @@ class Collected:
                     if int(i) in r.details:
                         self.fail(int(i), outcome, float(r.end[i]), f"{outcome.value} {r.details[int(i)]}")
                     else:
-                        self._failed(int(i), outcome, float(r.end[i]), batch, why)
+                        self._failed(int(i), outcome, float(r.end[i]), why)
         self.outcome[lanes[r.event[lanes] >= 0]] = OUTCOMES.index(Outcome.EVENT)
 
-    def _failed(self, run: int, outcome: Outcome, t: float, batch: Batch, why: Why) -> None:
+    def _failed(self, run: int, outcome: Outcome, t: float, why: Why) -> None:
         """A run that ended too early in its lane: where, and the likely cause."""
         model = self.model
         values = dict(zip(self.names, self.last[:, run], strict=True))
         state = State(model, np.array([values[name] for name in names_of(model)]), t)
         cause = ""
         if outcome in (Outcome.NOT_FINITE, Outcome.STEP_COLLAPSED):
-            outcome, cause = why(state, batch.w[:, run], batch.p[:, run], outcome)
+            outcome, cause = why(run, state, outcome)
         self.fail(run, outcome, t, f"{outcome.value} t = {t:.9g}, {state!r}{cause}")
 
     def _event(self, run: int, event: int, t: float) -> None:

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,7 +32,7 @@ from appell.graph.kinks import has_jumps, has_kinks
 from appell.kinematics.chart import Split
 from appell.model.symbols import Input, Letter
 from appell.motion.attempt import Status
-from appell.motion.diagnosis import beyond, likely_cause
+from appell.motion.diagnosis import Stop, cause_of, smallest_inertia
 from appell.motion.events import Event
 from appell.motion.masses import Masses
 from appell.motion.method import SCIPY, STIFF, stiffness
@@ -39,7 +40,7 @@ from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset
 from appell.motion.run import simulate
-from appell.motion.speeds import CALM, WILD
+from appell.motion.speeds import CALM, WILD, SpeedWatch
 
 TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
 # What a single run has the words for.
@@ -300,7 +301,7 @@ class Runner:
             for status, words in AGAIN.items():
                 single.update(dict.fromkeys(np.flatnonzero(results.status == status).tolist(), words))
             with self.lock:
-                found.take(results, single, batch, self.why)
+                found.take(results, single, partial(self._why, batch))
         for reason in single.values():
             found.reasons[reason] = found.reasons.get(reason, 0) + 1
         self._one_by_one(list(single), columns, found, stop, elsewhere)
@@ -414,14 +415,21 @@ class Runner:
         rate = stiffness(system.code, s.t0, system.to_x(state), system.w, system.p)
         return "auto" if rate * (s.until - s.t0) > STIFF else "dop853"
 
-    def why(self, state: State, w: np.ndarray, p: np.ndarray, outcome: Outcome) -> tuple[Outcome, str]:
-        """The likely cause of a lane's end."""
-        names = [s.label for s in self.system.model.parameters]
-        system, t, s = System(self.system.code, dict(zip(names, p, strict=True))), state.t, self.settings
-        x = system.to_x(state)
-        further = beyond(system, t, x, w, (t - s.t0) or (s.until - t))
-        better, cause = likely_cause(*self.system.code.linear_system(t, x, w, p), self.system.equations.speeds, further)
-        return better or outcome, f"; likely cause: {cause}"
+    def _why(self, batch: Batch, run: int, state: State, outcome: Outcome) -> tuple[Outcome, str]:
+        """The likely cause of a lane's end, as a single run tells it."""
+        code, s, w, p = self.system.code, self.settings, batch.w[:, run], batch.p[:, run]
+        system = System(code, dict(zip([letter.label for letter in self.system.model.parameters], p, strict=True)))
+        began = next(c for c, members in batch.codes.items() if run in members)
+        start = System(began, system.values).from_x(s.t0, batch.x[:, run])
+        first, inertia = np.zeros(0), 0.0
+        if self.masses.names:
+            x0 = system.to_x(start)
+            first, inertia = self.masses(s.t0, x0, w, p), smallest_inertia(code, s.t0, x0, w, p)
+        jacobian = SpeedWatch(code, Projection(code, p), lambda: w, p, None).jacobian
+        span = (state.t - s.t0) or (s.until - state.t)
+        stop = Stop(system, state.t, system.to_x(state), w, start, span, self.masses, first, inertia, jacobian)
+        outcome, cause = cause_of(outcome, stop)
+        return outcome, f"; likely cause: {cause}"
 
 
 def _signs(event: Event) -> tuple[int, ...]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from appell.code.code import Code
+from appell.code.state import State
 from appell.code.system import System
 from appell.kinematics.chart import smallest, unit_rows
 from appell.kinematics.rank import Stacked
 from appell.kinematics.saddle import without_inertia
 from appell.motion.leg import Leg
-from appell.motion.masses import NOTHING
+from appell.motion.masses import NOTHING, Masses
 from appell.motion.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -25,36 +27,67 @@ BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for 
 FORKED = "a pose from which the mechanism could go on in more ways than one"
 
 
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """Where a run stopped, and what of its beginning tells why.
+
+    Attributes:
+        system: With its numbers, in the choice of speeds in use.
+        t, x, w: Where it stopped.
+        start: Where it began.
+        span: How long it went on, or should have.
+        masses: Those that change.
+        first_masses: What they were at the start.
+        inertia: The smallest inertia at the start.
+        jacobian: de/dv at a state.
+    """
+
+    system: System
+    t: float
+    x: np.ndarray
+    w: np.ndarray
+    start: State
+    span: float
+    masses: Masses
+    first_masses: np.ndarray
+    inertia: float
+    jacobian: Callable[[float, np.ndarray], np.ndarray]
+
+
 def diagnose(run: Run) -> tuple[Outcome, str]:
     """How a run ended that could not go on; where, and the likely cause."""
-    outcome, t, x, w, p = run.outcome, run.t, run.x, run.w, run.p
+    outcome, t, x = run.outcome, run.t, run.x
     span = (t - run.state.t) or (run.end - t)
     if not all(np.isfinite(run.inputs(t + step, x)).all() for step in (0.0, *(span * BEYOND))):
-        cause = "the control gives no finite value for the inputs there"
-        return Outcome.NOT_FINITE, f"t = {t:.9g}, {run.bound.from_x(t, x)!r}; likely cause: {cause}"
-    shrunk = bool(run.masses.names) and not smallest_inertia(run) > NOTHING * run.inertia
-    gone = run.masses.gone(t, x, w, p, run.first_masses) if shrunk else None
-    if gone is not None:
-        outcome = Outcome.MASS_USED_UP
-        cause = f"nothing is left of the mass of {gone!r}; end its flow in time, for example by appell.drained"
-    elif shrunk and run.code.equations.mechanics.accelerating:
-        outcome = Outcome.SINGULAR
-        cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
-    elif _dependent_rows(run):
-        outcome, cause = Outcome.ROWS_SINGULAR, FORKED
-        if run.system.model.programmed:
-            cause = f"the edge of what the programme can be followed to, or {cause}"
+        outcome, cause = Outcome.NOT_FINITE, "the control gives no finite value for the inputs there"
     else:
-        better, cause = likely_cause(
-            *run.code.linear_system(t, x, w, p), run.code.equations.speeds, beyond(run.bound, t, x, w, span)
-        )
-        outcome = better or outcome
+        first = run.masses, run.first_masses, run.inertia
+        outcome, cause = cause_of(outcome, Stop(run.bound, t, x, run.w, run.state, span, *first, run.speeds.jacobian))
     return outcome, f"t = {t:.9g}, {run.bound.from_x(t, x)!r}; likely cause: {cause}"
 
 
-def smallest_inertia(run: Run) -> float:
+def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:
+    """How to call the end of a run that could not go on, and the likely cause."""
+    system, code, (t, x, w, p) = stop.system, stop.system.code, (stop.t, stop.x, stop.w, stop.system.p)
+    shrunk = bool(stop.masses.names) and not smallest_inertia(code, t, x, w, p) > NOTHING * stop.inertia
+    gone = stop.masses.gone(t, x, w, p, stop.first_masses) if shrunk else None
+    if gone is not None:
+        cause = f"nothing is left of the mass of {gone!r}; end its flow in time, for example by appell.drained"
+        return Outcome.MASS_USED_UP, cause
+    if shrunk and code.equations.mechanics.accelerating:
+        cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
+        return Outcome.SINGULAR, cause
+    if _dependent_rows(stop):
+        edge = "the edge of what the programme can be followed to, or " if system.model.programmed else ""
+        return Outcome.ROWS_SINGULAR, edge + FORKED
+    further = beyond(system, t, x, w, stop.span)
+    better, cause = likely_cause(*code.linear_system(t, x, w, p), code.equations.speeds, further)
+    return better or outcome, cause
+
+
+def smallest_inertia(code: Code, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
     """The smallest singular value of the matrix of the accelerations."""
-    matrix, _ = run.code.linear_system(run.t, run.x, run.w, run.p)
+    matrix, _ = code.linear_system(t, x, w, p)
     if not matrix.size:  # a programme that leaves nothing free
         return 1.0
     return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if np.all(np.isfinite(matrix)) else 0.0
@@ -76,25 +109,26 @@ def up_to_fork(run: Run, leg: Leg) -> Leg | None:
     return replace(leg, times=leg.times[:count], final=leg.dense(leg.times[count - 1])[:, 0])
 
 
-def _dependent_rows(run: Run) -> bool:
+def _dependent_rows(stop: Stop) -> bool:
     """Whether the rows in use, and those of programmes of any order, are almost dependent here, or one vanishes."""
-    rows, model = list(run.code.equations.split.rows), run.system.model
+    system, code = stop.system, stop.system.code
+    rows, model = list(code.equations.split.rows), system.model
     if model.programme:
-        stacked = Stacked.of(run.code.equations.mechanics)
+        stacked = Stacked.of(code.equations.mechanics)
         rows += range(len(model.rows), len(stacked.rows))
 
         def matrix(t: float, x: np.ndarray) -> np.ndarray:
-            state, a = run.bound.from_x(t, x), run.code.accelerations.flat(t, x, run.w, run.p)
-            return stacked.raw(t, state.q, state.v, a, state.z, run.p)[rows]
+            state, a = system.from_x(t, x), code.accelerations.flat(t, x, stop.w, system.p)
+            return stacked.raw(t, state.q, state.v, a, state.z, system.p)[rows]
 
     elif rows:
 
         def matrix(t: float, x: np.ndarray) -> np.ndarray:
-            return run.speeds.jacobian(t, x)[rows]
+            return stop.jacobian(t, x)[rows]
 
     else:
         return False
-    here, first = matrix(run.t, run.x), matrix(run.state.t, run.bound.to_x(run.state))
+    here, first = matrix(stop.t, stop.x), matrix(stop.start.t, system.to_x(stop.start))
     if not np.all(np.isfinite(here)):
         return False
     size = np.linalg.norm(first, axis=1) if np.all(np.isfinite(first)) else np.zeros(len(rows))

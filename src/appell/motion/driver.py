@@ -87,7 +87,7 @@ class Run:
         self.x = self.bound.to_x(state)
         self._start()
         self.first_masses = self.masses.start(self.t, self.x, self.w, self.p)
-        self.inertia = smallest_inertia(self) if self.masses.names else 0.0
+        self.inertia = smallest_inertia(self.code, self.t, self.x, self.w, self.p) if self.masses.names else 0.0
         self.method: Method = choose(
             method,
             self.modes.flow(),
