@@ -15,7 +15,7 @@ import sympy as sp
 from numpy.testing import assert_allclose
 
 import appell as ap
-from appell.graph.series import of_derivatives, to_derivatives
+from appell.graph.series import from_derivatives, to_derivatives
 from appell.higher_order import Dynamics, catalan, unified
 from appell.kinematics.acceleration_energy import Sums, energy_series, pairing
 from appell.kinematics.joint_frames import skeleton_of
@@ -97,7 +97,7 @@ def series(arm, moved=None, order=0):
     rows = [[angle, *rates] for angle, rates in zip(ANGLES, RATES, strict=True)][: len(ARMS[arm].joints)]
     found = []
     for j, row in enumerate(rows):
-        coefficients = [row[0], *of_derivatives([0, *row[1:]])[1:]]
+        coefficients = [row[0], *from_derivatives([0, *row[1:]])[1:]]
         if j == moved:
             if order == 0 and isinstance(row[0], Angle):
                 coefficients[0] = Angle(row[0].s, row[0].c, F(1))

@@ -14,7 +14,7 @@ def test_sine_and_cosine_of_a_polynomial():
     t = sp.Symbol("t")
     x = sp.Rational(1, 3) + 2 * t - t**2 + t**3 / 5
     derivatives = [float(sp.diff(x, t, k).subs(t, 0)) for k in range(7)]
-    s, c = series.sin_cos(series.of_derivatives(derivatives))
+    s, c = series.sin_cos(series.from_derivatives(derivatives))
     for found, function in ((s, sp.sin), (c, sp.cos)):
         wanted = [float(sp.diff(function(x), t, k).subs(t, 0)) for k in range(7)]
         assert_allclose(series.to_derivatives(found), wanted, rtol=1e-14, atol=1e-13)
@@ -30,7 +30,7 @@ def test_square_root_and_hyperbolic_tangent():
 
 
 def test_fractions_stay_exact():
-    x = series.of_derivatives([Fraction(1), 3, 5, 7])
+    x = series.from_derivatives([Fraction(1), 3, 5, 7])
     assert x == [1, 3, Fraction(5, 2), Fraction(7, 6)]
     assert series.to_derivatives(series.product(x, x)) == [1, 6, 28, 104]
     assert series.derivative(x) == [3, 5, Fraction(7, 2)]

@@ -15,7 +15,7 @@ from appell.errors import FormulationError, InconsistentStartError, MissingValue
 from appell.formulation.abstract import AbstractFormulation
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.graph.kinks import has_kinks
-from appell.graph.series import of_derivatives
+from appell.graph.series import from_derivatives
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.joint_frames import skeleton_of
@@ -182,7 +182,7 @@ def _by_recursion(base: Mechanics, chain: Chain, extended: Differentiated) -> tu
     x, order = base.variables, extended.order
     skeleton = _skeleton(base, chain)
     columns = [x.q, x.v, *extended.accelerations, ca.SX.zeros(x.q.numel())]
-    q = [of_derivatives([column[i] for column in columns]) for i in range(x.q.numel())]
+    q = [from_derivatives([column[i] for column in columns]) for i in range(x.q.numel())]
     recursion = NewtonEuler(skeleton)
     for k in range(order + 1):
         h = recursion.extend(q, k)

@@ -19,7 +19,7 @@ import sympy as sp
 Series = list[Any]
 
 
-def of_derivatives(derivatives: Sequence[Any]) -> Series:
+def from_derivatives(derivatives: Sequence[Any]) -> Series:
     """c_k = x^(k)/k! from x, x', x'', ..."""
     return [divided(x, math.factorial(k)) for k, x in enumerate(derivatives)]
 
@@ -118,4 +118,4 @@ def apply(rule: Callable[[Series], Series], derivatives: Sequence[Any]) -> list[
         >>> [float(x) for x in apply(sqrt, [4.0, 1.0, 0.0])]
         [2.0, 0.25, -0.03125]
     """
-    return to_derivatives(rule(of_derivatives(derivatives)))
+    return to_derivatives(rule(from_derivatives(derivatives)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import factorial, isfinite
+from math import isfinite
 from typing import Any
 
 import casadi as ca
@@ -13,12 +13,11 @@ from appell.code.machine import LONG, Machine
 from appell.code.native import native
 from appell.errors import CompileError, ModelError
 from appell.graph.replay import operations
-from appell.graph.series import Series, of_derivatives, to_derivatives
-from appell.higher_order.expansion import expansion, term_names
-from appell.higher_order.friction import Friction, friction_series
-from appell.kinematics.acceleration_energy import Sums, energy_series, pairing
+from appell.higher_order.expansion import term_names
+from appell.higher_order.friction import Friction
+from appell.higher_order.rules import Acting, Rules
+from appell.kinematics.acceleration_energy import pairing
 from appell.kinematics.joint_frames import link_poses, skeleton_of
-from appell.kinematics.newton_euler import NewtonEuler, mass_matrix
 from appell.model.chain import Chain
 
 NOTHING = np.zeros(0)
@@ -75,6 +74,7 @@ class Dynamics:
         if friction is not None and not isinstance(friction, Friction):
             raise ModelError(f"Got friction={friction!r}; give appell.higher_order.Friction(viscous=..., dry=...).")
         self.friction = None if friction is None else friction.checked(self.joints)
+        self._rules = Rules(self.skeleton, self.coupling, self.payload, self.friction)
         self._simd, self._build = machine != "casadi", native if machine == "c" else None
         self._machines: dict[Any, Machine] = {}
         self._ways: dict[Any, Callable[[float, np.ndarray], np.ndarray]] = {}
@@ -118,9 +118,9 @@ class Dynamics:
         rub = friction and self.friction is not None
         if rub:
             self._check_moving(Q, K)
-        flags = (bool(inertia), bool(gravity), bool(payload) and self.payload is not None, rub)
-        out = self._run(("inverse", K, *flags), K, lambda q: self._driving(q, K, flags), x)
-        machine = self._machines["inverse", K, *flags]
+        acting = Acting(bool(inertia), bool(gravity), bool(payload) and self.payload is not None, rub)
+        out = self._run(("inverse", K, acting), K, lambda q: self._rules.driving(q, K, acting), x)
+        machine = self._machines["inverse", K, acting]
         if len(asked[0]) == 2 and not rub and (self._build or machine.function.n_instructions() <= LONG):
             self._ways[asked] = machine.bound(NOTHING, NOTHING, lambda t, x, w: machine.flat(t, x, NOTHING, NOTHING))
         if rub and not np.all(np.isfinite(out)):
@@ -140,8 +140,8 @@ class Dynamics:
         parts["driving"] = self.inverse(Q)
         if self.friction is not None:
             x, K = self._motion(Q, 2, "Friction needs")
-            flags = (True, True, self.payload is not None, True)
-            out = self._run(("friction", K), K, lambda q: self._driving(q, K, flags, rubbing_only=True), x)
+            acting = self._rules.everything
+            out = self._run(("friction", K), K, lambda q: self._rules.driving(q, K, acting, rubbing_only=True), x)
             parts["friction"] = _restored(out, np.shape(Q)[:-2], (self.n, K - 1))
         return parts
 
@@ -160,8 +160,8 @@ class Dynamics:
             payload: Whether the payload acts, where there is one.
         """
         x, K = self._motion(Q, 2, "Reactions need")
-        flags = (bool(inertia), bool(gravity), bool(payload) and self.payload is not None, False)
-        out = self._run(("reactions", K, *flags), K, lambda q: self._reacting(q, K, flags), x)
+        acting = Acting(bool(inertia), bool(gravity), bool(payload) and self.payload is not None, False)
+        out = self._run(("reactions", K, acting), K, lambda q: self._rules.reacting(q, K, acting), x)
         both = _restored(out, np.shape(Q)[:-2], (len(self.joints), 6, K - 1))
         f, n = both[..., :3, :], both[..., 3:, :]
         poses = np.stack(link_poses(self.data))
@@ -179,7 +179,7 @@ class Dynamics:
             raise ModelError(f"The mass matrix needs q of shape (..., {self.n}), a number a joint; got {np.shape(q)}.")
         Q = np.asarray(q)[..., None]
         x, _ = self._motion(Q, 0, "The mass matrix needs")
-        return _restored(self._run("mass", 0, self._masses, x), Q.shape[:-2], (self.n, self.n))
+        return _restored(self._run("mass", 0, self._rules.masses, x), Q.shape[:-2], (self.n, self.n))
 
     # Motions from forces.
 
@@ -219,7 +219,7 @@ class Dynamics:
         columns[:, 2:] = np.moveaxis(tau.reshape(-1, self.n, m), 0, -1) if lead else tau
         found = np.moveaxis(columns, -1, 0).reshape((*lead, self.n, m + 2)) if lead else columns
         x, _ = self._motion(found, m + 1, "Forward dynamics needs")
-        out = self._run(("forward", m), m + 1, lambda rows: self._forward(rows, m), x)
+        out = self._run(("forward", m), m + 1, lambda rows: self._rules.forward(rows, m), x)
         columns[:, 2:] = out.reshape(columns[:, 2:].shape)
         found = np.moveaxis(columns, -1, 0).reshape((*lead, self.n, m + 2)) if lead else columns
         return found if self.friction is None or not np.any(self.friction.dry) else self._with_dry(found, tau)
@@ -230,7 +230,7 @@ class Dynamics:
         Q, going, before = Q.copy(), np.ones(lead, dtype=bool), np.full(lead, np.inf)
         for _ in range(50):
             start = np.ascontiguousarray(Q[..., :3])
-            slope = _restored(self._run("slope", 2, self._slope, self._motion(start, 2, "")[0]), lead, (n, n))
+            slope = _restored(self._run("slope", 2, self._rules.slope, self._motion(start, 2, "")[0]), lead, (n, n))
             miss = tau[..., 0] - self.inverse(start)[..., 0]
             step = np.where(going[..., None], np.linalg.solve(slope, miss[..., None])[..., 0], 0.0)
             Q[..., 2] += step
@@ -260,7 +260,7 @@ class Dynamics:
             p: The order.
         """
         x, _ = self._motion(Q, _order(p, "p") + 1, f"E_A^({p}) needs", cut=True)
-        out = self._run(("energy", p), p + 1, lambda q: energy_series(self.skeleton, self._series(q), p), x)
+        out = self._run(("energy", p), p + 1, lambda q: self._rules.energy(q, p), x)
         return _restored(out, np.shape(Q)[:-2], ())[()]
 
     def gradient(self, Q: Any, p: int, r: int) -> np.ndarray:
@@ -274,8 +274,7 @@ class Dynamics:
         if not 0 <= _order(r, "r") <= _order(p, "p") + 1:
             raise ModelError(f"E_A^({p}) contains q ... q^({p + 1}); r must be from 0 to {p + 1}, got {r}.")
         x, _ = self._motion(Q, p + 1, f"E_A^({p}) needs", cut=True)
-        rows, forces = self.coupling.rows, self.coupling.forces
-        out = self._run(("gradient", p, r), p + 1, lambda q: forces(Sums(self.skeleton, rows(q)).gradient(p, r)), x)
+        out = self._run(("gradient", p, r), p + 1, lambda q: self._rules.gradient(q, p, r), x)
         return _restored(out, np.shape(Q)[:-2], (self.n,))
 
     def terms(self, Q: Any, p: int) -> dict[str, Any]:
@@ -289,8 +288,7 @@ class Dynamics:
             p: Order of the energy.
         """
         x, _ = self._motion(Q, _order(p, "p") + 1, f"E_A^({p}) needs", cut=True)
-        names, rule = term_names(p), lambda q: list(expansion(self.skeleton, self.coupling.rows(q), p).values())
-        out = self._run(("terms", p), p + 1, rule, x)
+        names, out = term_names(p), self._run(("terms", p), p + 1, lambda q: self._rules.terms(q, p), x)
         values = _restored(out, np.shape(Q)[:-2], (len(names),))
         return {name: values[..., i][()] for i, name in enumerate(names)}
 
@@ -321,8 +319,8 @@ class Dynamics:
         Args:
             K: The highest derivative of q.
         """
-        flags = (True, True, self.payload is not None, self.friction is not None)
-        return self._machine(("inverse", K, *flags), K, lambda q: self._driving(q, K, flags)).function
+        acting = self._rules.everything
+        return self._machine(("inverse", K, acting), K, lambda q: self._rules.driving(q, K, acting)).function
 
     def operations(self, K: int = 2) -> int:
         """How many arithmetic operations `inverse` takes for one state.
@@ -348,79 +346,6 @@ class Dynamics:
             function = ca.Function("dynamics", empty, [column], {"cse": True})
             self._machines[key] = Machine(function, self._simd, self._build)
         return self._machines[key]
-
-    def _recursion(self, K: int, flags: tuple[bool, ...]) -> NewtonEuler:
-        load = None
-        if flags[2] and self.payload is not None:
-            known = [[float(x) / factorial(k) for k, x in enumerate(row)] for row in self.payload]
-            load = [row + [0] * (K - len(row)) for row in known]
-        return NewtonEuler(self.skeleton, flags[0], flags[1], load)
-
-    def _driving(
-        self, rows: list[list[ca.SX]], K: int, flags: tuple[bool, ...], rubbing_only: bool = False
-    ) -> list[Any]:
-        q = self._series(rows)
-        recursion = self._recursion(K, flags)
-        found = [recursion.extend(q, k) for k in range(K - 1)]
-        tau = [list(series) for series in zip(*found, strict=True)]
-        if flags[3] and self.friction is not None:
-            rubbed = friction_series(self.friction, recursion, q, K - 1)
-            tau = (
-                rubbed
-                if rubbing_only
-                else [[x + y for x, y in zip(*pair, strict=True)] for pair in zip(tau, rubbed, strict=True)]
-            )
-        columns = [self.coupling.forces(column) for column in zip(*map(to_derivatives, tau), strict=True)]
-        return [x for row in zip(*columns, strict=True) for x in row]
-
-    def _reacting(self, rows: list[list[ca.SX]], K: int, flags: tuple[bool, ...]) -> list[Any]:
-        q = self._series(rows)
-        recursion = self._recursion(K, flags)
-        for k in range(K - 1):
-            recursion.extend(q, k)
-        return [x for joint in recursion.moving for series in (*joint.f, *joint.n) for x in to_derivatives(series)]
-
-    def _masses(self, rows: list[list[ca.SX]]) -> list[Any]:
-        return [x for row in self._mass_rows(rows) for x in row]
-
-    def _mass_rows(self, rows: list[list[ca.SX]]) -> list[list[Any]]:
-        """N' M N."""
-        M = mass_matrix(self.skeleton, [row[0] for row in self.coupling.rows(rows)])
-        half = [self.coupling.forces(row) for row in M]
-        return [list(row) for row in zip(*map(self.coupling.forces, zip(*half, strict=True)), strict=True)]
-
-    def _slope(self, rows: list[list[ca.SX]]) -> list[Any]:
-        """d tau/d q'' with friction, row by row."""
-        tau = ca.vertcat(*self._driving(rows, 2, (True, True, self.payload is not None, True)))
-        J = ca.densify(ca.jacobian(tau, ca.vertcat(*[row[2] for row in rows])))
-        return [J[i, j] for i in range(self.n) for j in range(self.n)]
-
-    def _forward(self, rows: list[list[ca.SX]], m: int) -> list[Any]:
-        n = self.n
-        q: list[Series] = [[row[0], row[1]] for row in rows]
-        tau = [of_derivatives(row[2:]) for row in rows]
-        viscous = np.zeros(len(self.joints)) if self.friction is None else self.friction.column("viscous", self.joints)
-        viscous = self.coupling.matrix.T**2 @ viscous
-        M = self._mass_rows(rows)
-        matrix = ca.vertcat(*[ca.horzcat(*[ca.SX(e) for e in row]) for row in M])
-        factors = ca.ldl(ca.sparsify(ca.triu2symm(ca.triu(matrix)))) if n > 1 else None
-        recursion = self._recursion(m + 1, (True, True, self.payload is not None))
-        for k in range(m):
-            for series in q:
-                series.append(0)
-            h = self.coupling.forces(recursion.extend(self.coupling.rows(q), k))
-            drag = [float(b) * (k + 1) * series[k + 1] for b, series in zip(viscous, q, strict=True)]
-            right = ca.vertcat(*[t[k] - x - y for t, x, y in zip(tau, h, drag, strict=True)])
-            found = right / matrix if factors is None else ca.ldl_solve(ca.densify(right), *factors)
-            for i, series in enumerate(q):
-                series[k + 2] = found[i] / ((k + 1) * (k + 2))
-            if k + 1 < m:
-                recursion.extend(self.coupling.rows(q), k)
-        return [factorial(k) * series[k] for series in q for k in range(2, m + 2)]
-
-    def _series(self, rows: Sequence[Sequence[Any]]) -> list[Series]:
-        """The series of all joints."""
-        return [of_derivatives(row) for row in self.coupling.rows(rows)]
 
     # Arrays.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.graph.series import of_derivatives
+from appell.graph.series import from_derivatives
 from appell.higher_order.expansion import expansion, term_names
 from appell.kinematics.acceleration_energy import energy_series
 from appell.kinematics.joint_frames import skeleton_of
@@ -40,7 +40,7 @@ def formula(chain: Chain, p: int, term: str | None = None) -> sp.Expr:
     skeleton = skeleton_of(chain.symbolic, [link.joint for link in chain.links])
     rows = [[_exact(e) for e in row] for row in chain.series(p + 1).tolist()]
     if term is None:
-        found = energy_series(skeleton, [of_derivatives(row) for row in rows], p)[0]
+        found = energy_series(skeleton, [from_derivatives(row) for row in rows], p)[0]
     else:
         found = expansion(skeleton, rows, p, only=term)[term]
     return _normal(sp.expand(found), [row[0] for row in rows])

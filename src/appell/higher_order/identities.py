@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from appell.errors import ModelError
-from appell.graph.series import of_derivatives, to_derivatives
+from appell.graph.series import from_derivatives, to_derivatives
 from appell.higher_order.dynamics import Dynamics
 from appell.higher_order.expansion import expansion
 from appell.kinematics.acceleration_energy import Sums, energy_series
@@ -146,7 +146,7 @@ class _Letters:
     def differentiated(self, motions: np.ndarray) -> dict[tuple[int, int, int], np.ndarray]:
         """d [E_A^(p)]^(derivative) / d q^(r) at every motion, by reverse differentiation."""
         wanted = sorted(set(self._wanted()))
-        series = [of_derivatives(row) for row in self.rows]
+        series = [from_derivatives(row) for row in self.rows]
         results = []
         for p in range(self.order + 1):
             orders = sorted({derivative for q, derivative, _ in wanted if q == p})
@@ -173,7 +173,7 @@ def _identities(
     skeleton = letters.skeleton
     rows = [[motions[:, i, r] for r in range(motions.shape[-1])] for i in range(len(skeleton.joints))]
     short = [row[: order + 2] for row in rows]
-    series = [of_derivatives(row) for row in short]
+    series = [from_derivatives(row) for row in short]
     recursion = inverse(skeleton, series, gravity=False)
     forces = [_column(column, motions) for column in zip(*map(to_derivatives, recursion), strict=True)]
     sums = Sums(skeleton, short)
