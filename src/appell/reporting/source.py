@@ -107,126 +107,148 @@ def in_steps(expression: sp.Expr, lines: list[str], names: dict[sp.Basic, str]) 
 
 def model_source(model: Model) -> str:
     """A model in Python, whatever it was made by."""
-    frames: dict[Frame, str] = {model.ground: "ground"}
-    lines = ["import sympy as sp", "", "import appell as ap", ""]
-    for letters, maker in (
-        (model.coordinates, "coordinates"), (tuple(model.states), "states"), (model.parameters, "parameters"),
-        (model.inputs, "inputs"),
-    ):  # fmt: skip
-        for letter in letters:
-            lines.append(_letter(letter, maker))
-    head, used = len(lines), set[sp.Symbol]()
-    lines += ["", f"ground = ap.Frame({model.ground.name!r})"]
+    return _ModelSource(model).text()
 
-    def said(expression: sp.Expr) -> str:
-        used.update(letters_in(expression))
+
+class _ModelSource:
+    """Writes a model, with a line for every frame, body and long formula when it is first needed.
+
+    Args:
+        model: The model.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.lines: list[str] = []  # of frames, further bodies and steps of long formulas
+        self.frames: dict[Frame, str] = {model.ground: "ground"}
+        self.bodies = {body: f"bodies[{i}]" for i, body in enumerate(model.bodies)}
+        self.steps: dict[sp.Basic, str] = {}
+        self.used: set[sp.Symbol] = set()
+
+    def text(self) -> str:
+        """All of it."""
+        model = self.model
+        parts = {
+            "bodies": [self.written(body) for body in model.bodies],
+            "forces": [self.force(force) for force in model.forces],
+            "constraints": [row for constraint in model.constraints for row in self.rows(constraint)],
+        }
+        known = {*model.coordinates, *model.states, *model.parameters, *model.inputs}
+        further = {s for s in self.used if isinstance(s, Parameter | Input) and s not in known}
+        lines = ["import sympy as sp", "", "import appell as ap", ""]
+        lines += [_letter(s, "coordinates") for s in model.coordinates] + [_letter(s, "states") for s in model.states]
+        lines += [_letter(s, f"{s.kind}s") for s in (*model.parameters, *model.inputs)]
+        lines += [_letter(s, f"{s.kind}s") for s in sorted(further, key=lambda s: s.name)]
+        lines += ["", f"ground = ap.Frame({model.ground.name!r})", *self.lines]
+        for title, entries in parts.items():
+            lines += [f"{title} = [", *(f"    {entry}," for entry in entries), "]"] if entries else [f"{title} = []"]
+        states = ", ".join(f"{word(z.name)}: {formula(rate)}" for z, rate in model.states.items())
+        order = ", ".join(word(q.name) for q in model.coordinates)
+        lines += [
+            "model = ap.Model(",
+            f"    ground, ({order},), bodies, forces, constraints, {{{states}}},",
+            f"    name={model.name!r}, description={model.description!r},",
+            f"    values={dict(model.values)!r},",
+            f"    start={dict(model.start)!r}, until={model.until!r},",
+            ")",
+        ]
+        return "\n".join(lines)
+
+    def formula(self, expression: sp.Expr) -> str:
+        """A formula, its letters noted."""
+        self.used.update(letters_in(expression))
         return formula(expression)
 
-    def frame(given: Frame) -> str:
+    def frame(self, given: Frame) -> str:
+        """The name of a frame."""
         for step in given.axes.path[1:]:
-            if step in frames:
+            if step in self.frames:
                 continue
-            name = f"frame_{len(frames)}"
+            name = f"frame_{len(self.frames)}"
             assert step.parent is not None
             assert step.rotation is not None
             rotation = step.rotation
             if rotation.quaternion is not None:
-                turn = f"rotate_quaternion({', '.join(map(said, rotation.quaternion))}, {step.name!r})"
+                turn = f"rotate_quaternion({', '.join(map(self.formula, rotation.quaternion))}, {step.name!r})"
             else:
-                axis = ", ".join(map(said, rotation.axis or ()))
-                turn = f"rotate(({axis}), {said(rotation.angle)}, {step.name!r})"
-            lines.append(f"{name} = {frames[step.parent]}.{turn}")
-            frames[step] = name
-        return frames[given.axes]
+                axis = ", ".join(map(self.formula, rotation.axis or ()))
+                turn = f"rotate(({axis}), {self.formula(rotation.angle)}, {step.name!r})"
+            self.lines.append(f"{name} = {self.frames[step.parent]}.{turn}")
+            self.frames[step] = name
+        return self.frames[given.axes]
 
-    def vector(given: Vector) -> str:
-        words = [f"{frame(f)}.vector({', '.join(map(said, part))})" for f, part in given.parts.items()]
+    def vector(self, given: Vector) -> str:
+        """A vector, part by part."""
+        words = [f"{self.frame(f)}.vector({', '.join(map(self.formula, part))})" for f, part in given.parts.items()]
         return " + ".join(words) or "ground.vector(0, 0, 0)"
 
-    names = {body: f"bodies[{i}]" for i, body in enumerate(model.bodies)}
-
-    def written(body: Body) -> str:
+    def written(self, body: Body) -> str:
+        """What makes a body."""
         if isinstance(body, Particle):
-            return f"ap.Particle({body.name!r}, {said(body.mass)}, {vector(body.center)})"
-        rows = [[said(body.inertia[i, j]) for j in range(3)] for i in range(3)]
+            return f"ap.Particle({body.name!r}, {self.formula(body.mass)}, {self.vector(body.center)})"
+        rows = [[self.formula(body.inertia[i, j]) for j in range(3)] for i in range(3)]
         tensor = ", ".join(f"[{', '.join(row)}]" for row in rows)
         return (
-            f"ap.RigidBody({body.name!r}, {said(body.mass)}, {vector(body.center)}, {frame(body.frame)}, "
-            f"sp.Matrix([{tensor}]))"
+            f"ap.RigidBody({body.name!r}, {self.formula(body.mass)}, {self.vector(body.center)}, "
+            f"{self.frame(body.frame)}, sp.Matrix([{tensor}]))"
         )
 
-    def named(body: Body) -> str:
+    def body(self, body: Body) -> str:
         """The name of a body; one that is not in the model, such as a driven turntable, gets a line of its own."""
-        if body not in names:
-            name = f"body_{len(names) - len(model.bodies) + 1}"
-            lines.append(f"{name} = {written(body)}")
-            names[body] = name
-        return names[body]
+        if body not in self.bodies:
+            name = f"body_{len(self.bodies) - len(self.model.bodies) + 1}"
+            self.lines.append(f"{name} = {self.written(body)}")
+            self.bodies[body] = name
+        return self.bodies[body]
 
-    made = [written(body) for body in model.bodies]
-    forces = [_force(force, vector, frame, named) for force in model.forces]
-    rows, steps = [], dict[sp.Basic, str]()
-    for constraint in model.constraints:
-        if isinstance(constraint, Rolling):
-            along = "" if constraint.along is None else f", along=[{', '.join(map(vector, constraint.along))}]"
-            on = "" if constraint.on is None else f", on={named(constraint.on)}"
-            where = f"{named(constraint.body)}, {vector(constraint.contact)}{on}{along}"
-            rows.append(f"ap.Rolling({where}, name={constraint.name!r})")
-        elif not isinstance(constraint, QuaternionNorm):
-            rows += _rows(constraint, lambda e: in_steps(e, lines, steps))
-    known = {*model.coordinates, *model.states, *model.parameters, *model.inputs}
-    further = {s for s in used if isinstance(s, Parameter | Input) and s not in known}
-    lines[head:head] = [_letter(s, f"{s.kind}s") for s in sorted(further, key=lambda s: s.name)]
-    for title, entries in (("bodies", made), ("forces", forces), ("constraints", rows)):
-        lines += [f"{title} = [", *(f"    {entry}," for entry in entries), "]"] if entries else [f"{title} = []"]
-    states = ", ".join(f"{word(z.name)}: {formula(rate)}" for z, rate in model.states.items())
-    order = ", ".join(word(q.name) for q in model.coordinates)
-    lines += [
-        "model = ap.Model(",
-        f"    ground, ({order},), bodies, forces, constraints, {{{states}}},",
-        f"    name={model.name!r}, description={model.description!r},",
-        f"    values={dict(model.values)!r},",
-        f"    start={dict(model.start)!r}, until={model.until!r},",
-        ")",
-    ]
-    return "\n".join(lines)
+    def thing(self, given: Any) -> str:
+        """A place, a frame or a body."""
+        if isinstance(given, Vector):
+            return self.vector(given)
+        return self.frame(given) if isinstance(given, Frame) else self.body(given)
+
+    def force(self, force: Any) -> str:
+        """What makes a force."""
+        name, vector = f"name={force.name!r}", self.vector
+        if isinstance(force, Gravity):
+            return f"ap.Gravity({vector(force.acceleration)}, {name})"
+        if isinstance(force, Force):
+            body = f", {self.body(force.body)}" if force.body is not None else ""
+            return f"ap.Force({vector(force.vector)}, {self.thing(force.at)}{body}, {name})"
+        if isinstance(force, Torque):
+            other = f", {self.thing(force.reaction)}" if force.reaction is not None else ""
+            return f"ap.Torque({vector(force.vector)}, {self.thing(force.on)}{other}, {name})"
+        if isinstance(force, Potential):
+            return f"ap.Potential({formula(force.energy)}, {name})"
+        if isinstance(force, Generalized):
+            pairs = ", ".join(f"{word(q.name)}: {formula(e)}" for q, e in force.forces.items())
+            return f"ap.Generalized({{{pairs}}}, {name})"
+        if isinstance(force, Damper):
+            return f"ap.Damper({vector(force.a)}, {vector(force.b)}, {formula(force.coefficient)}, {name})"
+        if isinstance(force, Stream):
+            rate = "None" if force.rate is None else formula(force.rate)
+            at = f", at={vector(force.at)}" if isinstance(force.body, RigidBody) else ""
+            source = f", source={vector(force.source)}" if force.source is not None else ""
+            absolute = ", absolute=True" if force.absolute else ""
+            body = self.body(force.body)
+            return f"ap.Stream({body}, {vector(force.velocity)}, {rate}{at}{absolute}{source}, {name})"
+        return f"# {type(force).__name__} {force.name!r} is not written here"
+
+    def rows(self, constraint: AbstractConstraint) -> list[str]:
+        """What makes a constraint; norms of quaternions come by themselves."""
+        if isinstance(constraint, QuaternionNorm):
+            return []
+        if not isinstance(constraint, Rolling):
+            return _rows(constraint, lambda e: in_steps(e, self.lines, self.steps))
+        along = "" if constraint.along is None else f", along=[{', '.join(map(self.vector, constraint.along))}]"
+        on = "" if constraint.on is None else f", on={self.body(constraint.on)}"
+        where = f"{self.body(constraint.body)}, {self.vector(constraint.contact)}{on}{along}"
+        return [f"ap.Rolling({where}, name={constraint.name!r})"]
 
 
 def _letter(letter: Letter, maker: str) -> str:
     unit = f", {letter.unit!r}" if letter.unit else ""
     return f"{word(letter.name)} = ap.{maker}({letter.name!r}{unit})"
-
-
-def _force(force: Any, vector: Any, frame: Any, named: Any) -> str:
-    name = f"name={force.name!r}"
-
-    def thing(given: Any) -> str:
-        if isinstance(given, Vector):
-            return vector(given)
-        return frame(given) if isinstance(given, Frame) else named(given)
-
-    if isinstance(force, Gravity):
-        return f"ap.Gravity({vector(force.acceleration)}, {name})"
-    if isinstance(force, Force):
-        body = f", {named(force.body)}" if force.body is not None else ""
-        return f"ap.Force({vector(force.vector)}, {thing(force.at)}{body}, {name})"
-    if isinstance(force, Torque):
-        other = f", {thing(force.reaction)}" if force.reaction is not None else ""
-        return f"ap.Torque({vector(force.vector)}, {thing(force.on)}{other}, {name})"
-    if isinstance(force, Potential):
-        return f"ap.Potential({formula(force.energy)}, {name})"
-    if isinstance(force, Generalized):
-        pairs = ", ".join(f"{word(q.name)}: {formula(e)}" for q, e in force.forces.items())
-        return f"ap.Generalized({{{pairs}}}, {name})"
-    if isinstance(force, Damper):
-        return f"ap.Damper({vector(force.a)}, {vector(force.b)}, {formula(force.coefficient)}, {name})"
-    if isinstance(force, Stream):
-        rate = "None" if force.rate is None else formula(force.rate)
-        at = f", at={vector(force.at)}" if isinstance(force.body, RigidBody) else ""
-        source = f", source={vector(force.source)}" if force.source is not None else ""
-        absolute = ", absolute=True" if force.absolute else ""
-        return f"ap.Stream({named(force.body)}, {vector(force.velocity)}, {rate}{at}{absolute}{source}, {name})"
-    return f"# {type(force).__name__} {force.name!r} is not written here"
 
 
 def _rows(constraint: AbstractConstraint, formula: Callable[[sp.Expr], str]) -> list[str]:
