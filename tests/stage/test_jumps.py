@@ -27,7 +27,7 @@ def test_a_run_ends_where_a_prescribed_motion_jumps(motion, formulation):
     found = run(ap.Prescribed(x, motion), formulation=formulation)
     assert found.outcome is ap.Outcome.JUMP
     assert found.times[-1] == pytest.approx(1, abs=1e-12)
-    assert "t = 1: the constraint 'prescribed' jumps by 0.5; give a continuous function, or make two runs" in str(found)
+    assert "t = 1: the constraint 'prescribed' jumps by 0.5; give continuous functions and forces, or make two runs" in str(found)
 
 
 def test_two_runs_pass_a_jump():
@@ -199,11 +199,38 @@ JUMPING = {
     "the rate of the rate of the programme 'programme'": ap.Programmed(
         X - 0.25 * sp.Max(0, t - 1) ** 2, differentiate=3
     ),
+    "the rate of the rate of the rate of the programme 'programme'": ap.Programmed(
+        X - sp.Max(0, t - 1) ** 3 / 12, differentiate=4
+    ),
+    "the rate of the programme 'jerk'": ap.Programmed(X.derivative(3) - 0.5 * sp.Max(0, t - 1), "jerk", differentiate=2),
 }
 
 
 @pytest.mark.parametrize("words", JUMPING)
 def test_a_run_ends_where_a_formula_jumps_of_which_only_a_derivative_is_demanded(words):
-    motion = ap.plan(pendulum(ground.point(X, 0), (X, th), [JUMPING[words]]), start={th: 0.3}, until=2.0).motion
+    start = {th: 0.3} if "jerk" not in words else {th: 0.3, "X.rate.rate": 0.0}
+    motion = ap.plan(pendulum(ground.point(X, 0), (X, th), [JUMPING[words]]), start=start, until=2.0).motion
     assert motion.outcome is ap.Outcome.JUMP
     assert f"t = 1: {words} jumps by 0.5;" in motion.detail
+
+
+@pytest.mark.parametrize(
+    ("programme", "words"),
+    [
+        (ap.Programmed(X - sp.sin(t), differentiate=3), "the rate of the rate of the programme 'programme'"),
+        (ap.Programmed(X.derivative(3) + sp.cos(t), "jerk"), "the acceleration along the programme 'jerk'"),
+        (ap.Programmed(X.derivative(4) - sp.sin(t), "snap"), "the acceleration along the programme 'snap'"),
+    ],
+    ids=["differentiated", "jerk", "snap"],
+)
+def test_dry_friction_breaks_a_programme_of_order_three_and_that_is_said(programme, words):
+    """At t = pi/2 the cart turns round and friction jumps; the multiplier, a state, does not, so that X'' would."""
+    model = ap.friction.Coulomb(X, kinetic=1.0).on(pendulum(ground.point(X, 0), (X, th), [programme]))
+    rates = [(X.rate, 1.0), (X.rate.rate, 0.0), (X.derivative(3), -1.0)]
+    row = programme.rows[0]
+    start = {} if row.raised else dict(rates[: row.order - 1])
+    motion = ap.plan(model, start={th: 0.3, **start}, until=3.0).motion
+    assert motion.outcome is ap.Outcome.JUMP
+    assert motion.times[-1] == pytest.approx(np.pi / 2, abs=1e-9)
+    assert words in motion.detail
+    assert motion.at(motion.times[-1])["X"] == pytest.approx(1, abs=1e-12)

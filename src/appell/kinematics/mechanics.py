@@ -327,6 +327,10 @@ class Mechanics:
         rows = [self.model.rows[i].name for i in self.position_rows]
         found = {f"the constraint {name!r}": self.c[k] for k, name in enumerate(rows)}
         found |= dict(self._undemanded)
+        if self.model.programme:
+            from appell.kinematics.programme import continued
+
+            found |= dict(continued(self))
         if _may_jump(geometry.formulas):
             for body in self.model.bodies:
                 found[f"the center of {body.name!r}"] = dense(geometry.resolve(body.center, ground))
@@ -341,11 +345,11 @@ class Mechanics:
 
     @property
     def _undemanded(self) -> Iterator[tuple[str, ca.SX]]:
-        """Formulas that raised rows demand only in their derivatives, at the levels that a state knows: up to q''."""
-        memo = {**self.variables.lower.memo, **{q.rate.rate: self.a[i] for i, q in enumerate(self.model.coordinates)}}
+        """Formulas that raised rows demand only in their derivatives, up to q'."""
         for row in self.model.programmed:
-            f = Lowering(memo)(row.expression) if row.raised else ca.SX(0)
-            for k in range(min(row.raised, 3 - (row.order - row.raised))):
+            levels = range(min(row.raised, 2 - (row.order - row.raised)))
+            f = self.variables.lower(row.expression) if levels else ca.SX(0)
+            for k in levels:
                 f = self.derivative(f) if k else f
                 yield f"the {k * 'rate of the '}programme {row.name!r}", f
 

@@ -7,12 +7,14 @@ q^(3), ..., q^(p) from them by differentiation along the motion. The last contai
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import casadi as ca
 
 from appell.errors import FormulationError
+from appell.graph.kinks import has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.solve import solve, solve_spd
 from appell.kinematics.forces import GeneralizedForce
@@ -23,6 +25,8 @@ from appell.model.symbols import Letter
 
 if TYPE_CHECKING:
     from appell.kinematics.mechanics import Mechanics
+
+WORDS = {2: "acceleration", 3: "jerk"}
 
 
 def base_order(row: Row) -> int:
@@ -116,6 +120,26 @@ class Along:
         for _ in range(row.raised if times is None else times):
             f = self.derivative(f)
         return f
+
+
+def continued(mechanics: Mechanics) -> Iterator[tuple[str, ca.SX]]:
+    """What programmes of order 3 and more demand to go on as it is, from q'' on: their formulas, or B q^(k).
+
+    Multipliers that are states do not follow a force that jumps, so that these would jump with it.
+    """
+    x, rows = mechanics.variables, mechanics.model.programme
+    letters = Along(mechanics, mechanics.a, x.zdot)
+    letters.jets += [ca.SX.sym(f"jet{k}", x.q.numel()) for k in range(3, max(map(base_order, rows)) + 1)]
+    what = ca.vertcat(mechanics.lagrange[1], x.zdot, *[letters.residual(row, 0) for row in rows])
+    if not has_kinks(ca.Function("what", [], [what], {"allow_free": True})):
+        return
+    along = Along(mechanics, accelerations(mechanics), x.zdot)
+    for row in rows:
+        for k in range(max(0, 2 - base_order(row)), row.raised):
+            yield f"the {k * 'rate of the '}programme {row.name!r}", along.residual(row, k)
+        B = ca.substitute(gradient_row(mechanics, row), mechanics.a, along.jet(2))
+        for k in range(2, base_order(row)):
+            yield f"the {WORDS.get(k, f'derivative of order {k}')} along the programme {row.name!r}", B @ along.jet(k)
 
 
 def _refuse_inputs(mechanics: Mechanics, a: ca.SX) -> None:
