@@ -202,7 +202,9 @@ JUMPING = {
     "the rate of the rate of the rate of the programme 'programme'": ap.Programmed(
         X - sp.Max(0, t - 1) ** 3 / 12, differentiate=4
     ),
-    "the rate of the programme 'jerk'": ap.Programmed(X.derivative(3) - 0.5 * sp.Max(0, t - 1), "jerk", differentiate=2),
+    "the rate of the programme 'jerk'": ap.Programmed(
+        X.derivative(3) - 0.5 * sp.Max(0, t - 1), "jerk", differentiate=2
+    ),
 }
 
 
