@@ -329,8 +329,8 @@ class Run:
         if jump and self.t < self.end:
             self.outcome = Outcome.JUMP
             self.detail = (
-                f"t = {self.t:.9g}: {jump}; give continuous functions and forces, or make two runs, one up to there and "
-                "one from there on"
+                f"t = {self.t:.9g}: {jump}; give continuous functions and forces, or make two runs, one up to there "
+                "and one from there on"
             )
             return False
         limit = self._accumulating()
