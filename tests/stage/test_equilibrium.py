@@ -256,3 +256,14 @@ def test_a_valley_that_leads_away_first_is_one_family():
     rest = ap.equilibrium(potential((level * (level + 5)) ** 2 / 100, x, y, x=2.0), starts=40)
     found = sorted((round(e["y"] - e["x"] ** 2, 6), e.freedom) for e in rest.branches)
     assert found == [(-5.0, 1), (-2.5, 1), (0.0, 1)]
+
+
+def test_a_drive_at_its_limit_hides_no_coordinate():
+    """Kp e saturates at all places the search begins at; x is not cyclic for that. Ki z holds the load of 5 N."""
+    x, u, ground = ap.coordinates("x"), ap.inputs("u"), ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("cart", 2.0, ground.point(x, 0))], [ap.Generalized({x: u - 5})])
+    loop = ap.control.regulate(model, {u: (ap.control.PID(kp=20, ki=10, kd=8, limit=12), 1 - x)})
+    rest = ap.equilibrium(ap.compile(ap.derive(loop.on(model)).close(loop.laws)))
+    assert (rest["x"], rest["u_int"]) == pytest.approx((1.0, 0.5), rel=1e-12)
+    roots = np.sort_complex(ap.linearize(rest).eigenvalues)
+    np.testing.assert_allclose(roots, np.sort_complex(np.roots([2, 8, 20, 10])), rtol=1e-9, atol=0)

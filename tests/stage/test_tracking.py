@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 import sympy as sp
 
 import appell as ap
@@ -213,3 +214,54 @@ def test_inputs_of_different_strength_are_independent():
         ap.compile(ap.derive(model)), {x: sp.sin(ap.t) for x in q}, ap.control.ComputedTorque(model, 3.0), until=0.5
     )
     assert run.metrics()["a"]["largest"] < 1e-9
+
+
+def cart_with_pole():
+    x, theta = ap.coordinates("x theta")
+    force = ap.inputs("force")
+    ground = ap.Frame("ground")
+    pole = ground.rotate("y", theta)
+    cart = ap.Particle("cart", 1.0, ground.point(x, 0, 0))
+    bob = ap.Particle("bob", 0.2, ground.point(x, 0, 0) + 0.5 * pole.z)
+    forces = [ap.Gravity(-9.81 * ground.z), ap.Force(force * ground.x, cart)]
+    return ap.Model(ground, (x, theta), [cart, bob], forces, name="cart with pole")
+
+
+def test_mpc_with_few_inputs_is_the_linear_regulator_for_small_errors():
+    """Cost to go and all: the discrete regulator of the exact zero-order hold, by SciPy."""
+    model, h = cart_with_pole(), 0.01
+    lin = ap.linearize(ap.equilibrium(model, {"x": 0, "theta": 0}))
+    held = scipy.linalg.expm(h * np.block([[lin.A, lin.B], [np.zeros((1, 5))]]))
+    A, B = held[:4, :4], held[:4, 4:]
+    P = scipy.linalg.solve_discrete_are(A, B, np.diag([10.0, 100.0, 1.0, 1.0]), [[0.01]])
+    K = np.linalg.solve(0.01 + B.T @ P @ B, B.T @ P @ A)
+    law = MPC(model, position=[10, 100], velocity=1.0, effort=0.01, horizon=4)
+    law.reset(h)
+    x = 1e-6 * np.array([1.0, 2.0, -1.0, 0.5])
+    w = law.inputs(0.0, x[:2], x[2:], np.zeros(0), tuple(np.zeros((5, 2)) for _ in range(3)))
+    np.testing.assert_allclose(w, -K @ x, rtol=1e-5, atol=0)
+
+
+def test_mpc_balances_a_pole_within_narrow_limits():
+    model = cart_with_pole()
+    law = MPC(model, position=[10, 100], velocity=1.0, effort=0.01, horizon=20, limits=3.0)
+    run = ap.track(ap.compile(ap.derive(model)), {"x": 0, "theta": 0}, law, {"theta": 0.15}, until=4.0, rate=30)
+    assert run.metrics()["theta"]["last"] < 2e-3
+    assert np.max(np.abs(run.motion.columns["force"])) == pytest.approx(3.0, abs=1e-9)  # the limit was met
+
+
+def test_mpc_under_a_constraint_holds_a_ball_on_its_beam():
+    model = ap.library.ball_and_beam(tilt=-0.05)
+    rest = ap.equilibrium(model, {"xi": 0.2})
+    law = MPC(model, position=[1, 200, 0], velocity=[0.01, 10, 0], effort=50.0, horizon=15, limits=0.5)
+    run = ap.track(
+        ap.compile(ap.derive(model)), rest.positions, law, {"xi": 0.24, "theta": rest["theta"]}, until=3.0, rate=50
+    )
+    assert run.metrics()["xi"]["last"] < 1e-3
+    assert run.motion.columns["tau"][-1] == pytest.approx(rest["tau"], rel=1e-2)
+
+
+def test_mpc_says_what_it_cannot_predict():
+    driven = ap.control.with_motors(ap.library.ball_and_beam(), ap.control.Motor(18.91, 0.1491, 0.01))
+    with pytest.raises(ModelError, match=r"'ball and beam' has i_tau\. Give it a model without them"):
+        MPC(driven)

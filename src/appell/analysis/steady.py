@@ -13,7 +13,8 @@ import casadi as ca
 import numpy as np
 
 from appell.equations import Equations
-from appell.errors import EquilibriumError
+from appell.errors import CompileError, EquilibriumError
+from appell.graph.kinks import Modal, has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric
 from appell.kinematics.consistency import sample_state
@@ -169,9 +170,26 @@ class Steady:
         """Everything that a coordinate could show itself in, and its derivative by q."""
         m, x = self.mechanics, self.mechanics.variables
         M = m.lagrange[0]
-        column = ca.cse(ca.densify(ca.vertcat(self.force, ca.vec(M), m.c, m.e, m.gamma, ca.vec(m.J), self.zdot)))
+        parts = [self.force, ca.vec(M), m.c, m.e, m.gamma, ca.vec(m.J), self.zdot, self._switches]
+        column = ca.cse(ca.densify(ca.vertcat(*parts)))
         self._timeless(column)
         return ca.Function("seen", [x.q, x.v, x.z, x.w, x.p], [column, ca.jacobian(column, x.q)])
+
+    @property
+    def _switches(self) -> ca.SX:
+        """What kinks switch by: where a drive is at its limit, a coordinate shows itself in nothing else."""
+        x = self.mechanics.variables
+        state = ca.vertcat(x.q, x.v, x.z)
+        function = ca.Function("pushed", [x.t, state, x.w, x.p], [ca.densify(ca.vertcat(self.force, self.zdot))])
+        if not has_kinks(function):
+            return ca.SX(0, 1)
+        try:
+            modal = Modal.of(function)
+        except CompileError:  # floor and its like, which switch at countless places
+            return ca.SX(0, 1)
+        switches = ca.Function("switches", [modal.t, modal.x, modal.w, modal.p, modal.s], [modal.g])
+        ones = np.ones(modal.s.numel())
+        return ca.vertcat(*[switches(x.t, state, x.w, x.p, sign * ones) for sign in (1, -1)])
 
     def cyclic(self, p: np.ndarray) -> tuple[int, ...]:
         """Coordinates that occur in no equation and in no constraint, only their rates do.

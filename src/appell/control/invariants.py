@@ -95,7 +95,12 @@ def invariant_polynomials(matrix: Any) -> tuple[sp.Poly, ...]:
     Returns:
         Monic polynomials in lambda, the diagonal of Smith's normal form of lambda I - A.
     """
-    matrix = sp.Matrix(matrix)
+    try:
+        matrix = sp.Matrix(matrix)
+    except TypeError:
+        raise ControlError(
+            f"Got {type(matrix).__name__}; give a square matrix of integers or sympy.Rational."
+        ) from None
     if matrix.rows != matrix.cols or matrix.free_symbols or any(e.has(sp.Float) for e in matrix):
         raise ControlError("Invariant polynomials need a square matrix of exact numbers: integers or sympy.Rational.")
     lam = sp.Symbol("lambda")

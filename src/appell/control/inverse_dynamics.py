@@ -77,12 +77,14 @@ class InverseDynamics:
         """M, F, S, J at a state."""
         return self._machine(t, q, v, z, self.p)
 
-    def inputs_for(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """The inputs that give the accelerations u."""
+    def inputs_for(
+        self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, u: np.ndarray, nearly: bool = False
+    ) -> np.ndarray:
+        """The inputs that give the accelerations u; nearly: those that come nearest if there are too few of them."""
         M, F, S, J = self.matrices(t, q, v, z)
-        return self.shared_out(M @ u - F[:, 0], S, J)
+        return self.shared_out(M @ u - F[:, 0], S, J, nearly)
 
-    def shared_out(self, force: np.ndarray, S: np.ndarray, J: np.ndarray) -> np.ndarray:
+    def shared_out(self, force: np.ndarray, S: np.ndarray, J: np.ndarray, nearly: bool = False) -> np.ndarray:
         """The smallest inputs whose generalized force is the wanted one, along what the constraints allow."""
         if J.shape[0]:
             N = scipy.linalg.null_space(J)
@@ -94,6 +96,8 @@ class InverseDynamics:
                 if S.shape[0] == S.shape[1]:
                     return np.linalg.solve(S, force)
                 return np.linalg.lstsq(S, force, rcond=None)[0]
+        if nearly:
+            return np.linalg.lstsq(S, force, rcond=None)[0]
         raise ModelError(
             f"{self.model.name!r} has {S.shape[0]} degrees of freedom and {np.linalg.matrix_rank(S)} independent "
             f"inputs ({', '.join(self.labels)}); computed torque needs one for each. Add inputs, or constrain what is "

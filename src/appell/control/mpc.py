@@ -7,6 +7,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.linalg import block_diag, null_space, solve_discrete_are
 
 from appell.code.machine import Machine
 from appell.control.inverse_dynamics import InverseDynamics
@@ -14,6 +15,7 @@ from appell.control.laws import AbstractTracker, gains
 from appell.control.reference import Point
 from appell.errors import ModelError
 from appell.formulation.abstract import derive
+from appell.formulation.multipliers import Multipliers
 from appell.model.model import Model
 
 
@@ -22,12 +24,14 @@ class MPC(AbstractTracker):
 
     $$ \min_w \sum_{k=1}^{N} \|x_k - \hat x_k\|_W^2 + \sum_{k=0}^{N-1}\|w_k - \hat w_k\|_R^2, \qquad
        x_{k+1} = \phi(x_k, w_k),\quad \underline w \le w_k \le \overline w $$
-    with $\phi$ one Runge-Kutta step of the model and $\hat w$ the inputs that the reference itself needs. One
+    with $\phi$ one Runge-Kutta step of the model and $\hat w$ the inputs that the reference itself needs, or with fewer
+    inputs than degrees of freedom (a cart with a pole, a ball on a beam) those that come nearest. Then the last term is
+    the cost to go of the linear regulator at the end of the horizon, and the plan is predicted under its gains. One
     Gauss-Newton step is taken at each sample from the shifted plan of the last one (real-time iteration); its quadratic
     programme is condensed to the inputs and solved by CasADi.
 
     Args:
-        model: The mechanism as the controller knows it; no constraints.
+        model: The mechanism as the controller knows it; constraints are kept by multipliers in the prediction.
         position: Weights of the coordinates, a number or one for each.
         velocity: Weights of the rates.
         effort: Weights of the inputs, as deviations from what the reference needs.
@@ -51,9 +55,10 @@ class MPC(AbstractTracker):
         values: Mapping[Any, float] | None = None,
     ) -> None:
         self.dynamics = InverseDynamics(model, values)
-        if model.rows or model.states:
+        if model.states:
             raise ModelError(
-                "MPC predicts mechanisms without constraints and extra states; use ComputedTorque for others."
+                f"MPC predicts mechanisms without extra states; {model.name!r} has "
+                f"{', '.join(s.label for s in model.states)}. Give it a model without them, torques for motors."
             )
         n, m = len(model.coordinates), len(model.inputs)
         if int(horizon) < 1:
@@ -64,7 +69,9 @@ class MPC(AbstractTracker):
         if not np.all(self.R > 0):
             raise ModelError("Every input needs a positive weight in effort=, or the plan is not unique.")
         self.low, self.high = bounds(limits, m)
-        self._rhs = derive(model).rhs
+        equations = derive(model)
+        self._few = m < len(equations.unknowns)
+        self._rhs = derive(model, Multipliers()).rhs if model.rows else equations.rhs
         size = self.N * m
         H = ca.Sparsity.dense(size, size)
         self._solver: Callable[..., Any] = ca.conic(
@@ -74,12 +81,13 @@ class MPC(AbstractTracker):
             {"print_iter": False, "print_header": False, "print_info": False, "error_on_fail": False},
         )
         self._step: Machine | None = None
+        self._known: tuple[np.ndarray, tuple[np.ndarray | None, np.ndarray]] | None = None
 
     def reset(self, step: float | None) -> None:
         """Compile the prediction for the time between samples."""
         if not step:
             raise ModelError("MPC is sampled: give rate= to track.")
-        self.dt, self.plan = step, None
+        self.dt, self.plan, self._course, self._known = step, None, None, None
         t, p = ca.SX.sym("t"), ca.SX.sym("p", self.dynamics.p.size)
         x, w = ca.SX.sym("x", 2 * self.n), ca.SX.sym("w", self.m)
         f, h = self._rhs, step
@@ -101,32 +109,69 @@ class MPC(AbstractTracker):
         """The first inputs of the plan; the reference has one row for each time of the horizon."""
         qh, vh, ah = reference
         times = self.horizon(t)
-        needed = np.array([self.dynamics.inputs_for(times[k], qh[k], vh[k], z, ah[k]) for k in range(self.N)])
+        needed = np.array([self.dynamics.inputs_for(times[k], qh[k], vh[k], z, ah[k], True) for k in range(self.N)])
         wanted = np.hstack([qh, vh])[1:]
         plan = np.clip(needed if self.plan is None else np.vstack([self.plan[1:], needed[-1:]]), self.low, self.high)
-        states, slopes = self._predict(np.concatenate([q, v]), plan, times)
-        weights = np.tile(self.W, self.N)
-        A = np.vstack([weights[:, None] * slopes, np.diag(np.tile(self.R, self.N))])
-        b = np.concatenate([weights * (wanted - states).ravel(), (self.R * (needed - plan)).ravel()])
+        K, beyond = None, np.diag(self.W)
+        if self._few:
+            K, beyond = self._regulator(times[-1], wanted[-1], needed[-1], z)
+        course = np.hstack([qh, vh])[:-1] if self._course is None else self._course
+        plan, states, slopes = self._predict(np.concatenate([q, v]), plan, times, K, course)
+        last, size = self.N - 1, 2 * self.n
+        weights = np.tile(self.W, last)
+        gaps = (wanted - states).ravel()
+        split = last * size
+        A = np.vstack([weights[:, None] * slopes[:split], beyond @ slopes[split:], np.diag(np.tile(self.R, self.N))])
+        b = np.concatenate([weights * gaps[:split], beyond @ gaps[split:], (self.R * (needed - plan)).ravel()])
         lower = (self.low - plan).ravel()
         upper = (self.high - plan).ravel()
-        solution = self._solver(h=A.T @ A, g=-A.T @ b, lbx=lower, ubx=upper)
-        self.plan = np.clip(plan + np.array(solution["x"]).reshape(self.N, self.m), self.low, self.high)
+        change = np.array(self._solver(h=A.T @ A, g=-A.T @ b, lbx=lower, ubx=upper)["x"]).ravel()
+        self._course = states + (slopes @ change).reshape(states.shape)
+        self.plan = np.clip(plan + change.reshape(self.N, self.m), self.low, self.high)
         return self.plan[0]
 
-    def _predict(self, x: np.ndarray, plan: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """States over the horizon, and their derivatives by all inputs of the plan."""
+    def _predict(
+        self, x: np.ndarray, plan: np.ndarray, times: np.ndarray, K: np.ndarray | None, course: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The plan, held to its course by gains if there are any; states, and their derivatives by all its inputs."""
         assert self._step is not None
-        size = 2 * self.n
+        size, plan = 2 * self.n, plan.copy()
         states, slopes = np.empty((self.N, size)), np.zeros((self.N * size, self.N * self.m))
         carried = np.zeros((size, self.N * self.m))
         for k in range(self.N):
+            if K is not None:
+                plan[k] = np.clip(plan[k] - K @ (x - course[k]), self.low, self.high)
             after, A, B = self._step(times[k], x, plan[k], self.dynamics.p)
             carried = A @ carried
             carried[:, k * self.m : (k + 1) * self.m] = B
             x = after[:, 0]
             states[k], slopes[k * size : (k + 1) * size] = x, carried
-        return states, slopes
+        return plan, states, slopes
+
+    def _regulator(self, t: float, x: np.ndarray, w: np.ndarray, z: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+        """Gains of the linear regulator about a point, if there is one, and a root of its cost to go."""
+        assert self._step is not None
+        _, A, B = self._step(t, x, w, self.dynamics.p)
+        if self._known is not None and np.array_equal(self._known[0], np.hstack([A, B])):
+            return self._known[1]  # a reference that stands
+        self._known = np.hstack([A, B]), self._regulated(t, x, z, A, B)
+        return self._known[1]
+
+    def _regulated(
+        self, t: float, x: np.ndarray, z: np.ndarray, A: np.ndarray, B: np.ndarray
+    ) -> tuple[np.ndarray | None, np.ndarray]:
+        """The same for the derivatives of a step, along what the constraints allow."""
+        n, mechanics = self.n, self.dynamics.mechanics
+        J = self.dynamics.matrices(t, x[:n], x[n:], z)[3]
+        E = block_diag(*(null_space(e) if e.shape[0] else np.eye(n) for e in (J[list(mechanics.position_rows)], J)))
+        A, B, Q, R = E.T @ A @ E, E.T @ B, E.T @ np.diag(self.W**2) @ E, np.diag(self.R**2)
+        try:
+            P = solve_discrete_are(A, B, Q, R)
+        except (np.linalg.LinAlgError, ValueError):
+            return None, np.diag(self.W)
+        K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
+        sizes, axes = np.linalg.eigh((P + P.T) / 2)
+        return K @ E.T, np.sqrt(np.maximum(sizes, 0.0))[:, None] * axes.T @ E.T
 
 
 def bounds(limits: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
