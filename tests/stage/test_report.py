@@ -286,3 +286,23 @@ def test_letters_do_not_collide_with_what_the_code_needs():
     exec(run_source(motion), made)
     assert [q.name for q in made["model"].coordinates] == names
     np.testing.assert_allclose(made["motion"].states([0.1]), motion.states([0.1]), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "words"),
+    [
+        (ap.GibbsAppell(dependent=["q1", "q3"]), "GibbsAppell(dependent=['q1', 'q3'])"),
+        (ap.GPME(stabilise=(2.0, 3.0)), "GPME(stabilise=(2.0, 3.0))"),
+        (ap.Shulgin(drift=2.0, explicit=False), "Shulgin(drift=2.0, explicit=False)"),
+        (ap.Multipliers(), "Multipliers()"),
+    ],
+    ids=lambda part: getattr(part, "name", ""),
+)
+def test_code_keeps_the_options_of_the_formulation(formulation, words):
+    system = ap.compile(ap.derive(ap.library.four_bar(), formulation)).bind()
+    motion = ap.simulate(system, until=0.1, points=3, progress=False)
+    text = run_source(motion)
+    assert f"ap.derive(model, ap.{words})" in text
+    found: dict = {}
+    exec(text.replace("print(", "(lambda *a: None)("), found)
+    np.testing.assert_allclose(found["motion"].states(0.1), motion.states(0.1), rtol=0, atol=1e-12)

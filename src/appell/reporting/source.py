@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import keyword
 import re
 from collections.abc import Callable, Mapping
@@ -340,11 +341,23 @@ def _letters(model: Model) -> list[str]:
 
 
 def _formulation(equations: Any) -> str:
-    formulation = equations.formulation
-    speeds = getattr(formulation, "speeds", None)
-    if speeds:
-        pairs = ", ".join(
-            f"{formula(s) if isinstance(s, Rate) else word(s.name)}: {formula(e)}" for s, e in speeds.items()
-        )
-        return f", ap.{type(formulation).__name__}(speeds={{{pairs}}})"
-    return f", ap.{type(formulation).__name__}()"
+    """The formulation as it was made: the options that are not its own defaults."""
+    formulation, given = equations.formulation, []
+    options = getattr(formulation, "options", None)
+    for name, parameter in inspect.signature(type(formulation)).parameters.items():
+        value = getattr(formulation, name, getattr(options, name, None))
+        if value is None or value == parameter.default or value == frozenset():
+            continue
+        if name == "speeds":
+            pairs = (f"{formula(s) if isinstance(s, Rate) else word(s.name)}: {formula(e)}" for s, e in value.items())
+            words = f"{{{', '.join(pairs)}}}"
+        elif name == "dependent":
+            words = repr([str(q) for q in value])
+        elif name == "literal":
+            words = repr(sorted(value))
+        elif name == "stabilise" or isinstance(value, bool | int | float | str):
+            words = repr(value)
+        else:
+            words = "..."  # a frame or formulas that only the user has
+        given.append(f"{name}={words}")
+    return f", ap.{type(formulation).__name__}({', '.join(given)})"
