@@ -311,8 +311,11 @@ class Equations:
 
         show(self)
 
-    def _repr_latex_(self) -> str:
-        return "$$" + self.latex() + "$$"
+    def _repr_latex_(self) -> str | None:
+        """For notebooks; long equations show their summary there, and all of them when asked for by `show`."""
+        from appell.reading import TYPESET
+
+        return "$$" + self.latex() + "$$" if self.operations <= TYPESET else None
 
 
 def _again(formulation: AbstractFormulation, model: Model, split: Split, closed: Mapping[Input, sp.Expr]) -> Equations:

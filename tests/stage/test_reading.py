@@ -406,6 +406,7 @@ def test_latex():
     assert r"\ddot{\theta_{1}}" in double_pendulum().latex()
     assert r"\dot{\mathrm{lean}} &= w_{1}" in disk().latex()
     assert sleigh()._repr_latex_() == f"$${text}$$"
+    assert ap.derive(ap.library.stewart_platform())._repr_latex_() is None  # a notebook shows the summary
     for name in ("chain of 7", "ball and beam", "spring"):
         long = SYSTEMS[name]().latex(simplify=False)
         assert long.count(r"\left(") == long.count(r"\right)")

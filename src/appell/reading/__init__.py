@@ -17,7 +17,9 @@ from appell.reading.printing import as_latex, as_text
 if TYPE_CHECKING:
     from appell.equations import Equations
 
-__all__ = ["Page", "latex", "page", "show", "text"]
+__all__ = ["TYPESET", "Page", "latex", "page", "show", "text"]
+
+TYPESET = 1300  # operations of one right-hand side; equations of more are not typeset unless asked for
 
 
 def latex(equations: Equations, simplify: bool | None = None) -> str:
@@ -36,8 +38,8 @@ def text(equations: Equations, simplify: bool | None = None) -> str:
 
 
 def show(equations: Equations) -> None:
-    """Typeset the equations in a notebook, print them as text elsewhere."""
-    if _in_notebook():
+    """Typeset the equations in a notebook, print them as text elsewhere and where they would fill pages."""
+    if _in_notebook() and equations.operations <= TYPESET:
         from IPython.display import Math, display  # pyright: ignore[reportMissingImports]
 
         display(Math(latex(equations)))

@@ -15,6 +15,7 @@ from appell.model.model import Model
 from appell.model.symbols import Rate, length, letters_in
 from appell.motion.reactions import multipliers
 from appell.motion.versions import versions
+from appell.reading import TYPESET
 from appell.reading.pages import page
 from appell.reading.printing import formula_latex, latex_rows
 from appell.reporting.citations import bibtex
@@ -24,7 +25,6 @@ from appell.reporting.source import model_source, run_source
 from appell.view.plot import unit_words
 from appell.view.scene import Scene
 
-TYPESET = 1300  # operations of one right-hand side; equations of more are not typeset
 LONG = 400  # characters of LaTeX; longer formulas are not shown in a table
 
 
