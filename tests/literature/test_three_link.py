@@ -220,6 +220,14 @@ def test_rows_without_a_pace_are_scaled_in_themselves():
     np.testing.assert_allclose(slower.motion.states([2.0])[0][2:], plan.motion.states([1.0])[0][2:] / 2, atol=1e-10)
 
 
+def test_every_pace_is_one_of_the_programme_as_given():
+    plan = ap.plan(ap.library.three_link(), until=0.5)
+    twice, again = plan.slower(2.0), plan.slower(3.0).slower(2.0)
+    times = np.linspace(0, 1.0, 5)
+    np.testing.assert_array_equal(again.motion.states(times), twice.motion.states(times))
+    assert again.pace == 2.0
+
+
 def test_what_cannot_be_planned_is_said():
     with pytest.raises(ap.AppellError, match="has no programmed constraint"):
         ap.planning.plan(ap.library.rolling_disk())

@@ -111,13 +111,13 @@ class Reference:
         return cls(look)
 
     def __call__(self, time: float) -> Point:
-        """Q, q', q'' at a time."""
+        """q, q', q'' at a time."""
         q, v, a = self._look(np.array([min(max(time, self.start), self.end)]))
         still = time > self.end + SLACK
         return q[0], 0 * v[0] if still else v[0], 0 * a[0] if still else a[0]
 
     def at(self, times: np.ndarray) -> Point:
-        """Q, q', q'' at many times, one row each."""
+        """q, q', q'' at many times, one row each."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
         q, v, a = self._look(np.clip(times, self.start, self.end))
         moving = (times <= self.end + SLACK)[:, None]
@@ -125,7 +125,7 @@ class Reference:
 
 
 def _asked(what: Callable[[float], Any], times: np.ndarray, n: int) -> Point:
-    """Q, q', q'' from a function of time, one row for each time."""
+    """q, q', q'' from a function of time, one row for each time."""
     listed = []
     for time in times:
         given = what(time)

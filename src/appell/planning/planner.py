@@ -17,6 +17,7 @@ from appell.formulation.abstract import AbstractFormulation, derive
 from appell.formulation.gpme import GPME
 from appell.model.model import Model
 from appell.model.programme import programme_states
+from appell.model.symbols import key
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
 from appell.planning.effort import Effort, check_drives
@@ -30,29 +31,65 @@ SLOWEST = 64.0
 
 
 @dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be planned.
+
+    Attributes:
+        system: The reference dynamics.
+        given: Where to begin, as the user says.
+        until: End of the motion.
+        limits: What joints and drives can do.
+        drives: Names of forces that drives exert besides the programme.
+        pace: Name of the parameter that multiplies time in the programme.
+        method: The integrator.
+    """
+
+    system: System
+    given: Mapping[Any, float]
+    until: float
+    limits: Limits
+    drives: tuple[str, ...]
+    pace: str
+    method: str
+
+    @cached_property
+    def scaled(self) -> System:
+        """The system whose programme has its pace as a parameter."""
+        model = paced(self.system.model, self.pace)
+        if model is self.system.model:
+            return self.system
+        known = {s.label for s in (*model.parameters, *model.inputs)}
+        values = {name: value for name, value in self.system.values.items() if name in known}
+        return compile(derive(model, self.system.equations.formulation)).bind(values)
+
+
+@dataclass(frozen=True, eq=False)
 class Plan:
     """A planned motion and what is known about it.
 
     Attributes:
+        task: What it is the plan of.
         motion: The motion of the reference dynamics.
+        start: The start on the programme at every level; `start.changes` has what was moved.
         programme: Orders and initial data.
-        limits: What joints and drives can do.
-        drives: Names of forces that drives exert besides the programme.
         pace: The factor by which time was scaled, 1 for the programme as given.
-        settings: What the plan was made from, for making it again at another pace.
     """
 
+    task: Task
     motion: Motion
+    start: State
     programme: Programme
-    limits: Limits
-    drives: tuple[str, ...]
     pace: float
-    settings: Mapping[str, Any]
 
     @property
-    def start(self) -> State:
-        """The start on the programme at every level; `start.changes` has what was moved."""
-        return self.settings["state"]
+    def limits(self) -> Limits:
+        """What joints and drives can do."""
+        return self.task.limits
+
+    @property
+    def drives(self) -> tuple[str, ...]:
+        """Names of forces that drives exert besides the programme."""
+        return self.task.drives
 
     @cached_property
     def times(self) -> np.ndarray:
@@ -111,7 +148,7 @@ class Plan:
         return self.motion.outcome.ok and not self.violations and self.regularity.smallest > 1e-6
 
     def slower(self, factor: float) -> Plan:
-        """The plan of the same task in `factor` times the time, computed anew.
+        """The plan of the same task in `factor` times the time of the programme as given, computed anew.
 
         Args:
             factor: How many times slower; below 1 faster.
@@ -119,17 +156,7 @@ class Plan:
         factor = number("factor", factor)
         if not factor > 0:
             raise ModelError(f"The factor of slowing down must be positive, got {factor!r}.")
-        return _make(
-            **{**self.settings, "slow": factor, "scaled": self._scaled}, limits=self.limits, drives=self.drives
-        )
-
-    @cached_property
-    def _scaled(self) -> System:
-        """The system whose programme has its pace as a parameter."""
-        model = paced(self.settings["model"], self.settings["pace_name"])
-        if model is self.settings["model"]:
-            return self.motion.system
-        return compile(derive(model, self.settings["formulation"])).bind(self.settings["values"])
+        return _slowed(self.task, factor)
 
     def suggest(self) -> Plan | None:
         """The fastest plan of the same task, at this pace or slower, that is feasible; None if slowing does not help.
@@ -233,61 +260,43 @@ def plan(
         raise ModelError(f"A plan needs a model, got {model!r}.")
     if not model.programmed:
         raise ModelError(f"{model.name!r} has no programmed constraint; add appell.Programmed(...), or use simulate.")
-    chosen = formulation or GPME()
     made = limits or Limits()
     if not isinstance(made, Limits):
         raise ModelError(f"limits= takes planning.Limits(position=..., speed=..., torque=...), got {limits!r}.")
     made.pairs(model)
     drives = (drives,) if isinstance(drives, str) else tuple(drives)
     check_drives(model, drives)
-    system = compile(derive(model, chosen)).bind(values)
+    system = compile(derive(model, formulation or GPME())).bind(values)
     if system.missing:
         listed = ", ".join(f"{name}: ..." for name in system.missing)
         error = MissingValueError(f"The plan needs numbers for {', '.join(system.missing)}; give values={{{listed}}}.")
         error.names = tuple(system.missing)
         raise error
-    return _make(model, chosen, dict(values or {}), dict(start or {}), until, pace, method, made, drives, system)
+    end = model.until if until is None else until
+    task = Task(system, dict(start or {}), end, made, drives, pace, method)
+    return _simulated(task, system, task.given)
 
 
-def _make(
-    model: Model,
-    formulation: AbstractFormulation,
-    values: Mapping[Any, float],
-    start: Mapping[Any, float],
-    until: float | None,
-    pace_name: str,
-    method: str,
-    limits: Limits,
-    drives: tuple[str, ...],
-    scaled: System,
-    slow: float = 1.0,
-    state: State | None = None,
-) -> Plan:
-    """Simulate at a pace."""
-    system, given = scaled, start
-    if slow != 1.0:
-        system = scaled.bind({pace_name: scaled.values[pace_name] / slow})
-        first = {**system.model.start, **{_label(n): v for n, v in start.items()}}
-        forced = [z.label for z in programme_states(model.programme, model.coordinates) if z.label in first]
-        if forced:
-            raise ModelError(
-                f"The start gives {', '.join(forced)}, a force, which does not follow from one pace to another; give "
-                "accelerations and higher rates instead, such as x.rate.rate."
-            )
-        start = {name: value / slow ** name.count(".rate") for name, value in first.items()}
+def _slowed(task: Task, factor: float) -> Plan:
+    """The plan at another pace: a start with the same positions, rates divided by powers of the factor."""
+    model = task.system.model
+    system = task.scaled.bind({task.pace: task.scaled.values[task.pace] / factor})
+    first = {**system.model.start, **{key(n): v for n, v in task.given.items()}}
+    forced = [z.label for z in programme_states(model.programme, model.coordinates) if z.label in first]
+    if forced:
+        raise ModelError(
+            f"The start gives {', '.join(forced)}, a force, which does not follow from one pace to another; give "
+            "accelerations and higher rates instead, such as x.rate.rate."
+        )
+    start = {name: value / factor ** name.count(".rate") for name, value in first.items()}
+    return _simulated(task, system, start, factor)
+
+
+def _simulated(task: Task, system: System, start: Mapping[Any, float], pace: float = 1.0) -> Plan:
+    """The plan of a task by a system at its pace."""
     state = projected(system, start)
-    end = (model.until if until is None else until) * slow
-    motion = simulate(system, state, end, method=method)
+    motion = simulate(system, state, task.until * pace, method=task.method)
     if len(motion.times) < 2:
-        raise AppellError(f"The plan of {model.name!r} ended where it began: {motion.outcome.value} {motion.detail}")
-    settings = {
-        "model": model, "formulation": formulation, "values": values, "start": given,
-        "until": until, "pace_name": pace_name, "method": method, "state": state, "scaled": scaled,
-    }  # fmt: skip
-    return Plan(motion, orders(system.model, system), limits, drives, slow, settings)
-
-
-def _label(name: Any) -> str:
-    from appell.model.symbols import key
-
-    return key(name)
+        name = system.model.name
+        raise AppellError(f"The plan of {name!r} ended where it began: {motion.outcome.value} {motion.detail}")
+    return Plan(task, motion, state, orders(system.model, system), pace)
