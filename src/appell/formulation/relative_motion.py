@@ -20,7 +20,13 @@ from appell.kinematics.mechanics import Mechanics
 from appell.model.body import RigidBody
 from appell.model.frame import Frame
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, Parameter, Speed, Time, t
+from appell.model.symbols import Coordinate, Letter, Parameter, Rate, Speed, Time, t
+from appell.reading.laurent import Laurent, TooLong
+from appell.reading.letters import Shown, weight
+from appell.reading.normal import Normal
+from appell.reading.shorten import Shortener
+
+BUDGET = 20_000  # products of two terms that shortening the formula of an inertial force may take
 
 
 class RelativeMotion(AbstractFormulation):
@@ -150,10 +156,22 @@ class RelativeMotion(AbstractFormulation):
         leaves = [x.t, x.q, x.v, x.z, x.w, x.p]
         rates = [q.rate for q in model.coordinates]
         letters = [[t], model.coordinates, rates, tuple(model.states), model.inputs, model.parameters]
+        places = {s: Shown.of(i, s) for i, s in enumerate(s for group in letters[::-1] for s in group)}
         return {
-            name: raised(x.thaw(term), leaves, letters).applyfunc(sp.simplify)
+            name: raised(x.thaw(term), leaves, letters).applyfunc(lambda e: _short(e, places))
             for name, term in self.terms_on_graph(mechanics).items()
         }
+
+
+def _short(formula: sp.Expr, places: Mapping[Letter, Shown]) -> sp.Expr:
+    """A formula written as shortly as is found within a budget, or as it is."""
+    algebra = Laurent(BUDGET)
+    velocities: set[sp.Symbol] = {shown for letter, shown in places.items() if isinstance(letter, Rate)}
+    try:
+        short = Shortener(algebra, velocities).shortest(Normal(algebra)(formula.xreplace(places)))
+    except TooLong:
+        return formula
+    return min(formula, short.xreplace({shown: letter for letter, shown in places.items()}), key=weight)
 
 
 def _only_time(formulas: list[sp.Expr], carrier: Frame) -> None:
