@@ -170,3 +170,31 @@ def test_rotor_with_flow_inside():
         ap.Model(ground, angle, [wheel, *tanks], without, states={water: -mu}), {angle.rate: 1, water: m_0}, 20.0
     )
     assert abs(plain.at(20.0)[angle.rate] - closed) > 0.1
+
+
+def test_the_inertial_forces_of_a_tumbling_carrier_as_formulas():
+    """Each kind against -m (a0, w x (w x r), w' x r, 2 w x v) . dr/dq, with w from the carrier's matrix."""
+    base = ground.at(ground.point(t**2 / 3, sp.sin(t), t**3 / 10))
+    first, second, third = t / 2 + sp.sin(2 * t) / 3, t**2 / 5 + sp.Rational(1, 3), sp.sin(t)
+    carrier = base.rotate("z", first).rotate("x", second)
+    rod = carrier.at(carrier.point(sp.cos(t), t / 2, 0)).rotate("y", third, "rod")
+    masses = 1 + x**2 / 4, 2 - t / 3
+    bodies = [ap.Particle("a", masses[0], rod.point(x)), ap.Particle("b", masses[1], rod.point(x, y, 1))]
+    found = ap.RelativeMotion(rod).terms(ap.Model(ground, (x, y), bodies))
+
+    tilted = sp.rot_ccw_axis3(first) * sp.rot_ccw_axis1(second)
+    origin = sp.Matrix([t**2 / 3, sp.sin(t), t**3 / 10]) + tilted * sp.Matrix([sp.cos(t), t / 2, 0])
+    turn = tilted * sp.rot_ccw_axis2(third)
+    spin = turn.T * turn.diff(t)
+    omega = sp.Matrix([spin[2, 1], spin[0, 2], spin[1, 0]])
+    expected = {kind: sp.zeros(2, 1) for kind in ("translation", "centrifugal", "Euler", "Coriolis")}
+    for mass, r in zip(masses, (sp.Matrix([x, 0, 0]), sp.Matrix([x, y, 1])), strict=True):
+        slope = r.jacobian([x, y])
+        v = slope * sp.Matrix([x.rate, y.rate])
+        kinds = turn.T * origin.diff(t, 2), omega.cross(omega.cross(r)), omega.diff(t).cross(r), 2 * omega.cross(v)
+        for kind, a in zip(expected, kinds, strict=True):
+            expected[kind] -= mass * slope.T * a
+    here = {x: 0.5, y: -0.2, x.rate: 0.7, y.rate: 1.1, t: 0.9}
+    for kind, term in expected.items():
+        ours, theirs = (np.array(e.subs(here), dtype=float) for e in (found[kind], term))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13)

@@ -44,7 +44,7 @@ from appell.motion.speeds import CALM, WILD, SpeedWatch
 
 TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
 # What a single run has the words for.
-AGAIN = {Status.MASS_GONE: "a mass was used up", Status.ALONE: "a reset or what sticks was not possible"}
+AGAIN = {Status.MASS_GONE: "a mass was used up", Status.ALONE: "what happens next only a single run can say"}
 # A second sweep of the same system finds its machine code as the first one left it.
 _KERNELS: weakref.WeakKeyDictionary[Code, dict[Any, dict[bool, Kernel]]] = weakref.WeakKeyDictionary()
 

@@ -17,9 +17,9 @@ def appell_hamel() -> Model:
     orthogonal to the gradient by velocities) the track is a straight line of slope 1/c and
     $$ \ddot z = -\frac{g}{1 + c^2}, $$
     as on a rough ramp without friction. At z' = 0 the constraint is singular: all of its gradient vanishes and the
-    motion has no unique continuation, so the suggested run ends before the top. Appell obtained the constraint as the
-    limit of a wheel with a weight on a thread; that limit is disputed (Hamel 1949; Neimark and Fufaev
-    1972, chapter IV), the equations for the constraint as given are not.
+    motion has no unique continuation. A run ends there and says so; the suggested one ends before the top. Appell
+    obtained the constraint as the limit of a wheel with a weight on a thread; that limit is disputed (Hamel 1949;
+    Neimark and Fufaev 1972, chapter IV), the equations for the constraint as given are not.
 
     Parameters of the model: m, mass (it cancels); c, ratio of horizontal to vertical speed; g, along -z.
 

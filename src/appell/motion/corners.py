@@ -64,9 +64,10 @@ def _first_corner(task: Task, leg: Leg) -> tuple[float, float] | None:
     if task.flow.roots is None or times.size < 2:
         return None
     a, steps = _arguments(task, leg, times), np.diff(times)
-    rising = a[:, 1:] > _arguments(task, leg, times[1:] - ASIDE * steps)
-    rose = _arguments(task, leg, times[:1] + ASIDE * steps[:1]) > a[:, :1]
-    which, step = np.nonzero(rising & ~np.hstack([rose, rising[:, :-1]]))
+    # Within the steps: between two of them a state may have been moved back onto its constraints.
+    shares = np.array([ASIDE, 2 * ASIDE, 1 - 2 * ASIDE, 1 - ASIDE])
+    first, second, third, last = np.moveaxis(_arguments(task, leg, times[:-1, None] + np.outer(steps, shares)), 2, 0)
+    which, step = np.nonzero((last > third) & ~(second > first))
     if which.size:
         inner = times[step][:, None] + steps[step][:, None] * np.arange(1, LOOKS) / LOOKS
         high = np.maximum(a[which, step], a[which, step + 1])
@@ -94,7 +95,7 @@ def _lowest(task: Task, leg: Leg, which: np.ndarray, start: np.ndarray, length: 
         both = _own(_arguments(task, leg, np.column_stack([t - aside, t + aside])), which)
         return both[:, 1] - both[:, 0]
 
-    left, right = start + aside, start + length - aside
+    left, right = start + aside, start + length - 2 * aside  # within the step, also for slopes
     falls, rises = slope(left), slope(right)
     middle = left
     for _ in range(CLOSER):

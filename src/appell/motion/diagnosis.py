@@ -60,6 +60,8 @@ def diagnose(run: Run) -> tuple[Outcome, str]:
     span = (t - run.state.t) or (run.end - t)
     if not all(np.isfinite(run.inputs(t + step, x)).all() for step in (0.0, *(span * BEYOND))):
         outcome, cause = Outcome.NOT_FINITE, "the control gives no finite value for the inputs there"
+    elif run.gradients is not None and run.gradients.lost(t, x):
+        outcome, cause = Outcome.ROWS_SINGULAR, run.gradients.words
     else:
         first = run.masses, run.first_masses, run.inertia
         outcome, cause = cause_of(outcome, Stop(run.bound, t, x, run.w, run.state, span, *first, run.speeds.jacobian))

@@ -23,6 +23,7 @@ from appell.motion.clock import Clock
 from appell.motion.diagnosis import FORKED, diagnose, smallest_inertia, up_to_fork
 from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.flow import RESTING, resting
+from appell.motion.gradients import Gradients
 from appell.motion.leg import End, Enough, Leg, Task
 from appell.motion.masses import Masses
 from appell.motion.method import Method, choose
@@ -76,6 +77,8 @@ class Run:
         self._modes: dict[Code, Modes] = {}
         self._projections: dict[Code, Projection] = {}
         self._masses: dict[Code, Masses] = {}
+        self._gradients: dict[Code, Gradients | None] = {}
+        self.gradients: Gradients | None = None
         self._resets: dict[tuple[Code, Event], Reset] = {}
         self._wish: Split | Outcome | None = None
         self._reach = np.inf  # how far a leg goes at most; behind a corner no further than the next may be
@@ -132,6 +135,11 @@ class Run:
             self._masses[code] = Masses(code)
         self.projection, self.modes, self.masses = self._projections[code], self._modes[code], self._masses[code]
         self.branch = Branch(code, self.inputs, self.p) if code.equations.mechanics.curved else None
+        if code not in self._gradients:
+            self._gradients[code] = Gradients.of(code, self.inputs, self.p, self.state.t, self.rtol)
+        self.gradients, before = self._gradients[code], self.gradients
+        if self.gradients is not None and before is not None:
+            self.gradients.take_over(before)
         self.speeds = SpeedWatch(code, self.projection, self._some_inputs, self.p, self._sizes)
 
     def inputs(self, t: float, x: np.ndarray) -> np.ndarray:
@@ -153,13 +161,13 @@ class Run:
     def _idle(self) -> bool:
         """Whether no step needs attention."""
         watched = self.projection.active or self.code.equations.split.dependent or self.masses.names or self.branch
-        return not watched and self._sizes is None
+        return not (watched or self.gradients) and self._sizes is None
 
     @property
     def _alarm(self) -> ca.Function | None:
         """What tells when the speeds have to be looked at, where nothing else is to be looked at after every step."""
-        others = self.projection.active or self.masses.names or self.branch or self._sizes is not None
-        return None if others or not self.code.equations.split.dependent else self.code.alarm
+        others = self.projection.active or self.masses.names or self.branch or self.gradients
+        return None if others or self._sizes is not None or not self.code.equations.split.dependent else self.code.alarm
 
     # After every step.
 
@@ -178,6 +186,9 @@ class Run:
             raise Enough
         if self.branch is not None and self.branch.missed(t, x) is not None:
             self._wish = Outcome.BRANCH_LOST
+            raise Enough
+        if self.gradients is not None and self.gradients.lost(t, x):
+            self._wish = Outcome.ROWS_SINGULAR
             raise Enough
         self._wish = self.speeds.ask(t, x)
         if self._wish is not None:
@@ -265,6 +276,9 @@ class Run:
         if self.branch is not None:
             leg, left = self.branch.follow(leg)
             self._wish = Outcome.BRANCH_LOST if left else self._wish
+        if self.gradients is not None:
+            leg, left = self.gradients.follow(leg)
+            self._wish = Outcome.ROWS_SINGULAR if left else self._wish
         if isinstance(self._wish, Split) and (short := up_to_fork(self, leg)) is not None:
             leg, self._wish = short, Outcome.ROWS_SINGULAR
         return leg
@@ -365,23 +379,31 @@ class Run:
         self.x = self._resets[key](self.t, self.x, self.w, self.p)
         self.projection(self.t, self.x)
         self.modes.start(self.t, self.x, self.inputs, self.p)
+        if self.gradients is not None and isinstance(wish := self.speeds.ask(self.t, self.x), Split):
+            self._switch(wish)  # other velocities, other gradients
+
+    def _switch(self, split: Split) -> None:
+        """Go on with other dependent velocities, or with other rows left out."""
+        state = self.bound.from_x(self.t, self.x)
+        before = self.code.equations
+        self.use(self.code.with_split(split))
+        after = self.code.equations
+        if before.split.dependent != after.split.dependent:
+            old, new = (", ".join(map(str, e.dependent)) for e in (before, after))
+            self.switches.append(f"t = {self.t:.6g}: dependent velocities {old} -> {new}")
+        if before.split.rows != after.split.rows:
+            old, new = (", ".join(e.redundant_rows) for e in (before, after))
+            self.switches.append(f"t = {self.t:.6g}: rows left out {old} -> {new}")
+        self.x = self.bound.to_x(state)
+        self.modes.start(self.t, self.x, self.inputs, self.p)
 
     def _watcher(self) -> bool:
         if isinstance(self._wish, Split):
-            state = self.bound.from_x(self.t, self.x)
-            before = self.code.equations
-            self.use(self.code.with_split(self._wish))
-            after = self.code.equations
-            if before.split.dependent != after.split.dependent:
-                old, new = (", ".join(map(str, e.dependent)) for e in (before, after))
-                self.switches.append(f"t = {self.t:.6g}: dependent velocities {old} -> {new}")
-            if before.split.rows != after.split.rows:
-                old, new = (", ".join(e.redundant_rows) for e in (before, after))
-                self.switches.append(f"t = {self.t:.6g}: rows left out {old} -> {new}")
-            self.x = self.bound.to_x(state)
-            self.modes.start(self.t, self.x, self.inputs, self.p)
+            self._switch(self._wish)
             return self.t < self.end
         assert isinstance(self._wish, Outcome)
+        if self._wish is Outcome.ROWS_SINGULAR and self.t >= self.end:
+            return False  # nothing has to go on from there
         self.outcome = self._wish
         self.detail = f"t = {self.t:.9g}"
         if self.outcome is Outcome.MASS_USED_UP:
@@ -390,7 +412,8 @@ class Run:
             rows = ", ".join(map(repr, self.branch.rows)) if self.branch else ""
             self.detail += f": {rows}; two branches meet or part there; say by near= which one is meant"
         if self.outcome is Outcome.ROWS_SINGULAR:
-            self.detail += f", {self.bound.from_x(self.t, self.x)!r}; likely cause: {FORKED}"
+            cause = FORKED if self.gradients is None else self.gradients.words
+            self.detail += f", {self.bound.from_x(self.t, self.x)!r}; likely cause: {cause}"
         if self.outcome is Outcome.SPEEDS_SINGULAR:
             chosen = ", ".join(map(str, self.code.equations.speeds))
             self.detail += f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"
