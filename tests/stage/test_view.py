@@ -8,6 +8,7 @@ import sympy as sp
 
 import appell as ap
 from appell.view import Field, Look, Solid
+from appell.view.anatomy import anatomy
 from appell.view.page import data_block, document, scene_data
 
 
@@ -112,6 +113,21 @@ def test_a_rod_of_given_inertia_is_drawn_as_long_as_it_is():
         (bar,) = solid.parts
         assert bar.kind == "capsule"
         assert np.isclose(bar.size[1], 1.0, rtol=1e-9, atol=0)
+
+
+def test_a_row_that_keeps_a_distance_is_drawn_as_a_rod():
+    x, y, u, v = ap.coordinates("x y u v")
+    length, ground = ap.parameters("length"), ap.Frame("ground")
+    one, two = ap.Particle("one", 1.0, ground.point(x, y)), ap.Particle("two", 1.0, ground.point(u, v))
+    gap = one.center - two.center
+    for row, drawn in (
+        (gap.dot(gap) - length**2, 1),
+        (gap.norm - length, 1),
+        (x - 2 * u, 0),
+        (gap.dot(gap) - x * u, 0),
+    ):
+        model = ap.Model(ground, (x, y, u, v), [one, two], constraints=[ap.Holonomic(row, "tie")])
+        assert len(anatomy(model).rods) == drawn
 
 
 def test_hints_are_followed():

@@ -99,6 +99,7 @@ def anatomy(model: Model) -> Anatomy:
             for vector in constraint.closures:
                 _hung(found, vector)
     _particle_rods(found, model)
+    _distances(found, model)
     return found
 
 
@@ -300,3 +301,35 @@ def _particle_rods(found: Anatomy, model: Model) -> None:
         for end in ends:
             if still(end):
                 _add(found.anchors, end)
+
+
+def _distances(found: Anatomy, model: Model) -> None:
+    """A row that keeps the distance of two bodies placed in the ground is a rod between them."""
+    own: dict[Body, set[Coordinate]] = {}
+    for body in model.bodies:
+        if set(body.center.parts) == {model.ground}:
+            own[body] = {s for e in body.center.parts[model.ground] for s in letters_in(e) if isinstance(s, Coordinate)}
+    drawn = {frozenset((key(a), key(b))) for a, b in found.rods}
+    for row in model.rows:
+        letters = {s for s in letters_in(row.expression) if isinstance(s, Coordinate)}
+        ends = [b for b, its in own.items() if its and its <= letters] if row.order == 0 else []
+        if len(ends) != 2 or own[ends[0]] & own[ends[1]] or own[ends[0]] | own[ends[1]] != letters:
+            continue
+        a, b = (end.center for end in ends)
+        if frozenset((key(a), key(b))) not in drawn and _along(row.expression, (a - b).dot(a - b), letters):
+            found.rods.append((a, b))
+
+
+def _along(row: sp.Expr, distance: sp.Expr, letters: set[Coordinate]) -> bool:
+    """Whether a row is a function of a distance alone: their gradients are parallel, at two places."""
+    order = sorted(letters, key=str)
+    for place in (7, 11):
+        rest = sorted((row.free_symbols | distance.free_symbols) - letters, key=str)
+        at = {s: sp.Rational(place + 3 * i * i, 5) for i, s in enumerate((*order, *rest))}
+        slopes = [[sp.diff(e, q).subs(at) for q in order] for e in (row, distance)]
+        pivot = next((i for i, e in enumerate(slopes[1]) if e != 0), None)
+        if pivot is None or slopes[0][pivot] == 0:
+            return False
+        if any(sp.simplify(r * slopes[1][pivot] - d * slopes[0][pivot]) != 0 for r, d in zip(*slopes, strict=True)):
+            return False
+    return True
