@@ -19,9 +19,10 @@ from appell.graph.replay import operations
 from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.programme import refuse_changing
 from appell.model.model import Model
 from appell.model.rules import check_letter
-from appell.model.symbols import Evolving, Input, Letter, letters_in
+from appell.model.symbols import Evolving, Input, Letter, Parameter, letters_in
 
 if TYPE_CHECKING:
     from appell.formulation.abstract import AbstractFormulation
@@ -265,6 +266,8 @@ class Equations:
                 raise ModelError(f"The law of {w} contains a closed input: {law}.")
             self.formula(law)
             closed[w] = law
+        changing = [w.label for w, law in closed.items() if not all(isinstance(s, Parameter) for s in law.free_symbols)]
+        refuse_changing(self.mechanics, changing)
         return replace(self, closed=closed)
 
     def summary(self) -> str:

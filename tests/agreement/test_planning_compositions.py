@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.errors import FormulationError
+from appell.errors import FormulationError, MissingValueError
 from appell.planning import Limits, distance, follow, path_speed, profile
 
 
@@ -59,14 +59,43 @@ def test_compositions_agree_by_every_route(name):
     assert ap.verify(ap.library.model(name), states=5).worst < 1e-10
 
 
-def test_inputs_under_a_programme_of_order_three_are_refused_by_name():
+def test_inputs_under_a_programme_of_order_three_are_numbers():
     x, y = ap.coordinates("x y")
     push = ap.inputs("push")
     ground = ap.Frame("ground")
     body = ap.Particle("p", 1, ground.point(x, y))
-    rows = [ap.Programmed(x.rate.rate.rate - sp.sin(ap.t), "jerk")]
-    with pytest.raises(FormulationError, match=r"'jerk' .* needs the rates of the inputs push"):
-        ap.derive(ap.Model(ground, (x, y), [body], [ap.Generalized({x: push})], rows))
+    rows = [ap.Programmed(x.rate.rate.rate + y * y.rate.rate.rate - sp.sin(ap.t), "jerk")]
+    start = {x.rate.rate: 0.5, y: 0.7, y.rate: 0.3}
+    for formulation in (ap.GPME(), ap.ComputationalGPME(), ap.Multipliers()):
+        model = ap.Model(ground, (x, y), [body], [ap.Generalized({y: push})], rows)
+        system = ap.compile(ap.derive(model, formulation))
+        with pytest.raises(MissingValueError, match="needs numbers for the inputs push; bind"):
+            system.consistent(start)
+        motion = ap.simulate(system.bind({push: 2.0}), start, until=1.0)
+        same = ap.Model(ground, (x, y), [body], [ap.Generalized({y: 2.0})], rows)
+        other = ap.simulate(ap.compile(ap.derive(same, formulation)), start, until=1.0)
+        np.testing.assert_allclose(motion.states(1.0), other.states(1.0), rtol=0, atol=1e-12)
+        for options in (
+            {"inputs": {push: sp.sin(ap.t)}},
+            {"inputs": {push: np.sin}},
+            {"control": lambda t, state: 2.0},
+            {"control": lambda t, state: 2.0, "rate": 10.0},
+        ):
+            with pytest.raises(FormulationError, match=r"'jerk' .* needs the rates of the inputs push"):
+                ap.simulate(system, start, until=1.0, **options)
+
+
+def test_a_robot_with_drives_plans_a_jerk_of_its_tool():
+    arm = ap.library.planar_2r()
+    across = arm.ground.components(arm.tool_point)[1]
+    task = ap.Programmed(across - 0.3 - 0.1 * sp.sin(2 * ap.t), "lift", differentiate=3)
+    plan = ap.plan(arm.add(task), start={"q1": 0.4, "q2": 0.9}, until=1.0)
+    assert plan.motion.outcome.ok
+    assert plan.motion.evaluate(across)[-1] == pytest.approx(0.3 + 0.1 * np.sin(2), abs=1e-11)
+    state = plan.motion.at(1.0)
+    Q = np.column_stack([state.q, state.v, plan.motion.system.accelerations(state)])
+    demanded = plan.torques["torque"].values[-1]
+    np.testing.assert_allclose(ap.higher_order.Dynamics(arm).inverse(Q)[:, 0], demanded, rtol=0, atol=1e-9)
 
 
 def test_a_fully_programmed_arm_is_inverse_kinematics():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
-from appell.errors import InconsistentStartError
+from appell.errors import InconsistentStartError, MissingValueError
 from appell.kinematics.programme import Along, accelerations, base_order, direction
 from appell.model.programme import chains
 
@@ -63,13 +63,14 @@ def complete(
     needed = sum(row.order - 2 for row in model.programme)
     given = {name: place for name, place in rate_names(model).items() if name in keep and names}
     residual, jacobian, from_levels = _conditions(system, given, keep, free, levels or len(given) < needed)
+    w = _inputs(system)
     z, best, left = np.array(z, dtype=float), None, np.inf
     rng = np.random.default_rng(5)
     for attempt in range(12):
         trial = z.copy()
         if attempt:
             trial[free] = rng.normal(0, 3.0**attempt / 10, len(free))
-        found, rest = _newton(residual, jacobian, t, q, v, trial, system.p, free)
+        found, rest = _newton(residual, jacobian, (t, q, v), trial, (w, system.p), free)
         if rest < left:
             best, left = found, rest
         if left < ENOUGH:
@@ -78,11 +79,22 @@ def complete(
         _refuse(given, [name for name in owned if name in keep], from_levels, left)
     if not free:
         return best
-    slopes = np.array(jacobian(t, q, v, best, system.p)).reshape(-1, len(free))
+    slopes = np.array(jacobian(t, q, v, best, w, system.p)).reshape(-1, len(free))
     rank = _rank(slopes)
     if rank < len(free):
         _explain(system, len(free) - rank, names, [*given, *from_levels])
     return best
+
+
+def _inputs(system: System) -> np.ndarray:
+    """Numbers of the inputs; those that act must be known, for the accelerations are."""
+    held, values = system.equations.mechanics.held, system.values
+    if absent := [name for name in held if name not in values]:
+        raise MissingValueError(
+            f"The start of a programme of order 3 or more needs numbers for the inputs {', '.join(absent)}; "
+            f"bind({{{absent[0]!r}: ...}}) first."
+        )
+    return np.array([values.get(s.label, 0.0) for s in system.model.inputs])
 
 
 def _rank(slopes: np.ndarray) -> int:
@@ -112,7 +124,7 @@ def _conditions(
                 force = ca.vertcat(*[x.lower.memo[z] for z in level])
                 rows.append(force - B * (ca.dot(B, force) / ca.dot(B, B)))
     column = ca.densify(ca.vertcat(*rows)) if rows else ca.SX(0, 1)
-    arguments = [x.t, x.q, x.v, x.z, x.p]
+    arguments = [x.t, x.q, x.v, x.z, x.w, x.p]
     return (
         ca.Function("conditions", arguments, [column], {"cse": True}),
         ca.Function("slopes", arguments, [ca.densify(ca.jacobian(column, x.z[free]))], {"cse": True}),
@@ -123,16 +135,14 @@ def _conditions(
 def _newton(
     residual: ca.Function,
     jacobian: ca.Function,
-    t: float,
-    q: np.ndarray,
-    v: np.ndarray,
+    place: tuple[float, np.ndarray, np.ndarray],
     z: np.ndarray,
-    p: np.ndarray,
+    numbers: tuple[np.ndarray, np.ndarray],
     free: list[int],
 ) -> tuple[np.ndarray, float]:
     best, left = z.copy(), np.inf
     for _ in range(60):
-        r = np.array(residual(t, q, v, z, p)).ravel()
+        r = np.array(residual(*place, z, *numbers)).ravel()
         if not np.all(np.isfinite(r)):
             break
         worst = float(np.max(np.abs(r), initial=0.0))
@@ -140,7 +150,7 @@ def _newton(
             best, left = z.copy(), worst
         if worst <= 1e-14:
             break
-        slopes = np.array(jacobian(t, q, v, z, p)).reshape(r.size, len(free))
+        slopes = np.array(jacobian(*place, z, *numbers)).reshape(r.size, len(free))
         step = np.linalg.lstsq(slopes, -r, rcond=1e-12)[0]
         if np.max(np.abs(step), initial=0.0) < 1e-15 * max(1.0, np.max(np.abs(z[free]), initial=0.0)):
             break

@@ -354,6 +354,13 @@ class Mechanics:
                 yield f"the {k * 'rate of the '}programme {row.name!r}", f
 
     @cached_property
+    def held(self) -> tuple[str, ...]:
+        """Inputs that must not change during a run: those that act on what programmes of order 3 and more demand."""
+        from appell.kinematics.programme import held_inputs
+
+        return held_inputs(self)
+
+    @cached_property
     def striking(self) -> bool:
         """Whether a corner of what is prescribed, in positions or in rows, may make velocities jump."""
         graph = ca.vertcat(self.geometry.formulas, self.e)

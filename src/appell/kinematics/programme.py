@@ -7,7 +7,7 @@ q^(3), ..., q^(p) from them by differentiation along the motion. The last contai
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -142,14 +142,23 @@ def continued(mechanics: Mechanics) -> Iterator[tuple[str, ca.SX]]:
             yield f"the {WORDS.get(k, f'derivative of order {k}')} along the programme {row.name!r}", B @ along.jet(k)
 
 
-def _refuse_inputs(mechanics: Mechanics, a: ca.SX) -> None:
-    x = mechanics.variables
-    acting = [s.name for i, s in enumerate(mechanics.model.inputs) if ca.depends_on(a, x.w[i])]
+def held_inputs(mechanics: Mechanics) -> tuple[str, ...]:
+    """The inputs whose rates programmes of order 3 and more would have to know; they are taken as constant."""
+    if not mechanics.model.programme:
+        return ()
+    a, x = accelerations(mechanics), mechanics.variables
+    return tuple(s.label for i, s in enumerate(mechanics.model.inputs) if ca.depends_on(a, x.w[i]))
+
+
+def refuse_changing(mechanics: Mechanics, names: Iterable[str]) -> None:
+    """Raise if some of these inputs, which change during a run, are among those that must not."""
+    acting = [name for name in names if name in mechanics.held]
     if acting:
         rows = ", ".join(repr(row.name) for row in mechanics.model.programme)
         raise FormulationError(
             f"The programme {rows} of order 3 or more needs the rates of the inputs {', '.join(acting)}, which nobody "
-            "knows. Make them extra states that follow a command, or formulas in time."
+            "knows. Give them as numbers, or write what they shall be into the force of the model, as a formula in "
+            "time or as an extra state that follows a command."
         )
 
 
@@ -157,7 +166,6 @@ def closed(mechanics: Mechanics) -> Variables:
     """The variables of a model with the open rates of its programmes' multipliers found, lowest order first."""
     x, coordinates = mechanics.variables, mechanics.model.coordinates
     a = accelerations(mechanics)
-    _refuse_inputs(mechanics, a)
     zdot = x.zdot
     for order in sorted({row.order for row in mechanics.model.programme}):
         rows = [row for row in mechanics.model.programme if row.order == order]

@@ -90,6 +90,11 @@ class Chain(Model):
     tool_values: Mapping[str, float]
     """Suggested numbers of letters that only the tool has, and that are therefore no parameters of the model."""
 
+    @property
+    def spare_values(self) -> Mapping[str, float]:
+        """Numbers of the tool's letters, for what is added at the tool."""
+        return self.tool_values
+
     def __init__(
         self,
         joints: Iterable[Joint],

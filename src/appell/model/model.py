@@ -184,7 +184,7 @@ class Model:
         mine = tuple(c for c in self.constraints if not isinstance(c, QuaternionNorm))
         mine_too = programme_states(self.programme, self.coordinates)
         self.check_new(states or {})
-        return Model(
+        grown = Model(
             self.ground,
             (*self.coordinates, *coordinates),
             (*self.bodies, *bodies),
@@ -198,6 +198,14 @@ class Model:
             self.until,
             self.look,
         )
+        spare = {s.label: self.spare_values[s.label] for s in grown.parameters if s.label in self.spare_values}
+        object.__setattr__(grown, "values", {**spare, **grown.values})
+        return grown
+
+    @property
+    def spare_values(self) -> Mapping[str, float]:
+        """Suggested numbers of letters that the model does not contain yet: those of a chain's tool."""
+        return {}
 
     def check_new(self, states: Mapping[ExtraState, Any]) -> None:
         """Raise if an extra state to be added is there already, with another rate.

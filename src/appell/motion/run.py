@@ -12,6 +12,7 @@ import sympy as sp
 from appell.code.state import State, names_of, number, unknown
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
+from appell.kinematics.programme import refuse_changing
 from appell.model.symbols import Input, key
 from appell.motion.driver import Run
 from appell.motion.events import Event, check_events
@@ -124,6 +125,7 @@ def driven(
     if control is not None and not callable(control):
         raise ModelError(f"The control must be a function (t, state) -> inputs or formulas by input, got {control!r}.")
     order = [w.label for w in system.equations.inputs]
+    refuse_changing(system.equations.mechanics, order if control is not None else functions)
 
     def law(t: float, state: State) -> np.ndarray:
         values = {label: system.values.get(label, np.nan) for label in order}
