@@ -12,6 +12,7 @@ import typer
 from appell.cli.app import JsonOption, app
 from appell.cli.output import PICTURES, errors
 from appell.errors import AppellError
+from appell.files import check_place, write_text
 
 
 @app.command()
@@ -41,8 +42,8 @@ def bench(
         if plot is not None and chosen and "growth" not in chosen:
             raise AppellError("The curves are those of the topic growth; add it to the names.")
         for path in (out, plot):
-            if path is not None and not path.parent.is_dir():
-                raise AppellError(f"The folder {path.parent} does not exist; make it first.")
+            if path is not None:
+                check_place(path)
         console = suite.console()
         console.quiet = as_json
         about, results = suite.measured(chosen, quick, console)
@@ -50,7 +51,7 @@ def bench(
             print(suite.saved(about, results, quick), end="")
         if out is not None:
             text = suite.saved(about, results, quick) if out.suffix == ".json" else suite.markdown(about, results)
-            out.write_text(text)
+            write_text(out, text)
         if plot is not None:
             suite.curves(results, plot)
 

@@ -11,6 +11,7 @@ from appell.cli.app import JsonOption, ModelArgument, app
 from appell.cli.case import read_case
 from appell.cli.output import errors, say
 from appell.errors import ModelError
+from appell.files import check_place, write_text
 
 
 @app.command()
@@ -32,16 +33,15 @@ def export(
             raise ModelError("Say what to write: --c FILE.c or --casadi FILE.casadi.")
         if c is not None:
             check_c(c)
-        if casadi is not None and not casadi.parent.is_dir():
-            raise ModelError(f"The folder {casadi.parent} does not exist; make it first.")
+        if casadi is not None:
+            check_place(casadi)
         case = read_case(name)
         system = compile(derive(case.model, case.formulation))
         files: list[Path] = []
         if c is not None:
             files += system.to_c(c)
         if casadi is not None:
-            casadi.write_text(system.to_casadi().serialize())
-            files.append(casadi)
+            files.append(write_text(casadi, system.to_casadi().serialize()))
         if as_json:
             say([str(f) for f in files])
         else:

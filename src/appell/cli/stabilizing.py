@@ -17,6 +17,7 @@ from appell.control.controllability import controllability, smallest_actuators
 from appell.control.feedback import Feedback, lqr
 from appell.control.invariants import minimum_controls
 from appell.errors import ControlError, EquilibriumError, IntegrationError
+from appell.files import write_figure, write_text
 from appell.formulation.abstract import derive
 from appell.motion.run import simulate
 from appell.view.plot import Line, Panel, Plot, unit_words
@@ -272,7 +273,7 @@ class Stabilization:
     def write(self, folder: Path) -> list[Path]:
         """Pictures and numbers into a folder."""
         files = [folder / "stabilize.json"]
-        files[0].write_text(json.dumps(self._data(), indent=1) + "\n")
+        write_text(files[0], json.dumps(self._data(), indent=1) + "\n")
         for name, plot in (("roots", self.roots_plot()), ("closed_loop", self.run_plot())):
             for kind in ("png", "svg", "html"):
                 files.append(folder / f"{name}.{kind}")
@@ -284,6 +285,4 @@ class Stabilization:
 
 def _save(figure: Any, folder: Path, name: str) -> list[Path]:
     files = [folder / f"{name}.png", folder / f"{name}.svg"]
-    for path in files:
-        figure.savefig(path, dpi=160)
-    return files
+    return [write_figure(figure, path, 160) for path in files]

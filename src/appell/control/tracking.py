@@ -16,6 +16,7 @@ from appell.control.laws import AbstractTracker
 from appell.control.mpc import MPC, bounds
 from appell.control.reference import Reference
 from appell.errors import ModelError
+from appell.files import write_figure
 from appell.motion.clock import check_rate
 from appell.motion.motion import Motion
 from appell.motion.run import simulate, starting_state
@@ -123,7 +124,7 @@ class Tracking:
             axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         bottom.set_xlabel("t [s]")
         if path is not None:
-            figure.savefig(path, dpi=150)
+            write_figure(figure, path, 150)
         return figure
 
 

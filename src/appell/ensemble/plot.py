@@ -10,6 +10,7 @@ import numpy as np
 
 from appell.code.state import unknown
 from appell.errors import ModelError
+from appell.files import write_figure
 from appell.model.symbols import key
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ def plot(study: Study, names: list[str], against: Any, path: str | Path | None) 
     chosen = names or [n for n in study.info["columns"] if not n.endswith(".rate")] or study.info["columns"]
     for name in chosen:
         study[name]
-    if path is not None:
-        _check(Path(path))
     figure = _figure()(figsize=(8, 0.8 + 2.3 * len(chosen)), layout="constrained")
     axes = figure.subplots(len(chosen), 1, squeeze=False)[:, 0]
     varied = [] if against is None else [_varied(study, name) for name in _listed(against)]
@@ -43,17 +42,8 @@ def plot(study: Study, names: list[str], against: Any, path: str | Path | None) 
         axis.spines[["top", "right"]].set_visible(False)
     figure.suptitle(f"{study.info['model']}: {len(study)} runs, {study.info['words']}", fontsize=10)
     if path is not None:
-        figure.savefig(path, dpi=150)
+        write_figure(figure, path, 150)
     return figure
-
-
-def _check(path: Path) -> None:
-    """Raise if no picture can be written there."""
-    kinds = _figure()().canvas.get_supported_filetypes()
-    if path.suffix and path.suffix[1:].lower() not in kinds:
-        raise ModelError(f"Cannot draw {path.name!r}; use {', '.join(f'.{kind}' for kind in kinds)}.")
-    if not path.parent.is_dir():
-        raise ModelError(f"The folder {path.parent} does not exist; make it first.")
 
 
 @cache

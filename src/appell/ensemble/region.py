@@ -14,6 +14,7 @@ from appell.code.system import System, compile
 from appell.control.feedback import Feedback
 from appell.ensemble.sweep import sweep
 from appell.errors import AppellError, ControlError, ModelError
+from appell.files import write_figure
 from appell.model.symbols import key
 from appell.motion.progress import Progress
 
@@ -97,7 +98,7 @@ class Region:
         axis.set_ylim(np.min(y) * 1.05, np.max(y) * 1.05)
         figure.legend(loc="outside upper center", ncols=3, frameon=False)
         if path is not None:
-            figure.savefig(path, dpi=160)
+            write_figure(figure, path, 160)
         return figure
 
 

@@ -14,6 +14,7 @@ from appell.code.state import unknown
 from appell.ensemble.outcomes import OUTCOMES
 from appell.ensemble.store import MEANINGS, StoreError, check_whole, read_about, read_journal
 from appell.errors import AppellError, ModelError
+from appell.files import whole
 from appell.model.symbols import key
 
 if TYPE_CHECKING:
@@ -163,20 +164,15 @@ class Study:
         path = Path(path)
         if path.suffix != ".nc":
             raise AppellError(f"Give a path that ends in .nc, got {path.name!r}; Zarr folders are written by out=...")
-        if not path.parent.is_dir():
-            raise AppellError(f"The folder {path.parent} does not exist; make it first.")
-        part = path.with_name(path.name + ".part")
         data = self.dataset.drop_vars("event", errors="ignore")  # its names are in the description
         for name, labels in self.info["labels"].items():
             data = data.assign_coords({name: ("run", [labels.index(e) for e in data[name].values])})
         described = {"appell": json.dumps(self.info), "failures": json.dumps(self._failures)}
         try:
-            data.assign_attrs(described).to_netcdf(part, engine="scipy")
-            part.replace(path)
+            with whole(path) as part:
+                data.assign_attrs(described).to_netcdf(part, engine="scipy")
         except ValueError as error:  # of names, mostly
             raise AppellError(f"The study cannot be written as NetCDF: {error}.") from error
-        finally:
-            part.unlink(missing_ok=True)
         return path
 
     def summary(self) -> str:

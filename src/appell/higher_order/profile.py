@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from appell.errors import ModelError
+from appell.files import write_figure
 from appell.higher_order.dynamics import Dynamics
 from appell.higher_order.trajectory import Trajectory, floats
 
@@ -197,5 +198,5 @@ class Profile:
         axes[-1].set_xlabel("t [s]")
         figure.suptitle(self.dynamics.chain.name)
         if path is not None:
-            figure.savefig(path, dpi=150)
+            write_figure(figure, path, 150)
         return figure

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from appell.files import write_figure
 from appell.library._three_link import three_link
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def three_link_figures(folder: str | Path) -> list[Path]:
         axes[0].legend(fontsize=8)
         figure.suptitle(title)
         made.append(folder / f"figure-{number}.png")
-        figure.savefig(made[-1], dpi=130)
+        write_figure(figure, made[-1], 130)
 
     hands = {angle: _hand(rows) for angle, rows in states.items()}
     path = {angle: (x, y) for angle, (x, y, _) in hands.items()}

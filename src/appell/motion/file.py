@@ -9,6 +9,7 @@ import numpy as np
 
 from appell.code.system import System
 from appell.errors import AppellError
+from appell.files import check_folder, whole
 from appell.motion.events import Occurrence
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
@@ -21,20 +22,15 @@ def write(motion: Motion, path: Path) -> Path:
         motion: The motion.
         path: A name that ends in .nc (NetCDF) or .zarr.
     """
-    if not path.parent.is_dir():
-        raise AppellError(f"The folder {path.parent} does not exist; make it first.")
     if path.suffix == ".nc":
-        part = path.with_name(path.name + ".part")
-        try:
+        with whole(path) as part:
             motion.dataset.to_netcdf(part, engine="scipy")
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
     elif path.suffix == ".zarr":
         try:
             import zarr  # noqa: F401
         except ImportError:
             raise AppellError("Zarr is not installed; `pip install appell[zarr]`, or save to a .nc file.") from None
+        check_folder(path)
         motion.dataset.to_zarr(path, mode="w", consolidated=False)
     else:
         raise AppellError(f"Give a path that ends in .nc (NetCDF) or .zarr, got {path.name!r}.")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from appell.files import write_figure
+
 if TYPE_CHECKING:
     from appell.planning.planner import Plan
 
@@ -64,5 +66,5 @@ def picture(plan: Plan, path: str | Path | None) -> Any:
     pace = "" if plan.pace == 1.0 else f", {plan.pace:.4g} times slower"
     figure.suptitle(f"{model.name}{pace}: {'feasible' if plan.feasible else 'NOT feasible'}")
     if path is not None:
-        figure.savefig(path, dpi=130)
+        write_figure(figure, path, 130)
     return figure

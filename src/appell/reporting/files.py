@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appell.errors import AppellError
+from appell.files import check_place, write_text
 from appell.reporting.content import Shown
-from appell.view.page import write
 
 if TYPE_CHECKING:
     from appell.reporting.content import Report
@@ -16,17 +16,16 @@ if TYPE_CHECKING:
 def save(report: Report, path: str | Path) -> Path:
     """Write a report; pictures of .tex and .md stand beside it and bear its name."""
     path = Path(path)
-    if not path.absolute().parent.is_dir():
-        raise AppellError(f"The folder {path.parent} does not exist; make it first.")
+    check_place(path)
     ending = path.suffix.lower()
     if ending in (".html", ".htm"):
-        return write(path, report.html())
+        return write_text(path, report.html())
     if ending not in (".tex", ".md"):
         raise AppellError(f"Cannot write a report to {path.name!r}: use .html, .tex or .md.")
     kind = ".pdf" if ending == ".tex" else ".png"
     for number, block in enumerate(pictures(report), 1):
         block.thing.save(path.with_name(f"{path.stem}-{number}{kind}"))
-    return write(path, report.tex(path.stem) if ending == ".tex" else report.markdown(path.stem))
+    return write_text(path, report.tex(path.stem) if ending == ".tex" else report.markdown(path.stem))
 
 
 def pictures(report: Report) -> list[Shown]:

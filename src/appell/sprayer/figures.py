@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from appell.files import write_figure
 from appell.sprayer.coverage import Strip, placed
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def draw(study: Study, folder: File) -> list[File]:
         "coverage.png": coverage(study),
     }
     for name, figure in pictures.items():
-        figure.savefig(folder / name, dpi=DPI)
+        write_figure(figure, folder / name, DPI)
     return [folder / name for name in pictures]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from appell.errors import AppellError
+from appell.files import whole
 from appell.view.picture import Camera
 from appell.view.still import paint
 
@@ -37,12 +38,8 @@ def save(scene: Scene, path: Path, seconds: float | None) -> Path:
         raise AppellError(f"A moving picture lasts up to 600 s, got seconds={length!r}.")
     count = max(2, round(length * RATE[ending]))
     frames = [int(np.argmin(np.abs(times - t))) for t in np.linspace(times[0], times[-1], count)]
-    part = path.with_name(f"{path.stem}.part{path.suffix}")
-    try:
+    with whole(path) as part:
         (_gif if ending == ".gif" else _mp4)(scene, part, frames, length / count)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
     return path
 
 

@@ -7,11 +7,9 @@ import hashlib
 import html
 import json
 import math
-import os
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,17 +92,6 @@ def document(title: str, body: str, scripts: Iterable[str], styles: Iterable[str
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="generator" content="appell">'
         f"<title>{html.escape(title)}</title>{sheets}</head>\n<body>{body}\n<!-- {NOTICE} -->\n{ending}</body></html>\n"
     )
-
-
-def write(path: Path, text: str) -> Path:
-    """Write a file at once or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-    return path
 
 
 def framed(page: str, height: int, words: str, still: bytes = b"") -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from appell.errors import AppellError
+from appell.files import check_place, whole, write_text
 
 COLORS = ("#1f6fb2", "#e07b39", "#3d9a5f", "#c0392b", "#7d6bb0", "#8d6e57", "#cf7fb0", "#2fa4b5", "#b8a34a", "#5f6b76")
 SYMBOLS = {
@@ -162,23 +163,14 @@ class Plot:
             path: .html (interactive, self-contained), .svg, .pdf or .png.
         """
         path = Path(path)
-        if not path.absolute().parent.is_dir():
-            raise AppellError(f"The folder {path.parent} does not exist; make it first.")
-        if path.is_dir():
-            raise AppellError(f"Cannot write {path}: it is a folder.")
+        check_place(path)
         ending = path.suffix.lower()
         if ending in (".html", ".htm"):
-            from appell.view.page import write
-
-            return write(path, self.html())
+            return write_text(path, self.html())
         if ending not in (".svg", ".pdf", ".png"):
             raise AppellError(f"Cannot plot to {path.name!r}: use .html, .svg, .pdf or .png.")
-        part = path.with_name(f"{path.stem}.part{path.suffix}")
-        try:
+        with whole(path) as part:
             self.figure().savefig(part, dpi=200, bbox_inches="tight")
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
         return path
 
     def show(self) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from appell.errors import AppellError
+from appell.files import check_place, write_text
 from appell.view.parts import Part
 from appell.view.tracks import Values
 
@@ -191,15 +192,10 @@ class Scene:
                 if left out.
         """
         path = Path(path)
-        if not path.absolute().parent.is_dir():
-            raise AppellError(f"The folder {path.parent} does not exist; make it first.")
-        if path.is_dir():
-            raise AppellError(f"Cannot write {path}: it is a folder.")
+        check_place(path)
         ending = path.suffix.lower()
         if ending in (".html", ".htm"):
-            from appell.view.page import write
-
-            return write(path, self.html())
+            return write_text(path, self.html())
         from appell.view import film, still
 
         if ending in (".png", ".svg", ".pdf"):

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from appell.files import write_figure
 from appell.view.picture import BLUES, HIGH, INK, WIDE, Camera, Cells, Dots, Faces, Lines, moment, picture
 
 if TYPE_CHECKING:
@@ -27,14 +28,7 @@ def figure(scene: Scene, t: float | None = None, size: tuple[float, float] = (WI
 
 def save(scene: Scene, path: Path, t: float | None) -> Path:
     """Write a still."""
-    made = figure(scene, t)
-    part = path.with_name(f"{path.stem}.part{path.suffix}")
-    try:
-        made.savefig(part, dpi=160)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return path
+    return write_figure(figure(scene, t), path, 160)
 
 
 def png(scene: Scene) -> bytes:

@@ -1,0 +1,42 @@
+"""Files are whole or not there, whatever writes them."""
+
+import pytest
+
+import appell as ap
+from appell.files import whole, write_figure, write_text
+
+
+@pytest.fixture
+def figure():
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(1, 1))
+
+
+def test_a_file_that_fails_half_way_is_not_there(tmp_path):
+    path = tmp_path / "table.txt"
+    write_text(path, "before")
+
+    def fail_half_way():
+        with whole(path) as part:
+            part.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_half_way()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_places_and_endings_are_refused_in_words(tmp_path, figure):
+    with pytest.raises(ap.AppellError, match="does not exist; make it first"):
+        write_figure(figure, tmp_path / "no" / "plot.png", 10)
+    with pytest.raises(ap.AppellError, match="it is a folder"):
+        write_text(tmp_path, "")
+    with pytest.raises(ap.AppellError, match=r"Cannot draw 'plot.foo'; use .*\.png"):
+        write_figure(figure, tmp_path / "plot.foo", 10)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_figure_without_ending_is_a_png(tmp_path, figure):
+    assert write_figure(figure, tmp_path / "plot", 10).read_bytes().startswith(b"\x89PNG")
