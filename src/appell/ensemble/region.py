@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
+from appell.analysis.certificate import Verdict
 from appell.code.state import number, unknown
 from appell.code.system import System, compile
 from appell.control.feedback import Feedback
@@ -16,9 +18,11 @@ from appell.ensemble.sweep import sweep
 from appell.errors import AppellError, ControlError, ModelError
 from appell.files import write_figure
 from appell.model.symbols import key
+from appell.motion.events import Event
 from appell.motion.progress import Progress
 
 HOME = 1e-3  # of the box, within which a run counts as come back
+FAR = 1e3  # times as far out as the farthest start, where a run counts as gone for good
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +120,8 @@ def region_of_attraction(
     r"""Simulate the nonlinear closed loop from many starts, and find how far $V = \eta'S\eta$ decreases.
 
     The runs are made side by side as machine code. A run has come back if at its end every state is within a thousandth
-    of the box, or has shrunk as the slowest root lets it. The level set is an estimate: it is checked at samples of
+    of the box, or has shrunk as the slowest root lets it; one that is a thousand times as far out as the farthest start
+    is not followed further. The level set is an estimate: it is checked at samples of
     directions and radii, not proved between them.
 
     Args:
@@ -141,6 +146,11 @@ def region_of_attraction(
     if not names or np.any(sizes <= 0):
         raise ModelError(f"box= needs at least one state with a positive deviation, got {dict(box)}.")
     slowest = float(np.min(-feedback.roots.real))
+    if slowest <= 0 and feedback.certificate.verdict is Verdict.FAMILY:
+        raise ControlError(
+            "The closed loop tends to a family of steady motions, not to one of them: it has no region of attraction. "
+            f"{feedback.certificate.sentence}"
+        )
     if slowest <= 0:
         raise ControlError(
             "The closed loop is not asymptotically stable in the first approximation: nothing to attract."
@@ -164,13 +174,13 @@ def region_of_attraction(
                 reasons["cannot be assembled"] = reasons.get("cannot be assembled", 0) + 1
     converged = np.zeros(len(starts), dtype=bool)
     if members:
-        last, ended = _ends(feedback, states, end, progress)
+        last, ended = _ends(feedback, states, end, _away(feedback, names, starts), progress)
         gaps = np.abs(last - [lin.tangent.value(s) for s in lin.states])
         scale = np.array([dict(zip(names, sizes, strict=True)).get(s, 0.0) for s in lin.states])
         scale = np.where(scale > 0, scale, np.max(sizes))
         converged[members] = np.all(gaps <= HOME * scale, axis=1)
         for outcome, count in ended.items():
-            if outcome != "DONE":
+            if outcome not in ("DONE", "EVENT"):
                 reasons[outcome] = count
     reasons = {"came back": int(np.sum(converged)), **reasons}
     away = len(starts) - sum(reasons.values())
@@ -181,12 +191,22 @@ def region_of_attraction(
 
 
 def _ends(
-    feedback: Feedback, states: list[Any], end: float, progress: bool | None
+    feedback: Feedback, states: list[Any], end: float, away: Event, progress: bool | None
 ) -> tuple[np.ndarray, Mapping[str, int]]:
     """The last states of runs, and how they ended."""
     names, options = feedback.lin.states, {"until": end, "points": 2, "rtol": 1e-8, "atol": 1e-10}
-    study = sweep(feedback.system, {"start": states}, corners="cross", progress=progress, **options)
+    study = sweep(feedback.system, {"start": states}, corners="cross", progress=progress, events=[away], **options)
     return np.stack([np.asarray(study[s])[:, -1] for s in names], axis=1), study.outcomes
+
+
+def _away(feedback: Feedback, names: tuple[str, ...], starts: np.ndarray) -> Event:
+    """Where a run is FAR times as far out, by V, as the farthest start: a pole that fell may spin ever faster."""
+    tangent, states = feedback.lin.tangent, feedback.lin.states
+    letters = {s.label: s for s in tangent.equations.states}
+    gaps = sp.Matrix([tangent.in_rates(letters[s]) - tangent.value(s) for s in states])
+    moved = [states.index(s) for s in names]
+    farthest = float(np.max(np.einsum("bi,ij,bj->b", starts, feedback.S[np.ix_(moved, moved)], starts)))
+    return Event((gaps.T * sp.Matrix(feedback.S) * gaps)[0] - FAR**2 * farthest, 1, stop=True, name="far out")
 
 
 def lyapunov_level(feedback: Feedback, samples: int, rng: np.random.Generator) -> tuple[float, int]:
