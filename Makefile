@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types docs bench clean
+.PHONY: demo test lint bench clean
 
 demo: $(READY)  ## set everything up and run the main job
 	@echo "== the sprayer: prove its equations, drive three paths, balance, map what was sprayed =="
