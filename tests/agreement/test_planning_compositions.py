@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.errors import FormulationError, MissingValueError
+from appell.errors import FormulationError, InconsistentStartError, MissingValueError
 from appell.planning import Limits, distance, follow, path_speed, profile
 
 
@@ -83,6 +83,22 @@ def test_inputs_under_a_programme_of_order_three_are_numbers():
         ):
             with pytest.raises(FormulationError, match=r"'jerk' .* needs the rates of the inputs push"):
                 ap.simulate(system, start, until=1.0, **options)
+
+
+def test_rows_that_say_a_thing_twice_or_against_each_other():
+    x, y, z = ap.coordinates("x y z")
+    ground = ap.Frame("ground")
+    body = ap.Particle("p", 2, ground.point(x, y, z))
+    rows = [ap.Programmed(x - sp.sin(ap.t), "a"), ap.Programmed(y - ap.t, "b"), ap.Programmed(z - 1, "c")]
+    twice = ap.Model(ground, (x, y, z), [body], [], [*rows, ap.Programmed(x + y - sp.sin(ap.t) - ap.t, "d")])
+    plan = ap.plan(twice, until=1.0)
+    assert plan.programme.dimension == 0
+    assert plan.motion.at(1.0)["x"] == pytest.approx(np.sin(1), abs=1e-12)
+    against = ap.Model(ground, (x, y, z), [body], [], [*rows, ap.Programmed(x + y - sp.sin(ap.t) - 2 * ap.t, "d")])
+    with pytest.raises(InconsistentStartError, match="there the rows a, b, d contradict each other"):
+        ap.plan(against, until=1.0)
+    with pytest.raises(InconsistentStartError, match="at these positions the rows a, b, d contradict each other"):
+        ap.compile(ap.derive(against, ap.GPME())).consistent()
 
 
 def test_a_robot_with_drives_plans_a_jerk_of_its_tool():

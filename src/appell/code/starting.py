@@ -12,7 +12,7 @@ from appell.code.multiplier_start import complete, rate_names
 from appell.code.state import State, names_of, unknown
 from appell.errors import InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
-from appell.kinematics.consistency import project_positions, project_velocities
+from appell.kinematics.consistency import contradicting, project_positions, project_velocities
 
 if TYPE_CHECKING:
     from appell.code.system import System
@@ -115,14 +115,17 @@ def _explain_velocities(
     system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, left: float, kept: list[str]
 ) -> None:
     mechanics = system.equations.mechanics
-    residual = np.array(mechanics.levels["velocity"](t, q, v, z, system.p)[0]).ravel()
-    names = (*mechanics.row_names, *mechanics.level_names[1])
-    row = names[int(np.argmax(np.abs(residual[: len(names)])))]
-    raise InconsistentStartError(
-        f"No velocities satisfy the constraint {row!r} (left over: {left:.3g}) "
-        + (f"while {', '.join(kept)} keep their given values; give fewer of them" if kept else "at these positions")
-        + ", or give guesses near=... on the wanted branch."
-    )
+    found, J = (np.array(e) for e in mechanics.levels["velocity"](t, q, v, z, system.p))
+    residual, names = found.ravel(), (*mechanics.row_names, *mechanics.level_names[1])
+    row = names[int(np.argmax(np.abs(residual)))]
+    said = f"No velocities satisfy the constraint {row!r} (left over: {left:.3g})"
+    if against := contradicting(residual, J, names):
+        raise InconsistentStartError(f"{said}: at these positions the rows {', '.join(against)} contradict each other.")
+    if kept:
+        said += f" while {', '.join(kept)} keep their given values; give fewer of them, or"
+    else:
+        said += " at these positions;"
+    raise InconsistentStartError(f"{said} give guesses near=... on the wanted branch.")
 
 
 def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[str, float], t: float) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -326,3 +327,20 @@ def _independent(jacobians: np.ndarray) -> list[tuple[int, ...]]:
         if (values[:, -1] > 1e-6 * values[:, 0]).all():
             return [tuple(range(rows))] * len(jacobians)
     return [independent_rows(unit_rows(j)) for j in jacobians]
+
+
+def contradicting(residual: np.ndarray, J: np.ndarray, names: Sequence[str]) -> list[str]:
+    """Names of rows that contradict each other: dependent rows whose residuals no step along their slopes removes.
+
+    Args:
+        residual: What is left of the rows.
+        J: Their slopes.
+        names: Their names.
+    """
+    norms = np.linalg.norm(J, axis=1)
+    if not J.size or np.any(norms <= 1e-9 * np.max(norms)):
+        return []  # a row without a slope contradicts nothing yet
+    u, sizes, _ = np.linalg.svd(J / norms[:, None])
+    rest = u[:, int(np.count_nonzero(sizes > 1e-9 * sizes[0])) :]
+    against, left = np.abs(rest @ (rest.T @ (residual / norms))), np.max(np.abs(residual / norms))
+    return [name for name, e in zip(names, against, strict=True) if e > 1e-6 * left]

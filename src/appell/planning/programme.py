@@ -8,7 +8,7 @@ import numpy as np
 
 from appell.code.system import System
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import jacobian_at
+from appell.kinematics.consistency import jacobian_at, sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.constraint import Row
 from appell.model.model import Model
@@ -24,7 +24,7 @@ class Programme:
         rows: All rows, material and programmed.
         coordinates: How many coordinates there are, n.
         order: Order of the resulting equations, max(2, max p).
-        dimension: How many initial numbers there are, 2(n - K) + sum p.
+        dimension: How many initial numbers there are, 2(n - K) + sum p over the K independent rows.
         positions: Coordinates whose starting values are free; the others follow.
         velocities: Rates whose starting values are free.
         higher: For each row of order 3 and more, what must be given beyond positions and velocities.
@@ -67,9 +67,9 @@ def orders(model: Model, system: System | None = None) -> Programme:
         give at the start: x, theta, x.rate, theta.rate
           for 'jerk': 1 of x.rate.rate, theta.rate.rate or lambda_jerk
     """
-    rows = (*model.rows, *model.programme)
-    n, K = len(model.coordinates), len(rows)
+    rows, n = (*model.rows, *model.programme), len(model.coordinates)
     mechanics = system.equations.mechanics if system is not None else Mechanics(model)
+    independent = [*(model.rows[i] for i in sample_split(mechanics).rows), *model.programme]
     free_q, free_v = _free(mechanics)
     higher = []
     for row in model.programme:
@@ -85,7 +85,7 @@ def orders(model: Model, system: System | None = None) -> Programme:
         rows,
         n,
         max(2, *(row.order for row in rows)) if rows else 2,
-        2 * (n - K) + sum(row.order for row in rows),
+        2 * (n - len(independent)) + sum(row.order for row in independent),
         tuple(model.coordinates[i].label for i in free_q),
         tuple(model.coordinates[i].rate.label for i in free_v),
         tuple(higher),

@@ -11,7 +11,7 @@ from appell.code.multiplier_start import complete, rate_names
 from appell.code.state import State, names_of, numbers, unknown
 from appell.code.system import System
 from appell.errors import InconsistentStartError, ModelError
-from appell.kinematics.consistency import project_positions
+from appell.kinematics.consistency import contradicting, project_positions
 from appell.kinematics.saddle import condition
 
 MOVED = 1e-9
@@ -95,11 +95,12 @@ def _velocities(system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.nd
     if not left < MOVED * max(1.0, float(np.max(np.abs(v)))):
         names = (*mechanics.row_names, *mechanics.level_names[1])
         worst = int(np.argmax(np.abs(e)))
-        cause = (
-            "from rest none is found; give velocities near the wanted ones"
-            if at_rest
-            else "it contradicts another row there, or its branch is elsewhere"
-        )
+        if against := contradicting(e[:, 0], J, names):
+            cause = f"there the rows {', '.join(against)} contradict each other"
+        elif at_rest:
+            cause = "from rest none is found; give velocities near the wanted ones"
+        else:
+            cause = "its branch may be elsewhere; give velocities nearer to it"
         raise InconsistentStartError(
             f"No velocities satisfy the programme {names[worst]!r} at the start (left over {left:.3g}); {cause}."
         )
