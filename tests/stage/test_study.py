@@ -6,7 +6,7 @@ import sympy as sp
 from scipy import stats
 
 import appell as ap
-from appell.ensemble import LogUniform, Normal, Uniform
+from appell.ensemble import LogUniform, Normal, Uniform, plan
 from appell.ensemble.store import StoreError
 from appell.errors import AppellError, IntegrationError, ModelError
 
@@ -122,6 +122,16 @@ def test_few_runs_are_made_one_by_one_whatever_the_chunks(rod):
     assert many.dataset["lane"].values.all()
     wanted = ap.compile(rod.equations, "heyoka").bind(rod.values)
     assert ap.sweep(wanted, over, **options).dataset["lane"].values.all()
+
+
+@pytest.mark.parametrize("few", [0, 8])
+def test_values_at_the_end_are_those_at_the_end_wherever_the_table_ends(rod, few, monkeypatch):
+    monkeypatch.setattr(plan, "FEW", few)
+    whole = ap.sweep(rod, {"theta": [0.5, 1.0]}, until=3.0, points=4)
+    part = ap.sweep(rod, {"theta": [0.5, 1.0]}, until=3.0, at=[0.0, 1.0])
+    assert part["end"].values.tolist() == [3.0, 3.0]
+    np.testing.assert_array_equal(part["theta.end"], whole["theta"][:, -1])
+    np.testing.assert_array_equal(part["theta"], whole["theta"][:, :2])
 
 
 def test_a_few_stiff_runs_are_those_of_simulate():

@@ -396,8 +396,9 @@ class Runner:
         try:
             system, state = self.starts.single(values)
             motion = simulate(
-                system, state, s.until, method=self._method(system, state), rtol=s.rtol, atol=s.atol, at=s.grid,
-                events=s.events, outputs=s.outputs, control=self.law, progress=False, max_steps=s.max_steps,
+                system, state, s.until, method=self._method(system, state), rtol=s.rtol, atol=s.atol,
+                at=np.union1d(s.grid, s.until), events=s.events, outputs=s.outputs, control=self.law, progress=False,
+                max_steps=s.max_steps,
             )  # fmt: skip
         except AppellError as error:
             found.fail(run, Outcome.NOT_STARTED, s.t0, str(error))
