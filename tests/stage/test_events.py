@@ -283,3 +283,17 @@ def test_no_bounce_is_lost_in_a_step_that_ends_at_another_event(ball, e, height,
     found = np.array([o.t for o in motion.occurrences if o.name == "floor"])
     assert motion.outcome is ap.Outcome.ACCUMULATION
     np.testing.assert_allclose(found, np.sqrt(height) * bounces(e, found.size), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("force", "first"), [(1 - ap.t, 3.0), (4 - 18 * ap.t + 12 * ap.t**2, 1.0)], ids=["once", "and rises again"]
+)
+def test_what_rises_from_rest_on_the_ground_comes_back_to_it(method, force, first):
+    """From rest at h = 0: t²/2 - t³/6 vanishes again at t = 3, t² (1 - t) (2 - t) at 1 and 2; one step for Taylor."""
+    model = ap.Model(ground, h, [ap.Particle("kite", 1, ground.point(0, h))], [ap.Generalized({h: force})])
+    system = ap.compile(ap.derive(model)).bind()
+    back = ap.Event(h, direction=-1, stop=True, name="back")
+    motion = ap.simulate(system, {h: 0.0}, until=5.0, method=method, rtol=1e-9, atol=1e-9, events=[back])
+    assert motion.outcome is ap.Outcome.EVENT
+    np.testing.assert_allclose(motion.times[-1], first, rtol=1e-8, atol=0)

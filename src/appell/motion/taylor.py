@@ -13,11 +13,12 @@ from appell.code import heyoka_code
 from appell.motion.corners import over_the_first_corner
 from appell.motion.flow import Flow
 from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
-from appell.motion.stepping import first_crossing
+from appell.motion.stepping import first_crossing, zero
 
 GLANCES = 40  # steps between two looks at the keyboard where nothing else is to be watched
 TINY = 24  # up to so many instructions straight-line code compiles as fast as compact code; it runs twice as fast
 SMALL = 350  # the same where machine code is asked for: up to five seconds of compilation, once
+SHARES = np.union1d(np.geomspace(1e-4, 1, 12), np.linspace(0.1, 1, 10))  # of a step, where resting guards are looked at
 NUDGE = 1e-100  # keeps a guard off exact zero: from there heyoka's root finder sees no later zero in the same step
 
 _integrators: weakref.WeakKeyDictionary[Flow, dict[float, Any]] = weakref.WeakKeyDictionary()
@@ -181,19 +182,45 @@ class _Watcher:
             self._overlooked(ta, t, np.array(ta.state), STALL * max(1.0, abs(t)))
 
     def _overlooked(self, ta: Any, t: float, x: np.ndarray, margin: float = 0.0) -> bool:
-        """Whether an open guard has fallen below zero since the last step, or has risen and fallen, before a margin.
+        """Whether a guard fell through zero in the step that ends here, before a last margin: where, and which.
 
-        heyoka's root finder may give up on a zero; its step still knows where it was.
+        heyoka's root finder may give up on a zero, and does not look at guards that rest on zero; its step still knows
+        where they were.
         """
         if self._guards is None:
             return False
-        (before, rising), (now, falling) = self._guards, self.task.guards_and_rates(t, x)
+        task, (before, rising), (now, falling) = self.task, self._guards, self.task.guards_and_rates(t, x)
         self._guards = now, falling
-        if np.any(self.task.gates & (now < 0) & ((before > 0) | ((rising > 0) & (falling < 0)))):
-            found = first_crossing(self.task, lambda s: np.array(ta.update_d_output(s)), self.t, t)
-            if found is not None and found[0] <= t - margin:
-                self.missed = found
+        below = now < (-task.limits if margin else 0.0)  # where a guard ended the step, that one is on zero
+        zero_before = np.abs(before) < task.limits
+        rested = zero_before & np.where(task.gates, below & (falling < 0), np.abs(now) > task.limits)
+        passed = task.gates & below & ((before > 0) | ((rising > 0) & (falling < 0)))
+        if not (rested.any() or passed.any()):
+            return False
+
+        def x_at(time: float) -> np.ndarray:
+            return np.array(ta.update_d_output(time))
+
+        found = [self._back(int(k), x_at, t) for k in np.flatnonzero(rested)]
+        if passed.any():
+            found.append(first_crossing(task, x_at, self.t, t))
+        self.missed = min((e for e in found if e is not None and e[0] <= t - margin), default=None)
         return self.missed is not None
+
+    def _back(self, guard: int, x_at: Callable[[float], np.ndarray], end: float) -> tuple[float, int] | None:
+        """Where a guard that rested on zero before this step, and rose, falls through it again."""
+        task = self.task
+
+        def value(t: float) -> float:
+            return float(task.guards(t, x_at(t))[guard])
+
+        times = self.t + (end - self.t) * SHARES
+        values = np.array([value(t) for t in times])
+        up = np.flatnonzero(values > task.limits[guard])
+        down = np.flatnonzero(values[up[0] :] <= 0) + up[0] if up.size else up
+        if not down.size:
+            return None
+        return zero(value, times[down[0] - 1], times[down[0]], 1e-15 * max(1.0, abs(end))), guard
 
 
 def _set_parameters(integrator: Any, task: Task) -> None:
