@@ -116,7 +116,9 @@ def test_d44_d45_d49_inertia_of_the_wheels_and_of_the_offset():
     system = ap.compile(ap.derive(model, ap.GibbsAppell(speeds=speeds))).bind()
     A = system.mass_matrix(0.0, system.to_x(system.state({"th": 0.7, "v": 1.0, "omega": 0.3})))
     m, d, inertia, Iw, R, a = (float(v) for v in values.values())
-    np.testing.assert_allclose(A, [[m + 4 * Iw / R**2, 0], [0, inertia + m * d**2 + 4 * a**2 * Iw / R**2]], atol=1e-9)
+    np.testing.assert_allclose(
+        A, [[m + 4 * Iw / R**2, 0], [0, inertia + m * d**2 + 4 * a**2 * Iw / R**2]], rtol=0, atol=1e-9
+    )
     assert 4 * a**2 / R**2 == pytest.approx(11.11, abs=0.01)
     assert 4 * R**2 / a**2 == pytest.approx(1.44)
 

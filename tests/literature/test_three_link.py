@@ -217,7 +217,9 @@ def test_rows_without_a_pace_are_scaled_in_themselves():
     slower = plan.slower(2.0)
     # Without forces the motion of the programme itself is q(t/2).
     np.testing.assert_allclose(slower.motion.states([2.0])[0][:2], plan.motion.states([1.0])[0][:2], rtol=0, atol=1e-10)
-    np.testing.assert_allclose(slower.motion.states([2.0])[0][2:], plan.motion.states([1.0])[0][2:] / 2, atol=1e-10)
+    np.testing.assert_allclose(
+        slower.motion.states([2.0])[0][2:], plan.motion.states([1.0])[0][2:] / 2, rtol=0, atol=1e-10
+    )
 
 
 def test_every_pace_is_one_of_the_programme_as_given():

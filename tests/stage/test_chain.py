@@ -93,7 +93,7 @@ def test_poses_are_products_of_exponentials_at_home(tree):
 def test_home_poses_are_those_given(tree):
     data = tree.numbers()
     T = data.home[3]
-    np.testing.assert_allclose(T[:3, :3] @ T[:3, :3].T, np.eye(3), atol=1e-14)
+    np.testing.assert_allclose(T[:3, :3] @ T[:3, :3].T, np.eye(3), rtol=0, atol=1e-14)
     arm = ap.Chain([ap.Joint("z", (1, 2, 3), mass=1, inertia=(1, 1, 1), frame=T)])
     np.testing.assert_allclose(arm.numbers().home[0], T, rtol=0, atol=1e-14)
     np.testing.assert_allclose(arm.numbers().home_screws[0], [0, 0, 1, 2, -1, 0], rtol=0, atol=1e-14)
@@ -311,7 +311,7 @@ def test_numbers_of_parameters_are_checked():
     m, l = ap.parameters("m l")
     arm = ap.Chain([ap.Joint("y", (l, 0, 0), mass=m, center=(0.1, 0, 0), inertia=(m, m, m))])
     np.testing.assert_array_equal(arm.poses([0.0], values={l: 2})[0, :3, 3], [2, 0, 0])  # kinematics needs no mass
-    np.testing.assert_allclose(arm.numbers({m: sp.Rational(3, 2), l: sp.pi}).pseudo[0, 3, 3], 1.5)
+    assert arm.numbers({m: sp.Rational(3, 2), l: sp.pi}).pseudo[0, 3, 3] == 1.5
     for value, message in ((-1.0, "mass of 'link1' must not be negative"), (np.nan, "'m' of the chain needs a finite")):
         with pytest.raises(ModelError, match=message):
             arm.numbers({m: value, l: 1.0})
@@ -325,7 +325,7 @@ def test_a_link_that_loses_mass_has_poses_and_force_rates():
         [ap.Joint("y", mass=1 + sand, center=(0.2, 0, 0), inertia=(0.1, 0.1, 0.1))], states={sand: -0.5 * sand}
     )
     assert not arm.constant
-    np.testing.assert_allclose(arm.pose([0.3])[0, 0], np.cos(0.3))
+    np.testing.assert_allclose(arm.pose([0.3])[0, 0], np.cos(0.3), rtol=1e-15, atol=0)
     begin = {"q1": 0.2, "q1.rate": 0.3, "sand": 2.0}
     plain = ap.compile(ap.derive(arm)).bind({"tau1": 1.0})
     rates = ap.compile(ap.derive(arm, ap.HigherOrder(1))).bind()

@@ -162,10 +162,13 @@ def test_joints_place_their_origin_and_turn():
     at = {A: 0.3, B: -0.8, C: 1.1, x: 0.5, y: 0.7}
     pin = ground.pin(A, "z", at=(1, 2, 0))
     np.testing.assert_allclose(
-        numbers(ground.components(pin.point(1, 0)), at).ravel(), [1 + np.cos(0.3), 2 + np.sin(0.3), 0]
+        numbers(ground.components(pin.point(1, 0)), at).ravel(),
+        [1 + np.cos(0.3), 2 + np.sin(0.3), 0],
+        rtol=0,
+        atol=1e-15,
     )
     slide = ground.slide(x, "-y", at=(1, 0, 0))
-    np.testing.assert_allclose(numbers(ground.components(slide.origin), at).ravel(), [1, -0.5, 0])
+    np.testing.assert_allclose(numbers(ground.components(slide.origin), at).ravel(), [1, -0.5, 0], rtol=0, atol=1e-15)
     assert slide.axes is ground
     planar = pin.planar(x, y, B)
     turn = Rotation.from_euler("z", 0.3).as_matrix()

@@ -347,7 +347,7 @@ def test_a_draining_tank_on_a_pendulum():
     assert ap.verify(model).ok
     system = ap.compile(ap.derive(model)).bind()
     motion = ap.simulate(system, system.state({angle: 0.3, fuel: 40.0}), until=3.0)
-    np.testing.assert_allclose(float(motion[fuel][-1]), 0, atol=1e-9)
+    np.testing.assert_allclose(float(motion[fuel][-1]), 0, rtol=0, atol=1e-9)
     assert float(tank.mass.subs(fuel, 40)) == 45
     level = 40 / (1000 * np.pi * 0.04)
     middle = (5 * -1 + 40 * (-1 + (0.6 - level) / 2 * 1)) / 45  # turned by +90 degrees about x, its z points along -y

@@ -198,7 +198,7 @@ def test_the_start_may_be_left_out_given_by_name_or_late(driven):
     assert (suggested.times[-1], float(suggested["x"][-1])) == (4.0, -2.0)
     assert float(ap.simulate(system, {"x": 1.0}, until=4.0)["x"][-1]) == 1.0
     late = ap.simulate(system, system.state({"x": 1.0, "x.rate": 1.0}, t=2.0))
-    np.testing.assert_allclose(late.times[[0, -1]], [2.0, 6.0])
+    np.testing.assert_array_equal(late.times[[0, -1]], [2.0, 6.0])
     assert float(late["x"][-1]) == pytest.approx(5.0)
 
 
@@ -344,7 +344,8 @@ def test_a_reset_of_speeds_and_positions_together():
     event = ap.Event(x - 1, reset={x: 0.5, v: -v, z: 10.0}, name="flip")
     motion = ap.simulate(system, {x.rate: 1.0}, until=3.0, events=[event])
     assert [(o.name, o.t) for o in motion.occurrences] == [("flip", 1.0)]
-    np.testing.assert_allclose([float(motion[q][-1]) for q in ("x", "x.rate", "v", "z")], [-1.5, -1.0, -2.0, 12.0])
+    last = [float(motion[q][-1]) for q in ("x", "x.rate", "v", "z")]
+    np.testing.assert_allclose(last, [-1.5, -1.0, -2.0, 12.0], rtol=1e-13, atol=0)
 
 
 def test_a_reset_of_one_rate_takes_the_others_along_the_constraints():

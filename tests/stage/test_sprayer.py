@@ -164,7 +164,7 @@ def test_gain_schedule_by_the_mass():
     for mass in (150.0, 120.0):
         state = start(system, path, mass, speed=0.6)
         motion = ap.simulate(system, state, 4.0, method="dop853")
-        np.testing.assert_allclose(1 - motion["v"], 0.4 * np.exp(-0.5 * motion.times), atol=1e-10)
+        np.testing.assert_allclose(1 - motion["v"], 0.4 * np.exp(-0.5 * motion.times), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("path", [straight(), circle(), zigzag()], ids=lambda path: path.name)
@@ -201,7 +201,7 @@ def test_linearization_is_exact(path):
     ])  # fmt: skip
     t = motion.times
     expected = (gap[:, :1] + (rate[:, None] + 2 * gap[:, :1]) * t) * np.exp(-2 * t)
-    np.testing.assert_allclose(gap, expected, atol=1e-8)
+    np.testing.assert_allclose(gap, expected, rtol=0, atol=1e-8)
     assert distance(motion, path)[-1] < 1e-6
     assert abs(theta[-1] - heading[-1]) < 1e-6
 
@@ -258,7 +258,7 @@ def test_coverage_does_not_depend_on_the_grid():
     assert coarse.sprayed == pytest.approx(20 / 1.25, rel=1e-9)
     assert coarse.landed == pytest.approx(fine.landed, rel=1e-9)
     centers = [(e.dose.sum(axis=0) @ e.x, e.dose.sum(axis=1) @ e.y) / e.dose.sum() for e in (coarse, fine)]
-    np.testing.assert_allclose(centers[0], centers[1], atol=2e-3)
+    np.testing.assert_allclose(centers[0], centers[1], rtol=0, atol=2e-3)
     with pytest.raises(ModelError, match="0 <= near < far"):
         Strip(1.0, 0.5)
 
