@@ -201,3 +201,12 @@ def test_operations_grow_linearly() -> None:
 def test_refuses_by_name() -> None:
     with pytest.raises(FormulationError, match=r"'four-bar linkage' it is singular: .*q3.* Use GibbsAppell"):
         ap.derive(ap.library.four_bar(), ap.Recursive())
+
+
+def test_a_body_on_which_nothing_acts() -> None:
+    """Its acceleration is a number, zero, and no formula."""
+    angle, ground = ap.coordinates("angle"), ap.Frame("ground")
+    frame = ground.rotate("z", angle)
+    model = ap.Model(ground, angle, [ap.RigidBody("rotor", 1, ground.point(0, 0), frame, (1, 1, 2))])
+    assert ap.derive(model, ap.Recursive()).operations == 0
+    assert ap.verify(model).ok

@@ -232,3 +232,8 @@ def test_accelerations_with_friction_of_an_arm_with_a_light_wrist():
         assert_allclose(puma.forward(*Q[i].T[:2], tau[i]), found[i], rtol=0, atol=1e-9)
     with pytest.raises(AppellError, match=r"mass matrix needs q of shape \(..., 6\), a number a joint; got \(3,\)"):
         puma.mass_matrix([1, 2, 3])
+
+
+def test_identities_of_a_single_hinge_whose_energies_do_not_depend_on_its_angle():
+    hinge = ap.Chain([ap.Joint("z", mass=2, center=(0.5, 0, 0), inertia=(0, 0, 0.1))], gravity=(0, -9.81, 0))
+    assert verify(hinge, order=3).ok

@@ -114,7 +114,7 @@ def _least(mechanics: Mechanics, J: ca.SX) -> list[Column]:
         return least(*_problem(mechanics, J, runs=not composite), n, lambda k: _massless(mechanics, k), composite)
 
     def count(found: list[Column]) -> int:
-        column = ca.vertcat(*[to_sx(e) for row in found for e in row.values()])
+        column = ca.SX(ca.vertcat(*[to_sx(e) for row in found for e in row.values()]))
         return operations(ca.Function("values", ca.symvar(column), [column], {"cse": True}))
 
     return min((values(False), values(True)), key=count) if n <= FEW else values(False)
