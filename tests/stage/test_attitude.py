@@ -83,6 +83,21 @@ def test_an_observer_may_measure_angular_velocities(rest):
     assert abs(motion.columns["x"][-1]) < 1e-4
 
 
+def test_a_spin_that_moves_nothing_need_not_be_measured(rest):
+    lin = ap.linearize(rest, ignore=QUATERNION)
+    observer = ap.control.kalman(lin, ["a", "b", "x", "y"], 10.0, 0.01)
+    A, _ = by_hand()
+    C = np.eye(2, 4)
+    S = scipy.linalg.solve_continuous_are(A.T, C.T, 10.0 * np.eye(4), 0.01 * np.eye(2))
+    own = [lin.states.index(s) for s in ("b", "x", "b.rate", "x.rate")]
+    np.testing.assert_allclose(observer.L[np.ix_(own, [1, 2])], S @ C.T / 0.01, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(observer.L[lin.states.index("w_ball_z")], 0.0, rtol=0, atol=1e-12)
+    feedback = ap.control.lqr(lin, {"a": 5, "b": 5, "x": 50, "y": 50}, 0.5)
+    loop = ap.control.output_feedback(feedback, observer)
+    motion = ap.simulate(loop.system, loop.start({"x": 0.02, "w_ball_z": 1.0}), until=8.0)
+    assert abs(motion.columns["x"][-1]) < 1e-4
+
+
 def test_parts_of_an_attitude_cannot_be_ignored_alone(rest):
     with pytest.raises(ap.AppellError, match=r"without e0: .* Write ignore=\['e0', 'e1', 'e2', 'e3'\]"):
         ap.linearize(rest, ignore=QUATERNION[1:])

@@ -261,6 +261,26 @@ def test_missing_inputs_are_asked_for_in_the_words_of_the_command(call, tmp_path
     assert_fails(call("run", str(file), "--until", "1"), "No value for the input F", "--set F=")
 
 
+SLED = """
+import appell as ap
+
+x, y = ap.coordinates("x y")
+u = ap.inputs("u")
+ground = ap.Frame("ground")
+sled = ap.Particle("sled", 1.0, ground.point(x, y))
+model = ap.Model(ground, (x, y), [sled], [ap.Generalized({x: u})], name="sled")
+"""
+
+
+def test_stabilize_says_what_to_ignore(call, assert_fails, tmp_path):
+    path = tmp_path / "sled.py"
+    path.write_text(SLED)
+    assert_fails(call("stabilize", str(path), "--want", "x=0"), "leave the place out by --ignore y.")
+    result = call("stabilize", str(path), "--want", "x=0", "--ignore", "y", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["states"] == ["x", "x.rate", "y.rate"]
+
+
 def test_stabilize_says_what_cannot_be(call, assert_fails):
     assert_fails(call("stabilize", "rolling-disk"), "no input")
     assert_fails(call("stabilize", "slider-crank", "--want", "x_s=0.9"), "cannot be reached", "closure")

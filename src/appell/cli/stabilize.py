@@ -30,6 +30,9 @@ def stabilize(
     ] = None,
     dependent: Annotated[str, typer.Option(help="Dependent coordinates, apart by commas.")] = "",
     inputs: Annotated[str, typer.Option(help="Inputs to use, apart by commas; all if left out.")] = "",
+    ignore: Annotated[
+        str, typer.Option(help="Coordinates to leave out, apart by commas: nothing else depends on them.")
+    ] = "",
     motor: Annotated[
         list[str] | None,
         typer.Option(metavar="[INPUT:]R=..,k=..,L=..,n=..", help="A motor in place of an input, or of all."),
@@ -62,7 +65,8 @@ def stabilize(
         values, guess = read_settings(case, settings)
         work = Stabilization(
             case.model, case.formulation, values, guess, _numbers(want, "--want"), _numbers(weight, "--weight"), price,
-            _names(dependent), _names(inputs), _numbers(limit, "--limit"), _numbers(push, "--push"), until, runs,
+            _names(dependent), _names(inputs), _names(ignore) or [], _numbers(limit, "--limit"),
+            _numbers(push, "--push"), until, runs,
         )  # fmt: skip
         if out is not None:
             make_folder(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ class Stabilization:
         price: Weight of the inputs; by their holding values if None.
         dependent: Dependent coordinates, or None.
         inputs: Inputs to use, or None for all.
+        ignore: Coordinates on which nothing else depends, to be left out.
         limits: Largest absolute values of inputs.
         push: Deviations at the start of the closed-loop run.
         until: Length of that run.
@@ -46,11 +48,12 @@ class Stabilization:
     def __init__(
         self, model: Any, formulation: Any, values: dict[str, float], guess: dict[str, float],
         wanted: dict[str, float], weights: dict[str, float], price: float | None, dependent: list[str] | None,
-        inputs: list[str] | None, limits: dict[str, float], push: dict[str, float], until: float | None, runs: int,
+        inputs: list[str] | None, ignore: list[str], limits: dict[str, float], push: dict[str, float],
+        until: float | None, runs: int,
     ) -> None:  # fmt: skip
         self.model, self.formulation, self.values, self.guess, self.wanted = model, formulation, values, guess, wanted
         self.weights, self.price, self.dependent, self.inputs = weights, price, dependent, inputs
-        self.limits, self.push, self.until, self.runs = limits, push, until, runs
+        self.ignore, self.limits, self.push, self.until, self.runs = ignore, limits, push, until, runs
         self.region: Any = None
 
     def run(self) -> dict[str, Any]:
@@ -59,7 +62,7 @@ class Stabilization:
             raise ControlError(f"{self.model.name!r} has no input to hold or control it by.")
         system = compile(derive(self.model, self.formulation)).bind(self.values)
         self.rest = equilibrium(system, self.wanted or self._suggested(system), guess=self.guess)
-        self.lin = linearize(self.rest, dependent=self.dependent)
+        self.lin = linearize(self.rest, dependent=self.dependent, ignore=self.ignore)
         self.open = stability(self.lin)
         self.without = self._without()
         self.reach = controllability(self.lin, inputs=self.inputs)
@@ -71,7 +74,7 @@ class Stabilization:
         unknown = [s for s in self.weights if s not in self.lin.states]
         if unknown:
             raise ControlError(f"{', '.join(unknown)} cannot be weighed; the states are: {', '.join(self.lin.states)}.")
-        feedback = lqr(self.lin, *self._costs(), inputs=self.inputs)
+        feedback = self._designed()
         self.feedback: Feedback = feedback.saturated(self.limits) if self.limits else feedback
         self.proof = feedback.certificate
         self._simulate()
@@ -86,6 +89,17 @@ class Stabilization:
                 box = {s: 2 * size for s, size in box.items()}
             self.region = region_of_attraction(self.feedback, box, runs=self.runs)
         return self._data()
+
+    def _designed(self) -> Feedback:
+        """The gains; a refusal says what to type here."""
+        try:
+            return lqr(self.lin, *self._costs(), inputs=self.inputs)
+        except ControlError as refusal:
+            names = re.search(r"linearize\(\.\.\., ignore=\[(.*?)\]\)", str(refusal))
+            if names is None:
+                raise
+            typed = "--ignore " + re.sub(r"[' ]", "", names[1])
+            raise ControlError(str(refusal).replace(names[0], typed)) from None
 
     def _costs(self) -> tuple[dict[str, float], Any]:
         """Weights as given, or by Bryson's rule: one over the square of what is still acceptable."""
@@ -137,7 +151,7 @@ class Stabilization:
         return {s: 0.05 * sizes[s] * (-1) ** k for k, s in enumerate(coordinates)}
 
     def _simulate(self) -> None:
-        slowest = float(np.min(-self.feedback.roots.real))
+        slowest = self.proof.margin  # structural zeros apart
         end = self.until if self.until is not None else float(f"{10 / max(slowest, 1e-3):.2g}")
         state = self.feedback.start(self._pushes())
         system = self.feedback.system

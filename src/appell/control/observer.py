@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import sympy as sp
 
 from appell.analysis.linearize import Linearization, ordered
@@ -71,6 +72,8 @@ def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, nois
 
     $A\Sigma + \Sigma A' - \Sigma C'R^{-1}C\Sigma + Q = 0$.
 
+    What is not shown, stays, and is moved by no input (the spin of a ball about the normal of its plate) is left out.
+
     Args:
         lin: The linearisation.
         measured: What is measured: letters, names, or formulas.
@@ -87,26 +90,38 @@ def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, nois
     R = weight_matrix(noise, tuple(map(str, formulas)), "noise", True)
     reach = observability(lin, formulas)
     hidden = [mode for mode in reach.missed if mode.root.real >= 0]
-    if hidden:
+    idle = _hidden(lin, C)
+    if sum(mode.missed for mode in hidden) != idle.shape[1]:
         raise ControlError(
             f"{', '.join(map(str, formulas))} {'do' if len(formulas) > 1 else 'does'} not show "
             + "; ".join(f"{mode} ({mode.combination})" for mode in hidden)
             + ". Measure something that contains it; smallest_sensors finds what is enough."
         )
-    still = on_axis(lin.A, Q, lin.states)
+    Y = scipy.linalg.null_space(idle.T) if idle.size else np.eye(len(lin.states))
+    A, C_shown = Y.T @ lin.A @ Y, C @ Y
+    still = on_axis(A, Y.T @ Q @ Y, () if idle.size else lin.states)
     if still:
         raise ControlError(
             f"There is no steady filter: `process` does not disturb {still}, of which the filter would become certain "
             "and follow no more. Give `process` a weight on every state."
         )
     try:
-        S = riccati(lin.A.T, C.T, Q, R)
+        S = riccati(A.T, C_shown.T, Y.T @ Q @ Y, R)
     except np.linalg.LinAlgError:
         raise ControlError(
             f"No filter can be computed: {', '.join(map(str, formulas))} hardly shows a mode (margin "
             f"{reach.margin:.2g}); measure something that contains it."
         ) from None
-    return Observer(lin, formulas, C, np.linalg.solve(R, C @ S).T)
+    return Observer(lin, formulas, C, Y @ np.linalg.solve(R, C_shown @ S).T)
+
+
+def _hidden(lin: Linearization, C: np.ndarray) -> np.ndarray:
+    """Directions that are not shown, stay, and are moved by no input: the spin of a ball at rest."""
+    parts = [M / (np.linalg.norm(M) or 1.0) for M in (lin.A, C, lin.B)]
+    hidden = scipy.linalg.null_space(np.vstack(parts[:2]), rcond=1e-9)
+    kept = scipy.linalg.null_space(np.hstack([parts[0], parts[2]]).T, rcond=1e-9)
+    own = np.linalg.matrix_rank(kept.T @ hidden, tol=1e-9) == hidden.shape[1] if hidden.size and kept.size else False
+    return hidden if own else hidden[:, :0]
 
 
 def _measured(lin: Linearization, measured: Iterable[Any]) -> tuple[tuple[sp.Expr, ...], np.ndarray]:
@@ -206,6 +221,12 @@ def output_feedback(feedback: Feedback, observer: Observer) -> OutputFeedback:
     """
     if observer.lin.states != feedback.lin.states or observer.lin.at.state is not feedback.lin.at.state:
         raise ControlError("Feedback and observer belong to different linearisations; make both from one.")
+    unknown = feedback.K @ _hidden(observer.lin, observer.C)
+    if np.any(np.abs(unknown) > 1e-9 * np.max(np.abs(feedback.K))):
+        raise ControlError(
+            f"The feedback needs what {', '.join(map(str, observer.measured))} does not show; measure more, or give it "
+            "no weight in the design."
+        )
     return OutputFeedback(feedback, observer)
 
 
