@@ -22,6 +22,7 @@ from appell.ensemble.cases import cases
 from appell.ensemble.cluster import ClusterError
 from appell.ensemble.design import design
 from appell.ensemble.plan import Plan
+from appell.ensemble.settings import Settings
 from appell.ensemble.store import JOURNAL
 from appell.errors import ModelError
 
@@ -86,7 +87,11 @@ OVER = {"q1": Uniform(-1, 1), "q2": Uniform(-1, 1)}
 def plan_of(system, over, inputs=None, control=None, start=None):
     table = design(over, None, "random", 0)
     found, which = cases(system, table, inputs, control, start)
-    return Plan.of(table, found, which, 1.0, "auto", 1e-9, 1e-9, 3, None, (), None, 1000)
+    settings = Settings.of(
+        system.model, found[0].start, 1.0, method="auto", rtol=1e-9, atol=None, points=3, at=None, events=(),
+        outputs=None, max_steps=1000, corners="locate",
+    )  # fmt: skip
+    return Plan.of(table, found, which, settings)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -12,10 +12,9 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from appell.code import heyoka_code
-from appell.code.state import State, number
+from appell.code.state import State
 from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
 from appell.ensemble.fingerprint import fingerprint
@@ -23,12 +22,9 @@ from appell.ensemble.outcomes import Outcomes
 from appell.ensemble.runner import TOO_STIFF, Elsewhere, Runner
 from appell.ensemble.settings import Settings
 from appell.ensemble.store import MACHINE, RESERVED, Layout
-from appell.errors import IntegrationError, ModelError
-from appell.model.symbols import key
-from appell.motion.events import Event, check_events
-from appell.motion.method import check_method, stiffness
+from appell.errors import ModelError
+from appell.motion.method import stiffness
 from appell.motion.run import check_event
-from appell.motion.table import table_times
 from appell.motion.versions import versions
 
 WORTH = 100_000  # steps of all lanes together in which CasADi's machine takes about as long as making machine code
@@ -55,64 +51,23 @@ class Plan:
     runners: tuple[Runner, ...]
 
     @classmethod
-    def of(
-        cls,
-        table: Design,
-        cases: list[Case],
-        which: np.ndarray,
-        until: float | None,
-        method: str,
-        rtol: float,
-        atol: float,
-        points: int,
-        at: Any,
-        events: Sequence[Event],
-        outputs: Mapping[str, Any] | None,
-        max_steps: int,
-        corners: str = "locate",
-    ) -> Plan:
-        """Check everything that can be checked before the first run."""
-        check_method(method)
-        if corners not in ("locate", "cross"):
-            raise IntegrationError(f"corners must be 'locate' or 'cross', got {corners!r}.")
-        check_events(events)
-        names = [event.name for event in events]
-        if len(set(names)) < len(names):
-            raise ModelError(f"Two events have the same name: {', '.join(names)}; give each its own.")
-        system = cases[0].system
-        begins = cases[0].start if isinstance(cases[0].start, tuple) else (cases[0].start,)
-        t0 = float(getattr(begins[0], "t", 0.0))
-        if any(float(getattr(begin, "t", 0.0)) != t0 for begin in begins):
-            raise ModelError("The runs of a sweep begin at the same time; the starts given here do not.")
-        end = system.model.until + t0 if until is None else number("until", until)
-        if not end > t0:
-            raise IntegrationError(f"The runs must end after their start at t = {t0:g}; got until = {end:g}.")
-        grid = table_times(t0, end, points, at)
-        for case in cases:
-            for event in events:
-                check_event(case.system, event)
+    def of(cls, table: Design, cases: list[Case], which: np.ndarray, settings: Settings) -> Plan:
+        """Check everything that can be checked before the first run.
+
+        Args:
+            table: The runs.
+            cases: The systems.
+            which: The case of each run.
+            settings: How every run goes.
+        """
         varied = [name for name in table.columns if name not in table.choices]
+        driven = {w for case in cases for w in case.system.equations.closed}
+        by_python = any(case.law is not None for case in cases)
+        shown = tuple(w for w in cases[0].system.model.inputs if by_python or w in driven)
         runners: list[Runner] = []
-        formulas = {key(name): _formula(name, formula) for name, formula in (outputs or {}).items()}
-        shown = tuple(
-            w
-            for w in system.model.inputs
-            if any(case.law is not None or w in case.system.equations.closed for case in cases)
-        )
         for case in cases:
-            settings = Settings(
-                grid,
-                t0,
-                end,
-                method,
-                rtol,
-                atol,
-                tuple(events),
-                formulas,
-                case.start,
-                max_steps,
-                corners=corners,
-            )
+            for event in settings.events:
+                check_event(case.system, event)
             runners.append(Runner(case.system, settings, varied, shown, case.law))
             for name, formula in settings.outputs.items():
                 if name in runners[-1].names[: -len(settings.outputs)]:
@@ -121,7 +76,7 @@ class Plan:
         plan = cls(table, which, tuple(runners))
         plan._check_names()
         plan = plan._with_few()
-        plan = plan._with_stiffness() if method == "auto" else plan
+        plan = plan._with_stiffness() if settings.method == "auto" else plan
         return plan._with_machine_code()
 
     def _check_names(self) -> None:
@@ -335,17 +290,6 @@ def made(
     assert whole is not None
     whole.failures.sort(key=lambda f: f["run"])
     return whole
-
-
-def _formula(name: Any, formula: Any) -> sp.Expr:
-    """What an output is, numbers among it."""
-    try:
-        found = sp.sympify(formula)
-    except (sp.SympifyError, TypeError, AttributeError, SyntaxError):
-        found = None
-    if not isinstance(found, sp.Expr):
-        raise ModelError(f"The output {key(name)!r} must be a formula or a number, got {formula!r}.")
-    return found
 
 
 def _digest(*parts: Any) -> str:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
-from appell.motion.events import Event
+from appell.code.state import number
+from appell.errors import IntegrationError, ModelError
+from appell.model.model import Model
+from appell.model.symbols import key
+from appell.motion.events import Event, check_events
+from appell.motion.method import check_method, check_tolerances
+from appell.motion.table import table_times
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,3 +52,52 @@ class Settings:
     corners: str = "locate"
     compiled: bool = True
     few: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        start: Any,
+        until: float | None,
+        *,
+        method: str,
+        rtol: float,
+        atol: float | None,
+        points: int,
+        at: Any,
+        events: Sequence[Event],
+        outputs: Mapping[str, Any] | None,
+        max_steps: int,
+        corners: str,
+    ) -> Settings:
+        """Check what the user wants; arguments as for `sweep`, `start` as above."""
+        check_tolerances(rtol, atol)
+        check_method(method)
+        if corners not in ("locate", "cross"):
+            raise IntegrationError(f"corners must be 'locate' or 'cross', got {corners!r}.")
+        check_events(events)
+        names = [event.name for event in events]
+        if len(set(names)) < len(names):
+            raise ModelError(f"Two events have the same name: {', '.join(names)}; give each its own.")
+        begins = start if isinstance(start, tuple) else (start,)
+        t0 = float(getattr(begins[0], "t", 0.0))
+        if any(float(getattr(begin, "t", 0.0)) != t0 for begin in begins):
+            raise ModelError("The runs of a sweep begin at the same time; the starts given here do not.")
+        end = model.until + t0 if until is None else number("until", until)
+        if not end > t0:
+            raise IntegrationError(f"The runs must end after their start at t = {t0:g}; got until = {end:g}.")
+        grid = table_times(t0, end, points, at)
+        formulas = {key(name): _formula(name, formula) for name, formula in (outputs or {}).items()}
+        atol = rtol if atol is None else atol
+        return cls(grid, t0, end, method, rtol, atol, tuple(events), formulas, start, max_steps, corners=corners)
+
+
+def _formula(name: Any, formula: Any) -> sp.Expr:
+    """What an output is, numbers among it."""
+    try:
+        found = sp.sympify(formula)
+    except (sp.SympifyError, TypeError, AttributeError, SyntaxError):
+        found = None
+    if not isinstance(found, sp.Expr):
+        raise ModelError(f"The output {key(name)!r} must be a formula or a number, got {formula!r}.")
+    return found

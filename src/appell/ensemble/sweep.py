@@ -14,11 +14,11 @@ from appell.ensemble.cases import cases
 from appell.ensemble.design import design
 from appell.ensemble.local import cores, run_here
 from appell.ensemble.plan import Plan
+from appell.ensemble.settings import Settings
 from appell.ensemble.store import Memory, ZarrStore
 from appell.ensemble.study import Study, assembled
 from appell.errors import IntegrationError, ModelError
 from appell.motion.events import Event
-from appell.motion.method import check_tolerances
 
 ELSEWHERE = 32  # threads that a cluster may have
 
@@ -102,7 +102,6 @@ def sweep(
         )
     began = time.perf_counter()
     table = design(over, runs, sampling, seed)
-    check_tolerances(rtol, atol)
     counts = {"chunk": chunk, "workers": workers, "max_steps": max_steps, "points": points}
     for name, value in counts.items():
         if value is None and name in ("chunk", "workers"):
@@ -117,8 +116,11 @@ def sweep(
     if resume and out is None:
         raise ModelError("resume=True needs the folder to go on with: out='study.zarr'.")
     found, which = cases(system, table, inputs, control, start)
-    tolerances = rtol, rtol if atol is None else atol
-    plan = Plan.of(table, found, which, until, method, *tolerances, points, at, events, outputs, max_steps, corners)
+    settings = Settings.of(
+        system.model, found[0].start, until, method=method, rtol=rtol, atol=atol, points=points, at=at, events=events,
+        outputs=outputs, max_steps=max_steps, corners=corners,
+    )  # fmt: skip
+    plan = Plan.of(table, found, which, settings)
     count = ELSEWHERE if cluster is not None else workers or cores()
     layout = plan.layout(chunk, 1, count) if cluster is None and plan.together else plan.layout(chunk, count)
     path = None if out is None else Path(out)
