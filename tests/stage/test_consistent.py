@@ -165,6 +165,12 @@ def test_nonlinear_rows_follow_the_guess_to_its_branch():
         system.consistent({"z.rate": 2.0, "x.rate": 4.0})
 
 
+def test_the_ways_to_complete_nonlinear_rows_are_told():
+    """x'^2 + y'^2 = 2.25 z'^2 with x' = 3, y' = 0: z' = 2 or -2, and z' = 0 is as far from both."""
+    with pytest.raises(InconsistentStartError, match=r"'slope' can be .*z.rate = 2, or z.rate = -2\. Give one of them"):
+        system_of("appell-hamel").state({"x.rate": 3.0, "y.rate": 0.0})
+
+
 def test_rows_that_depend_on_time_are_met_at_that_time():
     system = system_of("driven-pendulum")
     state = system.consistent(t=0.5)

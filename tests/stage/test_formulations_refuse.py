@@ -1,9 +1,10 @@
 """A formulation refuses what it is not valid for, and says what is."""
 
+import numpy as np
 import pytest
 
 import appell as ap
-from appell.errors import FormulationError
+from appell.errors import FormulationError, IntegrationError
 
 x, y, z = ap.coordinates("x y z")
 m = ap.parameters("m")
@@ -136,3 +137,40 @@ def test_only_equations_can_be_compiled():
         ap.compile(particle())
     with pytest.raises(CompileError, match="Got machine='fortran'; use 'auto', 'heyoka'"):
         ap.compile(ap.derive(particle()), "fortran")
+
+
+u1, u2, u3, e1, e2, e3 = ap.speeds("u1 u2 u3 e1 e2 e3")
+RATES = {u1: x.rate, u2: y.rate, u3: z.rate}
+
+
+@pytest.mark.parametrize(
+    ("psi", "guess", "words"),
+    [
+        ((e1 + e2, 2 * e1 + 2 * e2, e3), None, "quasi-accelerations are dependent, .*u2' = 2\\*e1 \\+ 2\\*e2"),
+        ((e1**2, e2, e3), None, "singular at e1 = 0, e2 = 0, e3 = 0, where Newton's method begins; give guess="),
+        ((e1, e2, e3), {u1: 1.0}, "guess= is for the quasi-accelerations e1, e2, e3; got u1"),
+    ],
+)
+def test_quasi_accelerations_that_tell_nothing(psi, guess, words):
+    formulation = ap.QuasiAccelerations(RATES, dict(zip((u1.rate, u2.rate, u3.rate), psi, strict=True)), guess)
+    with pytest.raises(FormulationError, match=words):
+        ap.derive(particle(), formulation)
+
+
+def test_quasi_accelerations_that_are_not_found_are_no_numbers():
+    """z'' = e3^2 cannot be -9.81: no acceleration is better than any."""
+    psi = {u1.rate: e1, u2.rate: e2 + e2**3, u3.rate: e3**2 * (1 + z**2)}
+    system = ap.compile(ap.derive(particle(), ap.QuasiAccelerations(RATES, psi, {e3: 1.0}))).bind({m: 2.0})
+    assert np.isnan(system.accelerations(system.state())).any()
+    assert ap.simulate(system, {}, until=1.0).outcome is not ap.Outcome.DONE
+
+
+@pytest.mark.parametrize(
+    "formulation", [ap.GibbsAppell(dependent=[x, y]), ap.GibbsAppell(speeds={u1: x.rate * z.rate})]
+)
+def test_given_speeds_that_are_dependent_at_the_start(formulation):
+    """With x'^2 + y'^2 = z'^2 and x' = y: at x' = 0 neither z' nor x' z' says how fast z' changes."""
+    model = particle(NONLINEAR, ap.Nonholonomic(y.rate - z.rate, "tie"))
+    system = ap.compile(ap.derive(model, formulation)).bind({m: 2.0})
+    with pytest.raises(IntegrationError, match=r"The speeds (z'|u1) are dependent at the start; choose others"):
+        ap.simulate(system, {y.rate: 1.0, z.rate: 1.0, x.rate: 0.0}, until=1.0)

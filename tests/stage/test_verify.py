@@ -156,3 +156,10 @@ def test_states_are_on_the_constraints():
     found = ap.verify(ap.library.bricard(), states=3)
     assert np.isfinite(found.residual)
     assert found.residual < 1e-9
+
+
+def test_a_particle_without_forces_moves_straight_on_by_every_formulation():
+    x, ground = ap.coordinates("x"), ap.Frame("ground")
+    found = ap.verify(ap.Model(ground, x, [ap.Particle("ball", 2, ground.point(x))]))
+    assert found.ok
+    assert found.worst == 0.0

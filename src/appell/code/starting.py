@@ -118,14 +118,37 @@ def _explain_velocities(
     found, J = (np.array(e) for e in mechanics.levels["velocity"](t, q, v, z, system.p))
     residual, names = found.ravel(), (*mechanics.row_names, *mechanics.level_names[1])
     row = names[int(np.argmax(np.abs(residual)))]
+    held = ""
+    if kept:
+        held = f" while {', '.join(kept)} " + ("keeps its given value" if len(kept) == 1 else "keep their given values")
+    if ways := _ways(system, t, q, v, z, kept):
+        raise InconsistentStartError(
+            f"The constraint {row!r} can be satisfied in more than one way{held}, and from where the search begins "
+            f"none is nearest; for example {', or '.join(ways)}. Give one of them, or guesses near=... on the "
+            "wanted branch."
+        )
     said = f"No velocities satisfy the constraint {row!r} (left over: {left:.3g})"
     if against := contradicting(residual, J, names):
         raise InconsistentStartError(f"{said}: at these positions the rows {', '.join(against)} contradict each other.")
-    if kept:
-        said += f" while {', '.join(kept)} keep their given values; give fewer of them, or"
-    else:
-        said += " at these positions;"
+    said += f"{held}; give fewer of them, or" if kept else " at these positions;"
     raise InconsistentStartError(f"{said} give guesses near=... on the wanted branch.")
+
+
+def _ways(system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, kept: list[str]) -> list[str]:
+    """Up to two ways to satisfy rows that are nonlinear in the velocities, in words; none if none is found."""
+    mechanics, rates = system.equations.mechanics, [s.rate.label for s in system.model.coordinates]
+    free = np.array([i for i, rate in enumerate(rates) if rate not in kept], dtype=int)
+    if mechanics.linear or not free.size:
+        return []
+    random, size, ways = np.random.default_rng(1), max(1.0, float(np.max(np.abs(v)))), []
+    for sign in (1, -1, 1, -1, 1, -1):
+        guess = v.copy()
+        guess[free] = sign * size * random.uniform(0.3, 1.2, free.size)
+        found, left = project_velocities(mechanics, t, q, guess, z, system.p, free, levels=True)
+        words = ", ".join(f"{rates[i]} = {found[i]:.6g}" for i in free)
+        if left <= CLOSE * max(1.0, float(np.max(np.abs(found)))) and words not in ways:
+            ways.append(words)
+    return ways[:2]
 
 
 def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[str, float], t: float) -> State:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import casadi as ca
+import numpy as np
 import sympy as sp
 
 from appell.equations import Equations
@@ -20,6 +21,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter, Rate, Speed
 
 NEWTON = 20  # steps for quasi-accelerations that are not linear
+ARRIVED = 1e-7  # share of the forces by which Newton's method may miss them, before its last step
 
 
 class QuasiAccelerations(AbstractFormulation):
@@ -73,13 +75,14 @@ class QuasiAccelerations(AbstractFormulation):
         slope = ca.jacobian(psi, e)
         # dR**/de = (d psi/d e)' (A Pi' - b) with A, b of form IV.
         linear = not ca.depends_on(ca.vec(slope), e)
+        self._check(slope, e, letters, linear)
         now = e if linear else self._newton(inner.A, inner.b, psi, slope, e, letters)
         slope, value = ca.substitute([slope, psi], [e], [now]) if not linear else (slope, psi)
         A = slope.T @ inner.A @ slope
         if linear:
             b = slope.T @ (inner.b - inner.A @ ca.substitute(psi, e, ca.SX.zeros(e.numel())))
         else:
-            b = A @ now - slope.T @ (inner.A @ value - inner.b)
+            b = A @ now - slope.T @ (inner.A @ value - inner.b) + _nothing_if_solved(inner.A, value, inner.b)
         carry = [ca.substitute(expression, inner.y, psi) for expression in (inner.udot, inner.chart.a)]
         chart = replace(inner.chart, y=e, unknowns=letters, udot=carry[0], a=carry[1])
         return Equations(self, chart, A, b, definite=inner.definite)
@@ -98,7 +101,31 @@ class QuasiAccelerations(AbstractFormulation):
                 f"{len(wanted)} speeds need {len(wanted)} quasi-accelerations, but the formulas contain "
                 f"{len(letters)}: {', '.join(map(str, letters)) or 'none'}."
             )
+        for letter in self.guess:
+            if letter not in letters:
+                raise FormulationError(
+                    f"guess= is for the quasi-accelerations {', '.join(map(str, letters))}; got {letter}."
+                )
         return letters
+
+    def _check(self, slope: ca.SX, e: ca.SX, letters: tuple[Speed, ...], linear: bool) -> None:
+        """Raise if d psi/d e is singular where Newton's method begins, whatever the other letters are."""
+        others = [s for s in ca.symvar(ca.vec(slope)) if not ca.depends_on(s, e)]
+        function = ca.Function("slope", [e, *others], [ca.densify(slope)])
+        random, begin = np.random.default_rng(3), [self.guess.get(letter, 0.0) for letter in letters]
+        for _ in range(3):
+            values = np.array(function(begin, *random.uniform(0.3, 1.2, len(others))))
+            sizes = np.linalg.svd(values, compute_uv=False) if np.isfinite(values).all() else np.zeros(1)
+            if sizes[-1] > 1e-10 * sizes[0]:
+                return
+        formulas = ", ".join(f"{rate} = {formula}" for rate, formula in self.accelerations.items())
+        if linear:
+            raise FormulationError(f"The quasi-accelerations are dependent, d psi/d e is singular: {formulas}.")
+        at = ", ".join(f"{letter} = {value:g}" for letter, value in zip(letters, begin, strict=True))
+        raise FormulationError(
+            f"d psi/d e of {formulas} is singular at {at}, where Newton's method begins; give guess={{...}} with "
+            f"values of {', '.join(map(str, letters))} at which it is regular."
+        )
 
     def _psi(self, inner: Equations, letters: tuple[Speed, ...], e: ca.SX) -> ca.SX:
         leaves = {s: g for s, g in inner.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
@@ -124,5 +151,21 @@ class QuasiAccelerations(AbstractFormulation):
         function = ca.Function("newton", [e, *others], [A @ psi - b, A @ slope])
         for _ in range(NEWTON):
             value, matrix = function(now, *others)
+            if ca.sprank(ca.sparsify(matrix)) < len(letters):
+                raise FormulationError(
+                    f"Newton's method finds no {', '.join(map(str, letters))} for these forces: d psi/d e vanishes on "
+                    "its way. Give a guess={...} nearer to them, or other quasi-accelerations."
+                )
             now = now - solve(matrix, value)
         return now
+
+
+def _nothing_if_solved(A: ca.SX, x: ca.SX, b: ca.SX) -> ca.SX:
+    """Nothing where Newton's method has arrived, A x = b; no number where it has not.
+
+    An arc cosine has no value beyond one, and unlike a condition it leaves the equations smooth.
+    """
+    missed, size = ca.sumsqr(A @ x - b), ca.sumsqr(A @ x) + ca.sumsqr(b) + ca.sumsqr(A)
+    if size.is_constant():
+        return ca.SX(0 if float(missed) <= ARRIVED**2 * float(size) < np.inf else np.nan)
+    return 1e-300 * ca.acos(missed / (ARRIVED**2 * size))

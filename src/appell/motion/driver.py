@@ -109,8 +109,9 @@ class Run:
         """Find the modes of the start and put it on the constraints; raise where it has no motion."""
         if not np.all(np.isfinite(self.w)):
             raise ModelError(f"No finite value for the inputs at the start, t = {self.t:g}: got {self.w}.")
-        if not np.all(np.isfinite([*self.x, *self.bound.from_x(self.t, self.x)])):
-            chosen = ", ".join(map(str, self.code.equations.speeds))
+        finite = np.all(np.isfinite([*self.x, *self.bound.from_x(self.t, self.x)]))
+        if not finite or self.speeds.dependent(self.t, self.x):
+            chosen = ", ".join(self.speeds.chosen)
             raise IntegrationError(
                 f"The speeds {chosen} are dependent at the start; choose others, or leave the choice to appell."
             )
