@@ -217,3 +217,30 @@ def test_states_of_other_models_and_off_the_constraints_cannot_start(four_bar, d
         ap.simulate(four_bar, ap.State(four_bar.model, np.full(6, np.nan)), until=1.0)
     with pytest.raises(ModelError, match="The state is one of 'rolling disk'"):
         four_bar.to_x(disk.state({"lean": 0.1}))
+
+
+@pytest.mark.parametrize("length", [1e-9, 1e-6, 1e-3, 1.0, 1e6, 1e10])
+def test_starts_do_not_depend_on_the_unit_of_length(length):
+    """A pendulum in redundant coordinates, from nanometres to the size of a planet's orbit."""
+    x, y = ap.coordinates("x y")
+    size, ground = ap.parameters("size"), ap.Frame("ground")
+    rod = ap.Holonomic(x**2 + y**2 - size**2, "rod")
+    bob = ap.Particle("bob", 1.0, ground.point(x, y))
+    model = ap.Model(
+        ground, (x, y), [bob], [ap.Gravity(-9.81 * ground.y)], [rod], values={size: length},
+        start={x: length * np.sin(1), y: -length * np.cos(1)},
+    )  # fmt: skip
+    system = ap.compile(ap.derive(model)).bind()
+    start = system.consistent(keep={x: 0.6 * length}, near={y: -length})
+    assert start[y] == pytest.approx(-0.8 * length, rel=1e-14, abs=0)
+    assert set(start.changes) == {"y"}
+    assert system.consistent()[x] == pytest.approx(length * np.sin(1), rel=1e-15, abs=0)
+    moving = system.consistent(keep={x: 0.6 * length, x.rate: 3 * np.sqrt(length)}, near={y: -length})
+    assert moving[y.rate] == pytest.approx(3 * np.sqrt(length) * 0.6 / 0.8, rel=1e-13, abs=0)
+    with pytest.raises(InconsistentStartError, match="violate the constraint 'rod'"):
+        system.state({x: 0.6 * length, y: -0.5 * length})
+    with pytest.raises(InconsistentStartError, match="No positions satisfy the constraint 'rod'"):
+        system.consistent(keep={x: 1.1 * length}, near={y: -length})
+    motion = ap.simulate(system, moving, until=np.sqrt(length))
+    assert motion.check().ok
+    np.testing.assert_allclose(motion[(x**2 + y**2) / size**2], 1, rtol=0, atol=1e-13)

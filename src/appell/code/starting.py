@@ -6,18 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import casadi as ca
 import numpy as np
 
 from appell.code.multiplier_start import complete, rate_names
 from appell.code.state import State, names_of, unknown
 from appell.errors import InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
-from appell.kinematics.consistency import contradicting, project_positions, project_velocities
+from appell.kinematics.consistency import allowed, contradicting, project_positions, project_velocities, sizes
 
 if TYPE_CHECKING:
     from appell.code.system import System
 
 CLOSE = 1e-9
+TINY = 1e-3  # size of rows up to which CLOSE may be coarse
+SHARE = 1e-6  # of such rows that must vanish
 
 
 def check_names(system: System, *given: Mapping[str, float]) -> None:
@@ -37,15 +40,71 @@ def given_state(system: System, given: Mapping[str, float], t: float) -> State:
     q = np.array([given.get(s.label, 0.0) for s in model.coordinates])
     z = np.array([given.get(s.label, 0.0) for s in model.states])
     if mechanics.position_rows and not system.unbound:
-        residual = np.array(mechanics.functions["position"](t, q, system.p)[0]).ravel()
-        worst = int(np.argmax(np.abs(residual)))
-        if abs(residual[worst]) > CLOSE and system.equations.formulation.projects:
+        residual, slopes = (np.array(e) for e in mechanics.functions["position"](t, q, system.p))
+        residual = residual.ravel()
+        off = np.abs(residual) / allowed(slopes, q)
+        worst = int(np.argmax(off))
+        far = off[worst] > CLOSE or _coarse(system, t, q, residual, slopes)
+        if far and system.equations.formulation.projects:
             row = mechanics.row_names[mechanics.position_rows[worst]]
             raise InconsistentStartError(
                 f"The starting positions violate the constraint {row!r} by {residual[worst]:.3g}. "
                 "Use system.consistent(keep={...}, near={...}) to find positions on the constraints."
             )
     return _completed(system, _with_velocities(system, q, z, given, {}, t, {}), given)
+
+
+def _coarse(system: System, t: float, q: np.ndarray, residual: np.ndarray, slopes: np.ndarray) -> bool:
+    """Whether rows of tiny terms, as those of micrometres squared, are off although they look close."""
+    own = sizes(slopes, q)
+    if not np.any((own < TINY) & (np.abs(residual) > SHARE * own)):
+        return False
+    mechanics = system.equations.mechanics
+    x = mechanics.variables
+    by_parameters = ca.Function("by_parameters", [x.t, x.q, x.p], [ca.densify(ca.jacobian(mechanics.c, x.p))])
+    given = sizes(np.array(by_parameters(t, q, system.p)), system.p)
+    return bool(np.any((given > 0) & (own + given < TINY) & (np.abs(residual) > SHARE * (own + given))))
+
+
+def _loose(system: System, t: float, q: np.ndarray) -> bool:
+    """Whether positions leave more than rounding of rows of tiny terms."""
+    found, slopes = (np.array(e) for e in system.equations.mechanics.functions["position"](t, q, system.p))
+    own = sizes(slopes, q)
+    return bool(np.any((0 < own) & (own < TINY) & (np.abs(found[:, 0]) > 1e-14 * own)))
+
+
+def _missed(system: System, t: float, q: np.ndarray) -> float:
+    """How far positions are off their rows and levels, against what rounding allows."""
+    mechanics = system.equations.mechanics
+    found, slopes = (np.array(e) for e in mechanics.functions["position"](t, q, system.p))
+    if found.size and _coarse(system, t, q, found[:, 0], slopes):
+        return np.inf
+    found, slopes = (np.array(e) for e in mechanics.levels["position"](t, q, system.p))
+    return float(np.max(np.abs(found[:, 0]) / allowed(slopes, q), initial=0.0))
+
+
+def violated(system: System, state: State, limit: float) -> str | None:
+    """The row that a state violates most, if by more than a limit, in words.
+
+    Args:
+        system: The system.
+        state: The state.
+        limit: How far a row of ordinary size may be off.
+    """
+    mechanics, found = system.equations.mechanics, system.residual(state)
+    sized: dict[str, float] = {}
+    if mechanics.position_rows:
+        slopes = np.array(mechanics.functions["position"](state.t, state.q, system.p)[1])
+        names = (mechanics.row_names[i] for i in mechanics.position_rows)
+        sized.update(zip(names, allowed(slopes, state.q), strict=True))
+    if mechanics.row_names:
+        slopes = np.array(mechanics.functions["velocity"](state.t, state.q, state.v, state.z, system.p)[1])
+        rates = (n + ".rate" * (i in mechanics.position_rows) for i, n in enumerate(mechanics.row_names))
+        sized.update(zip(rates, allowed(slopes, state.v), strict=True))
+    worst = max(found, key=lambda name: abs(found[name]) / sized[name], default=None)
+    if worst is None or abs(found[worst]) < limit * sized[worst]:
+        return None
+    return f"the constraint {worst!r} by {found[worst]:.3g}"
 
 
 def _completed(system: System, state: State, given: Mapping[str, float]) -> State:
@@ -101,7 +160,11 @@ def _with_velocities(
     found, left = project_velocities(mechanics, t, q, v, z, system.p, np.flatnonzero(~kept), levels=levels)
     if not equations.formulation.projects and not levels:
         found, left = v, 0.0
-    if left > CLOSE * max(1.0, float(np.max(np.abs(v), initial=0.0))):
+    limit = CLOSE * max(1.0, float(np.max(np.abs(v), initial=0.0)))
+    if left > limit:
+        rest, slopes = (np.array(e) for e in mechanics.levels["velocity"](t, q, found, z, system.p))
+        left = float(np.max(np.abs(rest[:, 0]) / allowed(slopes, found)))
+    if left > limit:
         _explain_velocities(system, t, q, found, z, left, [r for r, k in zip(rates, kept, strict=True) if k])
     for label, old, new, fixed in zip(rates, v, found, kept, strict=True):
         if not fixed and label in near and abs(new - old) > CLOSE:
@@ -163,23 +226,36 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
     q = np.array([keep.get(label, guesses.get(label, 0.0)) for label in labels])
     z = np.array([keep.get(s.label, guesses.get(s.label, 0.0)) for s in model.states])
     free = np.flatnonzero([label not in keep for label in labels])
-    found, left = project_positions(mechanics, t, q, system.p, free, levels=True)
+
+    def arrived(q: np.ndarray) -> tuple[np.ndarray, float]:
+        """The positions near q on all rows, in whatever units they are, and how far they are off."""
+        span = float(np.max(np.abs(q), initial=0.0))
+        found, left = project_positions(mechanics, t, q, system.p, free, levels=True)
+        if left > CLOSE and span > 1:  # far away in metres may be near
+            other, rest = project_positions(mechanics, t, q, system.p, free, levels=True, reach=span)
+            found = other if rest < left else found
+        if _loose(system, t, found):  # and close in metres may be far
+            found, _ = project_positions(mechanics, t, found, system.p, free, levels=True, tolerance=0.0)
+        return found, _missed(system, t, found)
+
+    found, left = arrived(q)
     if left > CLOSE:
-        rng = np.random.default_rng(1)
+        rng, width = np.random.default_rng(1), float(np.max(np.abs(q), initial=0.0))
         for _ in range(40):  # a bad guess may sit on a saddle of the residual
             trial = q.copy()
-            trial[free] += rng.normal(0, 0.5, free.size)
-            candidate, rest = project_positions(mechanics, t, trial, system.p, free, levels=True)
+            trial[free] += rng.normal(0, 0.5 * (width if 0 < width < TINY else max(1.0, width / 10)), free.size)
+            candidate, rest = arrived(trial)
             if rest < left:
                 found, left = candidate, rest
             if left < CLOSE:
                 break
     if left > CLOSE:
         _explain_positions(system, t, found, left, [label for label in labels if label in keep], free.size)
+    span = float(np.max(np.abs(found), initial=0.0))
     changes = {
         label: (float(old), float(new))
         for label, old, new in zip(labels, q, found, strict=True)
-        if abs(new - old) > CLOSE
+        if abs(new - old) > CLOSE * (span if span < TINY else 1.0)
     }
     state = _with_velocities(system, found, z, keep, {**model.start, **near}, t, changes, levels=True)
     return _completed(system, state, {**near, **keep})

@@ -31,6 +31,7 @@ def project_positions(
     levels: bool = False,
     function: Numeric | None = None,
     roughly: bool = False,
+    reach: float = 1.0,
 ) -> tuple[np.ndarray, float]:
     """The nearest q with c(q, t) = 0, and the largest residual left.
 
@@ -45,6 +46,7 @@ def project_positions(
         levels: Whether formulas of programmes count that are demanded only in their derivatives.
         function: The function of these rows, where the caller has it.
         roughly: Whether any q on the rows will do, which is found more quickly.
+        reach: How far one step goes at most.
     """
     q = np.array(q, dtype=float)
     if not mechanics.position_rows and not (levels and mechanics.level_names[0]):
@@ -64,8 +66,18 @@ def project_positions(
         size = np.abs(step).max()
         if not size < np.inf:
             break
-        q[columns] += step if size < 1.0 else step / size
+        q[columns] += step if size < reach else step / size * reach
     return best, left
+
+
+def sizes(slopes: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """How large the terms of rows are: |slopes| |values|. Rounding leaves some 1e-16 of it."""
+    return np.abs(slopes) @ np.abs(values)
+
+
+def allowed(slopes: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """By how much more than others rows of large terms may be off: kilometres squared are not zero to 1e-9."""
+    return np.maximum(1.0, 1e-3 * sizes(slopes, values))
 
 
 def _smallest_step(jacobian: np.ndarray, wanted: np.ndarray, roughly: bool) -> np.ndarray:

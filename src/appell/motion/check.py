@@ -11,7 +11,7 @@ import numpy as np
 from appell.code.agreement import Rivals, disagreement
 from appell.errors import AppellError
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import jacobian_at
+from appell.kinematics.consistency import allowed, jacobian_at
 from appell.motion.ledger import Ledger, along
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Check:
         agreement: Largest relative disagreement of q'' with each other formulation along the motion; nan where
             accelerations are not finite.
         expected: What the tolerances of the run let one expect of the balance.
+        sizes: How large a thousandth of the terms of the position rows and of the velocity rows is, at least one.
     """
 
     position: float
@@ -51,13 +52,14 @@ class Check:
     agreement: Mapping[str, float]
     expected: float
     acceleration: float | None = None
+    sizes: tuple[float, float] = (1.0, 1.0)
 
     @property
     def ok(self) -> bool:
         """Whether everything is as it should be."""
         return (
-            self.position < 1e-9
-            and self.velocity < 1e-9
+            self.position < 1e-9 * self.sizes[0]
+            and self.velocity < 1e-9 * self.sizes[1]
             and (self.acceleration is None or self.acceleration < 1e-8)
             and self.balance < self.expected
             and all(value < 1e-8 for value in self.agreement.values())
@@ -88,11 +90,11 @@ def check(motion: Motion) -> Check:
     """Check a motion that was computed here."""
     if not motion.stretches:
         raise AppellError("Only a motion that was computed in this process can be checked; run simulate again.")
-    position, velocity = _residuals(motion)
+    position, velocity, sizes = _residuals(motion)
     expected = 1e-6 if motion.info["method"] in ("cvodes", "Radau", "BDF", "LSODA", "RK45", "RK23") else 1e-8
     balance, work, energy = _balance(motion, expected)
     agreement = _agreement(motion)
-    return Check(position, velocity, balance, work, energy, agreement, expected, _on_accelerations(motion))
+    return Check(position, velocity, balance, work, energy, agreement, expected, _on_accelerations(motion), sizes)
 
 
 def _parts(motion: Motion, array: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -100,23 +102,35 @@ def _parts(motion: Motion, array: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     return array[:n], array[n : 2 * n], array[2 * n :]
 
 
-def _residuals(motion: Motion) -> tuple[float, float]:
+def _residuals(motion: Motion) -> tuple[float, float, tuple[float, float]]:
+    """The largest residuals of position and velocity rows, and what is allowed for their size."""
     system, times = motion.system, motion.times
     mechanics = system.equations.mechanics
     position = velocity = 0.0
+    large, quick = 1.0, 1.0
     if not mechanics.row_names:
-        return position, velocity
+        return position, velocity, (large, quick)
     if mechanics.striking:  # at a corner itself the rows are on neither side
         ends = np.array([stretch.times[0] for stretch in motion.stretches[1:]])
         apart = np.abs(times[:, None] - ends[None, :]).min(axis=1, initial=np.inf)
         times = times[apart > INSIDE * max(1.0, float(np.max(np.abs(times))))]
     q, v, z = _parts(motion, motion.states(times).T)
     if mechanics.position_rows:
-        c = along(mechanics.functions["position"], times, q, system.p)[0]
-        position = float(np.max(np.abs(c)))
-    e = along(mechanics.functions["velocity"], times, q, v, z, system.p)[0]
-    velocity = float(np.max(np.abs(e)))
-    return position, velocity
+        c, slopes = along(mechanics.functions["position"], times, q, system.p)
+        position, large = float(np.max(np.abs(c))), _largest(slopes, q)
+    e, slopes = along(mechanics.functions["velocity"], times, q, v, z, system.p)
+    velocity, quick = float(np.max(np.abs(e))), _largest(slopes, v)
+    return position, velocity, (large, quick)
+
+
+def _largest(slopes: np.ndarray, values: np.ndarray) -> float:
+    """What is allowed for the largest terms of any row at any moment; the slopes stand side by side."""
+    count = values.shape[1]
+    if not count:
+        return 1.0
+    parts = slopes.reshape(slopes.shape[0], count, values.shape[0])
+    found = max(float(allowed(parts[:, k], values[:, k]).max(initial=1.0)) for k in range(count))
+    return found if np.isfinite(found) else 1.0
 
 
 def _on_accelerations(motion: Motion) -> float | None:

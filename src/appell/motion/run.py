@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 
+from appell.code.starting import violated
 from appell.code.state import State, names_of, number, unknown
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
@@ -169,11 +170,9 @@ def starting_state(system: System, start: State | Mapping[Any, float] | None) ->
     if not np.all(np.isfinite(start.array)):
         bad = start.names[int(np.argmin(np.isfinite(start.array)))]
         raise InconsistentStartError(f"The starting value of {bad!r} is not finite.")
-    residual = system.residual(start) if system.equations.formulation.projects else {}
-    worst = max(residual, key=lambda name: abs(residual[name]), default=None)
-    if worst is not None and not system.unbound and not abs(residual[worst]) < 1e-7:
+    if system.equations.formulation.projects and not system.unbound and (words := violated(system, start, 1e-7)):
         raise InconsistentStartError(
-            f"The start violates the constraint {worst!r} by {residual[worst]:.3g}. "
+            f"The start violates {words}. "
             "Use system.consistent(keep={...}, near={...}) to find a state on the constraints."
         )
     return start
