@@ -205,3 +205,44 @@ def test_a_kink_in_a_constrained_system():
     path = np.sum(np.abs(np.diff([*turns, float(motion["x"][-1])])))
     assert proof.work["generalized"] == pytest.approx(-0.3 * path, abs=1e-9)
     assert len(turns) > 3
+
+
+PUSHES = {
+    "sign": sp.Rational(11, 10) + sp.Rational(9, 10) * sp.sign(t - 1),
+    "square wave": sp.Rational(11, 10) - sp.Rational(9, 10) * sp.sign(sp.sin(sp.pi * t)),
+    "piecewise": sp.Piecewise((0.2, t < 1), (2, True)),
+}
+
+
+@pytest.mark.parametrize("method", LOCATING)
+@pytest.mark.parametrize("push", PUSHES.values(), ids=PUSHES)
+def test_what_sticks_is_pushed_off_by_a_force_that_is_switched_on(method, push):
+    """Friction of at most 0.5 N holds 0.2 N; 2 N from t = 1 on move the block by 1.5 (t - 1)²/2."""
+    motion = ap.simulate(block(push - sp.sign(x.rate) / 2), {x: 0.0}, until=1.5, method=method, rtol=1e-10, atol=1e-10)
+    assert last(motion) == pytest.approx((0.1875, 0.75), rel=1e-7, abs=0)
+
+
+@pytest.mark.parametrize("method", ["dop853", "DOP853"])
+def test_what_sticks_is_pushed_off_by_a_sampled_control(method):
+    u = ap.inputs("u")
+    model = ap.Model(
+        ground, x, [ap.Particle("block", 1, ground.point(x, 0))], [ap.Generalized({x: u - sp.sign(x.rate) / 2})]
+    )
+    motion = ap.simulate(
+        ap.compile(ap.derive(model)).bind(), {x: 0.0}, 1.5, control=lambda t, _: 2.0 if t > 0.95 else 0.2, rate=10.0,
+        method=method,
+    )  # fmt: skip
+    assert last(motion) == pytest.approx((0.1875, 0.75), rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize(("push", "lower", "upper"), [(0.3, 0.0, 0.0), (1.0, 0.25, 0.25), (2.0, 1.2, 0.3)])
+@pytest.mark.parametrize("method", SOME)
+def test_of_two_blocks_that_stick_those_slip_that_have_to(push, lower, upper, method):
+    """1 kg on 1 kg, friction up to 0.3 N between them and 0.5 N below, the lower one pushed from t = 1 on."""
+    between, below = 0.3 * sp.sign(y.rate - x.rate), sp.sign(x.rate) / 2
+    bodies = [ap.Particle("lower", 1, ground.point(x)), ap.Particle("upper", 1, ground.point(y))]
+    force = sp.Piecewise((0.1, t < 1), (push, True))
+    model = ap.Model(ground, (x, y), bodies, [ap.Generalized({x: force + between - below, y: -between})])
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), {x: 0.0}, until=2.0, method=method, rtol=1e-9, atol=1e-9)
+    assert motion.columns["x.rate"][-1] == pytest.approx(lower, rel=1e-8, abs=1e-12)
+    assert motion.columns["y.rate"][-1] == pytest.approx(upper, rel=1e-8, abs=1e-12)

@@ -83,7 +83,17 @@ def staged():
     return system, [{"g": v} for v in (9.0, 9.81)], 200.0, tuple(ap.library.rocket_events())
 
 
-CASES = (on_a_belt, coming_to_rest, saturated, two_blocks, on_a_circle, bouncing, staged)
+def pushed_off():
+    """What sticks on a square wave of forces, of which some are larger than friction can hold."""
+    F = ap.parameters("F")
+
+    def force(x):
+        return -x - sp.sign(x.rate) * (1 + sp.exp(-3 * sp.Abs(x.rate))) / 2 - F * sp.sign(sp.sin(4 * ap.t))
+
+    return mass(force, F=1.0), [{"F": v} for v in (0.5, 1.1, 2.0, 3.0)], 4.0, ()
+
+
+CASES = (pushed_off, on_a_belt, coming_to_rest, saturated, two_blocks, on_a_circle, bouncing, staged)
 
 
 def simulated(system, row, until, **options):

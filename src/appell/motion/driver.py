@@ -292,6 +292,7 @@ class Run:
         if self.clock is None or self.t >= self.end:
             return False
         self.clock.tick(self.bound.from_x(self.t, self.x))
+        self.modes.switch((), self.t, self.x, self.inputs, self.p)  # what stuck may be pushed off
         return True
 
     def _gates(self, count: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -317,15 +317,36 @@ class Modes:
     def switch(self, fired: Sequence[tuple[int, int]], t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
         """Flip the kinks whose guards fired; one that slid leaves on the side its mode reached.
 
-        Other kinks that rest on zero are looked at again: a flow that kept them there may have ended with these.
+        Other kinks that rest on zero or slide are looked at again: what kept them there may have ended with these.
         """
+        if self.modal is None:
+            return
         left = [kink for kink, _ in fired if self.modes[kink] == 0]
         for kink, side in fired:
             self.modes[kink] = -self.modes[kink] or (1 if side == 0 else -1)
+        left += self._release(t, x, inputs, p)
         g = self._kept.switches(t, x, inputs(t, x), np.concatenate([p, self.modes]))[0].ravel()
         for i in np.flatnonzero((np.abs(g) < RESTING) & (self.modes != 0)):
             if i not in left:
                 self._settle(int(i), t, x, inputs, p)
+
+    def _release(self, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> list[int]:
+        """End the slides whose modes in between have jumped beyond one of their sides, the farthest first.
+
+        A force that is switched on may be larger than what sticks can hold.
+        """
+        left: list[int] = []
+        while self.sliding:
+            guards = self.flow().guard_machine(t, x, inputs(t, x), self.parameters(p))[0].ravel()
+            held = {k: self.owner(k) for k in range(len(self.event_guards), guards.size)}
+            held = {k: (which, side) for k, (_, which, side) in held.items() if self.modes[which] == 0}
+            farthest = min(held, key=lambda k: guards[k])
+            if not guards[farthest] < -RESTING:
+                break
+            which, side = held[farthest]
+            self.modes[which] = 1 if side == 0 else -1
+            left.append(which)
+        return left
 
     def struck(self, before: np.ndarray, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> np.ndarray:
         """x behind the change from earlier modes to the present ones, which may make velocities jump."""
