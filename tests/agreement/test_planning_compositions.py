@@ -101,6 +101,33 @@ def test_rows_that_say_a_thing_twice_or_against_each_other():
         ap.compile(ap.derive(against, ap.GPME())).consistent()
 
 
+@pytest.mark.parametrize("differentiate", [1, 2, 3])
+def test_a_point_goes_after_a_state(differentiate):
+    """Positions are no formulas in states; their derivatives may be, and the start is on the formula itself."""
+    x, y, z = *ap.coordinates("x y"), ap.states("z")
+    ground = ap.Frame("ground")
+    body = ap.Particle("p", 2, ground.point(x, y))
+    task = ap.Programmed(x - z, "after", differentiate=differentiate)
+    model = ap.Model(ground, (x, y), [body], [], [task], {z: sp.sin(ap.t) - z}, start={z: 1.0})
+    for start in (None, ap.compile(ap.derive(model, ap.GPME())).consistent({z: 1.0})):
+        motion = (
+            ap.plan(model, until=2.0).motion
+            if start is None
+            else ap.simulate(ap.compile(ap.derive(model, ap.GPME())), start, until=2.0)
+        )
+        assert motion.at(2.0)["x"] == pytest.approx(motion.at(2.0)["z"], abs=1e-12)
+
+
+def test_a_plan_of_order_three_is_tracked():
+    model = ap.library.jerk_cart_pendulum()
+    plant = ap.planning.plant(model)
+    assert [z.label for z in plant.states] == []
+    run = ap.track(
+        ap.compile(ap.derive(plant)), ap.plan(model, until=1.0), ap.control.ComputedTorque(plant, 10.0), until=1.0
+    )
+    assert max(e["largest"] for e in run.metrics().values()) < 1e-9
+
+
 def test_a_robot_with_drives_plans_a_jerk_of_its_tool():
     arm = ap.library.planar_2r()
     across = arm.ground.components(arm.tool_point)[1]

@@ -73,13 +73,13 @@ def _loose(system: System, t: float, q: np.ndarray) -> bool:
     return bool(np.any((0 < own) & (own < TINY) & (np.abs(found[:, 0]) > 1e-14 * own)))
 
 
-def _missed(system: System, t: float, q: np.ndarray) -> float:
+def _missed(system: System, t: float, q: np.ndarray, z: np.ndarray) -> float:
     """How far positions are off their rows and levels, against what rounding allows."""
     mechanics = system.equations.mechanics
     found, slopes = (np.array(e) for e in mechanics.functions["position"](t, q, system.p))
     if found.size and _coarse(system, t, q, found[:, 0], slopes):
         return np.inf
-    found, slopes = (np.array(e) for e in mechanics.levels["position"](t, q, system.p))
+    found, slopes = (np.array(e) for e in mechanics.levels["position"](t, q, system.p, z))
     return float(np.max(np.abs(found[:, 0]) / allowed(slopes, q), initial=0.0))
 
 
@@ -230,13 +230,13 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
     def arrived(q: np.ndarray) -> tuple[np.ndarray, float]:
         """The positions near q on all rows, in whatever units they are, and how far they are off."""
         span = float(np.max(np.abs(q), initial=0.0))
-        found, left = project_positions(mechanics, t, q, system.p, free, levels=True)
+        found, left = project_positions(mechanics, t, q, system.p, free, levels=z)
         if left > CLOSE and span > 1:  # far away in metres may be near
-            other, rest = project_positions(mechanics, t, q, system.p, free, levels=True, reach=span)
+            other, rest = project_positions(mechanics, t, q, system.p, free, levels=z, reach=span)
             found = other if rest < left else found
         if _loose(system, t, found):  # and close in metres may be far
-            found, _ = project_positions(mechanics, t, found, system.p, free, levels=True, tolerance=0.0)
-        return found, _missed(system, t, found)
+            found, _ = project_positions(mechanics, t, found, system.p, free, levels=z, tolerance=0.0)
+        return found, _missed(system, t, found, z)
 
     found, left = arrived(q)
     if left > CLOSE:
@@ -250,7 +250,7 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
             if left < CLOSE:
                 break
     if left > CLOSE:
-        _explain_positions(system, t, found, left, [label for label in labels if label in keep], free.size)
+        _explain_positions(system, t, found, z, left, [label for label in labels if label in keep], free.size)
     span = float(np.max(np.abs(found), initial=0.0))
     changes = {
         label: (float(old), float(new))
@@ -261,9 +261,11 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
     return _completed(system, state, {**near, **keep})
 
 
-def _explain_positions(system: System, t: float, q: np.ndarray, left: float, kept: list[str], free: int) -> None:
+def _explain_positions(
+    system: System, t: float, q: np.ndarray, z: np.ndarray, left: float, kept: list[str], free: int
+) -> None:
     mechanics = system.equations.mechanics
-    residual = np.array(mechanics.levels["position"](t, q, system.p)[0]).ravel()
+    residual = np.array(mechanics.levels["position"](t, q, system.p, z)[0]).ravel()
     names = (*(mechanics.row_names[i] for i in mechanics.position_rows), *mechanics.level_names[0])
     row = names[int(np.argmax(np.abs(residual)))]
     count = len([i for i in mechanics.position_rows if i in system.equations.split.rows])

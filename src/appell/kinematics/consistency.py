@@ -28,7 +28,7 @@ def project_positions(
     *,
     steps: int = 60,
     tolerance: float = 1e-13,
-    levels: bool = False,
+    levels: np.ndarray | None = None,
     function: Numeric | None = None,
     roughly: bool = False,
     reach: float = 1.0,
@@ -43,20 +43,21 @@ def project_positions(
         free: Coordinates that may be moved; all if left out.
         steps: How many steps of Newton's method at most.
         tolerance: Residuals up to this are zero, as a share of q.
-        levels: Whether formulas of programmes count that are demanded only in their derivatives.
+        levels: Extra states, if formulas of programmes count that are demanded only in their derivatives.
         function: The function of these rows, where the caller has it.
         roughly: Whether any q on the rows will do, which is found more quickly.
         reach: How far one step goes at most.
     """
     q = np.array(q, dtype=float)
-    if not mechanics.position_rows and not (levels and mechanics.level_names[0]):
+    if not mechanics.position_rows and (levels is None or not mechanics.level_names[0]):
         return q, 0.0
     columns = np.arange(q.size) if free is None else free
     if function is None:
-        function = Numeric((mechanics.levels if levels else mechanics.functions)["position"])
+        function = Numeric((mechanics.functions if levels is None else mechanics.levels)["position"])
+    more = () if levels is None else (levels,)
     best, left = q, np.inf
     for _ in range(steps):
-        residual, jacobian = function(t, q, p)
+        residual, jacobian = function(t, q, p, *more)
         worst = float(np.abs(residual).max())
         if worst < left:
             best, left = q.copy(), worst

@@ -316,7 +316,7 @@ class Mechanics:
             for rows, more in zip((self.c, self.e), self._lower_levels, strict=True)
         )
         return {
-            "position": ca.Function("position", [x.t, x.q, x.p], [c, ca.densify(ca.jacobian(c, x.q))]),
+            "position": ca.Function("position", [x.t, x.q, x.p, x.z], [c, ca.densify(ca.jacobian(c, x.q))]),
             "velocity": ca.Function("velocity", [x.t, x.q, x.v, x.z, x.p], [e, ca.densify(ca.jacobian(e, x.v))]),
         }
 

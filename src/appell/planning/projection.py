@@ -39,15 +39,15 @@ def projected(system: System, start: Mapping[Any, float] | None = None, t: float
             raise ModelError(unknown(label, known, f"entry of the state of {model.name!r}"))
     wanted = np.array([given.get(name, 0.0) for name in names_of(model)])
     n = len(model.coordinates)
-    q, left = project_positions(mechanics, t, wanted[:n], system.p, levels=True)
+    q, left = project_positions(mechanics, t, wanted[:n], system.p, levels=wanted[2 * n :])
     if left > MOVED:
         names = (*(mechanics.row_names[i] for i in mechanics.position_rows), *mechanics.level_names[0])
-        residual = np.array(mechanics.levels["position"](t, q, system.p)[0]).ravel()
+        residual = np.array(mechanics.levels["position"](t, q, system.p, wanted[2 * n :])[0]).ravel()
         raise InconsistentStartError(
             f"No position satisfies the programme {names[int(np.argmax(np.abs(residual)))]!r} near the start (nearest "
             f"miss {left:.3g}): it may lie outside the workspace, or contradict another row. Give a start closer to it."
         )
-    q = _nearest(system, t, wanted[:n], q)
+    q = _nearest(system, t, wanted[:n], q, wanted[2 * n :])
     v, z = _velocities(system, t, q, wanted[n : 2 * n], wanted[2 * n :]), wanted[2 * n :]
     if model.programme:
         z = complete(system, t, q, v, z, given, levels=True)
@@ -60,11 +60,11 @@ def projected(system: System, start: Mapping[Any, float] | None = None, t: float
     return State(model, array, t, changes)
 
 
-def _nearest(system: System, t: float, wanted: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _nearest(system: System, t: float, wanted: np.ndarray, q: np.ndarray, z: np.ndarray) -> np.ndarray:
     """The point of the programme that is nearest to a given one: q - wanted is normal to it."""
     mechanics, best = system.equations.mechanics, q
     for _ in range(100):
-        c, J = (np.array(part) for part in mechanics.levels["position"](t, q, system.p))
+        c, J = (np.array(part) for part in mechanics.levels["position"](t, q, system.p, z))
         if not c.size:
             return q
         following = wanted + np.linalg.lstsq(J, J @ (q - wanted) - c[:, 0], rcond=1e-10)[0]
@@ -72,7 +72,7 @@ def _nearest(system: System, t: float, wanted: np.ndarray, q: np.ndarray) -> np.
         q = following
         if step < 1e-13 * max(1.0, float(np.max(np.abs(q)))):
             break
-    left = np.array(mechanics.levels["position"](t, q, system.p)[0])
+    left = np.array(mechanics.levels["position"](t, q, system.p, z)[0])
     return q if np.max(np.abs(left), initial=0.0) < 1e-12 else best
 
 
