@@ -365,3 +365,29 @@ def test_inputs_that_move_nothing_are_refused(beam):
     model = ap.Model(ground, x, [ap.Particle("P", 1.0, ground.point(x, 0))], [ap.Generalized({x: u**2})])
     with pytest.raises(ControlError, match="u moves nothing in the first approximation: B = 0"):
         ap.control.lqr(ap.linearize(ap.equilibrium(model, {x: 0})))
+
+
+def test_relations_that_rolling_leaves_are_no_obstacle():
+    """A balancing robot: x and yaw go with the wheels' angles for ever, y with nothing; the rest is as by SciPy."""
+    x, y, yaw, theta, left, right = ap.coordinates("x y yaw theta left right")
+    tl, tr = ap.inputs("tl tr")
+    ground = ap.Frame("ground")
+    plane = ground.rotate("z", yaw)
+    axle, frames = ground.point(x, y, 0.1), [plane.rotate("y", angle) for angle in (theta, left, right)]
+    body = ap.RigidBody("body", 5.0, axle + 0.4 * frames[0].z, frames[0], [0.3, 0.3, 0.05])
+    hubs = [axle + 0.15 * plane.y, axle - 0.15 * plane.y]
+    wheels = [ap.RigidBody(f"wheel {i}", 0.5, hubs[i], frames[i + 1], [0.002, 0.004, 0.002]) for i in (0, 1)]
+    model = ap.Model(
+        ground, (x, y, yaw, theta, left, right), [body, *wheels],
+        [ap.Gravity(-9.81 * ground.z), ap.Generalized({left: tl, right: tr, theta: -tl - tr})],
+        constraints=[ap.Rolling(w, hub - 0.1 * ground.z) for w, hub in zip(wheels, hubs, strict=True)], name="robot",
+    )  # fmt: skip
+    lin = ap.linearize(ap.equilibrium(model, {theta: 0}, starts=2))
+    assert len(lin.states) == 9
+    feedback = ap.control.lqr(lin)
+    Z = scipy.linalg.orth(np.hstack([lin.A, lin.B]), rcond=1e-9)
+    A, B = Z.T @ lin.A @ Z, Z.T @ lin.B
+    S = scipy.linalg.solve_continuous_are(A, B, np.eye(6), np.eye(2))
+    expected = np.sort_complex(np.concatenate([np.linalg.eigvals(A - B @ B.T @ S), np.zeros(3)]))
+    np.testing.assert_allclose(np.sort_complex(feedback.roots), expected, rtol=1e-7, atol=1e-8)
+    assert feedback.certificate.verdict.name == "FAMILY"

@@ -178,9 +178,10 @@ def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any]
             "B = 0. Use another input, or another equilibrium."
         )
     Z = _designable(lin)
-    scale = balanced(Z.T @ lin.A @ Z)[1]
+    inner = within(lin.A, Z)
+    scale = balanced(inner)[1]
     Y, Z = Z / scale, Z * scale  # states of comparable size: Y'Z = 1
-    A, B, weights = Y.T @ lin.A @ Z, Y.T @ lin.B, Z.T @ W @ Z
+    A, B, weights = inner / scale[:, None] * scale, Y.T @ lin.B, Z.T @ W @ Z
     whole = scale.size == len(lin.states)
     unweighed = on_axis(lin.A.T, W, lin.states) if whole else on_axis(A.T, weights, ())
     if unweighed:
@@ -196,6 +197,27 @@ def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any]
     if np.max(np.linalg.eigvals(A - B @ K).real) >= 0:
         raise ControlError(_faint(lin))
     return Feedback(lin, K @ Y.T, Y @ S @ Y.T, {})
+
+
+def within(A: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Z'AZ for orthonormal columns Z, without traces of rounding, which balancing would blow up.
+
+    Args:
+        A: A square matrix.
+        Z: A basis.
+    """
+    inner = Z.T @ A @ Z
+    return np.where(np.abs(inner) > 1e-14 * (np.abs(Z).T @ np.abs(A) @ np.abs(Z)), inner, 0.0)
+
+
+def complement(left: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of all that is at right angles to some columns, traces of rounding put to zero.
+
+    Args:
+        left: The columns; there may be none.
+    """
+    Z = scipy.linalg.null_space(left.T) if left.size else np.eye(left.shape[0])
+    return np.where(np.abs(Z) > 1e-14, Z, 0.0)
 
 
 def on_axis(A: np.ndarray, B: np.ndarray, names: tuple[str, ...]) -> str:
@@ -345,10 +367,10 @@ def _places_to_ignore(lin: Linearization) -> tuple[str, ...]:
 def _without_integrals(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Integrals that no input changes, zero roots all, and the perturbations that do not change them either."""
     left = scipy.linalg.null_space(np.hstack([M / (np.linalg.norm(M) or 1.0) for M in (A, B)]).T, rcond=1e-9)
-    return left, scipy.linalg.null_space(left.T) if left.size else np.eye(A.shape[0])
+    return left, complement(left)
 
 
 def _unreached(A: np.ndarray, B: np.ndarray, Z: np.ndarray) -> bool:
     """Whether a mode within a space is not reached and does not decay by itself."""
     names = tuple(f"x{i + 1}" for i in range(Z.shape[1]))
-    return any(mode.root.real > -1e-12 for mode in reached(Z.T @ A @ Z, Z.T @ B, names, "").missed)
+    return any(mode.root.real > -1e-12 for mode in reached(within(A, Z), Z.T @ B, names, "").missed)

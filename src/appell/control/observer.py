@@ -14,7 +14,7 @@ import sympy as sp
 from appell.analysis.linearize import Linearization, ordered
 from appell.code.system import System, compile
 from appell.control.controllability import observability
-from appell.control.feedback import Feedback, on_axis, placed_gain
+from appell.control.feedback import Feedback, complement, on_axis, placed_gain, within
 from appell.control.pid import Controller
 from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix
@@ -97,8 +97,8 @@ def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, nois
             + "; ".join(f"{mode} ({mode.combination})" for mode in hidden)
             + ". Measure something that contains it; smallest_sensors finds what is enough."
         )
-    Y = scipy.linalg.null_space(idle.T) if idle.size else np.eye(len(lin.states))
-    A, C_shown = Y.T @ lin.A @ Y, C @ Y
+    Y = complement(idle)
+    A, C_shown = within(lin.A, Y), C @ Y
     still = on_axis(A, Y.T @ Q @ Y, () if idle.size else lin.states)
     if still:
         raise ControlError(
