@@ -306,3 +306,10 @@ def test_code_keeps_the_options_of_the_formulation(formulation, words):
     found: dict = {}
     exec(text.replace("print(", "(lambda *a: None)("), found)
     np.testing.assert_allclose(found["motion"].states(0.1), motion.states(0.1), rtol=0, atol=1e-12)
+
+
+def test_a_model_with_more_rows_than_coordinates_has_no_negative_freedoms():
+    page = ap.library.bricard()._repr_html_()
+    assert "some of them follow from others" in page
+    assert "0 degrees of freedom" not in page
+    assert "3 degrees of freedom if the rows are independent" in ap.library.rolling_disk()._repr_html_()

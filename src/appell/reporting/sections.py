@@ -53,12 +53,15 @@ def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]
         words = model.description[0].upper() + model.description[1:]
         blocks.append(Text(words + ("" if words.endswith(".") else ".")))
     rows, free = len(model.rows), model.degrees_of_freedom
+    freedom = f"; {_count(free, 'degree')} of freedom if the rows are independent."
+    if free < 1:
+        freedom = "; so many rows leave it a freedom only if some of them follow from others."
     blocks.append(
         Text(
             f"{_count(len(model.coordinates), 'coordinate')}, {_count(rows, 'constraint row')}, "
             f"{_count(len(model.bodies), 'body', 'bodies')}, {_count(len(model.forces), 'force')}"
             + (f", {_count(len(model.states), 'extra state')}" if model.states else "")
-            + (f"; {free} degree{'s' * (free != 1)} of freedom if the rows are independent." if rows else ".")
+            + (freedom if rows else ".")
         )
     )
     blocks.append(_bodies(model))
