@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from appell.code.agreement import Rivals, disagreement
+from appell.code.constants import check_masses
 from appell.code.state import number
-from appell.code.system import check_masses
 from appell.errors import FormulationError, InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
 from appell.kinematics.chart import Split

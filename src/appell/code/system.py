@@ -10,10 +10,10 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import sympy as sp
 
 from appell.code import heyoka_code
 from appell.code.code import Code, function_of
+from appell.code.constants import check_masses
 from appell.code.export import write_c
 from appell.code.fitting import fitting_code
 from appell.code.native import native
@@ -21,11 +21,7 @@ from appell.code.starting import consistent_state, given_state
 from appell.code.state import State, names_of, numbers, unknown
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
-from appell.graph.numeric import Numeric
-from appell.kinematics.mechanics import Mechanics
-from appell.model.body import RigidBody
 from appell.model.model import Model
-from appell.model.symbols import letters_in
 
 SINGULAR = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 
@@ -231,31 +227,6 @@ class System:
     def to_c(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write the right-hand side, its Jacobian, A and b as C source with a header; returns the two files."""
         return write_c(self, Path(path))
-
-
-def check_masses(mechanics: Mechanics, p: np.ndarray) -> None:
-    """Raise if a constant mass or moment of inertia is negative, or a particle has none.
-
-    Args:
-        mechanics: The model on the graph.
-        p: Values of the parameters; nan for one that has none yet, and what depends on it is not looked at.
-    """
-    parameters, x = set(mechanics.model.parameters), mechanics.variables
-    found: dict[sp.Expr, tuple[str, str, bool]] = {}
-    for body in mechanics.model.bodies:
-        moments = body.inertia.flat()[::4] if isinstance(body, RigidBody) else []
-        for what, formula in (("mass", body.mass), *(("moment of inertia", e) for e in moments)):
-            if formula in found:
-                continue
-            letters = letters_in(formula)
-            if letters and letters <= parameters:
-                found[formula] = what, body.name, what == "mass" and not moments
-    if not found:
-        return
-    values = Numeric(ca.Function("masses", [x.p], [ca.densify(x.lower.column(list(found)))]))(p)[0].ravel()
-    for (formula, (what, name, needed)), value in zip(found.items(), values, strict=True):
-        if value < 0 or (value == 0 and needed):
-            raise ModelError(f"The {what} of {name!r} is {formula} = {value:g} with these values; it must be positive.")
 
 
 def compile(equations: Equations, machine: str = "auto") -> System:

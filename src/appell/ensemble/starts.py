@@ -9,15 +9,14 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import sympy as sp
 
 from appell.code.code import Code
+from appell.code.constants import Constant, constants
 from appell.code.fitting import fitting_code
 from appell.code.state import State, names_of, unknown
 from appell.code.system import System
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import AppellError, ModelError
-from appell.model.body import RigidBody
 from appell.motion.projection import GOOD, Projection
 from appell.motion.run import starting_state
 
@@ -237,28 +236,15 @@ class Starts:
 
     def _check_masses(self, batch: Batch) -> None:
         """Constant masses and moments must be positive, as `System.bind` wants."""
-        checked, f, varied = self._masses
-        if not checked:
+        listed, function = self._constants
+        if not listed:
             return
-        values = np.array(f(batch.p if varied else batch.p[:, :1]))
-        values = np.broadcast_to(values, (len(checked), batch.p.shape[1]))
-        for (what, body, formula, zero_too), row in zip(checked, values, strict=True):
-            for i in np.flatnonzero(row <= 0 if zero_too else row < 0):
-                words = f"The {what} of {body!r} is {formula} = {row[i]:g} with these values; it must be positive."
-                batch.errors.setdefault(int(i), words)
+        varied = any(s.label in self.numbers for constant in listed for s in constant.formula.free_symbols)
+        values = np.array(function(batch.p if varied else batch.p[:, :1]))
+        for constant, row in zip(listed, np.broadcast_to(values, (len(listed), batch.p.shape[1])), strict=True):
+            for i in np.flatnonzero(constant.bad(row)):
+                batch.errors.setdefault(int(i), constant.refusal(row[i]))
 
     @cached_property
-    def _masses(self) -> tuple[list[tuple[str, str, sp.Expr, bool]], ca.Function, bool]:
-        """Constant masses and moments: what, of which body, the formula, whether zero is bad too; values; if varied."""
-        model, equations, checked = self.system.model, self.system.equations, []
-        constant = set(model.parameters)
-        for body in model.bodies:
-            moments = list(body.inertia.diagonal()) if isinstance(body, RigidBody) else []
-            for what, entry in (("mass", body.mass), *(("moment of inertia", e) for e in moments)):
-                formula = sp.sympify(entry)
-                if formula.free_symbols and formula.free_symbols <= constant:
-                    checked.append((what, body.name, formula, what == "mass" and not moments))
-        graphs = [equations.formula(formula) for _, _, formula, _ in checked]
-        f = ca.Function("masses", [equations.mechanics.variables.p], [ca.densify(ca.vertcat(*graphs))])
-        letters = {s.label for _, _, formula, _ in checked for s in formula.free_symbols}
-        return checked, f, any(letter in self.numbers for letter in letters)
+    def _constants(self) -> tuple[list[Constant], ca.Function]:
+        return constants(self.system.equations.mechanics)
