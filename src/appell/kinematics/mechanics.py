@@ -23,6 +23,7 @@ from appell.kinematics.geometry import Geometry
 from appell.kinematics.variables import Variables
 from appell.model.body import RigidBody
 from appell.model.force import Damper
+from appell.model.mass_flow import Stream
 from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Input, letters_in
 
@@ -322,7 +323,7 @@ class Mechanics:
 
     @cached_property
     def unbroken(self) -> Mapping[str, ca.SX]:
-        """What may jump and must not: position rows and what `_undemanded` has, bodies, lengths of dampers."""
+        """What may jump and must not: position rows, what `_undemanded` has, bodies, lengths of dampers, streams."""
         geometry, ground = self.geometry, self.model.ground
         rows = [self.model.rows[i].name for i in self.position_rows]
         found = {f"the constraint {name!r}": self.c[k] for k, name in enumerate(rows)}
@@ -341,6 +342,9 @@ class Mechanics:
             if isinstance(force, Damper):
                 gap = force.b - force.a
                 found[f"the length of {force.name!r}"] = dense(geometry.resolve(gap, geometry.home(gap)))
+            if isinstance(force, Stream) and force.rate is None and (force.absolute or force.velocity.parts):
+                name = f"the mass of {force.body.name!r}, which {force.name!r} carries at a velocity of its own,"
+                found[name] = self.variables.lower(force.body.mass)
         return {name: e for name, e in found.items() if _may_jump(e)}
 
     @property
@@ -365,6 +369,11 @@ class Mechanics:
         """Whether a corner of what is prescribed, in positions or in rows, may make velocities jump."""
         graph = ca.vertcat(self.geometry.formulas, self.e)
         return has_kinks(ca.Function("prescribed", [], [graph], {"allow_free": True}))
+
+    @cached_property
+    def leaping(self) -> bool:
+        """Whether masses or moments of inertia may jump."""
+        return _may_jump(self.variables.thawed)
 
     @cached_property
     def momenta(self) -> tuple[ca.SX, ca.SX]:

@@ -171,14 +171,14 @@ def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[
             continue
         if edges.size > panels:
             edges = edges[np.unique(np.linspace(0, edges.size - 1, panels).astype(int))]
-        edges = _within(edges) if ledger.mechanics.striking else edges
+        edges = _within(edges) if ledger.mechanics.striking or ledger.mechanics.leaping else edges
         for begin in range(0, edges.size - 1, MANY):
             part = edges[begin : begin + MANY + 1]
             values = _account(motion, stretch, ledger, part)[0]
             if first is None:
                 first = values[0]
             elif before is not None and not begin:
-                jumps += values[0] - before  # what a reset did
+                jumps += values[0] - before  # what a reset did, or a mass that jumped
             middle, half = (part[1:] + part[:-1]) / 2, np.diff(part) / 2
             nodes = (middle[:, None] + half[:, None] * NODES[None, :]).ravel()
             powers = _account(motion, stretch, ledger, nodes)[1].reshape(half.size, NODES.size, -1)

@@ -22,7 +22,7 @@ class Outcome(Enum):
     STEP_LIMIT = "The largest allowed number of steps was reached; give a larger max_steps."
     NOT_STARTED = "The run could not begin."
     RAISED = "A Python function of the caller raised an error."
-    JUMP = "A position, or what a programme takes further, jumps there, and no finite rate follows it."
+    JUMP = "A position, a mass in a stream, or what a programme takes further jumps there; no finite rate follows it."
 
     @property
     def ok(self) -> bool:
