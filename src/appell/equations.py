@@ -19,10 +19,10 @@ from appell.graph.replay import operations
 from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.programme import refuse_changing
+from appell.kinematics.programme import Along, accelerations, refuse_changing
 from appell.model.model import Model
 from appell.model.rules import check_letter
-from appell.model.symbols import Evolving, Input, Letter, Parameter, letters_in
+from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, letters_in
 
 if TYPE_CHECKING:
     from appell.formulation.abstract import AbstractFormulation
@@ -186,6 +186,8 @@ class Equations:
         letters = letters_in(expression)
         if any(z.rate in letters for z in self.model.states):
             leaves.update({z.rate: self.zdot[i] for i, z in enumerate(self.model.states)})
+        if self.model.programme and any(isinstance(s, Rate) and s.order > 2 for s in letters):
+            leaves.update(self._jets)
         for symbol in letters:
             if symbol not in leaves:
                 check_letter(self.model, symbol, f"the formula {expression}")
@@ -193,6 +195,15 @@ class Equations:
                     f"{symbol} does not occur in the model, so the formula {expression} has no value here."
                 )
         return self.with_laws(Lowering(leaves)(expression))
+
+    @cached_property
+    def _jets(self) -> dict[sp.Basic, ca.SX]:
+        """The derivatives of order 3 and more that a programme demands, along the motion."""
+        x, model = self.mechanics.variables, self.model
+        along = Along(self.mechanics, accelerations(self.mechanics), x.zdot)
+        orders = range(3, max(row.order for row in model.programme) + 1)
+        columns = {k: self.chart.in_speeds(along.jet(k)) for k in orders}
+        return {q.derivative(k): columns[k][i] for k in orders for i, q in enumerate(model.coordinates)}
 
     @cached_property
     def acceleration(self) -> ca.SX:

@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.errors import FormulationError, InconsistentStartError, MissingValueError
+from appell.errors import FormulationError, InconsistentStartError, MissingValueError, ModelError
 from appell.planning import Limits, distance, follow, path_speed, profile
 
 
@@ -116,6 +116,28 @@ def test_a_point_goes_after_a_state(differentiate):
             else ap.simulate(ap.compile(ap.derive(model, ap.GPME())), start, until=2.0)
         )
         assert motion.at(2.0)["x"] == pytest.approx(motion.at(2.0)["z"], abs=1e-12)
+
+
+def test_jerk_and_snap_along_a_programme_that_demands_them():
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    rows = [
+        ap.Programmed(x.derivative(3) + y * y.derivative(3) - sp.sin(ap.t), "jerk"),
+        ap.Programmed(y.derivative(4) - x, "snap"),
+    ]
+    model = ap.Model(ground, (x, y), [ap.Particle("p", 2, ground.point(x, y))], [ap.Gravity(-9.81 * ground.y)], rows)
+    start = {"y": 0.7, "x.rate.rate": 0.5, "y.rate.rate": -9.0, "y.rate.rate.rate": 0.3}
+    system = ap.compile(ap.derive(model, ap.GPME()))
+    motion = ap.simulate(system, start, until=1.0, outputs={"snap": y.derivative(4)})
+    np.testing.assert_allclose(motion.evaluate(rows[0].rows[0].expression), 0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(motion["snap"], motion["x"], rtol=0, atol=1e-12)
+    h = 1e-3  # the jerk as a difference of accelerations
+    earlier, later = motion.evaluate(y.rate.rate, [0.5 - h, 0.5 + h])
+    assert motion.evaluate(y.derivative(3), 0.5)[0] == pytest.approx((later - earlier) / (2 * h), abs=1e-5)
+    with pytest.raises(FormulationError, match="Higher order does not accept programmes of order 3 and more"):
+        ap.derive(model, ap.HigherOrder(1))
+    with pytest.raises(ModelError, match="'model' has 'jerk' of order 3, 'snap' of order 4"):
+        ap.planning.optimise(model)
 
 
 def test_a_plan_of_order_three_is_tracked():

@@ -64,6 +64,12 @@ class HigherOrder(AbstractFormulation):
         if isinstance(mechanics, Differentiated):
             return
         name = mechanics.model.name
+        if mechanics.model.programme:
+            rows = ", ".join(repr(row.name) for row in mechanics.model.programme)
+            raise FormulationError(
+                f"{self.name} does not accept programmes of order 3 and more, as {name!r} has ({rows}): their forces "
+                "are states with rates already; use GPME."
+            )
         if mechanics.accelerating:
             raise FormulationError(
                 f"{self.name} does not accept forces that contain accelerations, as {name!r} has (a thrust whose mass "

@@ -199,7 +199,8 @@ class Motion:
         """Values of a formula along the motion.
 
         Args:
-            formula: In coordinates, rates, speeds, accelerations, extra states, their rates, inputs, parameters, time.
+            formula: In coordinates, rates, speeds, accelerations, extra states, their rates, inputs, parameters, time,
+                and the jerks and higher rates that a programme demands.
             times: Where; the times of the table if left out.
         """
         times = self.times if times is None else np.atleast_1d(np.asarray(times, dtype=float))

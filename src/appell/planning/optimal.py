@@ -105,7 +105,8 @@ def optimise(
     if goal not in GOALS:
         raise ModelError(f"goal= is 'effort' or 'jerk', got {goal!r}.")
     if not model.programmed or model.programme:
-        raise ModelError(f"optimise needs programmed rows of order 2 or less; {model.name!r} has not.")
+        got = ", ".join(f"{row.name!r} of order {row.order}" for row in model.programme) or "none"
+        raise ModelError(f"optimise needs programmed rows of order 2 or less; {model.name!r} has {got}.")
     system = compile(derive(model, GPME())).bind(values)
     state = projected(system, start)
     duration = number("until", model.until if until is None else until)
