@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from appell.errors import AppellError
 from appell.reporting.content import Report, Section
+
+if TYPE_CHECKING:
+    from appell.equations import Equations
 
 __all__ = ["Report", "report"]
 
@@ -43,31 +46,16 @@ def report(
         >>> ap.report(ap.library.appell_hamel())
         Report on 'Appell-Hamel particle': The system, Equations of motion, Agreement of the formulations, ...
     """
-    from appell.code.system import System
-    from appell.equations import Equations
-    from appell.formulation.abstract import derive
-    from appell.model.model import Model
+    from appell.analysis.verify import verify
     from appell.motion.motion import Motion
     from appell.reporting import sections as s
+    from appell.reporting.further import section
     from appell.reporting.planned import planned_section
     from appell.view.scene import animate, draw
 
     planned = planned_section(subject)
     motion = subject.motion if planned is not None else subject if isinstance(subject, Motion) else None
-    if motion is not None:
-        if not motion.stretches:
-            raise AppellError("A motion loaded from a file cannot be proved again; run simulate, then report.")
-        equations = motion.system.equations
-    elif isinstance(subject, Equations):
-        equations = subject
-    elif isinstance(subject, System):
-        equations = subject.equations
-    elif isinstance(subject, Model):
-        equations = derive(subject)
-    else:
-        raise AppellError(
-            f"report takes a Motion, a Plan, a Tracking, Equations, a System or a Model, got {type(subject).__name__}."
-        )
+    equations = _equations(subject if motion is None else motion)
     model = equations.model
     values = dict(motion.system.values) if motion is not None else dict(model.values)
     start = dict(model.start)
@@ -83,16 +71,11 @@ def report(
     if motion is not None:
         parts += [s.proof_section(motion), s.results_section(motion, animate(motion, look=look, field=field))]
     else:
-        from appell.analysis.verify import verify
-
         parts.append(s.verification_section(verify(model, values=numbers)))
     if planned is not None:
         parts.append(planned)
-    listed = list(also.items()) if isinstance(also, Mapping) else [("", e) for e in also]
-    if listed:
-        from appell.reporting.further import section
-
-        parts += [section(thing, str(heading)) for heading, thing in listed]
+    listed = also.items() if isinstance(also, Mapping) else [("", e) for e in also]
+    parts += [section(thing, str(heading)) for heading, thing in listed]
     method = motion.info["method"] if motion is not None else ""
     parts += [s.reproduce_section(model, motion, code), s.sources_section(equations, method)]
     what = "a report by appell" if motion is None else (
@@ -102,3 +85,26 @@ def report(
     if path is not None:
         made.save(path)
     return made
+
+
+def _equations(subject: Any) -> Equations:
+    """The equations that a report is about."""
+    from appell.code.system import System
+    from appell.equations import Equations
+    from appell.formulation.abstract import derive
+    from appell.model.model import Model
+    from appell.motion.motion import Motion
+
+    if isinstance(subject, Motion):
+        if not subject.stretches:
+            raise AppellError("A motion loaded from a file cannot be proved again; run simulate, then report.")
+        return subject.system.equations
+    if isinstance(subject, Equations):
+        return subject
+    if isinstance(subject, System):
+        return subject.equations
+    if isinstance(subject, Model):
+        return derive(subject)
+    raise AppellError(
+        f"report takes a Motion, a Plan, a Tracking, Equations, a System or a Model, got {type(subject).__name__}."
+    )
