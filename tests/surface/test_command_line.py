@@ -259,6 +259,7 @@ def test_missing_inputs_are_asked_for_in_the_words_of_the_command(call, tmp_path
         "model = ap.Model(ground, [x], [p], [ap.Generalized({x: F})], name='pushed')\n"
     )
     assert_fails(call("run", str(file), "--until", "1"), "No value for the input F", "--set F=")
+    assert_fails(call("sweep", str(file), "--over", "x=1,2", "--until", "1"), "No value for F", "--set F=")
 
 
 SLED = """

@@ -16,7 +16,7 @@ from appell.code.fitting import fitting_code
 from appell.code.state import State, names_of, unknown
 from appell.code.system import System
 from appell.ensemble.switching import best_growths, growths
-from appell.errors import AppellError, ModelError
+from appell.errors import AppellError, MissingValueError, ModelError
 from appell.motion.projection import GOOD, Projection
 from appell.motion.run import starting_state
 
@@ -79,7 +79,12 @@ class Starts:
         given = [w.label for w in equations.inputs] if driven else []
         absent = [name for name in system.missing if name not in (*self.numbers, *given)]
         if absent:
-            raise ModelError(f"No value for {', '.join(absent)}; bind numbers to the system, or vary them.")
+            error = MissingValueError(
+                f"No value for {', '.join(absent)}; write "
+                f"system.bind({{{', '.join(f'{name}: ...' for name in absent)}}}), or vary what has none."
+            )
+            error.names = tuple(absent)
+            raise error
         ours = names_of(model)
         whole = [isinstance(start, State) and (start.model is model or start.names == ours) for start in self.given]
         known = all(here or set(self._base(start)) <= set(ours) for here, start in zip(whole, self.given, strict=True))
