@@ -119,3 +119,24 @@ def warn_with_values(links: Sequence[Link], values: Mapping[str, float]) -> None
         found = link.inertia.free_symbols
         if found and all(isinstance(s, Parameter) and s.label in values for s in found):
             warn_if_impossible(link.name, 1, link.inertia.subs({s: values[s.label] for s in found}))
+
+
+def joint_variables(q: Any, names: Sequence[str]) -> np.ndarray:
+    """Values of the coordinates of a chain, of shape (..., n): finite floats, or formulas.
+
+    Args:
+        q: What was given.
+        names: The coordinates.
+    """
+    q = np.asarray(q)
+    if q.ndim == 0 or q.shape[-1] != len(names):
+        raise ModelError(f"This chain has {len(names)} coordinates, {', '.join(names)}; got shape {q.shape}.")
+    if q.dtype != object:
+        try:
+            q = q.astype(float, casting="same_kind")
+        except TypeError:
+            raise ModelError(f"The coordinates {', '.join(names)} must be numbers; got {q.tolist()}.") from None
+        if not np.isfinite(q).all():
+            bad = names[int(np.argwhere(~np.isfinite(q))[0][-1])]
+            raise ModelError(f"The variable of the joint {bad!r} must be a finite number.")
+    return q

@@ -18,6 +18,7 @@ from appell.model.assembly import (
     check_moved_inertia,
     check_moved_mass,
     floats,
+    joint_variables,
     letters,
     link_formulas,
     link_frames,
@@ -478,17 +479,7 @@ class Chain(Model):
         """Numbers or formulas, whichever the joint variables are, with a column of order zero."""
         if q is None:
             return self.symbolic, self.series(0)
-        q, names = np.asarray(q), [s.name for s in self.coordinates]
-        if q.ndim == 0 or q.shape[-1] != len(names):
-            raise ModelError(f"This chain has {len(names)} coordinates, {', '.join(names)}; got shape {q.shape}.")
-        if q.dtype != object:
-            try:
-                q = q.astype(float, casting="same_kind")
-            except TypeError:
-                raise ModelError(f"The coordinates {', '.join(names)} must be numbers; got {q.tolist()}.") from None
-            if not np.isfinite(q).all():
-                bad = names[int(np.argwhere(~np.isfinite(q))[0][-1])]
-                raise ModelError(f"The variable of the joint {bad!r} must be a finite number.")
+        q = joint_variables(q, [s.name for s in self.coordinates])
         if q.dtype == object:
             return self.symbolic, self.coupling.motion(q[..., None])
         data = self._moving(self._known(values)) if values else self._suggested_moving
