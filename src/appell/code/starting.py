@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import casadi as ca
 import numpy as np
 
 from appell.code.multiplier_start import complete, rate_names
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 CLOSE = 1e-9
 TINY = 1e-3  # size of rows up to which CLOSE may be coarse
 SHARE = 1e-6  # of such rows that must vanish
+ROUNDING = 1e-14
 
 
 def check_names(system: System, *given: Mapping[str, float]) -> None:
@@ -56,21 +56,24 @@ def given_state(system: System, given: Mapping[str, float], t: float) -> State:
 
 def _coarse(system: System, t: float, q: np.ndarray, residual: np.ndarray, slopes: np.ndarray) -> bool:
     """Whether rows of tiny terms, as those of micrometres squared, are off although they look close."""
-    own = sizes(slopes, q)
-    if not np.any((own < TINY) & (np.abs(residual) > SHARE * own)):
-        return False
-    mechanics = system.equations.mechanics
-    x = mechanics.variables
-    by_parameters = ca.Function("by_parameters", [x.t, x.q, x.p], [ca.densify(ca.jacobian(mechanics.c, x.p))])
-    given = sizes(np.array(by_parameters(t, q, system.p)), system.p)
-    return bool(np.any((given > 0) & (own + given < TINY) & (np.abs(residual) > SHARE * (own + given))))
+    return _tiny_and_off(system, t, q, residual, slopes, SHARE)
 
 
 def _loose(system: System, t: float, q: np.ndarray) -> bool:
     """Whether positions leave more than rounding of rows of tiny terms."""
     found, slopes = (np.array(e) for e in system.equations.mechanics.functions["position"](t, q, system.p))
+    return _tiny_and_off(system, t, q, found[:, 0], slopes, ROUNDING)
+
+
+def _tiny_and_off(
+    system: System, t: float, q: np.ndarray, residual: np.ndarray, slopes: np.ndarray, share: float
+) -> bool:
+    """Whether more than a share is left of a row whose terms are tiny."""
     own = sizes(slopes, q)
-    return bool(np.any((0 < own) & (own < TINY) & (np.abs(found[:, 0]) > 1e-14 * own)))
+    if not np.any((own < TINY) & (np.abs(residual) > share * own)):
+        return False  # in most cases the slopes say enough
+    terms = np.array(system.equations.mechanics.position_terms(t, q, system.p)).ravel()
+    return bool(np.any((terms < TINY) & (np.abs(residual) > share * terms)))
 
 
 def _missed(system: System, t: float, q: np.ndarray, z: np.ndarray) -> float:

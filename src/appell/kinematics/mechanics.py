@@ -17,6 +17,7 @@ from appell.errors import ModelError
 from appell.graph.kinks import has_jumps, has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.sparse import dense, densified, total
+from appell.graph.terms import term_sizes
 from appell.kinematics.forces import GeneralizedForce, generalized_force
 from appell.kinematics.gauss import conditions, least_constraint
 from appell.kinematics.geometry import Geometry
@@ -284,6 +285,11 @@ class Mechanics:
     def functions(self) -> Mapping[str, ca.Function]:
         """Compiled when first asked for, asked for by many: residuals, Jacobian, mass matrix, energies."""
         return _Functions(self)
+
+    @cached_property
+    def position_terms(self) -> ca.Function:
+        """How large the terms of the position rows are, of t, q, p."""
+        return term_sizes(self.functions["position"])
 
     @cached_property
     def _lower_levels(self) -> tuple[list[tuple[str, ca.SX]], list[tuple[str, ca.SX]]]:

@@ -1,0 +1,32 @@
+import casadi as ca
+import numpy as np
+import pytest
+import sympy as sp
+
+import appell as ap
+from appell.errors import InconsistentStartError
+from appell.graph.terms import term_sizes
+
+
+def test_terms_are_as_large_as_before_they_cancel():
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    rows = ca.vertcat(x**2 - y**2, 3 * x * y - 2 * x, ca.sin(x) - 0.5, (x - y) / (2 * y), ca.sqrt(x * x + y * y) - y)
+    found = np.array(term_sizes(ca.Function("rows", [x, y], [rows]))(2.0, -2.0)).ravel()
+    np.testing.assert_allclose(found, [8, 16, np.sin(2) + 0.5, 1, np.sqrt(8) + 2], rtol=1e-15, atol=0)
+
+
+def test_rounding_of_ordinary_terms_is_no_violation_where_all_slopes_vanish():
+    """sin^2 + cos^2 - 1 is rounding, and so is its slope: neither says how large the terms were."""
+    a, b = ap.coordinates("a b")
+    length, angle = ap.parameters("length angle")
+    ground = ap.Frame("ground")
+    row = ap.Holonomic(a + b**2 + length * (sp.sin(angle) ** 2 + sp.cos(angle) ** 2 - 1), "row")
+    points = [ap.Particle("A", 1, ground.point(a, 0)), ap.Particle("B", 1, ground.point(0, b))]
+    model = ap.Model(ground, (a, b), points, [], [row], values={length: 1.0, angle: 0.9})
+    system = ap.compile(ap.derive(model)).bind()
+    left = max(abs(system.bind({angle: 0.1 * k}).residual(system.state({}))["row"]) for k in range(1, 30))
+    assert 0 < left < 1e-15
+    for k in range(1, 30):
+        system.bind({angle: 0.1 * k}).state({})
+    with pytest.raises(InconsistentStartError, match="'row' by 2e-09"):
+        system.state({a: 2e-9})
