@@ -1,4 +1,4 @@
-"""From nothing to SIMD machine code, with heyoka's disk cache empty and filled."""
+"""From nothing to SIMD machine code, with the store of machine code on disk empty and filled."""
 
 from __future__ import annotations
 

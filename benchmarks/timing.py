@@ -87,12 +87,12 @@ def per_call(actions: Mapping[str, Action], rounds: int = 80, slice_: float = 0.
 
 
 def in_new_process(module: str, function: str, arguments: list[Any], cache: str) -> Any:
-    """What a function returns in a process of its own, with heyoka's disk cache in the folder `cache`."""
+    """What a function returns in a process of its own, with machine code kept in the folder `cache`."""
     program = f"import json, sys; from {module} import {function} as f; print(json.dumps(f(*json.loads(sys.argv[1]))))"
     done = subprocess.run(
         [sys.executable, "-c", program, json.dumps(arguments)],
         cwd=ROOT,
-        env={**os.environ, "HEYOKA_CACHE_DIR": cache},
+        env={**os.environ, "XDG_CACHE_HOME": cache, "HEYOKA_CACHE_DIR": cache},
         capture_output=True,
         text=True,
         check=False,

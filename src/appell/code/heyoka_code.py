@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
 
-from appell.code.circular import cosine, sine
-from appell.code.kept import folder
+from appell.code import circular
+from appell.code.kept import KEPT, folder, recalled
+from appell.graph import replay as graph_replay
 from appell.graph.replay import ARITHMETIC, Algebra, replay, shared
 
-KEPT = 2**28  # bytes of machine code on disk
 COMPACT = 12_000  # instructions above which a function is compiled in heyoka's compact mode
 WHOLE = 20_000  # the same for whole steps
+PAYS = 300  # instructions from which loading machine code takes less time than heyoka takes to find it
 
 
 @cache
@@ -94,20 +96,17 @@ def _algebra() -> Algebra:
 
 @cache
 def _inlined() -> Algebra:
-    return {**_algebra(), "sin": sine, "cos": cosine}
+    return {**_algebra(), "sin": circular.sine, "cos": circular.cosine}
 
 
-def expressions(function: ca.Function, arguments: Sequence[Sequence[Any]], inlined: bool = False) -> list[list[Any]]:
+def expressions(function: ca.Function, arguments: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """The nonzeros of each output of a CasADi function as heyoka expressions.
 
     Args:
         function: The function.
         arguments: For each input the list of its nonzeros.
-        inlined: Whether sines and cosines become plain arithmetic: faster code, which takes longer to make.
     """
-    hy = module()
-    algebra = _inlined() if inlined else _algebra()
-    return replay(shared(function), arguments, algebra, lambda value: hy.expression(value))
+    return replay(shared(function), arguments, _algebra(), module().expression)
 
 
 def variables(count: int, prefix: str = "x") -> list[Any]:
@@ -122,15 +121,31 @@ def parameters(count: int, start: int = 0) -> list[Any]:
     return [hy.par[start + i] for i in range(count)]
 
 
-def batch_function(function: ca.Function) -> Any:
-    """A SIMD function of many states at once: variables are x, parameters t, w, p one after the other.
+def machine_code(function: ca.Function, state: int = 0, inlined: bool = False, whole: int = WHOLE) -> Any:
+    """SIMD code for many columns at once; its variables are one input, its parameters the others one after the other.
 
     Args:
-        function: f(t, x, w, p) with one dense output.
+        function: A CasADi function with one dense output.
+        state: Which input.
+        inlined: Whether sines and cosines become plain arithmetic: faster code, which takes longer to make.
+        whole: Instructions above which it is compiled in heyoka's compact mode.
     """
-    hy = module()
-    sizes = [function.nnz_in(i) for i in range(4)]
-    x = variables(sizes[1])
-    t, w, p = (parameters(n, start) for n, start in ((1, 0), (sizes[2], 1), (sizes[3], 1 + sizes[2])))
-    outputs = replay(function, [t, x, w, p], _algebra(), hy.expression)[0]  # equal parts are found by cfunc itself
-    return hy.cfunc(outputs, vars=x, compact_mode=function.n_instructions() > COMPACT)
+
+    def make() -> Any:
+        letters, arguments, count = variables(function.nnz_in(state)), [], 0
+        for i in range(function.n_in()):
+            arguments.append(letters if i == state else parameters(function.nnz_in(i), count))
+            count += 0 if i == state else function.nnz_in(i)
+        outputs = replay(function, arguments, _inlined() if inlined else _algebra(), module().expression)[0]
+        return module().cfunc(outputs, vars=letters, compact_mode=function.n_instructions() > whole)
+
+    if function.n_instructions() < PAYS:
+        return make()
+    return recalled((_origin(), str((state, inlined, whole)), function.serialize()), make)
+
+
+@cache
+def _origin() -> str:
+    """Which heyoka makes the code, and the text that says what operations become."""
+    texts = (Path(str(source.__file__)).read_text(encoding="utf-8") for source in (circular, graph_replay))
+    return "\0".join((module().__version__, str(module().__file__), Path(__file__).read_text(encoding="utf-8"), *texts))

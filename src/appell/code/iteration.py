@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from appell.code import heyoka_code
+from appell.graph.replay import shared
 
 TURNS = 256  # applications between two looks of the caller, at most
 WORK = 4_000_000  # instructions between two looks
@@ -71,9 +72,7 @@ class Iteration:
     @cached_property
     def _machine_code(self) -> tuple[Any, ...]:
         hy = heyoka_code.module()
-        letters, numbers = heyoka_code.variables(self.size), heyoka_code.parameters(self._numbers)
-        outputs = heyoka_code.expressions(self.function, [letters, numbers])[0]
-        call = hy.cfunc(outputs, vars=letters, compact_mode=not self.whole)
+        call = heyoka_code.machine_code(shared(self.function))
         # All lanes of a register carry the same state. Sines are called: run through once a call, the longer code that
         # spells them out, which is quicker over many lanes, would take twice the time.
         width = hy.recommended_simd_size(float)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
 import platform
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
+
+Made = TypeVar("Made")
+KEPT = 2**28  # bytes of one kind
 
 
 def folder(name: str = "") -> Path | None:
@@ -28,3 +37,44 @@ def processor() -> str:
         return platform.processor() or platform.machine()
     told = {line.partition(":")[0].strip(): line for line in reversed(lines)}
     return "\n".join(told[word] for word in ("model name", "flags", "Features") if word in told)
+
+
+def recalled(words: Sequence[str], make: Callable[[], Made]) -> Made:
+    """What is made, or was made before from the same words on this processor, by any process of this user.
+
+    What was not used for longest is dropped.
+
+    Args:
+        words: All it depends on.
+        make: Makes it; the result can be pickled.
+    """
+    store = folder("functions")
+    if store is None:
+        return make()
+    file = store / hashlib.sha256("\0".join((processor(), *words)).encode()).hexdigest()[:32]
+    with suppress(OSError):
+        kept = file.read_bytes()
+        checksum, data = kept[:32], kept[32:]
+        if hashlib.sha256(data).digest() == checksum:
+            file.touch()
+            return pickle.loads(data)
+    made = make()
+    data = pickle.dumps(made)
+    with suppress(OSError):  # a full disk keeps nobody from working
+        _tidy(store)
+        with tempfile.TemporaryDirectory(dir=store) as place:
+            part = Path(place, "part")
+            part.write_bytes(hashlib.sha256(data).digest() + data)
+            part.replace(file)
+    return made
+
+
+@cache
+def _tidy(store: Path) -> None:
+    """Drop the oldest files beyond the limit; once in a process."""
+    files = [(file.stat(), file) for file in store.iterdir() if file.is_file()]
+    size = 0
+    for status, file in sorted(files, key=lambda e: e[0].st_mtime, reverse=True):
+        size += status.st_size
+        if size > KEPT:
+            file.unlink(missing_ok=True)

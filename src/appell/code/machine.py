@@ -103,7 +103,7 @@ class Machine:
         pars = np.vstack([np.broadcast_to(np.reshape(e, (k, -1)), (k, count)) for e, k in self._run_time(t, w, p)])
         if self.simd:
             if self._batch is None:
-                self._batch = heyoka_code.batch_function(self.function)
+                self._batch = heyoka_code.machine_code(self.function, 1, whole=heyoka_code.COMPACT)
             out = np.empty((self.function.nnz_out(0), count))
             used = self._batch.nparams  # those behind the last one that occurs are not asked for
             self._batch(x, outputs=out, **({"pars": np.ascontiguousarray(pars[:used])} if used else {}))

@@ -70,11 +70,7 @@ class LaneMachine:
         with self._lock:
             if self._compiled is not None:
                 return self._compiled
-            letters = heyoka_code.variables(self.rows)
-            numbers = heyoka_code.parameters(self.function.nnz_in(1))
-            outputs = heyoka_code.expressions(self.function, [letters, numbers], inlined=True)[0]
-            compact = self.function.n_instructions() > heyoka_code.WHOLE
-            made = heyoka_code.module().cfunc(outputs, vars=letters, compact_mode=compact)
+            made = heyoka_code.machine_code(self.function, inlined=True)
             self._used = made.nparams
             self._compiled = made
             return made
