@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from appell.code.system import System
 
 CLOSE = 1e-9
-TINY = 1e-3  # size of rows up to which CLOSE may be coarse
-SHARE = 1e-6  # of such rows that must vanish
-ROUNDING = 1e-14
+TINY = 1e-3  # what is smaller is judged by its own size
 
 
 def check_names(system: System, *given: Mapping[str, float]) -> None:
@@ -39,13 +37,11 @@ def given_state(system: System, given: Mapping[str, float], t: float) -> State:
     model, mechanics = system.model, system.equations.mechanics
     q = np.array([given.get(s.label, 0.0) for s in model.coordinates])
     z = np.array([given.get(s.label, 0.0) for s in model.states])
-    if mechanics.position_rows and not system.unbound:
-        residual, slopes = (np.array(e) for e in mechanics.functions["position"](t, q, system.p))
-        residual = residual.ravel()
-        off = np.abs(residual) / allowed(slopes, q)
-        worst = int(np.argmax(off))
-        far = off[worst] > CLOSE or _coarse(system, t, q, residual, slopes)
-        if far and system.equations.formulation.projects:
+    if mechanics.position_rows and not system.unbound and system.equations.formulation.projects:
+        residual, off = _off(system, t, q, z)
+        rows = len(mechanics.position_rows)
+        worst = int(np.argmax(off[:rows]))
+        if off[worst] > 1:
             row = mechanics.row_names[mechanics.position_rows[worst]]
             raise InconsistentStartError(
                 f"The starting positions violate the constraint {row!r} by {residual[worst]:.3g}. "
@@ -54,36 +50,24 @@ def given_state(system: System, given: Mapping[str, float], t: float) -> State:
     return _completed(system, _with_velocities(system, q, z, given, {}, t, {}), given)
 
 
-def _coarse(system: System, t: float, q: np.ndarray, residual: np.ndarray, slopes: np.ndarray) -> bool:
-    """Whether rows of tiny terms, as those of micrometres squared, are off although they look close."""
-    return _tiny_and_off(system, t, q, residual, slopes, SHARE)
+def _off(system: System, t: float, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What positions leave of rows and levels, and how far that is off against what is allowed for rows of their size.
 
-
-def _loose(system: System, t: float, q: np.ndarray) -> bool:
-    """Whether positions leave more than rounding of rows of tiny terms."""
-    found, slopes = (np.array(e) for e in system.equations.mechanics.functions["position"](t, q, system.p))
-    return _tiny_and_off(system, t, q, found[:, 0], slopes, ROUNDING)
-
-
-def _tiny_and_off(
-    system: System, t: float, q: np.ndarray, residual: np.ndarray, slopes: np.ndarray, share: float
-) -> bool:
-    """Whether more than a share is left of a row whose terms are tiny."""
-    own = sizes(slopes, q)
-    if not np.any((own < TINY) & (np.abs(residual) > share * own)):
-        return False  # in most cases the slopes say enough
-    terms = np.array(system.equations.mechanics.position_terms(t, q, system.p)).ravel()
-    return bool(np.any((terms < TINY) & (np.abs(residual) > share * terms)))
-
-
-def _missed(system: System, t: float, q: np.ndarray, z: np.ndarray) -> float:
-    """How far positions are off their rows and levels, against what rounding allows."""
+    Rows whose terms are between a thousandth and a thousand must vanish to 1e-9; those of larger terms (kilometres
+    squared) and of smaller ones (micrometres squared) in proportion.
+    """
     mechanics = system.equations.mechanics
-    found, slopes = (np.array(e) for e in mechanics.functions["position"](t, q, system.p))
-    if found.size and _coarse(system, t, q, found[:, 0], slopes):
-        return np.inf
     found, slopes = (np.array(e) for e in mechanics.levels["position"](t, q, system.p, z))
-    return float(np.max(np.abs(found[:, 0]) / allowed(slopes, q), initial=0.0))
+
+    def against(size: np.ndarray) -> np.ndarray:
+        allowed = CLOSE * np.where(size < TINY, size / TINY, np.maximum(1.0, TINY * size))
+        return np.divide(left, allowed, out=np.where(left > 0, np.inf, 0.0), where=allowed > 0)
+
+    left = np.abs(found[:, 0])
+    off = against(sizes(slopes, q))
+    if np.any(off > 0.1):  # else the slopes say enough
+        off = against(np.array(mechanics.position_terms(t, q, system.p, z)).ravel())
+    return found[:, 0], np.where(np.isfinite(left), off, np.inf)
 
 
 def violated(system: System, state: State, limit: float) -> str | None:
@@ -233,16 +217,15 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
     def arrived(q: np.ndarray) -> tuple[np.ndarray, float]:
         """The positions near q on all rows, in whatever units they are, and how far they are off."""
         span = float(np.max(np.abs(q), initial=0.0))
-        found, left = project_positions(mechanics, t, q, system.p, free, levels=z)
+        options = {"levels": z, "tolerance": 0.0}
+        found, left = project_positions(mechanics, t, q, system.p, free, **options)
         if left > CLOSE and span > 1:  # far away in metres may be near
-            other, rest = project_positions(mechanics, t, q, system.p, free, levels=z, reach=span)
+            other, rest = project_positions(mechanics, t, q, system.p, free, **options, reach=span)
             found = other if rest < left else found
-        if _loose(system, t, found):  # and close in metres may be far
-            found, _ = project_positions(mechanics, t, found, system.p, free, levels=z, tolerance=0.0)
-        return found, _missed(system, t, found, z)
+        return found, float(np.max(_off(system, t, found, z)[1], initial=0.0))
 
     found, left = arrived(q)
-    if left > CLOSE:
+    if left > 1:
         rng, width = np.random.default_rng(1), float(np.max(np.abs(q), initial=0.0))
         for _ in range(40):  # a bad guess may sit on a saddle of the residual
             trial = q.copy()
@@ -250,10 +233,10 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
             candidate, rest = arrived(trial)
             if rest < left:
                 found, left = candidate, rest
-            if left < CLOSE:
+            if left < 1:
                 break
-    if left > CLOSE:
-        _explain_positions(system, t, found, z, left, [label for label in labels if label in keep], free.size)
+    if left > 1:
+        _explain_positions(system, t, found, z, [label for label in labels if label in keep], free.size)
     span = float(np.max(np.abs(found), initial=0.0))
     changes = {
         label: (float(old), float(new))
@@ -264,17 +247,17 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
     return _completed(system, state, {**near, **keep})
 
 
-def _explain_positions(
-    system: System, t: float, q: np.ndarray, z: np.ndarray, left: float, kept: list[str], free: int
-) -> None:
+def _explain_positions(system: System, t: float, q: np.ndarray, z: np.ndarray, kept: list[str], free: int) -> None:
     mechanics = system.equations.mechanics
-    residual = np.array(mechanics.levels["position"](t, q, system.p, z)[0]).ravel()
+    residual, off = _off(system, t, q, z)
     names = (*(mechanics.row_names[i] for i in mechanics.position_rows), *mechanics.level_names[0])
-    row = names[int(np.argmax(np.abs(residual)))]
+    worst = int(np.argmax(off))
     count = len([i for i in mechanics.position_rows if i in system.equations.split.rows])
     reason = (
         f"{count} independent position rows have only {free} coordinates to adjust; keep fewer than {', '.join(kept)}"
         if free < count
         else "the dimensions may not close, or the guess is on another branch; give near=... closer to a real one"
     )
-    raise InconsistentStartError(f"No positions satisfy the constraint {row!r} (nearest miss {left:.3g}): {reason}.")
+    raise InconsistentStartError(
+        f"No positions satisfy the constraint {names[worst]!r} (nearest miss {abs(residual[worst]):.3g}): {reason}."
+    )

@@ -16,6 +16,7 @@ EXHAUSTIVE = 120  # so many splits are compared one by one
 REACHES = (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5)  # how far from the start typical states are looked for
 NEAR = 0.02  # how far from the start the same way of assembly is looked for
 SEED = 7
+ROUNDING = 4e-16  # steps of this share of q lead nowhere
 SLACK = 1e-9  # of a quick Newton step, as a share of what it shall remove
 
 
@@ -68,6 +69,8 @@ def project_positions(
         if not size < np.inf:
             break
         q[columns] += step if size < reach else step / size * reach
+        if size <= ROUNDING * np.abs(q).max():
+            break
     return best, left
 
 

@@ -288,8 +288,8 @@ class Mechanics:
 
     @cached_property
     def position_terms(self) -> ca.Function:
-        """How large the terms of the position rows are, of t, q, p."""
-        return term_sizes(self.functions["position"])
+        """How large the terms of `levels["position"]` are, of the same arguments."""
+        return term_sizes(self.levels["position"])
 
     @cached_property
     def _lower_levels(self) -> tuple[list[tuple[str, ca.SX]], list[tuple[str, ca.SX]]]:
