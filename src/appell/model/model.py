@@ -181,26 +181,60 @@ class Model:
         bodies = tuple(p for p in parts if isinstance(p, Particle | RigidBody))
         constraints = tuple(p for p in parts if isinstance(p, AbstractConstraint))
         forces = tuple(p for p in parts if not isinstance(p, Particle | RigidBody | AbstractConstraint))
-        mine = tuple(c for c in self.constraints if not isinstance(c, QuaternionNorm))
-        mine_too = programme_states(self.programme, self.coordinates)
         self.check_new(states or {})
-        grown = Model(
-            self.ground,
-            (*self.coordinates, *coordinates),
-            (*self.bodies, *bodies),
-            (*self.forces, *forces),
-            (*mine, *constraints),
-            {**{z: e for z, e in self.states.items() if z not in mine_too}, **(states or {})},
-            self.name,
-            self.description,
-            self.values,
-            self.start,
-            self.until,
-            self.look,
+        return self.rebuilt(
+            coordinates=(*self.coordinates, *coordinates),
+            bodies=(*self.bodies, *bodies),
+            forces=(*self.forces, *forces),
+            constraints=(*self.constraints, *constraints),
+            states={**self.states, **(states or {})},
         )
-        spare = {s.label: self.spare_values[s.label] for s in grown.parameters if s.label in self.spare_values}
-        object.__setattr__(grown, "values", {**spare, **grown.values})
-        return grown
+
+    def rebuilt(
+        self,
+        *,
+        coordinates: Iterable[Coordinate] | None = None,
+        bodies: Iterable[Body] | None = None,
+        forces: Iterable[AbstractForce] | None = None,
+        constraints: Iterable[AbstractConstraint] | None = None,
+        states: Mapping[ExtraState, Any] | None = None,
+        values: Mapping[Any, float] | None = None,
+        start: Mapping[Any, float] | None = None,
+    ) -> Model:
+        """The same model with some parts exchanged; what models add by themselves is added anew.
+
+        Args:
+            coordinates: The coordinates.
+            bodies: The bodies.
+            forces: The forces.
+            constraints: The constraints.
+            states: The extra states and their rates.
+            values: Suggested numbers; those of letters that no longer occur are left out.
+            start: The suggested start.
+        """
+        rows = self.constraints if constraints is None else constraints
+        theirs = programme_states(self.programme, self.coordinates)
+        rates = self.states if states is None else states
+        twin = Model(
+            self.ground,
+            self.coordinates if coordinates is None else coordinates,
+            self.bodies if bodies is None else bodies,
+            self.forces if forces is None else forces,
+            tuple(c for c in rows if not isinstance(c, QuaternionNorm)),
+            {z: rate for z, rate in rates.items() if z not in theirs},
+            name=self.name,
+            description=self.description,
+            start=self.start if start is None else start,
+            until=self.until,
+            look=self.look,
+        )
+        written, there = declared_letters(self), {s.name for s in twin.parameters}
+        laws_only = [s for s in self.parameters if s not in written and s.name not in there]
+        twin = twin.with_parameters(*laws_only)
+        numbers = _numbers({**self.spare_values, **(self.values if values is None else values)}, None, "parameter")
+        known = {s.label for s in (*twin.parameters, *twin.inputs)}
+        object.__setattr__(twin, "values", {name: number for name, number in numbers.items() if name in known})
+        return twin
 
     @property
     def spare_values(self) -> Mapping[str, float]:

@@ -9,7 +9,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.frame import Vector
-from appell.model.model import Model, QuaternionNorm
+from appell.model.model import Model
 from appell.model.symbols import ExtraState, Input
 
 
@@ -57,17 +57,9 @@ def drive(
             object.__setattr__(twin, name, value)
         return twin
 
-    kept = {name: value for name, value in model.values.items() if name not in {w.label for w in formulas}}
-    return Model(
-        model.ground,
-        model.coordinates,
-        model.bodies,
-        [rebuilt(force) for force in model.forces],
-        [c for c in model.constraints if not isinstance(c, QuaternionNorm)],
-        {**{z: changed(sp.sympify(rate)) for z, rate in model.states.items()}, **(states or {})},
-        model.name,
-        model.description,
-        {**kept, **(values or {})},
-        {**model.start, **(start or {})},
-        model.until,
+    return model.rebuilt(
+        forces=[rebuilt(force) for force in model.forces],
+        states={**{z: changed(sp.sympify(rate)) for z, rate in model.states.items()}, **(states or {})},
+        values={**model.values, **(values or {})},
+        start={**model.start, **(start or {})},
     )

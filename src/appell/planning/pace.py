@@ -8,8 +8,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.constraint import AbstractConstraint, Row
-from appell.model.model import Model, QuaternionNorm
-from appell.model.programme import programme_states
+from appell.model.model import Model
 from appell.model.symbols import Coordinate, Parameter, Rate, t
 
 
@@ -31,22 +30,8 @@ def paced(model: Model, name: str = "pace") -> Model:
     if not model.programmed:
         raise ModelError(f"{model.name!r} has no programmed constraint whose time could be scaled.")
     sigma = Parameter(name, "1")
-    constraints = tuple(_constraint(c, sigma) for c in model.constraints if not isinstance(c, QuaternionNorm))
-    theirs = programme_states(model.programme, model.coordinates)
-    own = {z: e for z, e in model.states.items() if z not in theirs}
-    return Model(
-        model.ground,
-        model.coordinates,
-        model.bodies,
-        model.forces,
-        constraints,
-        own,
-        model.name,
-        model.description,
-        {**model.values, name: 1.0},
-        model.start,
-        model.until,
-    )
+    constraints = [_constraint(c, sigma) for c in model.constraints]
+    return model.rebuilt(constraints=constraints, values={**model.values, name: 1.0})
 
 
 def _constraint(constraint: AbstractConstraint, sigma: Parameter) -> AbstractConstraint:

@@ -38,16 +38,6 @@ def plant(model: Model, without: Iterable[str] = (), joints: Iterable[Coordinate
     motors = Generalized({q: inputs(f"drive_{q.name}") for q in driven}, "motors")
     forces = [force for force in model.forces if force.name not in left]
     rows = [c for c in model.constraints if not isinstance(c, Programmed)]
-    forced = programme_states(model.programme, model.coordinates)
-    states = {z: rate for z, rate in model.states.items() if z not in forced}
-    plain = Model(
-        model.ground, model.coordinates, model.bodies, (*forces, motors), rows, states, model.name, model.description,
-    )  # fmt: skip
-    used = {s.label for s in (*plain.parameters, *plain.inputs)}
-    values = {name: value for name, value in model.values.items() if name in used}
-    gone = {*(z.label for z in forced), *rate_names(model)}
+    gone = {*(z.label for z in programme_states(model.programme, model.coordinates)), *rate_names(model)}
     start = {name: value for name, value in model.start.items() if name not in gone}
-    return Model(
-        model.ground, model.coordinates, model.bodies, (*forces, motors), rows, states, model.name,
-        model.description, values, start, model.until,
-    )  # fmt: skip
+    return model.rebuilt(forces=(*forces, motors), constraints=rows, start=start)
