@@ -145,7 +145,8 @@ def test_a_run_into_a_pose_where_a_parallelogram_lies_in_line_says_so():
     assert "more ways than one" in repr(motion)
 
 
-def test_a_run_does_not_turn_into_another_branch_where_rows_are_dependent():
+@pytest.mark.parametrize("height", np.linspace(0.05, 0.35, 11))
+def test_a_run_does_not_turn_into_another_branch_where_rows_are_dependent(height):
     """Peaucellier's linkage draws a straight line until its rhomb is flat, where it could go on otherwise."""
     letters = ap.coordinates("xA yA xB yB xC yC xP yP")
     A, B, C, P = (ground.point(*letters[2 * i : 2 * i + 2]) for i in range(4))
@@ -156,11 +157,28 @@ def test_a_run_does_not_turn_into_another_branch_where_rows_are_dependent():
     model = ap.Model(ground, letters, bodies, [ap.Gravity(-9.81 * ground.y)], rows, name="Peaucellier")
     system = ap.compile(ap.derive(model)).bind()
     guess = dict(zip(letters, (2.72, 1.26, 2.85, -0.92, 2.394, 0.12, 3.33, 0.17), strict=True))
-    motion = ap.simulate(system, system.consistent(keep={"yC": 0.12}, near=guess), until=3.0, progress=False)
+    motion = ap.simulate(system, system.consistent(keep={"yC": height}, near=guess), until=3.0, progress=False)
     assert motion.outcome is ap.Outcome.ROWS_SINGULAR
     np.testing.assert_allclose(motion["xP"], (3**2 - 1) / 2.4, rtol=0, atol=1e-9)
     np.testing.assert_allclose(motion["xP.rate"], 0, rtol=0, atol=1e-3)
     assert motion.check().ok
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853", "cvodes", "DOP853"])
+@pytest.mark.parametrize("angle", [0.0, 0.3, np.arctan2(0.8, 0.6), np.pi / 2])
+def test_a_run_ends_at_the_apex_of_a_cone(method, angle):
+    """Down a generator; at the apex the only row has no slope, and rounding would choose how to go on."""
+    x, y, z = letters = ap.coordinates("x y z")
+    bob = ap.Particle("bob", 1.0, ground.point(*letters))
+    cone = ap.Holonomic(x**2 + y**2 - z**2, "cone")
+    model = ap.Model(ground, letters, [bob], [ap.Gravity(-9.81 * ground.z)], [cone])
+    c, s = np.cos(angle), np.sin(angle)
+    start = {x: c, y: s, z: 1.0, x.rate: -c, y.rate: -s}
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), start, until=1.0, method=method, progress=False)
+    assert motion.outcome is ap.Outcome.ROWS_SINGULAR
+    apex = (np.sqrt(1 + 9.81) - 1) / (9.81 / 2)  # z = 1 - t - g t^2 / 4
+    assert 0 < apex - motion.times[-1] < 1e-3
+    np.testing.assert_allclose(motion["z"], 1 - motion.times - 9.81 / 4 * motion.times**2, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("formulation", [ap.GibbsAppell(), ap.Multipliers()])

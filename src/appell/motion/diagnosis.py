@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +11,10 @@ import numpy as np
 from appell.code.code import Code
 from appell.code.state import State
 from appell.code.system import System
-from appell.kinematics.chart import smallest, unit_rows
+from appell.kinematics.chart import smallest
 from appell.kinematics.rank import Stacked
 from appell.kinematics.saddle import without_inertia
-from appell.motion.leg import Leg
+from appell.model.model import Model
 from appell.motion.masses import NOTHING, Masses
 from appell.motion.outcome import Outcome
 
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from appell.motion.driver import Run
 
 ROWS = 1e-5  # smallest singular value of rows of length one at which they count as dependent
-PASSED = 1e-7  # the same at which a motion passes by so closely that rounding decides which way it goes on
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
-FORKED = "a pose from which the mechanism could go on in more ways than one"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +66,12 @@ def diagnose(run: Run) -> tuple[Outcome, str]:
     return outcome, f"t = {t:.9g}, {run.bound.from_x(t, x)!r}; likely cause: {cause}"
 
 
+def forked(model: Model) -> str:
+    """What it means that rows have become dependent."""
+    edge = "the edge of what the programme can be followed to, or " if model.programmed else ""
+    return edge + "a pose from which the mechanism could go on in more ways than one"
+
+
 def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:
     """How to call the end of a run that could not go on, and the likely cause."""
     system, code, (t, x, w, p) = stop.system, stop.system.code, (stop.t, stop.x, stop.w, stop.system.p)
@@ -80,8 +84,7 @@ def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:
         cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
         return Outcome.SINGULAR, cause
     if _dependent_rows(stop):
-        edge = "the edge of what the programme can be followed to, or " if system.model.programmed else ""
-        return Outcome.ROWS_SINGULAR, edge + FORKED
+        return Outcome.ROWS_SINGULAR, forked(system.model)
     further = beyond(system, t, x, w, stop.span)
     better, cause = likely_cause(*code.linear_system(t, x, w, p), code.equations.speeds, further)
     return better or outcome, cause
@@ -93,22 +96,6 @@ def smallest_inertia(code: Code, t: float, x: np.ndarray, w: np.ndarray, p: np.n
     if not matrix.size:  # a programme that leaves nothing free
         return 1.0
     return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if np.all(np.isfinite(matrix)) else 0.0
-
-
-def up_to_fork(run: Run, leg: Leg) -> Leg | None:
-    """A leg that has come through a pose in which its rows are dependent, as far as they are not; None for others."""
-    rows = list(run.code.equations.split.rows)
-
-    def within(size: float, t: float, x: np.ndarray) -> bool:
-        matrix = run.speeds.jacobian(t, x)[rows]
-        return bool(np.all(np.isfinite(matrix)) and smallest(unit_rows(matrix)) < size)
-
-    if not rows or not within(PASSED, float(leg.times[-1]), leg.final):
-        return None
-    count = leg.times.size - 1
-    while count > 2 and within(ROWS, leg.times[count - 1], leg.dense(leg.times[count - 1])[:, 0]):
-        count -= 1
-    return replace(leg, times=leg.times[:count], final=leg.dense(leg.times[count - 1])[:, 0])
 
 
 def _dependent_rows(stop: Stop) -> bool:

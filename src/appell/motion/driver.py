@@ -20,9 +20,10 @@ from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.chart import Split
 from appell.motion.branch import Branch
 from appell.motion.clock import Clock
-from appell.motion.diagnosis import FORKED, diagnose, smallest_inertia, up_to_fork
+from appell.motion.diagnosis import diagnose, forked, smallest_inertia
 from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.flow import RESTING, resting
+from appell.motion.forks import Forks
 from appell.motion.gradients import Gradients
 from appell.motion.leg import End, Enough, Leg, Task
 from appell.motion.masses import Masses
@@ -79,6 +80,8 @@ class Run:
         self._masses: dict[Code, Masses] = {}
         self._gradients: dict[Code, Gradients | None] = {}
         self.gradients: Gradients | None = None
+        self._forks: dict[Code, Forks | None] = {}
+        self.forks: Forks | None = None
         self._resets: dict[tuple[Code, Event], Reset] = {}
         self._wish: Split | Outcome | None = None
         self._reach = np.inf  # how far a leg goes at most; behind a corner no further than the next may be
@@ -141,6 +144,11 @@ class Run:
         self.gradients, before = self._gradients[code], self.gradients
         if self.gradients is not None and before is not None:
             self.gradients.take_over(before)
+        if code not in self._forks:
+            self._forks[code] = Forks.of(code, self.p)
+        self.forks, past = self._forks[code], self.forks
+        if self.forks is not None and past is not None:
+            self.forks.take_over(past)
         self.speeds = SpeedWatch(code, self.projection, self._some_inputs, self.p, self._sizes)
 
     def inputs(self, t: float, x: np.ndarray) -> np.ndarray:
@@ -280,8 +288,9 @@ class Run:
         if self.gradients is not None:
             leg, left = self.gradients.follow(leg)
             self._wish = Outcome.ROWS_SINGULAR if left else self._wish
-        if isinstance(self._wish, Split) and (short := up_to_fork(self, leg)) is not None:
-            leg, self._wish = short, Outcome.ROWS_SINGULAR
+        if self.forks is not None:
+            leg, left = self.forks.follow(leg)
+            self._wish = Outcome.ROWS_SINGULAR if left else self._wish
         return leg
 
     def _reached(self, due: float) -> bool:
@@ -414,7 +423,7 @@ class Run:
             rows = ", ".join(map(repr, self.branch.rows)) if self.branch else ""
             self.detail += f": {rows}; two branches meet or part there; say by near= which one is meant"
         if self.outcome is Outcome.ROWS_SINGULAR:
-            cause = FORKED if self.gradients is None else self.gradients.words
+            cause = forked(self.system.model) if self.gradients is None else self.gradients.words
             self.detail += f", {self.bound.from_x(self.t, self.x)!r}; likely cause: {cause}"
         if self.outcome is Outcome.SPEEDS_SINGULAR:
             chosen = ", ".join(map(str, self.code.equations.speeds))

@@ -1,0 +1,114 @@
+r"""Forks: poses in which position rows depend on each other, so that a mechanism could go on in more ways than one.
+
+How far rows are from that is the volume that their slopes span, $\sqrt{\det(J J^T)}$ with each row in units of its
+largest size. Along a motion through a fork at $t^*$ it goes like $|t - t^*|$. Which way the motion leaves is chosen by
+rounding there, or by whatever an integrator makes of it, so a run ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from appell.code.code import Code
+from appell.code.fitting import spare_sizes
+from appell.motion.ledger import along
+from appell.motion.leg import End, Leg
+
+NOTHING = 1e-6  # share of the largest volume at which rows are dependent
+BEFORE = 1e-4  # the same up to which a leg is followed
+STEEP = 2.0  # the volume may change so many times faster within a step than it does from step to step
+LOOKS, ROUNDS = 16, 10  # parts of a step in which the smallest volume is looked for, again and again
+
+
+class Forks:
+    """Looks for forks along legs.
+
+    Args:
+        code: The equations as functions.
+        p: Values of the parameters.
+    """
+
+    def __init__(self, code: Code, p: np.ndarray) -> None:
+        mechanics, kept = code.equations.mechanics, set(code.equations.split.rows)
+        self.p, self._n, self._function = p, len(mechanics.model.coordinates), mechanics.functions["position"]
+        self._rows = [k for k, row in enumerate(mechanics.position_rows) if row in kept]
+        self._sizes = np.zeros(len(self._rows))  # the largest of every row
+        self._largest = 0.0  # volume
+
+    @staticmethod
+    def of(code: Code, p: np.ndarray) -> Forks | None:
+        """What looks for forks of a set of equations; None where no rows can become dependent for good."""
+        forks = Forks(code, p)
+        return forks if forks._rows and spare_sizes(code) is None else None
+
+    def take_over(self, other: Forks) -> None:
+        """Go on with what was seen in another choice of speeds."""
+        if other._rows == self._rows:
+            self._sizes, self._largest = other._sizes, other._largest
+
+    def follow(self, leg: Leg) -> tuple[Leg, bool]:
+        """A leg up to its first fork, and whether there is one."""
+        if leg.times.size < 2:
+            return leg, False
+        volumes = self._volumes(leg, leg.times)
+        arrived = volumes[1:] <= NOTHING * self._largest
+        for i in np.flatnonzero(arrived | _may_vanish(leg.times, volumes)).tolist():
+            t, smallest = self._smallest(leg, leg.times[i], leg.times[i + 1], volumes[i] + volumes[i + 1])
+            if smallest > NOTHING * self._largest:
+                continue
+            near = BEFORE * self._largest
+            while i and volumes[i] <= near:  # of many small steps towards it
+                i -= 1
+            t = min(t, leg.times[i + 1])
+            last = t - (t - leg.times[i]) * min(0.5, near / max(volumes[i], near))
+            times = np.append(leg.times[leg.times < last], last)
+            return replace(leg, times=times, final=leg.dense(last)[:, 0], end=End.WATCHER), True
+        return leg, False
+
+    def _smallest(self, leg: Leg, left: float, right: float, fall: float) -> tuple[float, float]:
+        """When the volume is smallest within a step, and how small it is; roughly where it does not go to zero.
+
+        Args:
+            leg: The leg.
+            left: Where the step begins.
+            right: Where it ends.
+            fall: By how much the volume would fall and rise again on its way to zero.
+        """
+        best = left, np.inf
+        for _ in range(ROUNDS):
+            places = np.linspace(left, right, LOOKS + 1)
+            volumes = self._volumes(leg, places)
+            k = int(np.argmin(volumes))
+            best = min(best, (float(places[k]), float(volumes[k])), key=lambda e: e[1])
+            if best[1] > fall * STEEP / LOOKS:
+                break
+            fall *= STEEP / LOOKS
+            left, right = places[max(k - 1, 0)], places[min(k + 1, LOOKS)]
+        return best
+
+    def _volumes(self, leg: Leg, times: np.ndarray) -> np.ndarray:
+        """The volume at some times of a leg; infinite where it is no number."""
+        slopes = along(self._function, times, leg.dense(times)[: self._n], self.p)[1]
+        J = slopes.reshape(slopes.shape[0], times.size, self._n)[self._rows].transpose(1, 0, 2)
+        norms = np.sqrt((J * J).sum(axis=2))
+        self._sizes = np.fmax(self._sizes, np.where(np.isfinite(norms), norms, 0.0).max(axis=0))
+        J = J / np.maximum(self._sizes, 1e-300)[:, None]
+        found = np.full(times.size, np.inf)
+        finite = np.isfinite(J).all(axis=(1, 2))
+        J = J[finite]
+        found[finite] = np.sqrt(np.maximum(np.linalg.det(J @ J.transpose(0, 2, 1)), 0.0))
+        self._largest = max(self._largest, float(found[finite].max(initial=0.0)))
+        return found
+
+
+def _may_vanish(times: np.ndarray, volumes: np.ndarray) -> np.ndarray:
+    """In which steps the volume may fall to zero and rise again, from how it changes there and in the steps beside."""
+    steps = np.diff(times)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slopes = np.abs(np.diff(volumes)) / steps
+    beside = np.concatenate([[np.inf], slopes, [np.inf]])  # of the first and the last step nothing is known
+    steepest = np.max([beside[:-2], beside[1:-1], beside[2:]], axis=0)
+    with np.errstate(invalid="ignore"):
+        return ~(STEEP * steepest * steps < volumes[:-1] + volumes[1:])
