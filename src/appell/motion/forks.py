@@ -17,7 +17,7 @@ from appell.motion.ledger import along
 from appell.motion.leg import End, Leg
 
 NOTHING = 1e-6  # share of the largest volume at which rows are dependent
-BEFORE = 1e-4  # the same up to which a leg is followed
+BEFORE = 1e-5  # the same up to which a leg is followed
 STEEP = 2.0  # the volume may change so many times faster within a step than it does from step to step
 LOOKS, ROUNDS = 16, 10  # parts of a step in which the smallest volume is looked for, again and again
 
