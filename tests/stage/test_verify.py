@@ -163,3 +163,19 @@ def test_a_particle_without_forces_moves_straight_on_by_every_formulation():
     found = ap.verify(ap.Model(ground, x, [ap.Particle("ball", 2, ground.point(x))]))
     assert found.ok
     assert found.worst == 0.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_states_next_to_forks_are_not_blamed_on_the_formulations(seed):
+    """A plate on three equal parallel cranks: where these stand upright another way to move begins."""
+    ground = ap.Frame("ground")
+    letters = x, y, phi, *turns = ap.coordinates("x y phi a b c")
+    plate = ground.planar(x, y, phi)
+    bodies, rows = [ap.RigidBody("plate", 2, plate.origin, plate, (0, 0, 0.5))], []
+    for place, turn in zip((0.0, 1.3, 2.0), turns, strict=True):
+        pivot, rod = ground.point(place, 0), ground.rotate("z", turn)
+        bodies.append(ap.RigidBody(f"crank {turn}", 1, pivot + 0.5 * rod.x, rod, (0, 0, 0.1)))
+        rows.append(ap.Holonomic(pivot + rod.x - plate.origin - place * plate.x, f"joint {turn}"))
+    start = {x: np.cos(0.7), y: np.sin(0.7), **dict.fromkeys(turns, 0.7)}
+    model = ap.Model(ground, letters, bodies, [ap.Gravity(-9.81 * ground.y)], rows, start=start)
+    assert ap.verify(model, seed=seed).ok
