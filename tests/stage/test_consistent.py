@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import appell as ap
 from appell.errors import InconsistentStartError, ModelError
@@ -244,3 +245,35 @@ def test_starts_do_not_depend_on_the_unit_of_length(length):
     motion = ap.simulate(system, moving, until=np.sqrt(length))
     assert motion.check().ok
     np.testing.assert_allclose(motion[(x**2 + y**2) / size**2], 1, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("length", [1e-7, 1e-6, 1e-4, 1.0, 1e3])
+def test_velocities_and_given_states_do_not_depend_on_the_unit_of_length(length):
+    x, y = ap.coordinates("x y")
+    size, ground = ap.parameters("size"), ap.Frame("ground")
+    bob = ap.Particle("bob", 1.0, ground.point(x, y))
+    rod = ap.Holonomic(x**2 + y**2 - size**2, "rod")
+    model = ap.Model(ground, (x, y), [bob], [], [rod], values={size: length})
+    system = ap.compile(ap.derive(model, ap.GibbsAppell(dependent=[x]))).bind()
+    place = {x: 0.6 * length, y: -0.8 * length}
+    assert system.state({**place, x.rate: 0.1 * length})[y.rate] == pytest.approx(0.075 * length, rel=1e-12, abs=0)
+    with pytest.raises(InconsistentStartError, match="No velocities satisfy the constraint 'rod'"):
+        system.state({**place, x.rate: length, y.rate: -5 * length})
+    far = ap.State(model, np.array([0.6, -1.0, 0.0, 0.0]) * length)
+    with pytest.raises(InconsistentStartError, match="The start violates the constraint 'rod' by"):
+        ap.simulate(system, far, until=1.0)
+    study = ap.sweep(system, {"start": [far] * 10}, until=1.0, progress=False)
+    assert study.outcomes == {"NOT_STARTED": 10}
+
+
+def test_noise_is_no_violation():
+    """0.3 - 3 * 0.1 is not zero, and nobody means what it is."""
+    x, angle = ap.coordinates("x angle")
+    ground = ap.Frame("ground")
+    bob = ap.RigidBody("bob", 1.0, ground.point(x, 0), ground.rotate("z", angle), (0, 0, 1))
+    model = ap.Model(ground, (x, angle), [bob], [], [ap.Holonomic(x - 0.5 * sp.sin(angle), "cam")])
+    system = ap.compile(ap.derive(model)).bind()
+    for noise in (0.3 - 3 * 0.1, 1e-13, 3e-11):
+        assert system.state({x: noise, x.rate: noise})[x] == noise
+    with pytest.raises(InconsistentStartError, match="'cam' by 1e-08"):
+        system.state({x: 1e-8})

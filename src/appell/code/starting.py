@@ -12,12 +12,20 @@ from appell.code.multiplier_start import complete, rate_names
 from appell.code.state import State, names_of, unknown
 from appell.errors import InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
-from appell.kinematics.consistency import allowed, contradicting, project_positions, project_velocities, sizes
+from appell.kinematics.consistency import (
+    NOISE,
+    contradicting,
+    project_positions,
+    project_velocities,
+    sizes,
+    tolerances,
+)
 
 if TYPE_CHECKING:
     from appell.code.system import System
 
 CLOSE = 1e-9
+SOLVED = 1e-15  # noise of coordinates that Newton's method has found
 TINY = 1e-3  # what is smaller is judged by its own size
 
 
@@ -50,48 +58,52 @@ def given_state(system: System, given: Mapping[str, float], t: float) -> State:
     return _completed(system, _with_velocities(system, q, z, given, {}, t, {}), given)
 
 
-def _off(system: System, t: float, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What positions leave of rows and levels, and how far that is off against what is allowed for rows of their size.
-
-    Rows whose terms are between a thousandth and a thousand must vanish to 1e-9; those of larger terms (kilometres
-    squared) and of smaller ones (micrometres squared) in proportion.
-    """
+def _off(system: System, t: float, q: np.ndarray, z: np.ndarray, noise: float = NOISE) -> tuple[np.ndarray, np.ndarray]:
+    """What positions leave of rows and lower levels, and that in units of what they may leave."""
     mechanics = system.equations.mechanics
     found, slopes = (np.array(e) for e in mechanics.levels["position"](t, q, system.p, z))
+    off = _measured(found[:, 0], tolerances(slopes, 0.1 * sizes(slopes, q), noise))
+    if np.any(off > 1):  # else the slopes say enough
+        terms = np.array(mechanics.position_terms(t, q, system.p, z)).ravel()
+        off = _measured(found[:, 0], tolerances(slopes, terms, noise))
+    return found[:, 0], off
 
-    def against(size: np.ndarray) -> np.ndarray:
-        allowed = CLOSE * np.where(size < TINY, size / TINY, np.maximum(1.0, TINY * size))
-        return np.divide(left, allowed, out=np.where(left > 0, np.inf, 0.0), where=allowed > 0)
 
-    left = np.abs(found[:, 0])
-    off = against(sizes(slopes, q))
-    if np.any(off > 0.1):  # else the slopes say enough
-        off = against(np.array(mechanics.position_terms(t, q, system.p, z)).ravel())
-    return found[:, 0], np.where(np.isfinite(left), off, np.inf)
+def _off_in_rates(
+    system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same of velocities."""
+    found, slopes = (np.array(e) for e in system.equations.mechanics.levels["velocity"](t, q, v, z, system.p))
+    terms = sizes(slopes, v) + np.abs(found[:, 0] - slopes @ v)
+    return found[:, 0], _measured(found[:, 0], tolerances(slopes, terms))
+
+
+def _measured(found: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Sizes in units; infinite where there is no number, or nothing is allowed."""
+    size = np.abs(found)
+    off = np.divide(size, units, out=np.where(size > 0, np.inf, 0.0), where=units > 0)
+    return np.where(np.isfinite(size), off, np.inf)
 
 
 def violated(system: System, state: State, limit: float) -> str | None:
-    """The row that a state violates most, if by more than a limit, in words.
+    """The row that a state violates most, in words, if by more than so many times what a start may leave.
 
     Args:
         system: The system.
         state: The state.
-        limit: How far a row of ordinary size may be off.
+        limit: How many times.
     """
-    mechanics, found = system.equations.mechanics, system.residual(state)
-    sized: dict[str, float] = {}
-    if mechanics.position_rows:
-        slopes = np.array(mechanics.functions["position"](state.t, state.q, system.p)[1])
-        names = (mechanics.row_names[i] for i in mechanics.position_rows)
-        sized.update(zip(names, allowed(slopes, state.q), strict=True))
+    mechanics = system.equations.mechanics
+    names, found, off = [mechanics.row_names[i] for i in mechanics.position_rows], np.zeros(0), np.zeros(0)
+    if names:
+        found, off = (e[: len(names)] for e in _off(system, state.t, state.q, state.z))
     if mechanics.row_names:
-        slopes = np.array(mechanics.functions["velocity"](state.t, state.q, state.v, state.z, system.p)[1])
-        rates = (n + ".rate" * (i in mechanics.position_rows) for i, n in enumerate(mechanics.row_names))
-        sized.update(zip(rates, allowed(slopes, state.v), strict=True))
-    worst = max(found, key=lambda name: abs(found[name]) / sized[name], default=None)
-    if worst is None or abs(found[worst]) < limit * sized[worst]:
-        return None
-    return f"the constraint {worst!r} by {found[worst]:.3g}"
+        rates = [i for i in range(len(mechanics.row_names)) if i not in mechanics.acceleration_rows]
+        left, more = (e[rates] for e in _off_in_rates(system, state.t, state.q, state.v, state.z))
+        names += [mechanics.row_names[i] + ".rate" * (i in mechanics.position_rows) for i in rates]
+        found, off = np.append(found, left), np.append(off, more)
+    worst = int(np.argmax(off)) if off.size else 0
+    return f"the constraint {names[worst]!r} by {found[worst]:.3g}" if off.size and off[worst] > limit else None
 
 
 def _completed(system: System, state: State, given: Mapping[str, float]) -> State:
@@ -147,11 +159,8 @@ def _with_velocities(
     found, left = project_velocities(mechanics, t, q, v, z, system.p, np.flatnonzero(~kept), levels=levels)
     if not equations.formulation.projects and not levels:
         found, left = v, 0.0
-    limit = CLOSE * max(1.0, float(np.max(np.abs(v), initial=0.0)))
-    if left > limit:
-        rest, slopes = (np.array(e) for e in mechanics.levels["velocity"](t, q, found, z, system.p))
-        left = float(np.max(np.abs(rest[:, 0]) / allowed(slopes, found)))
-    if left > limit:
+    counted = None if levels else len(mechanics.row_names)
+    if left > 0 and np.any(_off_in_rates(system, t, q, found, z)[1][:counted] > 1):
         _explain_velocities(system, t, q, found, z, left, [r for r, k in zip(rates, kept, strict=True) if k])
     for label, old, new, fixed in zip(rates, v, found, kept, strict=True):
         if not fixed and label in near and abs(new - old) > CLOSE:
@@ -214,28 +223,28 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
     z = np.array([keep.get(s.label, guesses.get(s.label, 0.0)) for s in model.states])
     free = np.flatnonzero([label not in keep for label in labels])
 
-    def arrived(q: np.ndarray) -> tuple[np.ndarray, float]:
-        """The positions near q on all rows, in whatever units they are, and how far they are off."""
+    def arrived(q: np.ndarray) -> tuple[np.ndarray, float, bool]:
+        """The positions near q on all rows, in whatever units they are; what they leave, and whether they are there."""
         span = float(np.max(np.abs(q), initial=0.0))
         options = {"levels": z, "tolerance": 0.0}
         found, left = project_positions(mechanics, t, q, system.p, free, **options)
         if left > CLOSE and span > 1:  # far away in metres may be near
             other, rest = project_positions(mechanics, t, q, system.p, free, **options, reach=span)
-            found = other if rest < left else found
-        return found, float(np.max(_off(system, t, found, z)[1], initial=0.0))
+            found, left = (other, rest) if rest < left else (found, left)
+        return found, left, bool(np.all(_off(system, t, found, z, noise=SOLVED)[1] < 1))
 
-    found, left = arrived(q)
-    if left > 1:
+    found, left, there = arrived(q)
+    if not there:
         rng, width = np.random.default_rng(1), float(np.max(np.abs(q), initial=0.0))
         for _ in range(40):  # a bad guess may sit on a saddle of the residual
             trial = q.copy()
             trial[free] += rng.normal(0, 0.5 * (width if 0 < width < TINY else max(1.0, width / 10)), free.size)
-            candidate, rest = arrived(trial)
-            if rest < left:
+            candidate, rest, there = arrived(trial)
+            if there or rest < left:
                 found, left = candidate, rest
-            if left < 1:
+            if there:
                 break
-    if left > 1:
+    if not there:
         _explain_positions(system, t, found, z, [label for label in labels if label in keep], free.size)
     span = float(np.max(np.abs(found), initial=0.0))
     changes = {
@@ -249,9 +258,9 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
 
 def _explain_positions(system: System, t: float, q: np.ndarray, z: np.ndarray, kept: list[str], free: int) -> None:
     mechanics = system.equations.mechanics
-    residual, off = _off(system, t, q, z)
+    residual = np.array(mechanics.levels["position"](t, q, system.p, z)[0]).ravel()
     names = (*(mechanics.row_names[i] for i in mechanics.position_rows), *mechanics.level_names[0])
-    worst = int(np.argmax(off))
+    worst = int(np.argmax(np.abs(residual)))
     count = len([i for i in mechanics.position_rows if i in system.equations.split.rows])
     reason = (
         f"{count} independent position rows have only {free} coordinates to adjust; keep fewer than {', '.join(kept)}"

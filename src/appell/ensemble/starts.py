@@ -17,10 +17,11 @@ from appell.code.state import State, names_of, unknown
 from appell.code.system import System
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import AppellError, MissingValueError, ModelError
+from appell.kinematics.consistency import tolerances
 from appell.motion.projection import GOOD, Projection
 from appell.motion.run import starting_state
 
-CLOSE = 1e-7  # residuals of a start that the projection mends
+MENDED = 10.0  # times what a start may leave of rows is mended by the projection; of more, single runs say if it is
 
 
 @dataclass(eq=False)
@@ -193,14 +194,15 @@ class Starts:
         good[list(batch.errors)] = False
         exact = np.ones(count, dtype=bool)
         if mechanics.position_rows:
-            c = np.abs(np.array(mechanics.functions["position"](t, q, p)[0]))
-            good &= (c < CLOSE).all(axis=0)
-            exact &= (c <= GOOD * np.maximum(1.0, np.abs(q).max(axis=0))).all(axis=0)
+            c, slopes = (np.array(e) for e in mechanics.functions["position"](t, q, p))
+            good &= _mended(c, slopes, q)
+            exact &= (np.abs(c) <= GOOD * np.maximum(1.0, np.abs(q).max(axis=0))).all(axis=0)
         if mechanics.row_names:
-            e = np.abs(np.array(mechanics.functions["velocity"](t, q, v, z, p)[0]))
-            good &= (e[[i for i in range(len(e)) if i not in mechanics.acceleration_rows]] < CLOSE).all(axis=0)
+            e, slopes = (np.array(e) for e in mechanics.functions["velocity"](t, q, v, z, p))
+            rows = [i for i in range(len(e)) if i not in mechanics.acceleration_rows]
+            good &= _mended(e[rows], slopes[rows], v)
             if equations.chart.redundant:
-                exact &= (e <= GOOD * np.maximum(1.0, np.abs(v).max(axis=0))).all(axis=0)
+                exact &= (np.abs(e) <= GOOD * np.maximum(1.0, np.abs(v).max(axis=0))).all(axis=0)
             if not equations.formulation.fixed:
                 J = np.array(mechanics.functions["jacobian"](t, q, v, z, p))
                 J = J.reshape(J.shape[0], count, n).transpose(1, 0, 2)
@@ -253,3 +255,11 @@ class Starts:
     @cached_property
     def _constants(self) -> tuple[list[Constant], ca.Function]:
         return constants(self.system.equations.mechanics)
+
+
+def _mended(residual: np.ndarray, slopes: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Which of many states are on their rows; their slopes stand side by side."""
+    rows, (size, count) = residual.shape[0], values.shape
+    wide = slopes.reshape(rows, count, size)
+    units = tolerances(wide, np.einsum("rcs,sc->rc", np.abs(wide), np.abs(values)))
+    return (np.abs(residual) <= MENDED * units).all(axis=0)

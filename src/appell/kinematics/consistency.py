@@ -16,6 +16,7 @@ EXHAUSTIVE = 120  # so many splits are compared one by one
 REACHES = (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5)  # how far from the start typical states are looked for
 NEAR = 0.02  # how far from the start the same way of assembly is looked for
 SEED = 7
+KNOWN, NOISE = 1e-9, 1e-10
 ROUNDING = 4e-16  # steps of this share of q lead nowhere
 SLACK = 1e-9  # of a quick Newton step, as a share of what it shall remove
 
@@ -79,6 +80,17 @@ def sizes(slopes: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.abs(slopes) @ np.abs(values)
 
 
+def tolerances(slopes: np.ndarray, terms: np.ndarray, noise: float = NOISE) -> np.ndarray:
+    """What a start may leave of rows: who gives it knows its numbers to 1e-9 of themselves, and none below a noise.
+
+    Args:
+        slopes: Of the rows, by coordinates or rates.
+        terms: How large the terms of the rows are.
+        noise: In coordinates or rates.
+    """
+    return KNOWN * terms + noise * np.abs(slopes).sum(axis=-1)
+
+
 def allowed(slopes: np.ndarray, values: np.ndarray) -> np.ndarray:
     """By how much more than others rows of large terms may be off: kilometres squared are not zero to 1e-9."""
     return np.maximum(1.0, 1e-3 * sizes(slopes, values))
@@ -123,12 +135,16 @@ def project_velocities(
         worst = float(np.abs(residual).max())
         if worst < left:
             best, left = v.copy(), worst
-        if not worst < np.inf or worst <= 1e-14 * max(1.0, float(np.abs(v).max())) or columns.size == 0:
+        arrived = (np.abs(residual[:, 0]) <= 1e-14 * sizes(jacobian, v)).all()
+        if not worst < np.inf or arrived or columns.size == 0:
             break
         slopes = jacobian[:, columns]
         if not np.isfinite(slopes).all():
             break
-        v[columns] += np.linalg.lstsq(slopes, -residual[:, 0], rcond=1e-10)[0]
+        step = np.linalg.lstsq(slopes, -residual[:, 0], rcond=1e-10)[0]
+        v[columns] += step
+        if np.abs(step).max() <= ROUNDING * np.abs(v).max():
+            break
     return best, left
 
 

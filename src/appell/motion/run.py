@@ -170,7 +170,7 @@ def starting_state(system: System, start: State | Mapping[Any, float] | None) ->
     if not np.all(np.isfinite(start.array)):
         bad = start.names[int(np.argmin(np.isfinite(start.array)))]
         raise InconsistentStartError(f"The starting value of {bad!r} is not finite.")
-    if system.equations.formulation.projects and not system.unbound and (words := violated(system, start, 1e-7)):
+    if system.equations.formulation.projects and not system.unbound and (words := violated(system, start, 100)):
         raise InconsistentStartError(
             f"The start violates {words}. "
             "Use system.consistent(keep={...}, near={...}) to find a state on the constraints."
