@@ -33,7 +33,6 @@ from appell.kinematics.chart import Split
 from appell.model.symbols import Input, Letter
 from appell.motion.attempt import Status
 from appell.motion.diagnosis import Stop, cause_of, smallest_inertia
-from appell.motion.events import Event
 from appell.motion.masses import Masses
 from appell.motion.method import SCIPY, STIFF, stiffness
 from appell.motion.outcome import Outcome
@@ -182,7 +181,7 @@ class Runner:
     def watch(self) -> Watch:
         """What is looked for along the runs."""
         events = self.settings.events
-        guards = tuple(i for i, event in enumerate(events) for _ in _signs(event))
+        guards = tuple(i for i, event in enumerate(events) for _ in event.signs)
         length = self.settings.until - self.settings.t0
         return Watch(events, guards, length, self._look, self._behind, self._switched, self._sliding, self._named)
 
@@ -431,11 +430,6 @@ class Runner:
         stop = Stop(system, state.t, system.to_x(state), w, start, span, self.masses, first, inertia, jacobian)
         outcome, cause = cause_of(outcome, stop)
         return outcome, f"; likely cause: {cause}"
-
-
-def _signs(event: Event) -> tuple[int, ...]:
-    """A guard falls through zero: an event that looks both ways has two."""
-    return (1, -1) if event.direction == 0 else (-event.direction,)
 
 
 def _slide(modes: np.ndarray) -> tuple[int, ...]:

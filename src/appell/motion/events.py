@@ -61,6 +61,11 @@ class Event:
         return equations.formula(self.expression, equations.qddot if self.accelerated else None)
 
     @property
+    def signs(self) -> tuple[int, ...]:
+        """Those of its guards: a guard falls through zero, and an event that looks both ways has two."""
+        return (1, -1) if self.direction == 0 else (-self.direction,)
+
+    @property
     def accelerated(self) -> bool:
         """Whether it looks at accelerations."""
         rates = (s for s in letters_in(self.expression) if isinstance(s, Rate))

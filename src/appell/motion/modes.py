@@ -138,7 +138,7 @@ class Modes:
         self._formulas: list[ca.SX] = []
         for i, event in enumerate(events):
             formula = event.formula(equations)
-            for sign in (1, -1) if event.direction == 0 else (-event.direction,):
+            for sign in event.signs:
                 self.event_guards.append((i, sign))
                 self._formulas.append(sign * formula)
         self._accelerated = any(event.accelerated for event in events)
