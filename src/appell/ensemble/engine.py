@@ -17,7 +17,7 @@ from appell.ensemble.kernel import Kernel, Watch
 from appell.ensemble.lane_machine import cores_in_use, padded
 from appell.motion.attempt import Status
 from appell.motion.events import KEPT, piled, piling_up
-from appell.motion.flow import RESTING, resting
+from appell.motion.flow import RESTING, falls, resting, rests
 
 LANES = 4000  # for each core; no power of two, with which all rows of V would fall on the same places of the cache
 BLIND = 8  # steps of machine code between two looks at which lanes have ended
@@ -135,7 +135,7 @@ class Lanes:
         if k.guarded:
             g, rate = np.split(k.machines["guards"].some(V[: k.n + 1], P), 2)
             limits = self._limits(lanes, V, np.abs(g))
-            self.P[k.gates, lanes] = ~((np.abs(g) < limits) & (rate <= 1e-3 * limits))
+            self.P[k.gates, lanes] = ~rests(g, rate, limits)
             self.begun[lanes] = V[k.t]
 
     def _limits(self, lanes: np.ndarray, V: np.ndarray, sizes: np.ndarray | float = 0.0) -> np.ndarray:
@@ -201,7 +201,7 @@ class Lanes:
                 g, rate = np.split(k.machines["guards"].some(x, P[:, there]), 2)
                 sizes = np.fmax(np.abs(g), np.abs(rate) * (times - self.begun[lanes[there]]))
                 limits = self._limits(lanes[there], x, sizes)
-                falling = gates[:, there] & (np.abs(g) < limits) & (rate < -1e-3 * limits)
+                falling = gates[:, there] & falls(g, rate, limits)
                 falling[which[hit], np.arange(hit.size)] = True
                 W[: k.n, there], W[k.t, there] = k.machines["settle"].some(x, P[:, there]), times
                 W[:, there] = self._cut(lanes[there], W[:, there], falling)

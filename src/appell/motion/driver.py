@@ -22,7 +22,7 @@ from appell.motion.branch import Branch
 from appell.motion.clock import Clock
 from appell.motion.diagnosis import diagnose, forked, smallest_inertia
 from appell.motion.events import Event, Occurrence, piled, piling_up
-from appell.motion.flow import RESTING, resting
+from appell.motion.flow import RESTING, falls, resting, rests
 from appell.motion.forks import Forks
 from appell.motion.gradients import Gradients
 from appell.motion.leg import End, Enough, Leg, Task
@@ -310,7 +310,7 @@ class Run:
             return np.ones(0, dtype=bool), np.zeros(0)
         values, rates = (e.ravel() for e in self.modes.flow().guard_machine(self.t, self.x, self.w, p))
         limits = self._limits(values, rates, 0.0)
-        return ~((np.abs(values) < limits) & (rates <= 1e-3 * limits)), limits
+        return ~rests(values, rates, limits), limits
 
     def _limits(self, values: np.ndarray, rates: np.ndarray, span: float) -> np.ndarray:
         """Up to which size guards count as zero, at the end of a leg of length `span` or at the start of one."""
@@ -330,7 +330,7 @@ class Run:
         """What the guards that fall through zero here ask for; there may be several at once."""
         values, rates = task.guards_and_rates(self.t, self.x)
         limits = self._limits(values, rates, self.t - task.t0)
-        falling = task.gates & (np.abs(values) < limits) & (rates < -1e-3 * limits)
+        falling = task.gates & falls(values, rates, limits)
         falling[guard] = True
         owners = [self.modes.owner(int(k)) for k in np.flatnonzero(falling)]
         self.projection(self.t, self.x)

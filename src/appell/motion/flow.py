@@ -19,6 +19,7 @@ from appell.graph.numeric import Numeric
 
 RESTING = 1e-9  # a guard or switching function up to this is on zero
 ROUNDING = 1e-13  # the same for the guard of an event, however small it is; as a share of the state
+SLOW = 1e-3  # a guard on zero that moves by less than this share of its limit in a second stays there
 WIDE = 64  # moments at which arguments of roots are evaluated in one call
 
 
@@ -80,3 +81,25 @@ def resting(seen: np.ndarray, t: Any, x: np.ndarray) -> np.ndarray:
     """
     size = np.maximum(np.abs(t), np.abs(x).max(axis=0, initial=1.0))
     return np.clip(RESTING * seen, ROUNDING * size, RESTING)
+
+
+def rests(g: np.ndarray, rate: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Which guards are on zero and do not rise from it: at the start of a leg these are not looked at.
+
+    Args:
+        g: Their values; a column for each of several runs.
+        rate: Their rates.
+        limits: Up to which size they count as zero.
+    """
+    return (np.abs(g) < limits) & (rate <= SLOW * limits)
+
+
+def falls(g: np.ndarray, rate: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Which guards are on zero and go on falling: at the end of a leg these fall together with the one that ended it.
+
+    Args:
+        g: Their values; a column for each of several runs.
+        rate: Their rates.
+        limits: Up to which size they count as zero.
+    """
+    return (np.abs(g) < limits) & (rate < -SLOW * limits)
