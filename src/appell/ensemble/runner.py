@@ -39,7 +39,7 @@ from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset
 from appell.motion.run import simulate
-from appell.motion.speeds import CALM, WILD, SpeedWatch
+from appell.motion.speeds import SpeedWatch, beyond, calmer, next_calm
 
 TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
 # What a single run has the words for.
@@ -237,25 +237,25 @@ class Runner:
     def _look(self, kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray, calm: np.ndarray) -> Looked:
         """Whether other dependent velocities are better at the states of some lanes: the rule of single runs."""
         split, patience = kernel.graphs.split, self.system.equations.formulation.patience
+        moves: dict[Kernel, tuple[list[int], list[np.ndarray], list[np.ndarray]]] = {}
         with self.lock:
             jacobian = jacobians(kernel, t, x, P)
-            growth, new = growths(split, jacobian), np.empty(t.size)
-            first = (calm == 0.0) & (growth <= WILD)
-            best_growth = best_growths(split, jacobian[first])
-            for i in np.flatnonzero(np.isnan(best_growth)):
-                one = jacobian[first][i]
-                best_growth[i] = Split.at(one, rows=split.rows).growth(one)
-            new[first] = np.clip(patience * best_growth, CALM, WILD)
-            moves: dict[Kernel, tuple[list[int], list[np.ndarray], list[np.ndarray]]] = {}
-            for i in np.flatnonzero(~first):
-                best = Split.at(jacobian[i], rows=split.rows)
-                if len(best.rows) == len(split.rows) and best.growth(jacobian[i]) < growth[i] / 2:
-                    other, moved, sides = self._moved(kernel, best, float(t[i]), x[:, i], P[:, i])
-                    members, states, modes = moves.setdefault(other, ([], [], []))
-                    members.append(i)
-                    states.append(moved)
-                    modes.append(sides)
-                new[i] = min(WILD, 2 * growth[i]) if growth[i] < WILD / 2 else 2 * growth[i]
+            growth, best = growths(split, jacobian), np.full(t.size, np.nan)
+            searched = beyond(growth, calm)
+            for i in np.flatnonzero(searched):
+                choice = calmer(split, jacobian[i], growth[i])
+                if choice is None:
+                    continue
+                other, moved, sides = self._moved(kernel, choice, float(t[i]), x[:, i], P[:, i])
+                members, states, modes = moves.setdefault(other, ([], [], []))
+                members.append(i)
+                states.append(moved)
+                modes.append(sides)
+            first = np.flatnonzero(~searched & (calm == 0.0))
+            best[first] = best_growths(split, jacobian[first])
+            for i in first[np.isnan(best[first])]:
+                best[i] = Split.at(jacobian[i], rows=split.rows).growth(jacobian[i])
+        new = next_calm(growth, best, patience, calm)
         return Looked(new, {other: (np.array(i), np.array(s).T, np.array(m).T) for other, (i, s, m) in moves.items()})
 
     def _moved(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -15,6 +16,40 @@ from appell.motion.projection import Projection
 
 SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
 CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
+
+
+def beyond(growth: Any, calm: Any) -> np.ndarray:
+    """Whether other dependent velocities are looked for; elementwise.
+
+    Args:
+        growth: How strongly speeds grow into rates.
+        calm: The growth up to which they are left as they are; 0 before the first look.
+    """
+    return np.asarray(growth) > np.where(np.equal(calm, 0.0), WILD, calm)
+
+
+def calmer(split: Split, jacobian: np.ndarray, growth: float) -> Split | None:
+    """The best choice at a state, if it has as many rows and less than half the growth of the present one."""
+    best = Split.at(jacobian, rows=split.rows)
+    return best if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2 else None
+
+
+def next_calm(growth: Any, best: Any, patience: float, calm: Any) -> np.ndarray:
+    """The growth up to which dependent velocities are left as they are, behind a look that kept them; elementwise.
+
+    The first look compares them with the best there are. Where none are calmer they must grow twice as much until the
+    next search, but beyond `WILD` there is one at every step.
+
+    Args:
+        growth: How strongly speeds grow into rates.
+        best: The same of the best choice; it counts at the first look.
+        patience: Growth against the best choice at which the choice is changed.
+        calm: What was found before; 0 before the first look.
+    """
+    searched = beyond(growth, calm)
+    wish = np.where(searched, np.multiply(2.0, growth), np.maximum(CALM, np.multiply(patience, best)))
+    found = np.where(np.isfinite(wish), np.minimum(wish, WILD), 0.0)  # behind a singular one all begins anew
+    return np.where(searched | np.equal(calm, 0.0), found, calm)
 
 
 class SpeedWatch:
@@ -37,14 +72,12 @@ class SpeedWatch:
         sizes: np.ndarray | None,
     ) -> None:
         self.code, self.projection, self.inputs, self.p, self.sizes = code, projection, inputs, p, sizes
-        self._calm, self._side = np.inf, 0.0
+        self._calm, self._side = 0.0, 0.0
 
     @property
     def calm(self) -> float:
         """The growth of the speeds into rates below which no look at them is needed."""
-        if self.code.equations.formulation.fixed:
-            return SINGULAR
-        return min(self._calm, WILD) if np.isfinite(self._calm) else 0.0
+        return SINGULAR if self.code.equations.formulation.fixed else self._calm
 
     @property
     def tumbling(self) -> bool:
@@ -105,17 +138,14 @@ class SpeedWatch:
             crossed = self._side * side < 0
             self._side = side
             return Outcome.SPEEDS_SINGULAR if crossed or not growth < SINGULAR else None
-        if np.isfinite(self._calm) and growth <= min(self._calm, WILD):
+        if growth <= self._calm:
             return None
         split, jacobian = equations.split, self.jacobian(t, x)
-        growth, best = split.growth(jacobian), Split.at(jacobian, rows=split.rows)
-        if growth <= min(self._calm, WILD):
-            if not np.isfinite(self._calm):
-                self._calm = max(CALM, equations.formulation.patience * best.growth(jacobian))
-            return None
-        if len(best.rows) == len(split.rows) and best.growth(jacobian) < growth / 2:
-            return best
-        self._calm = 2 * growth
+        growth = split.growth(jacobian)
+        if beyond(growth, self._calm) and (other := calmer(split, jacobian, growth)) is not None:
+            return other
+        best = np.nan if self._calm else Split.at(jacobian, rows=split.rows).growth(jacobian)
+        self._calm = float(next_calm(growth, best, equations.formulation.patience, self._calm))
         return None
 
     def _growth_and_side(self, t: float, x: np.ndarray) -> tuple[float, float]:

@@ -1,0 +1,40 @@
+"""When dependent velocities are looked at again, in single runs and in lanes."""
+
+import numpy as np
+import pytest
+
+from appell.motion.speeds import CALM, WILD, beyond, next_calm
+
+
+@pytest.mark.parametrize(
+    ("growth", "best", "calm", "expected"),
+    [
+        (1.5, 1.0, 0.0, CALM),  # the first look, nothing to fear
+        (9.0, 4.0, 0.0, 12.0),  # patience times the best
+        (900.0, 800.0, 0.0, WILD),
+        (3.0, np.nan, 10.0, 10.0),  # somebody looked without need
+        (20.0, np.nan, 10.0, 40.0),  # a search found none: twice as much until the next
+        (700.0, np.nan, 10.0, WILD),
+        (5e3, np.nan, WILD, WILD),  # one search at every step
+        (5e3, 4e3, 0.0, WILD),
+        (np.inf, np.nan, 10.0, 0.0),  # behind a singular place all begins anew
+    ],
+)
+def test_how_far_speeds_may_grow_until_the_next_look(growth, best, calm, expected):
+    assert next_calm(growth, best, 3.0, calm) == expected
+
+
+def test_many_lanes_are_looked_at_as_one_is():
+    rng = np.random.default_rng(4)
+    growth = rng.choice([1.0, 7.0, 400.0, 999.0, 1001.0, 1e6, np.inf], 200)
+    best = rng.choice([1.0, 2.0, 300.0, np.inf], 200)
+    calm = rng.choice([0.0, CALM, 50.0, WILD], 200)
+    np.testing.assert_array_equal(
+        next_calm(growth, best, 5.0, calm),
+        [next_calm(*one[:2], 5.0, one[2]) for one in zip(growth.tolist(), best.tolist(), calm.tolist(), strict=True)],
+    )
+
+
+def test_beyond_wild_growth_others_are_always_looked_for():
+    assert not beyond(WILD, 0.0)
+    assert beyond(1.001 * WILD, next_calm(5 * WILD, 4 * WILD, 5.0, 0.0))
