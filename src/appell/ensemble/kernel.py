@@ -19,6 +19,14 @@ class Kernel:
     Args:
         graphs: The functions.
         simd: Whether they become machine code.
+
+    Attributes:
+        t, h, rejected, stalled, steps, status: Rows of V behind the n of x.
+        w, p, masses, modes, gates: Rows of P.
+        setting: Rows of P with the settings of a run, by name.
+        numbers: Rows of P in all.
+        guarded: Whether there is anything to look for.
+        sliding: Which kinks slide, as a column.
     """
 
     def __init__(self, graphs: Graphs, simd: bool) -> None:
@@ -26,9 +34,10 @@ class Kernel:
         self.machines = {name: LaneMachine(f, simd) for name, f in graphs.functions.items()}
         self.step = self.machines["step"]
         self.t, self.h, self.rejected, self.stalled, self.steps, self.status = (self.n + i for i in range(len(ROWS)))
-        first = graphs.sizes["w"] + graphs.sizes["p"]
-        self.setting = {name: first + i for i, name in enumerate(SETTINGS)}
-        behind = first + len(SETTINGS)
+        self.w = slice(0, graphs.sizes["w"])
+        self.p = slice(self.w.stop, self.w.stop + graphs.sizes["p"])
+        self.setting = {name: self.p.stop + i for i, name in enumerate(SETTINGS)}
+        behind = self.p.stop + len(SETTINGS)
         self.masses = slice(behind, behind + graphs.sizes["masses"])
         self.modes = slice(self.masses.stop, self.masses.stop + graphs.sizes["modes"])
         self.numbers = self.modes.stop + graphs.sizes["guards"]

@@ -193,8 +193,7 @@ class Runner:
         self, kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray, fired: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """States and modes of lanes whose guards fell, or whose state was reset."""
-        w, p = kernel.graphs.sizes["w"], kernel.graphs.sizes["p"]
-        where = self._code(kernel), t, x, P[:w], P[w : w + p]
+        where = self._code(kernel), t, x, P[kernel.w], P[kernel.p]
         with self.lock:
             modes = self.kinks.start(*where) if fired is None else self.kinks.switch(*where, P[kernel.modes], fired)
         return x, modes
@@ -222,15 +221,14 @@ class Runner:
         machine = kernel.machines.get(f"reset{event}")
         if machine is not None:
             return machine.some(np.concatenate([x, t[None, :]]), P)
-        w, p = kernel.graphs.sizes["w"], kernel.graphs.sizes["p"]
         found = np.full(x.shape, np.nan)
         with self.lock:
             code = self._code(kernel)
             reset = self._reset(code, event)
             for i in range(t.size):
-                numbers = P[w : w + p, i]
+                numbers = P[kernel.p, i]
                 with suppress(AppellError):
-                    found[:, i] = reset(float(t[i]), x[:, i], P[:w, i], numbers)
+                    found[:, i] = reset(float(t[i]), x[:, i], P[kernel.w, i], numbers)
                     Projection(code, numbers)(float(t[i]), found[:, i])
         return found
 
@@ -262,12 +260,11 @@ class Runner:
         self, kernel: Kernel, split: Split, t: float, x: np.ndarray, P: np.ndarray
     ) -> tuple[Kernel, np.ndarray, np.ndarray]:
         """The kernel of another choice of speeds, and a state with its modes in it."""
-        w, p = kernel.graphs.sizes["w"], kernel.graphs.sizes["p"]
-        values = dict(zip([s.label for s in self.system.model.parameters], P[w : w + p], strict=True))
+        values = dict(zip([s.label for s in self.system.model.parameters], P[kernel.p], strict=True))
         state = System(self._code(kernel), values).from_x(t, x)
         other = self.system.code.with_split(split)
         moved = System(other, values).to_x(state)[:, None]
-        modes = self.kinks.start(other, np.array([t]), moved, P[:w, None], P[w : w + p, None])
+        modes = self.kinks.start(other, np.array([t]), moved, P[kernel.w, None], P[kernel.p, None])
         return self.kernel(other, _slide(modes[:, 0])), moved[:, 0], modes[:, 0]
 
     def run(
@@ -345,8 +342,7 @@ class Runner:
     ) -> Jobs:
         """Runs that begin in the lanes of one kernel."""
         s, P = self.settings, np.zeros((kernel.numbers, members.size))
-        first = kernel.graphs.sizes["w"]
-        P[:first], P[first : first + kernel.graphs.sizes["p"]], P[kernel.modes] = w, p, modes
+        P[kernel.w], P[kernel.p], P[kernel.modes] = w, p, modes
         for name, value in (("rtol", s.rtol), ("atol", s.atol), ("end", s.until), ("most", s.max_steps)):
             P[kernel.setting[name]] = value
         if "masses" in kernel.machines and members.size:
