@@ -212,7 +212,7 @@ def test_functions_and_foreign_classes_do_not_travel(system):
 def test_a_blueprint_gives_the_same_graphs(system):
     plan = plan_of(system, {"q1": np.linspace(0.1, 0.2, 9)})
     (runner,) = read(written(plan))
-    assert runner._given.to_data() == plan.graphs[0]
+    assert runner.rules.given.to_data() == plan.graphs[0]
     mine, theirs = plan.make(0, 2), runner.run(plan.columns(slice(0, 2)))
     for name, values in mine.arrays.items():
         np.testing.assert_array_equal(values, theirs.arrays[name])

@@ -13,8 +13,10 @@ import numpy as np
 
 from appell.ensemble.crossings import Steps
 from appell.ensemble.jobs import Jobs, Results
-from appell.ensemble.kernel import Kernel, Watch
+from appell.ensemble.kernel import Kernel
+from appell.ensemble.kinks import slide_of
 from appell.ensemble.lane_machine import cores_in_use, padded
+from appell.ensemble.lane_rules import LaneRules
 from appell.motion.attempt import Status
 from appell.motion.events import KEPT, piled, piling_up
 from appell.motion.flow import RESTING, falls, resting, rests
@@ -35,7 +37,7 @@ class Lanes:
     Args:
         kernel: The functions.
         grid: The times of the table.
-        watch: What is looked for, and what follows.
+        rules: What is looked for, and what follows.
         results: Where to write.
         stop: Asked after every step whether to give up.
         lanes: How many lanes at most; enough for the cores if left out.
@@ -45,17 +47,17 @@ class Lanes:
         self,
         kernel: Kernel,
         grid: np.ndarray,
-        watch: Watch,
+        rules: LaneRules,
         results: Results,
         stop: Callable[[], bool],
         lanes: int | None = None,
     ) -> None:
-        self.k, self.grid, self.watch, self.results, self.stop = kernel, grid, watch, results, stop
+        self.k, self.grid, self.rules, self.results, self.stop = kernel, grid, rules, results, stop
         self.most = padded(LANES * cores_in_use() if lanes is None else lanes)
         self._next = np.append(grid, np.inf)
-        self._piling = any(event.reset for event in watch.events) or bool(kernel.graphs.sizes["modes"])
-        if len(results.seen) != len(watch.guards):
-            results.seen = np.zeros((len(watch.guards), results.status.size))
+        self._piling = any(event.reset for event in rules.events) or bool(kernel.graphs.sizes["modes"])
+        if len(results.seen) != len(rules.guards):
+            results.seen = np.zeros((len(rules.guards), results.status.size))
 
     def run(self, jobs: Jobs) -> dict[Kernel, list[Jobs]]:
         """Run all; returns those that another kernel must go on with."""
@@ -140,7 +142,7 @@ class Lanes:
 
     def _limits(self, lanes: np.ndarray, V: np.ndarray, sizes: np.ndarray | float = 0.0) -> np.ndarray:
         """Up to which size the guards of some lanes count as zero, that have these sizes now."""
-        user, runs = len(self.watch.guards), self.owner[lanes]
+        user, runs = len(self.rules.guards), self.owner[lanes]
         limits = np.full((self.k.graphs.sizes["guards"], lanes.size), RESTING)
         if user:
             now = sizes[:user] if isinstance(sizes, np.ndarray) else sizes
@@ -220,14 +222,14 @@ class Lanes:
         k, r, times = self.k, self.results, W[self.k.t]
         runs, before = self.owner[lanes], W[: self.k.n].copy()
         W[k.status] = np.where(times >= self.P[k.setting["end"], lanes], Status.REACHED, Status.GOING)
-        user = len(self.watch.guards)
+        user = len(self.rules.guards)
         if k.graphs.sizes["modes"]:
             self._switch(lanes, W, np.flatnonzero(falling[user:].any(axis=0)), falling)
         for which in np.flatnonzero(falling[:user].any(axis=1)):
-            number, here = self.watch.guards[which], np.flatnonzero(falling[which])
-            event = self.watch.events[number]
+            number, here = self.rules.guards[which], np.flatnonzero(falling[which])
+            event = self.rules.events[number]
             if event.reset:
-                W[: k.n, here] = self.watch.reset(k, number, times[here], W[: k.n, here], self.P[:, lanes[here]])
+                W[: k.n, here] = self.rules.behind(k, number, times[here], W[: k.n, here], self.P[:, lanes[here]])
                 W[k.status, here[np.isnan(W[: k.n, here]).any(axis=0)]] = Status.ALONE
                 if k.graphs.sizes["modes"]:
                     self._switch(lanes, W, here, None)
@@ -253,33 +255,33 @@ class Lanes:
         if not here.size:
             return
         fired = None if falling is None else falling[:, here]
-        x, modes = self.watch.switch(k, W[k.t, here], W[: k.n, here], self.P[:, lanes[here]], fired)
+        x, modes = self.rules.switch(k, W[k.t, here], W[: k.n, here], self.P[:, lanes[here]], fired)
         W[: k.n, here], self.P[k.modes, lanes[here]] = x, modes
         elsewhere = ((modes == 0) != k.sliding).any(axis=0)
         W[k.status, here] = np.where(elsewhere, Status.MOVED, Status.GOING)
 
     def _pile(self, W: np.ndarray, runs: np.ndarray, falling: np.ndarray) -> None:
         """End the runs whose events follow each other ever faster."""
-        k, user = self.k, len(self.watch.guards)
+        k, user = self.k, len(self.rules.guards)
         for j in np.flatnonzero((W[k.status] == Status.GOING) | (W[k.status] == Status.MOVED)):
             run = int(runs[j])
             stops = self.results.recent.setdefault(run, deque(maxlen=KEPT))
             stops.append(float(W[k.t, j]))
-            limit = piling_up(tuple(stops), self.watch.length)
+            limit = piling_up(tuple(stops), self.rules.length)
             if limit is not None:
                 fell = np.flatnonzero(falling[:, j])
                 mine = fell[fell < user]
-                name = self.watch.events[self.watch.guards[mine[-1]]].name if mine.size else ""
-                name = name or self.watch.name(k, int(fell[-1]))
+                name = self.rules.events[self.rules.guards[mine[-1]]].name if mine.size else ""
+                name = name or self.rules.name(k, int(fell[-1]))
                 W[k.status, j], self.results.details[run] = Status.PILED_UP, piled(name, limit)
 
     def _hand(self, lanes: np.ndarray) -> None:
         """Give lanes in which other kinks slide to the kernels of these."""
         k = self.k
         modes = self.P[k.modes, lanes]
-        for slide in {tuple(np.flatnonzero(column == 0).tolist()): None for column in modes.T}:
+        for slide in {slide_of(column): None for column in modes.T}:
             which = lanes[((modes == 0).T == np.isin(np.arange(modes.shape[0]), slide)).all(axis=1)]
-            other = self.watch.kernel(k, slide)
+            other = self.rules.sliding(k, slide)
             if other is None:
                 self.results.status[self.owner[which]] = Status.ALONE
                 continue
@@ -320,7 +322,7 @@ class Lanes:
         """Which restless lanes go on as they are; the others are handed to another kernel."""
         k = self.k
         calm = self.P[k.setting["calm"]]
-        found = self.watch.look(k, self.V[k.t, lanes], self.V[: k.n, lanes], self.P[:, lanes], calm[lanes])
+        found = self.rules.look(k, self.V[k.t, lanes], self.V[: k.n, lanes], self.P[:, lanes], calm[lanes])
         going = np.ones(lanes.size, dtype=bool)
         for other, (members, x, modes) in found.moves.items():
             going[members] = False
@@ -337,7 +339,7 @@ class Lanes:
 def run_all(
     jobs: Mapping[Kernel, Jobs],
     grid: np.ndarray,
-    watch: Watch,
+    rules: LaneRules,
     results: Results,
     stop: Callable[[], bool],
     lanes: int | None = None,
@@ -347,6 +349,6 @@ def run_all(
     while waiting:
         kernel, listed = next(iter(waiting.items()))
         del waiting[kernel]
-        handed = Lanes(kernel, grid, watch, results, stop, lanes).run(Jobs.together(listed))
+        handed = Lanes(kernel, grid, rules, results, stop, lanes).run(Jobs.together(listed))
         for other, more in handed.items():
             waiting.setdefault(other, []).extend(more)

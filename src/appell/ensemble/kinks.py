@@ -100,3 +100,8 @@ class Kinks:
             modes.switch(kinks, float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
             found[:, i] = modes.modes
         return found
+
+
+def slide_of(modes: np.ndarray) -> tuple[int, ...]:
+    """Which kinks of one lane slide."""
+    return tuple(np.flatnonzero(modes == 0).tolist())

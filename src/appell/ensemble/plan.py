@@ -214,7 +214,7 @@ class Plan:
     @cached_property
     def graphs(self) -> list[dict[str, Any] | None]:
         """The functions of the lanes of every case as text; None where there are no lanes."""
-        return [None if runner.why_single else runner.graphs().to_data() for runner in self.runners]
+        return [None if runner.why_single else runner.rules.graphs().to_data() for runner in self.runners]
 
     def parts(self) -> dict[str, str]:
         """Checksums of what decides the results, and the machine by its name."""

@@ -26,6 +26,7 @@ class Masses:
 
     Attributes:
         names: The bodies they belong to.
+        formulas: What they are.
         driven: Whether one depends on an input.
     """
 
@@ -33,7 +34,7 @@ class Masses:
         self.code = code
         equations, constant = code.equations, set(code.equations.model.parameters)
         bodies = [body for body in equations.model.bodies if not body.mass.free_symbols <= constant]
-        self.names = [body.name for body in bodies]
+        self.names, self.formulas = [body.name for body in bodies], [body.mass for body in bodies]
         self.driven = any(isinstance(s, Input) for body in bodies for s in body.mass.free_symbols)
         if bodies:
             column = ca.densify(ca.vertcat(*[equations.formula(body.mass) for body in bodies]))

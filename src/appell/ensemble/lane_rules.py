@@ -1,0 +1,230 @@
+"""What follows where lanes stop: at events, at kinks, where other dependent velocities are better.
+
+The rules are those of single runs; a lane is asked alone where they cannot be applied to many at once.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from appell.code import heyoka_code
+from appell.code.code import Code
+from appell.code.system import System
+from appell.ensemble.kernel import Kernel
+from appell.ensemble.kinks import Kinks, slide_of
+from appell.ensemble.lanes import Graphs, lane_graphs
+from appell.ensemble.settings import Settings
+from appell.ensemble.switching import best_growths, growths, jacobians
+from appell.errors import AppellError
+from appell.graph.kinks import has_jumps, has_kinks
+from appell.kinematics.chart import Split
+from appell.motion.events import Event
+from appell.motion.projection import Projection
+from appell.motion.reset import Reset
+from appell.motion.speeds import beyond, calmer, next_calm
+
+# A second sweep of the same system finds its machine code as the first one left it.
+_KERNELS: weakref.WeakKeyDictionary[Code, dict[Any, dict[bool, Kernel]]] = weakref.WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """What to do with lanes whose dependent velocities were looked at.
+
+    Attributes:
+        calm: Those that go on look again beyond this growth.
+        moves: The others go on with another choice: for each kernel which of the lanes, their states and modes in it.
+    """
+
+    calm: np.ndarray
+    moves: Mapping[Kernel, tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class LaneRules:
+    """What is looked for along lanes, and what follows where one of them stops.
+
+    Attributes:
+        system: The system.
+        settings: How every run goes.
+        columns: What is tabulated.
+        masses: Formulas of masses that must stay positive.
+        lock: For the functions of single states, which have one set of buffers. `kernel` is called by who holds it.
+        given: The functions of lanes, if they came from elsewhere.
+    """
+
+    system: System
+    settings: Settings
+    columns: tuple[Any, ...]
+    masses: tuple[Any, ...]
+    lock: threading.Lock
+    given: Graphs | None = None
+    _resets: dict[tuple[Code, int], Reset] = field(default_factory=dict, init=False)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events."""
+        return self.settings.events
+
+    @cached_property
+    def guards(self) -> tuple[int, ...]:
+        """For each guard of an event which one it belongs to."""
+        return tuple(i for i, event in enumerate(self.events) for _ in event.signs)
+
+    @property
+    def length(self) -> float:
+        """Of the runs."""
+        return self.settings.until - self.settings.t0
+
+    @cached_property
+    def kinks(self) -> Kinks:
+        """The kinks of the equations."""
+        rhs = self.system.code.rhs.function
+        return Kinks(self.events, has_kinks(rhs) and (self.settings.corners == "locate" or has_jumps(rhs)))
+
+    # The functions of lanes.
+
+    @property
+    def simd(self) -> bool:
+        """Whether lanes are machine code."""
+        return self.system.code.simd and self.settings.compiled and heyoka_code.available()
+
+    def graphs(self, code: Code | None = None, slide: tuple[int, ...] = ()) -> Graphs:
+        """The functions of lanes in one choice of speeds, while some kinks slide."""
+        code = self.system.code if code is None else code
+        resets = {i: self._reset(code, i) for i, event in enumerate(self.events) if event.reset}
+        plain = {i: reset.function for i, reset in resets.items() if reset.plain}
+        flow = self.kinks.flow(code, slide)
+        return lane_graphs(code, flow, slide, self.system.equations, self.columns, self.masses, plain)
+
+    def kernel(self, code: Code | None = None, slide: tuple[int, ...] = ()) -> Kernel:
+        """The compiled functions of one choice of speeds, while some kinks slide; made once."""
+        code = self.system.code if code is None else code
+        looked_for = tuple((event.expression, event.direction, tuple(event.reset.items())) for event in self.events)
+        key = self.system.equations.split, looked_for, self.columns, self.kinks.located, slide
+        known, compiled = _KERNELS.setdefault(code, {}).setdefault(key, {}), self.settings.compiled
+        if compiled not in known:
+            given = self.given
+            if given is not None and (given.split, given.slide) != (code.equations.split, slide):
+                given = None
+            graphs = next((kernel.graphs for kernel in known.values()), given)
+            known[compiled] = Kernel(graphs or self.graphs(code, slide), self.simd)
+        return known[compiled]
+
+    def sliding(self, kernel: Kernel, slide: tuple[int, ...]) -> Kernel | None:
+        """The kernel in which other kinks slide; None where that cannot be resolved."""
+        with self.lock, suppress(AppellError):
+            return self.kernel(self._code(kernel), slide)
+        return None
+
+    def _code(self, kernel: Kernel) -> Code:
+        """The equations of a kernel."""
+        return self.system.code.with_split(kernel.graphs.split)
+
+    # Events and kinks.
+
+    def name(self, kernel: Kernel, guard: int) -> str:
+        """The name of the kink that a guard belongs to."""
+        with self.lock:
+            return self.kinks.name(self._code(kernel), kernel.graphs.slide, guard)
+
+    def switch(
+        self, kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray, fired: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """States and modes of lanes whose guards fell, or whose state was reset.
+
+        Args:
+            kernel: Their kernel.
+            t: Times.
+            x: States.
+            P: Numbers.
+            fired: Which guards fell, one column for each lane; None behind a reset.
+        """
+        where = self._code(kernel), t, x, P[kernel.w], P[kernel.p]
+        with self.lock:
+            modes = self.kinks.start(*where) if fired is None else self.kinks.switch(*where, P[kernel.modes], fired)
+        return x, modes
+
+    def behind(self, kernel: Kernel, event: int, t: np.ndarray, x: np.ndarray, P: np.ndarray) -> np.ndarray:
+        """The states of some lanes right behind an event, NaN where only a single run can say.
+
+        Args:
+            kernel: Their kernel.
+            event: The number of the event.
+            t: Times.
+            x: States.
+            P: Numbers.
+        """
+        machine = kernel.machines.get(f"reset{event}")
+        if machine is not None:
+            return machine.some(np.concatenate([x, t[None, :]]), P)
+        found = np.full(x.shape, np.nan)
+        with self.lock:
+            code = self._code(kernel)
+            reset = self._reset(code, event)
+            for i in range(t.size):
+                p = P[kernel.p, i]
+                with suppress(AppellError):
+                    found[:, i] = reset(float(t[i]), x[:, i], P[kernel.w, i], p)
+                    Projection(code, p)(float(t[i]), found[:, i])
+        return found
+
+    def _reset(self, code: Code, event: int) -> Reset:
+        """What an event does, in one choice of speeds; made once."""
+        key = code, event
+        if key not in self._resets:
+            self._resets[key] = Reset(code, self.events[event])
+        return self._resets[key]
+
+    # Dependent velocities.
+
+    def look(self, kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray, calm: np.ndarray) -> Looked:
+        """Whether other dependent velocities are better at the states of some lanes.
+
+        Args:
+            kernel: Their kernel.
+            t: Times.
+            x: States.
+            P: Numbers.
+            calm: The growth up to which nobody had to look; 0 where it is the first time.
+        """
+        split, patience = kernel.graphs.split, self.system.equations.formulation.patience
+        moves: dict[Kernel, tuple[list[int], list[np.ndarray], list[np.ndarray]]] = {}
+        with self.lock:
+            jacobian = jacobians(kernel, t, x, P)
+            growth, best = growths(split, jacobian), np.full(t.size, np.nan)
+            searched = beyond(growth, calm)
+            for i in np.flatnonzero(searched):
+                choice = calmer(split, jacobian[i], growth[i])
+                if choice is None:
+                    continue
+                other, moved, sides = self._moved(kernel, choice, float(t[i]), x[:, i], P[:, i])
+                members, states, modes = moves.setdefault(other, ([], [], []))
+                members.append(i)
+                states.append(moved)
+                modes.append(sides)
+            first = np.flatnonzero(~searched & (calm == 0.0))
+            best[first] = best_growths(split, jacobian[first])
+            for i in first[np.isnan(best[first])]:
+                best[i] = Split.at(jacobian[i], rows=split.rows).growth(jacobian[i])
+        new = next_calm(growth, best, patience, calm)
+        return Looked(new, {other: (np.array(i), np.array(s).T, np.array(m).T) for other, (i, s, m) in moves.items()})
+
+    def _moved(
+        self, kernel: Kernel, split: Split, t: float, x: np.ndarray, P: np.ndarray
+    ) -> tuple[Kernel, np.ndarray, np.ndarray]:
+        """The kernel of another choice of speeds, and a state with its modes in it."""
+        values = dict(zip([s.label for s in self.system.model.parameters], P[kernel.p], strict=True))
+        state = System(self._code(kernel), values).from_x(t, x)
+        other = self.system.code.with_split(split)
+        moved = System(other, values).to_x(state)[:, None]
+        modes = self.kinks.start(other, np.array([t]), moved, P[kernel.w, None], P[kernel.p, None])
+        return self.kernel(other, slide_of(modes[:, 0])), moved[:, 0], modes[:, 0]
