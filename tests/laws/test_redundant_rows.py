@@ -145,9 +145,9 @@ def test_a_run_into_a_pose_where_a_parallelogram_lies_in_line_says_so():
     assert "more ways than one" in repr(motion)
 
 
-@pytest.mark.parametrize("height", np.linspace(0.05, 0.35, 11))
-def test_a_run_does_not_turn_into_another_branch_where_rows_are_dependent(height):
-    """Peaucellier's linkage draws a straight line until its rhomb is flat, where it could go on otherwise."""
+@pytest.fixture(scope="module")
+def peaucellier():
+    """Peaucellier's linkage, and where to look for its starts."""
     letters = ap.coordinates("xA yA xB yB xC yC xP yP")
     A, B, C, P = (ground.point(*letters[2 * i : 2 * i + 2]) for i in range(4))
     origin, center = ground.point(0, 0), ground.point(1.2, 0)
@@ -155,13 +155,28 @@ def test_a_run_does_not_turn_into_another_branch_where_rows_are_dependent(height
     rows = [ap.Holonomic((a - b).dot(a - b) - length**2, f"bar{i}") for i, (a, b, length) in enumerate(bars)]
     bodies = [ap.Particle(name, 1.0, place) for name, place in zip("ABCP", (A, B, C, P), strict=True)]
     model = ap.Model(ground, letters, bodies, [ap.Gravity(-9.81 * ground.y)], rows, name="Peaucellier")
-    system = ap.compile(ap.derive(model)).bind()
     guess = dict(zip(letters, (2.72, 1.26, 2.85, -0.92, 2.394, 0.12, 3.33, 0.17), strict=True))
+    return ap.compile(ap.derive(model)).bind(), guess
+
+
+@pytest.mark.parametrize("height", np.linspace(0.05, 0.35, 11))
+def test_a_run_does_not_turn_into_another_branch_where_rows_are_dependent(peaucellier, height):
+    """It draws a straight line until its rhomb is flat, where it could go on otherwise."""
+    system, guess = peaucellier
     motion = ap.simulate(system, system.consistent(keep={"yC": height}, near=guess), until=3.0, progress=False)
     assert motion.outcome is ap.Outcome.ROWS_SINGULAR
     np.testing.assert_allclose(motion["xP"], (3**2 - 1) / 2.4, rtol=0, atol=1e-9)
     np.testing.assert_allclose(motion["xP.rate"], 0, rtol=0, atol=1e-3)
     assert motion.check().ok
+
+
+def test_lanes_do_not_turn_into_another_branch_either(peaucellier):
+    system, guess = peaucellier
+    starts = [system.consistent(keep={"yC": y}, near=guess) for y in np.linspace(0.05, 0.35, 16)]
+    study = ap.sweep(system, {"start": starts}, until=3.0, points=301, progress=False)
+    assert study.outcomes == {"ROWS_SINGULAR": 16}
+    assert np.nanmax(np.abs(study["xP"].values - 8 / 2.4)) < 1e-8
+    assert np.abs(study["xP.end"].values - 8 / 2.4).max() < 1e-8
 
 
 @pytest.mark.parametrize("method", ["taylor", "dop853", "cvodes", "DOP853"])

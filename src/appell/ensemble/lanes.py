@@ -21,11 +21,12 @@ from appell.code.code import Code, function_of
 from appell.equations import Equations
 from appell.graph.kinks import has_kinks
 from appell.kinematics.chart import Split
+from appell.motion import forks, gradients
 from appell.motion.attempt import BEHIND, HUGE, SETTINGS, Attempt, Status
 from appell.motion.dop853 import look_function, step_functions
 from appell.motion.flow import RESTING, Flow
 from appell.motion.formula import formula_function
-from appell.motion.gradients import may_vanish, volume
+from appell.motion.gradients import may_vanish
 from appell.motion.masses import ROUNDING
 from appell.motion.modes import in_modes
 from appell.motion.speeds import SINGULAR
@@ -196,8 +197,8 @@ class _Lane:
         if self.formulas:
             low = ca.mmin(self.masses(later, moved) + ROUNDING * ca.fmax(1.0, ca.fabs(self.m0)))
             ends.append((low < 0, Status.MASS_GONE))
-        if (gradients := volume(self.equations)) is not None:
-            sizes = gradients(self.t, self.x, w, p), gradients(later, moved, w, p)
+        for slopes in filter(None, (gradients.volume(self.equations), forks.volume(self.equations))):
+            sizes = slopes(self.t, self.x, w, p), slopes(later, moved, w, p)
             span = ca.fmax(ca.fabs(later), self.end - self.t)
             ends.append((may_vanish(*sizes, later - self.t, span), Status.ALONE))
         return attempt.outcome(moved, self.stalled, self.made, self.most, wishes, ends)

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import casadi as ca
 import numpy as np
 
 from appell.code.code import Code
 from appell.code.fitting import spare_sizes
+from appell.equations import Equations
+from appell.motion.gradients import squared_volume
 from appell.motion.ledger import along
 from appell.motion.leg import End, Leg
 
@@ -20,6 +23,19 @@ NOTHING = 1e-6  # share of the largest volume at which rows are dependent
 BEFORE = 1e-5  # the same up to which a leg is followed
 STEEP = 2.0  # the volume may change so many times faster within a step than it does from step to step
 LOOKS, ROUNDS = 16, 10  # parts of a step in which the smallest volume is looked for, again and again
+
+
+def _kept(equations: Equations) -> list[int]:
+    """Which of the position rows are in use."""
+    return [k for k, row in enumerate(equations.mechanics.position_rows) if row in equations.split.rows]
+
+
+def volume(equations: Equations) -> ca.Function | None:
+    """(t, x, w, p) -> det J J' of the position rows, and its rate; None where there are none."""
+    mechanics, rows = equations.mechanics, _kept(equations)
+    if not rows:
+        return None
+    return squared_volume(equations, equations.in_state(ca.jacobian(mechanics.c, mechanics.variables.q)[rows, :]))
 
 
 class Forks:
@@ -31,9 +47,9 @@ class Forks:
     """
 
     def __init__(self, code: Code, p: np.ndarray) -> None:
-        mechanics, kept = code.equations.mechanics, set(code.equations.split.rows)
+        mechanics = code.equations.mechanics
         self.p, self._n, self._function = p, len(mechanics.model.coordinates), mechanics.functions["position"]
-        self._rows = [k for k, row in enumerate(mechanics.position_rows) if row in kept]
+        self._rows = _kept(code.equations)
         self._sizes = np.zeros(len(self._rows))  # the largest of every row
         self._largest = 0.0  # volume
 

@@ -63,10 +63,12 @@ def _machine(code: Code) -> Machine:
 
 def volume(equations: Equations) -> ca.Function | None:
     """(t, x, w, p) -> det J J' of the gradients, and its rate; None where they do not depend on the velocities."""
-    if not _turning(equations):
-        return None
+    return squared_volume(equations, _gradients(equations)) if _turning(equations) else None
+
+
+def squared_volume(equations: Equations, J: ca.SX) -> ca.Function:
+    """(t, x, w, p) -> det J J' of the slopes of rows, and its rate along a motion."""
     t, x, *_ = equations.arguments
-    J = _gradients(equations)
     size = determinant(J @ J.T)
     if size is None:
         size = reduce(mul, ca.vertsplit(ca.ldl(J @ J.T)[0]))
@@ -75,10 +77,10 @@ def volume(equations: Equations) -> ca.Function | None:
 
 
 def may_vanish(before: Sequence[ca.SX], after: Sequence[ca.SX], length: ca.SX, span: ca.SX) -> ca.SX:
-    """Whether gradients may vanish within a step, or are about to.
+    """Whether gradients, or slopes, may vanish within a step, or are about to.
 
     Args:
-        before: Their `volume` and its rate where the step begins.
+        before: Their `squared_volume` and its rate where the step begins.
         after: The same where it ends.
         length: Of the step.
         span: Of the run.
