@@ -77,10 +77,19 @@ def exact(chain):
         return F(int(number.p), int(number.q))
 
     joints = [
-        Joint(j.name, j.parent, j.turns, int(j.advance), fraction(j.E), fraction(j.r), fraction(j.mass), fraction(j.h),
-              fraction(j.second))
+        Joint(
+            name=j.name,
+            parent=j.parent,
+            turns=j.turns,
+            advance=int(j.advance),
+            E=fraction(j.E),
+            r=fraction(j.r),
+            mass=fraction(j.mass),
+            h=fraction(j.h),
+            second=fraction(j.second),
+        )
         for j in skeleton.joints
-    ]  # fmt: skip
+    ]
     return Skeleton(tuple(joints), [0, 0, 0], (0, (), ()))
 
 
@@ -263,13 +272,22 @@ def test_e88_the_last_term_is_of_higher_order_matrices():
     rational = lambda e: sp.Rational(e.numerator, e.denominator)  # noqa: E731
     plain = Skeleton(
         tuple(
-            Joint(j.name, j.parent, 1, 0, j.E, [rational(e) for e in j.r], rational(j.mass), [rational(e) for e in j.h],
-                  [[rational(e) for e in row] for row in j.second])
+            Joint(
+                name=j.name,
+                parent=j.parent,
+                turns=1,
+                advance=0,
+                E=j.E,
+                r=[rational(e) for e in j.r],
+                mass=rational(j.mass),
+                h=[rational(e) for e in j.h],
+                second=[[rational(e) for e in row] for row in j.second],
+            )
             for j in arm.joints
         ),
         [0, 0, 0],
         (0, (), ()),
-    )  # fmt: skip
+    )
     q = [sp.atan2(3, 4), sp.atan2(-5, 12)]
     second = sp.Poly(sp.expand(sp.nsimplify(pairing(plain, q, [v, v], [v, v]))), *v)
     third = sp.Poly(sp.expand(sp.nsimplify(pairing(plain, q, [v, v, v], [v, v, v]))), *v)

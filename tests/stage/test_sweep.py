@@ -125,7 +125,18 @@ def test_a_run_does_not_depend_on_how_many_lanes_there_are(pendulums, lanes):
     q1, _ = pendulums.model.coordinates
     grid = np.linspace(0, 2.0, 8)
     events = (ap.Event(q1, name="low"), ap.Event(q1 + 0.6, stop=True, name="far"))
-    settings = Settings(grid, 0.0, 2.0, "auto", 1e-9, 1e-9, events, {}, None, 10_000)
+    settings = Settings(
+        grid=grid,
+        t0=0.0,
+        until=2.0,
+        method="auto",
+        rtol=1e-9,
+        atol=1e-9,
+        events=events,
+        outputs={},
+        start=None,
+        max_steps=10_000,
+    )
     runner = Runner(pendulums, settings, ["q1", "q2"])
     rng = np.random.default_rng(5)
     columns = {"q1": rng.uniform(0.1, 1.5, 37), "q2": rng.uniform(-1, 1, 37)}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from appell.analysis.equilibrium import Equilibrium
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Blocks:
     r"""Matrices of $A\ddot x + (G + D)\dot x + Cx + (\ldots)z = V_u u$, eqs. (19) to (29), corrected.
 
@@ -89,7 +89,7 @@ class Blocks:
         return "\n".join([head, *parts])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Jets:
     """Derivatives of T, W, Q, F and z' at one point, by CasADi; cyclic coordinates eliminated.
 
@@ -176,13 +176,33 @@ def jets(steady: Steady, at: Equilibrium, cyclic: tuple[str, ...] = ()) -> Jets:
         nothing = column.numel() == 0 or letters.numel() == 0
         return ca.SX(column.numel(), letters.numel()) if nothing else densified(ca.jacobian(column, letters))
 
-    parts = [
-        a, a1, slope(a1, q), W_q, slope(W_q, q), Q, slope(Q, v), slope(Q, q), slope(Q - W_q, x.z), slope(Q, x.w),
-        m.J[:, kept] if c else m.J, m.c, zdot, *(slope(zdot, letters) for letters in (q, v, x.z, x.w)),
-    ]  # fmt: skip
-    function = ca.Function("jets", [*x.arguments, p], [densified(e) for e in parts])
+    parts = {
+        "a": a,
+        "a1": a1,
+        "a1_q": slope(a1, q),
+        "W_q": W_q,
+        "W_qq": slope(W_q, q),
+        "Q": Q,
+        "Q_v": slope(Q, v),
+        "Q_q": slope(Q, q),
+        "Q_z": slope(Q - W_q, x.z),
+        "Q_w": slope(Q, x.w),
+        "J": m.J[:, kept] if c else m.J,
+        "c": m.c,
+        "z": zdot,
+        "z_q": slope(zdot, q),
+        "z_v": slope(zdot, v),
+        "z_z": slope(zdot, x.z),
+        "z_w": slope(zdot, x.w),
+    }
+    function = ca.Function("jets", [*x.arguments, p], [densified(e) for e in parts.values()])
     found = Numeric(function)(*numbers(at), held)
-    return Jets(not has_kinks(function), tuple(kept), dict(zip(cyclic, held.tolist(), strict=True)), *found)
+    return Jets(
+        smooth=not has_kinks(function),
+        kept=tuple(kept),
+        momenta=dict(zip(cyclic, held.tolist(), strict=True)),
+        **dict(zip(parts, found, strict=True)),
+    )
 
 
 def numbers(at: Equilibrium) -> list[np.ndarray | float]:
@@ -247,7 +267,24 @@ def first_approximation(
             "meaning (on the axis of polar coordinates), use other coordinates or another configuration."
         ) from None
     return Blocks(
-        tuple(names[i] for i in r), tuple(names[i] for i in s), A, G, D, C1, C2, C3, C4, CB, P, C, B0,
-        -inverse @ x_part, -inverse @ (G + D), -inverse @ z_part, inverse @ N.T @ jet.Q_w[order][:, columns],
-        inverse @ N.T @ jet.Q_z[order], tilde, jet.momenta,
-    )  # fmt: skip
+        independent=tuple(names[i] for i in r),
+        dependent=tuple(names[i] for i in s),
+        A=A,
+        G=G,
+        D=D,
+        C1=C1,
+        C2=C2,
+        C3=C3,
+        C4=C4,
+        CB=CB,
+        P=P,
+        C=C,
+        B0=B0,
+        a=-inverse @ x_part,
+        b=-inverse @ (G + D),
+        h=-inverse @ z_part,
+        V=inverse @ N.T @ jet.Q_w[order][:, columns],
+        Vz=inverse @ N.T @ jet.Q_z[order],
+        multipliers=tilde,
+        momenta=jet.momenta,
+    )

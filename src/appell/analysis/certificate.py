@@ -50,7 +50,7 @@ class Forces:
     remark: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Certificate:
     """What the first approximation proves about an equilibrium or a steady motion.
 

@@ -22,7 +22,7 @@ from appell.model.symbols import key, listed
 HOPELESS = 12  # starts from which the constraints must have been met once
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Equilibrium:
     """A configuration that is kept, with what keeps it.
 
@@ -237,15 +237,14 @@ def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equil
         rank, _ = steady.rank(problem.jacobian(root.y), system.p)
         if rank < steady.independent:
             return None
-    names = (*problem.wishes.free,)
     return Equilibrium(
-        held,
-        state,
-        {name: values[name] for name in (s.label for s in system.equations.inputs)},
-        names,
-        dict(zip(mechanics.row_names, multipliers.tolist(), strict=True)),
-        root.left,
-        root.freedom + problem.idle,
+        system=held,
+        state=state,
+        inputs={name: values[name] for name in (s.label for s in system.equations.inputs)},
+        found=tuple(problem.wishes.free),
+        multipliers=dict(zip(mechanics.row_names, multipliers.tolist(), strict=True)),
+        residual=root.left,
+        freedom=root.freedom + problem.idle,
     )
 
 

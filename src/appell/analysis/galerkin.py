@@ -330,7 +330,8 @@ class _March:
             elements = list(group)
             times = np.array([elements[0].t0, *(element.t1 for element in elements)])
             final = elements[-1](times[-1:])[:, 0]
-            made.append(Stretch(code, self.system.w, self.system.p, times, _Dense(elements, times), final))
+            dense = _Dense(elements, times)
+            made.append(Stretch(code=code, w=self.system.w, p=self.system.p, times=times, dense=dense, final=final))
         return made
 
 

@@ -24,7 +24,7 @@ from appell.motion.motion import Motion
 SINES = 6  # tests with fixed ends, where none are given
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class IntegralPrinciple:
     r"""What the principle says about a motion.
 

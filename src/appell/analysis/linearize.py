@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     StateSpace = Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Linearization:
     r"""$\dot\eta = A\eta + B\,\delta u$ on the constraints.
 
@@ -199,7 +199,17 @@ def linearize(
     if jet is not None:
         blocks = first_approximation(steady, point, split, chosen, multiplier_terms, jet)
         states, A, B = _assembled(point, blocks, jet, chosen)
-        return Linearization(point, states, chosen, A, B, blocks, (), multiplier_terms, tangent)
+        return Linearization(
+            at=point,
+            states=states,
+            inputs=chosen,
+            A=A,
+            B=B,
+            named=blocks,
+            dropped=(),
+            multiplier_terms=multiplier_terms,
+            tangent=tangent,
+        )
     if not multiplier_terms:
         raise EquilibriumError(
             "multiplier_terms=False is for holonomic systems at rest, where C^B is a block by itself."
@@ -214,7 +224,17 @@ def linearize(
     cyclic = {point.model.coordinates[i].label for i in steady.cyclic(point.system.p)} if plain else set()
     if plain and set(tangent.dropped) <= cyclic and len(tangent.dropped) < len(point.model.coordinates):
         blocks = first_approximation(steady, point, split, chosen, True, jets(steady, point, tangent.dropped))
-    return Linearization(point, states, chosen, A, B, blocks, tangent.dropped, True, tangent)
+    return Linearization(
+        at=point,
+        states=states,
+        inputs=chosen,
+        A=A,
+        B=B,
+        named=blocks,
+        dropped=tangent.dropped,
+        multiplier_terms=True,
+        tangent=tangent,
+    )
 
 
 def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None) -> Equilibrium:
@@ -249,7 +269,9 @@ def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None)
         still[len(at.q) : 2 * len(at.q)] = 0.0
         at = State(at.model, still, at.t)
     inputs = dict(zip((w.label for w in system.equations.inputs), system.w.tolist(), strict=True))
-    return Equilibrium(system, at, inputs, (), {}, float("nan"), 0)
+    return Equilibrium(
+        system=system, state=at, inputs=inputs, found=(), multipliers={}, residual=float("nan"), freedom=0
+    )
 
 
 def _tangent(steady: Steady, point: Equilibrium, split: Split, ignored: list[str]) -> Tangent:

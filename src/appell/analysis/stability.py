@@ -80,13 +80,25 @@ def stability(
     held = set(lin.dropped) <= set(momenta)  # the blocks are those of Routh's function, at constant momenta
     forces = forces_at(lin.named) if pure and held and lin.named is not None else None
     drifting = tuple(s for s in momenta if s in lin.states)
-    verdict, why = _verdict(lin, left, slack, m, momenta, family, forces, drifting)
+    verdict, why = _verdict(
+        lin=lin, left=left, slack=slack, m=m, momenta=momenta, family=family, forces=forces, drifting=drifting
+    )
     conditions = _conditions(lin, np.vstack([tangent.bonds, gradients]), full, zeros, m + structural, margin)
     return Certificate(
-        verdict, ordered(left), m, momenta, family, ordered(full_roots), zeros, margin, _damping(left),
-        _distance(A, structural) if verdict is not Verdict.UNSTABLE else 0.0, conditions, forces,
-        _sentence(lin, verdict, why, m, momenta, family, K is not None),
-    )  # fmt: skip
+        verdict=verdict,
+        roots=ordered(left),
+        constraint_zeros=m,
+        momentum_zeros=momenta,
+        family_zeros=family,
+        full_roots=ordered(full_roots),
+        zeros_found=zeros,
+        margin=margin,
+        damping=_damping(left),
+        distance=_distance(A, structural) if verdict is not Verdict.UNSTABLE else 0.0,
+        conditions=conditions,
+        forces=forces,
+        sentence=_sentence(lin, verdict, why, m, momenta, family, K is not None),
+    )
 
 
 def gains_of(lin: Linearization, gains: Any) -> np.ndarray | None:

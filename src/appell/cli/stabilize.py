@@ -64,10 +64,21 @@ def stabilize(
             case = type(case)(model, case.formulation, case.events, case.outputs)
         values, guess = read_settings(case, settings)
         work = Stabilization(
-            case.model, case.formulation, values, guess, _numbers(want, "--want"), _numbers(weight, "--weight"), price,
-            _names(dependent), _names(inputs), _names(ignore) or [], _numbers(limit, "--limit"),
-            _numbers(push, "--push"), until, runs,
-        )  # fmt: skip
+            model=case.model,
+            formulation=case.formulation,
+            values=values,
+            guess=guess,
+            wanted=_numbers(want, "--want"),
+            weights=_numbers(weight, "--weight"),
+            price=price,
+            dependent=_names(dependent),
+            inputs=_names(inputs),
+            ignore=_names(ignore) or [],
+            limits=_numbers(limit, "--limit"),
+            push=_numbers(push, "--push"),
+            until=until,
+            runs=runs,
+        )
         if out is not None:
             make_folder(out)
         if report is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,18 @@ from appell.control.feedback import Feedback, lqr
 from appell.control.invariants import minimum_controls
 from appell.errors import ControlError, EquilibriumError, IntegrationError
 from appell.files import write_figure, write_text
-from appell.formulation.abstract import derive
+from appell.formulation.abstract import AbstractFormulation, derive
+from appell.model.model import Model
 from appell.motion.run import simulate
 from appell.view.plot import Line, Panel, Plot, unit_words
 from appell.view.plots import roots
 
 
+@dataclass(eq=False, kw_only=True)
 class Stabilization:
     """Equilibrium, first approximation, controllability, gains, certificate, closed loop.
 
-    Args:
+    Attributes:
         model: The model.
         formulation: How to derive it; Gibbs-Appell if None.
         values: Numbers of parameters and inputs.
@@ -43,18 +46,24 @@ class Stabilization:
         push: Deviations at the start of the closed-loop run.
         until: Length of that run.
         runs: Starts for the region of attraction.
+        region: What they found; None without them.
     """
 
-    def __init__(
-        self, model: Any, formulation: Any, values: dict[str, float], guess: dict[str, float],
-        wanted: dict[str, float], weights: dict[str, float], price: float | None, dependent: list[str] | None,
-        inputs: list[str] | None, ignore: list[str], limits: dict[str, float], push: dict[str, float],
-        until: float | None, runs: int,
-    ) -> None:  # fmt: skip
-        self.model, self.formulation, self.values, self.guess, self.wanted = model, formulation, values, guess, wanted
-        self.weights, self.price, self.dependent, self.inputs = weights, price, dependent, inputs
-        self.ignore, self.limits, self.push, self.until, self.runs = ignore, limits, push, until, runs
-        self.region: Any = None
+    model: Model
+    formulation: AbstractFormulation | None
+    values: dict[str, float]
+    guess: dict[str, float]
+    wanted: dict[str, float]
+    weights: dict[str, float]
+    price: float | None
+    dependent: list[str] | None
+    inputs: list[str] | None
+    ignore: list[str]
+    limits: dict[str, float]
+    push: dict[str, float]
+    until: float | None
+    runs: int
+    region: Any = field(default=None, init=False)
 
     def run(self) -> dict[str, Any]:
         """Do it all; returns plain data."""

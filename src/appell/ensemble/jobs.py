@@ -42,7 +42,7 @@ class Jobs:
         )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Results:
     """What becomes of the runs of a chunk.
 
@@ -76,11 +76,11 @@ class Results:
         """Nothing yet."""
         nan = np.nan
         return cls(
-            np.full((columns, runs, times), nan),
-            np.full(runs, -1),
-            np.full(runs, -1),
-            np.full(runs, nan),
-            np.full((columns, runs), nan),
-            np.zeros(runs, dtype=np.int64),
-            np.full((states, runs), nan),
+            table=np.full((columns, runs, times), nan),
+            status=np.full(runs, -1),
+            event=np.full(runs, -1),
+            end=np.full(runs, nan),
+            last=np.full((columns, runs), nan),
+            steps=np.zeros(runs, dtype=np.int64),
+            x=np.full((states, runs), nan),
         )

@@ -25,7 +25,7 @@ HOME = 1e-3  # of the box, within which a run counts as come back
 FAR = 1e3  # times as far out as the farthest start, where a run counts as gone for good
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Region:
     r"""What was found about the region of attraction.
 
@@ -187,7 +187,16 @@ def region_of_attraction(
     if away:
         reasons["did not"] = away
     level, tried = lyapunov_level(feedback, samples, rng)
-    return Region(feedback, names, starts, converged, reasons, level, tried, end)
+    return Region(
+        feedback=feedback,
+        names=names,
+        starts=starts,
+        converged=converged,
+        reasons=reasons,
+        level=level,
+        samples=tried,
+        until=end,
+    )
 
 
 def _ends(

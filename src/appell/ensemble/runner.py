@@ -188,8 +188,16 @@ class Runner:
                 except CompileError:  # what sticks cannot be resolved
                     single.update(dict.fromkeys(members[i].tolist(), AGAIN[Status.ALONE]))
                     continue
-                numbers = w[:, i], p[:, i], modes[:, i]
-                jobs[kernel] = self._job(kernel, members[i], x[:, i], t[i], *numbers, single)
+                jobs[kernel] = self._job(
+                    kernel,
+                    members[i],
+                    x=x[:, i],
+                    t=t[i],
+                    w=w[:, i],
+                    p=p[:, i],
+                    modes=modes[:, i],
+                    single=single,
+                )
         return jobs
 
     def _job(
@@ -286,7 +294,18 @@ class Runner:
             first, inertia = self.masses(s.t0, x0, w, p), smallest_inertia(code, s.t0, x0, w, p)
         jacobian = SpeedWatch(code, Projection(code, p), lambda: w, p, None).jacobian
         span = (state.t - s.t0) or (s.until - state.t)
-        stop = Stop(system, state.t, system.to_x(state), w, start, span, self.masses, first, inertia, jacobian)
+        stop = Stop(
+            system=system,
+            t=state.t,
+            x=system.to_x(state),
+            w=w,
+            start=start,
+            span=span,
+            masses=self.masses,
+            first_masses=first,
+            inertia=inertia,
+            jacobian=jacobian,
+        )
         outcome, cause = cause_of(outcome, stop)
         return outcome, f"; likely cause: {cause}"
 

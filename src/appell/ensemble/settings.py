@@ -18,7 +18,7 @@ from appell.motion.method import check_method, check_tolerances
 from appell.motion.table import table_times
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Settings:
     """How every run of a sweep goes.
 
@@ -89,7 +89,19 @@ class Settings:
         grid = table_times(t0, end, points, at)
         formulas = {key(name): _formula(name, formula) for name, formula in (outputs or {}).items()}
         atol = rtol if atol is None else atol
-        return cls(grid, t0, end, method, rtol, atol, tuple(events), formulas, start, max_steps, corners=corners)
+        return cls(
+            grid=grid,
+            t0=t0,
+            until=end,
+            method=method,
+            rtol=rtol,
+            atol=atol,
+            events=tuple(events),
+            outputs=formulas,
+            start=start,
+            max_steps=max_steps,
+            corners=corners,
+        )
 
 
 def _formula(name: Any, formula: Any) -> sp.Expr:

@@ -194,7 +194,19 @@ def free_chart(mechanics: Mechanics, split: Split) -> Chart:
     """All rates as speeds, accelerations as unknowns: the chart of the formulations that keep the constraints apart."""
     x, letters = mechanics.variables, tuple(q.rate for q in mechanics.model.coordinates)
     a = mechanics.a
-    return Chart(mechanics, split, letters, x.v, x.v, a, tuple(s.rate for s in letters), a, a, x.v, bool(split.rows))
+    return Chart(
+        mechanics=mechanics,
+        split=split,
+        letters=letters,
+        u=x.v,
+        K=x.v,
+        y=a,
+        unknowns=tuple(s.rate for s in letters),
+        udot=a,
+        a=a,
+        formulas=x.v,
+        redundant=bool(split.rows),
+    )
 
 
 def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equations:

@@ -115,7 +115,19 @@ def _chart(mechanics: Mechanics, split: Split) -> Chart:
     K = _placed(r, s, u, B @ u + b)
     gamma = ca.substitute(mechanics.gamma[rows], x.v, K)
     a = _placed(r, s, y, B @ y + solve(J[:, s], gamma))
-    return Chart(mechanics, split, letters, u, K, y, tuple(e.rate for e in letters), y, a, x.v[r], False)
+    return Chart(
+        mechanics=mechanics,
+        split=split,
+        letters=letters,
+        u=u,
+        K=K,
+        y=y,
+        unknowns=tuple(e.rate for e in letters),
+        udot=y,
+        a=a,
+        formulas=x.v[r],
+        redundant=False,
+    )
 
 
 def _placed(r: list[int], s: list[int], independent: ca.SX, dependent: ca.SX) -> ca.SX:

@@ -58,7 +58,7 @@ def roots(function: ca.Function) -> ca.SX:
     return ca.vertcat(*[a for a in found if ca.depends_on(a, letters[1])])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Modal:
     """A function of t, x, w, p made smooth by modes s.
 
@@ -141,7 +141,7 @@ class Modal:
         xdot, *more = (ca.vertcat(*output) for output in replay(function, arguments, algebra, ca.SX))
         column = ca.vertcat(*modes) if modes else ca.SX(0, 1)
         g = ca.vertcat(*switches) if switches else ca.SX(0, 1)
-        return cls(t, x, w, p, column, xdot, g, tuple(more))
+        return cls(t=t, x=x, w=w, p=p, s=column, xdot=xdot, g=g, extras=tuple(more))
 
     @property
     def g_rate(self) -> ca.SX:

@@ -151,7 +151,7 @@ def smallest(matrix: np.ndarray) -> float:
     return float(np.linalg.svd(matrix, compute_uv=False)[-1]) if matrix.size else 1.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Chart:
     """Speeds, and the motion in terms of them.
 
@@ -208,7 +208,17 @@ class Chart:
         slopes = ca.jacobian(formulas, x.v)
         if not definitions and not rows:
             return cls(
-                mechanics, split, letters, x.v, x.v, mechanics.a, _rates(letters), mechanics.a, mechanics.a, x.v, False
+                mechanics=mechanics,
+                split=split,
+                letters=letters,
+                u=x.v,
+                K=x.v,
+                y=mechanics.a,
+                unknowns=_rates(letters),
+                udot=mechanics.a,
+                a=mechanics.a,
+                formulas=x.v,
+                redundant=False,
             )
         on_accelerations = any(i in mechanics.acceleration_rows for i in rows)
         linear = not on_accelerations and (
@@ -222,12 +232,34 @@ class Chart:
             zdot = ca.substitute(x.zdot, x.v, K) if x.z.numel() else x.zdot
             state, rates = ca.vertcat(x.q, u, x.t, x.z), ca.vertcat(K, y, 1, zdot)
             return cls(
-                mechanics, split, letters, u, K, y, _rates(letters), y, ca.jtimes(K, state, rates), formulas, False
+                mechanics=mechanics,
+                split=split,
+                letters=letters,
+                u=u,
+                K=K,
+                y=y,
+                unknowns=_rates(letters),
+                udot=y,
+                a=ca.jtimes(K, state, rates),
+                formulas=formulas,
+                redundant=False,
             )
         carried = ca.substitute(mechanics.derivative(formulas), mechanics.a, ca.SX.zeros(n))
         a = solve(ca.vertcat(slopes, J), ca.vertcat(y - carried, mechanics.gamma[rows]))
         every = tuple(q.rate for q in coordinates)
-        return cls(mechanics, split, every, x.v, x.v, y, _rates(letters), a, a, x.v, True)
+        return cls(
+            mechanics=mechanics,
+            split=split,
+            letters=every,
+            u=x.v,
+            K=x.v,
+            y=y,
+            unknowns=_rates(letters),
+            udot=a,
+            a=a,
+            formulas=x.v,
+            redundant=True,
+        )
 
     @cached_property
     def zdot(self) -> ca.SX:

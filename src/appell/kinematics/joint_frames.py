@@ -48,16 +48,16 @@ def _numeric(data: ChainData, names: Sequence[str]) -> Skeleton:
         size = float(np.abs(I[:3, :3]).max())
         joints.append(
             Joint(
-                names[i],
-                parent,
-                int(data.revolute[i]),
-                float(data.pitch[i]) if data.revolute[i] else 1,
-                _clean(E),
-                _clean(rest[:3, 3], 1e-16),
-                float(I[3, 3]),
-                _clean(I[:3, 3], 1e-16 * float(I[3, 3])),
-                _clean((I[:3, :3] + I[:3, :3].T) / 2, 1e-16 * size),
-                shift,
+                name=names[i],
+                parent=parent,
+                turns=int(data.revolute[i]),
+                advance=float(data.pitch[i]) if data.revolute[i] else 1,
+                E=_clean(E),
+                r=_clean(rest[:3, 3], 1e-16),
+                mass=float(I[3, 3]),
+                h=_clean(I[:3, 3], 1e-16 * float(I[3, 3])),
+                second=_clean((I[:3, :3] + I[:3, :3].T) / 2, 1e-16 * size),
+                shift=shift,
             )
         )
     tool = inverse(chosen[data.tool_body]) @ data.home[data.tool_body] @ data.tool
@@ -142,15 +142,15 @@ def _formal(data: ChainData, names: Sequence[str]) -> Skeleton:
         I = X * sp.Matrix(data.pseudo[i]) * X.T
         joints.append(
             Joint(
-                names[i],
-                parent,
-                int(data.revolute[i]),
-                _number(data.pitch[i]) if data.revolute[i] else 1,
-                _numbers(B.T * M[:3, :3] * turns[i]),
-                [row[0] for row in _numbers(B.T * (M[:3, :3] * places[i] + M[:3, 3] - o))],
-                _number(I[3, 3]),
-                [row[0] for row in _numbers(I[:3, 3])],
-                _numbers(I[:3, :3]),
+                name=names[i],
+                parent=parent,
+                turns=int(data.revolute[i]),
+                advance=_number(data.pitch[i]) if data.revolute[i] else 1,
+                E=_numbers(B.T * M[:3, :3] * turns[i]),
+                r=[row[0] for row in _numbers(B.T * (M[:3, :3] * places[i] + M[:3, 3] - o))],
+                mass=_number(I[3, 3]),
+                h=[row[0] for row in _numbers(I[:3, 3])],
+                second=_numbers(I[:3, :3]),
             )
         )
     end, tool = data.tool_body, sp.Matrix(data.tool)

@@ -9,7 +9,7 @@ from typing import Any
 Rows = Sequence[Sequence[Any]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Joint:
     """A joint, its axis along z of its own frame, and the body it carries.
 

@@ -16,7 +16,7 @@ from appell.model.model import Model
 from appell.model.symbols import Coordinate, letters_in, t
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Variables:
     """What every formula of a model is lowered onto.
 
@@ -90,9 +90,20 @@ class Variables:
                 ]
                 inertias[body] = {i: row for i, row in enumerate(rows) if row}
         return cls(
-            model, time, q, v, z, w, p, ca.vertcat(*frozen) if frozen else ca.SX(0, 1),
-            ca.vertcat(*thawed) if thawed else ca.SX(0, 1), zdot, masses, inertias, lower,
-        )  # fmt: skip
+            model=model,
+            t=time,
+            q=q,
+            v=v,
+            z=z,
+            w=w,
+            p=p,
+            frozen=ca.vertcat(*frozen) if frozen else ca.SX(0, 1),
+            thawed=ca.vertcat(*thawed) if thawed else ca.SX(0, 1),
+            zdot=zdot,
+            masses=masses,
+            inertias=inertias,
+            lower=lower,
+        )
 
     def thaw(self, expression: ca.SX) -> ca.SX:
         """Put the formulas of the masses in place of their letters."""

@@ -110,7 +110,19 @@ class Chain(Model):
         states: Mapping[ExtraState, Any] | None = None,
     ) -> None:
         links = links_from_joints(tuple(joints))
-        self._build(links, gravity, tool, tool_link, name, description, values, start, until, {}, states)
+        self._build(
+            links=links,
+            gravity=gravity,
+            tool=tool,
+            tool_link=tool_link,
+            name=name,
+            description=description,
+            values=values,
+            start=start,
+            until=until,
+            markers={},
+            states=states,
+        )
 
     @classmethod
     def from_dh(
@@ -159,7 +171,18 @@ class Chain(Model):
         """
         links = links_from_rows(rows, joints, convention, Placement.of(base, "The base"))
         chain = object.__new__(cls)
-        chain._build(links, gravity, tool, None, name, description, values, start, until, {})
+        chain._build(
+            links=links,
+            gravity=gravity,
+            tool=tool,
+            tool_link=None,
+            name=name,
+            description=description,
+            values=values,
+            start=start,
+            until=until,
+            markers={},
+        )
         return chain
 
     @classmethod
@@ -206,7 +229,16 @@ class Chain(Model):
             carrier = tool
         chain = object.__new__(cls)
         chain._build(
-            robot.links, gravity, at, carrier, name or robot.name, description, None, start, until, robot.markers
+            links=robot.links,
+            gravity=gravity,
+            tool=at,
+            tool_link=carrier,
+            name=name or robot.name,
+            description=description,
+            values=None,
+            start=start,
+            until=until,
+            markers=robot.markers,
         )
         object.__setattr__(chain, "meshes", robot.meshes)
         return chain
@@ -322,15 +354,15 @@ class Chain(Model):
         links = self.links
         home = [object_array(link.before.matrix * link.after.matrix) for link in links]
         return ChainData(
-            tuple(link.parent for link in links),
-            tuple(0 if link.kind == "prismatic" else 1 for link in links),
-            np.array([link.pitch for link in links], dtype=object),
-            np.stack(home),
-            np.stack([body_screw(link) for link in links]),
-            np.stack([pseudo_inertia(e.mass, np.array(e.center), object_array(e.inertia)) for e in links]),
-            np.array(self.gravity, dtype=object),
-            object_array(self.tool.matrix),
-            self.tool_link,
+            parents=tuple(link.parent for link in links),
+            revolute=tuple(0 if link.kind == "prismatic" else 1 for link in links),
+            pitch=np.array([link.pitch for link in links], dtype=object),
+            relative=np.stack(home),
+            screws=np.stack([body_screw(link) for link in links]),
+            pseudo=np.stack([pseudo_inertia(e.mass, np.array(e.center), object_array(e.inertia)) for e in links]),
+            gravity=np.array(self.gravity, dtype=object),
+            tool=object_array(self.tool.matrix),
+            tool_body=self.tool_link,
         )
 
     def numbers(self, values: Mapping[Any, float] | None = None) -> ChainData:

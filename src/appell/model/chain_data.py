@@ -14,7 +14,7 @@ from appell.graph.jets import Jet, from_derivatives, product, to_derivatives
 from appell.model.screws import adjoint, carried, exponential, hat, spatial_inertia, zeros
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ChainData:
     r"""A tree of one-freedom joints: $T_i = T_{parent(i)}\,M_i\,e^{\hat A_i q_i}$.
 

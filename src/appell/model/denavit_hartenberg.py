@@ -57,7 +57,18 @@ def links_from_rows(
         if i == 0:
             before = base.after(before)
         link = joint.link or f"link{i + 1}"
-        links.append(made_link(joint, link, name, i - 1, unit_axis("z"), pitch, before, after))
+        links.append(
+            made_link(
+                joint=joint,
+                link=link,
+                name=name,
+                parent=i - 1,
+                axis=unit_axis("z"),
+                pitch=pitch,
+                before=before,
+                after=after,
+            )
+        )
     return links
 
 

@@ -61,7 +61,7 @@ class Joint:
     shape: Any = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Link:
     r"""What a chain keeps of each joint and its link: $T_i = T_{parent}\,B_i\,e^{\hat k_i q_i}\,F_i$.
 

@@ -50,7 +50,9 @@ def links_from_joints(joints: Sequence[Joint]) -> list[Link]:
             after = Placement(triple((-e for e in arm), "A shift"))
         link = joint.link or f"link{i + 1}"
         index = -1 if parent is None else next(r for r, e in enumerate(links) if e.joint == parent)
-        links.append(made_link(joint, link, name, index, axis, pitch, seat, after))
+        links.append(
+            made_link(joint=joint, link=link, name=name, parent=index, axis=axis, pitch=pitch, before=seat, after=after)
+        )
     return links
 
 
@@ -78,23 +80,23 @@ def made_link(
     center = finite(triple(center, f"The center of {link!r}"), f"The center of {link!r}")
     _check_data(joint, name)
     return Link(
-        link,
-        name,
-        parent,
-        joint.kind,
-        axis,
-        pitch,
-        before,
-        after,
-        mass_formula(link, mass),
-        center,
-        inertia_tensor(link, inertia),
-        joint.limits,
-        joint.effort,
-        joint.velocity,
-        joint.damping,
-        joint.friction,
-        joint.shape,
+        name=link,
+        joint=name,
+        parent=parent,
+        kind=joint.kind,
+        axis=axis,
+        pitch=pitch,
+        before=before,
+        after=after,
+        mass=mass_formula(link, mass),
+        center=center,
+        inertia=inertia_tensor(link, inertia),
+        limits=joint.limits,
+        effort=joint.effort,
+        velocity=joint.velocity,
+        damping=joint.damping,
+        friction=joint.friction,
+        shape=joint.shape,
     )
 
 

@@ -200,7 +200,16 @@ def _link(joint: JointText, carrier: int, place: np.ndarray) -> Link:
         friction=joint.friction,
     )
     before, after = Placement.of(place, f"The origin of the joint {joint.name!r}"), Placement.of(None, "a link")
-    made = made_link(data, joint.child, _identifier(joint.name), carrier, axis, sp.Integer(0), before, after)
+    made = made_link(
+        joint=data,
+        link=joint.child,
+        name=_identifier(joint.name),
+        parent=carrier,
+        axis=axis,
+        pitch=sp.Integer(0),
+        before=before,
+        after=after,
+    )
     return replace(made, label=joint.name)
 
 

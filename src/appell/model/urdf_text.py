@@ -45,7 +45,7 @@ class LinkText:
     geometry: tuple[GeometryText, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class JointText:
     """A joint; `mimic` is the joint it follows, the multiplier and the offset."""
 
@@ -161,12 +161,12 @@ def _geometry(element: Element, owner: str, drawn: bool) -> GeometryText | None:
 def _joint(element: Element) -> JointText:
     name = _word(element, "name", "A joint")
     owner = f"the joint {name!r}"
-    ends = []
+    ends = {}
     for end in ("parent", "child"):
         given = _one(element, end)
         if given is None:
             raise ModelError(f'The joint {name!r} has no <{end} link="..."/>.')
-        ends.append(_word(given, "link", f"The <{end}> of {owner}"))
+        ends[end] = _word(given, "link", f"The <{end}> of {owner}")
     axis, limit, dynamics, mimic = (_one(element, e) for e in ("axis", "limit", "dynamics", "mimic"))
     given = {} if limit is None else limit.attrib
     limits = {
@@ -185,15 +185,16 @@ def _joint(element: Element) -> JointText:
         ]
         follows = _word(mimic, "joint", f"The <mimic> of {owner}"), float(factors[0]), float(factors[1])
     return JointText(
-        name,
-        _word(element, "type", f"The joint {name!r}"),
-        *ends,
-        _origin(element, f"The origin of {owner}"),
-        (1.0, 0.0, 0.0) if axis is None else _numbers(axis, "xyz", 3, f"The axis of {owner}", (1.0, 0.0, 0.0)),
-        limits,
-        damping,
-        friction,
-        follows,
+        name=name,
+        type=_word(element, "type", f"The joint {name!r}"),
+        parent=ends["parent"],
+        child=ends["child"],
+        origin=_origin(element, f"The origin of {owner}"),
+        axis=(1.0, 0.0, 0.0) if axis is None else _numbers(axis, "xyz", 3, f"The axis of {owner}", (1.0, 0.0, 0.0)),
+        limits=limits,
+        damping=damping,
+        friction=friction,
+        mimic=follows,
     )
 
 

@@ -46,7 +46,7 @@ SETTINGS = ("rtol", "atol", "end", "most", "calm")
 """Numbers of a run behind w and p: tolerances, where to stop, steps at most, growth below which speeds are calm."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Attempt:
     """A step of size min(h, end - t), and what its error says.
 
@@ -105,7 +105,17 @@ class Attempt:
         shrunk = trial * choose(finite, larger(SHRINK, smaller(1.0, wish)), 0.1)
         later = choose(reached, until, t + trial)
         h_next = choose(accepted, grown, shrunk)
-        return cls(x, t.graph, left.graph, new, *(e.graph for e in (later, accepted, finite, reached, h_next)))
+        return cls(
+            x=x,
+            t=t.graph,
+            left=left.graph,
+            new=new,
+            later=later.graph,
+            accepted=accepted.graph,
+            finite=finite.graph,
+            reached=reached.graph,
+            h_next=h_next.graph,
+        )
 
     def outcome(
         self,

@@ -27,7 +27,7 @@ HEAVY = 8000  # operations of a right-hand side from which on few formulations a
 NEAR = 10.0  # growth of the rates up to which others are compared in a choice of speeds made before
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Check:
     """What a motion was checked for.
 
@@ -94,7 +94,17 @@ def check(motion: Motion) -> Check:
     expected = 1e-6 if motion.info["method"] in ("cvodes", "Radau", "BDF", "LSODA", "RK45", "RK23") else 1e-8
     balance, work, energy = _balance(motion, expected)
     agreement = _agreement(motion)
-    return Check(position, velocity, balance, work, energy, agreement, expected, _on_accelerations(motion), sizes)
+    return Check(
+        position=position,
+        velocity=velocity,
+        balance=balance,
+        work=work,
+        energy=energy,
+        agreement=agreement,
+        expected=expected,
+        acceleration=_on_accelerations(motion),
+        sizes=sizes,
+    )
 
 
 def _parts(motion: Motion, array: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -216,7 +226,7 @@ def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray
         v = rate[:n]
         a = along(stretch.code.second.function, times, x, w_open, system.p, rate)[0]
     forces = along(stretch.powers.function, times, x, w_open, stretch.p)[0] if stretch.powers is not None else None
-    T, powers = ledger.along(times, x[:n], v, a, x[n + m :], w_all, system.p, forces)
+    T, powers = ledger.along(times, q=x[:n], v=v, a=a, z=x[n + m :], w=w_all, p=system.p, forces=forces)
     return T, powers.T
 
 

@@ -25,7 +25,7 @@ ROWS = 1e-5  # smallest singular value of rows of length one at which they count
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Stop:
     """Where a run stopped, and what of its beginning tells why.
 
@@ -61,8 +61,19 @@ def diagnose(run: Run) -> tuple[Outcome, str]:
     elif run.gradients is not None and run.gradients.lost(t, x):
         outcome, cause = Outcome.ROWS_SINGULAR, run.gradients.words
     else:
-        first = run.masses, run.first_masses, run.inertia
-        outcome, cause = cause_of(outcome, Stop(run.bound, t, x, run.w, run.state, span, *first, run.speeds.jacobian))
+        stop = Stop(
+            system=run.bound,
+            t=t,
+            x=x,
+            w=run.w,
+            start=run.state,
+            span=span,
+            masses=run.masses,
+            first_masses=run.first_masses,
+            inertia=run.inertia,
+            jacobian=run.speeds.jacobian,
+        )
+        outcome, cause = cause_of(outcome, stop)
     return outcome, f"t = {t:.9g}, {run.bound.from_x(t, x)!r}; likely cause: {cause}"
 
 

@@ -95,17 +95,17 @@ class Run:
         self.first_masses = self.masses.start(self.t, self.x, self.w, self.p)
         self.inertia = smallest_inertia(self.code, self.t, self.x, self.w, self.p) if self.masses.names else 0.0
         self.method: Method = choose(
-            method,
-            self.modes.flow(),
-            self.t,
-            self.x,
-            end,
-            self.w,
-            self.modes.parameters(self.p),
-            system.code.simd,
-            self.law is not None,
-            self.clock is not None,
-            self.speeds.tumbling,
+            wanted=method,
+            flow=self.modes.flow(),
+            t0=self.t,
+            x0=self.x,
+            t1=end,
+            w=self.w,
+            p=self.modes.parameters(self.p),
+            simd=system.code.simd,
+            by_python=self.law is not None,
+            held=self.clock is not None,
+            tumbling=self.speeds.tumbling,
         )
 
     def _start(self) -> None:
@@ -243,18 +243,43 @@ class Run:
         alarm = self._alarm
         if alarm is not None:
             self.speeds.begin(self.t, self.x)
+        gates, limits = self._gates(flow.count, p)
         task = Task(
-            flow, self.t, self.x, end, w, p, self.rtol, self.atol, self.watch, *self._gates(flow.count, p),
-            self.max_steps, self._idle, self.inputs if self.law else None, grid[(grid > self.t) & (grid <= end)],
-            alarm, lambda: self.speeds.calm,
-        )  # fmt: skip
+            flow=flow,
+            t0=self.t,
+            x0=self.x,
+            t1=end,
+            w=w,
+            p=p,
+            rtol=self.rtol,
+            atol=self.atol,
+            watch=self.watch,
+            gates=gates,
+            limits=limits,
+            max_steps=self.max_steps,
+            idle=self._idle,
+            drive=self.inputs if self.law else None,
+            grid=grid[(grid > self.t) & (grid <= end)],
+            alarm=alarm,
+            calm=lambda: self.speeds.calm,
+        )
         self._wish = None
         leg = self._cut(self.method.integrate(task), w)
         self.max_steps -= leg.steps
         self.t, self.x = float(leg.times[-1]), np.array(leg.final)
         powers, sliding = self.modes.powers(), self.modes.sliding
         self.stretches.append(
-            Stretch(self.code, w, p, leg.times, leg.dense, np.array(leg.final), flow, powers, sliding)
+            Stretch(
+                code=self.code,
+                w=w,
+                p=p,
+                times=leg.times,
+                dense=leg.dense,
+                final=np.array(leg.final),
+                flow=flow,
+                powers=powers,
+                sliding=sliding,
+            )
         )
         if leg.end is End.REACHED:
             return self._reached(due)

@@ -66,4 +66,13 @@ def load(path: str | Path, system: System | None = None) -> Motion:
     columns = {name: np.array(data[name]) for name in order}
     units = {str(name): str(values.attrs.get("units", "")) for name, values in data.data_vars.items()}
     occurrences = [Occurrence(e["name"], e["t"]) for e in info["events"]]
-    return Motion(np.array(data["t"]), columns, units, info, Outcome[info["outcome"]], system, (), occurrences)
+    return Motion(
+        times=np.array(data["t"]),
+        columns=columns,
+        units=units,
+        info=info,
+        outcome=Outcome[info["outcome"]],
+        system=system,
+        stretches=(),
+        occurrences=occurrences,
+    )

@@ -67,7 +67,7 @@ class Leg:
         return replace(self, times=self.times[:-1], final=dense(last)[:, 0], dense=dense, steps=self.steps - 1)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Task:
     """What an integrator is asked to do.
 

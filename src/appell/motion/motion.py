@@ -108,7 +108,17 @@ class Motion:
             "equations": equations.summary(),
             "versions": versions(),
         }
-        motion = cls(times, {}, {}, info, outcome, system, stretches, occurrences, law)
+        motion = cls(
+            times=times,
+            columns={},
+            units={},
+            info=info,
+            outcome=outcome,
+            system=system,
+            stretches=stretches,
+            occurrences=occurrences,
+            law=law,
+        )
         motion._tabulate(outputs)
         return motion
 

@@ -88,9 +88,19 @@ def simulate(
         raise IntegrationError(f"A run needs at least one step, got max_steps={max_steps!r}.")
     if rate is not None and law is None:
         raise IntegrationError("rate= is for a control or inputs given by Python functions; there is none here.")
-    return Run(system, state, end, method, rtol, atol, tuple(events), law, progress, max_steps, rate).motion(
-        points, at, outputs
-    )
+    return Run(
+        system=system,
+        state=state,
+        end=end,
+        method=method,
+        rtol=rtol,
+        atol=atol,
+        events=tuple(events),
+        law=law,
+        progress=progress,
+        max_steps=max_steps,
+        rate=rate,
+    ).motion(points, at, outputs)
 
 
 def driven(

@@ -12,7 +12,7 @@ from appell.code.machine import Machine
 from appell.motion.flow import Flow
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Stretch:
     """Part of a run in one choice of speeds and modes: x at any time between its first and last step.
 

@@ -15,7 +15,7 @@ from appell.model.model import Model
 from appell.model.programme import programme_states
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Programme:
     """The orders of a model with programmed constraints.
 
@@ -81,14 +81,14 @@ def orders(model: Model, system: System | None = None) -> Programme:
         else:
             higher.append(f"for {row.name!r}: nothing, the programme gives it at its lower levels")
     return Programme(
-        model.name,
-        rows,
-        n,
-        max(2, *(row.order for row in rows)) if rows else 2,
-        2 * (n - len(independent)) + sum(row.order for row in independent),
-        tuple(model.coordinates[i].label for i in free_q),
-        tuple(model.coordinates[i].rate.label for i in free_v),
-        tuple(higher),
+        model=model.name,
+        rows=rows,
+        coordinates=n,
+        order=max(2, *(row.order for row in rows)) if rows else 2,
+        dimension=2 * (n - len(independent)) + sum(row.order for row in independent),
+        positions=tuple(model.coordinates[i].label for i in free_q),
+        velocities=tuple(model.coordinates[i].rate.label for i in free_v),
+        higher=tuple(higher),
     )
 
 

@@ -55,7 +55,16 @@ def hold_speeds(robot: Sprayer, path: Path, along: PID, about: PID) -> Law:
         along: PID of the driving force.
         about: PID of the yaw moment.
     """
-    return _hold(robot, path, "speeds held", path.speed, path.turn, {}, along, about)
+    return _hold(
+        robot=robot,
+        path=path,
+        name="speeds held",
+        speed=path.speed,
+        rate=path.turn,
+        remembered={},
+        along=along,
+        about=about,
+    )
 
 
 def follow_by_pid(robot: Sprayer, path: Path, ahead: PID, across: PID, along: PID, about: PID) -> Law:
@@ -79,7 +88,14 @@ def follow_by_pid(robot: Sprayer, path: Path, ahead: PID, across: PID, along: PI
     first = ahead.loop("ahead", e_along, path.states, path.speed * sp.cos(path.heading - theta))
     second = across.loop("across", e_across, path.states, path.turn)
     return _hold(
-        robot, path, "path by PID", first.output, second.output, {**first.states, **second.states}, along, about
+        robot=robot,
+        path=path,
+        name="path by PID",
+        speed=first.output,
+        rate=second.output,
+        remembered={**first.states, **second.states},
+        along=along,
+        about=about,
     )
 
 

@@ -97,7 +97,7 @@ class Drive:
         return cover(self.robot, self.motion)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Study:
     """Everything the study found.
 
@@ -235,15 +235,15 @@ def study(
     opened, balance = _open_loop(values or {}, mass, method)
     checks = {"open loop": opened.check(), **{e.path.name: e.motion.check() for e in followed}}
     return Study(
-        tuple(go(literal, path, held) for path in paths),
-        tuple(go(plain, path, held) for path in paths),
-        tuple(go(wheeled, path, by_pid) for path in paths),
-        followed,
-        tuple((go(wheeled, path, by_pid, BESIDE), go(wheeled, path, linearized, BESIDE)) for path in paths),
-        opened,
-        checks,
-        balance,
-        go(jumping, circle(), by_pid),
+        printed=tuple(go(literal, path, held) for path in paths),
+        held=tuple(go(plain, path, held) for path in paths),
+        pid=tuple(go(wheeled, path, by_pid) for path in paths),
+        linearized=followed,
+        found=tuple((go(wheeled, path, by_pid, BESIDE), go(wheeled, path, linearized, BESIDE)) for path in paths),
+        open_loop=opened,
+        checks=checks,
+        momentum=balance,
+        uneven=go(jumping, circle(), by_pid),
     )
 
 

@@ -92,7 +92,9 @@ def _lines(
         return []
     lines = []
     for (a, b), other, value in planes:
-        lines += _contour(level, slots, low, high, a, b, other, value, axes, place[0])
+        lines += _contour(
+            level=level, slots=slots, low=low, high=high, a=a, b=b, other=other, value=value, axes=axes, first=place[0]
+        )
     return lines[:400]
 
 

@@ -105,7 +105,7 @@ class Field:
     unit: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Scene:
     """A drawing or an animation.
 

@@ -209,10 +209,30 @@ class _Stage:
         lines = path_curves(programmed, values)
         lines += constraint_curves(model, tracks.variables, self.course, values, measure.extent)
         return Scene(
-            model.name, model.description, values, tuple(solids), tuple(bars), tuple(drawn), tuple(jets),
-            tuple(traced), tuple(lines), anchors, joints, up, view, normal, floor, measure.size, measure.unit, g,
-            (measure.low, measure.high), self.events, tuple(self.readout), self.field, followed,
-        )  # fmt: skip
+            title=model.name,
+            subtitle=model.description,
+            values=values,
+            solids=tuple(solids),
+            bars=tuple(bars),
+            arrows=tuple(drawn),
+            jets=tuple(jets),
+            traces=tuple(traced),
+            curves=tuple(lines),
+            anchors=anchors,
+            joints=joints,
+            up=up,
+            view=view,
+            normal=normal,
+            floor=floor,
+            size=measure.size,
+            unit=measure.unit,
+            gravity=g,
+            box=(measure.low, measure.high),
+            events=self.events,
+            readout=tuple(self.readout),
+            field=self.field,
+            follow=followed,
+        )
 
     def _jiggled(self) -> np.ndarray:
         """Points at states near the first one, to see in which directions the model can move at all."""
