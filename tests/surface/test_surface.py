@@ -73,6 +73,14 @@ def callables():
 
 
 CALLABLES = dict(callables())
+INHERITED = {
+    f"{base.__name__}.{method}": function
+    for thing in CALLABLES.values()
+    if inspect.isclass(thing)
+    for base in thing.__mro__
+    for method, function in vars(base).items()
+    if inspect.isfunction(function)
+}
 TOLD_AS_ATTRIBUTES = {  # which nobody builds by hand
     "Outcome", "State", "Vector", "Verification", "Equations", "Equilibrium", "Linearization",
 }  # fmt: skip
@@ -95,7 +103,8 @@ def test_every_argument_is_documented(name):
         return
     given = [p for p in inspect.signature(thing).parameters if p not in ("self", "cls")]
     if "Arguments as for `" in text:
-        text = inspect.getdoc(CALLABLES[re.search(r"Arguments as for `(\w+)`", text).group(1)])
+        other = re.search(r"Arguments as for `([\w.]+)`", text).group(1)
+        text = inspect.getdoc(INHERITED[other] if "." in other else CALLABLES[other])
     told = {word for entry in documented(text) for word in entry.split(", ")}
     if "." in name and not told:
         assert len(given) <= 2 or name in TOLD_IN_A_SENTENCE

@@ -11,7 +11,6 @@ import numpy as np
 from appell.code.multiplier_start import complete, rate_names
 from appell.code.state import State, names_of, unknown
 from appell.errors import InconsistentStartError, ModelError
-from appell.formulation.abstract import AbstractFormulation
 from appell.kinematics.consistency import (
     NOISE,
     contradicting,
@@ -109,9 +108,7 @@ def violated(system: System, state: State, limit: float) -> str | None:
 def _completed(system: System, state: State, given: Mapping[str, float]) -> State:
     """The state with the extra states that the formulation knows from the others."""
     equations = system.equations
-    if type(equations.formulation).complete is AbstractFormulation.complete:
-        return state
-    z = equations.formulation.complete(equations, state.t, state.q, state.v, state.z, given, system.values, system.p)
+    z = equations.formulation.complete(equations, state, given, system.values, system.p)
     return replace(state, array=np.concatenate([state.q, state.v, z]))
 
 

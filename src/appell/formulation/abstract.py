@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -18,6 +18,9 @@ from appell.kinematics.rank import check_rank
 from appell.kinematics.saddle import condition, without_inertia
 from appell.model.model import Model
 from appell.model.symbols import Coordinate
+
+if TYPE_CHECKING:
+    from appell.code.state import State
 
 REGULAR = 1e12  # condition number up to which a mass matrix is regular
 RESTLESS = 6.0  # growth of the dependent velocities, against the best choice, at which the choice is changed
@@ -101,22 +104,23 @@ class AbstractFormulation(ABC):
         return sample_split(mechanics)
 
     def complete(
-        self, equations: Equations, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, given: Mapping[str, float],
-        values: Mapping[str, float], p: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
-        """The extra states of a start, where a principle knows more about them than what was given.
+        self,
+        equations: Equations,
+        state: State,
+        given: Mapping[str, float],
+        values: Mapping[str, float],
+        p: np.ndarray,
+    ) -> np.ndarray:
+        """The extra states of a start; another principle may know more about them than what was given.
 
         Args:
             equations: Its equations.
-            t: Time.
-            q: Positions.
-            v: Velocities.
-            z: Extra states as given, zero where not.
+            state: The start; extra states are zero where none was given.
             given: What was given, by label.
-            values: Numbers of parameters and inputs.
-            p: Parameters.
+            values: Numbers of parameters and inputs, by label.
+            p: Those of the parameters, in order.
         """
-        return z
+        return state.z
 
     @property
     def projects(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import factorial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -24,6 +24,9 @@ from appell.kinematics.newton_euler import NewtonEuler, mass_matrix
 from appell.kinematics.skeleton import Skeleton
 from appell.model.chain import Chain
 from appell.model.force import Generalized
+
+if TYPE_CHECKING:
+    from appell.code.state import State
 
 
 class HigherOrder(AbstractFormulation):
@@ -125,25 +128,21 @@ class HigherOrder(AbstractFormulation):
         return Equations(self, chart, A, b, definite=not chart.split.rows)
 
     def complete(
-        self, equations: Equations, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, given: Mapping[str, float],
-        values: Mapping[str, float], p: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
+        self,
+        equations: Equations,
+        state: State,
+        given: Mapping[str, float],
+        values: Mapping[str, float],
+        p: np.ndarray,
+    ) -> np.ndarray:
         """The states that a start need not name: accelerations and their rates from the forces at the start.
 
-        Args:
-            equations: Its equations.
-            t: Time.
-            q: Positions.
-            v: Velocities.
-            z: Extra states as given, zero where not.
-            given: What was given, by label.
-            values: Numbers of parameters and inputs.
-            p: Parameters.
+        Arguments as for `AbstractFormulation.complete`.
         """
         extended = equations.mechanics
         assert isinstance(extended, Differentiated)
         base, model = extended.base, extended.base.model
-        own = base.variables.z.numel()
+        z = state.z[: base.variables.z.numel()]
         levels = []
         for k, row in enumerate(extended.letters):
             absent = [s.label for s in row if s.label not in given and (k or s.label not in values)]
@@ -155,7 +154,7 @@ class HigherOrder(AbstractFormulation):
             levels.append(np.array([given.get(s.label, values.get(s.label, 0.0) if k == 0 else 0.0) for s in row]))
         if equations.split not in extended.starts:
             extended.starts[equations.split] = _accelerations(base, equations.split, self.order)
-        found = extended.starts[equations.split](t, q, v, z[:own], *levels, p)
+        found = extended.starts[equations.split](state.t, state.q, state.v, z, *levels, p)
         rates = np.array(found).reshape(self.order, -1)
         for k, row in enumerate(rates):
             for i, coordinate in enumerate(model.coordinates):
@@ -165,7 +164,7 @@ class HigherOrder(AbstractFormulation):
                         f"{label} = {given[label]:g} does not follow from the forces at the start, which give "
                         f"{row[i]:.9g}; leave it out, or give the forces that belong to it."
                     )
-        return np.concatenate([z[:own], *levels, rates.ravel()])
+        return np.concatenate([z, *levels, rates.ravel()])
 
 
 def _accelerations(base: Mechanics, split: Split, order: int) -> ca.Function:
