@@ -45,6 +45,7 @@ def watt_governor() -> Model:
     plane = spindle.rotate("-y", alpha, "link")
     gap = -a * plane.z - sleeve.center
     numbers = {L: 0.3, a: 0.15, b: 0.15, m: 0.5, M: 1.0, J: 0.05, k: 0.0, s_0: 0.0, c: 2.0, g: 9.81}
+    begin = _disturbed(**{e.name: numbers[e] for e in (L, a, b, s_0, m, M, k, g)})
     return Model(
         ground,
         (psi, alpha, s),
@@ -59,13 +60,13 @@ def watt_governor() -> Model:
         name="Watt governor",
         description="two balls that fly out with the speed of a spindle and lift a sleeve",
         values={**numbers, tau: 0.0},
-        start=dict(zip((psi, alpha, s, psi.rate, alpha.rate, s.rate), _disturbed(*numbers.values()), strict=True)),
+        start=dict(zip((psi, alpha, s, psi.rate, alpha.rate, s.rate), begin, strict=True)),
         until=5.0,
     )
 
 
 def _disturbed(
-    L: float, a: float, b: float, m: float, M: float, _J: float, k: float, s_0: float, _c: float, g: float
+    *, L: float, a: float, b: float, s_0: float, m: float, M: float, k: float, g: float
 ) -> tuple[float, ...]:
     """psi, alpha, s and their rates: the steady motion at alpha = 0.6, with the arms pushed outwards."""
     alpha, push = 0.6, 0.5
