@@ -312,10 +312,10 @@ def test_numbers_of_parameters_are_checked():
     arm = ap.Chain([ap.Joint("y", (l, 0, 0), mass=m, center=(0.1, 0, 0), inertia=(m, m, m))])
     np.testing.assert_array_equal(arm.poses([0.0], values={l: 2})[0, :3, 3], [2, 0, 0])  # kinematics needs no mass
     assert arm.numbers({m: sp.Rational(3, 2), l: sp.pi}).pseudo[0, 3, 3] == 1.5
-    for value, message in ((-1.0, "mass of 'link1' must not be negative"), (np.nan, "'m' of the chain needs a finite")):
+    for value, message in ((-1.0, "mass of 'link1' must not be negative"), (np.nan, "'m' must be a finite number")):
         with pytest.raises(ModelError, match=message):
             arm.numbers({m: value, l: 1.0})
-    with pytest.raises(ModelError, match="'l' of the chain needs a finite number, got 'long'"):
+    with pytest.raises(ModelError, match="The value of 'l' must be a finite number, got 'long'"):
         arm.poses([0.0], values={l: "long"})
 
 

@@ -28,7 +28,7 @@ SLIPS = {
     "a vector for a mass": (lambda: ap.Particle("bob", ground.x, point), r"got 1\*ground.x"),
     "one body": (lambda: model(bodies=bob), r"bodies=\[...\] around the Particle"),
     "one force": (lambda: model(forces=ap.Gravity(-9.81 * ground.y)), r"forces=\[...\] around the Gravity"),
-    "values in order": (lambda: model(values=[1.0]), r"given by name, \{m: 1.0\}; got \[1.0\]"),
+    "values in order": (lambda: model(values=[1.0]), r"given by name, \{name: 1.0\}; got \[1.0\]"),
     "text for a row": (lambda: ap.Holonomic("x**2 + y**2 - 1"), r"got the text 'x\*\*2"),
     "a body for a point": (lambda: ap.Spring(ground.point(0, 0), bob, 1, 1), "bob.center, if that is the point"),
     "numbers for parameters": (lambda: model().with_parameters({height: 1.0}), r"system.bind\(\{H: 1.0\}\)"),

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from appell.code.state import names_of, unknown
+from appell.code.state import names_of
 from appell.code.system import System
 from appell.errors import ModelError
 from appell.model.symbols import Rate
+from appell.model.values import unknown
 from appell.motion.motion import Motion
 from appell.motion.stretch import Stretch
 

@@ -12,12 +12,13 @@ import numpy as np
 from appell.analysis.families import measured, same, sorted_out
 from appell.analysis.steady import Steady
 from appell.analysis.wishes import Problem, Root, Wishes, explain
-from appell.code.state import State, number, unknown
+from appell.code.state import State
 from appell.code.system import System, compile
 from appell.errors import EquilibriumError, ModelError
 from appell.formulation.abstract import derive
 from appell.model.model import Model
 from appell.model.symbols import key, listed
+from appell.model.values import number, unknown
 
 HOPELESS = 12  # starts from which the constraints must have been met once
 

@@ -16,13 +16,14 @@ from appell.analysis.corners import check_smooth
 from appell.analysis.equilibrium import Equilibrium, as_system, equilibrium
 from appell.analysis.steady import Steady
 from appell.analysis.tangent import Tangent
-from appell.code.state import State, unknown
+from appell.code.state import State
 from appell.code.system import System
 from appell.errors import EquilibriumError, ModelError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.model.model import Model
 from appell.model.symbols import Letter, key, listed
+from appell.model.values import unknown
 
 if TYPE_CHECKING:
     StateSpace = Any

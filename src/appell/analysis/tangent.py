@@ -16,11 +16,11 @@ import scipy.linalg
 import sympy as sp
 
 from appell.analysis.steady import Steady
-from appell.code.state import unknown
 from appell.errors import EquilibriumError, ModelError
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.kinematics.chart import Split
 from appell.model.symbols import Letter, key
+from appell.model.values import unknown
 
 if TYPE_CHECKING:
     from appell.analysis.blocks import Jets

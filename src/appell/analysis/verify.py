@@ -12,7 +12,6 @@ import numpy as np
 
 from appell.code.agreement import Rivals, disagreement
 from appell.code.constants import check_masses
-from appell.code.state import number
 from appell.errors import FormulationError, InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
 from appell.kinematics.chart import Split
@@ -21,6 +20,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_rank
 from appell.model.model import Model
 from appell.model.symbols import key
+from appell.model.values import number
 
 ENOUGH = 1e-10
 SPARE = 5  # so many states without finite accelerations are put up with for each that has them

@@ -90,8 +90,9 @@ def _outputs(name: str, given: Any) -> dict[str, Any]:
 
 def read_settings(case: Case, given: list[str] | None) -> tuple[dict[str, float], dict[str, float]]:
     """Numbers for parameters and inputs, and for the starting state."""
-    from appell.code.state import names_of, unknown
+    from appell.code.state import names_of
     from appell.model.symbols import key
+    from appell.model.values import unknown
 
     values = {s.label for s in (*case.model.parameters, *case.model.inputs)}
     speeds = [s.label for s in getattr(case.formulation, "speeds", None) or ()]

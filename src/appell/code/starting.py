@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from appell.code.multiplier_start import complete, rate_names
-from appell.code.state import State, names_of, unknown
+from appell.code.state import State, names_of
 from appell.errors import InconsistentStartError, ModelError
 from appell.kinematics.consistency import (
     NOISE,
@@ -19,6 +19,7 @@ from appell.kinematics.consistency import (
     sizes,
     tolerances,
 )
+from appell.model.values import unknown
 
 if TYPE_CHECKING:
     from appell.code.system import System

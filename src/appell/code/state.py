@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from appell.errors import ModelError
 from appell.model.model import Model
 from appell.model.symbols import key
+from appell.model.values import unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,28 +96,3 @@ def names_of(model: Model) -> tuple[str, ...]:
         q = model.coordinates
         _names[model] = (*(s.label for s in q), *(s.rate.label for s in q), *(s.label for s in model.states))
     return _names[model]
-
-
-def number(label: str, value: Any) -> float:
-    """A finite number for a name."""
-    try:
-        found = float(value)
-    except (TypeError, ValueError):
-        found = np.nan
-    if not np.isfinite(found):
-        raise ModelError(f"The value of {label!r} must be a finite number, got {value!r}.")
-    return found
-
-
-def numbers(given: Mapping[Any, Any] | None) -> dict[str, float]:
-    """Finite numbers by the labels of their names."""
-    if given is not None and not isinstance(given, Mapping):
-        raise ModelError(f"Values are given by name, {{name: 1.0}}; got {given!r}.")
-    return {key(name): number(key(name), value) for name, value in (given or {}).items()}
-
-
-def unknown(label: str, known: Sequence[str], what: str) -> str:
-    """A message for a name that does not exist, with the nearest that does."""
-    near = difflib.get_close_matches(label, known, 1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known) or 'none'}."
-    return f"{label!r} is no {what}. {hint}"

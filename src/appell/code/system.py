@@ -18,10 +18,11 @@ from appell.code.export import write_c
 from appell.code.fitting import fitting_code
 from appell.code.native import native
 from appell.code.starting import consistent_state, given_state
-from appell.code.state import State, names_of, numbers, unknown
+from appell.code.state import State, names_of
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.model.model import Model
+from appell.model.values import numbers, unknown
 
 SINGULAR = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 

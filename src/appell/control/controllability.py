@@ -11,9 +11,9 @@ import numpy as np
 import scipy.linalg
 
 from appell.analysis.linearize import Linearization
-from appell.code.state import unknown
 from appell.errors import ControlError, ModelError
 from appell.model.symbols import key, listed
+from appell.model.values import unknown
 
 TINY = 1e-9  # of the norm, at which a singular value counts as zero
 

@@ -14,7 +14,6 @@ import sympy as sp
 from appell.analysis.certificate import Certificate
 from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.stability import stability
-from appell.code.state import number, unknown
 from appell.code.system import System, compile
 from appell.control.controllability import Reach, balanced, controllability, reached
 from appell.control.riccati import riccati
@@ -22,6 +21,7 @@ from appell.control.weights import weight_matrix
 from appell.equations import Equations
 from appell.errors import ControlError, ModelError
 from appell.model.symbols import Input, key, listed
+from appell.model.values import number, unknown
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,11 @@ import numpy as np
 import scipy.linalg
 
 from appell.code.machine import Machine
-from appell.code.state import State, numbers
+from appell.code.state import State
 from appell.errors import MissingValueError, ModelError
 from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
+from appell.model.values import numbers
 
 DEPENDENT = 1e-10  # singular value of the inputs, each of unit strength, below which they are dependent
 

@@ -10,12 +10,12 @@ import casadi as ca
 import numpy as np
 
 from appell.code.machine import Machine
-from appell.code.state import numbers
 from appell.control.inverse_dynamics import InverseDynamics
 from appell.control.reference import Point
 from appell.errors import ModelError
 from appell.model.model import Model
 from appell.model.symbols import Parameter
+from appell.model.values import numbers
 
 
 class AbstractTracker(ABC):

@@ -9,13 +9,13 @@ from typing import Any
 import casadi as ca
 import sympy as sp
 
-from appell.code.state import unknown
 from appell.errors import ModelError
 from appell.graph.raising import raised
 from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
 from appell.model.substitution import drive
 from appell.model.symbols import Input, inputs, key, states, t
+from appell.model.values import unknown
 
 
 @dataclass(frozen=True, eq=False)

@@ -219,7 +219,7 @@ def _start(
     """On the reference, but for what is given."""
     if isinstance(start, State):
         return starting_state(system, start)
-    from appell.code.state import numbers
+    from appell.model.values import numbers
 
     q, v, _ = course(begin)
     given = dict(zip(labels, q.tolist(), strict=True))

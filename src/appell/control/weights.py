@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from appell.code.state import number, unknown
 from appell.errors import ControlError, ModelError
 from appell.model.symbols import key
+from appell.model.values import number, unknown
 
 
 def weight_matrix(given: Any, names: Sequence[str], what: str, definite: bool) -> np.ndarray:

@@ -10,12 +10,13 @@ import numpy as np
 import sympy as sp
 
 from appell.code.starting import check_names
-from appell.code.state import State, numbers
+from appell.code.state import State
 from appell.code.system import System
 from appell.ensemble.design import Design
 from appell.errors import ModelError
 from appell.formulation.abstract import derive
 from appell.model.symbols import Parameter, key
+from appell.model.values import numbers
 from appell.motion.run import driven
 
 START, CONTROL = "start", "control"

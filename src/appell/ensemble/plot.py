@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.code.state import unknown
 from appell.errors import ModelError
 from appell.files import write_figure
 from appell.model.symbols import key
+from appell.model.values import unknown
 
 if TYPE_CHECKING:
     from appell.ensemble.study import Study

@@ -11,13 +11,13 @@ import numpy as np
 import sympy as sp
 
 from appell.analysis.certificate import Verdict
-from appell.code.state import number, unknown
 from appell.code.system import System, compile
 from appell.control.feedback import Feedback
 from appell.ensemble.sweep import sweep
 from appell.errors import AppellError, ControlError, ModelError
 from appell.files import write_figure
 from appell.model.symbols import key
+from appell.model.values import number, unknown
 from appell.motion.events import Event
 from appell.motion.progress import Progress
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from appell.code.state import number
 from appell.errors import IntegrationError, ModelError
 from appell.model.model import Model
 from appell.model.symbols import key
+from appell.model.values import number
 from appell.motion.events import Event, check_events
 from appell.motion.method import check_method, check_tolerances
 from appell.motion.table import table_times

@@ -13,11 +13,12 @@ import numpy as np
 from appell.code.code import Code
 from appell.code.constants import Constant, constants
 from appell.code.fitting import fitting_code
-from appell.code.state import State, names_of, unknown
+from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import AppellError, MissingValueError, ModelError
 from appell.kinematics.consistency import tolerances
+from appell.model.values import unknown
 from appell.motion.projection import GOOD, Projection
 from appell.motion.run import starting_state
 

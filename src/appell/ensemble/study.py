@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.code.state import unknown
 from appell.ensemble.outcomes import OUTCOMES
 from appell.ensemble.store import MEANINGS, StoreError, check_whole, read_about, read_journal
 from appell.errors import AppellError, ModelError
 from appell.files import whole
 from appell.model.symbols import key
+from appell.model.values import unknown
 
 if TYPE_CHECKING:
     DataArray = Dataset = DataFrame = Any

@@ -39,6 +39,7 @@ from appell.model.screw_joints import links_from_joints
 from appell.model.screws import pseudo_inertia
 from appell.model.symbols import ExtraState, Parameter, coordinates, inputs, key
 from appell.model.urdf import MeshFile, read_urdf
+from appell.model.values import number
 
 
 class Chain(Model):
@@ -390,12 +391,7 @@ class Chain(Model):
             if name not in letters:
                 there = ", ".join(p.name for p in self.parameters) or "none"
                 raise ModelError(f"The chain has no parameter {name!r}; it has: {there}.")
-            try:
-                known[name] = float(value)
-            except (TypeError, ValueError):
-                known[name] = math.nan
-            if not math.isfinite(known[name]):
-                raise ModelError(f"The parameter {name!r} of the chain needs a finite number, got {value!r}.")
+            known[name] = number(name, value)
         return known
 
     def _moving(self, known: Mapping[str, float]) -> ChainData:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -20,14 +18,8 @@ from appell.model.look import Look
 from appell.model.mass_flow import Stream
 from appell.model.programme import programme_states
 from appell.model.rules import check_contacts, check_flows, check_kinds, check_rows, declared_letters
-from appell.model.symbols import (
-    Coordinate,
-    ExtraState,
-    Input,
-    Letter,
-    Parameter,
-    key,
-)
+from appell.model.symbols import Coordinate, ExtraState, Input, Letter, Parameter
+from appell.model.values import numbers, unknown
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -124,9 +116,15 @@ class Model:
         check_contacts(self)
         object.__setattr__(self, "parameters", tuple(s for s in letters if isinstance(s, Parameter)))
         object.__setattr__(self, "inputs", tuple(s for s in letters if isinstance(s, Input)))
-        known = {s.label for s in (*self.parameters, *self.inputs)}
-        object.__setattr__(self, "values", _numbers(values, known, "parameter or input"))
-        object.__setattr__(self, "start", _numbers(start, None, "state"))
+        object.__setattr__(self, "values", numbers(values))
+        object.__setattr__(self, "start", numbers(start))
+        known = sorted(s.label for s in (*self.parameters, *self.inputs))
+        for label in self.values:
+            if label not in known:
+                raise ModelError(
+                    unknown(label, known, "parameter or input of this model")
+                    + " What stands in events and laws only is added by model.with_parameters(...)."
+                )
 
     def __repr__(self) -> str:
         def count(items: Sequence[Any], one: str, many: str) -> str:
@@ -342,26 +340,3 @@ def _listed(given: Any, what: str) -> tuple[Any, ...]:
     if isinstance(given, Iterable):
         return tuple(given)
     raise ModelError(f"The {what} of a model are a list; write {what}=[...] around the {type(given).__name__}.")
-
-
-def _numbers(given: Mapping[Any, float] | None, known: set[str] | None, what: str) -> dict[str, float]:
-    result: dict[str, float] = {}
-    if given is not None and not isinstance(given, Mapping):
-        raise ModelError(f"Values of a {what} are given by name, {{m: 1.0}}; got {given!r}.")
-    for name, value in (given or {}).items():
-        label = key(name)
-        if known is not None and label not in known:
-            near = difflib.get_close_matches(label, sorted(known), 1)
-            raise ModelError(
-                f"{label!r} is no {what} of this model."
-                + (f" Did you mean {near[0]!r}?" if near else f" It has: {', '.join(sorted(known)) or 'none'}.")
-                + " What stands in events and laws only is added by model.with_parameters(...)."
-            )
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number):
-            raise ModelError(f"The value of {label!r} must be a finite number, got {value!r}.")
-        result[label] = number
-    return result

@@ -9,9 +9,9 @@ import numpy as np
 
 from appell.code import heyoka_code
 from appell.code.code import Code
-from appell.code.state import number
 from appell.errors import IntegrationError
 from appell.graph.replay import NAMES
+from appell.model.values import number
 from appell.motion.flow import Flow
 from appell.motion.leg import Leg, Task
 

@@ -13,11 +13,12 @@ import sympy as sp
 
 from appell.code.code import Code
 from appell.code.machine import Machine
-from appell.code.state import State, unknown
+from appell.code.state import State
 from appell.code.system import System
 from appell.errors import AppellError, ModelError
 from appell.graph.kinks import has_kinks
 from appell.model.symbols import ExtraState, Letter, Rate, key
+from appell.model.values import unknown
 from appell.motion.events import Occurrence
 from appell.motion.formula import formula_function
 from appell.motion.modes import in_modes

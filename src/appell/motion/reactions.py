@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.code.state import unknown
 from appell.errors import ModelError
+from appell.model.values import unknown
 from appell.motion.ledger import Ledger
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ import numpy as np
 import sympy as sp
 
 from appell.code.starting import violated
-from appell.code.state import State, names_of, number, unknown
+from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.programme import refuse_changing
 from appell.model.symbols import Input, key
+from appell.model.values import number, unknown
 from appell.motion.driver import Run
 from appell.motion.events import Event, check_events
 from appell.motion.method import check_tolerances

@@ -8,13 +8,13 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from appell.code.state import unknown
 from appell.code.system import System
 from appell.errors import ModelError
 from appell.graph.solve import solve
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.programme import Along
 from appell.model.model import Model
+from appell.model.values import unknown
 from appell.motion.motion import Motion
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from appell.code.state import number, unknown
 from appell.code.system import System
 from appell.errors import ModelError
 from appell.kinematics.chart import unit_rows
 from appell.kinematics.rank import SMALL, Stacked, coinciding
 from appell.model.model import Model
 from appell.model.symbols import key
+from appell.model.values import number, unknown
 from appell.motion.motion import Motion
 
 KINDS = ("position", "speed", "torque", "torque_rate")

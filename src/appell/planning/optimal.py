@@ -12,7 +12,6 @@ import sympy as sp
 from numpy.polynomial import Polynomial
 from numpy.polynomial.chebyshev import Chebyshev
 
-from appell.code.state import number, unknown
 from appell.code.system import System, compile
 from appell.errors import AppellError, ModelError
 from appell.formulation.abstract import derive
@@ -23,6 +22,7 @@ from appell.model.frame import Vector
 from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.symbols import key, t
+from appell.model.values import number, unknown
 from appell.planning.feasibility import Finding, Limits
 from appell.planning.nodes import Nodes
 from appell.planning.planner import Plan, plan

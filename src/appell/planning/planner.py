@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.code.state import State, number
+from appell.code.state import State
 from appell.code.system import System, compile
 from appell.errors import AppellError, MissingValueError, ModelError
 from appell.formulation.abstract import AbstractFormulation, derive
@@ -18,6 +18,7 @@ from appell.formulation.gpme import GPME
 from appell.model.model import Model
 from appell.model.programme import programme_states
 from appell.model.symbols import key
+from appell.model.values import number
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
 from appell.planning.effort import Effort, check_drives

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from appell.code.multiplier_start import complete, rate_names
-from appell.code.state import State, names_of, numbers, unknown
+from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.errors import InconsistentStartError, ModelError
 from appell.kinematics.consistency import contradicting, project_positions
 from appell.kinematics.saddle import condition
+from appell.model.values import numbers, unknown
 
 MOVED = 1e-9
 

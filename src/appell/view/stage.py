@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from appell.code.state import names_of, number, unknown
+from appell.code.state import names_of
 from appell.errors import AppellError, MissingValueError, ModelError
 from appell.kinematics.mechanics import Mechanics
 from appell.model.body import Body, Particle, RigidBody
@@ -17,6 +17,7 @@ from appell.model.frame import Vector
 from appell.model.look import Look, Solid
 from appell.model.model import Model
 from appell.model.symbols import key as name_of
+from appell.model.values import number, unknown
 from appell.view import arrows
 from appell.view.anatomy import anatomy, rod_groups, still
 from appell.view.curves import constraint_curves, path_curves

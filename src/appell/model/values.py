@@ -1,0 +1,36 @@
+"""Numbers by name, as a user gives them."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from appell.errors import ModelError
+from appell.model.symbols import key
+
+
+def number(label: str, value: Any) -> float:
+    """A finite number for a name."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not math.isfinite(found):
+        raise ModelError(f"The value of {label!r} must be a finite number, got {value!r}.")
+    return found
+
+
+def numbers(given: Mapping[Any, Any] | None) -> dict[str, float]:
+    """Finite numbers by the labels of their names."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ModelError(f"Values are given by name, {{name: 1.0}}; got {given!r}.")
+    return {key(name): number(key(name), value) for name, value in (given or {}).items()}
+
+
+def unknown(label: str, known: Sequence[str], what: str) -> str:
+    """A message for a name that does not exist, with the nearest that does."""
+    near = difflib.get_close_matches(label, known, 1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known) or 'none'}."
+    return f"{label!r} is no {what}. {hint}"
