@@ -69,7 +69,7 @@ class QuasiAccelerations(AbstractFormulation):
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """dR**/de by the chain rule in R(psi(e))."""
         inner = GibbsAppell(self.speeds).derive(mechanics, split)
-        letters = self._letters(inner)
+        letters = self._letters()
         e = ca.vertcat(*[ca.SX.sym(letter.name) for letter in letters])
         psi = self._psi(inner, letters, e)
         slope = ca.jacobian(psi, e)
@@ -87,7 +87,7 @@ class QuasiAccelerations(AbstractFormulation):
         chart = replace(inner.chart, y=e, unknowns=letters, udot=carry[0], a=carry[1])
         return Equations(self, chart, A, b, definite=inner.definite)
 
-    def _letters(self, inner: Equations) -> tuple[Speed, ...]:
+    def _letters(self) -> tuple[Speed, ...]:
         wanted = {speed.rate for speed in self.speeds}
         if set(self.accelerations) != wanted:
             raise FormulationError(

@@ -158,8 +158,7 @@ class Modal:
         slope = ca.jacobian(rates, letters)
         # On g = 0 a mode that multiplies g itself (|v| = s v in Stribeck's friction) drops out.
         middle = [ca.substitute(ca.vec(slope), letters, ca.SX.ones(len(chosen)) * k) for k in (-1.0, 0.3, 1.0)]
-        symbols = ca.symvar(ca.vertcat(*middle))
-        if symbols and not _alike_on(self.g[chosen], middle, symbols):
+        if ca.symvar(ca.vertcat(*middle)) and not _alike_on(self.g[chosen], middle):
             raise CompileError("The motion sticks where a kink enters twice; this cannot be resolved uniquely.")
         slope = ca.reshape(middle[1], slope.shape)
         still = ca.substitute(rates, letters, ca.SX.zeros(len(chosen)))
@@ -178,7 +177,7 @@ def _mode_only(a: ca.SX) -> bool:
     return all(letter.name().startswith("mode_") for letter in letters)
 
 
-def _alike_on(g: ca.SX, candidates: list[ca.SX], symbols: list[ca.SX]) -> bool:
+def _alike_on(g: ca.SX, candidates: list[ca.SX]) -> bool:
     """Whether expressions are equal wherever g = 0, seen at one random point brought there by Newton's method."""
     letters = ca.vertcat(*ca.symvar(ca.vertcat(g, *candidates)))
     f = ca.Function("f", [letters], [g, ca.jacobian(g, letters), *candidates])

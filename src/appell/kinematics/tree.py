@@ -50,8 +50,6 @@ from appell.model.body import RigidBody
 from appell.model.frame import Frame, Vector
 from appell.model.rotation import Triple
 
-Parts = tuple[tuple[Frame, Triple], ...]
-
 
 @dataclass(frozen=True, eq=False)
 class Moving:

@@ -378,12 +378,6 @@ def _common(a: Frame, b: Frame) -> int:
     return depth
 
 
-def rotation_between(a: Frame, b: Frame) -> sp.Matrix:
-    """R with v_a = R v_b, along the shortest path of the tree."""
-    rows = _rows_between(a, b)
-    return sp.eye(3) if rows is None else sp.Matrix(rows)
-
-
 def _rows_between(a: Frame, b: Frame, wanted: tuple[int, ...] = (0, 1, 2)) -> Rows | None:
     """The rows of R with v_a = R v_b; None where the axes are the same. Columns that are not wanted may be zero."""
     depth = _common(a, b)

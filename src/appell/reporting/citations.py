@@ -65,13 +65,12 @@ ENTRIES = {
 """Sources by the words that a formulation's `reference` uses, and programs by their names."""
 
 
-def bibtex(formulation: Any, method: str = "", model: Any = None) -> str:
+def bibtex(formulation: Any, method: str = "") -> str:
     """Entries for the principle, the integrator and the engines behind a result.
 
     Args:
         formulation: The principle, whose `reference` names its sources.
         method: The integrator's name.
-        model: Taken into account if it has constraints that are nonlinear in the velocities.
     """
     keys: list[str] = []
     unknown: list[str] = []

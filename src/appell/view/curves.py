@@ -20,7 +20,7 @@ def path_curves(programmed: dict[str, int], values: Values) -> list[Curve]:
     return [Curve(name, (values.points[k].copy(),), "#6b7480") for name, k in programmed.items()]
 
 
-def constraint_curves(model: Model, variables: Variables, course: Course, values: Values, extent: float) -> list[Curve]:
+def constraint_curves(model: Model, variables: Variables, course: Course) -> list[Curve]:
     """Curves f(x, y) = 0 and surfaces f(x, y, z) = 0 on which a particle must stay."""
     listed: list[Curve] = []
     for constraint in model.constraints:

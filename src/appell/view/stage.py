@@ -208,7 +208,7 @@ class _Stage:
         jets = self._jets(streams, values, measure)
         followed = -1 if self.field is not None else measure.follow(solids)
         lines = path_curves(programmed, values)
-        lines += constraint_curves(model, tracks.variables, self.course, values, measure.extent)
+        lines += constraint_curves(model, tracks.variables, self.course)
         return Scene(
             title=model.name,
             subtitle=model.description,
