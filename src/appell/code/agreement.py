@@ -16,9 +16,8 @@ from appell.formulation.multipliers import Multipliers
 from appell.formulation.recursive import Recursive
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.saddle import condition, without_inertia
+from appell.kinematics.saddle import REGULAR, condition, without_inertia
 
-SINGULAR = 1e12  # condition number from which on a matrix of inertia counts as singular
 ROOTS = "a division by zero, the root or the logarithm of a negative number"
 BIG = 24  # coordinates from which on dense elimination in the graph takes too long to be worth it
 
@@ -79,7 +78,7 @@ class Rivals:
             if self.mechanics.model.rows and equations.formulation.inertial:
                 M, _, J, _, _ = (np.array(e) for e in self.mechanics.functions["multiplier"](t, q, v, z, w, p))
                 inertia = equations.formulation.inertia(self.mechanics, M, J)
-                if not (np.all(np.isfinite(inertia)) and condition(inertia) < SINGULAR):
+                if not (np.all(np.isfinite(inertia)) and condition(inertia) < REGULAR):
                     continue
             found[name] = value
         if self.big:
@@ -106,7 +105,7 @@ class Rivals:
             return f"an inertia or a constraint is not finite ({ROOTS})"
         if not np.all(np.isfinite(right)):
             return f"a force or a constraint is not finite ({ROOTS})"
-        if not _condition(whole) < SINGULAR:
+        if not _condition(whole) < REGULAR:
             idle = without_inertia(whole, self.mechanics.model.coordinates)
             return f"the mass matrix is singular; {idle} has no inertia (a mass or a length of zero?)"
         names = [name for name, value in found.items() if not np.all(np.isfinite(value))]

@@ -15,14 +15,13 @@ from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_rank
-from appell.kinematics.saddle import condition, without_inertia
+from appell.kinematics.saddle import REGULAR, condition, without_inertia
 from appell.model.model import Model
 from appell.model.symbols import Coordinate
 
 if TYPE_CHECKING:
     from appell.code.state import State
 
-REGULAR = 1e12  # condition number up to which a mass matrix is regular
 RESTLESS = 6.0  # growth of the dependent velocities, against the best choice, at which the choice is changed
 
 

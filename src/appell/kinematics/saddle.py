@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+REGULAR = 1e12  # condition number up to which a matrix of inertia is regular; beyond it counts as singular
 NOTHING = 1e-28  # an inertia below this part of the largest is none: sin(pi)**2 is 1.5e-32
 
 

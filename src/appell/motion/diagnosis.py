@@ -13,7 +13,7 @@ from appell.code.state import State
 from appell.code.system import System
 from appell.kinematics.chart import smallest
 from appell.kinematics.rank import Stacked
-from appell.kinematics.saddle import without_inertia
+from appell.kinematics.saddle import REGULAR, without_inertia
 from appell.model.model import Model
 from appell.motion.masses import NOTHING, Masses
 from appell.motion.outcome import Outcome
@@ -155,7 +155,7 @@ def likely_cause(
         beyond: What x' would be a little further on.
     """
     condition = np.linalg.cond(matrix) if matrix.size and np.all(np.isfinite(matrix)) else np.inf
-    if matrix.size and not (condition < 1e12):
+    if matrix.size and not (condition < REGULAR):
         words = f"its condition number is {condition:.2g}; {without_inertia(matrix, speeds)} has no inertia there"
         return Outcome.SINGULAR, words
     if not np.all(np.isfinite(forcing)):

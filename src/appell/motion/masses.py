@@ -10,6 +10,7 @@ import numpy as np
 from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.errors import InconsistentStartError
+from appell.kinematics.saddle import REGULAR
 from appell.model.symbols import Input
 from appell.motion.leg import Leg
 from appell.motion.stepping import zero
@@ -48,7 +49,7 @@ class Masses:
         """The masses at the start; raises where one is negative, or is zero and nothing else has inertia instead."""
         masses = self(t, x, w, p)
         for name, mass in zip(self.names, masses, strict=True):
-            if mass > 0 or (mass == 0 and np.linalg.cond(self.code.linear_system(t, x, w, p)[0]) < 1e12):
+            if mass > 0 or (mass == 0 and np.linalg.cond(self.code.linear_system(t, x, w, p)[0]) < REGULAR):
                 continue
             raise InconsistentStartError(
                 f"The mass of {name!r} is {mass:g} at the start; it must be positive. "

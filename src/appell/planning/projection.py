@@ -12,7 +12,7 @@ from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.errors import InconsistentStartError, ModelError
 from appell.kinematics.consistency import contradicting, project_positions
-from appell.kinematics.saddle import condition
+from appell.kinematics.saddle import REGULAR, condition
 from appell.model.values import numbers, unknown
 
 MOVED = 1e-9
@@ -83,7 +83,7 @@ def _velocities(system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.nd
         return v
     w = np.array([system.values.get(s.label, 0.0) for s in system.model.inputs])
     M = np.array(mechanics.functions["multiplier"](t, q, v, z, w, system.p)[0])
-    if condition(M) > 1e12:
+    if condition(M) > REGULAR:
         M = np.eye(q.size)
     v, at_rest = v.copy(), not np.any(v)
     for _ in range(40):
