@@ -229,9 +229,9 @@ class Model:
         written, there = declared_letters(self), {s.name for s in twin.parameters}
         laws_only = [s for s in self.parameters if s not in written and s.name not in there]
         twin = twin.with_parameters(*laws_only)
-        numbers = _numbers({**self.spare_values, **(self.values if values is None else values)}, None, "parameter")
+        suggested = numbers({**self.spare_values, **(self.values if values is None else values)})
         known = {s.label for s in (*twin.parameters, *twin.inputs)}
-        object.__setattr__(twin, "values", {name: number for name, number in numbers.items() if name in known})
+        object.__setattr__(twin, "values", {name: number for name, number in suggested.items() if name in known})
         return twin
 
     @property
