@@ -190,3 +190,8 @@ def test_wrong_usage_has_its_own_exit_code(call):
         ["run", "rolling-disk", "--until", "long"],
     ):
         assert call(*arguments).exit_code == 2
+
+
+def test_a_sweep_of_absurd_size_is_refused_at_once(call, assert_fails):
+    arguments = ("sweep", "pendulum-chain", "--over", "m=1:2:1000000000000")
+    assert_fails(call(*arguments), "1,000,000,000,000 runs are more than one study holds")

@@ -104,7 +104,7 @@ def _spread(study: Any, label: str) -> dict[str, float]:
     values = study[f"{label}.end"].values[study.ok]
     if not values.size:
         return dict.fromkeys(("mean", "deviation", "least", "median", "greatest"), float("nan"))
-    deviation = values.std(ddof=1) if values.size > 1 else 0.0
+    deviation = values.std(ddof=1) if values.size > 1 else float("nan")
     found = (values.mean(), deviation, values.min(), np.median(values), values.max())
     return dict(zip(("mean", "deviation", "least", "median", "greatest"), map(float, found), strict=True))
 
@@ -125,7 +125,10 @@ def _varied(item: str) -> tuple[str, Any]:
         if ":" in text:
             import numpy as np
 
+            from appell.ensemble.design import check_size
+
             first, last, count = text.split(":")
+            check_size(int(count))
             return label, np.linspace(float(first), float(last), int(count))
         return label, [float(e) for e in text.split(",")]
     except (KeyError, ValueError, TypeError) as error:

@@ -168,8 +168,7 @@ def design(
             f"runs={runs} goes with distributions; the values given here make {prod(shape)} runs. "
             "Leave runs out, or give for example appell.ensemble.Uniform(low, high)."
         )
-    if prod(shape) > MOST:
-        raise ModelError(f"{prod(shape):,} runs are more than one study holds, {MOST:,}; make several studies of them.")
+    check_size(prod(shape))
     samples = _samples(drawn, shape[-1], sampling, seed) if drawn else {}
     grids = np.meshgrid(*axes.values(), *([np.arange(shape[-1])] if drawn else []), indexing="ij")
     found = {name: grid.ravel() for name, grid in zip(axes, grids, strict=False)}
@@ -183,6 +182,12 @@ def design(
     columns = {name: found[name] for name in given}
     names = (*axes, "sample") if drawn else tuple(axes)
     return Design(columns, choices, shape if len(shape) > 1 or not drawn else (), names, words)
+
+
+def check_size(runs: int) -> None:
+    """Raise if there are more runs than one study holds."""
+    if runs > MOST:
+        raise ModelError(f"{runs:,} runs are more than one study holds, {MOST:,}; make several studies of them.")
 
 
 def _count(runs: Any) -> int:
@@ -201,6 +206,8 @@ def _axis(name: str, value: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
     if isinstance(value, Mapping):
         things = {str(label): thing for label, thing in value.items()}
     else:
+        if isinstance(value, np.ndarray):
+            check_size(value.size)
         listed = [value] if np.ndim(value) == 0 and not isinstance(value, list | tuple) else list(value)
         try:
             numbers = np.array([float(e) for e in listed])
