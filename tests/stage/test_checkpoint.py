@@ -243,3 +243,21 @@ def test_the_command_says_what_came_out(tmp_path):
         assert result.stderr.startswith("appell: ")
         assert words in result.stderr
     assert Path(out).is_dir()
+
+
+def test_single_runs_that_were_made_are_kept_when_the_others_are_interrupted():
+    """Runs with a Python function may take minutes each."""
+    x, F = ap.coordinates("x"), ap.inputs("F")
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("p", 1, ground.point(x))], [ap.Generalized({x: F})])
+    system, asked = ap.compile(ap.derive(model)), []
+
+    def law(t, state):
+        asked.append(state["x"])
+        if state["x"] > 11.5:
+            raise KeyboardInterrupt
+        return -state["x"]
+
+    study = ap.sweep(system, {"x": np.arange(1.0, 21.0)}, control=law, until=0.1, points=2, workers=1, progress=False)
+    assert not study.complete
+    assert 8 <= study.outcomes["DONE"] <= 11

@@ -34,6 +34,7 @@ LOOKED = 32  # runs whose equations are tested for stiffness before the sweep
 HEAVY = 2**22  # numbers of one chunk at most
 SHARED = 5000  # runs of one chunk at most, for each core, where they share lanes
 FEWEST = 64  # and at least
+ROUNDS = 16  # chunks of single runs for each worker, or more where these would be too large
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +165,9 @@ class Plan:
         s = first.settings
         if chunk is None:
             heavy = max(4, HEAVY // (len(first.names) * s.grid.size))
-            most, least = (32, 4) if first.why_single else (min(SHARED * cores, heavy), FEWEST)
-            rounds = -(-self.runs // (workers * most))
+            most, least = (32, 1) if first.why_single else (min(SHARED * cores, heavy), FEWEST)
+            # Single runs may take minutes each: whoever interrupts them shall keep what was made.
+            rounds = -(-self.runs // (workers * most)) if not first.why_single else ROUNDS
             chunk = min(most, max(least, -(-self.runs // (workers * rounds))))
         columns = {self.coordinate(name): values for name, values in self.design.columns.items()}
         names = [event.name for event in s.events]
