@@ -148,7 +148,18 @@ class Lanes:
             now = sizes[:user] if isinstance(sizes, np.ndarray) else sizes
             seen = self.results.seen[:, runs] = np.fmax(self.results.seen[:, runs], now)
             limits[:user] = resting(seen, V[self.k.t], V[: self.k.n])
+        k, sides = self.k, self._sides
+        if sides.size:
+            now = sizes[user:][~k.between] if isinstance(sizes, np.ndarray) else sizes
+            sides[k.kinks[~k.between, None], runs] = np.fmax(sides[k.kinks[~k.between, None], runs], now)
+            limits[user:][~k.between] = resting(sides[:, runs], V[k.t], V[: k.n])[k.kinks[~k.between]]
         return limits
+
+    @property
+    def _sides(self) -> np.ndarray:
+        """For each run the largest size of every switching function."""
+        k, r = self.k, self.results
+        return r.sides.setdefault(k.graphs.split, np.zeros((k.graphs.sizes["modes"], r.status.size)))
 
     # Within steps: V are the columns of some lanes before a step, W behind it.
 
@@ -255,7 +266,8 @@ class Lanes:
         if not here.size:
             return
         fired = None if falling is None else falling[:, here]
-        x, modes = self.rules.switch(k, W[k.t, here], W[: k.n, here], self.P[:, lanes[here]], fired)
+        seen = self._sides[:, self.owner[lanes[here]]]
+        x, modes = self.rules.switch(k, W[k.t, here], W[: k.n, here], self.P[:, lanes[here]], fired, seen)
         W[: k.n, here], self.P[k.modes, lanes[here]] = x, modes
         elsewhere = ((modes == 0) != k.sliding).any(axis=0)
         W[k.status, here] = np.where(elsewhere, Status.MOVED, Status.GOING)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from appell.kinematics.chart import Split
+
 
 @dataclass(frozen=True, eq=False)
 class Jobs:
@@ -56,7 +58,8 @@ class Results:
         happened: (run, event, time) of every event.
         recent: When the last events of a run happened, where they may pile up.
         details: Further words about the end of a run.
-        seen: For each run the largest size of every guard, one row each.
+        seen: For each run the largest size of the guard of every event, one row each.
+        sides: The same of every switching function, by the choice of speeds.
     """
 
     table: np.ndarray
@@ -70,6 +73,7 @@ class Results:
     recent: dict[int, deque[float]] = field(default_factory=dict)
     details: dict[int, str] = field(default_factory=dict)
     seen: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    sides: dict[Split, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, columns: int, runs: int, times: int, states: int) -> Results:

@@ -7,6 +7,7 @@ import numpy as np
 from appell.ensemble.lane_machine import LaneMachine
 from appell.ensemble.lanes import ROWS, Graphs
 from appell.motion.attempt import SETTINGS
+from appell.motion.modes import guarded
 
 
 class Kernel:
@@ -39,6 +40,7 @@ class Kernel:
         self.numbers = self.modes.stop + graphs.sizes["guards"]
         self.gates = slice(self.modes.stop, self.numbers)
         self.guarded = bool(graphs.sizes["guards"])
+        self.kinks, self.between = guarded(graphs.sizes["modes"], graphs.slide)
         self.sliding = np.isin(np.arange(graphs.sizes["modes"]), graphs.slide)[:, None]
 
     def taken_over(self, P: np.ndarray, modes: np.ndarray) -> np.ndarray:

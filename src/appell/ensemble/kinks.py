@@ -7,6 +7,7 @@ on zero.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -14,11 +15,10 @@ import numpy as np
 
 from appell.code.code import Code
 from appell.ensemble.lane_machine import LaneMachine
+from appell.errors import CompileError
 from appell.motion.events import Event
-from appell.motion.flow import Flow
+from appell.motion.flow import Flow, resting
 from appell.motion.modes import Modes
-
-CLEAR = 1e-13  # a switching function beyond this says on which side of its kink a state is
 
 
 @dataclass(eq=False)
@@ -63,11 +63,11 @@ class Kinks:
         found = np.ones((modal.s.numel(), t.size))
         g = self._sides[code].some(np.concatenate([x, t[None, :]]), np.concatenate([w, p, found]))
         found[g < 0] = -1
-        unclear = np.ones(t.size, dtype=bool) if ca.depends_on(modal.g, modal.s) else (np.abs(g) <= CLEAR).any(axis=0)
+        unclear = ~(np.abs(g) > resting(np.abs(g), t, x)).all(axis=0) | ca.depends_on(modal.g, modal.s)
+        modes = self._of(code)
         for i in np.flatnonzero(unclear):
-            modes = self._of(code)
-            modes.modes[:] = 1
-            modes.start(float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
+            with suppress(CompileError):  # the kernel of what cannot slide says so
+                modes.start(float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
             found[:, i] = modes.modes
         return found
 
@@ -80,6 +80,7 @@ class Kinks:
         p: np.ndarray,
         before: np.ndarray,
         fired: np.ndarray,
+        seen: np.ndarray,
     ) -> np.ndarray:
         """The modes of some lanes whose guards fell through zero; a state may be moved by rounding.
 
@@ -91,13 +92,15 @@ class Kinks:
             p: Parameters.
             before: Their modes so far.
             fired: Which guards fell, those of events first; one column for each lane.
+            seen: The largest size that every switching function had.
         """
         found, modes = before.copy(), self._of(code)
         for i in range(t.size):
-            modes.modes[:] = before[:, i]
+            modes.modes[:], modes.seen[:] = before[:, i], seen[:, i]
             owners = [modes.owner(int(k)) for k in np.flatnonzero(fired[:, i])]
             kinks = [(which, side) for kind, which, side in owners if kind == "kink"]
-            modes.switch(kinks, float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
+            with suppress(CompileError):
+                modes.switch(kinks, float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
             found[:, i] = modes.modes
         return found
 

@@ -137,7 +137,7 @@ class LaneRules:
             return self.kinks.name(self._code(kernel), kernel.graphs.slide, guard)
 
     def switch(
-        self, kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray, fired: np.ndarray | None
+        self, kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray, fired: np.ndarray | None, seen: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """States and modes of lanes whose guards fell, or whose state was reset.
 
@@ -147,11 +147,13 @@ class LaneRules:
             x: States.
             P: Numbers.
             fired: Which guards fell, one column for each lane; None behind a reset.
+            seen: The largest size that every switching function had.
         """
         where = self._code(kernel), t, x, P[kernel.w], P[kernel.p]
         with self.lock:
-            modes = self.kinks.start(*where) if fired is None else self.kinks.switch(*where, P[kernel.modes], fired)
-        return x, modes
+            if fired is None:
+                return x, self.kinks.start(*where)
+            return x, self.kinks.switch(*where, P[kernel.modes], fired, seen)
 
     def behind(self, kernel: Kernel, event: int, t: np.ndarray, x: np.ndarray, P: np.ndarray) -> np.ndarray:
         """The states of some lanes right behind an event, NaN where only a single run can say.

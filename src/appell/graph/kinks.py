@@ -161,6 +161,8 @@ class Modal:
         if ca.symvar(ca.vertcat(*middle)) and not _alike_on(self.g[chosen], middle):
             raise CompileError("The motion sticks where a kink enters twice; this cannot be resolved uniquely.")
         slope = ca.reshape(middle[1], slope.shape)
+        if ca.sprank(ca.sparsify(slope)) < len(chosen):
+            raise CompileError("The motion sticks where its kinks do not act on it; this cannot be resolved.")
         still = ca.substitute(rates, letters, ca.SX.zeros(len(chosen)))
         between = solve(slope, -still)
         return ca.substitute(self.xdot, letters, between), ca.substitute(self.s, letters, between)

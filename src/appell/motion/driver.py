@@ -325,8 +325,9 @@ class Run:
             return True
         if self.clock is None or self.t >= self.end:
             return False
+        was = self.modes.sides(self.t, self.x, self.inputs, self.p)
         self.clock.tick(self.bound.from_x(self.t, self.x))
-        self.modes.switch((), self.t, self.x, self.inputs, self.p)  # what stuck may be pushed off
+        self.modes.switch((), self.t, self.x, self.inputs, self.p, was)  # what stuck may be pushed off
         return True
 
     def _gates(self, count: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -342,6 +343,7 @@ class Run:
         events, limits = len(self.modes.event_guards), np.full(values.size, RESTING)
         self._seen = np.fmax(self._seen, np.fmax(np.abs(values), np.abs(rates) * span)[:events])
         limits[:events] = resting(self._seen, self.t, self.x)
+        limits[events:] = self.modes.limits(values[events:], rates[events:], span, self.t, self.x)
         return limits
 
     def _arrived(self, task: Task) -> int | None:
@@ -365,8 +367,9 @@ class Run:
         if kinks:
             before = self.modes.modes.copy()
             self.modes.switch(kinks, self.t, self.x, self.inputs, self.p)
-            self.x = self.modes.struck(before, self.t, self.x, self.inputs, self.p)
-            self.occurrences += [Occurrence(self.modes.name(which), self.t) for which, _ in kinks]
+            self._strike(before)
+            switched = [which for which, _ in kinks if self.modes.modes[which] != before[which]]
+            self.occurrences += [Occurrence(self.modes.name(which), self.t) for which in switched]
             jump = self.modes.jump(before, self.t, self.x, self.inputs, self.p)
         for event in events:
             if event.reset:
@@ -385,11 +388,18 @@ class Run:
             return False
         limit = self._accumulating()
         if limit is not None:
-            name = self.occurrences[-1].name
+            name = events[-1].name if events else self.modes.name(kinks[-1][0])
             self.outcome = Outcome.ACCUMULATION
             self.detail = piled(name, limit)
             return False
         return self.t < self.end
+
+    def _strike(self, before: np.ndarray) -> None:
+        """Velocities behind a change of modes; where they jump, what stuck may be torn off."""
+        x = self.modes.struck(before, self.t, self.x, self.inputs, self.p)
+        if x is not self.x:
+            was, self.x = self.modes.sides(self.t, self.x, self.inputs, self.p), x
+            self.modes.switch((), self.t, self.x, self.inputs, self.p, was)
 
     def _rests(self) -> bool:
         """Whether a length passes through zero ever again: what friction brought to rest in a plane."""

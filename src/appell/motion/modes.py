@@ -19,12 +19,11 @@ from appell.graph.kinks import Modal, has_kinks
 from appell.graph.raising import raised
 from appell.model.symbols import t as TIME
 from appell.motion.events import Event
-from appell.motion.flow import RESTING, Flow
+from appell.motion.flow import RESTING, Flow, resting
 from appell.motion.impulse import Impulses, breakable
+from appell.motion.settling import Inputs, Place, slide_of
 
-AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
 READABLE = 40  # letters of a switching function that is shown
-Inputs = Callable[[float, np.ndarray], np.ndarray]
 
 
 @dataclass(eq=False)
@@ -36,12 +35,16 @@ class _Kept:
             there are none.
         flows: By what is looked for and which kinks slide, and with them their integrators.
         powers: The power of every force, by which kinks slide.
+        sides: The switching functions, by which kinks slide.
+        slopes: Their gradients, by kink.
         names: Switching functions in words.
     """
 
     modal: Modal | None
     flows: dict[Any, dict[tuple[int, ...], Flow]] = field(default_factory=dict)
     powers: dict[tuple[int, ...], Machine] = field(default_factory=dict)
+    sides: dict[tuple[int, ...], Machine] = field(default_factory=dict)
+    slopes: dict[int, Machine] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
 
     @classmethod
@@ -59,11 +62,24 @@ class _Kept:
         m = self.modal
         return Machine(ca.Function(name, [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], results, {"cse": True}), simd=simd)
 
-    @cached_property
-    def switches(self) -> Machine:
-        """The switching functions and their rates."""
+    def switches(self, slide: tuple[int, ...]) -> Machine:
+        """The switching functions, their rates, and the modes, in between for the kinks that slide."""
         assert self.modal is not None
-        return self._machine("switches", [self.modal.g, self.modal.g_rate])
+        if slide not in self.sides:
+            m = self.modal
+            xdot, s = m.sliding(slide)
+            g = ca.substitute(m.g, m.s, s) if slide else m.g
+            rates = ca.jtimes(g, ca.vertcat(m.x, m.t), ca.vertcat(xdot, 1))
+            self.sides[slide] = self._machine("switches", [ca.densify(e) for e in (g, rates, s)], simd=False)
+        return self.sides[slide]
+
+    def slope(self, kink: int) -> Machine:
+        """A switching function and its gradient by x."""
+        assert self.modal is not None
+        if kink not in self.slopes:
+            g = self.modal.g[kink]
+            self.slopes[kink] = self._machine("slope", [g, ca.densify(ca.gradient(g, self.modal.x))], simd=False)
+        return self.slopes[kink]
 
     @cached_property
     def places(self) -> Machine:
@@ -90,6 +106,13 @@ def _kinked(code: Code) -> list[ca.SX]:
     if ca.depends_on(places, mechanics.a):
         places = ca.substitute(places, mechanics.a, equations.qddot)
     return [equations.xdot, force_powers(equations), ca.densify(places), *breakable(equations)]
+
+
+def guarded(count: int, slide: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The kink of every guard of kinks, and whether it watches a mode in between: what slides has two of them."""
+    between = np.isin(np.arange(count), slide)
+    which = np.repeat(np.arange(count), np.where(between, 2, 1))
+    return which, between[which]
 
 
 def in_modes(code: Code, formula: ca.Function, slide: tuple[int, ...]) -> ca.Function | None:
@@ -142,11 +165,12 @@ class Modes:
                 self.event_guards.append((i, sign))
                 self._formulas.append(sign * formula)
         self._accelerated = any(event.accelerated for event in events)
-        self._kept = _Kept.of(code)
-        self.modal = self._kept.modal
+        self.kept = _Kept.of(code)
+        self.modal = self.kept.modal
         self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
+        self.seen = np.zeros(self.modes.size)  # the largest size of every switching function
         looked_for = tuple((event.expression, event.direction) for event in events)
-        self._flows = self._kept.flows.setdefault(looked_for, {})
+        self._flows = self.kept.flows.setdefault(looked_for, {})
 
     @cached_property
     def _user(self) -> ca.Function:
@@ -162,7 +186,7 @@ class Modes:
     @property
     def sliding(self) -> tuple[int, ...]:
         """Kinks along which the motion slides."""
-        return tuple(int(i) for i in np.flatnonzero(self.modes == 0)) if self.modes.size else ()
+        return slide_of(self.modes)
 
     @property
     def _machine(self) -> tuple[bool, bool]:
@@ -209,75 +233,21 @@ class Modes:
         """The power of every force in the present modes, for what sticks as well; None if there are no kinks."""
         if self.modal is None:
             return None
-        return self._kept.power(self.sliding)
+        return self.kept.power(self.sliding)
 
     def parameters(self, p: np.ndarray) -> np.ndarray:
         """p with the modes behind."""
         return np.concatenate([p, self.modes]) if self.modal else p
 
     def start(self, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
-        """Find the modes at a state; where a switching function is zero the rates decide."""
+        """Find the modes at a state; where a switching function is zero the rates decide. x may move by rounding."""
         if self.modal is None:
             return
-        for _ in range(2 * self.modes.size + 2):
-            before = self.modes.copy()
-            g, _ = (e.ravel() for e in self._kept.switches(t, x, inputs(t, x), np.concatenate([p, self.modes])))
-            for i, value in enumerate(g):
-                if abs(value) > 1e-13:
-                    self.modes[i] = 1 if value > 0 else -1
-                else:
-                    self._settle(i, t, x, inputs, p)
-            if np.array_equal(before, self.modes):
-                break
-
-    def _ahead(self, i: int, mode: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> float:
-        """How fast g_i moves in a mode over a short while, by one step of the midpoint rule."""
-        trial = self.modes.copy()
-        trial[i] = mode
-        values = np.concatenate([p, trial])
-        f = self.flow_of(tuple(k for k in self.sliding if k != i)).machine.flat
-        middle, later = t + AHEAD / 2, t + AHEAD
-        half = x + AHEAD / 2 * f(t, x, inputs(t, x), values)
-        end = x + AHEAD * f(middle, half, inputs(middle, half), values)
-        g = [self._kept.switches(*there, inputs(*there), values)[0].ravel()[i] for there in ((t, x), (later, end))]
-        return float(g[1] - g[0]) / AHEAD
-
-    def _settle(self, i: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
-        """Mode of a kink at g = 0: the one whose flow leaves on its own side, else sliding."""
-        rates = {}
-        for mode in (1, -1):
-            trial = self.modes.copy()
-            trial[i] = mode
-            rates[mode] = float(self._kept.switches(t, x, inputs(t, x), np.concatenate([p, trial]))[1].ravel()[i])
-        tiny = 1e-12 * max(1.0, abs(rates[1]), abs(rates[-1]))
-        if max(abs(rates[1]), abs(rates[-1])) <= tiny:
-            rates = {mode: self._ahead(i, mode, t, x, inputs, p) for mode in (1, -1)}
-            tiny = 1e-10
-        if rates[1] > tiny and rates[-1] >= -tiny:
-            self.modes[i] = 1
-        elif rates[-1] < -tiny and rates[1] <= tiny:
-            self.modes[i] = -1
-        elif rates[1] < -tiny and rates[-1] > tiny:
-            self._stick(i)
-        elif rates[1] > tiny:  # both leave: stay with the mode it has
-            self.modes[i] = self.modes[i] or 1
-        else:  # resting on the kink in the mode below it, or in the one above
-            self.modes[i] = -1 if abs(rates[-1]) <= tiny else 1
-            self._lay(i, t, x, inputs, p)
-
-    def _lay(self, i: int, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
-        """Move x, by rounding only, to the side of a kink it rests on, so that the condition itself says the same."""
-        assert self.modal is not None
-        m = self.modal
-        slope = ca.Function(
-            "slope", [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], [m.g[i], ca.densify(ca.gradient(m.g[i], m.x))]
-        )
-        values = np.concatenate([p, self.modes])
-        for reach in (1.0, 2.0, 4.0):
-            g, gradient = (np.array(e).ravel() for e in slope(t, x, inputs(t, x), values))
-            if g[0] * self.modes[i] >= 0 or not gradient.any():
-                return
-            x -= reach * g[0] / (gradient @ gradient) * gradient
+        self.modes[:] = 1
+        place = Place(self, t, x, inputs, p)
+        limits = resting(np.abs(place.look(self.modes)[0]), t, x)
+        place.rest_below(limits)
+        place.settle(limits)
 
     def owner(self, guard: int) -> tuple[str, int, int]:
         """What a guard belongs to: an event and its sign, or a kink."""
@@ -295,7 +265,7 @@ class Modes:
     def name(self, kink: int) -> str:
         """The switching function of a kink as a formula, if it is short enough to read."""
         assert self.modal is not None
-        m, equations, names = self.modal, self.code.equations, self._kept.names
+        m, equations, names = self.modal, self.code.equations, self.kept.names
         if kink not in names:
             letters = [[TIME], equations.states, equations.inputs, equations.model.parameters, [TIME] * m.s.numel()]
             formula = ""
@@ -304,49 +274,58 @@ class Modes:
             names[kink] = f"{formula} = 0" if 0 < len(formula) <= READABLE else f"kink {kink}"
         return names[kink]
 
-    def _stick(self, i: int) -> None:
-        """Slide along a kink from here on."""
+    def refuse_to_stick(self, kink: int) -> None:
+        """Raise where a motion cannot slide along a kink."""
         assert self.modal is not None
-        if self.driven and ca.depends_on(self.modal.g[i], self.modal.w):
+        if self.driven and ca.depends_on(self.modal.g[kink], self.modal.w):
             raise IntegrationError(
                 "The motion sticks to an input that a Python function gives (friction against a driven part), and its "
                 "rate is not known; give the input as a formula in appell.t, or make it an extra state."
             )
-        self.modes[i] = 0
 
-    def switch(self, fired: Sequence[tuple[int, int]], t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> None:
-        """Flip the kinks whose guards fired; one that slid leaves on the side its mode reached.
+    def limits(self, values: np.ndarray, rates: np.ndarray, span: float, t: float, x: np.ndarray) -> np.ndarray:
+        """Up to which size the guards of kinks count as zero, that have these values and rates after a time `span`."""
+        which, between = guarded(self.modes.size, self.sliding)
+        sizes = np.fmax(np.abs(values), np.abs(rates) * span)[~between]
+        self.seen[which[~between]] = np.fmax(self.seen[which[~between]], sizes)
+        return np.where(between, RESTING, resting(self.seen, t, x)[which])
 
-        Other kinks that rest on zero or slide are looked at again: what kept them there may have ended with these.
+    def sides(self, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> np.ndarray:
+        """The switching functions in the present modes."""
+        return Place(self, t, x, inputs, p).look(self.modes)[0] if self.modal else np.zeros(0)
+
+    def switch(
+        self,
+        fired: Sequence[tuple[int, int]],
+        t: float,
+        x: np.ndarray,
+        inputs: Inputs,
+        p: np.ndarray,
+        was: np.ndarray | None = None,
+    ) -> None:
+        """Flip the kinks whose guards fired; one that slid leaves on the side its mode reached. Then settle all.
+
+        Args:
+            fired: Kinks, and the sides that those which slid have reached.
+            t: Time.
+            x: The state, which may be moved by rounding.
+            inputs: Values of the inputs.
+            p: Parameters.
+            was: The switching functions as they were, if inputs have jumped since.
         """
         if self.modal is None:
             return
-        left = [kink for kink, _ in fired if self.modes[kink] == 0]
+        place = Place(self, t, x, inputs, p)
+        if was is None:
+            place.keep()
+            was = place.look(self.modes)[0]
+        on, jumped = self.modes == 0, np.zeros(self.modes.size, dtype=bool)
+        limits = resting(self.seen, t, x)
         for kink, side in fired:
+            jumped[kink] = not on[kink] and not abs(was[kink]) <= RESTING * max(1.0, self.seen[kink])
+            on[kink] = True
             self.modes[kink] = -self.modes[kink] or (1 if side == 0 else -1)
-        left += self._release(t, x, inputs, p)
-        g = self._kept.switches(t, x, inputs(t, x), np.concatenate([p, self.modes]))[0].ravel()
-        for i in np.flatnonzero((np.abs(g) < RESTING) & (self.modes != 0)):
-            if i not in left:
-                self._settle(int(i), t, x, inputs, p)
-
-    def _release(self, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> list[int]:
-        """End the slides whose modes in between have jumped beyond one of their sides, the farthest first.
-
-        A force that is switched on may be larger than what sticks can hold.
-        """
-        left: list[int] = []
-        while self.sliding:
-            guards = self.flow().guard_machine(t, x, inputs(t, x), self.parameters(p))[0].ravel()
-            held = {k: self.owner(k) for k in range(len(self.event_guards), guards.size)}
-            held = {k: (which, side) for k, (_, which, side) in held.items() if self.modes[which] == 0}
-            farthest = min(held, key=lambda k: guards[k])
-            if not guards[farthest] < -RESTING:
-                break
-            which, side = held[farthest]
-            self.modes[which] = 1 if side == 0 else -1
-            left.append(which)
-        return left
+        place.settle(limits, np.where(on, was, 0.0), jumped)
 
     def struck(self, before: np.ndarray, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> np.ndarray:
         """x behind the change from earlier modes to the present ones, which may make velocities jump."""
@@ -373,7 +352,7 @@ class Modes:
             return ""
         old = np.where(before, before, self.modes)
         new = np.where(self.modes, self.modes, -old)  # what slides has the other side next to it
-        here, there = (self._kept.places.flat(t, x, inputs(t, x), np.concatenate([p, s])).copy() for s in (old, new))
+        here, there = (self.kept.places.flat(t, x, inputs(t, x), np.concatenate([p, s])).copy() for s in (old, new))
         sizes = np.abs(there - here)
         if not np.max(sizes) > RESTING * max(1.0, float(np.max(np.abs(here)))):
             return ""
