@@ -33,6 +33,12 @@ def stack(force):
     return ap.friction.Coulomb(y.rate - x.rate, kinetic=1.0, name="between").on(model)
 
 
+def held(over):
+    """A block that friction of 1 N holds against (1 + over) sin t."""
+    model = ap.Model(ground, x, [block], [ap.Force((1 + over) * sp.sin(t) * ground.x, block)])
+    return ap.friction.Coulomb(x, kinetic=1.0).on(model)
+
+
 def on_a_belt_that_turns():
     belt = sp.Piecewise((0.5, t < 1), (-0.5, True))
     return ap.friction.Coulomb(x.rate - belt, kinetic=1.0).on(ap.Model(ground, x, [block]))
@@ -57,7 +63,7 @@ def moreau(masses, rows, friction, force, until, steps):
     return np.concatenate([q, v])
 
 
-STACKS = {"4 sin(t)": (4.0, 1), "3.5 sin(t)": (3.5, 1), "5.9 sin(2 t)": (5.9, 2)}
+STACKS = {"4 sin(t)": (4.0, 1), "3.5 sin(t)": (3.5, 1), "6 sin(2 t)": (6.0, 2), "beyond": (6 + 1e-6, 2)}
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +104,13 @@ def test_what_sticks_to_a_belt_that_turns_at_once_slips_until_it_moves_with_it(m
     assert motion.check().ok
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("over", [0.0, 1e-14, 1e-10, 1e-9, 1e-8, 1e-6, 1e-3])
+def test_a_slip_ends_however_short_it_is(over, method):
+    """Each half period lasts a slip of some sqrt(over) seconds; those to the two sides are equal."""
+    np.testing.assert_allclose(last(run(held(over), {}, 4 * np.pi, method=method)), 0, rtol=0, atol=1e-8)
+
+
 @pytest.mark.parametrize("machine", ["casadi", "heyoka"])
 def test_lanes_settle_as_single_runs_do(machine, monkeypatch, stepped):
     if machine == "heyoka":
@@ -112,8 +125,23 @@ def test_lanes_settle_as_single_runs_do(machine, monkeypatch, stepped):
 
     slow = ends(stack(A * sp.sin(t)), {"A": [4.0, 3.5]}, 5.0)
     np.testing.assert_allclose(slow, [stepped["4 sin(t)"], stepped["3.5 sin(t)"]], rtol=0, atol=2e-3)
+    quick = ends(stack(A * sp.sin(2 * t)), {"A": [6.0, 6 + 1e-6]}, 5.0)
+    np.testing.assert_allclose(quick, [stepped["6 sin(2 t)"], stepped["beyond"]], rtol=0, atol=2e-3)
     turned = ends(on_a_belt_that_turns(), {"x.rate": [0.5, 0.4]}, 3.0)
     np.testing.assert_allclose(turned, [[0, -0.5], [-0.005, -0.5]], rtol=0, atol=1e-8)
+    brief = ends(held(A), {"A": [0.0, 1e-14, 1e-10, 1e-8, 1e-6, 1e-3]}, 12.0)
+    np.testing.assert_allclose(brief, 0, rtol=0, atol=1e-8)
+
+
+def test_three_contacts_on_two_blocks_hold_what_they_can():
+    """Both blocks rub on the ground and on each other: which force holds is open, the motion is not."""
+    bodies = [ap.Particle("one", 1.0, ground.point(x, 0)), ap.Particle("other", 1.0, ground.point(y, 0))]
+    model = ap.Model(ground, (x, y), bodies, [ap.Generalized({x: 2 * sp.sin(t)})])
+    for name, slip in (("one", x.rate), ("other", y.rate), ("between", y.rate - x.rate)):
+        model = ap.friction.Coulomb(slip, kinetic=0.75, name=name).on(model)
+    rows = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]])
+    stepped = moreau(np.ones(2), rows, (0.75,) * 3, lambda s: np.array([2 * np.sin(s), 0]), 5, 5000)
+    np.testing.assert_allclose(last(run(model, {}, 5.0)), stepped, rtol=0, atol=2e-3)
 
 
 @pytest.mark.parametrize("drift", [0.0, 0.5, -0.9])

@@ -137,7 +137,9 @@ class Lanes:
         if k.guarded:
             g, rate = np.split(k.machines["guards"].some(V[: k.n + 1], P), 2)
             limits = self._limits(lanes, V, np.abs(g))
-            self.P[k.gates, lanes] = ~rests(g, rate, limits)
+            gates, user = ~rests(g, rate, limits), len(self.rules.guards)
+            limits[user:] = np.fmax(limits, -2 * g)[user:]  # a kink in the right mode is on zero if not above it
+            self.P[k.gates, lanes] = np.concatenate([gates[:user], np.where(g > limits, 1.0, -limits)[user:]])
             self.begun[lanes] = V[k.t]
 
     def _limits(self, lanes: np.ndarray, V: np.ndarray, sizes: np.ndarray | float = 0.0) -> np.ndarray:
@@ -160,6 +162,14 @@ class Lanes:
         """For each run the largest size of every switching function."""
         k, r = self.k, self.results
         return r.sides.setdefault(k.graphs.split, np.zeros((k.graphs.sizes["modes"], r.status.size)))
+
+    def _lifts(self, gates: np.ndarray) -> np.ndarray:
+        """What is added to guards before their zeros are looked for: the rule of single runs.
+
+        Gates of kinks that are not open are minus their limits.
+        """
+        kinks = np.arange(gates.shape[0])[:, None] >= len(self.rules.guards)
+        return np.where(gates > 0, 0.0, np.where(kinks, -gates, np.inf))
 
     # Within steps: V are the columns of some lanes before a step, W behind it.
 
@@ -202,11 +212,11 @@ class Lanes:
         V = self.V[:, lanes]
         V[k.status] = Status.GOING
         W = k.machines["unwatched"].some(V, P)
-        gates = P[k.gates] > 0
-        watched = np.flatnonzero(gates.any(axis=0))
+        gates, lifts = P[k.gates] > 0, self._lifts(P[k.gates])
+        watched, going = np.flatnonzero(np.isfinite(lifts).any(axis=0)), np.ones(lanes.size, dtype=bool)
         if watched.size:
             steps = self._steps(V[:, watched], P[:, watched])
-            when, which = steps.first_crossings(W[k.t, watched], gates[:, watched])
+            when, which = steps.first_crossings(W[k.t, watched], lifts[:, watched])
             hit = np.flatnonzero(np.isfinite(when))
             if hit.size:
                 there, times = watched[hit], when[hit]
@@ -218,11 +228,15 @@ class Lanes:
                 falling[which[hit], np.arange(hit.size)] = True
                 W[: k.n, there], W[k.t, there] = k.machines["settle"].some(x, P[:, there]), times
                 W[:, there] = self._cut(lanes[there], W[:, there], falling)
-        closed = np.flatnonzero(~(self.P[k.gates, lanes] > 0).all(axis=0))
-        if closed.size:
-            g = k.machines["guards"].some(W[: k.n + 1, closed], P[:, closed])[: k.graphs.sizes["guards"]]
-            limits = self._limits(lanes[closed], W[:, closed])
-            self.P[k.gates, lanes[closed]] = (self.P[k.gates, lanes[closed]] > 0) | (np.abs(g) > limits)
+                going[there] = False  # their gates are those of a new leg
+        if going.any():
+            g = k.machines["guards"].some(W[: k.n + 1, going], P[:, going])[: k.graphs.sizes["guards"]]
+            limits, user = self._limits(lanes[going], W[:, going]), len(self.rules.guards)
+            limits[user:] = np.fmax(limits, -P[k.gates, going])[user:]
+            moved = gates[:, going] | (np.abs(g) > limits)
+            self.P[k.gates, lanes[going]] = np.concatenate(
+                [moved[:user], np.where(moved & (g > 0), 1.0, -limits)[user:]]
+            )
         passed = np.flatnonzero(W[k.t] >= self.due[lanes])
         if passed.size:
             self._sample(lanes[passed], V[:, passed], W[:, passed], P[:, passed])

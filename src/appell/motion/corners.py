@@ -52,7 +52,7 @@ def over_the_first_corner(task: Task, leg: Leg) -> Leg:
     times = np.array([*leg.times[leg.times < before], before, behind])
     cut = replace(leg, times=times, final=final, dense=dense, end=End.CORNER, guard=-1, steps=times.size - 1)
     if task.flow.count:
-        falls = task.gates & (task.guards(before, x) > 0) & (task.guards(behind, final) <= 0)
+        falls = (task.guards(before, x) + task.lifts > 0) & (task.guards(behind, final) + task.lifts <= 0)
         if falls.any():
             return replace(cut, end=End.GUARD, guard=int(np.argmax(falls)))
     return cut

@@ -262,6 +262,7 @@ class Run:
             grid=grid[(grid > self.t) & (grid <= end)],
             alarm=alarm,
             calm=lambda: self.speeds.calm,
+            events=len(self.modes.event_guards),
         )
         self._wish = None
         leg = self._cut(self.method.integrate(task), w)
@@ -335,8 +336,11 @@ class Run:
         if not count:
             return np.ones(0, dtype=bool), np.zeros(0)
         values, rates = (e.ravel() for e in self.modes.flow().guard_machine(self.t, self.x, self.w, p))
-        limits = self._limits(values, rates, 0.0)
-        return ~rests(values, rates, limits), limits
+        events, limits = len(self.modes.event_guards), self._limits(values, rates, 0.0)
+        gates = ~rests(values, rates, limits)
+        limits[events:] = np.fmax(limits, -2 * values)[events:]  # a kink in the right mode is on zero if not above it
+        gates[events:] = (values > limits)[events:]
+        return gates, limits
 
     def _limits(self, values: np.ndarray, rates: np.ndarray, span: float) -> np.ndarray:
         """Up to which size guards count as zero, at the end of a leg of length `span` or at the start of one."""
@@ -349,7 +353,9 @@ class Run:
     def _arrived(self, task: Task) -> int | None:
         """The kink on which a leg broke off that cannot go through it: a tank that a root of its contents empties."""
         values = np.abs(task.guards(self.t, self.x)) if task.flow.count and task.t0 < self.t else np.zeros(0)
-        near = task.gates & (values < task.limits) if values.size else task.gates[:0]
+        near = values < task.limits[: values.size]
+        if values.size:
+            near &= task.guards(task.t0, task.x0) > task.limits
         near[: len(self.modes.event_guards)] = False
         return int(np.flatnonzero(near)[values[near].argmin()]) if near.any() else None
 

@@ -79,7 +79,7 @@ class Task:
         rtol, atol: Tolerances; None is the integrator's own default.
         watch: Called after every step with t and x; may change x in place (returning True), or ask for the end of the
             leg by raising `Enough`.
-        gates: For each guard whether it is looked at; those that rest on zero are not, until they have moved.
+        gates: For each guard whether it is looked at as it is; not where it rests on zero, until it has moved.
         limits: For each guard the size up to which it counts as zero.
         max_steps: Limit.
         idle: Whether the watcher need not see every step: nothing to keep, only the keyboard to hear.
@@ -88,6 +88,7 @@ class Task:
         alarm: What tells when the watcher has to look, (t, x, w, p) -> (growth, side), where that is all it looks at:
             if the growth is not below `calm`, or the side changes its sign. An integrator may leave it aside.
         calm: The growth up to which nothing has to be looked at, now.
+        events: How many guards belong to events; those of kinks follow.
     """
 
     flow: Flow
@@ -107,6 +108,7 @@ class Task:
     grid: np.ndarray = field(default_factory=lambda: np.zeros(0))
     alarm: ca.Function | None = None
     calm: Callable[[], float] = lambda: 0.0
+    events: int = 0
 
     def inputs(self, t: float, x: np.ndarray) -> np.ndarray:
         """Values of the inputs."""
@@ -125,13 +127,27 @@ class Task:
         values, rates = self.flow.guard_machine(t, x, self.inputs(t, x), self.p)
         return values.ravel(), rates.ravel()
 
-    def open_gates(self, t: float, x: np.ndarray) -> bool:
-        """Look again at guards that have moved away from zero; returns whether any did."""
-        if not self.gates.size or self.gates.all():
+    @property
+    def lifts(self) -> np.ndarray:
+        """What is added to guards before their zeros are looked for: where they rest on zero.
+
+        An event is not looked for until its guard has moved. A kink must not be left behind: until its guard has risen
+        beyond its limit it is looked for where it falls as far below zero.
+        """
+        return np.where(self.gates, 0.0, np.where(np.arange(self.gates.size) < self.events, np.inf, self.limits))
+
+    def set_gates(self, t: float, x: np.ndarray) -> bool:
+        """Look again at guards that have moved away from zero, and so at kinks that were moved onto it.
+
+        Returns:
+            Whether any did.
+        """
+        if not self.gates.size or (self.events == self.gates.size and self.gates.all()):
             return False
-        moved = ~self.gates & (np.abs(self.guards(t, x)) > self.limits)
-        self.gates |= moved
-        return bool(moved.any())
+        values, before = self.guards(t, x), self.gates.copy()
+        self.gates |= np.abs(values) > self.limits
+        self.gates[self.events :] &= (values > 0)[self.events :]
+        return not np.array_equal(before, self.gates)
 
 
 class Enough(Exception):

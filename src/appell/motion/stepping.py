@@ -10,6 +10,7 @@ import numpy as np
 from appell.motion.leg import CRAWL, CRAWLS, SHARE, STALL, End, Enough, Leg, Task
 
 LOOKS = 8  # places within a step at which the guards are looked at
+SHARES = np.union1d(np.geomspace(1e-4, 1, 12), np.linspace(0.1, 1, 10))  # of a step, where resting guards are looked at
 
 
 class AnyStepper(Protocol):
@@ -45,6 +46,15 @@ def zero(f: Callable[[float], float], a: float, b: float, near: float = 1e-12) -
     return float(brentq(f, a, b, xtol=near, rtol=1e-15, maxiter=200))
 
 
+def fallen(value: Callable[[float], float], start: float, end: float, limit: float) -> float | None:
+    """Where a guard that rested on zero at the start and rose beyond a limit falls through zero again, if it did."""
+    times = start + (end - start) * SHARES
+    values = np.array([value(t) for t in times])
+    up = np.flatnonzero(values > limit)
+    down = np.flatnonzero(values[up[0] :] <= 0) + up[0] if up.size else up
+    return zero(value, times[down[0] - 1], times[down[0]], 1e-15 * max(1.0, abs(end))) if down.size else None
+
+
 def first_crossing(
     task: Task,
     x_at: Callable[[float], np.ndarray],
@@ -58,16 +68,24 @@ def first_crossing(
         values, rates = np.array([g for g, _ in seen]), np.array([r for _, r in seen])
     else:
         values, rates = looks
+    lifts = task.lifts
+    values = values + lifts
+    below = np.flatnonzero((lifts > 0) & (values[0] <= 0))  # a kink that was moved there between two steps
+    if below.size:
+        return t0, int(below[0])
     positive = values > 0
     falls, turns = positive[:-1] & (values[1:] <= 0), rates[:-1] * rates[1:] < 0
-    worth_a_look = task.gates & (falls | turns).any(axis=0)
+    worth_a_look = np.isfinite(lifts) & (falls | turns).any(axis=0)
     if not worth_a_look.any():
         return None
     times, found = np.linspace(t0, t1, LOOKS + 1), None
     for k in np.flatnonzero(worth_a_look):
 
-        def value(t: float, k: int = int(k)) -> float:
+        def guard(t: float, k: int = int(k)) -> float:
             return float(task.guards(t, x_at(t))[k])
+
+        def value(t: float, guard: Callable[[float], float] = guard, lift: float = lifts[k]) -> float:
+            return guard(t) + lift
 
         def rate(t: float, k: int = int(k)) -> float:
             return float(task.guards_and_rates(t, x_at(t))[1][k])
@@ -75,6 +93,8 @@ def first_crossing(
         bracket = _first_bracket(times, values[:, k], rates[:, k], value, rate)
         if bracket is not None:
             root = zero(value, *bracket, 1e-15 * max(1.0, abs(t1)))
+            if lifts[k] and (through := fallen(guard, t0, root, task.limits[k])) is not None:
+                root = through
             if found is None or root < found[0]:
                 found = (root, int(k))
     return found
@@ -130,7 +150,7 @@ def march(stepper: AnyStepper, task: Task) -> Leg:
         if stalled > CRAWLS:
             end = End.COLLAPSED
             break
-        if task.flow.count and task.gates.any():
+        if task.flow.count and (task.gates.any() or task.gates.size > task.events):
             x_at = stepper.interpolant()
             crossing = first_crossing(task, x_at, before, stepper.t, stepper.looks())
             if crossing is not None:
@@ -145,7 +165,7 @@ def march(stepper: AnyStepper, task: Task) -> Leg:
         except Enough:
             end = End.WATCHER
             break
-        task.open_gates(stepper.t, stepper.x)
+        task.set_gates(stepper.t, stepper.x)
     final = np.array(stepper.x)
     inner = stepper.dense(stepper.t) if steps else None
 

@@ -13,12 +13,11 @@ from appell.code import heyoka_code
 from appell.motion.corners import over_the_first_corner
 from appell.motion.flow import Flow
 from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
-from appell.motion.stepping import first_crossing, zero
+from appell.motion.stepping import fallen, first_crossing
 
 GLANCES = 40  # steps between two looks at the keyboard where nothing else is to be watched
 TINY = 24  # up to so many instructions straight-line code compiles as fast as compact code; it runs twice as fast
 SMALL = 350  # the same where machine code is asked for: up to five seconds of compilation, once
-SHARES = np.union1d(np.geomspace(1e-4, 1, 12), np.linspace(0.1, 1, 10))  # of a step, where resting guards are looked at
 NUDGE = 1e-100  # keeps a guard off exact zero: from there heyoka's root finder sees no later zero in the same step
 
 _integrators: weakref.WeakKeyDictionary[Flow, dict[float, Any]] = weakref.WeakKeyDictionary()
@@ -36,7 +35,7 @@ def _integrator(flow: Flow, tolerance: float) -> Any:
     arguments = [[hy.time], x, w, p]
     rates = heyoka_code.expressions(flow.rhs, arguments)[0]
     guards = heyoka_code.expressions(flow.guards, arguments)[0] if flow.count else []
-    # A guard that is switched off is the constant 1.
+    # A guard that is switched off is the constant 1, and one that is lifted by a little has its zero below.
     watched = [(1.0 - blind) * guard + blind for blind, guard in zip(blinds, guards, strict=True)]
     level = 3 if flow.compiled else 1  # the same numbers as fast, compiled in two thirds of the time
     made[tolerance] = hy.taylor_adaptive(
@@ -72,7 +71,7 @@ def integrate(task: Task) -> Leg:
             outputs += [output] if output is not None else []
     end, guard = _ending(outcome, watcher.end)
     if end is End.GUARD:
-        watcher.at_guard(integrator)
+        watcher.at_guard(integrator, guard)
     if watcher.missed is not None:
         end, (t_end, guard) = End.GUARD, watcher.missed
         final = np.array(integrator.update_d_output(t_end))
@@ -157,7 +156,7 @@ class _Watcher:
             return False
         finally:
             self.t, self.x = t, x
-        if task.open_gates(t, x):
+        if task.set_gates(t, x):
             _set_parameters(ta, task)
         return True
 
@@ -175,11 +174,13 @@ class _Watcher:
         """How many steps in a row hardly moved time."""
         self._stalled = self._stalled + 1 if t - self.t <= STALL * max(1.0, abs(t)) else 0
 
-    def at_guard(self, ta: Any) -> None:
-        """Look at a step that ended where a guard fell: that need not be the first."""
+    def at_guard(self, ta: Any, guard: int) -> None:
+        """Look at a step that ended where a guard fell: that need not be the first, and it may have been lifted."""
         t = float(ta.time)
-        if self.t < t:
-            self._overlooked(ta, t, np.array(ta.state), STALL * max(1.0, abs(t)))
+        if self.t >= t or self._overlooked(ta, t, np.array(ta.state), STALL * max(1.0, abs(t))):
+            return
+        if not self.task.gates[guard]:
+            self.missed = self._back(guard, lambda time: np.array(ta.update_d_output(time)), t)
 
     def _overlooked(self, ta: Any, t: float, x: np.ndarray, margin: float = 0.0) -> bool:
         """Whether a guard fell through zero in the step that ends here, before a last margin: where, and which.
@@ -195,6 +196,8 @@ class _Watcher:
         zero_before = np.abs(before) < task.limits
         rested = zero_before & np.where(task.gates, below & (falling < 0), np.abs(now) > task.limits)
         passed = task.gates & below & ((before > 0) | ((rising > 0) & (falling < 0)))
+        rested[task.events :] = False
+        passed[task.events :] = (below & (now + task.lifts <= 0))[task.events :]  # wherever it was before
         if not (rested.any() or passed.any()):
             return False
 
@@ -210,22 +213,13 @@ class _Watcher:
     def _back(self, guard: int, x_at: Callable[[float], np.ndarray], end: float) -> tuple[float, int] | None:
         """Where a guard that rested on zero before this step, and rose, falls through it again."""
         task = self.task
-
-        def value(t: float) -> float:
-            return float(task.guards(t, x_at(t))[guard])
-
-        times = self.t + (end - self.t) * SHARES
-        values = np.array([value(t) for t in times])
-        up = np.flatnonzero(values > task.limits[guard])
-        down = np.flatnonzero(values[up[0] :] <= 0) + up[0] if up.size else up
-        if not down.size:
-            return None
-        return zero(value, times[down[0] - 1], times[down[0]], 1e-15 * max(1.0, abs(end))), guard
+        when = fallen(lambda t: float(task.guards(t, x_at(t))[guard]), self.t, end, task.limits[guard])
+        return None if when is None else (when, guard)
 
 
 def _set_parameters(integrator: Any, task: Task) -> None:
     """Inputs, parameters and gates; heyoka knows only as many as the equations contain."""
-    values = np.concatenate([task.w, task.p, np.where(task.gates, NUDGE, 1.0)])
+    values = np.concatenate([task.w, task.p, np.clip(task.lifts, NUDGE, 1.0)])
     integrator.pars[:] = values[: integrator.pars.size]
 
 
