@@ -84,6 +84,58 @@ def test_units_do_not_decide_about_controllability(beam):
     assert ap.control.controllability(A, B).rank == 4
 
 
+@pytest.mark.parametrize("trace", [0.0, 3e-15, -2e-14])
+def test_traces_of_rounding_do_not_decide_about_controllability(trace):
+    A = np.array([[0, 1, 0, 0], [66, 0, 0, 0], [0, 0, 0, 1], [trace, 0, 0, 0]])
+    reach = ap.control.controllability(A, [0, 1, 0, -90])
+    assert (reach.rank, reach.missed) == (4, ())
+    assert ap.control.minimum_controls(A).number == 1
+
+
+def test_a_slow_swing_beside_a_stiff_one_is_no_trace_of_rounding():
+    A = np.zeros((4, 4))
+    A[0, 1] = A[2, 3] = 1.0
+    A[1, 0], A[3, 2] = -1e12, 1e-2
+    slow = max(ap.control.controllability(A, np.eye(4)[:, [1]]).modes, key=lambda mode: mode.root.real)
+    assert slow.root == pytest.approx(0.1)
+    assert slow.missed == 1
+
+
+@pytest.mark.parametrize("B, rank", [([0, 0, 0], 0), ([1, 0, 0], 1), ([0, 1, 0], 2), ([0, 0, 1], 3)])
+def test_what_only_leads_to_what_is_missed_is_not_reached(B, rank):
+    reach = ap.control.controllability(np.eye(3, k=1) + np.diag([-2.0] * 3), B)
+    assert reach.rank == rank
+    assert reach.complete == (rank == 3)
+
+
+def test_what_inputs_do_not_reach_of_a_swing_counts_twice():
+    A = np.array([[0, 1, 0], [-4, 0, 0], [0, 0, -1]])
+    assert ap.control.controllability(A, [0, 0, 1]).rank == 1
+    assert ap.control.controllability(A, [0, 1, 0]).rank == 2
+
+
+def satellite():
+    """A body that turns freely, with a wheel that a motor turns on it."""
+    yaw, spin, u = *ap.coordinates("yaw spin"), ap.inputs("u")
+    ground = ap.Frame("ground")
+    frame = ground.pin(yaw)
+    rotor = frame.pin(spin)
+    bodies = [
+        ap.RigidBody("body", 1, frame.origin, frame, [2] * 3),
+        ap.RigidBody("wheel", 1, rotor.origin, rotor, [0.1] * 3),
+    ]
+    return ap.Model(ground, (yaw, spin), bodies, [ap.Torque(u * frame.z, bodies[1], bodies[0])], name="satellite")
+
+
+def test_a_wheel_holds_what_turns_freely():
+    lin = ap.linearize(ap.equilibrium(satellite(), {"yaw": 0}), ignore=["spin"])
+    assert ap.stability(lin).verdict.name == "UNSTABLE"
+    feedback = ap.control.lqr(lin, {"yaw": 1, "yaw.rate": 1})
+    assert feedback.certificate.verdict.name == "FAMILY"
+    motion = ap.simulate(feedback.system, feedback.start({"yaw.rate": 0.1}), until=400.0)
+    assert motion.at(400.0)["yaw.rate"] == pytest.approx(0, abs=1e-6)
+
+
 def test_wanted_roots_are_placed(beam):
     wanted = [-2.0, -3.0, -4 + 1j, -4 - 1j]
     feedback = ap.control.place(beam, wanted)

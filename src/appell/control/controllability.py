@@ -16,6 +16,8 @@ from appell.model.symbols import key, listed
 from appell.model.values import unknown
 
 TINY = 1e-9  # of the norm, at which a singular value counts as zero
+ROUNDING = 100 * np.finfo(float).eps  # of the largest entry, in balanced states, below which an entry is no number
+PASSES = 10  # of balancing at most; each may show that an entry is larger, or smaller, than it seemed
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +152,14 @@ def balanced(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Args:
         A: A square matrix.
     """
-    clean = np.where(np.abs(A) > 1e-22 * np.max(np.abs(A), initial=0.0), A, 0.0)
-    matrix, (scale, _) = scipy.linalg.matrix_balance(clean, permute=False, separate=True)
+    matrix, scale = A, np.ones(A.shape[0])
+    for _ in range(PASSES):
+        matrix = A / scale[:, None] * scale
+        clean = np.where(np.abs(matrix) > ROUNDING * np.max(np.abs(matrix), initial=0.0), matrix, 0.0)
+        matrix, (more, _) = scipy.linalg.matrix_balance(clean, permute=False, separate=True)
+        scale = scale * more
+        if np.all(more == 1):
+            break
     return matrix, scale
 
 
@@ -191,7 +199,7 @@ def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Re
     n = A.shape[0]
     a, b, scale = _scaled(A, B)
     size = float(np.linalg.norm(balanced(A)[0])) or 1.0
-    modes = []
+    modes, lost = [], 0
     for found, count in clusters(A):
         if found.imag < -1e-12 * size:
             continue
@@ -200,25 +208,29 @@ def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Re
         u, values, _ = np.linalg.svd(np.hstack([root / size * np.eye(n) - a, b]))
         limit = TINY if count == 1 else 1e-7  # a multiple root is known to fewer digits
         missed = int(np.sum(values <= limit))
+        lost += (2 if root.imag else 1) * _chains(root / size * np.eye(n) - a, b, u[:, n - missed :], count, limit)
         modes.append(Mode(root, count, margin, missed, _combination(u[:, -1] / scale, names)))
-    return Reach(tuple(modes), _rank(a, b), n, min((m.margin for m in modes), default=np.inf), word)
+    return Reach(tuple(modes), n - lost, n, min((m.margin for m in modes), default=np.inf), word)
 
 
-def _rank(a: np.ndarray, b: np.ndarray) -> int:
-    """Dimension of the span of b, ab, a^2 b, ..., orthogonalised on the way."""
-    n = a.shape[0]
-    basis = np.zeros((n, 0))
-    fresh = b
-    while fresh.size and basis.shape[1] < n:
-        fresh = fresh - basis @ (basis.T @ fresh)
-        fresh = fresh - basis @ (basis.T @ fresh)
-        u, values, _ = np.linalg.svd(fresh, full_matrices=False)
-        new = u[:, values > TINY]
-        if new.shape[1] == 0:
+def _chains(a: np.ndarray, b: np.ndarray, missed: np.ndarray, count: int, limit: float) -> int:
+    """Dimension of what is not reached at a root: combinations that are missed, and those that only lead to them.
+
+    Args:
+        a: root I - A.
+        b: The inputs.
+        missed: An orthonormal basis of the combinations w with w'a = 0, w'b = 0.
+        count: How often the root occurs.
+        limit: Singular values that count as zero.
+    """
+    while 0 < missed.shape[1] < count:
+        rest = a - (a @ missed) @ missed.conj().T
+        u, values, _ = np.linalg.svd(np.hstack([rest, b]))
+        more = u[:, values <= limit]
+        if more.shape[1] <= missed.shape[1]:
             break
-        basis = np.hstack([basis, new])
-        fresh = a @ new
-    return min(basis.shape[1], n)
+        missed = more
+    return min(missed.shape[1], count)
 
 
 def _combination(vector: np.ndarray, names: Sequence[str]) -> str:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import sympy as sp
 
 from appell.analysis.linearize import Linearization
-from appell.control.controllability import clusters
+from appell.control.controllability import balanced, clusters
 from appell.errors import ControlError
 
 
@@ -75,11 +74,11 @@ def minimum_controls(system: Linearization | Any) -> MinimumControls:
 def _by_numbers(A: np.ndarray) -> MinimumControls:
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise ControlError(f"A square matrix is needed, got one of shape {A.shape}.")
-    balanced = scipy.linalg.matrix_balance(A, permute=False)[0]
-    size = float(np.linalg.norm(balanced, 2)) or 1.0
+    matrix = balanced(A)[0]
+    size = float(np.linalg.norm(matrix, 2)) or 1.0
     found: dict[complex, int] = {}
     for root, count in clusters(A):
-        values = np.linalg.svd(balanced - root * np.eye(len(A)), compute_uv=False)
+        values = np.linalg.svd(matrix - root * np.eye(len(A)), compute_uv=False)
         limit = 1e-9 if count == 1 else 1e-7
         found[root] = max(1, int(np.sum(values <= limit * size)))
     worst = max(found, key=lambda root: (found[root], root.imag), default=complex("nan"))
