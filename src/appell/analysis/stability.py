@@ -79,7 +79,7 @@ def stability(
     pure = K is None and not lin.model.states  # a current or an integral is a force of no kind
     held = set(lin.dropped) <= set(momenta)  # the blocks are those of Routh's function, at constant momenta
     forces = forces_at(lin.named) if pure and held and lin.named is not None else None
-    drifting = tuple(s for s in momenta if s in lin.states)
+    drifting = tuple(s for s in momenta if s in _unfelt(lin, A))
     verdict, why = _verdict(
         lin=lin, left=left, slack=slack, m=m, momenta=momenta, family=family, forces=forces, drifting=drifting
     )
@@ -154,14 +154,21 @@ def _conserved(lin: Linearization, full: np.ndarray) -> tuple[tuple[str, ...], n
 def _family(lin: Linearization, A: np.ndarray, closed: bool) -> int:
     """Parameters of the known families of equilibria: those of rolling at rest, and cyclic coordinates at rest."""
     coordinates = {q.label for q in lin.model.coordinates}
-    places = [i for i, s in enumerate(lin.states) if s in coordinates]
-    blind = lin.tangent.ignorable
-    quiet = [i for i in places if not np.any(np.abs(A[:, i]) > 1e-12 * np.max(np.abs(A), initial=1.0))]
-    idle = sum(1 for i in quiet if lin.states[i] in blind)
+    places = [s for s in lin.states if s in coordinates]
+    idle = sum(1 for s in _unfelt(lin, A) if s in lin.tangent.ignorable)
     rolling = bool(lin.tangent.steady.velocity_rows)
     if closed or not rolling or np.any(lin.at.state.v):
         return idle
     return max(idle, len(places) - len(lin.tangent.equations.speeds))
+
+
+def _unfelt(lin: Linearization, A: np.ndarray) -> tuple[str, ...]:
+    """Coordinates on which no rate depends, not even through a feedback: their columns are zero."""
+    limit = 1e-12 * np.max(np.abs(A), initial=1.0)
+    coordinates = {q.label for q in lin.model.coordinates}
+    return tuple(
+        s for s, column in zip(lin.states, A.T, strict=True) if s in coordinates and np.all(np.abs(column) <= limit)
+    )
 
 
 def _continued(
