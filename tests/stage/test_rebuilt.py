@@ -20,6 +20,7 @@ def test_a_changed_model_keeps_how_it_is_drawn_named_and_how_long_it_runs(change
     other = changed(model)
     assert model.look is not None
     assert other.look is model.look
+    assert other.draw(values={"g2": 1.0} if "g2" in map(str, other.parameters) else {}) is not None
     assert (other.name, other.description, other.until) == (model.name, model.description, model.until)
 
 

@@ -72,3 +72,14 @@ class Look:
         """The shapes of a body."""
         given = self.shapes.get(name, ())
         return (given,) if isinstance(given, Solid) else tuple(given)
+
+    @property
+    def letters(self) -> frozenset[sp.Symbol]:
+        """What its formulas contain."""
+        solids = [solid for name in self.shapes for solid in self.solids(name)]
+        named = self.traces.values() if isinstance(self.traces, Mapping) else ()
+        up = () if self.up is None else (self.up,)
+        vectors = [*(end for rod in self.rods for end in rod), *named, *self.curves.values(), *up]
+        formulas = [e for solid in solids for e in (*solid.size, *solid.at, *solid.axis)]
+        formulas += [e for vector in vectors for part in vector.parts.values() for e in part]
+        return frozenset(s for e in formulas for s in sp.sympify(e).free_symbols)

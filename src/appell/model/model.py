@@ -227,8 +227,9 @@ class Model:
             look=self.look,
         )
         written, there = declared_letters(self), {s.name for s in twin.parameters}
-        laws_only = [s for s in self.parameters if s not in written and s.name not in there]
-        twin = twin.with_parameters(*laws_only)
+        drawn = frozenset() if self.look is None else self.look.letters
+        elsewhere = [s for s in self.parameters if (s not in written or s in drawn) and s.name not in there]
+        twin = twin.with_parameters(*elsewhere)  # of laws, and of the drawing
         suggested = numbers({**self.spare_values, **(self.values if values is None else values)})
         known = {s.label for s in (*twin.parameters, *twin.inputs)}
         object.__setattr__(twin, "values", {name: number for name, number in suggested.items() if name in known})
