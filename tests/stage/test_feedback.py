@@ -101,7 +101,7 @@ def test_a_slow_swing_beside_a_stiff_one_is_no_trace_of_rounding():
     assert slow.missed == 1
 
 
-@pytest.mark.parametrize("B, rank", [([0, 0, 0], 0), ([1, 0, 0], 1), ([0, 1, 0], 2), ([0, 0, 1], 3)])
+@pytest.mark.parametrize(("B", "rank"), [([0, 0, 0], 0), ([1, 0, 0], 1), ([0, 1, 0], 2), ([0, 0, 1], 3)])
 def test_what_only_leads_to_what_is_missed_is_not_reached(B, rank):
     reach = ap.control.controllability(np.eye(3, k=1) + np.diag([-2.0] * 3), B)
     assert reach.rank == rank
@@ -347,6 +347,7 @@ def test_limits_that_are_none_are_refused(beam, limit):
 
 
 def test_limits_may_be_a_list(beam):
+    assert ap.control.lqr(beam).saturated(2).limits == {"tau": (-2.0, 2.0)}
     assert ap.control.lqr(beam).saturated({"tau": [-1, 2]}).limits == {"tau": (-1.0, 2.0)}
 
 

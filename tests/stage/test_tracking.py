@@ -8,7 +8,7 @@ import sympy as sp
 import appell as ap
 from appell.control import MPC, ComputedTorque, SlotineLi
 from appell.control.reference import Reference
-from appell.errors import IntegrationError, ModelError
+from appell.errors import ControlError, IntegrationError, ModelError
 
 x = ap.coordinates("x")
 u = ap.inputs("u")
@@ -147,8 +147,31 @@ def test_a_mechanism_with_constraints(arm):
     ],
 )
 def test_bad_tracking(cart, call, message):
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises((ModelError, ControlError), match=message):
         call(cart)
+
+
+@pytest.mark.parametrize("limits", [3.0, {u: 3.0}, {"u": (-3, 3)}, [3.0], [(-3, 3)]])
+def test_limits_are_told_for_all_by_name_or_in_order(cart, limits):
+    run = ap.track(cart, {x: 0 * ap.t}, ComputedTorque(MODEL, 5.0), {x: 1.0}, until=1.0, rate=200, limits=limits)
+    assert np.max(np.abs(run.motion.columns["u"])) == 3.0
+    np.testing.assert_array_equal(MPC(MODEL, limits=limits).high, [3.0])
+
+
+@pytest.mark.parametrize("law", [lambda m, v: ComputedTorque(m, 20.0, values=v), lambda m, v: MPC(m, values=v)])
+def test_inputs_with_given_values_are_not_commanded(law):
+    load = ap.inputs("load")
+    model = MODEL.add(ap.Generalized({x: load}, "load"))
+    run = ap.track(
+        ap.compile(ap.derive(model)).bind({load: 2.0}), {x: sp.sin(ap.t)}, law(model, {load: 2.0}), until=1.0, rate=50
+    )
+    assert run.drives == ("u",)
+    assert run.metrics()["x"]["largest"] < 2e-2
+    wrong = law(model, {load: 0.0})
+    worse = ap.track(ap.compile(ap.derive(model)).bind({load: 2.0}), {x: sp.sin(ap.t)}, wrong, until=1.0, rate=50)
+    np.testing.assert_allclose(run.motion.columns["u"][0], worse.motion.columns["u"][0] - 2, rtol=1e-3)
+    with pytest.raises(ModelError, match=r"Every input of .* has a given value"):
+        law(MODEL, {u: 0.0})
 
 
 def test_too_few_inputs():
@@ -190,8 +213,8 @@ def test_references_limits_and_metrics_that_make_no_sense_are_refused(cart):
     assert alone.metrics()["x"]["largest"] < 1e-10
     with pytest.raises(ModelError, match="must give q, q', q'', each with 1 number; at t = 0 it gave"):
         ap.track(cart, lambda t: ([np.sin(t)], [np.cos(t)]), law, until=0.5)
-    with pytest.raises(ModelError, match="limits must be a number"):
-        ap.track(cart, {x: ap.t}, law, until=0.5, limits={u: 3.0})
+    with pytest.raises(ModelError, match="'w' is no input that could be limited"):
+        ap.track(cart, {x: ap.t}, law, until=0.5, limits={"w": 3.0})
     with pytest.raises(ModelError, match=r"no errors after t = 5: the motion ended at 0\.5"):
         alone.metrics(after=5.0)
     with pytest.raises(ModelError, match=r"Only a System can be tracked, got Model; write compile\(derive\(model\)\)"):

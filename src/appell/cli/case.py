@@ -118,3 +118,32 @@ def read_settings(case: Case, given: list[str] | None) -> tuple[dict[str, float]
                 unknown(label, sorted((*values, *states)), f"parameter, input or state of {case.model.name!r}")
             )
     return numbers, start
+
+
+def read_numbers(given: list[str] | None, option: str) -> dict[str, float]:
+    """Numbers by name: NAME=NUMBER, several apart by commas."""
+    from appell.model.symbols import key
+
+    found: dict[str, float] = {}
+    for part in (part for item in given or () for part in item.split(",")):
+        name, separator, text = part.partition("=")
+        try:
+            found[key(name.strip())] = float(text)
+        except ValueError:
+            separator = ""
+        if not separator:
+            raise ModelError(f"{option} takes NAME=NUMBER, for example {option} x=0.5; got {part!r}.")
+    return found
+
+
+def read_limits(given: list[str] | None) -> Any:
+    """Limits of inputs: VALUE for all, one for each in order, or INPUT=VALUE as often as needed."""
+    if not given:
+        return None
+    if any("=" in item for item in given):
+        return read_numbers(given, "--limit")
+    try:
+        values = [float(item) for item in given]
+    except ValueError:
+        raise ModelError(f"--limit takes NUMBER or INPUT=NUMBER, got {' '.join(given)!r}.") from None
+    return values[0] if len(values) == 1 else values

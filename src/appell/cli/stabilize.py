@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
-from appell.cli.case import read_case, read_settings
+from appell.cli.case import read_case, read_limits, read_numbers, read_settings
 from appell.cli.output import check_report, errors, make_folder, say
 from appell.errors import ModelError
 from appell.terminal import print_table
@@ -38,7 +38,7 @@ def stabilize(
         typer.Option(metavar="[INPUT:]R=..,k=..,L=..,n=..", help="A motor in place of an input, or of all."),
     ] = None,
     limit: Annotated[
-        list[str] | None, typer.Option("--limit", metavar="INPUT=VALUE", help="Largest absolute value of an input.")
+        list[str] | None, typer.Option(metavar="[INPUT=]VALUE", help="Largest absolute value of an input, or of all.")
     ] = None,
     push: Annotated[
         list[str] | None,
@@ -68,14 +68,14 @@ def stabilize(
             formulation=case.formulation,
             values=values,
             guess=guess,
-            wanted=_numbers(want, "--want"),
-            weights=_numbers(weight, "--weight"),
+            wanted=read_numbers(want, "--want"),
+            weights=read_numbers(weight, "--weight"),
             price=price,
             dependent=_names(dependent),
             inputs=_names(inputs),
             ignore=_names(ignore) or [],
-            limits=_numbers(limit, "--limit"),
-            push=_numbers(push, "--push"),
+            limits=read_limits(limit),
+            push=read_numbers(push, "--push"),
             until=until,
             runs=runs,
         )
@@ -101,22 +101,6 @@ def stabilize(
         raise typer.Exit(1)
 
 
-def _numbers(given: list[str] | None, option: str) -> dict[str, float]:
-    from appell.model.symbols import key
-
-    found: dict[str, float] = {}
-    for item in given or ():
-        for part in item.split(","):
-            name, separator, text = part.partition("=")
-            try:
-                found[key(name.strip())] = float(text)
-            except ValueError:
-                separator = ""
-            if not separator:
-                raise ModelError(f"{option} takes NAME=NUMBER, for example {option} x=0.5; got {part!r}.")
-    return found
-
-
 def _names(given: str) -> list[str] | None:
     from appell.model.symbols import key
 
@@ -130,7 +114,7 @@ def _motors(given: list[str] | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for item in given or ():
         label, separator, text = item.rpartition(":")
-        numbers = _numbers([text], "--motor")
+        numbers = read_numbers([text], "--motor")
         strange = [s for s in numbers if s not in words]
         if strange or "R" not in numbers or "k" not in numbers:
             raise ModelError(

@@ -42,7 +42,7 @@ class Stabilization:
         dependent: Dependent coordinates, or None.
         inputs: Inputs to use, or None for all.
         ignore: Coordinates on which nothing else depends, to be left out.
-        limits: Largest absolute values of inputs.
+        limits: Of inputs, as for `saturated`; None for none.
         push: Deviations at the start of the closed-loop run.
         until: Length of that run.
         runs: Starts for the region of attraction.
@@ -59,7 +59,7 @@ class Stabilization:
     dependent: list[str] | None
     inputs: list[str] | None
     ignore: list[str]
-    limits: dict[str, float]
+    limits: Any
     push: dict[str, float]
     until: float | None
     runs: int
@@ -84,7 +84,7 @@ class Stabilization:
         if unknown:
             raise ControlError(f"{', '.join(unknown)} cannot be weighed; the states are: {', '.join(self.lin.states)}.")
         feedback = self._designed()
-        self.feedback: Feedback = feedback.saturated(self.limits) if self.limits else feedback
+        self.feedback: Feedback = feedback.saturated(self.limits)
         self.proof = feedback.certificate
         self._simulate()
         if self.runs:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
-from appell.cli.case import read_case, read_settings
+from appell.cli.case import read_case, read_limits, read_numbers, read_settings
 from appell.cli.output import PICTURES, check_out, check_report, errors, say, write
 from appell.terminal import print_table
 
@@ -30,7 +30,9 @@ def track(
         list[float] | None, typer.Option(help="delta of computed torque: one for all, or one for each coordinate.")
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second; continuous if left out.")] = None,
-    limit: Annotated[list[float] | None, typer.Option(help="Largest input: one for all, or one for each.")] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(metavar="[INPUT=]VALUE", help="Largest absolute value of an input, or of all.")
+    ] = None,
     without: Annotated[
         list[str] | None, typer.Option(help="A force of the programme that the mechanism does not have.")
     ] = None,
@@ -58,14 +60,15 @@ def track(
             check_report(report)
         reference = plan(case.model, values, start, until, formulation=case.formulation).motion
         left = without if without is not None else [f.name for f in case.model.forces if f.name == "drive"]
-        model = plant(case.model, left)
-        known = {s.label for s in model.parameters}
+        model = plant(case.model, left, given=[w for w in case.model.inputs if w.label in values])
+        known = {s.label for s in (*model.parameters, *model.inputs)}
         numbers = {name: value for name, value in values.items() if name in known}
         system = compile(derive(model)).bind(numbers)
-        commanded = _law(law, model, gain, limit, numbers)
+        limits = read_limits(limit)
+        commanded = _law(law, model, gain, limits, numbers)
         rate = rate if rate is not None or not commanded.sampled else (50.0 if law == "mpc" else 500.0)
         run = tracking.track(
-            system, reference, commanded, _numbers(disturb), until, rate=rate, limits=_spread(limit, len(model.inputs))
+            system, reference, commanded, read_numbers(disturb, "--disturb"), until, rate=rate, limits=limits
         )
         for path in out or ():
             if path.suffix in PICTURES:
@@ -98,35 +101,14 @@ def track(
         raise typer.Exit(1)
 
 
-def _law(law: str, model: Any, gain: list[float] | None, limit: list[float] | None, numbers: dict[str, float]) -> Any:
+def _law(law: str, model: Any, gain: list[float] | None, limits: Any, numbers: dict[str, float]) -> Any:
     from appell.control import MPC, ComputedTorque
 
     n = len(model.coordinates)
-    delta = _spread(gain or [10.0], n)
+    given = gain or [10.0]
+    delta = given * n if len(given) == 1 else given
     if law == "mpc":
-        return MPC(model, limits=_spread(limit, len(model.inputs)), values=numbers)
+        return MPC(model, limits=limits, values=numbers)
     if law == "pid":
         return ComputedTorque(model, delta, integral=[d**3 / 10 for d in delta], values=numbers)
     return ComputedTorque(model, delta, values=numbers)
-
-
-def _spread(given: list[float] | None, count: int) -> Any:
-    """One number for all, or one for each."""
-    if given is None:
-        return None
-    return list(given) * count if len(given) == 1 else list(given)
-
-
-def _numbers(given: list[str] | None) -> dict[str, float]:
-    from appell.errors import ModelError
-
-    found: dict[str, float] = {}
-    for item in given or ():
-        label, equals, text = item.partition("=")
-        try:
-            found[label.strip()] = float(text)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise ModelError(f"--disturb takes NAME=NUMBER, for example --disturb psi2=3.67; got {item!r}.")
-    return found

@@ -16,6 +16,7 @@ from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.stability import stability
 from appell.code.system import System, compile
 from appell.control.controllability import Reach, balanced, controllability, reached
+from appell.control.limits import input_limits
 from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix
 from appell.equations import Equations
@@ -88,18 +89,15 @@ class Feedback:
         """What is proved about the closed loop."""
         return stability(self.lin, gains=self.K)
 
-    def saturated(self, limits: Mapping[Any, float | Sequence[float]]) -> Feedback:
+    def saturated(self, limits: Any) -> Feedback:
         """The same gains with inputs that end at their limits.
 
         Args:
-            limits: For inputs the largest absolute value, or (lowest, highest).
+            limits: The largest absolute value of all inputs, or by name or symbol such a value or a pair (lowest,
+                highest); what is not named keeps the limits it has.
         """
         read: dict[str, tuple[float, float]] = dict(self.limits)
-        for name, limit in limits.items():
-            label = key(name)
-            if label not in self.lin.inputs:
-                raise ModelError(unknown(label, self.lin.inputs, "input of this feedback"))
-            low, high = _range(label, limit)
+        for label, (low, high) in input_limits(limits, self.lin.inputs).items():
             hold = self.lin.at.inputs[label]
             if not low < hold < high:
                 raise ControlError(
@@ -132,17 +130,6 @@ class Feedback:
             lines.append(f"  {label} = {self.lin.at.inputs[label]:.6g} {terms}")
         shown = ", ".join(f"{e.real:.6g}{e.imag:+.6g}i" if e.imag else f"{e.real:.6g}" for e in self.roots)
         return "\n".join([*lines, f"  roots of the closed loop: {shown}"])
-
-
-def _range(label: str, limit: Any) -> tuple[float, float]:
-    """Lowest and highest value."""
-    try:
-        low, high = (-float(limit), float(limit)) if np.ndim(limit) == 0 else map(float, limit)
-    except (TypeError, ValueError):
-        low, high = np.nan, np.nan
-    if low < high:
-        return low, high
-    raise ControlError(f"The limit of {label} must be a positive number, or a pair (lowest, highest); got {limit!r}.")
 
 
 def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any] | None = None) -> Feedback:

@@ -24,26 +24,31 @@ class InverseDynamics:
 
     Args:
         model: The mechanism as the controller knows it. Its inputs act linearly.
-        values: Numbers for its parameters; the model's own where left out.
+        values: Numbers for its parameters, the model's own where left out, and for inputs that are not commanded.
 
     Attributes:
-        labels: Names of the inputs, in the order of `inputs_for`.
+        labels: Names of the commanded inputs, in the order of `inputs_for`.
+        held: Numbers of the others.
     """
 
     def __init__(self, model: Model, values: Mapping[Any, float] | None = None) -> None:
         if not isinstance(model, Model):
             raise ModelError(f"A controller needs a model of the mechanism, got {type(model).__name__}.")
         self.model, self.mechanics = model, Mechanics(model)
-        given = {**model.values, **numbers(values)}
+        told = numbers(values)
+        given = {**model.values, **told}
         missing = [s.label for s in model.parameters if s.label not in given]
         if missing:
             raise MissingValueError(
                 f"The controller's model needs a value for {', '.join(missing)}; give values={{...}}."
             )
         self.p = np.array([given[s.label] for s in model.parameters])
-        self.labels = [s.label for s in model.inputs]
-        if not self.labels:
+        if not model.inputs:
             raise ModelError(f"{model.name!r} has no inputs, so nothing can drive it; declare some by appell.inputs.")
+        self.held = {s.label: told[s.label] for s in model.inputs if s.label in told}
+        self.labels = [s.label for s in model.inputs if s.label not in told]
+        if not self.labels:
+            raise ModelError(f"Every input of {model.name!r} has a given value, so nothing is left to drive it by.")
         x = self.mechanics.variables
         self.graph = self._graph()
         M, F, S, J = self.graph
@@ -53,12 +58,23 @@ class InverseDynamics:
         )
 
     def _graph(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """M, F without inputs, S = dF/dw, J."""
+        """M, F without commands, S = dF/dw, J."""
         x, (M, F) = self.mechanics.variables, self.mechanics.lagrange
-        S = ca.jacobian(F, x.w)
-        if ca.depends_on(ca.vec(S), x.w):
+        w = ca.SX.sym("w", len(self.labels))
+        F = ca.substitute(F, x.w, self.all_inputs(w))
+        S = ca.jacobian(F, w)
+        if ca.depends_on(ca.vec(S), w):
             raise ModelError(f"An input of {self.model.name!r} does not act linearly; computed torque needs that.")
-        return M, ca.substitute(F, x.w, ca.SX.zeros(x.w.numel())), S, self.mechanics.J
+        return M, ca.substitute(F, w, ca.SX.zeros(w.numel())), S, self.mechanics.J
+
+    def all_inputs(self, commanded: ca.SX) -> ca.SX:
+        """The inputs of the model, in its order, from the commanded ones.
+
+        Args:
+            commanded: In the order of `labels`.
+        """
+        found = dict(zip(self.labels, ca.vertsplit(commanded), strict=True))
+        return ca.vertcat(*[found.get(s.label, self.held.get(s.label, 0.0)) for s in self.model.inputs])
 
     def order(self, state: State) -> Sequence[int]:
         """Where in a state of the plant this model's q, q', z stand."""

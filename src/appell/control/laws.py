@@ -57,7 +57,7 @@ class ComputedTorque(AbstractTracker):
         model: The mechanism as the controller knows it, with inputs.
         rates: delta, a number or one for each coordinate.
         integral: Gain k_i of an integral of the error in u, a number or one for each; then the law must be sampled.
-        values: Numbers for the model's parameters; its own where left out.
+        values: Numbers for the model's parameters, its own where left out, and for inputs that it does not command.
 
     Reference: Jarzebowska et al., eqs. (3.1)-(3.4).
     """
@@ -148,7 +148,7 @@ class SlotineLi(AbstractTracker):
         both = [ca.substitute(quadratic, x.v, e) for e in (x.v + v_r, x.v, v_r)]
         C_v = (both[0] - both[1] - both[2]) / 2  # polarised: C(q, v) v_r
         M, _, S, _ = self.dynamics.graph
-        Q = ca.substitute(mechanics.Q, x.w, ca.SX.zeros(x.w.numel()))
+        Q = ca.substitute(mechanics.Q, x.w, self.dynamics.all_inputs(ca.SX.zeros(len(self.dynamics.labels))))
         force = x.thaw(M @ a_r + C_v - Q)
         theta = x.p[which]
         Y = ca.jacobian(force, theta)

@@ -12,6 +12,7 @@ from scipy.linalg import block_diag, null_space, solve_discrete_are
 from appell.code.machine import Machine
 from appell.control.inverse_dynamics import InverseDynamics
 from appell.control.laws import AbstractTracker, gains
+from appell.control.limits import bounds
 from appell.control.reference import Point
 from appell.errors import ModelError
 from appell.formulation.abstract import derive
@@ -36,8 +37,8 @@ class MPC(AbstractTracker):
         velocity: Weights of the rates.
         effort: Weights of the inputs, as deviations from what the reference needs.
         horizon: N, samples ahead.
-        limits: Largest size of each input: a number, one for each, or pairs (lowest, highest).
-        values: Numbers for the model's parameters.
+        limits: Of the inputs: a number for all, or by name or symbol a number or a pair (lowest, highest).
+        values: Numbers for the model's parameters, and for inputs that it does not command.
 
     Reference: Diehl, Bock and Schloder 2005 (real-time iteration).
     """
@@ -60,7 +61,7 @@ class MPC(AbstractTracker):
                 f"MPC predicts mechanisms without extra states; {model.name!r} has "
                 f"{', '.join(s.label for s in model.states)}. Give it a model without them, torques for motors."
             )
-        n, m = len(model.coordinates), len(model.inputs)
+        n, m = len(model.coordinates), len(self.dynamics.labels)
         if int(horizon) < 1:
             raise ModelError(f"The horizon must be at least one sample, got {horizon}.")
         self.N, self.n, self.m = int(horizon), n, m
@@ -68,7 +69,7 @@ class MPC(AbstractTracker):
         self.R = np.sqrt(gains(effort, m, "effort"))
         if not np.all(self.R > 0):
             raise ModelError("Every input needs a positive weight in effort=, or the plan is not unique.")
-        self.low, self.high = bounds(limits, m)
+        self.low, self.high = bounds(limits, self.dynamics.labels)
         equations = derive(model)
         self._few = m < len(equations.unknowns)
         self._rhs = derive(model, Multipliers()).rhs if model.rows else equations.rhs
@@ -90,11 +91,11 @@ class MPC(AbstractTracker):
         self.dt, self.plan, self._course, self._known = step, None, None, None
         t, p = ca.SX.sym("t"), ca.SX.sym("p", self.dynamics.p.size)
         x, w = ca.SX.sym("x", 2 * self.n), ca.SX.sym("w", self.m)
-        f, h = self._rhs, step
-        k1 = f(t, x, w, p)
-        k2 = f(t + h / 2, x + h / 2 * k1, w, p)
-        k3 = f(t + h / 2, x + h / 2 * k2, w, p)
-        k4 = f(t + h, x + h * k3, w, p)
+        f, h, all_inputs = self._rhs, step, self.dynamics.all_inputs(w)
+        k1 = f(t, x, all_inputs, p)
+        k2 = f(t + h / 2, x + h / 2 * k1, all_inputs, p)
+        k3 = f(t + h / 2, x + h / 2 * k2, all_inputs, p)
+        k4 = f(t + h, x + h * k3, all_inputs, p)
         after = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         results = [after, ca.jacobian(after, x), ca.jacobian(after, w)]
         self._step = Machine(
@@ -172,23 +173,3 @@ class MPC(AbstractTracker):
         K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
         sizes, axes = np.linalg.eigh((P + P.T) / 2)
         return K @ E.T, np.sqrt(np.maximum(sizes, 0.0))[:, None] * axes.T @ E.T
-
-
-def bounds(limits: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest inputs."""
-    if limits is None:
-        return np.full(m, -np.inf), np.full(m, np.inf)
-    try:
-        values = np.asarray(limits, dtype=float)
-    except (TypeError, ValueError):
-        values = np.zeros((0, 0, 0))
-    if values.shape in ((), (m,)):
-        high = np.broadcast_to(values, (m,)).astype(float)
-        low = -high
-    elif values.shape == (m, 2):
-        low, high = values[:, 0], values[:, 1]
-    else:
-        raise ModelError(f"limits must be a number, {m} numbers, or {m} pairs (lowest, highest); got {limits!r}.")
-    if not np.all(low < high):
-        raise ModelError(f"The limits leave nothing between them: {limits!r}.")
-    return low, high

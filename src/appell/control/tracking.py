@@ -13,7 +13,8 @@ import numpy as np
 from appell.code.state import State
 from appell.code.system import System
 from appell.control.laws import AbstractTracker
-from appell.control.mpc import MPC, bounds
+from appell.control.limits import bounds
+from appell.control.mpc import MPC
 from appell.control.reference import Reference
 from appell.errors import ModelError
 from appell.files import write_figure
@@ -153,7 +154,7 @@ def track(
         start: A state, values, or nothing for the reference's own start; coordinates not named are on the reference.
         until: The time at which to stop; the end of the reference if left out.
         rate: Samples per second of the law, its inputs held in between; continuous if left out.
-        limits: Largest size of each input (saturation): a number, one for each, or pairs (lowest, highest).
+        limits: Of the inputs (saturation): a number for all, or by name or symbol a number or a pair (lowest, highest).
         points: How many times the motion is tabulated at.
         at: Instead: the times themselves.
         method: As for `simulate`.
@@ -196,7 +197,7 @@ def track(
         raise ModelError(
             f"The law commands {', '.join(unknown)}, but open inputs of the mechanism are {', '.join(drives)}."
         )
-    low, high = bounds(limits, len(law.dynamics.labels))
+    low, high = bounds(limits, law.dynamics.labels)
     order, n, k = law.dynamics.order(state), len(coordinates), 2 * len(coordinates)
     law.reset(None if rate is None else 1 / rate)
 

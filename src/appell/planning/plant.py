@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
 
 from appell.code.multiplier_start import rate_names
+from appell.code.state import unknown
+from appell.control.inverse_dynamics import InverseDynamics
 from appell.errors import ModelError
 from appell.model.force import Generalized
 from appell.model.model import Model
 from appell.model.programme import Programmed, programme_states
-from appell.model.symbols import Coordinate, inputs
+from appell.model.symbols import Coordinate, inputs, key, listed
+
+REACHED = 1e-9  # of a unit force along a coordinate: what the inputs may leave of it
 
 
-def plant(model: Model, without: Iterable[str] = (), joints: Iterable[Coordinate] | None = None) -> Model:
-    """A model without its programmed constraints, with an input along each joint.
+def plant(
+    model: Model, without: Iterable[str] = (), joints: Iterable[Coordinate] | None = None, given: Iterable[Any] = ()
+) -> Model:
+    """A model without its programmed constraints, with an input along each joint that no input of its own drives.
 
     Args:
         model: A model with programmed constraints; material ones stay.
         without: Names of forces that are left out, such as the drive of the programme.
-        joints: The coordinates that are driven; all if left out. The input along q is called `drive_q`.
+        joints: The coordinates that are driven; all if left out. An input that is added along q is called `drive_q`.
+        given: Inputs of the model that keep given values, such as loads: they drive nothing.
 
     Returns:
         The model that `track` can be given.
@@ -28,16 +38,53 @@ def plant(model: Model, without: Iterable[str] = (), joints: Iterable[Coordinate
         >>> arm = plant(ap.library.three_link(), without=["drive"])
         >>> [str(w) for w in arm.inputs]
         ['drive_psi1', 'drive_psi2', 'drive_z3']
+        >>> [str(w) for w in plant(ap.library.planar_2r()).inputs]
+        ['tau1', 'tau2']
     """
     left = list(without)
     known = [force.name for force in model.forces]
     for name in left:
         if name not in known:
             raise ModelError(f"{name!r} is no force of {model.name!r}; there are: {', '.join(known) or 'none'}.")
-    driven = list(joints) if joints is not None else list(model.coordinates)
-    motors = Generalized({q: inputs(f"drive_{q.name}") for q in driven}, "motors")
     forces = [force for force in model.forces if force.name not in left]
     rows = [c for c in model.constraints if not isinstance(c, Programmed)]
     gone = {*(z.label for z in programme_states(model.programme, model.coordinates)), *rate_names(model)}
     start = {name: value for name, value in model.start.items() if name not in gone}
-    return model.rebuilt(forces=(*forces, motors), constraints=rows, start=start)
+    free = model.rebuilt(forces=forces, constraints=rows, start=start)
+    driven = list(joints) if joints is not None else list(model.coordinates)
+    idle = [q for q in driven if q not in _driven(free, _labels(model, given))]
+    motors = [Generalized({q: inputs(f"drive_{q.name}") for q in idle}, "motors")] if idle else []
+    return model.rebuilt(forces=(*forces, *motors), constraints=rows, start=start)
+
+
+def _labels(model: Model, given: Iterable[Any]) -> set[str]:
+    """Names of inputs, checked."""
+    known = [w.label for w in model.inputs]
+    labels = {key(w) for w in listed(given)}
+    for label in labels:
+        if label not in known:
+            raise ModelError(unknown(label, known, f"input of {model.name!r}"))
+    return labels
+
+
+def _driven(model: Model, given: set[str]) -> set[Coordinate]:
+    """Coordinates along which the inputs can push at will, apart from reactions: where e_q is in the span of S, J'.
+
+    Asked at one configuration: the suggested start if there are rows, else an arbitrary one, which is never singular.
+    """
+    free = [i for i, w in enumerate(model.inputs) if w.label not in given]
+    if not free:
+        return set()
+    some = np.random.default_rng(1).uniform(0.5, 1.5, 2 * len(model.coordinates) + len(model.parameters)).tolist()
+    numbers = {s.label: model.values.get(s.label, some.pop()) for s in model.parameters}
+    labels = [s.label for s in model.coordinates]
+    at = [model.start.get(s, 0.0) if model.rows else some.pop() for s in (*labels, *(f"{s}.rate" for s in labels))]
+    q, v = np.array(at[: len(labels)]), np.array(at[len(labels) :])
+    z = np.array([model.start.get(s.label, 0.0) for s in model.states])
+    _, _, S, J = InverseDynamics(model, numbers).matrices(0.0, q, v, z)
+    pushes = np.hstack([S[:, free], J.T])
+    sizes = np.linalg.norm(pushes, axis=0)
+    pushes = pushes / np.where(sizes > 0, sizes, 1.0)
+    u, values, _ = np.linalg.svd(pushes)
+    outside = u[:, int(np.sum(values > REACHED)) :]
+    return {q for q, rest in zip(model.coordinates, outside, strict=True) if np.linalg.norm(rest) <= REACHED}
