@@ -9,6 +9,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import minimize_scalar
 
+from appell.analysis.balance import balanced
 from appell.analysis.certificate import Certificate, Condition, Forces, Verdict
 from appell.analysis.equilibrium import Equilibrium
 from appell.analysis.kelvin import conservative, forces_at
@@ -121,10 +122,10 @@ def _roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, and how far rounding may have moved each: eps |A| times its condition number."""
     if not A.size:
         return np.zeros(0, complex), np.zeros(0)
-    balanced = scipy.linalg.matrix_balance(A, permute=False)[0]
-    roots, left, right = scipy.linalg.eig(balanced, left=True, right=True)
+    matrix = balanced(A)[0]
+    roots, left, right = scipy.linalg.eig(matrix, left=True, right=True)
     overlap = np.abs(np.sum(left.conj() * right, axis=0))
-    size = float(np.linalg.norm(balanced))
+    size = float(np.linalg.norm(matrix))
     return roots, np.minimum(100 * EPS * size / np.maximum(overlap, 1e-300), 1e-7 * size)
 
 

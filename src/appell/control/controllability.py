@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
+from appell.analysis.balance import balanced
 from appell.analysis.linearize import Linearization
 from appell.errors import ControlError, ModelError
 from appell.model.symbols import key, listed
 from appell.model.values import unknown
 
 TINY = 1e-9  # of the norm, at which a singular value counts as zero
-ROUNDING = 100 * np.finfo(float).eps  # of the largest entry, in balanced states, below which an entry is no number
-PASSES = 10  # of balancing at most; each may show that an entry is larger, or smaller, than it seemed
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,23 +142,6 @@ def _pair(system: Any, B: Any, inputs: Iterable[Any] | None) -> tuple[np.ndarray
     if B.shape[0] != A.shape[0]:
         raise ControlError(f"A has {A.shape[0]} rows, B has {B.shape[0]}.")
     return A, B, tuple(f"x{i + 1}" for i in range(A.shape[0]))
-
-
-def balanced(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A in states of comparable size, and their scales; traces of rounding must not decide about these.
-
-    Args:
-        A: A square matrix.
-    """
-    matrix, scale = A, np.ones(A.shape[0])
-    for _ in range(PASSES):
-        matrix = A / scale[:, None] * scale
-        clean = np.where(np.abs(matrix) > ROUNDING * np.max(np.abs(matrix), initial=0.0), matrix, 0.0)
-        matrix, (more, _) = scipy.linalg.matrix_balance(clean, permute=False, separate=True)
-        scale = scale * more
-        if np.all(more == 1):
-            break
-    return matrix, scale
 
 
 def clusters(A: np.ndarray) -> list[tuple[complex, int]]:

@@ -11,11 +11,12 @@ import numpy as np
 import scipy.linalg
 import sympy as sp
 
+from appell.analysis.balance import balanced
 from appell.analysis.certificate import Certificate
 from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.stability import stability
 from appell.code.system import System, compile
-from appell.control.controllability import Reach, balanced, controllability, reached
+from appell.control.controllability import Reach, controllability, reached
 from appell.control.limits import input_limits
 from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix

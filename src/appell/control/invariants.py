@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from appell.analysis.balance import balanced
 from appell.analysis.linearize import Linearization
-from appell.control.controllability import balanced, clusters
+from appell.control.controllability import clusters
 from appell.errors import ControlError
 
 
