@@ -282,6 +282,12 @@ def test_stabilize_says_what_to_ignore(call, assert_fails, tmp_path):
     assert json.loads(result.stdout)["states"] == ["x", "x.rate", "y.rate"]
 
 
+def test_stabilize_with_limits_runs_as_long_as_wanted(call):
+    result = call("stabilize", "ball-and-beam", "--want", "xi=0.2", "--limit", "0.3", "--until", 200, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["run"]["until"] == 200
+
+
 def test_stabilize_says_what_cannot_be(call, assert_fails):
     assert_fails(call("stabilize", "rolling-disk"), "no input")
     assert_fails(call("stabilize", "slider-crank", "--want", "x_s=0.9"), "cannot be reached", "closure")

@@ -1,5 +1,7 @@
 """The command line: what it refuses, in one line of words and before the work begins."""
 
+import json
+
 import pytest
 
 
@@ -147,6 +149,13 @@ def test_folders_for_results_are_made(call, tmp_path):
     assert (tmp_path / "reports" / "disk.md").read_text().startswith("# rolling disk")
 
 
+def test_work_that_fails_leaves_no_folder(call, tmp_path, assert_fails):
+    made = tmp_path / "of" / "today"
+    assert_fails(call("run", "rolling-disk", "--until", -1, "--out", made / "disk.csv", "--report", made / "disk.md"))
+    assert_fails(call("stabilize", "slider-crank", "--want", "x_s=0.9", "--out", made))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_cannot_be_made(call, tmp_path, assert_fails):
     (tmp_path / "taken").write_text("a file")
     assert_fails(call("run", "rolling-disk", "--until", 1e9, "--out", tmp_path / "taken" / "a.csv"), "cannot be made")
@@ -190,6 +199,11 @@ def test_wrong_usage_has_its_own_exit_code(call):
         ["run", "rolling-disk", "--until", "long"],
     ):
         assert call(*arguments).exit_code == 2
+        for machine in (call(*arguments, "--json"), call("--json", *arguments)):
+            assert machine.exit_code == 2
+            data = json.loads(machine.stdout)
+            assert data["error"] == "UsageError"
+            assert data["message"]
 
 
 def test_a_sweep_of_absurd_size_is_refused_at_once(call, assert_fails):

@@ -72,8 +72,16 @@ def check_picture(path: Path) -> None:
     _check_place(path)
 
 
+def check_folder(path: Path) -> None:
+    """Refuse a folder for results that could not be made or written to, before the work is done; make none yet."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    make_folder(path)
+    for folder in missing:
+        folder.rmdir()
+
+
 def make_folder(path: Path) -> None:
-    """Make a folder for results, before the work is done."""
+    """Make a folder for results."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
@@ -82,8 +90,15 @@ def make_folder(path: Path) -> None:
         raise ModelError(f"The folder {path} cannot be written to.")
 
 
+def make_folders(*files: Path | None) -> None:
+    """Make the folders of files, once there is something to write."""
+    for path in files:
+        if path is not None:
+            make_folder(path.parent)
+
+
 def _check_place(path: Path) -> None:
-    make_folder(path.parent)
+    check_folder(path.parent)
     if path.suffix != ".zarr" and path.is_dir():
         raise ModelError(f"Cannot write {path}: it is a folder.")
 

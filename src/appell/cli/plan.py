@@ -9,7 +9,17 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import PICTURES, check_out, check_report, errors, make_folder, say, write
+from appell.cli.output import (
+    PICTURES,
+    check_folder,
+    check_out,
+    check_report,
+    errors,
+    make_folder,
+    make_folders,
+    say,
+    write,
+)
 
 
 @app.command()
@@ -48,10 +58,12 @@ def plan(
             check_report(report)
         made = make(case.model, values, start, until, limits, tuple(drive or ()), case.formulation)
         better = made.suggest() if suggest and not made.feasible else None
+        make_folders(*(out or ()), report)
         for path in out or ():
             if path in folders:
                 from appell.library import three_link_figures
 
+                make_folder(path)
                 three_link_figures(path)
             elif path.suffix in PICTURES:
                 made.plot(path)
@@ -84,7 +96,7 @@ def _check(name: str, path: Path, folder: bool) -> None:
     elif name.strip().lower().replace("_", "-") != "three-link":
         raise ModelError(f"Only three-link has figures for a folder; for {name} write a file such as {path}.png.")
     else:
-        make_folder(path)
+        check_folder(path)
 
 
 def _limits(given: list[str] | None) -> Any:

@@ -9,7 +9,7 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import check_out, check_report, errors, say, write
+from appell.cli.output import check_out, check_report, errors, make_folders, say, write
 from appell.terminal import print_table
 
 
@@ -46,6 +46,7 @@ def run(
         whole = library.study(name) if study else None
         if whole is not None:
             made = whole(values, start, until, method, list(out or ()), as_json)
+            make_folders(report)
             if report is not None:
                 from appell.reporting.study import study_report
 
@@ -64,6 +65,7 @@ def run(
             )
         motion = simulate(system, state, until, method=method, points=points, events=case.events, outputs=case.outputs)
         proof = motion.check()
+        make_folders(*(out or ()), report)
         for path in out or ():
             write(motion, path)
         if report is not None:

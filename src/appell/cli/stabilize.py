@@ -9,7 +9,7 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_limits, read_numbers, read_settings
-from appell.cli.output import check_report, errors, make_folder, say
+from appell.cli.output import check_folder, check_report, errors, make_folder, make_folders, say
 from appell.errors import ModelError
 from appell.terminal import print_table
 
@@ -80,11 +80,15 @@ def stabilize(
             runs=runs,
         )
         if out is not None:
-            make_folder(out)
+            check_folder(out)
         if report is not None:
             check_report(report)
         found = work.run()
-        files = work.write(out) if out is not None else []
+        make_folders(report)
+        files = []
+        if out is not None:
+            make_folder(out)
+            files = work.write(out)
         if report is not None:
             from appell.reporting import report as describe
 

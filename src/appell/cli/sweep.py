@@ -10,7 +10,7 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, SetOption, app
 from appell.cli.case import read_case, read_settings
-from appell.cli.output import check_picture, errors, say
+from appell.cli.output import check_picture, errors, make_folders, say
 from appell.errors import ModelError
 from appell.terminal import print_table
 
@@ -72,6 +72,7 @@ def sweep(
             points=points, events=case.events, outputs=case.outputs, out=out, resume=resume, chunk=chunk,
             workers=workers, cluster=cluster, corners=corners,
         )  # fmt: skip
+        make_folders(plot)
         if plot is not None:
             study.plot(path=plot)
         last = {label: _spread(study, label) for label in study.info["columns"]}

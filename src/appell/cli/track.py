@@ -9,7 +9,7 @@ import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case, read_limits, read_numbers, read_settings
-from appell.cli.output import PICTURES, check_out, check_report, errors, say, write
+from appell.cli.output import PICTURES, check_out, check_report, errors, make_folders, say, write
 from appell.terminal import print_table
 
 LAWS = ("computed-torque", "pid", "mpc")
@@ -70,6 +70,7 @@ def track(
         run = tracking.track(
             system, reference, commanded, read_numbers(disturb, "--disturb"), until, rate=rate, limits=limits
         )
+        make_folders(*(out or ()), report)
         for path in out or ():
             if path.suffix in PICTURES:
                 run.plot(path)
