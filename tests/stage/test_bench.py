@@ -15,6 +15,7 @@ def call(*arguments):
 def test_topics_are_listed():
     topics = call("--list").stdout.split()
     assert {"batch", "ensembles", "growth", "million"} <= set(topics)
+    assert json.loads(call("--list", "--json").stdout) == topics
 
 
 def test_a_topic_is_measured_saved_and_drawn(tmp_path):

@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperGroup
+
+from appell.cli.output import say
+
+# of the Click that Typer works with, its own or the installed one
+UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+
+
+class Commands(TyperGroup):
+    """The commands; a wrong command line is told to machines as other errors are."""
+
+    def main(
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, *, standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:  # fmt: skip
+        """Run one of them."""
+        words = list(sys.argv[1:] if args is None else args)
+        if "--json" not in words or not standalone_mode:
+            return super().main(words, prog_name, standalone_mode=standalone_mode, **extra)
+        try:
+            sys.exit(super().main(words, prog_name, standalone_mode=False, **extra))
+        except UsageError as error:
+            say({"error": "UsageError", "message": error.format_message()})
+            sys.exit(error.exit_code)
+
 
 app = typer.Typer(
+    cls=Commands,
     name="appell",
     no_args_is_help=True,
     add_completion=False,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from appell.cli.app import JsonOption, app
-from appell.cli.output import PICTURES, errors
+from appell.cli.output import PICTURES, errors, say
 from appell.errors import AppellError
 from appell.files import check_place, write_text
 
@@ -30,7 +30,7 @@ def bench(
     with errors(as_json):
         suite = _suite()
         if listed:
-            print("\n".join(suite.TOPICS))
+            say(list(suite.TOPICS)) if as_json else print("\n".join(suite.TOPICS))
             return
         chosen = list(names or ())
         if suite.unknown(chosen):
