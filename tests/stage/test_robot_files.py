@@ -42,6 +42,16 @@ BODIES = [
 ]
 
 
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "planar"])
+def test_the_axis_of_a_file_is_a_direction(tmp_path, kind):
+    paths = [tmp_path / "long.urdf", tmp_path / "unit.urdf"]
+    for path, axis in zip(paths, ("0 -3 4", "0 -0.6 0.8"), strict=True):
+        path.write_text(robot(link("a"), joint("j", "base", "a", kind, axis=axis)))
+    long, unit = map(ap.Chain.from_urdf, paths)
+    Q = np.full(len(unit.coordinates), 0.3)
+    np.testing.assert_allclose(long.poses(Q), unit.poses(Q), rtol=0, atol=1e-15)
+
+
 @pytest.fixture(scope="module")
 def modified():
     joints = [ap.Joint(kind=kind, **body) for kind, body in zip(KINDS, BODIES, strict=True)]
@@ -205,7 +215,7 @@ def test_data_of_joints_and_what_is_drawn_are_kept(tmp_path):
 
 
 BAD = [
-    ([link("a"), joint("j", "base", "a", axis="0 0 2")], "joint 'j' has length 2"),
+    ([link("a"), joint("j", "base", "a", axis="0 0 0")], "axis of the joint 'j' is the zero vector"),
     (
         [link("a"), joint("j", "base", "a", "ball")],
         "joint 'j' is of the type 'ball'; appell reads: revolute, continuous",

@@ -124,7 +124,7 @@ def checked_axis(axis: Any, name: str) -> Triple:
     square = sum(c**2 for c in k)
     if square.is_number and abs(float(square) - 1) > 2e-4:
         raise ModelError(
-            f"The axis {tuple(map(str, k))} of the joint {name!r} has length {float(square) ** 0.5:.6g}; "
+            f"The axis ({', '.join(map(str, k))}) of the joint {name!r} has length {float(square) ** 0.5:.6g}; "
             "give a unit vector."
         )
     if square.is_number and float(square) != 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import keyword
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.joint import Joint, Link, checked_axis, drive_name
 from appell.model.placement import Placement
-from appell.model.rotation import triple
+from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import made_link
 from appell.model.shapes import Box, Composite, Cylinder, Sphere
 from appell.model.shapes.abstract import AbstractShape
@@ -170,7 +171,7 @@ def _single(joint: JointText) -> list[JointText]:
     if joint.mimic is not None:
         raise ModelError(f"The {joint.type} joint {joint.name!r} mimics another; only joints of one freedom can.")
     if joint.type == "planar":
-        k = np.array([float(e) for e in checked_axis(triple(joint.axis, "An axis"), joint.name)])
+        k = np.array([float(e) for e in _axis(joint)])
         x = np.roll(np.eye(3)[np.argmax(np.abs(k))], 1)
         x = x - k * (k @ x)
         x /= np.linalg.norm(x)
@@ -187,8 +188,17 @@ def _single(joint: JointText) -> list[JointText]:
     ]
 
 
+def _axis(joint: JointText) -> Triple:
+    """The axis as a unit vector; files give its direction by a vector of any length."""
+    k = [float(e) for e in joint.axis]
+    length = math.hypot(*k)
+    if not length:
+        raise ModelError(f"The axis of the joint {joint.name!r} is the zero vector, which has no direction.")
+    return checked_axis(k if length == 1 or not math.isfinite(length) else [e / length for e in k], joint.name)
+
+
 def _link(joint: JointText, carrier: int, place: np.ndarray) -> Link:
-    axis = checked_axis(triple(joint.axis, "An axis"), joint.name)
+    axis = _axis(joint)
     limits = joint.limits
     both = joint.type != "continuous" and {"lower", "upper"} <= limits.keys()
     data = Joint(
