@@ -71,6 +71,18 @@ def test_roots_of_several_loops_and_those_far_out():
         roots({})
 
 
+def test_structural_zeros_are_those_of_their_loop():
+    lin = ap.linearize(ap.equilibrium(ap.library.ball_and_beam(), {"xi": 0.2}), dependent=["alpha"])
+    before, after = ap.stability(lin), ap.control.lqr(lin).certificate
+
+    def zeros(sets):
+        return [line.name for line in roots(sets).panels[0].items if "structural" in line.name]
+
+    assert zeros({"open loop": before, "other": [-1.0]}) == ["1 structural zero root of open loop"]
+    assert zeros({"open loop": before, "closed loop": after}) == ["1 structural zero root of open loop, closed loop"]
+    assert zeros(before) == ["1 structural zero root"]
+
+
 def test_roots_by_stability_and_structure():
     panel = roots([-1 + 2j, 0, -1 - 2j, 1e-14, 3.0], structural=2).panels[0]
     named = {line.name: line for line in panel.items}

@@ -105,16 +105,18 @@ def roots(roots: Any, structural: int | Any = 0, title: str = "roots") -> Plot:
     if several and not roots:
         raise AppellError("A map of roots needs at least one set of them; got {}.")
     sets = {name: _parted(e, structural) for name, e in (roots.items() if several else [("roots", roots)])}
-    lines, zeros = [], max((z for _, z in sets.values()), key=len)
+    lines = []
     for i, (name, (found, _)) in enumerate(sets.items()):
         if several:
             lines += _marked(name, found, SETS[i % len(SETS)], COLORS[i % len(COLORS)])
             continue
         unstable = found.real > 1e-9 * max(float(np.abs(found).max(initial=0.0)), 1e-300)
         lines += _marked(name, found[~unstable], "x", COLORS[0]) + _marked("unstable roots", found[unstable], "x", RED)
-    if zeros.size:
-        name = f"{zeros.size} structural zero root{'s' * (zeros.size != 1)}"
-        notes = tuple("structural zero root" for _ in zeros)
+    for count in sorted({zeros.size for _, zeros in sets.values()} - {0}):
+        theirs = {name: zeros for name, (_, zeros) in sets.items() if zeros.size == count}
+        zeros, whose = next(iter(theirs.values())), f" of {', '.join(theirs)}" if several else ""
+        name = f"{count} structural zero root{'s' * (count != 1)}{whose}"
+        notes = tuple(f"structural zero root{whose}" for _ in zeros)
         lines.append(Line(name, zeros.real, zeros.imag, True, "circle-open", GREY, notes=notes))
     panels = [Panel(tuple(lines), "Re λ [1/s]", "Im λ [1/s]", zero=True)]
     near = _near(np.concatenate([found for found, _ in sets.values()]))
