@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 import scipy.linalg
+import sympy as sp
 
 from appell.code.machine import Machine
 from appell.code.state import State
 from appell.errors import MissingValueError, ModelError
 from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
+from appell.model.symbols import Input
 from appell.model.values import numbers
 
 DEPENDENT = 1e-10  # singular value of the inputs, each of unit strength, below which they are dependent
@@ -76,6 +79,16 @@ class InverseDynamics:
         found = dict(zip(self.labels, ca.vertsplit(commanded), strict=True))
         return ca.vertcat(*[found.get(s.label, self.held.get(s.label, 0.0)) for s in self.model.inputs])
 
+    @cached_property
+    def indirect(self) -> dict[str, list[str]]:
+        """Inputs that enter no force but rates of extra states, such as voltages those of currents: these states."""
+        acting = set(self.graph[2].sparsity().get_col()) if self.graph[2].nnz() else set()
+        rates = {z.label: {s.label for s in sp.sympify(e).free_symbols if isinstance(s, Input)}
+                 for z, e in self.model.states.items()}  # fmt: skip
+        idle = [label for k, label in enumerate(self.labels) if k not in acting]
+        found = {label: [z for z, held in rates.items() if label in held] for label in idle}
+        return {label: held for label, held in found.items() if held}
+
     def order(self, state: State) -> Sequence[int]:
         """Where in a state of the plant this model's q, q', z stand."""
         names = [
@@ -115,6 +128,13 @@ class InverseDynamics:
                 return np.linalg.lstsq(S, force, rcond=None)[0]
         if nearly:
             return np.linalg.lstsq(S, force, rcond=None)[0]
+        if self.indirect:
+            through = sorted({z for held in self.indirect.values() for z in held})
+            raise ModelError(
+                f"{self.model.name!r} is driven through {', '.join(through)}: no value of "
+                f"{', '.join(self.indirect)} gives an acceleration at once. Give the law a model in which inputs do: "
+                "torques, or motors with inductance=0."
+            )
         raise ModelError(
             f"{self.model.name!r} has {S.shape[0]} degrees of freedom and {np.linalg.matrix_rank(S)} independent "
             f"inputs ({', '.join(self.labels)}); computed torque needs one for each. Add inputs, or constrain what is "
