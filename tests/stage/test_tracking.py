@@ -6,7 +6,7 @@ import scipy.linalg
 import sympy as sp
 
 import appell as ap
-from appell.control import MPC, ComputedTorque, SlotineLi
+from appell.control import MPC, PID, ComputedTorque, Motor, SlotineLi, with_motors
 from appell.control.reference import Reference
 from appell.errors import ControlError, IntegrationError, ModelError
 
@@ -140,6 +140,7 @@ def test_a_mechanism_with_constraints(arm):
         (lambda s: ap.track(s, {x: m}, ComputedTorque(MODEL, 1.0), until=1.0), "only t may be in it"),
         (lambda s: ap.track(s, 3, ComputedTorque(MODEL, 1.0), until=1.0), "as a reference"),
         (lambda s: ap.track(s, {x: ap.t}, 3, until=1.0), "as a law"),
+        (lambda s: ap.track(s, {x: ap.t}, PID(kp=1), until=1.0), "made by control.regulate"),
         (lambda s: ap.track(s, {x: ap.t}, MPC(MODEL), until=1.0), "remembers between samples"),
         (lambda s: ap.track(s, {x: ap.t}, ComputedTorque(MODEL, 1.0), until=1.0, limits=[1, 2]), "limits must be"),
         (lambda s: ComputedTorque(MODEL, [1.0, 2.0]), "rates must be"),
@@ -180,6 +181,15 @@ def test_too_few_inputs():
     model = ap.Model(ground, (one, two), [body], [ap.Force(u * ground.x, body)])
     with pytest.raises(ModelError, match="2 degrees of freedom and 1 independent inputs"):
         ap.track(ap.compile(ap.derive(model)), {one: 0, two: 0}, ComputedTorque(model, 1.0), until=1.0)
+
+
+def test_voltages_that_act_through_currents_are_named():
+    slow, fast = (with_motors(MODEL, Motor(2.0, 0.1, inductance=L, gear=10)) for L in (0.001, 0))
+    system, course = ap.compile(ap.derive(slow)), {x: sp.sin(ap.t)}
+    with pytest.raises(ModelError, match=r"is driven through i_u: no value of e_u .* motors with inductance=0"):
+        ap.track(system, course, ComputedTorque(slow, 10.0), until=1.0)
+    run = ap.track(system, course, ComputedTorque(fast, 10.0), {"i_u": 0.0}, until=2.0)
+    assert run.metrics(after=1.0)["x"]["largest"] < 1e-3
 
 
 CORNERS = {

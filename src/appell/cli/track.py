@@ -12,7 +12,7 @@ from appell.cli.case import read_case, read_limits, read_numbers, read_settings
 from appell.cli.output import PICTURES, check_out, check_report, errors, make_folders, say, write
 from appell.terminal import print_table
 
-LAWS = ("computed-torque", "pid", "mpc")
+LAWS = ("computed-torque", "computed-torque-pid", "mpc")
 
 
 @app.command()
@@ -25,7 +25,9 @@ def track(
     until: Annotated[
         float | None, typer.Option(help="End time in seconds; the model's suggestion if left out.")
     ] = None,
-    law: Annotated[str, typer.Option(help="computed-torque, pid or mpc.")] = "computed-torque",
+    law: Annotated[
+        str, typer.Option(help="computed-torque, computed-torque-pid (with an integral of the error) or mpc.")
+    ] = "computed-torque",
     gain: Annotated[
         list[float] | None, typer.Option(help="delta of computed torque: one for all, or one for each coordinate.")
     ] = None,
@@ -110,6 +112,6 @@ def _law(law: str, model: Any, gain: list[float] | None, limits: Any, numbers: d
     delta = given * n if len(given) == 1 else given
     if law == "mpc":
         return MPC(model, limits=limits, values=numbers)
-    if law == "pid":
+    if law == "computed-torque-pid":
         return ComputedTorque(model, delta, integral=[d**3 / 10 for d in delta], values=numbers)
     return ComputedTorque(model, delta, values=numbers)

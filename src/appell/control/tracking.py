@@ -15,6 +15,7 @@ from appell.code.system import System
 from appell.control.laws import AbstractTracker
 from appell.control.limits import bounds
 from appell.control.mpc import MPC
+from appell.control.pid import PID
 from appell.control.reference import Reference
 from appell.errors import ModelError
 from appell.files import write_figure
@@ -177,6 +178,11 @@ def track(
     """
     if not isinstance(system, System):
         raise ModelError(f"Only a System can be tracked, got {type(system).__name__}; write compile(derive(model)).")
+    if isinstance(law, PID):
+        raise ModelError(
+            "A PID is a formula of an error and tracks nothing by itself; its laws are made by control.regulate(model, "
+            "{input: (pid, set point - value)})."
+        )
     if not isinstance(law, AbstractTracker):
         raise ModelError(f"Got {law!r} as a law; give one such as control.ComputedTorque(model, rates=10).")
     if law.sampled and rate is None:
