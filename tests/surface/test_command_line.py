@@ -282,6 +282,27 @@ def test_stabilize_says_what_to_ignore(call, assert_fails, tmp_path):
     assert json.loads(result.stdout)["states"] == ["x", "x.rate", "y.rate"]
 
 
+@pytest.mark.parametrize("load", ["", ", ap.Gravity(-9.81 * ground.y)"])
+def test_the_price_of_inputs_that_hold_nothing_follows_the_model(call, tmp_path, load):
+    (tmp_path / "rig.py").write_text(f"""
+import appell as ap
+q, u, m, ground = ap.coordinates("q"), ap.inputs("u"), ap.parameters("m"), ap.Frame("ground")
+bob = ap.Particle("bob", m, ground.pin(q).point(0, 0.3))
+model = ap.Model(ground, q, [bob], [ap.Generalized({{q: u}}){load}], values={{m: 0.1}})
+""")
+
+    def designed(mass):
+        result = call("stabilize", tmp_path / "rig.py", "--want", "q=0", "--set", f"m={mass}", "--json")
+        assert result.exit_code == 0, result.output
+        data = json.loads(result.stdout)
+        return data["K"][0][0], data["closed"]["roots"]
+
+    light, heavy = designed(0.1), designed(10)
+    assert light[0] == pytest.approx(heavy[0] / 100, rel=1e-9)  # forces for a hundredth of the mass
+    np.testing.assert_allclose(light[1], heavy[1], rtol=1e-9, atol=1e-12)
+    assert light[0] < 3 * 0.1 * 9.81 * 0.3  # the stiffness of gravity, and not much more
+
+
 def test_stabilize_with_limits_runs_as_long_as_wanted(call):
     result = call("stabilize", "ball-and-beam", "--want", "xi=0.2", "--limit", "0.3", "--until", 200, "--json")
     assert result.exit_code == 0, result.output

@@ -26,7 +26,10 @@ def stabilize(
         list[str] | None, typer.Option("--weight", metavar="NAME=VALUE", help="Weight of a state; 1 for the others.")
     ] = None,
     price: Annotated[
-        float | None, typer.Option(help="Weight of every input; by its holding value if left out.")
+        float | None,
+        typer.Option(
+            help="Weight of every input; by its holding value if left out, or by what holds a deviation if all are 0."
+        ),
     ] = None,
     dependent: Annotated[str, typer.Option(help="Dependent coordinates, apart by commas.")] = "",
     inputs: Annotated[str, typer.Option(help="Inputs to use, apart by commas; all if left out.")] = "",

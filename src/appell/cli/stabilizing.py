@@ -38,7 +38,7 @@ class Stabilization:
         guess: Where to look for the equilibrium.
         wanted: The wanted configuration; the model's suggested start says it if nothing is given.
         weights: Weights of states; by Bryson's rule if empty.
-        price: Weight of the inputs; by their holding values if None.
+        price: Weight of the inputs; by their holding values if None, or what holds a deviation if these are 0.
         dependent: Dependent coordinates, or None.
         inputs: Inputs to use, or None for all.
         ignore: Coordinates on which nothing else depends, to be left out.
@@ -118,10 +118,27 @@ class Stabilization:
         weights = {s: self.weights.get(s, 1.0) for s in self.lin.states} if self.weights else bryson
         if self.price is not None:
             return weights, self.price
-        held = self.rest.inputs
-        largest = max((abs(e) for e in held.values()), default=0.0)
         used = self.inputs or self.lin.inputs
-        return weights, [max(abs(held[w]), 0.1 * largest, 1e-9 if largest else 1.0) ** -2 for w in used]
+        moved = self._moving_inputs(bryson)
+        largest = max((abs(e) for e in self.rest.inputs.values()), default=0.0)
+        if largest <= 1e-6 * max(moved.values()):  # zero, as far as rounding can tell
+            return weights, [moved[w] ** -2 for w in used]
+        return weights, [max(abs(self.rest.inputs[w]), 0.1 * largest) ** -2 for w in used]
+
+    def _moving_inputs(self, weights: dict[str, float]) -> dict[str, float]:
+        """For each input what it takes to hold a coordinate at its acceptable deviation.
+
+        Where nothing pulls it back or away: what changes a state by as much within a second.
+        """
+        lin, unit = self.lin, np.array([weights[s] for s in self.lin.states]) ** -0.5
+        A, B = lin.A / unit[:, None] * unit, lin.B / unit[:, None]
+        coordinates = {q.label for q in self.model.coordinates}
+        places = [i for i, s in enumerate(lin.states) if s in coordinates]
+        extra = [i for i, s in enumerate(lin.states) if s not in coordinates and s[:-5] not in coordinates]
+        holding = -np.linalg.pinv(np.hstack([A[:, extra], B]))[len(extra) :] @ A[:, places]
+        pull = np.max(np.abs(holding), axis=1, initial=0.0)
+        push = 1 / np.maximum(np.linalg.norm(B, axis=0), 1e-300)
+        return {w: float(a if a > 1e-9 * b else b) for w, a, b in zip(lin.inputs, pull, push, strict=True)}
 
     def _suggested(self, system: Any) -> dict[str, float]:
         """As many coordinates of the suggested start as can be wanted: the independent ones, fewer if need be."""
