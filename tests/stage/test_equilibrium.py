@@ -267,3 +267,11 @@ def test_a_drive_at_its_limit_hides_no_coordinate():
     assert (rest["x"], rest["u_int"]) == pytest.approx((1.0, 0.5), rel=1e-12)
     roots = np.sort_complex(ap.linearize(rest).eigenvalues)
     np.testing.assert_allclose(roots, np.sort_complex(np.roots([2, 8, 20, 10])), rtol=1e-9, atol=0)
+
+
+def test_currents_are_no_positions():
+    motor = ap.control.Motor(resistance=2.0, constant=0.1, inductance=0.01, gear=20)
+    rest = ap.equilibrium(ap.control.with_motors(ap.library.slider_crank(), motor), {"theta": 1.0})
+    assert "i_tau" not in rest.positions
+    assert rest.states == {"i_tau": rest["i_tau"]}
+    assert f"  states: i_tau={rest['i_tau']:.9g}" in repr(rest)

@@ -6,6 +6,7 @@ import scipy.linalg
 import sympy as sp
 
 import appell as ap
+from appell.analysis.roots import in_words
 from appell.control import Motor
 from appell.control.riccati import riccati
 from appell.errors import ControlError, ModelError
@@ -56,6 +57,7 @@ def test_the_riccati_solution_is_a_lyapunov_function(beam):
         ([[1, 2], [0, 1]], 1, "not symmetric"),
         ({"phi": 1}, 1, "no entry that Q could weigh"),
         (float("inf"), 1, "not finite"),
+        (None, 1, "Q must be a number, numbers by name, a list or a matrix; got None"),
     ],
 )
 def test_bad_weights_are_refused(crank, Q, R, message):
@@ -344,6 +346,13 @@ def test_one_name_is_as_good_as_a_list(beam):
 def test_limits_that_are_none_are_refused(beam, limit):
     with pytest.raises(ControlError, match=r"limit of tau must be a positive number, or a pair"):
         ap.control.lqr(beam).saturated({"tau": limit})
+
+
+def test_what_is_shown_has_limits_and_no_traces_of_rounding(beam):
+    feedback = ap.control.lqr(beam, [1, 200, 0.01, 10], 50)
+    assert "; from " not in repr(feedback)
+    assert "; from -0.1 to 0.2\n" in repr(feedback.saturated({"tau": (-0.1, 0.2)}))
+    assert in_words(np.array([-3.0, 9.79e-22 - 1.37e-15j, 1e-16 + 2j])) == "-3, 0, 0+2i"
 
 
 def test_limits_may_be_a_list(beam):

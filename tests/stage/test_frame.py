@@ -269,3 +269,10 @@ def test_a_rate_is_made_once_and_belongs_to_its_letter():
     assert (x.rate.rate.order, x.rate.rate.base, x.rate.rate.unit) == (2, x, "m/s^2")
     assert x.rate.rate is x.rate.rate
     assert ap.coordinates("x", "km").rate.unit == "km/s"
+
+
+def test_frames_without_names_are_told_apart_by_their_turns():
+    ground, (a, b) = ap.Frame("ground"), ap.coordinates("a b")
+    assert repr(ground.rotate("z", a)) == 'Frame("ground\'", turned by a about z)'
+    assert repr(ground.rotate((1, 1, 0), b)) != repr(ground.rotate("y", b)) != repr(ground.rotate("y", a))
+    assert repr(ground.rotate("z", a, name="arm")) == "Frame('arm')"

@@ -18,7 +18,7 @@ def test_unknown_models(call, command, tmp_path, assert_fails):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("x = 1\n", "must define `model`, an appell.Model"),
+        ("x = 1\n", "must define `model`, an appell.Model or a function that returns one; it does not"),
         ("model = 3\n", "must define `model`, an appell.Model; it defines int"),
         ("1/0\n", "could not be run: ZeroDivisionError: division by zero"),
         ("def model(): return 1/0\n", "could not be run: ZeroDivisionError: division by zero"),

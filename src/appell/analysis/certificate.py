@@ -7,6 +7,8 @@ from enum import Enum
 
 import numpy as np
 
+from appell.analysis.roots import in_words
+
 
 class Verdict(Enum):
     """What is proved."""
@@ -105,8 +107,11 @@ class Certificate:
         return self.verdict in (Verdict.ASYMPTOTIC, Verdict.ON_CONSTRAINTS, Verdict.FAMILY)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{e.real:.6g}{e.imag:+.6g}i" if e.imag else f"{e.real:.6g}" for e in self.roots)
-        lines = [self.sentence, f"  roots: {shown}", f"  structural zero roots: {self._zeros_in_words()}"]
+        lines = [
+            self.sentence,
+            f"  roots: {in_words(self.roots)}",
+            f"  structural zero roots: {self._zeros_in_words()}",
+        ]
         lines.append(
             f"  margin {self.margin:.4g} 1/s, least damping ratio {self.damping:.3g}, distance to instability "
             f"{self.distance:.3g}"

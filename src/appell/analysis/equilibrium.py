@@ -54,9 +54,13 @@ class Equilibrium:
 
     @property
     def positions(self) -> dict[str, float]:
-        """Every coordinate and extra state with its value."""
-        names = (*self.model.coordinates, *self.model.states)
-        return {s.label: self.state[s] for s in names}
+        """Every coordinate with its value."""
+        return {s.label: self.state[s] for s in self.model.coordinates}
+
+    @property
+    def states(self) -> dict[str, float]:
+        """Every extra state with its value: currents, integrals, masses."""
+        return {s.label: self.state[s] for s in self.model.states}
 
     @property
     def rates(self) -> dict[str, float]:
@@ -82,6 +86,7 @@ class Equilibrium:
         for what, values in (
             ("positions", self.positions),
             ("rates", self.rates),
+            ("states", self.states),
             ("inputs", self.inputs),
             ("multipliers", self.multipliers),
         ):

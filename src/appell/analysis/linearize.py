@@ -14,6 +14,7 @@ from appell.analysis.attitude import attitudes, in_angular_velocities
 from appell.analysis.blocks import Blocks, Jets, first_approximation, jets
 from appell.analysis.corners import check_smooth
 from appell.analysis.equilibrium import Equilibrium, as_system, equilibrium
+from appell.analysis.roots import in_words
 from appell.analysis.steady import Steady
 from appell.analysis.tangent import Tangent
 from appell.code.state import State
@@ -127,10 +128,9 @@ class Linearization:
         return Plain(self.A, self.B, self.output_matrix(measured), np.zeros((len(measured), len(self.inputs))))
 
     def __repr__(self) -> str:
-        roots = ", ".join(f"{e.real:.6g}{e.imag:+.6g}i" if e.imag else f"{e.real:.6g}" for e in self.eigenvalues)
         text = (
             f"linearisation of {self.model.name!r}: {len(self.states)} states ({', '.join(self.states)}), "
-            f"inputs {', '.join(self.inputs) or 'none'}\n  roots {roots}"
+            f"inputs {', '.join(self.inputs) or 'none'}\n  roots {in_words(self.eigenvalues)}"
         )
         return text if self.multiplier_terms else text + "\n  WITHOUT the multiplier terms C^B: wrong where they matter"
 

@@ -52,6 +52,8 @@ def read_case(name: str) -> Case:
         raise ModelError(f"{name} could not be run: {words}{_line(path, error)}") from error
     finally:
         sys.path.remove(folder)
+    if found is None:
+        raise ModelError(f"{name} must define `model`, an appell.Model or a function that returns one; it does not.")
     if not isinstance(found, Model):
         raise ModelError(f"{name} must define `model`, an appell.Model; it defines {type(found).__name__}.")
     return Case(

@@ -166,7 +166,7 @@ class Stabilization:
         return linearize(self.rest, dependent=self.lin.named.dependent, multiplier_terms=False)
 
     def _box(self) -> dict[str, float]:
-        coordinates = [s for s in self.lin.states if s in self.rest.positions and not s.startswith("i_")]
+        coordinates = [s for s in self.lin.states if s in self.rest.positions]
         return {s: 4 * abs(self._pushes().get(s, 0.05)) for s in coordinates[:2]}
 
     def _pushes(self) -> dict[str, float]:
@@ -204,6 +204,7 @@ class Stabilization:
             "equilibrium": {
                 "positions": rest.positions,
                 "rates": rest.rates,
+                "states": rest.states,
                 "inputs": dict(rest.inputs),
                 "multipliers": dict(rest.multipliers),
                 "residual": rest.residual,

@@ -14,6 +14,7 @@ import sympy as sp
 from appell.analysis.balance import balanced
 from appell.analysis.certificate import Certificate
 from appell.analysis.linearize import Linearization, ordered
+from appell.analysis.roots import in_words
 from appell.analysis.stability import stability
 from appell.code.system import System, compile
 from appell.control.controllability import Reach, controllability, reached
@@ -128,9 +129,9 @@ class Feedback:
         lines = [f"feedback on {', '.join(self.lin.states)}"]
         for label, row in zip(self.lin.inputs, self.K, strict=True):
             terms = " ".join(f"{-k:+.6g} d({s})" for s, k in zip(self.lin.states, row, strict=True))
-            lines.append(f"  {label} = {self.lin.at.inputs[label]:.6g} {terms}")
-        shown = ", ".join(f"{e.real:.6g}{e.imag:+.6g}i" if e.imag else f"{e.real:.6g}" for e in self.roots)
-        return "\n".join([*lines, f"  roots of the closed loop: {shown}"])
+            limits = "; from {:g} to {:g}".format(*self.limits[label]) if label in self.limits else ""
+            lines.append(f"  {label} = {self.lin.at.inputs[label]:.6g} {terms}{limits}")
+        return "\n".join([*lines, f"  roots of the closed loop: {in_words(self.roots)}"])
 
 
 def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any] | None = None) -> Feedback:

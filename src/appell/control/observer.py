@@ -12,6 +12,7 @@ import scipy.linalg
 import sympy as sp
 
 from appell.analysis.linearize import Linearization, ordered
+from appell.analysis.roots import in_words
 from appell.code.system import System, compile
 from appell.control.controllability import observability
 from appell.control.feedback import Feedback, complement, on_axis, placed_gain, within
@@ -45,8 +46,8 @@ class Observer:
         return ordered(np.linalg.eigvals(self.lin.A - self.L @ self.C))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{e.real:.6g}{e.imag:+.6g}i" if e.imag else f"{e.real:.6g}" for e in self.roots)
-        return f"observer of {', '.join(self.lin.states)} from {', '.join(map(str, self.measured))}; roots {shown}"
+        measured = ", ".join(map(str, self.measured))
+        return f"observer of {', '.join(self.lin.states)} from {measured}; roots {in_words(self.roots)}"
 
 
 def luenberger(lin: Linearization, measured: Iterable[Any], roots: Iterable[complex]) -> Observer:

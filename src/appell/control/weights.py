@@ -30,6 +30,8 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, definite: bool) -
         matrix = np.diag(diagonal)
     else:
         try:
+            if given is None:
+                raise TypeError  # which NumPy would take for a number that is none
             array = np.asarray(given, dtype=float)
         except (TypeError, ValueError):
             raise ControlError(

@@ -64,7 +64,8 @@ class Frame:
         self.unit_quaternions: tuple[tuple[sp.Expr, ...], ...] = ()
 
     def __repr__(self) -> str:
-        return f"Frame({self.name!r})"
+        turned = f", turned {self.rotation}" if self.rotation is not None and self.name.endswith("'") else ""
+        return f"Frame({self.name!r}{turned})"
 
     def _child(self, rotation: Rotation, name: str | None) -> Frame:
         child = Frame(name or f"{self.name}'")

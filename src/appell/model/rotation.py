@@ -60,6 +60,12 @@ class Rotation:
     angle: sp.Expr | None = None
     quaternion: tuple[sp.Expr, ...] | None = None
 
+    def __str__(self) -> str:
+        if self.quaternion is not None:
+            return f"by ({', '.join(map(str, self.quaternion))})"
+        letter = next((name for name, axis in AXES.items() if self.axis == axis), None)
+        return f"by {self.angle} about {letter or self.axis}"
+
     @cached_property
     def matrix(self) -> sp.Matrix:
         """R with v_parent = R v_child."""
