@@ -453,3 +453,17 @@ def test_relations_that_rolling_leaves_are_no_obstacle():
     expected = np.sort_complex(np.concatenate([np.linalg.eigvals(A - B @ B.T @ S), np.zeros(3)]))
     np.testing.assert_allclose(np.sort_complex(feedback.roots), expected, rtol=1e-7, atol=1e-8)
     assert feedback.certificate.verdict.name == "FAMILY"
+
+
+def test_notebooks_show_tables_of_equilibria_linearisations_and_feedbacks(beam):
+    feedback = ap.control.lqr(beam, [1, 200, 0.01, 10], 50)
+    for thing, words in (
+        (beam.at, ["equilibrium of", "multiplier", "<td", "tau"]),
+        (beam, ["linearisation of", "roots", "theta.rate"]),
+        (feedback, ["feedback for ball and beam", "holding", "roots of the closed loop"]),
+        (feedback.saturated(0.3), ["limits", "-0.3 to 0.3"]),
+    ):
+        page = thing._repr_html_()
+        assert page.count("<table>") == 1
+        for word in words:
+            assert word in page

@@ -152,6 +152,17 @@ def test_bode_of_an_oscillator_by_hand():
     np.testing.assert_allclose(gain[1], 20 * np.log10(1 / abs(1 - 1e4 + 20j)), rtol=1e-9, atol=0)
     with pytest.raises(ap.AppellError, match="do not fit"):
         bode(np.eye(2), np.eye(3), np.eye(2))
+    with pytest.raises(AppellError, match="or a linearisation"):
+        bode(np.eye(2))
+
+
+def test_a_linearisation_has_its_own_matrices_and_names_for_bode():
+    lin = ap.linearize(ap.equilibrium(ap.library.ball_and_beam(), {"xi": 0.2}), dependent=["alpha"])
+    plot = bode(lin, C=["xi", "theta"], frequencies=[2.0])
+    assert [line.name for line in plot.panels[0].items] == ["tau → xi", "tau → theta"]
+    by_hand = bode(lin.A, lin.B, lin.output_matrix(["xi"]), frequencies=[2.0])
+    np.testing.assert_array_equal(plot.panels[0].items[0].y, by_hand.panels[0].items[0].y)
+    assert len(bode(lin).panels[0].items) == 4
 
 
 def test_work_and_precision():

@@ -80,6 +80,18 @@ class Equilibrium:
             return self.multipliers[label]
         return self.state[label]
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Whether there are others, in words."""
+        family = f"one of a family with {self.freedom} parameter{'s' * (self.freedom > 1)}"
+        others = f"{len(self.branches)} branches were found; this is the one nearest to the guess"
+        return (*([family] if self.freedom else []), *([others] if len(self.branches) > 1 else []))
+
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import equilibrium_html
+
+        return equilibrium_html(self)
+
     def __repr__(self) -> str:
         kind = "steady motion" if self.rates else "equilibrium"
         lines = [f"{kind} of {self.model.name!r}, residual {self.residual:.1e}"]
@@ -93,11 +105,7 @@ class Equilibrium:
             if values:
                 shown = {name: value if abs(value) > 1e-50 else 0.0 for name, value in values.items()}
                 lines.append(f"  {what}: " + ", ".join(f"{name}={value:.9g}" for name, value in shown.items()))
-        if self.freedom:
-            lines.append(f"  one of a family with {self.freedom} parameter{'s' * (self.freedom > 1)}")
-        if len(self.branches) > 1:
-            lines.append(f"  {len(self.branches)} branches were found; this is the one nearest to the guess")
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {remark}" for remark in self.remarks)])
 
 
 def as_system(subject: System | Model) -> System:

@@ -127,6 +127,11 @@ class Linearization:
         measured = list(self.states) if outputs is None else listed(outputs)
         return Plain(self.A, self.B, self.output_matrix(measured), np.zeros((len(measured), len(self.inputs))))
 
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import linearization_html
+
+        return linearization_html(self)
+
     def __repr__(self) -> str:
         text = (
             f"linearisation of {self.model.name!r}: {len(self.states)} states ({', '.join(self.states)}), "

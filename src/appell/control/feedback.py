@@ -125,6 +125,11 @@ class Feedback:
         fixed = {s: rest[s] for s in self.lin.dropped}
         return self.lin.at.system.consistent({**keep, **fixed}, near={s: v for s, v in near.items() if s not in fixed})
 
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import feedback_html
+
+        return feedback_html(self)
+
     def __repr__(self) -> str:
         lines = [f"feedback on {', '.join(self.lin.states)}"]
         for label, row in zip(self.lin.inputs, self.K, strict=True):

@@ -72,6 +72,44 @@ def certificate_html(certificate: Any) -> str:
     return blocks_html(made.title, [b for b in made.blocks if not isinstance(b, Shown)])
 
 
+def equilibrium_html(rest: Any) -> str:
+    """An equilibrium: every position, rate, state, input and multiplier."""
+    units = {s.label: s.unit for s in (*rest.model.coordinates, *rest.model.states, *rest.model.inputs)}
+    kinds = (("position", rest.positions), ("rate", rest.rates), ("state", rest.states), ("input", rest.inputs),
+             ("multiplier", rest.multipliers))  # fmt: skip
+    rows = [
+        (name, kind, f"{value:.9g}", unit_words(units.get(name, ""))) for kind, e in kinds for name, value in e.items()
+    ]
+    blocks = [Table(("symbol", "kind", "value", "unit"), tuple(rows)), *map(Text, rest.remarks)]
+    return blocks_html(repr(rest).splitlines()[0], blocks)
+
+
+def linearization_html(lin: Any) -> str:
+    """A first approximation: roots, and the rates of the states by states and inputs."""
+    rows = [(f"{s}'", *map(_entry, (*a, *b))) for s, a, b in zip(lin.states, lin.A, lin.B, strict=True)]
+    title, *words = repr(lin).splitlines()
+    return blocks_html(title.partition(":")[0], [
+        *(Text(line.strip()) for line in words), Table(("rate", *lin.states, *lin.inputs), tuple(rows)),
+    ])  # fmt: skip
+
+
+def feedback_html(feedback: Any) -> str:
+    """A feedback: holding values, gains, limits, roots of the closed loop."""
+    lin = feedback.lin
+    limits = {w: "{:g} to {:g}".format(*limit) for w, limit in feedback.limits.items()}
+    rows = [
+        (w, _entry(lin.at.inputs[w]), *map(_entry, -row), *([limits.get(w, "none")] if limits else []))
+        for w, row in zip(lin.inputs, feedback.K, strict=True)
+    ]
+    head = ("input", "holding", *(f"by {s}" for s in lin.states), *(["limits"] if limits else []))
+    roots = repr(feedback).splitlines()[-1].strip()
+    return blocks_html(f"feedback for {lin.model.name}", [Table(head, tuple(rows)), Text(roots)])
+
+
+def _entry(value: float) -> str:
+    return f"{value:.6g}" if value else "0"
+
+
 def check_html(check: Any) -> str:
     """The proof of a motion: a verdict, residuals, balance, agreement, work."""
     from appell.reporting.sections import proof_blocks

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from appell.analysis.linearize import Linearization
 from appell.code.state import names_of
 from appell.errors import AppellError, ModelError
+from appell.model.symbols import listed
 from appell.view.plot import COLORS, Line, Map, Panel, Plot, unit_words
 
 RED, GREY = "#c0392b", "#8a94a0"
@@ -285,18 +287,29 @@ def work_precision(results: Mapping[str, Sequence[tuple[float, float]]], work: s
 
 
 def bode(
-    A: Any, B: Any, C: Any, D: Any = None, names: Sequence[str] = (), frequencies: Sequence[float] | None = None
+    A: Any,
+    B: Any = None,
+    C: Any = None,
+    D: Any = None,
+    names: Sequence[str] = (),
+    frequencies: Sequence[float] | None = None,
 ) -> Plot:
     """Bode's diagram of x' = A x + B w, y = C x + D w, one curve for each input and output.
 
     Args:
-        A: System matrix.
+        A: System matrix, or a linearisation, which knows its B.
         B: Input matrix.
-        C: Output matrix.
+        C: Output matrix; of a linearisation what is measured, letters, names or formulas, its states if left out.
         D: Direct term; zero if left out.
         names: Names of the curves, outputs first counted over inputs.
         frequencies: In rad/s; about the roots of A if left out.
     """
+    if isinstance(A, Linearization):
+        measured = list(A.states) if C is None else listed(C)
+        names = names or [f"{w} → {y}" for y in measured for w in A.inputs]
+        A, B, C = A.A, A.B, A.output_matrix(measured)
+    if B is None or C is None:
+        raise ModelError("Bode's diagram needs matrices A, B, C, or a linearisation, appell.linearize(...).")
     A, B, C = (np.atleast_2d(np.asarray(e, dtype=float)) for e in (A, B, C))
     B = B.T if B.shape[0] != A.shape[0] and B.shape[1] == A.shape[0] else B
     if A.shape[0] != A.shape[1] or B.shape[0] != A.shape[0] or C.shape[1] != A.shape[0]:
