@@ -153,7 +153,7 @@ class LaneRules:
         with self.lock:
             if fired is None:
                 return x, self.kinks.start(*where)
-            return x, self.kinks.switch(*where, P[kernel.modes], fired, seen)
+            return x, self.kinks.switch(*where, before=P[kernel.modes], fired=fired, seen=seen)
 
     def behind(self, kernel: Kernel, event: int, t: np.ndarray, x: np.ndarray, P: np.ndarray) -> np.ndarray:
         """The states of some lanes right behind an event, NaN where only a single run can say.
