@@ -280,16 +280,24 @@ class Motion:
             label, values, unit = str(name), self.evaluate(name), ""
         else:
             label = key(name)
-            if label not in self.columns:
-                if self.stretches:
-                    model = self.system.model
-                    rates = [*(q.rate.rate for q in model.coordinates), *(z.rate for z in model.states)]
-                    name = {rate.label: rate for rate in rates}.get(label, name)
-                if isinstance(name, Rate) and name.order == (1 if isinstance(name.base, ExtraState) else 2):
-                    return xarray.DataArray(self.evaluate(name), {"t": self.times}, ["t"], label, {"units": name.unit})
-                raise ModelError(unknown(label, list(self.columns), "quantity of this motion"))
-            values, unit = self.columns[label], self.units.get(label, "")
+            if label in self.columns:
+                values, unit = self.columns[label], self.units.get(label, "")
+            else:
+                rate = self._rate(name, label)
+                if rate is None:
+                    raise ModelError(unknown(label, list(self.columns), "quantity of this motion"))
+                values, unit = self.evaluate(rate), rate.unit
         return xarray.DataArray(values, {"t": ("t", self.times, {"units": "s"})}, ["t"], label, {"units": unit})
+
+    def _rate(self, name: Any, label: str) -> Rate | None:
+        """The acceleration, the higher rate that a programme demands or the rate of an extra state of a name."""
+        if not self.stretches:
+            beyond = isinstance(name, Rate) and name.order >= (1 if isinstance(name.base, ExtraState) else 2)
+            return name if beyond else None
+        model = self.system.model
+        highest = max((2, *(row.order for row in model.programme)))
+        rates = [q.derivative(k) for q in model.coordinates for k in range(2, highest + 1)]
+        return {rate.label: rate for rate in (*rates, *(z.rate for z in model.states))}.get(label)
 
     @cached_property
     def dataset(self) -> Dataset:
