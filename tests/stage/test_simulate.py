@@ -367,6 +367,35 @@ def test_a_reset_of_one_rate_takes_the_others_along_the_constraints():
         ap.simulate(system, until=0.2, events=[wrong])
 
 
+@pytest.mark.parametrize(
+    "formulation",
+    [ap.GibbsAppell(), ap.Voronets(), ap.Shulgin(), ap.GPME(), ap.Multipliers()],
+    ids=lambda formulation: formulation.name,
+)
+def test_a_reset_position_is_kept_and_the_others_follow(formulation):
+    """What follows changes as little as can be, in every formulation: the velocity loses what is along the rod."""
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    rod = ap.Holonomic(x**2 + y**2 - 1, "rod")
+    model = ap.Model(ground, (x, y), [ap.Particle("p", 1, ground.point(x, y))], [ap.Gravity(-9.81 * ground.y)], [rod])
+    system = ap.compile(ap.derive(model, formulation)).bind()
+
+    def run(**reset):
+        event = ap.Event(x - 0.5, direction=-1, reset=reset, name="moved")
+        return ap.simulate(system, {x: 0.8, y: -0.6}, until=0.4, events=[event])
+
+    motion = run(x=0.3)
+    when = motion.occurrences[0].t
+    before, after = motion.at(np.nextafter(when, 0)), motion.at(when)
+    place = np.array([0.3, -(0.91**0.5)])
+    np.testing.assert_allclose([after["x"], after["y"]], place, rtol=0, atol=1e-15)
+    v = np.array([before["x.rate"], before["y.rate"]])
+    np.testing.assert_allclose([after["x.rate"], after["y.rate"]], v - (v @ place) * place, rtol=0, atol=1e-10)
+    for wrong in ({"x": 2.0}, {"x": 0.3, "y": 1.0}):
+        with pytest.raises(ap.AppellError, match="to positions that the constraints forbid; reset fewer of them"):
+            run(**wrong)
+
+
 def test_a_law_given_as_inputs_is_told_where_it_belongs():
     system = ap.compile(ap.derive(ap.library.planar_2r())).bind()
     with pytest.raises(ModelError, match=r"inputs= needs \{input: .*given as control="):

@@ -99,6 +99,9 @@ def test_rates_that_are_not_reset_follow_by_the_constraints():
     hit = ap.Event(x, direction=-1, reset={x.rate: -0.9 * x.rate}, name="hit")
     study = assert_as_simulated(system, rows, [hit])
     np.testing.assert_allclose(study["x"] ** 2 + study["y"] ** 2, 1, rtol=0, atol=1e-12)
+    moved = ap.Event(x, direction=-1, reset={x: 0.1}, name="moved")
+    study = assert_as_simulated(system, rows, [moved])
+    np.testing.assert_allclose(study["x"] ** 2 + study["y"] ** 2, 1, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("which", ["rate", "speed"])

@@ -28,7 +28,8 @@ class Event:
             inputs and time.
         direction: -1 for falling through zero, +1 for rising, 0 for both.
         stop: Whether the run ends there.
-        reset: New values right after it, `{v.rate: -e * v.rate}`: formulas in the values right before it.
+        reset: New values right after it, `{v.rate: -e * v.rate}`: formulas in the values right before it. Others follow
+            by the constraints.
         name: A name for the list of events.
 
     Example:
