@@ -1,5 +1,7 @@
 """Events against closed forms: located to machine precision, filtered, reset, ended, and not lost."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -297,3 +299,61 @@ def test_what_rises_from_rest_on_the_ground_comes_back_to_it(method, force, firs
     motion = ap.simulate(system, {h: 0.0}, until=5.0, method=method, rtol=1e-9, atol=1e-9, events=[back])
     assert motion.outcome is ap.Outcome.EVENT
     np.testing.assert_allclose(motion.times[-1], first, rtol=1e-8, atol=0)
+
+
+def cradle(count, e=1.0):
+    """Balls side by side in one parabola, and the collisions of neighbours with restitution e."""
+    q = ap.coordinates(" ".join(f"q{i}" for i in range(count)))
+    balls = [ap.Particle(f"ball{i}", 1, ground.point(s, 0)) for i, s in enumerate(q)]
+    model = ap.Model(ground, q, balls, [ap.Potential(sum(s**2 / 2 for s in q))])
+    events = []
+    for i, (a, b) in enumerate(pairwise(q)):
+        mean, half = (a.rate + b.rate) / 2, e * (a.rate - b.rate) / 2
+        events.append(ap.Event(b - a, -1, reset={a.rate: mean - half, b.rate: mean + half}, name=f"{i}{i + 1}"))
+    return ap.compile(ap.derive(model)).bind(), q, events
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_reset_sends_what_rests_on_zero_through_it(method):
+    """Newton's cradle: the last ball takes over at once, and gives it back half a turn later."""
+    system, q, events = cradle(6)
+    motion = ap.simulate(system, {q[0]: -1.0}, until=6.0, method=method, events=events)
+    there = ["01", "12", "23", "34", "45"]
+    assert [o.name for o in motion.occurrences] == there + there[::-1]
+    tolerance = 1e-11 if method in ("taylor", "dop853") else 1e-6
+    np.testing.assert_allclose([o.t for o in motion.occurrences], [np.pi / 2] * 5 + [1.5 * np.pi] * 5, atol=tolerance)
+    np.testing.assert_allclose([motion.at(3.0)[s] for s in q], [0] * 5 + [-np.cos(3.0)], rtol=0, atol=tolerance)
+    np.testing.assert_allclose([motion.at(6.0)[s] for s in q], [-np.cos(6.0)] + [0] * 5, rtol=0, atol=tolerance)
+
+
+def test_balls_that_all_meet_at_once_part_in_order():
+    system, q, events = cradle(4)
+    motion = ap.simulate(system, {q[0]: -1.0, q[1]: -0.5, q[2]: 0.7, q[3]: 2.0}, until=2.0, events=events)
+    expected = np.cos(2.0) * np.array([2.0, 0.7, -0.5, -1.0])
+    np.testing.assert_allclose([motion.at(2.0)[s] for s in q], expected, rtol=0, atol=1e-14)
+    system, q, events = cradle(3, e=0.0)
+    motion = ap.simulate(system, {q[0]: -1.0}, until=2.0, events=events)  # they stick, two by two, ever more evenly
+    np.testing.assert_allclose([motion.at(2.0)[s] for s in q], -np.cos(2.0) / 3, atol=1e-10)
+    assert motion.outcome is ap.Outcome.DONE
+
+
+def test_what_looks_both_ways_happens_once_where_it_turns_back():
+    system, q, events = cradle(3)
+    events[1] = ap.Event(q[2] - q[1], reset=events[1].reset, name="both")
+    watcher = ap.Event(q[2] - q[1], direction=-1, name="seen")
+    motion = ap.simulate(system, {q[0]: -1.0}, until=3.0, events=[*events, watcher])
+    assert [o.name for o in motion.occurrences] == ["01", "both", "seen"]
+    assert motion.at(3.0)[q[2]] == pytest.approx(-np.cos(3.0))
+
+
+def test_resets_that_answer_each_other_without_end_pile_up():
+    """Each throws the other one down."""
+    bodies = [ap.Particle("one", 1, ground.point(0, h)), ap.Particle("other", 1, ground.point(1, y))]
+    system = ap.compile(ap.derive(ap.Model(ground, (h, y), bodies))).bind()
+    events = [
+        ap.Event(h, direction=-1, reset={h.rate: 1, y.rate: -1}, name="one"),
+        ap.Event(y, direction=-1, reset={h.rate: -1, y.rate: 1}, name="other"),
+    ]
+    motion = ap.simulate(system, {h: 1.0, h.rate: -1.0}, until=3.0, events=events)
+    assert motion.outcome is ap.Outcome.ACCUMULATION
+    assert "piles up at t = 1;" in motion.detail

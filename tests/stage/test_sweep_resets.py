@@ -143,6 +143,23 @@ def test_rates_that_the_constraints_forbid_are_told_by_a_single_run():
     assert "constraints forbid" in study.failures["reason"][0]
 
 
+def test_a_reset_that_sends_what_rests_on_zero_through_it_is_left_to_a_single_run():
+    """Three balls in one parabola: the middle one hands on what it gets, at once if the third is in touch with it."""
+    q = a, b, c = ap.coordinates("a b c")
+    ground = ap.Frame("ground")
+    balls = [ap.Particle(s.label, 1, ground.point(s, 0)) for s in q]
+    system = ap.compile(ap.derive(ap.Model(ground, q, balls, [ap.Potential(sum(s**2 / 2 for s in q))]))).bind()
+    swaps = [(r, s, {r.rate: s.rate, s.rate: r.rate}) for r, s in ((a, b), (b, c))]
+    hits = [ap.Event(s - r, direction=-1, reset=swap, name=s.label) for r, s, swap in swaps]
+    rows = [{"a": -1.0, "c": x, "c.rate": v} for x, v in ((0.0, 0.0), (2.0, 0.0), (1.0, 0.5))]
+    study = ap.sweep(system, rows, until=3.0, events=hits, progress=False)
+    assert study["lane"].values.tolist() == [0, 0, 1]
+    ends = np.array([study[f"{s.label}.end"].values for s in q]).T
+    np.testing.assert_allclose(ends[0], [0, 0, -np.cos(3.0)], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(ends[1], np.cos(3.0) * np.array([2, 0, -1]), rtol=0, atol=1e-10)
+    assert (np.diff(ends, axis=1) > -1e-10).all()
+
+
 def test_events_pile_up_where_their_gaps_shrink_by_one_ratio():
     times = 2.0 - np.cumprod(np.full(30, 0.5))
     assert piling_up(times[:6]) is None

@@ -226,8 +226,9 @@ class Lanes:
                 limits = self._limits(lanes[there], x, sizes)
                 falling = gates[:, there] & falls(g, rate, limits)
                 falling[which[hit], np.arange(hit.size)] = True
+                above = falling | (rests(g, rate, limits) & ~falls(g, rate, limits))  # what rests on zero or came down to it
                 W[: k.n, there], W[k.t, there] = k.machines["settle"].some(x, P[:, there]), times
-                W[:, there] = self._cut(lanes[there], W[:, there], falling)
+                W[:, there] = self._cut(lanes[there], W[:, there], falling, above)
                 going[there] = False  # their gates are those of a new leg
         if going.any():
             g = k.machines["guards"].some(W[: k.n + 1, going], P[:, going])[: k.graphs.sizes["guards"]]
@@ -242,7 +243,7 @@ class Lanes:
             self._sample(lanes[passed], V[:, passed], W[:, passed], P[:, passed])
         self.V[:, lanes] = W
 
-    def _cut(self, lanes: np.ndarray, W: np.ndarray, falling: np.ndarray) -> np.ndarray:
+    def _cut(self, lanes: np.ndarray, W: np.ndarray, falling: np.ndarray, above: np.ndarray) -> np.ndarray:
         """The columns W of lanes that stand at events, begun again or ended, these with the state before a reset."""
         k, r, times = self.k, self.results, W[self.k.t]
         runs, before = self.owner[lanes], W[: self.k.n].copy()
@@ -258,10 +259,12 @@ class Lanes:
                 W[k.status, here[np.isnan(W[: k.n, here]).any(axis=0)]] = Status.ALONE
                 if k.graphs.sizes["modes"]:
                     self._switch(lanes, W, here, None)
+                self._follow(lanes, W, here, which, falling, above)
             r.happened += [(int(runs[j]), number, float(times[j])) for j in here]
             if event.stop:
                 first = here[r.event[runs[here]] < 0]
-                r.event[runs[first]], W[k.status, first] = number, Status.REACHED
+                r.event[runs[first]] = number
+                W[k.status, first[W[k.status, first] != Status.ALONE]] = Status.REACHED
         if self._piling:
             self._pile(W, runs, falling)
         goes = (W[k.status] == Status.GOING) | (W[k.status] == Status.MOVED)
@@ -272,6 +275,22 @@ class Lanes:
             self._begin(lanes[again], begun)
             W[:, again] = begun
         return W
+
+    def _follow(
+        self, lanes: np.ndarray, W: np.ndarray, here: np.ndarray, which: int, falling: np.ndarray, above: np.ndarray
+    ) -> None:
+        """Lanes in which the reset of an event sends a further guard on zero through it are left to single runs."""
+        k, guards = self.k, np.arange(len(falling))
+        V = W[: k.n + 1, here]
+        g, rate = np.split(k.machines["guards"].some(V, self.P[:, lanes[here]]), 2)
+        limits = self._limits(lanes[here], V)
+        falls = (np.abs(g) < limits) & (rate < -1e-3 * limits)
+        both = np.isin(guards, np.flatnonzero(np.array(self.watch.guards) == self.watch.guards[which]))
+        above[np.ix_(both & (guards != which), here)] = False
+        above[which, here] &= ~falls[which]
+        waiting = falling[:, here] & (guards > which)[:, None]
+        further = (falls & above[:, here] & ~waiting)[: len(self.watch.guards)].any(axis=0)
+        W[k.status, here[further]] = Status.ALONE
 
     def _switch(self, lanes: np.ndarray, W: np.ndarray, here: np.ndarray, falling: np.ndarray | None) -> None:
         """New modes of some lanes; those in which other kinks slide go on elsewhere."""

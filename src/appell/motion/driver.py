@@ -38,6 +38,7 @@ from appell.motion.speeds import SpeedWatch
 from appell.motion.stretch import Stretch
 from appell.motion.table import table_times
 
+CHAIN = 1000  # events at one instant that follow from each other's resets and do not come to an end
 FAULTS = {
     End.NOT_FINITE: Outcome.NOT_FINITE,
     End.COLLAPSED: Outcome.STEP_COLLAPSED,
@@ -367,7 +368,6 @@ class Run:
         falling[guard] = True
         owners = [self.modes.owner(int(k)) for k in np.flatnonzero(falling)]
         self.projection(self.t, self.x)
-        events = [self.events[which] for kind, which, _ in owners if kind == "event"]
         kinks = [(which, side) for kind, which, side in owners if kind == "kink"]
         jump = ""
         if kinks:
@@ -377,10 +377,7 @@ class Run:
             switched = [which for which, _ in kinks if self.modes.modes[which] != before[which]]
             self.occurrences += [Occurrence(self.modes.name(which), self.t) for which in switched]
             jump = self.modes.jump(before, self.t, self.x, self.inputs, self.p)
-        for event in events:
-            if event.reset:
-                self._reset(event)
-            self.occurrences.append(Occurrence(event.name, self.t))
+        events = self._happen(falling, falling | (rests(values, rates, limits) & ~falls(values, rates, limits)))
         stops = [event.name for event in events if event.stop]
         if stops:
             self.outcome, self.detail = Outcome.EVENT, f"{stops[0]!r} at t = {self.t:.12g}"
@@ -392,7 +389,7 @@ class Run:
                 "and one from there on"
             )
             return False
-        limit = self._accumulating()
+        limit = self.t if len(events) >= CHAIN else self._accumulating()
         if limit is not None:
             name = events[-1].name if events else self.modes.name(kinks[-1][0])
             self.outcome = Outcome.ACCUMULATION
@@ -406,6 +403,37 @@ class Run:
         if x is not self.x:
             was, self.x = self.modes.sides(self.t, self.x, self.inputs, self.p), x
             self.modes.switch((), self.t, self.x, self.inputs, self.p, was)
+
+    def _happen(self, falling: np.ndarray, above: np.ndarray) -> list[Event]:
+        """The events of guards that fall here, and of those on zero that resets of these send through it.
+
+        Args:
+            falling: Which guards fall.
+            above: Which guards rest on zero or came down to it, and so can fall.
+        """
+        owner = np.array([which for which, _ in self.modes.event_guards], dtype=int)
+        above, happened = above[: owner.size].copy(), []
+        waiting, since = np.flatnonzero(falling[: owner.size]).tolist(), []
+        while waiting and len(happened) < CHAIN:
+            guard = waiting.pop(0)
+            event = self.events[owner[guard]]
+            above[(owner == owner[guard]) & (np.arange(owner.size) != guard)] = False  # it looked both ways
+            happened.append(event)
+            self.occurrences.append(Occurrence(event.name, self.t))
+            since.append(guard)
+            if event.reset:
+                self._reset(event)
+                down = self._falling()[: owner.size]
+                above[since] &= ~down[since]  # what still falls has gone through
+                since = []
+                waiting += [k for k in np.flatnonzero(above & down).tolist() if k not in waiting]
+        return happened
+
+    def _falling(self) -> np.ndarray:
+        """Which guards are on zero and fall, here and now."""
+        p = self.modes.parameters(self.p)
+        values, rates = (e.ravel() for e in self.modes.flow().guard_machine(self.t, self.x, self.w, p))
+        return falls(values, rates, self._limits(values, rates, 0.0))
 
     def _rests(self) -> bool:
         """Whether a length passes through zero ever again: what friction brought to rest in a plane."""
