@@ -226,7 +226,8 @@ class Lanes:
                 limits = self._limits(lanes[there], x, sizes)
                 falling = gates[:, there] & falls(g, rate, limits)
                 falling[which[hit], np.arange(hit.size)] = True
-                above = falling | (rests(g, rate, limits) & ~falls(g, rate, limits))  # what rests on zero or came down to it
+                resting_or_falling = rests(g, rate, limits) & ~falls(g, rate, limits)
+                above = falling | resting_or_falling  # what rests on zero or came down to it
                 W[: k.n, there], W[k.t, there] = k.machines["settle"].some(x, P[:, there]), times
                 W[:, there] = self._cut(lanes[there], W[:, there], falling, above)
                 going[there] = False  # their gates are those of a new leg
@@ -283,13 +284,12 @@ class Lanes:
         k, guards = self.k, np.arange(len(falling))
         V = W[: k.n + 1, here]
         g, rate = np.split(k.machines["guards"].some(V, self.P[:, lanes[here]]), 2)
-        limits = self._limits(lanes[here], V)
-        falls = (np.abs(g) < limits) & (rate < -1e-3 * limits)
-        both = np.isin(guards, np.flatnonzero(np.array(self.watch.guards) == self.watch.guards[which]))
+        down = falls(g, rate, self._limits(lanes[here], V))
+        both = np.isin(guards, np.flatnonzero(np.array(self.rules.guards) == self.rules.guards[which]))
         above[np.ix_(both & (guards != which), here)] = False
-        above[which, here] &= ~falls[which]
+        above[which, here] &= ~down[which]
         waiting = falling[:, here] & (guards > which)[:, None]
-        further = (falls & above[:, here] & ~waiting)[: len(self.watch.guards)].any(axis=0)
+        further = (down & above[:, here] & ~waiting)[: len(self.rules.guards)].any(axis=0)
         W[k.status, here[further]] = Status.ALONE
 
     def _switch(self, lanes: np.ndarray, W: np.ndarray, here: np.ndarray, falling: np.ndarray | None) -> None:
