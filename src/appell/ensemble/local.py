@@ -71,4 +71,5 @@ def run_here(plan: Plan, sink: Sink, count: int, progress: bool | None) -> str:
         halt.set()
         processes.close()
         pool.shutdown(wait=True, cancel_futures=True)
-    return f"{plan.how}, {count} {'core' if count == 1 else 'cores'}"
+    used = min(count, cores())
+    return f"{plan.how}, {used} {'core' if used == 1 else 'cores'}"

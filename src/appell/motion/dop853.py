@@ -246,7 +246,8 @@ class Stepper:
         """Hairer's estimate of a first step."""
         f0 = self.task.f(self.t, self.x)
         scale = self.atol + self.rtol * np.abs(self.x)
-        d0, d1 = np.linalg.norm(self.x / scale), np.linalg.norm(f0 / scale)
+        with np.errstate(over="ignore"):
+            d0, d1 = np.linalg.norm(self.x / scale), np.linalg.norm(f0 / scale)
         h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 or not np.isfinite(d1) else 0.01 * d0 / d1
         return float(min(h, abs(self.task.t1 - self.t)) or 1e-6)
 

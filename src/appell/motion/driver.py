@@ -346,7 +346,8 @@ class Run:
     def _limits(self, values: np.ndarray, rates: np.ndarray, span: float) -> np.ndarray:
         """Up to which size guards count as zero, at the end of a leg of length `span` or at the start of one."""
         events, limits = len(self.modes.event_guards), np.full(values.size, RESTING)
-        self._seen = np.fmax(self._seen, np.fmax(np.abs(values), np.abs(rates) * span)[:events])
+        with np.errstate(invalid="ignore"):  # where a run breaks off rates may be infinite
+            self._seen = np.fmax(self._seen, np.fmax(np.abs(values), np.abs(rates) * span)[:events])
         limits[:events] = resting(self._seen, self.t, self.x)
         limits[events:] = self.modes.limits(values[events:], rates[events:], span, self.t, self.x)
         return limits

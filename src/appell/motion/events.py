@@ -102,7 +102,7 @@ def piling_up(times: Sequence[float], length: float = np.inf) -> float | None:
         return now
     ratios = gaps[1:] / np.maximum(gaps[:-1], 1e-300)
     steady = np.ptp(ratios) <= STEADY
-    ratio = float(ratios[-1] if steady else (gaps[-1] / gaps[0]) ** (1 / ratios.size))
+    ratio = float(ratios[-1] if steady else (gaps[-1] / max(gaps[0], 1e-300)) ** (1 / ratios.size))
     if np.any(ratios >= 0.999) or not (steady or ratio < ROUGH):
         return None
     left = float(gaps[-1]) * ratio / (1 - ratio)
