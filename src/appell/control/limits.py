@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from appell.code.state import unknown
 from appell.errors import ControlError, ModelError
 from appell.model.symbols import key
+from appell.model.values import unknown
 
 
 def input_limits(limits: Any, labels: Sequence[str]) -> dict[str, tuple[float, float]]:

@@ -110,9 +110,8 @@ class Chain(Model):
         until: float = 10.0,
         states: Mapping[ExtraState, Any] | None = None,
     ) -> None:
-        links = links_from_joints(tuple(joints))
         self._build(
-            links=links,
+            links=links_from_joints(tuple(joints)),
             gravity=gravity,
             tool=tool,
             tool_link=tool_link,
@@ -121,7 +120,6 @@ class Chain(Model):
             values=values,
             start=start,
             until=until,
-            markers={},
             states=states,
         )
 
@@ -176,13 +174,11 @@ class Chain(Model):
             links=links,
             gravity=gravity,
             tool=tool,
-            tool_link=None,
             name=name,
             description=description,
             values=values,
             start=start,
             until=until,
-            markers={},
         )
         return chain
 
@@ -221,13 +217,7 @@ class Chain(Model):
             The chain.
         """
         robot = read_urdf(source, meshes)
-        at, carrier = None, None
-        if tool is not None and tool in robot.markers:
-            carrier, at = robot.markers[tool]
-            if carrier < 0:
-                raise ModelError(f"The link {tool!r} does not move; a tool is on a moving link.")
-        elif tool is not None:
-            carrier = tool
+        carrier, at = (tool, None) if tool is None else robot.place(tool)
         chain = object.__new__(cls)
         chain._build(
             links=robot.links,
@@ -236,7 +226,6 @@ class Chain(Model):
             tool_link=carrier,
             name=name or robot.name,
             description=description,
-            values=None,
             start=start,
             until=until,
             markers=robot.markers,
@@ -246,16 +235,17 @@ class Chain(Model):
 
     def _build(
         self,
+        *,
         links: Sequence[Link],
         gravity: Iterable[Any],
         tool: Any,
-        tool_link: str | int | None,
         name: str,
         description: str,
-        values: Mapping[Any, float] | None,
         start: Mapping[Any, float] | None,
         until: float,
-        markers: Mapping[str, tuple[int, Placement]],
+        tool_link: str | int | None = None,
+        values: Mapping[Any, float] | None = None,
+        markers: Mapping[str, tuple[int, Placement]] | None = None,
         states: Mapping[ExtraState, Any] | None = None,
     ) -> None:
         if not links:
@@ -266,7 +256,7 @@ class Chain(Model):
             "coupling": Coupling.of(links),
             "gravity": finite(triple(gravity, "The gravity of a chain"), "The gravity of a chain"),
             "tool": Placement.of(tool, "The tool"),
-            "markers": dict(markers),
+            "markers": dict(markers or {}),
             "meshes": {},
         }
         for attribute, value in fields.items():

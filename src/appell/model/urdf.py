@@ -60,6 +60,15 @@ class RobotFile:
     markers: dict[str, tuple[int, Placement]]
     meshes: dict[str, tuple[MeshFile, ...]]
 
+    def place(self, link: str) -> tuple[str | int, Placement | None]:
+        """The moving link that carries a link, and where the frame of that is on it; None for its own frame."""
+        if link not in self.markers:
+            return link, None
+        carrier, at = self.markers[link]
+        if carrier < 0:
+            raise ModelError(f"The link {link!r} does not move; a tool is on a moving link.")
+        return carrier, at
+
 
 def read_urdf(source: str | Path, meshes: bool) -> RobotFile:
     """The links of a URDF file, parents before children.

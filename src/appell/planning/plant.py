@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from appell.code.multiplier_start import rate_names
-from appell.code.state import unknown
 from appell.control.inverse_dynamics import InverseDynamics
 from appell.errors import ModelError
 from appell.model.force import Generalized
 from appell.model.model import Model
 from appell.model.programme import Programmed, programme_states
 from appell.model.symbols import Coordinate, inputs, key, listed
+from appell.model.values import unknown
 
 REACHED = 1e-9  # of a unit force along a coordinate: what the inputs may leave of it
 
