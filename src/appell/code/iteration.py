@@ -71,13 +71,11 @@ class Iteration:
 
     @cached_property
     def _machine_code(self) -> tuple[Any, ...]:
-        hy = heyoka_code.module()
         call = heyoka_code.machine_code(shared(self.function))
-        # All lanes of a register carry the same state. Sines are called: run through once a call, the longer code that
-        # spells them out, which is quicker over many lanes, would take twice the time.
-        width = hy.recommended_simd_size(float)
-        history = np.zeros((self.turns + 1, self.size + 1, width))
-        held = np.zeros((self._numbers, width))
+        # One column. Sines are called: run through once a call, the longer code that spells them out, which is quicker
+        # over many lanes, would take twice the time.
+        history = np.zeros((self.turns + 1, self.size + 1, 1))
+        held = np.zeros((self._numbers, 1))
         options = {"pars": held[: call.nparams]} if call.nparams else {}
         arguments, results = [row[:-1] for row in history[:-1]], list(history[1:])
         return call, history, held, options, arguments, results, memoryview(history[:, -1, 0])
