@@ -200,3 +200,23 @@ def test_what_sticks_in_no_single_way_fails_alone():
     assert study.failures["reason"].str.contains("cannot be resolved uniquely").all()
     with pytest.raises(ap.AppellError, match="cannot be resolved uniquely"):
         simulated(system, {"x": 1.0, "x.rate": 0.5}, 0.5)
+
+
+def test_no_pulse_of_a_programme_is_lost():
+    """A force that is there only near some crests of t/10 sin(w t), along a motion that has no scale of its own."""
+    u, w = ap.inputs("u"), ap.parameters("w")
+    system = mass(lambda x: u)
+
+    def pulses(rate):
+        return {u: 1000 * sp.Max(0, ap.t / 10 * sp.sin(rate * ap.t) - 0.9)}
+
+    speeds = [5.0, 17.0, 38.0]
+    study = ap.sweep(system, {w: speeds}, inputs=pulses(w), until=10.0, points=3, progress=False)
+    t = np.linspace(0, 10, 1_000_001)
+    for k, rate in enumerate(speeds):
+        expected = np.trapezoid(1000 * np.maximum(0, t / 10 * np.sin(rate * t) - 0.9), t)
+        assert float(study["x.rate.end"][k]) == pytest.approx(expected, abs=1e-6)
+        for method in ("taylor", "dop853", "DOP853"):
+            run = ap.simulate(system, until=10.0, inputs=pulses(rate), method=method)
+            assert float(run["x.rate"][-1]) == pytest.approx(expected, abs=1e-6)
+    assert study["lane"].values.all()

@@ -160,6 +160,25 @@ def test_a_reset_that_sends_what_rests_on_zero_through_it_is_left_to_a_single_ru
     assert (np.diff(ends, axis=1) > -1e-10).all()
 
 
+@MACHINES
+def test_no_tick_of_an_encoder_is_lost_in_a_lane(machine):
+    """The zeros of a formula that is faster than the motion, up to 40 of them in one step."""
+    a, n = ap.coordinates("a"), ap.parameters("n")
+    ground = ap.Frame("ground")
+    bob = ap.Particle("bob", 1, ground.pin(a).point(0, -1))
+    model = ap.Model(ground, a, [bob], [ap.Gravity(-9.81 * ground.y)]).with_parameters(n)
+    system = ap.compile(ap.derive(model), machine=machine).bind()
+    rows = [{"n": ticks, "a": 0.1, "a.rate": 8.0} for ticks in (1.0, 20.0, 50.0, 300.0)]
+    ticks = [ap.Event(sp.sin(n * a), direction=1, name=name) for name in ("one", "and the same")]
+    study = ap.sweep(system, rows, until=0.5, events=ticks, progress=False)
+    motion = ap.simulate(system.bind({n: 1}), {a: 0.1, a.rate: 8.0}, until=0.5)
+    path = motion.states(np.linspace(0, 0.5, 100_001))[:, 0]
+    for i, row in enumerate(rows):
+        values = np.sin(row["n"] * path)
+        assert (study["event_count"][i] == np.count_nonzero((values[:-1] <= 0) & (values[1:] > 0))).all()
+    assert study["lane"].values.all()
+
+
 def test_events_pile_up_where_their_gaps_shrink_by_one_ratio():
     times = 2.0 - np.cumprod(np.full(30, 0.5))
     assert piling_up(times[:6]) is None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from appell.motion.crossing import LOOKS, MOST, SHARES, SOON, excess, moving
 from appell.motion.dop853 import interpolate
-from appell.motion.stepping import LOOKS, SHARES
+
+FINER = 4  # times as many looks where those so far are too few
 
 Guards = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -65,49 +68,75 @@ class Steps:
         """g and g' at one time of each of some lanes."""
         return self._guards(times, self.states(times, lanes), lanes)
 
-    def first_crossings(self, ends: np.ndarray, lifts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def first_crossings(
+        self, ends: np.ndarray, gates: np.ndarray, lifts: np.ndarray, limits: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For each lane the first time up to its end at which a guard falls through zero, and which; inf if none.
+
+        The rule of `appell.motion.crossing`, all parts of a step halved at once. The third result says which lanes have
+        guards that are not seen well enough by so many looks.
 
         Args:
             ends: Where each step ends.
-            lifts: What is added to the guards, as `appell.motion.leg.Task.lifts`, of shape (guards, lanes).
+            gates: Which guards are looked at as they are, of shape (guards, lanes); those of events that have moved
+                before what was found are added here.
+            lifts: What is added to the guards, as `appell.motion.leg.Task.lifts`; where that is infinite they count
+                from where they have moved.
+            limits: Up to which sizes they count as zero.
         """
-        lanes = np.arange(self.t.size)
-        looks = np.linspace(self.t, ends, LOOKS + 1)
-        values, rates = self.guards(looks.ravel(), np.tile(lanes, LOOKS + 1))
-        values, rates = (e.reshape(-1, LOOKS + 1, lanes.size) for e in (values, rates))
-        values = values + lifts[:, None, :]
-        g, later = values[:, :-1], values[:, 1:]
-        found, which = np.full(lanes.size, np.inf), np.full(lanes.size, -1)
-        falls = (g > 0) & (later <= 0)
-        turns = ((g > 0) == (later > 0)) & (rates[:, :-1] * rates[:, 1:] < 0)
-        guard, lane = np.argwhere((lifts > 0) & (values[:, 0] <= 0)).T  # kinks that were moved there between two steps
-        found[lane], which[lane] = self.t[lane], guard
-        suspect = np.argwhere((falls | turns) & np.isfinite(lifts)[:, None, :] & np.isinf(found))
+        count = self.t.size
+        found, which, unclear = np.full(count, np.inf), np.full(count, -1), np.ones(count, dtype=bool)
+        asleep, lifts = np.isinf(lifts), np.where(np.isinf(lifts), 0.0, lifts)
+        if lifts.any():
+            below = (lifts > 0) & (self.guards(self.t, np.arange(count))[0] + lifts <= 0)
+            guard, lane = np.argwhere(below).T  # kinks that were moved there between two steps
+            found[lane], which[lane], unclear[lane] = self.t[lane], guard, False
+        rested = asleep.any(axis=0)
+        for group in (unclear & ~rested, unclear & rested):  # where a lane is looked at is its own affair
+            lanes, parts = np.flatnonzero(group), LOOKS
+            while lanes.size and parts <= MOST:
+                of_these = (e[:, lanes] for e in (asleep, lifts, limits))
+                seen = _Looks.at(self, lanes, ends[lanes], parts, *of_these)
+                clear = np.flatnonzero(seen.clear)
+                when, guard = self._earliest(seen, clear)
+                found[lanes[clear]], which[lanes[clear]] = when, guard
+                earlier = (seen.times[:, clear] < when) & ~seen.asleep[:, :, clear]
+                gates[:, lanes[clear]] |= asleep[:, lanes[clear]] & earlier.any(axis=1) & np.isfinite(when)
+                unclear[lanes[clear]] = False
+                lanes, parts = lanes[~seen.clear], FINER * parts
+        return found, which, unclear
+
+    def _earliest(self, seen: _Looks, clear: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first fall of some of the lanes that were looked at, and of which guard."""
+        found, which = np.full(clear.size, np.inf), np.full(clear.size, -1)
+        suspect = np.argwhere((seen.falls | seen.turns)[:, :, clear])
         if not suspect.size:
             return found, which
-        guard, look, lane = suspect.T
-        a, b = looks[look, lane], looks[look + 1, lane]
-        fine = 1e-15 * np.maximum(1.0, np.abs(ends[lane]))
-        turning = turns[guard, look, lane]
-        if turning.any():  # between two looks a guard may dip below zero and come back, or rise above it and fall
+        guard, look, place = suspect.T
+        here = clear[place]  # among the lanes that were looked at
+        lane, lift = seen.lanes[here], seen.lifts[guard, here]
+        a, b = seen.times[look, here], seen.times[look + 1, here]
+        fine = 1e-15 * np.maximum(1.0, np.abs(seen.times[-1, here]))
+        real, turning = seen.falls[guard, look, here], seen.turns[guard, look, here]
+        if turning.any():
             k = np.flatnonzero(turning)
             turn = roots(lambda s: self.guards(s, lane[k])[1][guard[k], np.arange(k.size)], a[k], b[k], fine[k])
-            at_turn = self.guards(turn, lane[k])[0][guard[k], np.arange(k.size)] + lifts[guard[k], lane[k]]
-            above = g[guard[k], look[k], lane[k]] > 0
-            a[k], b[k] = np.where(above, a[k], turn), np.where(above, turn, b[k])
-            real = np.ones(look.size, dtype=bool)
-            real[k] = np.where(above, at_turn <= 0, at_turn > 0)
-            guard, look, lane, a, b, fine = (e[real] for e in (guard, look, lane, a, b, fine))
+            at_turn = self.guards(turn, lane[k])[0][guard[k], np.arange(k.size)] + lift[k]
+            at_turn = at_turn - seen.asleep[guard[k], look[k], here[k]] * seen.limits[guard[k], here[k]]
+            rises = seen.rises[guard[k], look[k], here[k]]
+            a[k] = np.where(rises & (at_turn > 0), turn, a[k])
+            b[k] = np.where(rises, b[k], turn)
+            real[k] |= (at_turn > 0) == rises
+            guard, place, lane, lift, a, b, fine = (e[real] for e in (guard, place, lane, lift, a, b, fine))
         if not lane.size:
             return found, which
-        root = self._zeros(guard, lane, a, b, fine, lifts[guard, lane])
-        lifted = np.flatnonzero(lifts[guard, lane])
+        root = self._zeros(guard, lane, a, b, fine, lift)
+        lifted = np.flatnonzero(lift)
         if lifted.size:
-            root[lifted] = self._fallen(guard[lifted], lane[lifted], root[lifted], lifts[guard, lane][lifted])
-        order = np.lexsort((guard, root, lane))
-        leading = order[np.unique(lane[order], return_index=True)[1]]
-        found[lane[leading]], which[lane[leading]] = root[leading], guard[leading]
+            root[lifted] = self._fallen(guard[lifted], lane[lifted], root[lifted], lift[lifted])
+        order = np.lexsort((guard, root, place))
+        leading = order[np.unique(place[order], return_index=True)[1]]
+        found[place[leading]], which[place[leading]] = root[leading], guard[leading]
         return found, which
 
     def _zeros(
@@ -117,7 +146,7 @@ class Steps:
         return roots(lambda s: self.guards(s, lane)[0][guard, np.arange(lane.size)] + lift, a, b, fine)
 
     def _fallen(self, guard: np.ndarray, lane: np.ndarray, ends: np.ndarray, limits: np.ndarray) -> np.ndarray:
-        """Where guards that rested on zero fall through it, else the ends: `appell.motion.stepping.fallen` of many."""
+        """Where guards that rested on zero fall through it, else the ends: `appell.motion.crossing.fallen` of many."""
         times = self.t[lane] + np.outer(SHARES, ends - self.t[lane])
         count = SHARES.size
         values = self.guards(times.ravel(), np.tile(lane, count))[0]
@@ -129,3 +158,73 @@ class Steps:
             a, b = times[down[k] - 1, k], times[down[k], k]
             found[k] = self._zeros(guard[k], lane[k], a, b, 1e-15 * np.maximum(1.0, np.abs(ends[k])))
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Looks:
+    """Guards along the steps of some lanes: the arrays have a row for each guard, then for each time, then lanes.
+
+    Attributes:
+        lanes: Which lanes.
+        times: When they were looked at.
+        lifts: What is added to the guards.
+        limits: Up to which sizes they count as zero.
+        asleep: Whether a guard that began on zero, and is not looked at there, has not moved yet.
+        falls: Between which looks they fall through zero.
+        turns: Between which they turn and may fall unseen: they dip below zero and come back, or rise first.
+        rises: Where they rise.
+        clear: In which lanes they are seen well enough.
+    """
+
+    lanes: np.ndarray
+    times: np.ndarray
+    lifts: np.ndarray
+    limits: np.ndarray
+    asleep: np.ndarray
+    falls: np.ndarray
+    turns: np.ndarray
+    rises: np.ndarray
+    clear: np.ndarray
+
+    @classmethod
+    def at(
+        cls,
+        steps: Steps,
+        lanes: np.ndarray,
+        ends: np.ndarray,
+        parts: int,
+        rested: np.ndarray,
+        lifts: np.ndarray,
+        limits: np.ndarray,
+    ) -> _Looks:
+        """Looks between so many parts of each step."""
+        shares = np.arange(parts + 1) / parts
+        if rested.any():  # what rises from rest has no rate there that says so
+            shares = np.concatenate([[0.0], SOON / parts, shares[1:]])
+        start = steps.t[lanes]
+        times = start + np.multiply.outer(shares, ends - start)
+        times[-1] = ends
+        found = steps.guards(times.ravel(), np.tile(lanes, shares.size))
+        values, rates = (e.reshape(-1, shares.size, lanes.size) for e in found)
+        values = values + lifts[:, None]
+        even = np.r_[0, shares.size - parts : shares.size]
+        watched = (~rested | moving(values, rates, limits))[:, None]
+        missed = excess(values[:, even], rates[:, even], (ends - start) / parts) > limits[:, None]
+        on_zero = np.logical_and.accumulate(np.abs(values) <= limits[:, None], axis=1)
+        asleep = on_zero & rested[:, None]
+        above, rises = np.where(asleep, False, values > 0), rates > 0
+        falls = above[:, :-1] & (values[:, 1:] <= 0) & watched
+        dips = above[:, :-1] & (values[:, 1:] > 0) & ~rises[:, :-1]
+        humps = rises[:, :-1] & (values[:, 1:] <= 0)
+        turns = (dips | humps) & (rates[:, :-1] * rates[:, 1:] < 0) & watched & ~asleep[:, 1:]
+        return cls(
+            lanes=lanes,
+            times=times,
+            lifts=lifts,
+            limits=limits,
+            asleep=asleep,
+            falls=falls,
+            turns=turns,
+            rises=rises,
+            clear=~(missed & watched).any(axis=(0, 1)),
+        )

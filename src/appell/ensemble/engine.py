@@ -212,25 +212,24 @@ class Lanes:
         V = self.V[:, lanes]
         V[k.status] = Status.GOING
         W = k.machines["unwatched"].some(V, P)
-        gates, lifts = P[k.gates] > 0, self._lifts(P[k.gates])
-        watched, going = np.flatnonzero(np.isfinite(lifts).any(axis=0)), np.ones(lanes.size, dtype=bool)
-        if watched.size:
-            steps = self._steps(V[:, watched], P[:, watched])
-            when, which = steps.first_crossings(W[k.t, watched], lifts[:, watched])
-            hit = np.flatnonzero(np.isfinite(when))
-            if hit.size:
-                there, times = watched[hit], when[hit]
-                x = np.concatenate([steps.states(times, hit), times[None, :]])
-                g, rate = np.split(k.machines["guards"].some(x, P[:, there]), 2)
-                sizes = np.fmax(np.abs(g), np.abs(rate) * (times - self.begun[lanes[there]]))
-                limits = self._limits(lanes[there], x, sizes)
-                falling = gates[:, there] & falls(g, rate, limits)
-                falling[which[hit], np.arange(hit.size)] = True
-                resting_or_falling = rests(g, rate, limits) & ~falls(g, rate, limits)
-                above = falling | resting_or_falling  # what rests on zero or came down to it
-                W[: k.n, there], W[k.t, there] = k.machines["settle"].some(x, P[:, there]), times
-                W[:, there] = self._cut(lanes[there], W[:, there], falling, above)
-                going[there] = False  # their gates are those of a new leg
+        gates, lifts, going = P[k.gates] > 0, self._lifts(P[k.gates]), np.ones(lanes.size, dtype=bool)
+        steps = self._steps(V, P)
+        when, which, unclear = steps.first_crossings(W[k.t], gates, lifts, self._limits(lanes, V))
+        hit = np.flatnonzero(np.isfinite(when))
+        if hit.size:
+            times = when[hit]
+            x = np.concatenate([steps.states(times, hit), times[None, :]])
+            g, rate = np.split(k.machines["guards"].some(x, P[:, hit]), 2)
+            sizes = np.fmax(np.abs(g), np.abs(rate) * (times - self.begun[lanes[hit]]))
+            limits = self._limits(lanes[hit], x, sizes)
+            down = falls(g, rate, limits)
+            falling = gates[:, hit] & down
+            falling[which[hit], np.arange(hit.size)] = True
+            above = falling | (rests(g, rate, limits) & ~down)  # what rests on zero or came down to it
+            W[: k.n, hit], W[k.t, hit] = k.machines["settle"].some(x, P[:, hit]), times
+            W[:, hit] = self._cut(lanes[hit], W[:, hit], falling, above)
+            going[hit] = False  # their gates are those of a new leg
+        W[k.status, unclear] = Status.ALONE
         if going.any():
             g = k.machines["guards"].some(W[: k.n + 1, going], P[:, going])[: k.graphs.sizes["guards"]]
             limits, user = self._limits(lanes[going], W[:, going]), len(self.rules.guards)
@@ -282,6 +281,9 @@ class Lanes:
     ) -> None:
         """Lanes in which the reset of an event sends a further guard on zero through it are left to single runs."""
         k, guards = self.k, np.arange(len(falling))
+        here = here[above[:, here].sum(axis=0) > above[which, here]]
+        if not here.size:
+            return
         V = W[: k.n + 1, here]
         g, rate = np.split(k.machines["guards"].some(V, self.P[:, lanes[here]]), 2)
         down = falls(g, rate, self._limits(lanes[here], V))

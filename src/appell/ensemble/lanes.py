@@ -23,14 +23,15 @@ from appell.graph.kinks import has_kinks
 from appell.kinematics.chart import Split
 from appell.motion import forks, gradients
 from appell.motion.attempt import BEHIND, HUGE, SETTINGS, Attempt, Status
+from appell.motion.crossing import LOOKS, excess_graph
 from appell.motion.dop853 import look_function, step_functions
 from appell.motion.flow import RESTING, Flow
+from appell.motion.flow import ROUNDING as LEAST
 from appell.motion.formula import formula_function
 from appell.motion.gradients import may_vanish
 from appell.motion.masses import ROUNDING
 from appell.motion.modes import in_modes
 from appell.motion.speeds import SINGULAR
-from appell.motion.stepping import LOOKS
 
 ROWS = (*BEHIND, "status")
 """Rows of V behind x."""
@@ -172,7 +173,7 @@ class _Lane:
         looked_at = ca.Function("guards", [t, x, w, numbers], [ca.densify(g), ca.densify(rate)])
         trial = ca.fmin(self.h, self.end - t)
         seen = look_function(self.flow.rhs, looked_at)(t, x, w, ca.vertcat(numbers, trial, *tolerances))
-        suspect = ca.logic_and(attempt.accepted, _suspect(*seen, trial / LOOKS, self.gates))
+        suspect = ca.logic_and(attempt.accepted, _suspect(*seen[:2], trial / LOOKS, self.gates))
         waiting = ca.vertcat(V[:-1], int(Status.SUSPECT))
         watched = ca.if_else(going, ca.if_else(suspect, waiting, outcome), V)
         return {
@@ -239,10 +240,12 @@ class _Lane:
 def _suspect(values: ca.SX, rates: ca.SX, apart: ca.SX, gates: ca.SX) -> ca.SX:
     """Whether a guard may fall through zero, from guards and rates at places along a step, or a gate is closed.
 
-    The rule of `Steps.first_crossings` with room for rounding; a guard that turns far from zero is none.
+    The rule of `Steps.first_crossings` with room for rounding; a guard that turns far from zero is none, but one that
+    is not seen well enough is.
     """
     g, later, rate, later_rate = values[:, :-1], values[:, 1:], rates[:, :-1], rates[:, 1:]
     falls = ca.logic_and(g > -RESTING, later <= RESTING)
     near = ca.fmin(ca.fabs(g), ca.fabs(later)) <= 4 * apart * ca.fmax(ca.fabs(rate), ca.fabs(later_rate))
     turns = ca.logic_and(ca.logic_and((g > 0) == (later > 0), rate * later_rate < 0), near)
-    return ca.logic_or(ca.mmin(gates) < 1, ca.mmax(ca.logic_or(falls, turns)))
+    unclear = ca.mmax(excess_graph(values, rates, apart)) > LEAST
+    return ca.logic_or(ca.logic_or(ca.mmin(gates) < 1, unclear), ca.mmax(ca.logic_or(falls, turns)))

@@ -24,9 +24,10 @@ from appell.code.machine import Machine
 from appell.graph.quick import Quick, larger, root
 from appell.graph.sparse import densified
 from appell.motion.attempt import BEHIND, SETTINGS, Attempt, Status
+from appell.motion.crossing import LOOKS, Looked, looked_graph
 from appell.motion.flow import Flow
 from appell.motion.leg import End, Enough, Leg, Task
-from appell.motion.stepping import LOOKS, march
+from appell.motion.stepping import march
 
 
 def _table() -> SimpleNamespace:
@@ -178,14 +179,14 @@ class _Machines:
         return Machine(dense_function(self._rhs), simd=False)
 
     def looks(self, guards: ca.Function) -> Machine:
-        """Guards and their rates at several places of a step, by a function (t, x, w, p) -> (g, g')."""
+        """Guards along a step, by a function (t, x, w, p) -> (g, g')."""
         if self._looks is None:
             self._looks = Machine(look_function(self._rhs, guards), simd=False)
         return self._looks
 
 
 def look_function(rhs: ca.Function, guards: ca.Function) -> ca.Function:
-    """(t, x, w, P) -> guards and their rates at `LOOKS` + 1 places of the step from t to t + h, P as for the step."""
+    """(t, x, w, P) -> guards, their rates and doubts at `LOOKS` + 1 places of the step from t to t + h, P as for it."""
     t, x, w, p = rhs.sx_in()
     h, tolerances = ca.SX.sym("h"), ca.SX.sym("tolerances", 2)
 
@@ -196,7 +197,8 @@ def look_function(rhs: ca.Function, guards: ca.Function) -> ca.Function:
     places = [k / LOOKS for k in range(LOOKS + 1)]
     seen = [guards(t + s * h, interpolate(columns, x, s) if s else x, w, p) for s in places]
     values, rates = (ca.densify(ca.horzcat(*e)) for e in zip(*seen, strict=True))
-    return ca.Function("looks", [t, x, w, ca.vertcat(p, h, tolerances)], [values, rates], {"cse": True})
+    results = [ca.densify(e) for e in looked_graph(values, rates, h / LOOKS)]
+    return ca.Function("looks", [t, x, w, ca.vertcat(p, h, tolerances)], results, {"cse": True})
 
 
 def interpolate(coefficients: Any, start: Any, share: Any) -> Any:
@@ -318,12 +320,12 @@ class Stepper:
 
         return at
 
-    def looks(self) -> tuple[np.ndarray, np.ndarray]:
-        """Guards and their rates within the last step, in one call."""
+    def looks(self) -> Looked:
+        """Guards along the last step, in one call."""
         x, t, h = self._last()
         machine = self._machines.looks(self.task.flow.guard_machine.function)
-        values, rates = machine(t, x, self.task.w, self._extended(h))
-        return values.T, rates.T
+        values, rates, doubts = machine(t, x, self.task.w, self._extended(h))
+        return Looked(values, rates, doubts[:, 0])
 
     def _last(self) -> tuple[np.ndarray, float, float]:
         """x, t and h of the last step."""

@@ -422,8 +422,10 @@ class Run:
             happened.append(event)
             self.occurrences.append(Occurrence(event.name, self.t))
             since.append(guard)
-            if event.reset:
-                self._reset(event)
+            if not event.reset:
+                continue
+            self._reset(event)
+            if np.count_nonzero(above) > above[guard]:  # others may follow
                 down = self._falling()[: owner.size]
                 above[since] &= ~down[since]  # what still falls has gone through
                 since = []

@@ -12,8 +12,8 @@ from appell.code.machine import Machine
 from appell.errors import InconsistentStartError
 from appell.kinematics.saddle import REGULAR
 from appell.model.symbols import Input
+from appell.motion.crossing import zero
 from appell.motion.leg import Leg
-from appell.motion.stepping import zero
 
 ROUNDING = 1e-9  # a tank that ran dry may be so much below zero, relative to what it held
 NOTHING = 1e-5  # below this share of what it was at the start, an inertia that shrinks is as good as gone

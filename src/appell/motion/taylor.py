@@ -11,9 +11,9 @@ import numpy as np
 
 from appell.code import heyoka_code
 from appell.motion.corners import over_the_first_corner
+from appell.motion.crossing import fallen, first_crossing
 from appell.motion.flow import Flow
 from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
-from appell.motion.stepping import fallen, first_crossing
 
 GLANCES = 40  # steps between two looks at the keyboard where nothing else is to be watched
 TINY = 24  # up to so many instructions straight-line code compiles as fast as compact code; it runs twice as fast
@@ -175,12 +175,22 @@ class _Watcher:
         self._stalled = self._stalled + 1 if t - self.t <= STALL * max(1.0, abs(t)) else 0
 
     def at_guard(self, ta: Any, guard: int) -> None:
-        """Look at a step that ended where a guard fell: that need not be the first, and it may have been lifted."""
-        t = float(ta.time)
+        """Look at a step that ended where a guard fell: that need not be the first, nor the only one there.
+
+        And it may have been lifted.
+        """
+        task, t = self.task, float(ta.time)
         if self.t >= t or self._overlooked(ta, t, np.array(ta.state), STALL * max(1.0, abs(t))):
             return
-        if not self.task.gates[guard]:
-            self.missed = self._back(guard, lambda time: np.array(ta.update_d_output(time)), t)
+
+        def value(time: float) -> float:
+            return float(task.guards(time, np.array(ta.update_d_output(time)))[guard])
+
+        if not task.gates[guard] and (when := fallen(value, self.t, t, task.limits[guard])) is not None:
+            self.missed = when, guard
+        within = self.t + 0.3819660113 * (t - self.t)  # where nothing of a period that fits the step is zero
+        moved = np.abs(task.guards(within, np.array(ta.update_d_output(within)))) > task.limits
+        task.gates[: task.events] |= moved[: task.events]
 
     def _overlooked(self, ta: Any, t: float, x: np.ndarray, margin: float = 0.0) -> bool:
         """Whether a guard fell through zero in the step that ends here, before a last margin: where, and which.
@@ -193,28 +203,16 @@ class _Watcher:
         task, (before, rising), (now, falling) = self.task, self._guards, self.task.guards_and_rates(t, x)
         self._guards = now, falling
         below = now < (-task.limits if margin else 0.0)  # where a guard ended the step, that one is on zero
-        zero_before = np.abs(before) < task.limits
-        rested = zero_before & np.where(task.gates, below & (falling < 0), np.abs(now) > task.limits)
-        passed = task.gates & below & ((before > 0) | ((rising > 0) & (falling < 0)))
-        rested[task.events :] = False
+        on_zero = np.abs(before) < task.limits
+        moved = ~task.gates & ((np.abs(now) > task.limits) | (np.abs(falling) > task.limits))
+        passed = task.gates & below & ((before > 0) | ((on_zero | (rising > 0)) & (falling < 0)))
+        moved[task.events :] = False
         passed[task.events :] = (below & (now + task.lifts <= 0))[task.events :]  # wherever it was before
-        if not (rested.any() or passed.any()):
+        if not (moved.any() or passed.any()):
             return False
-
-        def x_at(time: float) -> np.ndarray:
-            return np.array(ta.update_d_output(time))
-
-        found = [self._back(int(k), x_at, t) for k in np.flatnonzero(rested)]
-        if passed.any():
-            found.append(first_crossing(task, x_at, self.t, t))
-        self.missed = min((e for e in found if e is not None and e[0] <= t - margin), default=None)
+        found = first_crossing(task, lambda time: np.array(ta.update_d_output(time)), self.t, t)
+        self.missed = found if found is not None and found[0] <= t - margin else None
         return self.missed is not None
-
-    def _back(self, guard: int, x_at: Callable[[float], np.ndarray], end: float) -> tuple[float, int] | None:
-        """Where a guard that rested on zero before this step, and rose, falls through it again."""
-        task = self.task
-        when = fallen(lambda t: float(task.guards(t, x_at(t))[guard]), self.t, end, task.limits[guard])
-        return None if when is None else (when, guard)
 
 
 def _set_parameters(integrator: Any, task: Task) -> None:
