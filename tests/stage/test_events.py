@@ -458,3 +458,15 @@ def test_a_stop_that_is_faster_than_the_motion(method, w):
     t = np.linspace(0, 10, 1_000_001)
     first = t[np.argmax(t / 10 * np.sin(w * t) > 0.9)]
     assert run.times[-1] == pytest.approx(first, abs=1.1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("place", [1.3, 5.1, 7.77, 9.4])
+def test_what_turns_twice_between_two_looks_is_seen(method, place):
+    """Rates before and behind the three zeros have one sign, and a cubic does not miss a cubic."""
+    system = ap.compile(ap.derive(ap.Model(ground, h, [ap.Particle("block", 1, ground.point(h, 0))]))).bind()
+    formula = sp.prod([ap.t - place - shift for shift in (0.0, 0.1, 0.2)])
+    events = [ap.Event(formula, direction=-1, name="falls"), ap.Event(formula, direction=1, name="rises")]
+    run = ap.simulate(system, {h.rate: 1.0}, until=10.0, method=method, events=events)
+    assert [o.name for o in run.occurrences] == ["rises", "falls", "rises"]
+    np.testing.assert_allclose([o.t - place for o in run.occurrences], [0, 0.1, 0.2], rtol=0, atol=1e-9)

@@ -185,3 +185,16 @@ def test_events_pile_up_where_their_gaps_shrink_by_one_ratio():
     assert piling_up(times[:10]) is None  # the limit is still far
     assert piling_up(times) == pytest.approx(2.0, rel=0, abs=1e-9)
     assert piling_up(np.arange(10.0)) is None
+
+
+def test_what_turns_twice_between_two_looks_is_seen_in_lanes():
+    """As in single runs: rates before and behind three zeros have one sign, and a cubic does not miss a cubic."""
+    x, place = ap.coordinates("x"), ap.parameters("place")
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("block", 1, ground.point(x, 0))]).with_parameters(place)
+    formula = sp.prod([ap.t - place - shift for shift in (0.0, 0.1, 0.2)])
+    events = [ap.Event(formula, direction=-1, name="falls"), ap.Event(formula, direction=1, name="rises")]
+    rows = [{"place": where, "x.rate": 1.0} for where in (1.3, 5.1, 7.77, 9.4)]
+    study = ap.sweep(ap.compile(ap.derive(model)).bind(), rows, until=10.0, events=events, progress=False)
+    assert (study["event_count"].values == [1, 2]).all()
+    assert study["lane"].values.all()
