@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import casadi as ca
@@ -25,6 +22,7 @@ from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.flow import RESTING, falls, resting, rests
 from appell.motion.forks import Forks
 from appell.motion.gradients import Gradients
+from appell.motion.keyboard import interrupts
 from appell.motion.leg import End, Enough, Leg, Task
 from appell.motion.masses import Masses
 from appell.motion.method import Method, choose
@@ -205,6 +203,9 @@ class Run:
             raise Enough
         return changed
 
+    def _interrupt(self) -> None:
+        self.interrupted = True
+
     def _mass_inputs(self, t: float, x: np.ndarray) -> np.ndarray:
         return self.inputs(t, x) if self.masses.driven else self._some_inputs()
 
@@ -218,7 +219,7 @@ class Run:
     def motion(self, points: int, at: Any, outputs: Mapping[str, Any] | None) -> Motion:
         """Run, and tabulate."""
         grid = table_times(self.t, self.end, points, at)
-        with self.progress, _keyboard(self):
+        with self.progress, interrupts(self._interrupt):
             while self._leg(grid):
                 pass
         return Motion.of_run(
@@ -501,20 +502,3 @@ class Run:
             chosen = ", ".join(map(str, self.code.equations.speeds))
             self.detail += f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"
         return False
-
-
-@contextmanager
-def _keyboard(run: Run) -> Iterator[None]:
-    """Ctrl-C ends the run at the next step instead of throwing away what was computed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def handler(*_: object) -> None:
-        run.interrupted = True
-
-    old = signal.signal(signal.SIGINT, handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, old)
