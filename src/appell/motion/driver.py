@@ -81,6 +81,7 @@ class Run:
         self.gradients: Gradients | None = None
         self._forks: dict[Code, Forks | None] = {}
         self.forks: Forks | None = None
+        self._forked = False
         self._resets: dict[tuple[Code, Event], Reset] = {}
         self._wish: Split | Outcome | None = None
         self._reach = np.inf  # how far a leg goes at most; behind a corner no further than the next may be
@@ -317,8 +318,8 @@ class Run:
             leg, left = self.gradients.follow(leg)
             self._wish = Outcome.ROWS_SINGULAR if left else self._wish
         if self.forks is not None:
-            leg, left = self.forks.follow(leg)
-            self._wish = Outcome.ROWS_SINGULAR if left else self._wish
+            leg, self._forked = self.forks.follow(leg)
+            self._wish = Outcome.ROWS_SINGULAR if self._forked else self._wish
         return leg
 
     def _reached(self, due: float) -> bool:
@@ -496,7 +497,7 @@ class Run:
             rows = ", ".join(map(repr, self.branch.rows)) if self.branch else ""
             self.detail += f": {rows}; two branches meet or part there; say by near= which one is meant"
         if self.outcome is Outcome.ROWS_SINGULAR:
-            cause = forked(self.system.model) if self.gradients is None else self.gradients.words
+            cause = forked(self.system.model) if self._forked or self.gradients is None else self.gradients.words
             self.detail += f", {self.bound.from_x(self.t, self.x)!r}; likely cause: {cause}"
         if self.outcome is Outcome.SPEEDS_SINGULAR:
             chosen = ", ".join(map(str, self.code.equations.speeds))
