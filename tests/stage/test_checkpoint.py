@@ -261,6 +261,11 @@ def test_single_runs_that_were_made_are_kept_when_the_others_are_interrupted():
             time.sleep(0.05)
         return -state["x"]
 
-    study = ap.sweep(system, {"x": np.arange(1.0, 21.0)}, control=law, until=0.1, points=2, workers=1, progress=False)
+    ours = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let background jobs ignore it
+    try:
+        starts = {"x": np.arange(1.0, 21.0)}
+        study = ap.sweep(system, starts, control=law, until=0.1, points=2, workers=1, progress=False)
+    finally:
+        signal.signal(signal.SIGINT, ours)
     assert not study.complete
     assert 10 <= study.outcomes["DONE"] < 20
