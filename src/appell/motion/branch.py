@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import casadi as ca
@@ -10,14 +9,13 @@ import numpy as np
 
 from appell.code.code import Code
 from appell.code.machine import Machine
+from appell.motion.flow import Inputs
 from appell.motion.leg import End, Leg
 
 MISSED = 1e-8  # share of the accelerations by which a row may be missed
 APART = 1e-6  # share of the accelerations by which two branches differ at least
 FINE = 1e-9  # a jump within so small a part of a step is one
 NEWTON = 12
-
-Inputs = Callable[[float, np.ndarray], np.ndarray]
 
 
 class Branch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,9 @@ from appell.kinematics.chart import smallest
 from appell.kinematics.rank import Stacked
 from appell.kinematics.saddle import REGULAR, without_inertia
 from appell.model.model import Model
+from appell.motion.choice import Choice
 from appell.motion.masses import NOTHING, Masses
-from appell.motion.outcome import Outcome
-
-if TYPE_CHECKING:
-    from appell.motion.driver import Run
+from appell.motion.outcome import Ending, Outcome
 
 ROWS = 1e-5  # smallest singular value of rows of length one at which they count as dependent
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
@@ -52,29 +50,22 @@ class Stop:
     jacobian: Callable[[float, np.ndarray], np.ndarray]
 
 
-def diagnose(run: Run) -> tuple[Outcome, str]:
-    """How a run ended that could not go on; where, and the likely cause."""
-    outcome, t, x = run.outcome, run.t, run.x
-    span = (t - run.state.t) or (run.end - t)
-    if not all(np.isfinite(run.inputs(t + step, x)).all() for step in (0.0, *(span * BEYOND))):
+def diagnose(outcome: Outcome, stop: Stop, choice: Choice) -> Ending:
+    """How a run ended that could not go on; where, and the likely cause.
+
+    Args:
+        outcome: As the integrator sees it.
+        stop: Where the run stopped.
+        choice: The choice of speeds in use.
+    """
+    t, x = stop.t, stop.x
+    if not all(np.isfinite(choice.inputs(t + step, x)).all() for step in (0.0, *(stop.span * BEYOND))):
         outcome, cause = Outcome.NOT_FINITE, "the control gives no finite value for the inputs there"
-    elif run.gradients is not None and run.gradients.lost(t, x):
-        outcome, cause = Outcome.ROWS_SINGULAR, run.gradients.words
+    elif choice.gradients is not None and choice.gradients.lost(t, x):
+        outcome, cause = Outcome.ROWS_SINGULAR, choice.gradients.words
     else:
-        stop = Stop(
-            system=run.bound,
-            t=t,
-            x=x,
-            w=run.w,
-            start=run.state,
-            span=span,
-            masses=run.masses,
-            first_masses=run.first_masses,
-            inertia=run.inertia,
-            jacobian=run.speeds.jacobian,
-        )
         outcome, cause = cause_of(outcome, stop)
-    return outcome, f"t = {t:.9g}, {run.bound.from_x(t, x)!r}; likely cause: {cause}"
+    return Ending(outcome, f"t = {t:.9g}, {choice.system.from_x(t, x)!r}; likely cause: {cause}")
 
 
 def forked(model: Model) -> str:

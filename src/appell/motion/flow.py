@@ -6,6 +6,7 @@ guard has a gate behind them, which switches it off while it rests on zero.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,9 @@ RESTING = 1e-9  # a guard or switching function up to this is on zero
 ROUNDING = 1e-13  # the same for the guard of an event, however small it is; as a share of the state
 SLOW = 1e-3  # a guard on zero that moves by less than this share of its limit in a second stays there
 WIDE = 64  # moments at which arguments of roots are evaluated in one call
+
+Inputs = Callable[[float, np.ndarray], np.ndarray]
+"""Values of the open inputs at a time and state."""
 
 
 @dataclass(frozen=True, eq=False)

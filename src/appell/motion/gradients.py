@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from math import inf, isfinite
@@ -22,6 +22,7 @@ from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.equations import Equations
 from appell.graph.solve import determinant
+from appell.motion.flow import Inputs
 from appell.motion.leg import End, Leg
 
 LOW = 1e-6  # share of their largest size at which gradients have vanished, if they are about to
@@ -30,8 +31,6 @@ SHARP = 1e9  # radians for the length of a run, the speed at which gradients wit
 OFTEN, WHILE = 10, 1e-6  # so many such turns within this share of the run: no corner that is passed once
 LOOKS = 16  # parts of a step in which gradients that may vanish are looked at
 CLOSER = 60  # steps towards the smallest
-
-Inputs = Callable[[float, np.ndarray], np.ndarray]
 
 _machines: weakref.WeakKeyDictionary[Code, Machine] = weakref.WeakKeyDictionary()
 

@@ -9,7 +9,7 @@ from enum import Enum, auto
 import casadi as ca
 import numpy as np
 
-from appell.motion.flow import Flow
+from appell.motion.flow import Flow, Inputs
 
 STALL, STALLS = 1e-14, 30  # a run has collapsed after so many steps in a row that hardly move time, relative to it,
 CRAWL, CRAWLS = 1e-10, 1000  # or after so many that are no more than this share of the time and of what is left of it
@@ -104,7 +104,7 @@ class Task:
     limits: np.ndarray
     max_steps: int
     idle: bool
-    drive: Callable[[float, np.ndarray], np.ndarray] | None = None
+    drive: Inputs | None = None
     grid: np.ndarray = field(default_factory=lambda: np.zeros(0))
     alarm: ca.Function | None = None
     calm: Callable[[], float] = lambda: 0.0

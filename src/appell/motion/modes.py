@@ -19,9 +19,9 @@ from appell.graph.kinks import Modal, has_kinks
 from appell.graph.raising import raised
 from appell.model.symbols import t as TIME
 from appell.motion.events import Event
-from appell.motion.flow import RESTING, Flow, resting
+from appell.motion.flow import RESTING, Flow, Inputs, resting
 from appell.motion.impulse import Impulses, breakable
-from appell.motion.settling import Inputs, Place, slide_of
+from appell.motion.settling import Place, slide_of
 
 READABLE = 40  # letters of a switching function that is shown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -28,3 +29,11 @@ class Outcome(Enum):
     def ok(self) -> bool:
         """Whether the run ended as wished."""
         return self in (Outcome.DONE, Outcome.EVENT)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended; where and why, if there is more to say."""
+
+    outcome: Outcome
+    detail: str = ""

@@ -7,7 +7,6 @@ time, the first that is wrong, until all are right: for dry friction Murty's rul
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING
@@ -15,14 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from appell.errors import CompileError
-from appell.motion.flow import RESTING
+from appell.motion.flow import RESTING, Inputs
 
 if TYPE_CHECKING:
     from appell.motion.modes import Modes
 
 MANY = 7  # kinks on zero at once of which all modes are tried
 AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
-Inputs = Callable[[float, np.ndarray], np.ndarray]
 
 
 def slide_of(modes: np.ndarray) -> tuple[int, ...]:
