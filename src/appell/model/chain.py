@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -13,32 +12,19 @@ from typing import Any
 import numpy as np
 
 from appell.errors import ModelError
-from appell.model.assembly import (
-    body_screw,
-    check_moved_inertia,
-    check_moved_mass,
-    floats,
-    joint_variables,
-    letters,
-    link_formulas,
-    link_frames,
-    object_array,
-    warn_with_values,
-)
-from appell.model.body import RigidBody
 from appell.model.chain_data import ChainData
 from appell.model.coupling import Coupling
 from appell.model.denavit_hartenberg import links_from_rows
 from appell.model.force import AbstractForce, Generalized, Gravity
 from appell.model.frame import Frame, Vector
-from appell.model.joint import Joint, Link, drive_name
-from appell.model.model import Model
+from appell.model.joint import Joint, Link
+from appell.model.linkage import Linkage, MeshFile
+from appell.model.model import Model, counted
 from appell.model.placement import Placement, finite
 from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import links_from_joints
-from appell.model.screws import pseudo_inertia
-from appell.model.symbols import ExtraState, Parameter, coordinates, inputs, key
-from appell.model.urdf import MeshFile, read_urdf
+from appell.model.symbols import ExtraState, Parameter, key
+from appell.model.urdf import read_urdf
 from appell.model.values import number
 
 
@@ -50,7 +36,8 @@ class Chain(Model):
     it, and `chain.add(...)` gives a model with constraints, other bodies, forces and mass flows in it.
 
     Args:
-        joints: The joints with their links, each described at home, that is with all joints at zero.
+        joints: The joints with their links, each described at home, that is with all joints at zero; or links that
+            were read from another description.
         gravity: Acceleration of free fall in ground axes.
         tool: Where the tool is in the frame of its link: three components or a 4 by 4 matrix.
         tool_link: Name (or number from 0) of the link that carries the tool; the last one if left out.
@@ -80,26 +67,15 @@ class Chain(Model):
     Reference: Brockett 1984; Negrean et al. 2025, (71)-(81).
     """
 
-    links: tuple[Link, ...]
-    coupling: Coupling
-    """How the variables of all joints follow from the coordinates: the same, unless a joint mimics another."""
+    linkage: Linkage
     frames: tuple[Frame, ...]
     gravity: Triple
     tool: Placement
     tool_link: int
-    markers: Mapping[str, tuple[int, Placement]]
-    meshes: Mapping[str, tuple[MeshFile, ...]]
-    tool_values: Mapping[str, float]
-    """Suggested numbers of letters that only the tool has, and that are therefore no parameters of the model."""
-
-    @property
-    def spare_values(self) -> Mapping[str, float]:
-        """Numbers of the tool's letters, for what is added at the tool."""
-        return self.tool_values
 
     def __init__(
         self,
-        joints: Iterable[Joint],
+        joints: Iterable[Joint] | Linkage,
         gravity: Iterable[Any] = (0, 0, -9.81),
         tool: Any = None,
         tool_link: str | int | None = None,
@@ -110,18 +86,39 @@ class Chain(Model):
         until: float = 10.0,
         states: Mapping[ExtraState, Any] | None = None,
     ) -> None:
-        self._build(
-            links=links_from_joints(tuple(joints)),
-            gravity=gravity,
-            tool=tool,
-            tool_link=tool_link,
+        linkage = joints if isinstance(joints, Linkage) else Linkage(links_from_joints(tuple(joints)))
+        g = finite(triple(gravity, "The gravity of a chain"), "The gravity of a chain")
+        place = Placement.of(tool, "The tool")
+        carrier = len(linkage.links) - 1 if tool_link is None else linkage.index(tool_link)
+        q, drives = linkage.letters
+        ground = Frame("ground")
+        frames = linkage.frames(ground, q)
+        forces: list[AbstractForce] = [Generalized(dict(zip(q, drives, strict=True)), "drives")]
+        if any(e != 0 for e in g):
+            forces.insert(0, Gravity(ground.vector(*g)))
+        given = {key(s): value for s, value in (values or {}).items()}
+        begin = {key(s): value for s, value in (start or {}).items()}
+        elsewhere = {s.name for e in (*g, *linkage.formulas) for s in e.free_symbols}
+        alone = {s.name for s in place.matrix.free_symbols} - elsewhere
+        spare = {name: given.pop(name) for name in sorted(alone & set(given))}  # the model does not contain them
+        super().__init__(
+            ground,
+            q,
+            linkage.bodies(frames),
+            forces,
+            states=states,
             name=name,
             description=description,
-            values=values,
-            start=start,
+            values={**{s.label: 0.0 for s in drives}, **given},
+            start={**{s.label: 0.0 for s in q}, **{s.rate.label: 0.0 for s in q}, **begin},
             until=until,
-            states=states,
         )
+        own = {"linkage": linkage, "frames": frames, "gravity": g, "tool": place, "tool_link": carrier}
+        for attribute, value in {**own, "spare_values": spare}.items():
+            object.__setattr__(self, attribute, value)
+        if not any(e.free_symbols for e in (*linkage.formulas, *g, place.matrix)):
+            linkage.check_inertia(self.numbers())
+        linkage.warn(self.values)
 
     @classmethod
     def from_dh(
@@ -168,10 +165,8 @@ class Chain(Model):
             >>> arm.pose([0.0, 0.0])[:3, 3].tolist()
             [0.9, 0.0, 0.0]
         """
-        links = links_from_rows(rows, joints, convention, Placement.of(base, "The base"))
-        chain = object.__new__(cls)
-        chain._build(
-            links=links,
+        return cls(
+            Linkage(tuple(links_from_rows(rows, joints, convention, Placement.of(base, "The base")))),
             gravity=gravity,
             tool=tool,
             name=name,
@@ -180,7 +175,6 @@ class Chain(Model):
             start=start,
             until=until,
         )
-        return chain
 
     @classmethod
     def from_urdf(
@@ -218,9 +212,8 @@ class Chain(Model):
         """
         robot = read_urdf(source, meshes)
         carrier, at = (tool, None) if tool is None else robot.place(tool)
-        chain = object.__new__(cls)
-        chain._build(
-            links=robot.links,
+        return cls(
+            robot,
             gravity=gravity,
             tool=at,
             tool_link=carrier,
@@ -228,80 +221,33 @@ class Chain(Model):
             description=description,
             start=start,
             until=until,
-            markers=robot.markers,
         )
-        object.__setattr__(chain, "meshes", robot.meshes)
-        return chain
-
-    def _build(
-        self,
-        *,
-        links: Sequence[Link],
-        gravity: Iterable[Any],
-        tool: Any,
-        name: str,
-        description: str,
-        start: Mapping[Any, float] | None,
-        until: float,
-        tool_link: str | int | None = None,
-        values: Mapping[Any, float] | None = None,
-        markers: Mapping[str, tuple[int, Placement]] | None = None,
-        states: Mapping[ExtraState, Any] | None = None,
-    ) -> None:
-        if not links:
-            raise ModelError("A chain needs at least one joint that moves.")
-        check_moved_mass(links)
-        fields: dict[str, Any] = {
-            "links": tuple(links),
-            "coupling": Coupling.of(links),
-            "gravity": finite(triple(gravity, "The gravity of a chain"), "The gravity of a chain"),
-            "tool": Placement.of(tool, "The tool"),
-            "markers": dict(markers or {}),
-            "meshes": {},
-        }
-        for attribute, value in fields.items():
-            object.__setattr__(self, attribute, value)
-        object.__setattr__(self, "tool_link", len(links) - 1 if tool_link is None else self.index(tool_link))
-        free = [links[i] for i in self.coupling.free]
-        q = letters(coordinates, [link.joint for link in free], [link.kind for link in free])
-        drives = letters(inputs, [drive_name(link.joint) for link in free], [link.kind for link in free])
-        ground = Frame("ground")
-        frames = link_frames(ground, links, [row[0] for row in self.coupling.rows([[s] for s in q])])
-        object.__setattr__(self, "frames", frames)
-        forces: list[AbstractForce] = [Generalized(dict(zip(q, drives, strict=True)), "drives")]
-        if any(e != 0 for e in self.gravity):
-            forces.insert(0, Gravity(ground.vector(*self.gravity)))
-        bodies = [
-            RigidBody(link.name, link.mass, frame.point(*link.center), frame, link.inertia, link.shape)
-            for link, frame in zip(links, frames, strict=True)
-            if link.mass != 0 or not link.inertia.is_zero_matrix
-        ]
-        given = {key(s): value for s, value in (values or {}).items()}
-        elsewhere = {s.name for e in (*self.gravity, *link_formulas(links)) for s in e.free_symbols}
-        alone = {s.name for s in self.tool.matrix.free_symbols} - elsewhere
-        object.__setattr__(self, "tool_values", {name: given.pop(name) for name in sorted(alone & set(given))})
-        begin = {key(s): value for s, value in (start or {}).items()}
-        super().__init__(
-            ground,
-            q,
-            bodies,
-            forces,
-            states=states,
-            name=name,
-            description=description,
-            values={**{s.label: 0.0 for s in drives}, **given},
-            start={**{s.label: 0.0 for s in q}, **{s.rate.label: 0.0 for s in q}, **begin},
-            until=until,
-        )
-        if not any(e.free_symbols for e in (*link_formulas(links), *self.gravity, self.tool.matrix)):
-            check_moved_inertia(links, self.numbers())
-        warn_with_values(links, self.values)
 
     def __repr__(self) -> str:
-        letters = "".join(link.kind[0].upper() for link in self.links)
+        kinds = "".join(link.kind[0].upper() for link in self.links)
         bound = len(self.links) - len(self.coupling.free)
-        count = f"{len(self.links)} joint{'s' * (len(self.links) > 1)} {letters}" + f" ({bound} mimic)" * bool(bound)
-        return super().__repr__().replace("Model", "Chain", 1).replace(_counted(self), count, 1)
+        joints = f"{counted(self.links, 'joint')} {kinds}" + f" ({bound} mimic)" * bool(bound)
+        return f"Chain {self.name!r}: {joints}, {self.content}"
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The moving links with their joints, parents before children."""
+        return self.linkage.links
+
+    @property
+    def coupling(self) -> Coupling:
+        """How the variables of all joints follow from the coordinates: the same, unless a joint mimics another."""
+        return self.linkage.coupling
+
+    @property
+    def markers(self) -> Mapping[str, tuple[int, Placement]]:
+        """Frames on the links: number of the link that carries each (-1 the ground) and place."""
+        return self.linkage.markers
+
+    @property
+    def meshes(self) -> Mapping[str, tuple[MeshFile, ...]]:
+        """For each link that a file draws with meshes what it names."""
+        return self.linkage.meshes
 
     def index(self, link: str | int) -> int:
         """The number of a link, from 0.
@@ -309,14 +255,7 @@ class Chain(Model):
         Args:
             link: Name of the link or of its joint, or the number itself.
         """
-        names = [e.name for e in self.links]
-        if isinstance(link, str):
-            for listed in (names, [e.joint for e in self.links], [e.label for e in self.links]):
-                if link in listed:
-                    return listed.index(link)
-        elif -len(names) <= link < len(names):
-            return int(link) % len(names)
-        raise ModelError(f"{link!r} is no link of this chain; there are: {', '.join(names)}.")
+        return self.linkage.index(link)
 
     def frame(self, link: str | int) -> Frame:
         """The frame of a link or of a marker, to attach forces, constraints and other bodies to.
@@ -342,19 +281,7 @@ class Chain(Model):
     @cached_property
     def symbolic(self) -> ChainData:
         """All data as SymPy formulas, for kinematics in symbols."""
-        links = self.links
-        home = [object_array(link.before.matrix * link.after.matrix) for link in links]
-        return ChainData(
-            parents=tuple(link.parent for link in links),
-            revolute=tuple(0 if link.kind == "prismatic" else 1 for link in links),
-            pitch=np.array([link.pitch for link in links], dtype=object),
-            relative=np.stack(home),
-            screws=np.stack([body_screw(link) for link in links]),
-            pseudo=np.stack([pseudo_inertia(e.mass, np.array(e.center), object_array(e.inertia)) for e in links]),
-            gravity=np.array(self.gravity, dtype=object),
-            tool=object_array(self.tool.matrix),
-            tool_body=self.tool_link,
-        )
+        return self.linkage.symbolic(self.gravity, self.tool, self.tool_link)
 
     def numbers(self, values: Mapping[Any, float] | None = None) -> ChainData:
         """All data as arrays of floats.
@@ -364,18 +291,18 @@ class Chain(Model):
         """
         if not values:
             return self._suggested_numbers
-        return self._weighed(known := self._known(values), self._moving(known))
+        return self._weighed(known := self._known(values), self.symbolic.moving(known))
 
     @property
     def constant(self) -> bool:
         """Whether its masses, lengths and gravity are numbers and parameters, so that none of them changes."""
-        formulas = (*link_formulas(self.links), *self.gravity)
+        formulas = (*self.linkage.formulas, *self.gravity)
         return all(isinstance(s, Parameter) for e in formulas for s in e.free_symbols)
 
     def _known(self, values: Mapping[Any, float] | None) -> dict[str, float]:
         """Numbers of letters; refuses unknown letters and what is no number."""
         letters = {s.name for s in (*self.parameters, *self.inputs, *self.tool.matrix.free_symbols)}
-        known = {**self.values, **self.tool_values}
+        known = {**self.values, **self.spare_values}
         for s, value in (values or {}).items():
             name = key(s)
             if name not in letters:
@@ -384,18 +311,12 @@ class Chain(Model):
             known[name] = number(name, value)
         return known
 
-    def _moving(self, known: Mapping[str, float]) -> ChainData:
-        """What kinematics needs as floats, masses and gravity as formulas."""
-        data = self.symbolic
-        return replace(data, **{e: floats(getattr(data, e), known) for e in ("pitch", "relative", "screws", "tool")})
-
     def _weighed(self, known: Mapping[str, float], data: ChainData) -> ChainData:
-        """The same with masses and gravity as floats."""
-        pseudo, gravity = (floats(getattr(self.symbolic, e), known) for e in ("pseudo", "gravity"))
-        for link, mass in zip(self.links, pseudo[:, 3, 3], strict=True):
+        data = data.weighed(known)
+        for link, mass in zip(self.links, data.pseudo[:, 3, 3], strict=True):
             if mass < 0:
                 raise ModelError(f"The mass of {link.name!r} must not be negative, got {mass:g}.")
-        return replace(data, pseudo=pseudo, gravity=gravity)
+        return data
 
     @cached_property
     def _suggested_numbers(self) -> ChainData:
@@ -403,7 +324,7 @@ class Chain(Model):
 
     @cached_property
     def _suggested_moving(self) -> ChainData:
-        return self._moving(self._known(None))
+        return self.symbolic.moving(self._known(None))
 
     def series(self, order: int) -> np.ndarray:
         """The letters q, q', ... up to an order in the columns, to be given to the kinematics of `symbolic`.
@@ -497,13 +418,29 @@ class Chain(Model):
         """Numbers or formulas, whichever the joint variables are, with a column of order zero."""
         if q is None:
             return self.symbolic, self.series(0)
-        q = joint_variables(q, [s.name for s in self.coordinates])
+        q = _joint_variables(q, [s.name for s in self.coordinates])
         if q.dtype == object:
             return self.symbolic, self.coupling.motion(q[..., None])
-        data = self._moving(self._known(values)) if values else self._suggested_moving
+        data = self.symbolic.moving(self._known(values)) if values else self._suggested_moving
         return data, self.coupling.motion(q[..., None])
 
 
-def _counted(model: Model) -> str:
-    n = len(model.coordinates)
-    return f"{n} coordinate{'s' * (n > 1)}"
+def _joint_variables(q: Any, names: Sequence[str]) -> np.ndarray:
+    """Values of the coordinates of a chain, of shape (..., n): finite floats, or formulas.
+
+    Args:
+        q: What was given.
+        names: The coordinates.
+    """
+    q = np.asarray(q)
+    if q.ndim == 0 or q.shape[-1] != len(names):
+        raise ModelError(f"This chain has {len(names)} coordinates, {', '.join(names)}; got shape {q.shape}.")
+    if q.dtype != object:
+        try:
+            q = q.astype(float, casting="same_kind")
+        except TypeError:
+            raise ModelError(f"The coordinates {', '.join(names)} must be numbers; got {q.tolist()}.") from None
+        if not np.isfinite(q).all():
+            bad = names[int(np.argwhere(~np.isfinite(q))[0][-1])]
+            raise ModelError(f"The variable of the joint {bad!r} must be a finite number.")
+    return q

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
-from appell.errors import ModelError
+from appell.errors import MissingValueError, ModelError
 from appell.graph.jets import Jet, from_derivatives, product, to_derivatives
 from appell.model.screws import adjoint, carried, exponential, hat, spatial_inertia, zeros
+from appell.model.symbols import Evolving, Input, Time
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,6 +72,22 @@ class ChainData:
         for i, parent in enumerate(self.parents):
             found.append((*(found[parent] if parent >= 0 else ()), i))
         return tuple(found)
+
+    def moving(self, values: Mapping[str, float]) -> ChainData:
+        """The same with numbers for all that kinematics needs; masses and gravity stay formulas.
+
+        Args:
+            values: Numbers of letters.
+        """
+        return replace(self, **{e: _floats(getattr(self, e), values) for e in ("pitch", "relative", "screws", "tool")})
+
+    def weighed(self, values: Mapping[str, float]) -> ChainData:
+        """The same with numbers for masses and gravity.
+
+        Args:
+            values: Numbers of letters.
+        """
+        return replace(self, **{e: _floats(getattr(self, e), values) for e in ("pseudo", "gravity")})
 
     # Kinematics. Q has shape (..., n, K+1), column r being q^(r); results have the order of the derivative first.
 
@@ -166,3 +184,21 @@ def _array(values: Any) -> np.ndarray:
         return np.asarray(values, dtype=float)
     except TypeError:
         return np.asarray(values, dtype=object)
+
+
+def _floats(array: np.ndarray, values: Mapping[str, float]) -> np.ndarray:
+    """Formulas as floats; refuses letters without a number and those that change."""
+    result = np.empty(array.shape)
+    for place, formula in np.ndenumerate(array):
+        formula = sp.sympify(formula)
+        for s in sorted(formula.free_symbols, key=str):
+            if isinstance(s, Evolving | Input | Time):
+                raise ModelError(f"The chain has {formula} in its data, which is no constant: {s} changes.")
+            if getattr(s, "label", str(s)) not in values:
+                raise MissingValueError(
+                    f"The parameter {s} of the chain has no number; give values={{{str(s)!r}: ...}}."
+                )
+        if formula.free_symbols:
+            formula = formula.subs({s: values[s.label] for s in formula.free_symbols})
+        result[place] = float(formula)
+    return result

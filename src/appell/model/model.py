@@ -65,6 +65,8 @@ class Model:
     look: Look | None
     parameters: tuple[Parameter, ...]
     inputs: tuple[Input, ...]
+    spare_values: Mapping[str, float]
+    """Suggested numbers of letters that the model does not contain yet: those of a chain's tool."""
 
     def __init__(
         self,
@@ -102,6 +104,7 @@ class Model:
             "description": description,
             "until": float(until),
             "look": look,
+            "spare_values": {},
         }
         for attribute, value in fields.items():
             object.__setattr__(self, attribute, value)
@@ -127,21 +130,22 @@ class Model:
                 )
 
     def __repr__(self) -> str:
-        def count(items: Sequence[Any], one: str, many: str) -> str:
-            return f"{len(items)} {one if len(items) == 1 else many}"
+        return f"Model {self.name!r}: {counted(self.coordinates, 'coordinate')}, {self.content}"
 
+    @property
+    def content(self) -> str:
+        """What it has besides coordinates, in words."""
         words = [
-            count(self.coordinates, "coordinate", "coordinates"),
-            count(self.bodies, "body", "bodies"),
-            count(self.forces, "force", "forces"),
-            count(self.rows, "constraint row", "constraint rows"),
+            counted(self.bodies, "body", "bodies"),
+            counted(self.forces, "force"),
+            counted(self.rows, "constraint row"),
         ]
         if self.states:
-            words.append(count(tuple(self.states), "extra state", "extra states"))
+            words.append(counted(tuple(self.states), "extra state"))
         if self.inputs:
             words.append("inputs " + " ".join(w.name for w in self.inputs))
         words.append("parameters " + " ".join(p.name for p in self.parameters) if self.parameters else "no parameters")
-        return f"Model {self.name!r}: " + ", ".join(words)
+        return ", ".join(words)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -235,11 +239,6 @@ class Model:
         object.__setattr__(twin, "values", {name: number for name, number in suggested.items() if name in known})
         return twin
 
-    @property
-    def spare_values(self) -> Mapping[str, float]:
-        """Suggested numbers of letters that the model does not contain yet: those of a chain's tool."""
-        return {}
-
     def check_new(self, states: Mapping[ExtraState, Any]) -> None:
         """Raise if an extra state to be added is there already, with another rate.
 
@@ -291,6 +290,11 @@ class Model:
         from appell.reporting.notebook import model_html
 
         return model_html(self)
+
+
+def counted(things: Sequence[Any], one: str, many: str = "") -> str:
+    """How many things there are, in words; several are called `many`, or get an s."""
+    return f"{len(things)} {one if len(things) == 1 else many or one + 's'}"
 
 
 class QuaternionNorm(Holonomic):

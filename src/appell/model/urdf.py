@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.joint import Joint, Link, checked_axis, drive_name
+from appell.model.linkage import Linkage, MeshFile
 from appell.model.placement import Placement
 from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import made_link
@@ -29,49 +30,8 @@ PRIMITIVES = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
 HERE = np.eye(4)
 
 
-@dataclass(frozen=True)
-class MeshFile:
-    """A mesh that a link is drawn with.
-
-    Attributes:
-        path: The file.
-        pose: Its pose in the frame of the link, 4 by 4.
-        scale: Factors along its axes.
-    """
-
-    path: str
-    pose: np.ndarray
-    scale: tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class RobotFile:
-    """What a URDF file says.
-
-    Attributes:
-        name: Name of the robot.
-        links: The moving links, those behind fixed joints merged into what carries them.
-        markers: Frames of all other links: number of the moving link that carries them (-1 the ground) and place.
-        meshes: For each link with meshes the files.
-    """
-
-    name: str
-    links: list[Link]
-    markers: dict[str, tuple[int, Placement]]
-    meshes: dict[str, tuple[MeshFile, ...]]
-
-    def place(self, link: str) -> tuple[str | int, Placement | None]:
-        """The moving link that carries a link, and where the frame of that is on it; None for its own frame."""
-        if link not in self.markers:
-            return link, None
-        carrier, at = self.markers[link]
-        if carrier < 0:
-            raise ModelError(f"The link {link!r} does not move; a tool is on a moving link.")
-        return carrier, at
-
-
-def read_urdf(source: str | Path, meshes: bool) -> RobotFile:
-    """The links of a URDF file, parents before children.
+def read_urdf(source: str | Path, meshes: bool) -> Linkage:
+    """The robot of a URDF file, links behind fixed joints merged into what carries them.
 
     Args:
         source: The file, or its text.
@@ -112,7 +72,7 @@ def read_urdf(source: str | Path, meshes: bool) -> RobotFile:
         looks = Composite(drawn[i]) if drawn.get(i) else None
         links[i] = replace(_merged(links[i], carried.get(i, [])), shape=looks)
     markers = {name: (i, Placement.of(T, "a link")) for name, (i, T) in places.items() if name not in moving}
-    return RobotFile(robot.name or "robot", links, markers, files)
+    return Linkage(tuple(links), markers, files, robot.name or "robot")
 
 
 def _tree(robot: RobotText) -> tuple[str, list[JointText]]:
