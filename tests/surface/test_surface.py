@@ -1,5 +1,6 @@
 """The public surface: names pinned, arguments documented, light import, examples in docstrings, sizes of files."""
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -180,3 +181,19 @@ def test_public_functions_take_no_loose_keywords():
         if inspect.isclass(thing) and issubclass(thing, Exception):
             continue
         assert not [p for p in parameters if p.kind is p.VAR_KEYWORD], name
+
+
+def test_a_class_is_abstract_or_nothing_of_it_is_overridden():
+    """Whoever reads a method of a class that can be made has read what runs; only making and showing are one's own."""
+    classes = {
+        node.name: node
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    }
+    methods = {name: {e.name for e in c.body if isinstance(e, ast.FunctionDef)} for name, c in classes.items()}
+    own = {"__init__", "__new__", "__repr__", "__getnewargs_ex__"}
+    for name, node in classes.items():
+        for base in (e.id for e in node.bases if isinstance(e, ast.Name)):
+            if base in classes and not base.startswith("Abstract"):
+                assert not methods[name] & methods[base] - own, f"{name} overrides what {base} does"

@@ -19,7 +19,7 @@ import sympy as sp
 
 from appell.errors import FormulationError, ModelError
 from appell.graph.solve import solve
-from appell.kinematics.geometry import Geometry
+from appell.kinematics.geometry import AbstractGeometry, Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
 from appell.model.rules import check_letter
@@ -296,7 +296,7 @@ class Chart:
         return ca.vertcat(x.q, self.u, x.t), ca.vertcat(self.K, self.udot, ca.SX(1))
 
     @cached_property
-    def geometry(self) -> Geometry:
+    def geometry(self) -> AbstractGeometry:
         """Positions, velocities and accelerations in terms of u and y."""
         if self.u is self.mechanics.variables.v and not self.redundant:
             return self.mechanics.geometry

@@ -26,7 +26,7 @@ from appell.graph.sparse import (
     to_sx,
     total,
 )
-from appell.kinematics.geometry import Geometry
+from appell.kinematics.geometry import AbstractGeometry
 from appell.kinematics.variables import Variables
 from appell.model.body import RigidBody
 from appell.model.force import AbstractForce, Damper, Force, Generalized, Gravity, Potential, Torque
@@ -59,7 +59,7 @@ class GeneralizedForce:
 
 
 def generalized_force(
-    force: AbstractForce, geometry: Geometry, derivative: Callable[[ca.SX], ca.SX]
+    force: AbstractForce, geometry: AbstractGeometry, derivative: Callable[[ca.SX], ca.SX]
 ) -> GeneralizedForce:
     """What a force does along each coordinate, in q, v, z, w, p, t (and a, for streams that need it).
 
@@ -87,7 +87,7 @@ def generalized_force(
             raise ModelError(f"No rule is known for a force of kind {type(force).__name__}.")
 
 
-def _point_force(force: Force, geometry: Geometry) -> GeneralizedForce:
+def _point_force(force: Force, geometry: AbstractGeometry) -> GeneralizedForce:
     """Q = (dv/dq')' F with v of the point, or of the place of a body that is there."""
     point, body, v = force.point, force.body, geometry.variables.v
     home = geometry.home(point)
@@ -99,7 +99,7 @@ def _point_force(force: Force, geometry: Geometry) -> GeneralizedForce:
     return GeneralizedForce(force.name, densified(Q), carried=_carried(v, (velocity, push)))
 
 
-def _torque(force: Torque, geometry: Geometry) -> GeneralizedForce:
+def _torque(force: Torque, geometry: AbstractGeometry) -> GeneralizedForce:
     """Q = (d omega/dq')' M, and minus that of what it reacts on."""
     v, parts, couples = geometry.variables.v, [], []
     for end, sign in ((force.on, 1), (force.reaction, -1)):
@@ -114,7 +114,7 @@ def _torque(force: Torque, geometry: Geometry) -> GeneralizedForce:
     return GeneralizedForce(force.name, densified(total(parts)), carried=_carried(v, *couples))
 
 
-def _potential(force: Potential, geometry: Geometry) -> GeneralizedForce:
+def _potential(force: Potential, geometry: AbstractGeometry) -> GeneralizedForce:
     """Q = -dV/dq."""
     variables = geometry.variables
     for symbol in force.energy.free_symbols:
@@ -133,7 +133,7 @@ def _potential(force: Potential, geometry: Geometry) -> GeneralizedForce:
     return GeneralizedForce(force.name, -ca.gradient(potential, variables.q), potential, carried)
 
 
-def _generalized(force: Generalized, geometry: Geometry) -> GeneralizedForce:
+def _generalized(force: Generalized, geometry: AbstractGeometry) -> GeneralizedForce:
     """Q itself."""
     variables = geometry.variables
     order = {s: i for i, s in enumerate(variables.model.coordinates)}
@@ -143,7 +143,7 @@ def _generalized(force: Generalized, geometry: Geometry) -> GeneralizedForce:
     return GeneralizedForce(force.name, densified(Q))
 
 
-def _damper(force: Damper, geometry: Geometry) -> GeneralizedForce:
+def _damper(force: Damper, geometry: AbstractGeometry) -> GeneralizedForce:
     """Q = (dl'/dq')' (-c l') with l' = r.r'/|r| the rate of its length."""
     variables = geometry.variables
     v, gap = variables.v, force.b - force.a
@@ -175,7 +175,7 @@ def _along(velocity: Column, force: Column, v: ca.SX) -> ca.SX:
     return ca.jtimes(moved, v, push, True)
 
 
-def _components(geometry: Geometry, vector: Vector, target: Frame) -> Column:
+def _components(geometry: AbstractGeometry, vector: Vector, target: Frame) -> Column:
     """Components of a force in `target`; unlike a position it may contain velocities, states and inputs."""
     total: Column = {}
     for frame, part in vector.parts.items():
@@ -184,13 +184,13 @@ def _components(geometry: Geometry, vector: Vector, target: Frame) -> Column:
     return total
 
 
-def _material_velocity(geometry: Geometry, body: RigidBody, point: Vector, home: Frame) -> Column:
+def _material_velocity(geometry: AbstractGeometry, body: RigidBody, point: Vector, home: Frame) -> Column:
     omega, _ = geometry.rotation_rates(body.frame.axes, home)
     arm = geometry.resolve(point - body.center, home, 0)
     return plus(geometry.resolve(body.center, home, 1), cross(omega, arm))
 
 
-def _stream(stream: Stream, geometry: Geometry, derivative: Callable[[ca.SX], ca.SX]) -> GeneralizedForce:
+def _stream(stream: Stream, geometry: AbstractGeometry, derivative: Callable[[ca.SX], ca.SX]) -> GeneralizedForce:
     """Q = (dv/dq')' mu u with u relative to the body; the body's mass keeps its formula here, it is not frozen."""
     variables = geometry.variables
     if stream.rate is not None:
@@ -219,7 +219,7 @@ def _stream(stream: Stream, geometry: Geometry, derivative: Callable[[ca.SX], ca
     return GeneralizedForce(stream.name, densified(Q), carried=_carried(variables.v, *pairs))
 
 
-def _gravity(force: Gravity, geometry: Geometry) -> GeneralizedForce:
+def _gravity(force: Gravity, geometry: AbstractGeometry) -> GeneralizedForce:
     """-dV/dq of V = -sum m g.r at frozen masses; V counts as potential energy where the masses are constant."""
     variables: Variables = geometry.variables
     ground = variables.model.ground

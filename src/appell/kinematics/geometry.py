@@ -15,6 +15,7 @@ The parts of a vector are summed from the ground outwards along the tree; sums s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple, TypeGuard
 
@@ -64,8 +65,11 @@ class FrameMotion(NamedTuple):
     relative_rate: Column
 
 
-class Geometry:
+class AbstractGeometry(ABC):
     """The motion of a model's frames and points in terms of q, speeds u and their rates.
+
+    What it gives is summed up from what the frames and vectors are made of. Where more is known of the speeds, a sum
+    may be replaced by something simpler of the same value.
 
     Args:
         variables: The model on the graph.
@@ -142,13 +146,14 @@ class Geometry:
         """All angles and components of positions asked for so far."""
         return ca.vertcat(*[to_sx(value) for value, _, _ in self._jets.values()])
 
+    @abstractmethod
     def frame(self, frame: Frame) -> FrameMotion:
         """The motion of a frame."""
-        if frame in self._frames:
-            return self._frames[frame]
+
+    def _summed_motion(self, frame: Frame) -> FrameMotion:
+        """The motion of a frame from that of its parent."""
         if frame.parent is None or frame is self.root:
-            self._frames[frame] = FrameMotion(ONE, {}, {}, {}, {})
-            return self._frames[frame]
+            return FrameMotion(ONE, {}, {}, {}, {})
         rotation = frame.rotation
         assert rotation is not None
         if rotation.quaternion is not None:
@@ -165,8 +170,7 @@ class Geometry:
         parent, back = self.frame(frame.parent), transposed(turn)
         carried = apply(back, parent.omega)
         alpha = plus(apply(back, parent.alpha), cross(carried, relative), relative_rate)
-        self._frames[frame] = FrameMotion(turn, plus(carried, relative), alpha, relative, relative_rate)
-        return self._frames[frame]
+        return FrameMotion(turn, plus(carried, relative), alpha, relative, relative_rate)
 
     def lowered(self, formulas: Triple) -> Column:
         """Three formulas as a vector."""
@@ -220,9 +224,9 @@ class Geometry:
                 before = Vector({**before.parts, frame: part})
         return total
 
+    @abstractmethod
     def _turned(self, inner: Column, before: Vector, here: Frame, order: int) -> Column:
         """What is resolved in the axes of the parent, in those of a frame; `before` is the vector it belongs to."""
-        return apply(transposed(self.frame(here).turn), inner)
 
     def half_square(self, vector: Vector) -> Scalar:
         """a^2/2 of an acceleration, as a graph to be differentiated.
@@ -247,9 +251,9 @@ class Geometry:
                 self._halves[parts] = add(add(half, mul(0.5, dot(own, own))), shared)
         return self._halves[parts]
 
+    @abstractmethod
     def half_square_of(self, body: Body) -> Scalar:
         """a^2/2 of the centre of a body."""
-        return self.half_square(self.center(body))
 
     def _shared(self, name: tuple[object, ...], make: Callable[[], Column]) -> tuple[int, Column]:
         """A partial sum with its number: whoever needs the same sum again gets the same graph."""
@@ -289,8 +293,12 @@ class Geometry:
         meet = self._meets(frame, target)
         return product(transposed(self.turn(meet, target)), self.turn(meet, frame))
 
+    @abstractmethod
     def rotation_rates(self, frame: Frame, target: Frame) -> tuple[Column, Column]:
-        """omega and alpha of a frame in the axes of one of its ancestors; turns in between never meet their inverse."""
+        """omega and alpha of a frame in the axes of another one."""
+
+    def _summed_rates(self, frame: Frame, target: Frame) -> tuple[Column, Column]:
+        """The same along the way between them; where that leads to an ancestor no turn meets its inverse."""
         if target not in frame.path:
             own, turn = self.frame(frame), self.between(target, frame)
             return apply(turn, own.omega), apply(turn, own.alpha)
@@ -310,8 +318,12 @@ class Geometry:
         """Position of a body's mass centre from the origin at rest."""
         return body.center - self.origin
 
+    @abstractmethod
     def inertia_frame(self, body: RigidBody) -> Frame:
-        """The outermost frame, not beyond the one at rest, in which the inertia tensor has the same components."""
+        """A frame in which the inertia tensor has the same components at all times."""
+
+    def _outermost(self, body: RigidBody) -> Frame:
+        """The outermost one, not beyond the frame at rest."""
         frame = body.inertia_frame
         return frame if self.root in frame.path else self.root
 
@@ -341,3 +353,28 @@ class Geometry:
 
     def _turns_with_inertia(self, body: Body) -> TypeGuard[RigidBody]:
         return isinstance(body, RigidBody) and bool(self.variables.inertias[body])
+
+
+class Geometry(AbstractGeometry):
+    """The motion as it sums up, whatever the speeds are. Arguments as for `AbstractGeometry`."""
+
+    def frame(self, frame: Frame) -> FrameMotion:
+        """The motion of a frame."""
+        if frame not in self._frames:
+            self._frames[frame] = self._summed_motion(frame)
+        return self._frames[frame]
+
+    def rotation_rates(self, frame: Frame, target: Frame) -> tuple[Column, Column]:
+        """omega and alpha of a frame in the axes of another one."""
+        return self._summed_rates(frame, target)
+
+    def inertia_frame(self, body: RigidBody) -> Frame:
+        """The outermost frame in which the inertia tensor has the same components at all times."""
+        return self._outermost(body)
+
+    def half_square_of(self, body: Body) -> Scalar:
+        """a^2/2 of the centre of a body."""
+        return self.half_square(self.center(body))
+
+    def _turned(self, inner: Column, before: Vector, here: Frame, order: int) -> Column:
+        return apply(transposed(self.frame(here).turn), inner)

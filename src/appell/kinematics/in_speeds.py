@@ -22,7 +22,7 @@ import numpy as np
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
 from appell.graph.sparse import Column, Scalar, add, apply, cross, dot, mul, nonzero, plus, transposed
-from appell.kinematics.geometry import FrameMotion, Geometry
+from appell.kinematics.geometry import AbstractGeometry, FrameMotion
 from appell.kinematics.variables import Variables
 from appell.model.body import Body, RigidBody
 from appell.model.constraint import Rolling
@@ -33,7 +33,7 @@ POINTS = 3  # at which a component must be a speed
 SIGNS = (1.0, -1.0)
 
 
-class InSpeeds(Geometry):
+class InSpeeds(AbstractGeometry):
     """Positions, velocities and accelerations in speeds u and their rates y, for states that obey the rows.
 
     Args:
@@ -64,7 +64,7 @@ class InSpeeds(Geometry):
     def frame(self, frame: Frame) -> FrameMotion:
         """The motion of a frame; in its own axes the components of alpha are the rates of those of omega."""
         if frame not in self._frames:
-            motion = super().frame(frame)
+            motion = self._summed_motion(frame)
             omega = self._recognised(motion.omega)
             self._frames[frame] = motion._replace(omega=omega, alpha=self._with_rates(motion.alpha, omega, {}))
         return self._frames[frame]
@@ -79,7 +79,7 @@ class InSpeeds(Geometry):
 
     def inertia_frame(self, body: RigidBody) -> Frame:
         """The outermost frame in which the inertia tensor is the same, or one within it where omega is letters."""
-        outermost, axes = super().inertia_frame(body), self._lettered_axes(body.frame.axes)
+        outermost, axes = self._outermost(body), self._lettered_axes(body.frame.axes)
         return outermost if axes is None or outermost not in axes.path else axes
 
     def _lettered_axes(self, frame: Frame) -> Frame | None:
@@ -92,7 +92,7 @@ class InSpeeds(Geometry):
 
     def _summed(self, frame: Frame, target: Frame) -> tuple[Column, Column]:
         """omega and alpha, summed along the way from one frame to the other."""
-        omega, alpha = super().rotation_rates(frame, target)
+        omega, alpha = self._summed_rates(frame, target)
         omega = self._recognised(omega)
         return omega, self._with_rates(alpha, omega, self.frame(target).omega)
 
@@ -125,7 +125,7 @@ class InSpeeds(Geometry):
             a = self.resolve(center, axes, 2)
             if any(here in axes.path and parts <= {*center.parts.items()} for here, parts in self._known):
                 return mul(0.5, dot(a, a))
-        return super().half_square_of(body)
+        return self.half_square(center)
 
     def _about(self, body: RigidBody, contact: Vector) -> Column:
         """a = alpha x c + omega x c' of a rolling body."""
@@ -136,7 +136,7 @@ class InSpeeds(Geometry):
 
     def _turned(self, inner: Column, before: Vector, here: Frame, order: int) -> Column:
         """What is resolved in the axes of the parent, in those of a frame, where it may be known."""
-        turned = super()._turned(inner, before, here, order)
+        turned = apply(transposed(self.frame(here).turn), inner)
         if order == 0 or not self.given:
             return turned
         if order == 1:

@@ -74,15 +74,12 @@ class Evolving(Letter):
         try:
             return self._rate
         except AttributeError:
-            self._rate = self._derivative(1)
+            self._rate = Rate(self, 1)
             return self._rate
-
-    def _derivative(self, order: int) -> Rate:
-        return Rate(self, order)
 
     def derivative(self, order: int) -> Evolving:
         """The time derivative of the given order; order 0 is the letter itself."""
-        return self if order == 0 else self._derivative(order)
+        return self if order == 0 else Rate(self, order)
 
 
 class Coordinate(Evolving):
@@ -115,7 +112,9 @@ class Rate(Evolving):
     order: int
 
     def __new__(cls, base: Evolving, order: int) -> Self:
-        """Make one."""
+        """Make one; the rate of a rate is one of the letter itself."""
+        if isinstance(base, Rate):
+            base, order = base.base, base.order + order
         obj = sp.Symbol.__xnew__(cls, base.name + ".rate" * order, real=True)
         obj.base, obj.order = base, order
         obj.unit = f"{base.unit}/s{'' if order == 1 else f'^{order}'}" if base.unit else ""
@@ -127,9 +126,6 @@ class Rate(Evolving):
 
     def _hashable_content(self) -> tuple[Any, ...]:
         return (self.name, type(self.base).__name__)
-
-    def _derivative(self, order: int) -> Rate:
-        return Rate(self.base, self.order + order)
 
     def _latex(self, printer: Any) -> str:
         inner = printer._print(sp.Symbol(self.base.name))
