@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-
 import numpy as np
 
 from appell.code.code import Code
@@ -12,8 +10,9 @@ from appell.errors import InconsistentStartError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at, row_sizes, spare_only_here
 from appell.kinematics.mechanics import Mechanics
+from appell.once import once
 
-_sizes: weakref.WeakKeyDictionary[Mechanics, tuple[np.ndarray, bool]] = weakref.WeakKeyDictionary()
+_row_sizes = once(row_sizes)
 
 
 def spare_sizes(code: Code) -> np.ndarray | None:
@@ -21,9 +20,7 @@ def spare_sizes(code: Code) -> np.ndarray | None:
     mechanics = code.equations.mechanics
     if len(code.equations.split.rows) == len(mechanics.row_names):
         return None
-    if mechanics not in _sizes:
-        _sizes[mechanics] = row_sizes(mechanics)
-    sizes, settled = _sizes[mechanics]
+    sizes, settled = _row_sizes(mechanics)
     return None if settled else sizes
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +12,7 @@ from appell.errors import ModelError
 from appell.model.model import Model
 from appell.model.symbols import key
 from appell.model.values import unknown
+from appell.once import once
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +87,8 @@ class State:
         return f"State(t={self.t:.6g}, {words})" + (f"\nchanged to lie on the constraints:{moved}" if moved else "")
 
 
-_names: weakref.WeakKeyDictionary[Model, tuple[str, ...]] = weakref.WeakKeyDictionary()
-
-
+@once
 def names_of(model: Model) -> tuple[str, ...]:
     """The names of a state's entries: coordinates, their rates, extra states."""
-    if model not in _names:
-        q = model.coordinates
-        _names[model] = (*(s.label for s in q), *(s.rate.label for s in q), *(s.label for s in model.states))
-    return _names[model]
+    q = model.coordinates
+    return (*(s.label for s in q), *(s.rate.label for s in q), *(s.label for s in model.states))

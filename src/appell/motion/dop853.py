@@ -7,7 +7,6 @@ Coefficients: Hairer, Norsett and Wanner 1993, as kept by SciPy.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from functools import cache, cached_property, reduce
 from importlib.util import find_spec
@@ -28,6 +27,7 @@ from appell.motion.crossing import LOOKS, Looked, looked_graph
 from appell.motion.flow import Flow
 from appell.motion.leg import End, Enough, Leg, Task
 from appell.motion.stepping import march
+from appell.once import once
 
 
 def _table() -> SimpleNamespace:
@@ -45,7 +45,6 @@ THIRD = table.E3[:STAGES] - table.B
 REGISTER = 8  # a multiple of the lanes of a SIMD register
 FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}
 
-_machines: weakref.WeakKeyDictionary[Flow, _Machines] = weakref.WeakKeyDictionary()
 # CasADi's operators try all kinds of arguments first; named with their kind they are many times quicker.
 _binary = ca.SX.binary
 
@@ -185,6 +184,11 @@ class _Machines:
         return self._looks
 
 
+@once
+def _machines(flow: Flow) -> _Machines:
+    return _Machines(flow.rhs)
+
+
 def look_function(rhs: ca.Function, guards: ca.Function) -> ca.Function:
     """(t, x, w, P) -> guards, their rates and doubts at `LOOKS` + 1 places of the step from t to t + h, P as for it."""
     t, x, w, p = rhs.sx_in()
@@ -220,9 +224,7 @@ class Stepper:
         self.task, flow = task, task.flow
         self.rtol = task.rtol if task.rtol is not None else 1e-12
         self.atol = task.atol if task.atol is not None else self.rtol
-        if flow not in _machines:
-            _machines[flow] = _Machines(flow.rhs)
-        self._machines = _machines[flow]
+        self._machines = _machines(flow)
         self.t, self.x = task.t0, np.array(task.x0, dtype=float)
         self._n = self.x.size
         self._V = np.concatenate([self.x, [self.t, self._first_step(), 0.0, 0.0, 0.0]])

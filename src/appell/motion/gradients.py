@@ -7,7 +7,6 @@ whatever an integrator makes of it depends on its steps. A run ends there.
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from appell.equations import Equations
 from appell.graph.solve import determinant
 from appell.motion.flow import Inputs
 from appell.motion.leg import End, Leg
+from appell.once import once
 
 LOW = 1e-6  # share of their largest size at which gradients have vanished, if they are about to
 SOON = 1e-4  # share of the run within which they would
@@ -31,8 +31,6 @@ SHARP = 1e9  # radians for the length of a run, the speed at which gradients wit
 OFTEN, WHILE = 10, 1e-6  # so many such turns within this share of the run: no corner that is passed once
 LOOKS = 16  # parts of a step in which gradients that may vanish are looked at
 CLOSER = 60  # steps towards the smallest
-
-_machines: weakref.WeakKeyDictionary[Code, Machine] = weakref.WeakKeyDictionary()
 
 
 def _turning(equations: Equations) -> bool:
@@ -47,17 +45,15 @@ def _gradients(equations: Equations) -> ca.SX:
     return equations.in_state(equations.mechanics.J[list(equations.split.rows), :])
 
 
+@once
 def _machine(code: Code) -> Machine:
     """(t, x, w, p) -> the gradients and their rates."""
-    if code not in _machines:
-        equations = code.equations
-        t, x, *_ = equations.arguments
-        J = _gradients(equations)
-        rate = ca.jtimes(ca.vec(J), ca.vertcat(x, t), ca.vertcat(equations.xdot, 1))
-        results = [ca.densify(J), ca.densify(ca.reshape(rate, *J.shape))]
-        function = ca.Function("gradients", equations.arguments, results, {"cse": True})
-        _machines[code] = Machine(function, simd=False)
-    return _machines[code]
+    equations = code.equations
+    t, x, *_ = equations.arguments
+    J = _gradients(equations)
+    rate = ca.jtimes(ca.vec(J), ca.vertcat(x, t), ca.vertcat(equations.xdot, 1))
+    results = [ca.densify(J), ca.densify(ca.reshape(rate, *J.shape))]
+    return Machine(ca.Function("gradients", equations.arguments, results, {"cse": True}), simd=False)
 
 
 def volume(equations: Equations) -> ca.Function | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +21,7 @@ from appell.motion.events import Event
 from appell.motion.flow import RESTING, Flow, Inputs, resting
 from appell.motion.impulse import Impulses, breakable
 from appell.motion.settling import Place, slide_of
+from appell.once import once
 
 READABLE = 40  # letters of a switching function that is shown
 
@@ -46,16 +46,6 @@ class _Kept:
     sides: dict[tuple[int, ...], Machine] = field(default_factory=dict)
     slopes: dict[int, Machine] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, code: Code) -> _Kept:
-        """Made once."""
-        if code not in _KEPT:
-            found, breaks = None, code.equations.mechanics.unbroken or code.equations.mechanics.striking
-            if breaks or has_kinks(code.rhs.function):
-                found = Modal.of(ca.Function("kinked", code.equations.arguments, _kinked(code), {"cse": True}))
-            _KEPT[code] = cls(found)  # last of all: another thread may be looking
-        return _KEPT[code]
 
     def _machine(self, name: str, results: list[ca.SX], simd: bool = True) -> Machine:
         assert self.modal is not None
@@ -96,7 +86,12 @@ class _Kept:
         return self.powers[slide]
 
 
-_KEPT: weakref.WeakKeyDictionary[Code, _Kept] = weakref.WeakKeyDictionary()
+@once
+def _kept(code: Code) -> _Kept:
+    found, breaks = None, code.equations.mechanics.unbroken or code.equations.mechanics.striking
+    if breaks or has_kinks(code.rhs.function):
+        found = Modal.of(ca.Function("kinked", code.equations.arguments, _kinked(code), {"cse": True}))
+    return _Kept(found)
 
 
 def _kinked(code: Code) -> list[ca.SX]:
@@ -126,7 +121,7 @@ def in_modes(code: Code, formula: ca.Function, slide: tuple[int, ...]) -> ca.Fun
         formula: The formula.
         slide: The kinks that slide.
     """
-    known = _Kept.of(code).modal
+    known = _kept(code).modal
     if known is None:
         return None
     equations = code.equations
@@ -165,7 +160,7 @@ class Modes:
                 self.event_guards.append((i, sign))
                 self._formulas.append(sign * formula)
         self._accelerated = any(event.accelerated for event in events)
-        self.kept = _Kept.of(code)
+        self.kept = _kept(code)
         self.modal = self.kept.modal
         self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
         self.seen = np.zeros(self.modes.size)  # the largest size of every switching function

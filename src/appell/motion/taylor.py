@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from math import isfinite
 from typing import Any
@@ -14,19 +13,16 @@ from appell.motion.corners import over_the_first_corner
 from appell.motion.crossing import fallen, first_crossing
 from appell.motion.flow import Flow
 from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
+from appell.once import once
 
 GLANCES = 40  # steps between two looks at the keyboard where nothing else is to be watched
 TINY = 24  # up to so many instructions straight-line code compiles as fast as compact code; it runs twice as fast
 SMALL = 350  # the same where machine code is asked for: up to five seconds of compilation, once
 NUDGE = 1e-100  # keeps a guard off exact zero: from there heyoka's root finder sees no later zero in the same step
 
-_integrators: weakref.WeakKeyDictionary[Flow, dict[float, Any]] = weakref.WeakKeyDictionary()
 
-
+@once
 def _integrator(flow: Flow, tolerance: float) -> Any:
-    made = _integrators.setdefault(flow, {})
-    if tolerance in made:
-        return made[tolerance]
     hy = heyoka_code.module()
     sizes = [flow.rhs.nnz_in(i) for i in range(4)]
     x = heyoka_code.variables(sizes[1])
@@ -38,7 +34,7 @@ def _integrator(flow: Flow, tolerance: float) -> Any:
     # A guard that is switched off is the constant 1, and one that is lifted by a little has its zero below.
     watched = [(1.0 - blind) * guard + blind for blind, guard in zip(blinds, guards, strict=True)]
     level = 3 if flow.compiled else 1  # the same numbers as fast, compiled in two thirds of the time
-    made[tolerance] = hy.taylor_adaptive(
+    return hy.taylor_adaptive(
         list(zip(x, rates, strict=True)),
         [0.0] * sizes[1],
         tol=tolerance,
@@ -46,7 +42,6 @@ def _integrator(flow: Flow, tolerance: float) -> Any:
         opt_level=level,
         t_events=[hy.t_event(guard, direction=hy.event_direction.negative) for guard in watched],
     )
-    return made[tolerance]
 
 
 def integrate(task: Task) -> Leg:
