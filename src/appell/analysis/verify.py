@@ -22,7 +22,7 @@ from appell.model.model import Model
 from appell.model.symbols import key
 from appell.model.values import number
 
-ENOUGH = 1e-10
+ENOUGH = 1e-10  # difference of accelerations, against their size, up to which formulations agree
 SPARE = 5  # so many states without finite accelerations are put up with for each that has them
 
 

@@ -14,7 +14,7 @@ from appell.graph.solve import determinant, solve, solve_spd
 from appell.graph.sparse import densified
 from appell.kinematics.chart import Split
 
-HUGE = 1e300
+HUGE = 1e300  # what is not below is no number, or as good as infinite
 
 
 class Code:

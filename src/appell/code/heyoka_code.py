@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 
 from appell.code import circular
-from appell.code.kept import KEPT, folder, recalled
+from appell.code.kept import LARGEST_STORE, folder, recalled
 from appell.graph import replay as graph_replay
 from appell.graph.replay import ARITHMETIC, Algebra, replay, shared
 
@@ -55,7 +55,7 @@ def _kept(state: Any) -> bool:
     for _ in range(2):
         try:
             state.set_diskcache_path(store)
-            state.set_diskcache_limit(KEPT)
+            state.set_diskcache_limit(LARGEST_STORE)
             return True
         except RuntimeError:
             for file in store.glob("cache.db*"):

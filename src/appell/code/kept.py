@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 Made = TypeVar("Made")
-KEPT = 2**28  # bytes of one kind
+LARGEST_STORE = 2**28  # bytes of one kind
 
 
 def folder(name: str = "") -> Path | None:
@@ -76,5 +76,5 @@ def _tidy(store: Path) -> None:
     size = 0
     for status, file in sorted(files, key=lambda e: e[0].st_mtime, reverse=True):
         size += status.st_size
-        if size > KEPT:
+        if size > LARGEST_STORE:
             file.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from appell.code.system import System
     from appell.model.model import Model
 
-ENOUGH = 1e-9
+ENOUGH = 1e-9  # share of the forces that multipliers may leave
 
 
 def rate_names(model: Model) -> dict[str, tuple[int, int]]:

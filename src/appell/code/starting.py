@@ -24,7 +24,7 @@ from appell.model.values import unknown
 if TYPE_CHECKING:
     from appell.code.system import System
 
-CLOSE = 1e-9
+CLOSE = 1e-9  # difference of values, or share of a residual, up to which they are the same
 SOLVED = 1e-15  # noise of coordinates that Newton's method has found
 TINY = 1e-3  # what is smaller is judged by its own size
 

@@ -24,7 +24,7 @@ from appell.errors import CompileError, MissingValueError, ModelError
 from appell.model.model import Model
 from appell.model.values import numbers, unknown
 
-SINGULAR = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
+STRAINED = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 
 
 class System:
@@ -150,7 +150,7 @@ class System:
 
     def accelerations(self, state: State) -> np.ndarray:
         """q'' at a state, also where other rates than those in use must be taken as speeds."""
-        code = fitting_code(self.code, state, self.p, SINGULAR)
+        code = fitting_code(self.code, state, self.p, STRAINED)
         system = self if code is self.code else System(code, self.values)
         return code.accelerations.flat(state.t, system.to_x(state), self.w, self.p)
 

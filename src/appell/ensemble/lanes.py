@@ -17,21 +17,20 @@ from typing import Any
 
 import casadi as ca
 
-from appell.code.code import Code, function_of
+from appell.code.code import HUGE, Code, function_of
 from appell.equations import Equations
 from appell.graph.kinks import has_kinks
 from appell.kinematics.chart import Split
 from appell.motion import forks, gradients
-from appell.motion.attempt import BEHIND, HUGE, SETTINGS, Attempt, Status
+from appell.motion.attempt import BEHIND, SETTINGS, Attempt, Status
 from appell.motion.crossing import LOOKS, excess_graph
 from appell.motion.dop853 import look_function, step_functions
-from appell.motion.flow import RESTING, Flow
-from appell.motion.flow import ROUNDING as LEAST
+from appell.motion.flow import RESTING, RESTING_ANYWAY, Flow
 from appell.motion.formula import formula_function
 from appell.motion.gradients import may_vanish
-from appell.motion.masses import ROUNDING
+from appell.motion.masses import OVERDRAWN
 from appell.motion.modes import in_modes
-from appell.motion.speeds import SINGULAR
+from appell.motion.speeds import SPEEDS_SINGULAR
 
 ROWS = (*BEHIND, "status")
 """Rows of V behind x."""
@@ -193,10 +192,10 @@ class _Lane:
             assert self.code.alarm is not None
             (_, side), (growth, other) = self.code.alarm(self.t, self.x, w, p), self.code.alarm(later, moved, w, p)
             # A step may jump over the place where speeds that were given are singular.
-            good = ca.logic_and(growth < (SINGULAR if fixed else self.calm), ca.logic_not(side * other < 0))
+            good = ca.logic_and(growth < (SPEEDS_SINGULAR if fixed else self.calm), ca.logic_not(side * other < 0))
             wishes.append((ca.logic_not(good), Status.SINGULAR if fixed else Status.RESTLESS))
         if self.formulas:
-            low = ca.mmin(self.masses(later, moved) + ROUNDING * ca.fmax(1.0, ca.fabs(self.m0)))
+            low = ca.mmin(self.masses(later, moved) + OVERDRAWN * ca.fmax(1.0, ca.fabs(self.m0)))
             ends.append((low < 0, Status.MASS_GONE))
         for slopes in filter(None, (gradients.volume(self.equations), forks.volume(self.equations))):
             sizes = slopes(self.t, self.x, w, p), slopes(later, moved, w, p)
@@ -247,5 +246,5 @@ def _suspect(values: ca.SX, rates: ca.SX, apart: ca.SX, gates: ca.SX) -> ca.SX:
     falls = ca.logic_and(g > -RESTING, later <= RESTING)
     near = ca.fmin(ca.fabs(g), ca.fabs(later)) <= 4 * apart * ca.fmax(ca.fabs(rate), ca.fabs(later_rate))
     turns = ca.logic_and(ca.logic_and((g > 0) == (later > 0), rate * later_rate < 0), near)
-    unclear = ca.mmax(excess_graph(values, rates, apart)) > LEAST
+    unclear = ca.mmax(excess_graph(values, rates, apart)) > RESTING_ANYWAY
     return ca.logic_or(ca.logic_or(ca.mmin(gates) < 1, unclear), ca.mmax(ca.logic_or(falls, turns)))

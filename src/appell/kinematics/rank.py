@@ -14,7 +14,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import gradient_row
 from appell.model.constraint import Row
 
-SMALL = 1e-9
+DEPENDENT = 1e-9  # singular value of rows of length one at which they say nothing new
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ def coinciding(B: np.ndarray) -> list[tuple[int, ...]]:
     u, sizes, _ = np.linalg.svd(B)
     full = np.zeros(B.shape[0])
     full[: sizes.size] = sizes
-    missing = u[:, full <= SMALL * max(1.0, full[0])]
+    missing = u[:, full <= DEPENDENT * max(1.0, full[0])]
     return [tuple(np.flatnonzero(np.abs(column) > 1e-6).tolist()) for column in missing.T]
 
 

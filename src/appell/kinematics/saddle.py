@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 REGULAR = 1e12  # condition number up to which a matrix of inertia is regular; beyond it counts as singular
-NOTHING = 1e-28  # an inertia below this part of the largest is none: sin(pi)**2 is 1.5e-32
+NO_INERTIA = 1e-28  # an inertia below this part of the largest is none: sin(pi)**2 is 1.5e-32
 
 
 def own_units(M: np.ndarray) -> np.ndarray:
     """For each coordinate the unit in which its own inertia is one; for those without inertia the largest of these."""
     inertia = np.diag(M)
-    real = inertia > NOTHING * np.max(inertia, initial=0.0)
+    real = inertia > NO_INERTIA * np.max(inertia, initial=0.0)
     if not real.any():
         return np.ones(inertia.size)
     return 1 / np.sqrt(np.where(real, inertia, inertia[real].min()))

@@ -19,7 +19,7 @@ from appell.model.frame import Frame
 from appell.model.symbols import Parameter, Rate, letters_in
 
 STATES = 8
-SMALL = 1e-9
+SMALL = 1e-9  # singular value of rows of length one at which they say nothing new
 
 # Axes in which rolling is written, the first first.
 AXES: tuple[Callable[[Rolling], Frame | None], ...] = (

@@ -13,13 +13,13 @@ from enum import IntEnum
 
 import casadi as ca
 
+from appell.code.code import HUGE
 from appell.graph.quick import Quick, choose, larger, root, smaller
 from appell.motion.leg import CRAWL, CRAWLS, SHARE, STALL
 
 SAFETY, SHRINK, GROW = 0.85, 0.2, 8.0
 NEAR = 3.0  # a step that might be so many times longer has nearly the right size
 EPS = 2.0**-52
-HUGE = 1e300
 
 
 class Status(IntEnum):

@@ -16,7 +16,7 @@ from appell.kinematics.rank import Stacked
 from appell.kinematics.saddle import REGULAR, without_inertia
 from appell.model.model import Model
 from appell.motion.choice import Choice
-from appell.motion.masses import NOTHING, Masses
+from appell.motion.masses import GONE, Masses
 from appell.motion.outcome import Ending, Outcome
 
 ROWS = 1e-5  # smallest singular value of rows of length one at which they count as dependent
@@ -77,7 +77,7 @@ def forked(model: Model) -> str:
 def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:
     """How to call the end of a run that could not go on, and the likely cause."""
     system, code, (t, x, w, p) = stop.system, stop.system.code, (stop.t, stop.x, stop.w, stop.system.p)
-    shrunk = bool(stop.masses.names) and not smallest_inertia(code, t, x, w, p) > NOTHING * stop.inertia
+    shrunk = bool(stop.masses.names) and not smallest_inertia(code, t, x, w, p) > GONE * stop.inertia
     gone = stop.masses.gone(t, x, w, p, stop.first_masses) if shrunk else None
     if gone is not None:
         cause = f"nothing is left of the mass of {gone!r}; end its flow in time, for example by appell.drained"

@@ -19,7 +19,7 @@ from appell.graph.kinks import roots
 from appell.graph.numeric import Numeric
 
 RESTING = 1e-9  # a guard or switching function up to this is on zero
-ROUNDING = 1e-13  # the same for the guard of an event, however small it is; as a share of the state
+RESTING_ANYWAY = 1e-13  # up to this share of the state it is, however small it is itself
 SLOW = 1e-3  # a guard on zero that moves by less than this share of its limit in a second stays there
 WIDE = 64  # moments at which arguments of roots are evaluated in one call
 
@@ -84,7 +84,7 @@ def resting(seen: np.ndarray, t: Any, x: np.ndarray) -> np.ndarray:
         x: The state, or a column for each run.
     """
     size = np.maximum(np.abs(t), np.abs(x).max(axis=0, initial=1.0))
-    return np.clip(RESTING * seen, ROUNDING * size, RESTING)
+    return np.clip(RESTING * seen, RESTING_ANYWAY * size, RESTING)
 
 
 def rests(g: np.ndarray, rate: np.ndarray, limits: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from appell.motion.gradients import squared_volume
 from appell.motion.ledger import along
 from appell.motion.leg import End, Leg
 
-NOTHING = 1e-6  # share of the largest volume at which rows are dependent
+FORKED = 1e-6  # share of the largest volume at which rows are dependent
 BEFORE = 1e-5  # the same up to which a leg is followed
 STEEP = 2.0  # the volume may change so many times faster within a step than it does from step to step
 LOOKS, ROUNDS = 16, 10  # parts of a step in which the smallest volume is looked for, again and again
@@ -69,10 +69,10 @@ class Forks:
         if leg.times.size < 2:
             return leg, False
         volumes = self._volumes(leg, leg.times)
-        arrived = volumes[1:] <= NOTHING * self._largest
+        arrived = volumes[1:] <= FORKED * self._largest
         for i in np.flatnonzero(arrived | _may_vanish(leg.times, volumes)).tolist():
             t, smallest = self._smallest(leg, leg.times[i], leg.times[i + 1], volumes[i] + volumes[i + 1])
-            if smallest > NOTHING * self._largest:
+            if smallest > FORKED * self._largest:
                 continue
             near = BEFORE * self._largest
             while i and volumes[i] <= near:  # of many small steps towards it

@@ -15,8 +15,8 @@ from appell.model.symbols import Input
 from appell.motion.crossing import zero
 from appell.motion.leg import Leg
 
-ROUNDING = 1e-9  # a tank that ran dry may be so much below zero, relative to what it held
-NOTHING = 1e-5  # below this share of what it was at the start, an inertia that shrinks is as good as gone
+OVERDRAWN = 1e-9  # a tank that ran dry may be so much below zero, relative to what it held
+GONE = 1e-5  # below this share of what it was at the start, an inertia that shrinks is as good as gone
 
 
 class Masses:
@@ -62,12 +62,12 @@ class Masses:
         masses = self(t, x, w, p)
         if masses.min(initial=0.0) >= 0:
             return None
-        below = np.flatnonzero(masses < -ROUNDING * np.maximum(1.0, np.abs(first)))
+        below = np.flatnonzero(masses < -OVERDRAWN * np.maximum(1.0, np.abs(first)))
         return int(below[0]) if below.size else None
 
     def gone(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray, first: np.ndarray) -> str | None:
         """The name of a body of which nothing is left, if there is one."""
-        left = np.flatnonzero(np.abs(self(t, x, w, p)) < NOTHING * first)
+        left = np.flatnonzero(np.abs(self(t, x, w, p)) < GONE * first)
         return self.names[int(left[0])] if left.size else None
 
     def cut(self, leg: Leg, w: np.ndarray, p: np.ndarray, first: np.ndarray) -> tuple[Leg, str]:

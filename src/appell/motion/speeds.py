@@ -14,7 +14,7 @@ from appell.model.symbols import Rate
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 
-SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
+SPEEDS_SINGULAR = 1e9  # growth of given speeds into rates at which they count as dependent
 CALM, WILD = 4.0, 1e3  # growth below which nobody looks for others, and beyond which everybody does
 
 
@@ -77,7 +77,7 @@ class SpeedWatch:
     @property
     def calm(self) -> float:
         """The growth of the speeds into rates below which no look at them is needed."""
-        return SINGULAR if self.code.equations.formulation.fixed else self._calm
+        return SPEEDS_SINGULAR if self.code.equations.formulation.fixed else self._calm
 
     @property
     def tumbling(self) -> bool:
@@ -107,7 +107,7 @@ class SpeedWatch:
             return False
         virtual = equations.in_state(ca.jacobian(equations.chart.a, equations.chart.y))
         function = ca.Function("virtual", equations.arguments, [ca.densify(virtual)])
-        return not np.abs(np.array(function(t, x, self.inputs(), self.p))).max(initial=0.0) < SINGULAR
+        return not np.abs(np.array(function(t, x, self.inputs(), self.p))).max(initial=0.0) < SPEEDS_SINGULAR
 
     def ask(self, t: float, x: np.ndarray) -> Split | Outcome | None:
         """The choice to go on with, or why the run must end; None while the present one is good."""
@@ -137,7 +137,7 @@ class SpeedWatch:
         if equations.formulation.fixed:
             crossed = self._side * side < 0
             self._side = side
-            return Outcome.SPEEDS_SINGULAR if crossed or not growth < SINGULAR else None
+            return Outcome.SPEEDS_SINGULAR if crossed or not growth < SPEEDS_SINGULAR else None
         if growth <= self._calm:
             return None
         split, jacobian = equations.split, self.jacobian(t, x)

@@ -13,7 +13,7 @@ import numpy as np
 from appell.code.system import System
 from appell.errors import ModelError
 from appell.kinematics.chart import unit_rows
-from appell.kinematics.rank import SMALL, Stacked, coinciding
+from appell.kinematics.rank import DEPENDENT, Stacked, coinciding
 from appell.model.model import Model
 from appell.model.symbols import key
 from appell.model.values import number, unknown
@@ -184,7 +184,7 @@ def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
     if not stacked.rows:
         return Regularity(1.0, float(times[0]), (), np.ones(times.size), ())
     sizes = np.array([np.linalg.svd(B, compute_uv=False) for B in matrices])
-    rank = max(1, int(np.max(np.count_nonzero(sizes > SMALL, axis=1))))
+    rank = max(1, int(np.max(np.count_nonzero(sizes > DEPENDENT, axis=1))))
     smallest = sizes[:, rank - 1]
     k = int(np.argmax(smallest <= np.min(smallest) * (1 + 1e-9)))  # the first of those that differ by rounding only
     names = [row.name for row in stacked.rows]
