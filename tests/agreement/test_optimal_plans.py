@@ -6,7 +6,7 @@ import scipy.integrate
 import sympy as sp
 
 import appell as ap
-from appell.planning import Limits, Obstacle, follow, optimise
+from appell.planning import Limits, Obstacle, follow, optimize
 
 L = (0.5, 0.4, 0.3)
 
@@ -40,7 +40,7 @@ def elbow_gap(plan, centre):
 
 @pytest.fixture(scope="module")
 def least():
-    return optimise(arm()[0])
+    return optimize(arm()[0])
 
 
 def test_least_effort_is_less_than_without_drives(least):
@@ -64,7 +64,7 @@ def test_no_neighbour_needs_less_effort(least):
 
 
 def test_least_jerk_has_less_jerk(least):
-    smooth = optimise(arm()[0], "jerk")
+    smooth = optimize(arm()[0], "jerk")
     a = [np.array([o.plan.motion.system.accelerations(o.plan.motion.at(s)) for s in np.linspace(0, 2, 201)])
          for o in (least, smooth)]  # fmt: skip
     jerk = [np.sum(np.diff(rows, axis=0) ** 2) for rows in a]
@@ -76,7 +76,7 @@ def test_the_elbow_keeps_away_and_ends_at_rest(least):
     centre = (0.3, -0.05)
     radius = elbow_gap(least.plan, centre) + 0.03
     (name,) = least.free
-    found = optimise(model, obstacles=[Obstacle(elbow, model.ground.point(*centre), radius)], end={name + ".rate": 0.0})
+    found = optimize(model, obstacles=[Obstacle(elbow, model.ground.point(*centre), radius)], end={name + ".rate": 0.0})
     assert elbow_gap(found.plan, centre) > radius - 1e-4
     assert found.plan.motion.at(2.0)[name + ".rate"] == pytest.approx(0, abs=1e-9)
     assert found.cost > least.cost
@@ -84,11 +84,11 @@ def test_the_elbow_keeps_away_and_ends_at_rest(least):
 
 def test_what_cannot_be_is_said():
     with pytest.raises(ap.AppellError, match="goal= is 'effort' or 'jerk'"):
-        optimise(arm()[0], "time")
+        optimize(arm()[0], "time")
     with pytest.raises(ap.AppellError, match="No motion of 'model' was found"):
-        optimise(arm()[0], limits=Limits(speed={"q1": 1e-3}))
+        optimize(arm()[0], limits=Limits(speed={"q1": 1e-3}))
     with pytest.raises(ap.AppellError, match="leave nothing free"):
-        optimise(ap.library.filling_delta())
+        optimize(ap.library.filling_delta())
 
 
 x, y = ap.coordinates("x y")
@@ -110,14 +110,14 @@ BY_HAND = {  # 6 - 12 t; and a jerk of -60 t (1 - t), which is free to vanish at
 @pytest.mark.parametrize("goal", BY_HAND)
 def test_a_point_from_rest_to_rest(goal):
     cost, quarter = BY_HAND[goal]
-    found = optimise(point(ap.Programmed(y - ap.t / 5)), goal, **TO_ONE)
+    found = optimize(point(ap.Programmed(y - ap.t / 5)), goal, **TO_ONE)
     assert found.cost == pytest.approx(cost, rel=1e-9)
     assert found.plan.motion.at(0.25)["x"] == pytest.approx(quarter, abs=1e-8)
 
 
 def test_limits_are_kept_between_the_points():
     """Least effort under x' <= v: u falls to zero in a time s, stays there, and falls on at the end; by hand."""
-    found = optimise(point(ap.Programmed(y - ap.t / 5)), limits=Limits(speed={x: 1.2}), **TO_ONE)
+    found = optimize(point(ap.Programmed(y - ap.t / 5)), limits=Limits(speed={x: 1.2}), **TO_ONE)
     assert found.plan.feasible
     assert np.max(found.plan.motion["x.rate"].values) <= 1.2
     v = 1.2
@@ -128,7 +128,7 @@ def test_limits_are_kept_between_the_points():
 
 def test_rows_on_velocities_are_integrated_exactly():
     """y' = t x': the least of int u^2 + (t u + v)^2 over polynomials u of degree 8, by linear algebra."""
-    found = optimise(point(ap.Programmed(y.rate - ap.t * x.rate)), **TO_ONE)
+    found = optimize(point(ap.Programmed(y.rate - ap.t * x.rate)), **TO_ONE)
     points, weights = np.polynomial.legendre.leggauss(30)
     t, w = (points + 1) / 2, weights / 2
     basis = [np.polynomial.Chebyshev.basis(j, domain=[0, 1]) for j in range(9)]

@@ -141,7 +141,7 @@ def test_jerk_and_snap_along_a_programme_that_demands_them():
     with pytest.raises(FormulationError, match="Higher order does not accept programmes of order 3 and more"):
         ap.derive(model, ap.HigherOrder(1))
     with pytest.raises(ModelError, match="'model' has 'jerk' of order 3, 'snap' of order 4"):
-        ap.planning.optimise(model)
+        ap.planning.optimize(model)
 
 
 def test_a_plan_of_order_three_is_tracked():
@@ -269,8 +269,8 @@ REFUSED = {
         "The start gives lambda_jerk, a force, which does not follow from one pace to another",
     ),
     "gains of a row that is none": (
-        lambda: ap.derive(on_edge(ap.Programmed(x - ap.t, "a")), ap.GPME(stabilise={"b": (1.0, 1.0)})),
-        "stabilise= names 'b', which is no row of 'model' of order 2 or less; there are 'a'",
+        lambda: ap.derive(on_edge(ap.Programmed(x - ap.t, "a")), ap.GPME(stabilize={"b": (1.0, 1.0)})),
+        "stabilize= names 'b', which is no row of 'model' of order 2 or less; there are 'a'",
     ),
     "a dependent coordinate that no row gives": (
         lambda: ap.derive(on_edge(ap.Programmed(x - ap.t, "a")), ap.GPME(dependent=[th])),

@@ -90,11 +90,11 @@ def test_6_gravity_takes_the_third_row():
 def test_7_without_the_rates_of_the_programme_the_height_is_missed():
     """By about 2 alpha/beta^2 z_a' = 5 mm with the paper's alpha and beta: the stabilisation alone drags it along."""
     for literal, expected in (("time",), 2 * 100 / 50**2 * 0.05 * 2 * np.pi / 5), ((), 0.0):
-        system = ap.compile(ap.derive(ap.library.three_link(), ap.GPME(stabilise=(100, 50), literal=literal))).bind()
+        system = ap.compile(ap.derive(ap.library.three_link(), ap.GPME(stabilize=(100, 50), literal=literal))).bind()
         motion = ap.simulate(system, system.state(system.model.start))
         missed = max(abs(system.residual(motion.at(float(t)))["height"]) for t in np.linspace(0, 5, 101))
         assert missed == pytest.approx(expected, abs=1e-4)
-    with pytest.raises(FormulationError, match="give stabilise="):
+    with pytest.raises(FormulationError, match="give stabilize="):
         ap.GPME(literal="time")
 
 

@@ -332,7 +332,7 @@ def test_drives_that_do_not_reach_the_load_are_refused():
     x, l, _ = model.coordinates
     rows = [r.expression for r in model.constraints[0].rows]
     wrong = ap.Model(
-        model.ground, model.coordinates, model.bodies, model.forces, [ap.Programmed(rows, "path", realisation=(x, l))],
+        model.ground, model.coordinates, model.bodies, model.forces, [ap.Programmed(rows, "path", realization=(x, l))],
         values=model.values, start=model.start,
     )  # fmt: skip
     with pytest.raises(FormulationError, match=r"drives along x, l of 'model' cannot enforce 'path\[0\]', 'path\[1\]'"):

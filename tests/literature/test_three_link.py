@@ -134,7 +134,7 @@ def test_mass_matrix_and_coriolis_forces_by_traces():
 def test_reading_b_inconsistent_starts_under_baumgarte(angle, numbers):
     """The paper's alpha = 100, beta = 50: the hand comes onto the ellipse in half a second."""
     model = ap.library.three_link(angle=angle)
-    system = ap.compile(ap.derive(model, ap.GPME(stabilise=(100, 50)))).bind()
+    system = ap.compile(ap.derive(model, ap.GPME(stabilize=(100, 50)))).bind()
     motion = ap.simulate(system, system.state(model.start), 1.0)
     for t, expected in numbers.items():
         np.testing.assert_allclose(motion.states([t])[0], expected, rtol=1e-9, atol=1e-9)

@@ -103,7 +103,7 @@ def test_lanes_do_not_pass_a_jump():
 
 
 ALL = [
-    ap.GibbsAppell(), ap.Voronets(), ap.GPME(), ap.ComputationalGPME(), ap.GPME(stabilise=(5, 5)), ap.Multipliers(),
+    ap.GibbsAppell(), ap.Voronets(), ap.GPME(), ap.ComputationalGPME(), ap.GPME(stabilize=(5, 5)), ap.Multipliers(),
     ap.UdwadiaKalaba(), ap.LyapunovElimination(),
 ]  # fmt: skip
 TURNS = {"Piecewise": sp.Piecewise((1 - t, t < 1), (t - 1, True)), "Abs": sp.Abs(t - 1)}
@@ -178,7 +178,7 @@ def test_rows_strike_along_their_gradients(name):
 
 def test_a_drive_strikes_along_its_coordinate():
     """A servo on the cart that has X + 0.2 th follow |t - 1|: no impulse along th."""
-    row = ap.Programmed(X + 0.2 * th - 0.3 * sp.Abs(t - 1), realisation=(X,))
+    row = ap.Programmed(X + 0.2 * th - 0.3 * sp.Abs(t - 1), realization=(X,))
     system = ap.compile(ap.derive(pendulum(ground.point(X, 0), (X, th), [row]), ap.GPME())).bind()
     motion = ap.simulate(system, system.consistent({th: 0.3, th.rate: 0.2}), until=1.5, progress=False)
     before, after = motion.states([1 - 1e-9, 1 + 1e-9])

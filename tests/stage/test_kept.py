@@ -77,7 +77,7 @@ def test_what_was_not_used_for_longest_is_dropped(store, monkeypatch):
         os.utime(new, (i, i))
     recalled("a")  # used again
     size = max(file.stat().st_size for file in folder.iterdir())
-    monkeypatch.setattr(kept, "KEPT", 2 * size)
+    monkeypatch.setattr(kept, "LARGEST_STORE", 2 * size)
     kept._tidy.cache_clear()
     recalled("d")
     assert made == [("a",), ("b",), ("c",), ("d",)]

@@ -292,7 +292,7 @@ def test_letters_do_not_collide_with_what_the_code_needs():
     ("formulation", "words"),
     [
         (ap.GibbsAppell(dependent=["q1", "q3"]), "GibbsAppell(dependent=['q1', 'q3'])"),
-        (ap.GPME(stabilise=(2.0, 3.0)), "GPME(stabilise=(2.0, 3.0))"),
+        (ap.GPME(stabilize=(2.0, 3.0)), "GPME(stabilize=(2.0, 3.0))"),
         (ap.Shulgin(drift=2.0, explicit=False), "Shulgin(drift=2.0, explicit=False)"),
         (ap.Multipliers(), "Multipliers()"),
     ],

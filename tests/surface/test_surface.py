@@ -197,3 +197,11 @@ def test_a_class_is_abstract_or_nothing_of_it_is_overridden():
         for base in (e.id for e in node.bases if isinstance(e, ast.Name)):
             if base in classes and not base.startswith("Abstract"):
                 assert not methods[name] & methods[base] - own, f"{name} overrides what {base} does"
+
+
+def test_names_are_spelt_one_way():
+    """linearize, stabilize, optimize, center; sentences may be British."""
+    british = re.compile(r"(al|il|im|ear|ogn|mar|ret)is(e|ed|es|ing|ation)(_|$)|centre|colour|behaviour", re.IGNORECASE)
+    nodes = (node for path in SOURCE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())))
+    names = {getattr(node, "name", None) or getattr(node, "arg", None) for node in nodes}
+    assert not [name for name in names if name and british.search(name)]

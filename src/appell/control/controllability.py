@@ -232,45 +232,45 @@ def _combination(vector: np.ndarray, names: Sequence[str]) -> str:
     return " ".join(parts).removeprefix("+")
 
 
-def smallest_actuators(lin: Linearization, *, stabilise: bool = False) -> tuple[tuple[str, ...], ...]:
+def smallest_actuators(lin: Linearization, *, stabilize: bool = False) -> tuple[tuple[str, ...], ...]:
     """All smallest subsets of the inputs that control the system, best margin first.
 
     Args:
         lin: The linearisation; its inputs are the candidates.
-        stabilise: Whether it is enough to reach the modes that do not decay by themselves.
+        stabilize: Whether it is enough to reach the modes that do not decay by themselves.
 
     Returns:
         Subsets of one size.
     """
-    return _smallest(lin.inputs, lambda subset: controllability(lin, inputs=subset), stabilise, "inputs", "control")
+    return _smallest(lin.inputs, lambda subset: controllability(lin, inputs=subset), stabilize, "inputs", "control")
 
 
 def smallest_sensors(
-    lin: Linearization, candidates: Iterable[Any], *, stabilise: bool = False
+    lin: Linearization, candidates: Iterable[Any], *, stabilize: bool = False
 ) -> tuple[tuple[Any, ...], ...]:
     """All smallest subsets of measured quantities that observe the system, best margin first.
 
     Args:
         lin: The linearisation.
         candidates: What could be measured: letters, names, formulas.
-        stabilise: Whether it is enough to see the modes that do not decay by themselves.
+        stabilize: Whether it is enough to see the modes that do not decay by themselves.
 
     Returns:
         Subsets of one size.
     """
     return _smallest(
-        tuple(listed(candidates)), lambda subset: observability(lin, subset), stabilise, "measurements", "observe"
+        tuple(listed(candidates)), lambda subset: observability(lin, subset), stabilize, "measurements", "observe"
     )
 
 
 def _smallest(
-    candidates: tuple[Any, ...], test: Any, stabilise: bool, what: str, verb: str
+    candidates: tuple[Any, ...], test: Any, stabilize: bool, what: str, verb: str
 ) -> tuple[tuple[Any, ...], ...]:
-    for count in range(0 if stabilise else 1, len(candidates) + 1):
+    for count in range(0 if stabilize else 1, len(candidates) + 1):
         found = []
         for subset in itertools.combinations(candidates, count):
             reach = test(subset)
-            if reach.enough if stabilise else reach.complete:
+            if reach.enough if stabilize else reach.complete:
                 found.append((reach.margin, subset))
         if found:
             return tuple(subset for _, subset in sorted(found, key=lambda pair: -pair[0]))

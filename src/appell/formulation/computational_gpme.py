@@ -34,9 +34,9 @@ class ComputationalGPME(AbstractProgrammedMotion):
 
     Args:
         dependent: Coordinates whose derivatives the rows give; chosen by conditioning if left out.
-        stabilise: Baumgarte's (alpha, beta) in place of projection, for all rows or by name of a row.
+        stabilize: Baumgarte's (alpha, beta) in place of projection, for all rows or by name of a row.
         literal: Errors of the printed equation to reproduce: `"h"` (h = A1 + A2 in place of -A1), `"Q"` (the term
-            q_k' dQ_k/dq_i'), `"time"` (explicit time derivatives of the rows dropped; with `stabilise`).
+            q_k' dQ_k/dq_i'), `"time"` (explicit time derivatives of the rows dropped; with `stabilize`).
 
     Reference: Jarzebowska et al., eqs. (2.5), (4.9).
     """
@@ -48,11 +48,11 @@ class ComputationalGPME(AbstractProgrammedMotion):
     def __init__(
         self,
         dependent: Iterable[Coordinate | str] | None = None,
-        stabilise: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
+        stabilize: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
         literal: Iterable[str] = (),
     ) -> None:
         self.dependent = listed(dependent)
-        self.options = Options.of(stabilise, literal, ("h", "Q", "time"))
+        self.options = Options.of(stabilize, literal, ("h", "Q", "time"))
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """N^T (M a - h - Q), and the rows."""

@@ -38,9 +38,9 @@ class GPME(AbstractProgrammedMotion):
         order: p; the highest order of a row (at least 1) if left out. Every p gives the same equations.
         dependent: Coordinates whose derivatives the rows give; chosen by conditioning, and changed during a run, if
             left out.
-        stabilise: Baumgarte's (alpha, beta) in place of projection, for all rows or by name of a row.
+        stabilize: Baumgarte's (alpha, beta) in place of projection, for all rows or by name of a row.
         literal: Errors of the printed equations to reproduce: `"P1"` (dT/dq not held at p = 1), `"Q"` (nor Q),
-            `"time"` (explicit time derivatives of the rows dropped; with `stabilise`).
+            `"time"` (explicit time derivatives of the rows dropped; with `stabilize`).
 
     Reference: Jarzebowska 2008; Jarzebowska et al., eqs. (2.2)-(2.4), (4.9).
     """
@@ -53,14 +53,14 @@ class GPME(AbstractProgrammedMotion):
         self,
         order: int | None = None,
         dependent: Iterable[Coordinate | str] | None = None,
-        stabilise: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
+        stabilize: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
         literal: Iterable[str] = (),
     ) -> None:
         if order is not None and (not isinstance(order, int) or order < 1):
             raise FormulationError(f"The order p of GPME must be 1, 2, 3, ..., got {order!r}.")
         self.order = order
         self.dependent = listed(dependent)
-        self.options = Options.of(stabilise, literal, ("P1", "Q", "time"))
+        self.options = Options.of(stabilize, literal, ("P1", "Q", "time"))
         if self.options.literal & {"P1", "Q"} and order not in (None, 1):
             raise FormulationError("literal='P1' and 'Q' are errors of p = 1 only; leave out order=, or give order=1.")
 

@@ -25,22 +25,22 @@ class Options:
     """Choices of a programmed motion formulation, checked.
 
     Attributes:
-        stabilise: Baumgarte's alpha and beta, by the name of a row or for all rows; None for projection.
+        stabilize: Baumgarte's alpha and beta, by the name of a row or for all rows; None for projection.
         literal: Wrong terms of the printed equations to reproduce.
     """
 
-    stabilise: Mapping[str, tuple[float, float]] | tuple[float, float] | None
+    stabilize: Mapping[str, tuple[float, float]] | tuple[float, float] | None
     literal: frozenset[str]
 
     @classmethod
-    def of(cls, stabilise: Any, literal: Iterable[str], allowed: tuple[str, ...]) -> Options:
+    def of(cls, stabilize: Any, literal: Iterable[str], allowed: tuple[str, ...]) -> Options:
         """Check what the user gave."""
         chosen = frozenset([literal] if isinstance(literal, str) else literal)
         wrong = sorted(chosen - set(allowed))
         if wrong:
             raise FormulationError(f"literal={wrong[0]!r} is unknown here; there are {', '.join(map(repr, allowed))}.")
-        if stabilise is not None:
-            pairs = list(stabilise.values()) if isinstance(stabilise, Mapping) else [stabilise]
+        if stabilize is not None:
+            pairs = list(stabilize.values()) if isinstance(stabilize, Mapping) else [stabilize]
             for pair in pairs:
                 try:
                     alpha, beta = (float(e) for e in pair)
@@ -48,32 +48,32 @@ class Options:
                     alpha = beta = -1.0
                 if not (alpha > 0 and beta > 0):
                     raise FormulationError(
-                        f"stabilise= takes two positive numbers (alpha, beta), or row -> (alpha, beta); got {pair!r}."
+                        f"stabilize= takes two positive numbers (alpha, beta), or row -> (alpha, beta); got {pair!r}."
                     )
-        if "time" in chosen and stabilise is None:
+        if "time" in chosen and stabilize is None:
             raise FormulationError(
                 "literal='time' drops the explicit time derivatives of the rows, which projection would put right "
-                "again; give stabilise=(alpha, beta) with it."
+                "again; give stabilize=(alpha, beta) with it."
             )
-        return cls(stabilise, chosen)
+        return cls(stabilize, chosen)
 
     def check(self, mechanics: Mechanics) -> None:
         """Refuse gains for rows that a model does not have."""
-        if isinstance(self.stabilise, Mapping):
+        if isinstance(self.stabilize, Mapping):
             known = mechanics.row_names
-            if strange := [name for name in self.stabilise if name not in known]:
+            if strange := [name for name in self.stabilize if name not in known]:
                 raise FormulationError(
-                    f"stabilise= names {strange[0]!r}, which is no row of {mechanics.model.name!r} of order 2 or less; "
+                    f"stabilize= names {strange[0]!r}, which is no row of {mechanics.model.name!r} of order 2 or less; "
                     f"there are {', '.join(map(repr, known)) or 'none'}."
                 )
 
     def gains(self, name: str) -> tuple[float, float]:
         """alpha and beta of a row; zero where it is not stabilised."""
-        if self.stabilise is None:
+        if self.stabilize is None:
             return 0.0, 0.0
-        if isinstance(self.stabilise, Mapping):
-            return self.stabilise.get(name, (0.0, 0.0))
-        return self.stabilise
+        if isinstance(self.stabilize, Mapping):
+            return self.stabilize.get(name, (0.0, 0.0))
+        return self.stabilize
 
 
 class AbstractProgrammedMotion(AbstractFormulation):
@@ -90,7 +90,7 @@ class AbstractProgrammedMotion(AbstractFormulation):
     @property
     def projects(self) -> bool:
         """Whether runs are projected onto the constraints."""
-        return self.options.stabilise is None
+        return self.options.stabilize is None
 
     def choose(self, mechanics: Mechanics) -> Split:
         """The user's partition, or the best at a typical state."""
@@ -122,7 +122,7 @@ def rows_with_gains(mechanics: Mechanics, split: Split, options: Options) -> ca.
                 c = mechanics.c[mechanics.position_rows.index(i)]
                 e[i] = ca.jtimes(c, x.q, x.v)
             gamma[i] = -ca.jtimes(e[i], x.q, x.v)
-    if options.stabilise is None:
+    if options.stabilize is None:
         return gamma[rows]
     right = []
     for i in rows:

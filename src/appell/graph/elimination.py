@@ -113,7 +113,7 @@ class Form:
                     merge(pushed, transposed(pushed))
                 self.add(j, other, pushed)
 
-    def minimise(self, k: int) -> Affine:
+    def minimize(self, k: int) -> Affine:
         """Eliminate a scalar at its least value: y_k = bias + sum T_j X_j, with h in the first row of the bias."""
         coupled, h = self.H.pop(k), self.h.pop(k, {}).get(0, {})
         inverse = inverted(coupled.pop(k)[0][0])
@@ -181,7 +181,7 @@ def least(
         if i < 0:
             if not form.H.get(i, {}).get(i):
                 raise missing(-1 - i)
-            done.append((i, form.minimise(i)))
+            done.append((i, form.minimize(i)))
             continue
         form.substitute(i, vectors[i])
         done.append((i, vectors[i]))

@@ -97,10 +97,10 @@ def _solve_block(matrix: ca.SX, right: ca.SX) -> ca.SX:
         return right / matrix
     if n <= 3:
         return (ca.adj(matrix) @ right) / ca.det(matrix)
-    return _orthogonalise(matrix, right)
+    return _orthogonalize(matrix, right)
 
 
-def _orthogonalise(matrix: ca.SX, right: ca.SX) -> ca.SX:
+def _orthogonalize(matrix: ca.SX, right: ca.SX) -> ca.SX:
     """Modified Gram-Schmidt on [A | b]: taking b along makes it backward stable."""
     n = matrix.shape[0]
     columns = [matrix[:, k] for k in range(n)]

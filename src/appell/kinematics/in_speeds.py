@@ -65,7 +65,7 @@ class InSpeeds(AbstractGeometry):
         """The motion of a frame; in its own axes the components of alpha are the rates of those of omega."""
         if frame not in self._frames:
             motion = self._summed_motion(frame)
-            omega = self._recognised(motion.omega)
+            omega = self._recognized(motion.omega)
             self._frames[frame] = motion._replace(omega=omega, alpha=self._with_rates(motion.alpha, omega, {}))
         return self._frames[frame]
 
@@ -93,7 +93,7 @@ class InSpeeds(AbstractGeometry):
     def _summed(self, frame: Frame, target: Frame) -> tuple[Column, Column]:
         """omega and alpha, summed along the way from one frame to the other."""
         omega, alpha = self._summed_rates(frame, target)
-        omega = self._recognised(omega)
+        omega = self._recognized(omega)
         return omega, self._with_rates(alpha, omega, self.frame(target).omega)
 
     def _with_rates(self, alpha: Column, omega: Column, carrying: Column) -> Column:
@@ -140,7 +140,7 @@ class InSpeeds(AbstractGeometry):
         if order == 0 or not self.given:
             return turned
         if order == 1:
-            return self._recognised(turned)
+            return self._recognized(turned)
         v = self.resolve(before, here, 1)
         rates = self._rates(v)
         if rates is None:
@@ -159,7 +159,7 @@ class InSpeeds(AbstractGeometry):
         rates = {i: self._rate_of(e) for i, e in vector.items()}
         return None if None in rates.values() else nonzero((i, e) for i, e in rates.items() if e is not None)
 
-    def _recognised(self, vector: Column) -> Column:
+    def _recognized(self, vector: Column) -> Column:
         """The same vector, with speeds for those of its components that are speeds."""
         asked = [i for i, e in vector.items() if self._rate_of(e) is None] if self.given else []
         if not asked:

@@ -20,7 +20,7 @@ def crane(servo: bool = False) -> Model:
     the trolley is drawn after it by a drive, k (x_load - x) - c x'. Guide ropes on the load keep it on the path (an
     ideal programme); the trolley is the one degree of freedom left. With servo=True the path is enforced by the winch
     and by a swing drive on the trolley instead, whose reactions the trolley feels. The drives of trolley and winch
-    alone, realisation=(x, l), cannot enforce it at once, since the load feels only the rope: that is refused.
+    alone, realization=(x, l), cannot enforce it at once, since the load feels only the rope: that is refused.
 
     Options: servo, whether winch and swing drive enforce the path.
 
@@ -80,7 +80,7 @@ def _crane(leaking: bool, servo: bool) -> Model:
                 ground.point(reach * way, -Integer(4) + rise * way),
                 "xy",
                 "path",
-                realisation=(l, theta) if servo else "ideal",
+                realization=(l, theta) if servo else "ideal",
             )
         ],
         {water: -water / tau} if leaking else None,

@@ -12,14 +12,14 @@ from appell.model.symbols import coordinates, parameters, t
 from appell.model.task import curvature
 
 
-def curvature_arm(order: int = 2, realisation: str = "ideal") -> Model:
+def curvature_arm(order: int = 2, realization: str = "ideal") -> Model:
     r"""A horizontal two-link arm; the path of its hand has the curvature $\kappa = k_0 + k_1\sin t$.
 
     The programme $\dot x\ddot y - \dot y\ddot x - \kappa v^3 = 0$ is of order two in the joint angles; how fast the
     hand goes is left to the dynamics. Differentiated once it is a programme on the rate of the curvature, order three:
     the same motion from the same start.
 
-    Options: order, 2 (curvature) or 3 (its rate); realisation, "ideal", or for order 3 "gauss", another motion.
+    Options: order, 2 (curvature) or 3 (its rate); realization, "ideal", or for order 3 "gauss", another motion.
 
     Parameters of the model: l1, l2, lengths; m1, m2, masses of uniform links; tau, amplitude of the torque tau cos t of
     the shoulder; c, damping of the elbow; k0, k1 of the curvature.
@@ -42,7 +42,7 @@ def curvature_arm(order: int = 2, realisation: str = "ideal") -> Model:
         (q1, q2),
         [arm, forearm],
         [Generalized({q1: tau * cos(t), q2: -c * q2.rate}, "joints")],
-        [curvature(hand, k0 + k1 * sin(t), differentiate=order - 2, realisation=realisation)],
+        [curvature(hand, k0 + k1 * sin(t), differentiate=order - 2, realization=realization)],
         name="curvature arm",
         description="a two-link arm whose hand draws a path of programmed curvature",
         values={l1: 0.5, l2: 0.4, m1: 2.0, m2: 1.5, tau: 0.3, c: 0.1, k0: 2.0, k1: 1.0},

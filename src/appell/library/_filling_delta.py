@@ -37,7 +37,7 @@ def filling_delta(servo: bool = False) -> Model:
     angle = 2 * pi * t / T
     curve = robot.ground.point(rho * cos(angle), rho * sin(angle), -0.9 + lift * sin(2 * angle))
     arrives = Stream(container, 0 * robot.ground.z, flow, absolute=True, name="filling")
-    task = follow(place, curve, name="curve", realisation=arms if servo else "ideal")
+    task = follow(place, curve, name="curve", realization=arms if servo else "ideal")
     model = robot.add(container, arrives, task, states={content: flow})
     return Model(
         model.ground,

@@ -68,7 +68,7 @@ def three_link(
     torque = s * (turned - psi1) + d * (sp.diff(turned, t) - psi1.rate)
     rows = [((x / a) ** 2 + (y / b) ** 2 - 1) / 2, z - z0 - dz * (1 - sp.cos(2 * sp.pi * tau))]
     reach = a * b / sp.sqrt((b * sp.cos(turned)) ** 2 + (a * sp.sin(turned)) ** 2)  # of the ellipse along the drive
-    drives = {"realisation": psi2}, {"realisation": z3}
+    drives = {"realization": psi2}, {"realization": z3}
     tasks = [
         Programmed(row, name, **(drive if servo else {}))
         for row, name, drive in zip(rows, ("ellipse", "height"), drives, strict=True)

@@ -40,7 +40,7 @@ def three_link_figures(folder: str | Path) -> list[Path]:
     times = np.linspace(0, 5, 1001)
     states: dict[int, np.ndarray] = {}
     forces: dict[int, np.ndarray] = {}
-    system = compile(derive(three_link(), GPME(stabilise=(100.0, 50.0)))).bind()
+    system = compile(derive(three_link(), GPME(stabilize=(100.0, 50.0)))).bind()
     for angle in ANGLES:
         motion = simulate(system, system.state(three_link(angle=angle).start), 5.0)
         states[angle] = motion.states(times)

@@ -17,7 +17,7 @@ from appell.model.constraint import AbstractConstraint, Row, formulas_of, order_
 from appell.model.frame import Frame
 from appell.model.symbols import Coordinate, Evolving, ExtraState, Input, Rate
 
-REALISATIONS = ("ideal", "gauss")
+REALIZATIONS = ("ideal", "gauss")
 
 
 class Programmed(AbstractConstraint):
@@ -34,7 +34,7 @@ class Programmed(AbstractConstraint):
         frame: For vectors: the frame of the components; the ground if left out.
         differentiate: Demand only this derivative of the formula. The formula itself then keeps the value it has at the
             start; states that `consistent` and `plan` find have it vanish at every level.
-        realisation: Who enforces it. `"ideal"`: a force along the gradient of the row, on all coordinates, the least
+        realization: Who enforces it. `"ideal"`: a force along the gradient of the row, on all coordinates, the least
             that does it (generalised programmed motion equations). `"gauss"`: for p >= 3 the generalised principle of
             Gauss. Or the coordinates whose drives enforce it, one for each row (servo constraints).
 
@@ -53,27 +53,27 @@ class Programmed(AbstractConstraint):
         name: str = "programme",
         frame: Frame | None = None,
         differentiate: int = 0,
-        realisation: str | Iterable[Coordinate] = "ideal",
+        realization: str | Iterable[Coordinate] = "ideal",
     ) -> None:
         if not isinstance(differentiate, int) or differentiate < 0:
             raise ModelError(f"differentiate= must be 0, 1, 2, ..., got {differentiate!r}.")
         self.name = name
         listed = formulas_of(expression, frame, name)
-        drives = _drives(realisation, name, [label for label, _ in listed])
+        drives = _drives(realization, name, [label for label, _ in listed])
         self.rows = tuple(
-            _row(label, e, differentiate, drive, realisation == "gauss")
+            _row(label, e, differentiate, drive, realization == "gauss")
             for (label, e), drive in zip(listed, drives, strict=True)
         )
 
 
-def _drives(realisation: Any, name: str, labels: list[str]) -> list[Coordinate | None]:
-    if isinstance(realisation, str):
-        if realisation not in REALISATIONS:
+def _drives(realization: Any, name: str, labels: list[str]) -> list[Coordinate | None]:
+    if isinstance(realization, str):
+        if realization not in REALIZATIONS:
             raise ModelError(
-                f"realisation={realisation!r} of {name!r} is unknown; use 'ideal', 'gauss' or the driven coordinates."
+                f"realization={realization!r} of {name!r} is unknown; use 'ideal', 'gauss' or the driven coordinates."
             )
         return [None] * len(labels)
-    drives = [realisation] if isinstance(realisation, Coordinate) else list(realisation)
+    drives = [realization] if isinstance(realization, Coordinate) else list(realization)
     for q in drives:
         if not isinstance(q, Coordinate):
             raise ModelError(f"A drive of {name!r} acts along a coordinate, got {q!r}.")

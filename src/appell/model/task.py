@@ -16,7 +16,7 @@ from appell.model.frame import Frame, Vector
 from appell.model.programme import Programmed
 from appell.model.symbols import Coordinate, time_derivative
 
-Realisation = str | Iterable[Coordinate]
+Realization = str | Iterable[Coordinate]
 
 
 def _components(point: Any, frame: Frame | None) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
@@ -34,7 +34,7 @@ def follow(
     name: str = "follow",
     frame: Frame | None = None,
     differentiate: int = 0,
-    realisation: Realisation = "ideal",
+    realization: Realization = "ideal",
 ) -> Programmed:
     """A point follows a moving target: r - r_target = 0 along some axes.
 
@@ -45,13 +45,13 @@ def follow(
         name: Name of the programme; its rows are `name.x`, ...
         frame: The frame of the axes; the ground if left out.
         differentiate: Demand only this derivative.
-        realisation: As for `Programmed`.
+        realization: As for `Programmed`.
     """
     if not axes or set(axes) - set("xyz"):
         raise ModelError(f"axes= takes letters of 'xyz', got {axes!r}.")
     gap = dict(zip("xyz", _components(point - target, frame), strict=True))
     axes = "".join(axis for axis in axes if gap[axis] != 0)
-    made = Programmed([gap[axis] for axis in axes], name, None, differentiate, realisation)
+    made = Programmed([gap[axis] for axis in axes], name, None, differentiate, realization)
     made.rows = tuple(replace(row, name=f"{name}.{axis}") for axis, row in zip(axes, made.rows, strict=True))
     return made
 
@@ -62,7 +62,7 @@ def surface(
     name: str = "surface",
     frame: Frame | None = None,
     differentiate: int = 0,
-    realisation: Realisation = "ideal",
+    realization: Realization = "ideal",
 ) -> Programmed:
     """A point stays on a surface (or, in a plane, on a curve): f(x, y, z) = 0.
 
@@ -72,7 +72,7 @@ def surface(
         name: Name of the programme.
         frame: The frame of x, y, z; the ground if left out.
         differentiate: Demand only this derivative.
-        realisation: As for `Programmed`.
+        realization: As for `Programmed`.
 
     Example:
         >>> import appell as ap
@@ -80,7 +80,7 @@ def surface(
         >>> surface(ap.Frame("ground").point(x, y), lambda x, y, z: x**2 + y**2 - 1)
         Programmed(x**2 + y**2 - 1 = 0)
     """
-    return Programmed(formula(*_components(point, frame)), name, None, differentiate, realisation)
+    return Programmed(formula(*_components(point, frame)), name, None, differentiate, realization)
 
 
 def path_speed(
@@ -89,7 +89,7 @@ def path_speed(
     name: str = "speed",
     frame: Frame | None = None,
     differentiate: int = 0,
-    realisation: Realisation = "ideal",
+    realization: Realization = "ideal",
 ) -> Programmed:
     """The speed of a point along its path: (v.v - speed^2)/2 = 0, of order one and nonlinear.
 
@@ -99,10 +99,10 @@ def path_speed(
         name: Name of the programme.
         frame: The frame against which the speed is taken; the ground if left out.
         differentiate: Demand only this derivative; 1 is a programme on the tangential acceleration.
-        realisation: As for `Programmed`.
+        realization: As for `Programmed`.
     """
     v = [time_derivative(e) for e in _components(point, frame)]
-    return Programmed((sum(e**2 for e in v) - sp.sympify(speed) ** 2) / 2, name, None, differentiate, realisation)
+    return Programmed((sum(e**2 for e in v) - sp.sympify(speed) ** 2) / 2, name, None, differentiate, realization)
 
 
 def direction(
@@ -111,7 +111,7 @@ def direction(
     name: str = "direction",
     frame: Frame | None = None,
     differentiate: int = 0,
-    realisation: Realisation = "ideal",
+    realization: Realization = "ideal",
 ) -> Programmed:
     """An axis of a body keeps along an axis of a frame: its two other components vanish.
 
@@ -121,7 +121,7 @@ def direction(
         name: Name of the programme.
         frame: The frame of that axis; the ground if left out.
         differentiate: Demand only this derivative.
-        realisation: As for `Programmed`.
+        realization: As for `Programmed`.
     """
     if along not in ("x", "y", "z"):
         raise ModelError(f"along= takes 'x', 'y' or 'z', got {along!r}.")
@@ -129,7 +129,7 @@ def direction(
     rows = [e for letter, e in zip("xyz", listed, strict=True) if letter != along and e.free_symbols]
     if not rows:
         raise ModelError(f"The direction {axis!r} cannot turn away from {along}; nothing is left to programme.")
-    return Programmed(rows if len(rows) > 1 else rows[0], name, None, differentiate, realisation)
+    return Programmed(rows if len(rows) > 1 else rows[0], name, None, differentiate, realization)
 
 
 def curvature(
@@ -139,7 +139,7 @@ def curvature(
     name: str = "curvature",
     frame: Frame | None = None,
     differentiate: int = 0,
-    realisation: Realisation = "ideal",
+    realization: Realization = "ideal",
 ) -> Programmed:
     r"""The curvature of a point's path in a plane: $\dot x\ddot y - \dot y\ddot x - \kappa v^3 = 0$.
 
@@ -152,7 +152,7 @@ def curvature(
         name: Name of the programme.
         frame: The frame of the plane; the ground if left out.
         differentiate: Demand only this derivative of the curvature.
-        realisation: As for `Programmed`.
+        realization: As for `Programmed`.
     """
     if plane not in ("xy", "yz", "zx"):
         raise ModelError(f"plane= takes 'xy', 'yz' or 'zx', got {plane!r}.")
@@ -161,33 +161,33 @@ def curvature(
     x2, y2 = time_derivative(x1), time_derivative(y1)
     turn, cube = x1 * y2 - y1 * x2, (x1**2 + y1**2) ** sp.Rational(3, 2)
     formula = turn / cube - kappa if differentiate else turn - kappa * cube
-    return Programmed(formula, name, None, differentiate, realisation)
+    return Programmed(formula, name, None, differentiate, realization)
 
 
 def distance(
     point: Vector,
-    centre: Vector,
+    center: Vector,
     length: Any,
     name: str = "distance",
     differentiate: int = 0,
-    realisation: Realisation = "ideal",
+    realization: Realization = "ideal",
 ) -> Programmed:
     """A point keeps its distance from another, which may move: |r - c| - d = 0.
 
     Args:
         point: A point of a body.
-        centre: The other point; its components may contain `appell.t`.
+        center: The other point; its components may contain `appell.t`.
         length: The distance, a number or a formula in `appell.t`.
         name: Name of the programme.
         differentiate: Demand only this derivative.
-        realisation: As for `Programmed`.
+        realization: As for `Programmed`.
     """
-    gap = _components(point - centre, None)
-    return Programmed(sp.sqrt(sum(e**2 for e in gap)) - length, name, None, differentiate, realisation)
+    gap = _components(point - center, None)
+    return Programmed(sp.sqrt(sum(e**2 for e in gap)) - length, name, None, differentiate, realization)
 
 
 def profile(
-    quantity: Any, order: int, value: Any, name: str = "profile", realisation: Realisation = "ideal"
+    quantity: Any, order: int, value: Any, name: str = "profile", realization: Realization = "ideal"
 ) -> Programmed:
     """A derivative of a quantity follows a profile: d^k/dt^k quantity - value = 0 (2: acceleration, 3: jerk).
 
@@ -196,7 +196,7 @@ def profile(
         order: k.
         value: What the derivative shall be, a number or a formula in `appell.t`.
         name: Name of the programme.
-        realisation: As for `Programmed`.
+        realization: As for `Programmed`.
 
     Example:
         >>> import appell as ap
@@ -209,4 +209,4 @@ def profile(
     formula = sp.sympify(quantity)
     for _ in range(order):
         formula = time_derivative(formula)
-    return Programmed(formula - sp.sympify(value), name, None, 0, realisation)
+    return Programmed(formula - sp.sympify(value), name, None, 0, realization)

@@ -2,7 +2,7 @@
 
 from appell.model.task import curvature, direction, distance, follow, path_speed, profile, surface
 from appell.planning.feasibility import Finding, Limits, Regularity
-from appell.planning.optimal import Obstacle, Optimum, optimise
+from appell.planning.optimal import Obstacle, Optimum, optimize
 from appell.planning.pace import paced
 from appell.planning.planner import Plan, plan
 from appell.planning.plant import plant
@@ -21,7 +21,7 @@ __all__ = [
     "direction",
     "distance",
     "follow",
-    "optimise",
+    "optimize",
     "orders",
     "paced",
     "path_speed",

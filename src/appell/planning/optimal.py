@@ -39,12 +39,12 @@ class Obstacle:
 
     Attributes:
         point: A point of a body.
-        centre: Centre of the obstacle; its components may contain `appell.t`.
+        center: Centre of the obstacle; its components may contain `appell.t`.
         radius: The distance to keep.
     """
 
     point: Vector
-    centre: Vector
+    center: Vector
     radius: float
 
 
@@ -69,7 +69,7 @@ class Optimum:
         return f"cost {self.cost:.6g} by the accelerations of {names}, {self.iterations} iterations\n{self.plan!r}"
 
 
-def optimise(
+def optimize(
     model: Model,
     goal: str = "effort",
     end: Mapping[Any, float] | None = None,
@@ -106,7 +106,7 @@ def optimise(
         raise ModelError(f"goal= is 'effort' or 'jerk', got {goal!r}.")
     if not model.programmed or model.programme:
         got = ", ".join(f"{row.name!r} of order {row.order}" for row in model.programme) or "none"
-        raise ModelError(f"optimise needs programmed rows of order 2 or less; {model.name!r} has {got}.")
+        raise ModelError(f"optimize needs programmed rows of order 2 or less; {model.name!r} has {got}.")
     system = compile(derive(model, GPME())).bind(values)
     state = projected(system, start)
     duration = number("until", model.until if until is None else until)
@@ -196,7 +196,7 @@ class _Problem:
         opti = self.opti
         for kind, i, (low, high) in limits.pairs(self.system.model):
             if kind == "torque_rate":
-                raise ModelError("optimise keeps limits of positions, speeds and torques, not of torque rates.")
+                raise ModelError("optimize keeps limits of positions, speeds and torques, not of torque rates.")
             if kind == "torque":
                 column = ca.horzcat(*self.tau)[i, :]
             else:
@@ -207,7 +207,7 @@ class _Problem:
             self.margins[kind, self.system.model.coordinates[i].label] = margin
         x = self.system.equations.mechanics.variables
         for obstacle in obstacles:
-            gap = self.system.model.ground.components(obstacle.point - obstacle.centre)
+            gap = self.system.model.ground.components(obstacle.point - obstacle.center)
             f = ca.Function("gap", [x.t, x.q, x.p], [x.lower(sum((e**2 for e in gap), sp.Integer(0)))])
             times, q = np.linspace(0.0, self.duration, FINE)[1:-1], self.q @ self.between
             for k, moment in enumerate(times):

@@ -355,7 +355,7 @@ def _formulation(equations: Any) -> str:
             words = repr([str(q) for q in value])
         elif name == "literal":
             words = repr(sorted(value))
-        elif name == "stabilise" or isinstance(value, bool | int | float | str):
+        elif name == "stabilize" or isinstance(value, bool | int | float | str):
             words = repr(value)
         else:
             words = "..."  # a frame or formulas that only the user has
