@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import appell as ap
-from appell.model.frame import DEEP
+from appell.model.components import DEEP
 from appell.model.symbols import letters_in, nodes
 from appell.reporting.source import model_source
 
@@ -39,7 +39,7 @@ def test_nested_components_are_those_of_the_product(monkeypatch, target):
     frame = model.bodies[-1].frame.path[target]
     values = {q: 0.1 + 0.07 * i for i, q in enumerate(model.coordinates)}
     nested = [float(e.subs(values)) for e in frame.components(model.bodies[-1].center)]
-    monkeypatch.setattr("appell.model.frame.DEEP", 10 * DEEP)
+    monkeypatch.setattr("appell.model.components.DEEP", 10 * DEEP)
     product = [float(e.subs(values)) for e in frame.components(model.bodies[-1].center)]
     np.testing.assert_allclose(nested, product, rtol=0, atol=1e-14)
 

@@ -5,7 +5,7 @@ Everything here is in q, v = q', z, w, p, t; the principles differ only in what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -14,17 +14,16 @@ import casadi as ca
 import numpy as np
 
 from appell.errors import ModelError
-from appell.graph.kinks import has_jumps, has_kinks
+from appell.graph.kinks import has_kinks
 from appell.graph.lower import Lowering
-from appell.graph.sparse import dense, densified, total
+from appell.graph.sparse import densified, total
 from appell.graph.terms import term_sizes
 from appell.kinematics.forces import GeneralizedForce, generalized_force
 from appell.kinematics.gauss import conditions, least_constraint
 from appell.kinematics.geometry import Geometry
+from appell.kinematics.jumps import may_jump, must_not_jump
+from appell.kinematics.programme import closed, drive_forces, held_inputs
 from appell.kinematics.variables import Variables
-from appell.model.body import RigidBody
-from appell.model.force import Damper
-from appell.model.mass_flow import Stream
 from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Input, letters_in
 
@@ -45,8 +44,6 @@ class Mechanics:
         self.a = ca.vertcat(*[ca.SX.sym(s.rate.rate.name) for s in model.coordinates])
         self.geometry = Geometry(self.variables, self.frozen_derivative, self.variables.v)
         if model.programme:
-            from appell.kinematics.programme import closed
-
             self.variables = closed(self)
 
     def with_state_rates(self, zdot: ca.SX) -> Mechanics:
@@ -86,10 +83,6 @@ class Mechanics:
     def forces(self) -> tuple[GeneralizedForce, ...]:
         """Every force by itself; those of programmes of order 3 and more stand last."""
         listed = tuple(generalized_force(force, self.geometry, self.derivative) for force in self.model.forces)
-        if not self.model.programme:
-            return listed
-        from appell.kinematics.programme import drive_forces
-
         return (*listed, *drive_forces(self))
 
     @cached_property
@@ -329,45 +322,12 @@ class Mechanics:
 
     @cached_property
     def unbroken(self) -> Mapping[str, ca.SX]:
-        """What may jump and must not: position rows, what `_undemanded` has, bodies, lengths of dampers, streams."""
-        geometry, ground = self.geometry, self.model.ground
-        rows = [self.model.rows[i].name for i in self.position_rows]
-        found = {f"the constraint {name!r}": self.c[k] for k, name in enumerate(rows)}
-        found |= dict(self._undemanded)
-        if self.model.programme:
-            from appell.kinematics.programme import continued
-
-            found |= dict(continued(self))
-        if _may_jump(geometry.formulas):
-            for body in self.model.bodies:
-                found[f"the center of {body.name!r}"] = dense(geometry.resolve(body.center, ground))
-                if isinstance(body, RigidBody):
-                    turn = geometry.turn(ground, body.frame.axes)
-                    found[f"the frame of {body.name!r}"] = ca.vertcat(*[dense(row) for row in turn.values()])
-        for force in self.model.forces:
-            if isinstance(force, Damper):
-                gap = force.b - force.a
-                found[f"the length of {force.name!r}"] = dense(geometry.resolve(gap, geometry.home(gap)))
-            if isinstance(force, Stream) and force.rate is None and (force.absolute or force.velocity.parts):
-                name = f"the mass of {force.body.name!r}, which {force.name!r} carries at a velocity of its own,"
-                found[name] = self.variables.lower(force.body.mass)
-        return {name: e for name, e in found.items() if _may_jump(e)}
-
-    @property
-    def _undemanded(self) -> Iterator[tuple[str, ca.SX]]:
-        """Formulas that raised rows demand only in their derivatives, up to q'."""
-        for row in self.model.programmed:
-            levels = range(min(row.raised, 2 - (row.order - row.raised)))
-            f = self.variables.lower(row.expression) if levels else ca.SX(0)
-            for k in levels:
-                f = self.derivative(f) if k else f
-                yield f"the {k * 'rate of the '}programme {row.name!r}", f
+        """What may jump and must not, by what it is in words."""
+        return {name: e for name, e in must_not_jump(self) if may_jump(e)}
 
     @cached_property
     def held(self) -> tuple[str, ...]:
         """Inputs that must not change during a run: those that act on what programmes of order 3 and more demand."""
-        from appell.kinematics.programme import held_inputs
-
         return held_inputs(self)
 
     @cached_property
@@ -379,7 +339,7 @@ class Mechanics:
     @cached_property
     def leaping(self) -> bool:
         """Whether masses or moments of inertia may jump."""
-        return _may_jump(self.variables.thawed)
+        return may_jump(self.variables.thawed)
 
     @cached_property
     def momenta(self) -> tuple[ca.SX, ca.SX]:
@@ -392,10 +352,6 @@ class Mechanics:
         """Numbers for all parameters: the suggested ones, or random ones about 1 where none is suggested."""
         model = self.model
         return np.array([model.values.get(s.label, rng.uniform(0.5, 1.5)) for s in model.parameters])
-
-
-def _may_jump(expression: ca.SX) -> bool:
-    return has_jumps(ca.Function("place", [], [expression], {"allow_free": True}))
 
 
 class _Functions(dict[str, ca.Function]):

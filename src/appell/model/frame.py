@@ -9,33 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import sympy as sp
 
-from appell.errors import FrameError, ModelError
-from appell.model.rotation import (
-    NOTHING,
-    UNIT,
-    ZERO,
-    Rotation,
-    Rows,
-    Triple,
-    added,
-    exact_zero,
-    inner,
-    minus,
-    plainly_turned,
-    product,
-    times,
-    transposed,
-    triple,
-    unit_axis,
-)
+from appell.errors import ModelError
+from appell.model.components import resolved, shared_depth
+from appell.model.rotation import ZERO, Rotation, Triple, added, exact_zero, inner, minus, times, triple, unit_axis
 from appell.model.symbols import time_derivative
-
-DEEP = 8  # turns one after the other beyond which formulas are nested instead of multiplied out
 
 
 class Frame:
@@ -162,14 +143,7 @@ class Frame:
         """The components of any vector in this frame."""
         if not isinstance(vector, Vector):
             raise ModelError(f"A vector such as 3*ground.x is needed here, got {vector!r}.")
-        if any(_turns_between(self, frame) > DEEP for frame in vector.parts):
-            return _nested(self, vector)
-        total = NOTHING
-        for frame, part in vector.parts.items():
-            R = _rows_between(self, frame, tuple(j for j in range(3) if part[j] is not ZERO))
-            seen = part if R is None else (inner(R[0], part), inner(R[1], part), inner(R[2], part))
-            total = added(total, seen)
-        return total
+        return resolved(vector.parts, self)
 
     @property
     def angular_velocity(self) -> Vector:
@@ -367,79 +341,9 @@ Place = Vector | Iterable[Any]
 """A point, or its components in a frame, counted from the frame's origin."""
 
 
-def _common(a: Frame, b: Frame) -> int:
-    if a.path[0] is not b.path[0]:
-        raise FrameError(
-            f"{a!r} and {b!r} hang from two different grounds ({a.path[0]!r}, {b.path[0]!r}); "
-            "make all frames from one appell.Frame()."
-        )
-    depth = 0
-    while depth < min(len(a.path), len(b.path)) and a.path[depth] is b.path[depth]:
-        depth += 1
-    return depth
-
-
-def _rows_between(a: Frame, b: Frame, wanted: tuple[int, ...] = (0, 1, 2)) -> Rows | None:
-    """The rows of R with v_a = R v_b; None where the axes are the same. Columns that are not wanted may be zero."""
-    depth = _common(a, b)
-    back, forth = _turn(a.path[depth:]), _turn(b.path[depth:], wanted)
-    if back is None:
-        return forth
-    inverse = transposed(back)
-    return inverse if forth is None else product(inverse, forth, wanted)
-
-
-def _turns_between(a: Frame, b: Frame) -> int:
-    """How many turns about different axes lead from one frame to another."""
-    depth = _common(a, b)
-    if len(a.path) + len(b.path) - 2 * depth <= DEEP:
-        return 0
-    axes = [frame.rotation.axis for frame in (*reversed(a.path[depth:]), *b.path[depth:]) if frame.rotation is not None]
-    return 1 + sum(first is None or first != second for first, second in pairwise(axes))
-
-
-def _nested(frame: Frame, vector: Vector) -> Triple:
-    """The components of a vector as R1 (a + R2 (b + R3 ...)): along a long chain the formula grows with its length.
-
-    SymPy sorts the terms of a sum, which never ends where they are deep and alike; these sums stay as they are made.
-    """
-    parts, own = dict(vector.parts), set(frame.path)
-    while outside := [f for f in parts if f not in own]:
-        deepest = max(outside, key=lambda f: len(f.path))
-        _common(frame, deepest)
-        assert deepest.rotation is not None
-        above, part = deepest.path[-2], parts.pop(deepest)
-        parts[above] = plainly_turned(parts.get(above, NOTHING), deepest.rotation.rows, part)
-    total = NOTHING
-    for f in frame.path:
-        turned = total if f.rotation is None else plainly_turned(NOTHING, transposed(f.rotation.rows), total)
-        total = plainly_turned(turned, UNIT, parts.get(f, NOTHING))
-    return total
-
-
-def _turn(frames: Iterable[Frame], wanted: tuple[int, ...] = (0, 1, 2)) -> Rows | None:
-    """The product of rotations, one after the other; about one and the same axis angles just add up.
-
-    Columns of it that are not wanted may be zero.
-    """
-    runs: list[Rotation] = []
-    for frame in frames:
-        rotation = frame.rotation
-        assert rotation is not None
-        if runs and rotation.axis is not None and rotation.axis == runs[-1].axis:
-            runs[-1] = Rotation(rotation.axis, sp.Add(runs[-1].angle, rotation.angle))
-        else:
-            runs.append(rotation)
-    total = None
-    for run in runs:
-        columns = wanted if run is runs[-1] else (0, 1, 2)
-        total = run.rows if total is None else product(total, run.rows, columns)
-    return total
-
-
 def angular_velocity(a: Frame, b: Frame) -> Vector:
     """Angular velocity of frame `a` against frame `b`; common ancestors do not appear in it."""
-    depth = _common(a, b)
+    depth = shared_depth(a, b)
     total = Vector({})
     for frame in a.path[depth:]:
         assert frame.rotation is not None
