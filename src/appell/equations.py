@@ -18,6 +18,7 @@ from appell.graph.lower import Lowering
 from appell.graph.replay import operations
 from appell.graph.solve import solve, solve_spd
 from appell.kinematics.chart import Chart, Split
+from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, refuse_changing
 from appell.model.model import Model
@@ -54,8 +55,9 @@ class Equations:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A file or another process gets the words and derives again: graphs do not travel."""
-        base = getattr(self.mechanics, "base", self.mechanics)  # what differentiated equations started from
-        return _again, (self.formulation, base.model, self.split, dict(self.closed))
+        derived = self.mechanics
+        model = derived.base.model if isinstance(derived, Differentiated) else derived.model
+        return _again, (self.formulation, model, self.split, dict(self.closed))
 
     @cached_property
     def _linear(self) -> tuple[ca.SX, ca.SX]:

@@ -43,7 +43,7 @@ def test_another_process_loads_machine_code_and_gives_the_same_bits(tmp_path):
 def store(tmp_path, monkeypatch):
     """An empty store, and a function that counts what is made."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    kept._tidy.cache_clear()
+    kept.tidy.cache_clear()
     made = []
 
     def recalled(*words: str) -> list[str]:
@@ -78,7 +78,7 @@ def test_what_was_not_used_for_longest_is_dropped(store, monkeypatch):
     recalled("a")  # used again
     size = max(file.stat().st_size for file in folder.iterdir())
     monkeypatch.setattr(kept, "LARGEST_STORE", 2 * size)
-    kept._tidy.cache_clear()
+    kept.tidy.cache_clear()
     recalled("d")
     assert made == [("a",), ("b",), ("c",), ("d",)]
     recalled("c")

@@ -263,7 +263,7 @@ def test_native_code_without_pythons_headers(monkeypatch, tmp_path):
     equations = ap.derive(ap.library.model("pendulum-chain"))
     x = np.full(equations.x.numel(), 0.3)
     short = ap.compile(equations, "c").bind().rhs(0.0, x)
-    monkeypatch.setattr("appell.code.native._headers", tuple)
+    monkeypatch.setattr("appell.code.native.headers", tuple)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     long = ap.compile(equations, "c").bind()
     assert "entry" not in type(long.rhs).__module__

@@ -52,7 +52,7 @@ def test_a_simulation_prints_nothing(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_bar_in_a_notebook_comes_and_goes(monkeypatch):
+def test_a_bar_in_a_notebook_comes_and_goes(monkeypatch, clock):
     import sys
     import types
 
@@ -71,13 +71,11 @@ def test_a_bar_in_a_notebook_comes_and_goes(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", package)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     monkeypatch.setattr("appell.motion.progress.PATIENCE", 0.0)
-    from appell.motion.progress import Progress
-
     with Progress(0.0, 10.0, what="a <b> run") as bar:
         assert bar.shown
-        bar._last -= 1
+        clock[0] += 1
         bar(2.5)
-        bar._last -= 1
+        clock[0] += 1
         bar(5.0)
     assert 'value="0.5000"' in shown[-2]
     assert "a &lt;b&gt; run" in shown[0]

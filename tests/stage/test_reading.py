@@ -455,7 +455,7 @@ def test_a_wrong_simplification_is_never_shown(monkeypatch):
 
 def test_comparison_notices_small_differences():
     equations = pendulum()
-    writer = pages._Writer(equations)
+    writer = pages.Writer(equations)
     (row,) = page(equations).section("dynamics")
     unknowns, graph = [row.left[0][1]], writer.graphs[-1][0]
     assert agrees(row, {}, graph, unknowns, writer.arguments, writer.leaves)

@@ -281,11 +281,11 @@ def test_names_become_coordinates_that_differ():
 
 
 def test_a_robot_of_a_thousand_links_is_read_without_recursion():
-    from appell.model.urdf import _tree
+    from appell.model.urdf import tree
     from appell.model.urdf_text import parsed
 
     parts = [link(f"l{i}") + joint(f"j{i}", f"l{i - 1}" if i else "base", f"l{i}") for i in reversed(range(2000))]
-    root, joints = _tree(parsed(robot(*parts)))
+    root, joints = tree(parsed(robot(*parts)))
     assert root == "base"
     assert [e.name for e in joints] == [f"j{i}" for i in range(2000)]
 

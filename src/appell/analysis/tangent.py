@@ -16,6 +16,8 @@ import scipy.linalg
 import sympy as sp
 
 from appell.analysis.steady import Steady
+from appell.code.code import Code
+from appell.code.system import System
 from appell.errors import EquilibriumError, ModelError
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.kinematics.chart import Split
@@ -55,9 +57,6 @@ class Tangent:
     @cached_property
     def x(self) -> np.ndarray:
         """The state (q, u, z)."""
-        from appell.code.code import Code
-        from appell.code.system import System
-
         return System(Code(self.equations, False), self.at.system.values).to_x(self.at.state)
 
     @cached_property

@@ -61,7 +61,7 @@ def recalled(words: Sequence[str], make: Callable[[], Made]) -> Made:
     made = make()
     data = pickle.dumps(made)
     with suppress(OSError):  # a full disk keeps nobody from working
-        _tidy(store)
+        tidy(store)
         with tempfile.TemporaryDirectory(dir=store) as place:
             part = Path(place, "part")
             part.write_bytes(hashlib.sha256(data).digest() + data)
@@ -70,7 +70,7 @@ def recalled(words: Sequence[str], make: Callable[[], Made]) -> Made:
 
 
 @cache
-def _tidy(store: Path) -> None:
+def tidy(store: Path) -> None:
     """Drop the oldest files beyond the limit; once in a process."""
     files = [(file.stat(), file) for file in store.iterdir() if file.is_file()]
     size = 0

@@ -51,7 +51,7 @@ def entry(function: ca.Function) -> Callable[[np.ndarray, np.ndarray, Callable[.
     Args:
         function: A CasADi function of t, x, w, p with one dense output.
     """
-    if not _headers():
+    if not headers():
         return None
     loader = ExtensionFileLoader("entry", str(_library(function)))
     spec = spec_from_loader("entry", loader)
@@ -62,7 +62,7 @@ def entry(function: ca.Function) -> Callable[[np.ndarray, np.ndarray, Callable[.
 
 
 @cache
-def _headers() -> tuple[str, ...]:
+def headers() -> tuple[str, ...]:
     """Folders with Python's and NumPy's headers; none if one is missing, or libraries cannot ask Python for symbols."""
     if os.name != "posix":
         return ()
@@ -76,7 +76,7 @@ def _source(function: ca.Function) -> str:
     generator = ca.CodeGenerator(f"{function.name()}.c", {"verbose": False})
     generator.add(function)
     source = generator.dump()
-    if not _headers() or function.n_in() != 4 or function.n_out() != 1:
+    if not headers() or function.n_in() != 4 or function.n_out() != 1:
         return source
     sizes = {
         "NX": function.nnz_in(1), "NY": function.nnz_out(0), "SZ_ARG": function.sz_arg(), "SZ_RES": function.sz_res(),
@@ -91,7 +91,7 @@ def _library(function: ca.Function) -> Path:
     cc = compiler()
     if cc is None:
         raise CompileError("machine='c' needs a C compiler (cc, gcc or clang) on the path; use machine='auto'.")
-    source, flags = _source(function), (*FLAGS, *(f"-I{place}" for place in _headers()))
+    source, flags = _source(function), (*FLAGS, *(f"-I{place}" for place in headers()))
     name = hashlib.sha256("\n".join((source, cc, *flags, np.__version__, processor())).encode()).hexdigest()[:32]
     library = (folder() or Path(tempfile.mkdtemp(prefix="appell-"))) / f"{name}.so"
     if not library.exists():

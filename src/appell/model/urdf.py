@@ -38,7 +38,7 @@ def read_urdf(source: str | Path, meshes: bool) -> Linkage:
         meshes: Whether the mesh files it names must be there.
     """
     robot = parsed(source)
-    root, joints = _tree(robot)
+    root, joints = tree(robot)
     links: list[Link] = []
     places: dict[str, tuple[int, np.ndarray]] = {root: (-1, HERE)}
     moving: dict[str, int] = {}
@@ -75,7 +75,7 @@ def read_urdf(source: str | Path, meshes: bool) -> Linkage:
     return Linkage(tuple(links), markers, files, robot.name or "robot")
 
 
-def _tree(robot: RobotText) -> tuple[str, list[JointText]]:
+def tree(robot: RobotText) -> tuple[str, list[JointText]]:
     """The root, and the joints from it outwards; refuses loops, doubles and unknown links."""
     names = {link.name for link in robot.links}
     for things, what in ((robot.links, "links"), (robot.joints, "joints")):

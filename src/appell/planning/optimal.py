@@ -23,6 +23,7 @@ from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.symbols import key, t
 from appell.model.values import number, unknown
+from appell.motion.run import simulate
 from appell.planning.feasibility import Finding, Limits
 from appell.planning.nodes import Nodes
 from appell.planning.planner import Plan, plan
@@ -256,8 +257,6 @@ class _Problem:
 
 def _guess(system: System, state: Any, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The motion without any drive of the free coordinates, as far as it goes."""
-    from appell.motion.run import simulate
-
     motion = simulate(system, state, float(times[-1]))
     inside = np.minimum(times, motion.times[-1])
     rows, n = motion.states(inside), state.q.size

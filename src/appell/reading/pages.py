@@ -73,10 +73,21 @@ def page(equations: Equations, simplify: bool | None = None) -> Page:
         equations: The equations.
         simplify: Whether to simplify or to name intermediate quantities; decided by size if left out.
     """
-    return _Writer(equations).page(simplify)
+    return Writer(equations).page(simplify)
 
 
-class _Writer:
+class Writer:
+    """Writes the page of some equations.
+
+    Args:
+        equations: The equations.
+
+    Attributes:
+        graphs: The rows on the graph, block by block.
+        arguments: What they depend on: t, x, w, p and the unknowns.
+        leaves: The letters of the page on the graph.
+    """
+
     def __init__(self, equations: Equations) -> None:
         self.equations = equations
         self.letters = shown(equations)
@@ -94,6 +105,7 @@ class _Writer:
         self.size = operations(ca.Function("size", self.arguments, columns))
 
     def page(self, simplify: bool | None) -> Page:
+        """The shortest page that is found; argument as for `page`."""
         wanted = simplify if simplify is not None else self.size <= SMALL
         if not wanted:
             return self._written({}, {})

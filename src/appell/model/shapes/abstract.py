@@ -12,8 +12,8 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.inertia import MassDistribution
-from appell.model.placement import Placement
-from appell.model.rotation import Triple, exact_zero
+from appell.model.placement import Placement, finite
+from appell.model.rotation import Triple, exact_zero, triple
 
 if TYPE_CHECKING:
     from appell.model.shapes.composite import Composite
@@ -212,9 +212,6 @@ def points(values: Iterable[Any], kind: str, count: int) -> tuple[Triple, ...]:
         kind: Name of the shape, for messages.
         count: How many there must be.
     """
-    from appell.model.placement import finite
-    from appell.model.rotation import triple
-
     listed = tuple(finite(triple(v, f"A vertex of a {kind}"), f"A vertex of a {kind}") for v in values)
     if len(listed) != count:
         raise ModelError(f"A {kind} has {count} vertices, got {len(listed)}.")
