@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 import appell as ap
 from appell.cli import app
 from appell.ensemble import Uniform, open_study
-from appell.ensemble.store import JOURNAL, StoreError, read_journal
+from appell.ensemble.claim import Claim
+from appell.ensemble.store import ABOUT, JOURNAL, StoreError, read_journal
 
 OVER = {"q1": Uniform(-1, 1), "l": [0.8, 1.2]}
 OPTIONS = {"runs": 60, "seed": 5, "until": 4.0, "points": 6, "chunk": 8}
@@ -171,6 +172,20 @@ def test_a_full_disk_loses_nothing(system, whole, tmp_path, monkeypatch):
         ap.sweep(system, OVER, **OPTIONS, out=path)
     monkeypatch.undo()
     assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
+
+
+def test_two_processes_do_not_write_to_one_study(system, whole, tmp_path):
+    """Each would rewrite the other's journal, and failures of a chunk could be lost."""
+    path = tmp_path / "study.zarr"
+    ap.sweep(system, OVER, **OPTIONS, out=path)
+    (path / "q1" / "1.0").unlink()
+    other = Claim(path / ABOUT)
+    assert other.held
+    with pytest.raises(StoreError, match=r"Another process writes to .*study\.zarr; wait") as refused:
+        ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
+    other.release()
+    assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
+    assert refused.tb is not None  # what an error holds on to keeps nobody away
 
 
 def test_another_study_is_not_continued(system, tmp_path):

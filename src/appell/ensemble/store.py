@@ -13,13 +13,16 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from appell.ensemble.claim import Claim
 from appell.ensemble.outcomes import OUTCOMES, Outcomes
 from appell.errors import AppellError
+from appell.files import whole
 
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
 MACHINE = "the machine"
@@ -119,6 +122,9 @@ class Memory:
         """All of an array."""
         return self.arrays[name]
 
+    def close(self) -> None:
+        """Nobody else writes here."""
+
 
 class ZarrStore:
     """Results in a Zarr folder.
@@ -145,44 +151,52 @@ class ZarrStore:
         self.damaged: list[int] = []
         if path.exists() and not resume:
             raise StoreError(f"{path} exists already; go on with it by resume=True (--resume), or give another name.")
-        if path.exists():
-            self._open(about, parts)
-        else:
-            self._create(about, parts)
+        self._claim: Claim | None = None
+        try:
+            if path.exists():
+                self._open(about, parts)
+            else:
+                self._create(about, parts)
+        except BaseException:
+            self.close()
+            raise
 
-    @property
-    def _part(self) -> Path:
-        """Where a folder is made before it gets its name."""
-        return self.path.with_name(self.path.name + f".{os.getpid()}.part")
-
-    def _create(self, about: Mapping[str, Any], parts: Mapping[str, str]) -> None:
+    @cached_property
+    def _group(self) -> Any:
         import zarr
 
+        return zarr.open_group(str(self.path), mode="r+", zarr_format=2)
+
+    def _create(self, about: Mapping[str, Any], parts: Mapping[str, str]) -> None:
         if not self.path.parent.is_dir():
             raise StoreError(f"The folder {self.path.parent} does not exist; make it first.")
-        whole = self._whole()
-        stored = {"format": FORMAT, "parts": dict(parts), "chunk": self.layout.chunk, "sha256": _checksum(whole)}
+        known = self._whole()
+        stored = {"format": FORMAT, "parts": dict(parts), "chunk": self.layout.chunk, "sha256": _checksum(known)}
+        part = self.path.with_name(self.path.name + f".{os.getpid()}.part")  # until it is whole
         try:
-            self._write_empty(self._part, about)
-            (self._part / ABOUT).write_text(json.dumps({**stored, "whole": list(whole)}))
-            (self._part / JOURNAL).touch()
-            os.replace(self._part, self.path)
+            for name, data in self._empty(about).items():
+                (part / name).parent.mkdir(parents=True, exist_ok=True)
+                (part / name).write_bytes(data)
+            (part / ABOUT).write_text(json.dumps({**stored, "whole": list(known)}))
+            (part / JOURNAL).touch()
+            os.replace(part, self.path)
         except OSError as error:
             raise _full(error, f"while {self.path} was made; nothing is lost") from error
         finally:
-            shutil.rmtree(self._part, ignore_errors=True)
-        self._group = zarr.open_group(str(self.path), mode="r+", zarr_format=2)
+            shutil.rmtree(part, ignore_errors=True)
+        self._begin()
 
     def _whole(self) -> dict[str, np.ndarray]:
         """The arrays that are known before the first run."""
         return {"t": self.layout.grid, "run": np.arange(self.layout.runs), **self.layout.columns}
 
-    def _write_empty(self, path: Path, about: Mapping[str, Any]) -> None:
-        """All that follows from the settings: descriptions of arrays, and what is known before the first run."""
+    def _empty(self, about: Mapping[str, Any]) -> dict[str, bytes]:
+        """The files that follow from the settings: descriptions of arrays, and what is known before the first run."""
         import zarr
+        from zarr.storage import MemoryStore
 
-        layout = self.layout
-        group = zarr.open_group(str(path), mode="w", zarr_format=2)
+        layout, files = self.layout, {}
+        group = zarr.open_group(MemoryStore(files), mode="w", zarr_format=2)
         for name, (dimensions, shape, kind, fill) in layout.arrays().items():
             chunks = (min(layout.chunk, shape[0]), *shape[1:])
             array = group.create_array(name, shape=shape, chunks=chunks, dtype=kind, fill_value=fill)
@@ -201,7 +215,8 @@ class ZarrStore:
             array[:] = values
         group.attrs["appell"] = json.dumps(about)
         group.attrs["coordinates"] = " ".join(layout.columns)
-        zarr.consolidate_metadata(str(path), zarr_format=2)
+        zarr.consolidate_metadata(MemoryStore(files), zarr_format=2)
+        return {name: data.to_bytes() for name, data in files.items()}
 
     def _mend(self, about: Mapping[str, Any]) -> None:
         """Compare the folder with what follows from the settings, file by file, and replace what differs."""
@@ -210,21 +225,31 @@ class ZarrStore:
         except (OSError, ValueError, KeyError, TypeError):
             begun = about["versions"]
         try:
-            self._write_empty(self._part, {**about, "versions": begun})
-            for right in (file for file in self._part.rglob("*") if file.is_file()):
-                here = self.path / right.relative_to(self._part)
-                if not here.is_file() or here.read_bytes() != right.read_bytes():
+            for name, right in self._empty({**about, "versions": begun}).items():
+                here = self.path / name
+                if not here.is_file() or here.read_bytes() != right:
                     here.parent.mkdir(parents=True, exist_ok=True)
-                    os.replace(right, here)
+                    with whole(here) as part:
+                        part.write_bytes(right)
             (self.path / JOURNAL).touch()
         except OSError as error:
             raise _full(error, f"while {self.path} was looked through; nothing is lost") from error
-        finally:
-            shutil.rmtree(self._part, ignore_errors=True)
+
+    def _begin(self) -> None:
+        """Keep other writers away."""
+        self._claim = Claim(self.path / ABOUT)
+        if not self._claim.held:
+            raise StoreError(
+                f"Another process writes to {self.path}; wait until it has ended and go on with resume=True (--resume), "
+                "or give another name."
+            )
+
+    def close(self) -> None:
+        """Let others write."""
+        if self._claim is not None:
+            self._claim.release()
 
     def _open(self, about: Mapping[str, Any], parts: Mapping[str, str]) -> None:
-        import zarr
-
         stored = read_about(self.path)
         differ = [name for name, value in parts.items() if stored["parts"].get(name) != value]
         if MACHINE in differ:
@@ -235,9 +260,9 @@ class ZarrStore:
                 f"{self.path} holds another study, which differs in: {', '.join(differ)}. "
                 "Continue with the settings it was begun with, or give another name."
             )
+        self._begin()
         self.layout.chunk = int(stored["chunk"])
         self._mend(about)
-        self._group = zarr.open_group(str(self.path), mode="r+", zarr_format=2)
         for line in read_journal(self.path):
             index = line["chunk"]
             if index in self.done or not 0 <= index < self.layout.chunks:
