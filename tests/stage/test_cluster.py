@@ -209,6 +209,14 @@ def test_functions_and_foreign_classes_do_not_travel(system):
         written(plan_of(ap.compile(ap.derive(model)), {"theta": [0.1]}, control=lambda t, s: 0.0))
 
 
+def test_a_worker_on_which_heyoka_does_not_load_is_refused(system, monkeypatch):
+    """It would make the runs by CasADi's machine, slowly and with other rounding."""
+    blueprint = written(plan_of(system, {"q1": [0.1]}))
+    monkeypatch.setattr("appell.code.heyoka_code.available", lambda: False)
+    with pytest.raises(ap.AppellError, match="install the same versions"):
+        read(blueprint)
+
+
 def test_a_blueprint_gives_the_same_graphs(system):
     plan = plan_of(system, {"q1": np.linspace(0.1, 0.2, 9)})
     (runner,) = read(written(plan))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from appell.code import heyoka_code
 from appell.code.code import Code
 from appell.code.native import native
 from appell.code.system import System
@@ -76,7 +77,9 @@ def written(plan: Plan, lanes: bool = True) -> bytes:
 
 
 def _versions() -> dict[str, str]:
-    return {name: version for name, version in versions().items() if name in ("appell", "casadi", "heyoka")}
+    """Versions of what computes: of heyoka only where it can be loaded, not merely installed."""
+    used = {"appell", "casadi", *(("heyoka",) if heyoka_code.available() else ())}
+    return {name: version for name, version in versions().items() if name in used}
 
 
 def read(blueprint: bytes) -> list[Runner]:
