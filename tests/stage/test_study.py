@@ -6,7 +6,7 @@ import sympy as sp
 from scipy import stats
 
 import appell as ap
-from appell.ensemble import LogUniform, Normal, Uniform, plan
+from appell.ensemble import LogUniform, Normal, Uniform, open_study, plan
 from appell.ensemble.store import StoreError
 from appell.errors import AppellError, IntegrationError, ModelError
 
@@ -110,7 +110,7 @@ def test_few_runs_are_made_one_by_one_whatever_the_chunks(rod):
     over, options = {"theta": np.linspace(0.1, 3.0, 8)}, {"until": 2.0, "points": 4}
     study = ap.sweep(rod, over, **options)
     assert study.info["reasons"] == {"they are few": 8}
-    assert "dop853 at 1e-09" in study.info["how"]
+    assert "run by run at 1e-09" in study.summary()  # and not lanes
     for run, theta in enumerate(over["theta"]):
         start = {**rod.model.start, "theta": theta}
         motion = ap.simulate(rod, start, 2.0, method="dop853", points=4, rtol=1e-9, atol=1e-9)
@@ -122,6 +122,29 @@ def test_few_runs_are_made_one_by_one_whatever_the_chunks(rod):
     assert many.dataset["lane"].values.all()
     wanted = ap.compile(rod.equations, "heyoka").bind(rod.values)
     assert ap.sweep(wanted, over, **options).dataset["lane"].values.all()
+
+
+def test_the_summary_says_what_became_of_events(rod, tmp_path):
+    theta = rod.model.coordinates[0]
+    events = [
+        ap.Event(theta, name="lowest"),
+        ap.Event(theta - 9, name="never"),
+        ap.Event(theta + 1, stop=True, name="far"),
+    ]
+    options = {"until": 4.0, "points": 3, "events": events, "start": {"theta.rate": 0.0}}
+    study = ap.sweep(rod, {"theta": np.linspace(0.5, 1.5, 9)}, **options, out=tmp_path / "study.zarr")
+    for found in (study, open_study(tmp_path / "study.zarr")):
+        table = found.events
+        assert table["runs"].tolist() == [9, 0, 4]
+        assert table["stopped"].tolist() == [0, 0, 4]
+        assert table["times"].tolist() == study["event_count"].values.sum(axis=0).tolist()
+        assert table.loc["far", "earliest"] == np.nanmin(study["event_time"].values[:, 2])
+        lines = found.summary().splitlines()
+        assert lines[4] == "never: in 0 of 9 runs"
+        assert lines[5].startswith("far: in 4 of 9 runs, first at 0.") and lines[5].endswith(
+            "4 times in all; stopped 4 runs"
+        )
+    assert ap.sweep(rod, {"theta": [0.5]}, until=1.0).events.empty
 
 
 @pytest.mark.parametrize("few", [0, 8])

@@ -80,7 +80,7 @@ def sweep(
         if as_json:
             say({
                 **study.info, "runs": len(study), "complete": study.complete, "outcomes": study.outcomes,
-                "failures": failures, "final": last, "out": None if out is None else str(out),
+                "happened": study.events.to_dict("index"), "failures": failures, "final": last, "out": None if out is None else str(out),
             })  # fmt: skip
         else:
             print(study.summary())

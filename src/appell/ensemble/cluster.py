@@ -67,7 +67,7 @@ def _client(cluster: Any) -> Iterator[Any]:
 
 
 def run_on_cluster(plan: Plan, sink: Sink, cluster: Any, progress: bool | None) -> str:
-    """Make all chunks that are not done yet; returns words about how."""
+    """Make all chunks that are not done yet; returns words about where."""
     blueprint = written(plan)
     with _client(cluster) as client:
         address = client.scheduler.address
@@ -125,7 +125,7 @@ def _run(plan: Plan, sink: Sink, client: Any, blueprint: bytes, progress: bool |
             with suppress(Exception):  # the scheduler may be gone
                 client.cancel(list(waiting))
             raise
-    return f"{plan.how}, {len(seen)} workers of {client.scheduler.address}"
+    return f"{len(seen)} {'worker' if len(seen) == 1 else 'workers'} of {client.scheduler.address}"
 
 
 @contextmanager

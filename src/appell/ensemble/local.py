@@ -28,7 +28,7 @@ def cores() -> int:
 
 
 def run_here(plan: Plan, sink: Sink, count: int, progress: bool | None) -> str:
-    """Make all chunks that are not done yet, on so many cores; returns words about how."""
+    """Make all chunks that are not done yet, on so many cores; returns words about where."""
     layout, threads = sink.layout, 1 if plan.together else count
     todo = [i for i in range(layout.chunks) if i not in sink.done]
     halt = threading.Event()
@@ -72,4 +72,4 @@ def run_here(plan: Plan, sink: Sink, count: int, progress: bool | None) -> str:
         processes.close()
         pool.shutdown(wait=True, cancel_futures=True)
     used = min(count, cores())
-    return f"{plan.how}, {used} {'core' if used == 1 else 'cores'}"
+    return f"{used} {'core' if used == 1 else 'cores'}"

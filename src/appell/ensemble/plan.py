@@ -200,18 +200,10 @@ class Plan:
             "rtol": s.rtol,
             "atol": s.atol,
             "values": system.values,
-            "how": self.how,
+            "where": "",
             "reasons": {},
             "versions": versions(),
         }
-
-    @property
-    def how(self) -> str:
-        """Words about the integrator."""
-        s = self.runners[0].settings
-        lanes = "dop853" if s.few else "lanes of dop853"
-        where = f"method {s.method!r}" if self.runners[0].why_single and not s.few else lanes
-        return f"{where} at {s.rtol:g}"
 
     @cached_property
     def graphs(self) -> list[dict[str, Any] | None]:

@@ -16,11 +16,13 @@ from appell.errors import AppellError, ModelError
 from appell.files import whole
 from appell.model.symbols import key
 from appell.model.values import unknown
+from appell.motion.outcome import Outcome
 
 if TYPE_CHECKING:
     DataArray = Dataset = DataFrame = Any
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+STOPPED = OUTCOMES.index(Outcome.EVENT)
 BLOCK = 2**24  # numbers that statistics look at in one go
 
 
@@ -88,6 +90,27 @@ class Study:
         table = pandas.DataFrame(self._failures, columns=["run", *varied, "outcome", "t", "reason"])
         runs = np.array([failure["run"] for failure in self._failures], dtype=int)
         return table.assign(**{name: self.dataset[name].values[runs] for name in varied})
+
+    @property
+    def events(self) -> DataFrame:
+        """What became of every event: in how many runs it happened, when first, how often in all, how many it stopped."""
+        import pandas
+
+        names = self.info["events"]
+        table = pandas.DataFrame(index=pandas.Index(names, name="event"))
+        if not names:
+            return table
+        first, counts = self.dataset["event_time"].values, self.dataset["event_count"].values
+        happened, data = counts > 0, np.ma.masked_invalid(first)
+        stopped = (first == self.dataset["end"].values[:, None]) & (self.codes == STOPPED)[:, None]
+        return table.assign(
+            runs=happened.sum(axis=0),
+            earliest=data.min(axis=0).filled(np.nan),
+            mean=data.mean(axis=0).filled(np.nan),
+            latest=data.max(axis=0).filled(np.nan),
+            times=np.where(happened, counts, 0).sum(axis=0),
+            stopped=stopped.sum(axis=0),
+        )
 
     @property
     def product(self) -> Dataset:
@@ -178,15 +201,36 @@ class Study:
     def summary(self) -> str:
         """A few lines: what was swept, how, how the runs ended."""
         info, counts = self.info, self.outcomes
-        lines = [f"{info['model']}: {len(self)} runs, {info['words']}", f"t = {info['t0']:g} .. {info['until']:g} s, "
-                 f"{info['points']} times, {info['how']}"]  # fmt: skip
-        lines += [f"one by one, because {reason}: {count} runs" for reason, count in info["reasons"].items()]
+        about = [f"t = {info['t0']:g} .. {info['until']:g} s", f"{info['points']} times", *self._integrator]
+        lines = [f"{info['model']}: {_runs(len(self))}, {info['words']}"]
+        lines.append(", ".join([*about, info["where"]] if info.get("where") else about))
+        lines += [f"one by one, because {reason}: {_runs(count)}" for reason, count in info["reasons"].items()]
         lines.append(", ".join(f"{count} {name}" for name, count in counts.items()))
+        for name, event in self.events.iterrows():
+            lines.append(f"{name}: in {event['runs']:.0f} of {_runs(len(self))}")
+            if event["runs"]:
+                ends = dict.fromkeys(f"{event[end]:.6g}" for end in ("earliest", "latest"))
+                lines[-1] += f", first at {' .. '.join(ends)} s"
+                lines[-1] += f", {event['times']:.0f} times in all"
+            if event["stopped"]:
+                lines[-1] += f"; stopped {_runs(int(event['stopped']))}"
         for failure in self._failures[:3]:
             lines.append(f"run {failure['run']}: {failure['reason']}")
         if len(self._failures) > 3:
             lines.append(f"... {len(self._failures) - 3} more in study.failures")
         return "\n".join(lines)
+
+    @property
+    def _integrator(self) -> list[str]:
+        """Words about how the runs were made."""
+        routes, method = self.dataset["lane"].values, self.info["method"]
+        if (routes == 1).any():
+            words = "lanes of dop853"
+        elif method != "auto":
+            words = f"method {method!r}"
+        else:
+            words = "run by run" if (routes == 0).any() else ""
+        return [f"{words} at {self.info['rtol']:g}"] if words else []
 
     def __repr__(self) -> str:
         return self.summary()
@@ -195,6 +239,10 @@ class Study:
         from appell.reporting.notebook import study_html
 
         return study_html(self, self._failures)
+
+
+def _runs(count: int) -> str:
+    return f"{count} run" if count == 1 else f"{count} runs"
 
 
 def _statistics(block: np.ndarray) -> np.ndarray:

@@ -125,11 +125,14 @@ def sweep(
     layout = plan.layout(chunk, 1, count) if cluster is None and plan.together else plan.layout(chunk, count)
     path = None if out is None else Path(out)
     sink = Memory(layout) if path is None else ZarrStore(path, layout, plan.about(), plan.parts(), resume)
-    if cluster is not None:
-        from appell.ensemble.cluster import run_on_cluster
+    try:
+        if cluster is not None:
+            from appell.ensemble.cluster import run_on_cluster
 
-        how = run_on_cluster(plan, sink, cluster, progress)
-    else:
-        how = run_here(plan, sink, count, progress)
-    info = {**plan.about(), "reasons": sink.reasons, "how": how, "seconds": time.perf_counter() - began}
+            where = run_on_cluster(plan, sink, cluster, progress)
+        else:
+            where = run_here(plan, sink, count, progress)
+    finally:
+        sink.close()
+    info = {**plan.about(), "reasons": sink.reasons, "where": where, "seconds": time.perf_counter() - began}
     return assembled(sink.read, layout, info, sink.failures, path)
