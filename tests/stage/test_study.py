@@ -71,6 +71,13 @@ def test_gains_of_a_law_can_be_varied(rod):
         np.testing.assert_allclose(study[name].values[3], motion.columns[name], rtol=1e-12, atol=1e-12)
 
 
+def test_a_gain_without_a_number_is_asked_for(rod):
+    (theta,), (tau,) = rod.model.coordinates, rod.model.inputs
+    k, d = ap.parameters("k d")
+    with pytest.raises(AppellError, match=r"No value for d: it stands in the inputs only\. Vary it"):
+        ap.sweep(rod, {k: [1.0]}, inputs={tau: -k * theta - d * theta.rate}, until=1.0)
+
+
 def test_programmes_controllers_and_starts_can_be_varied(rod):
     (theta,), (tau,) = rod.model.coordinates, rod.model.inputs
     study = ap.sweep(rod, {tau: {"rest": 0.0, "swing": sp.sin(ap.t)}, "theta": [0.1]}, until=1.0, points=3)
@@ -141,9 +148,8 @@ def test_the_summary_says_what_became_of_events(rod, tmp_path):
         assert table.loc["far", "earliest"] == np.nanmin(study["event_time"].values[:, 2])
         lines = found.summary().splitlines()
         assert lines[4] == "never: in 0 of 9 runs"
-        assert lines[5].startswith("far: in 4 of 9 runs, first at 0.") and lines[5].endswith(
-            "4 times in all; stopped 4 runs"
-        )
+        assert lines[5].startswith("far: in 4 of 9 runs, first at 0.")
+        assert lines[5].endswith(" s, 4 times in all; stopped 4 runs")
     assert ap.sweep(rod, {"theta": [0.5]}, until=1.0).events.empty
 
 
@@ -350,3 +356,42 @@ def test_a_negative_mass_fails_alone(rod):
     study = ap.sweep(rod, {"m": [1.0, -1.0]}, start={"theta": 0.1}, until=0.5, points=2)
     assert study.outcomes == {"DONE": 1, "NOT_STARTED": 1}
     assert "it must be positive" in study.failures["reason"].iloc[0]
+
+
+# Controllers.
+
+
+class Integrating:
+    """A digital controller that remembers."""
+
+    def __init__(self):
+        self.sum, self.seen = 0.0, []
+
+    def __call__(self, t, state):
+        self.sum += state["theta"]
+        self.seen.append(t)
+        return -4.0 * state["theta"] - 0.1 * self.sum
+
+
+def test_a_controller_that_remembers_is_new_in_every_run(rod):
+    def counting():
+        calls = 0
+
+        def law(t, state):
+            nonlocal calls
+            calls += 1
+            return -0.01 * calls
+
+        return law
+
+    over, options = {"theta": [0.5, 1.0, 0.5]}, {"until": 1.0, "points": 5, "rate": 20.0}
+    for made in (Integrating, lambda: Integrating().__call__, counting):
+        control = made()
+        study = ap.sweep(rod, over, **options, control=control)
+        for run, theta in enumerate(over["theta"]):
+            motion = ap.simulate(rod, {"theta": theta}, 1.0, points=5, control=made(), rate=20.0, rtol=1e-9)
+            np.testing.assert_array_equal(study["theta"].values[run], motion.columns["theta"])
+    with pytest.raises(ModelError, match="there is none here"):
+        ap.sweep(rod, over, until=1.0, rate=20.0)
+    with pytest.raises(ModelError, match="positive number of samples"):
+        ap.sweep(rod, over, until=1.0, control=Integrating(), rate=-1.0)

@@ -13,7 +13,8 @@ from appell.code.starting import check_names
 from appell.code.state import State
 from appell.code.system import System
 from appell.ensemble.design import Design
-from appell.errors import ModelError
+from appell.ensemble.law import Law
+from appell.errors import MissingValueError, ModelError
 from appell.formulation.abstract import derive
 from appell.model.symbols import Parameter, key
 from appell.model.values import numbers
@@ -27,11 +28,11 @@ class Case:
 
     Attributes:
         system: The system.
-        law: The Python function that gives its inputs, or None.
+        law: The Python functions that give its inputs, or None.
         start: Where its runs begin; a tuple of all starts where these are varied.
     """
 
-    def __init__(self, system: System, law: Any, start: Any) -> None:
+    def __init__(self, system: System, law: Law | None, start: Any) -> None:
         self.system, self.law, self.start = system, law, start
 
 
@@ -55,7 +56,7 @@ def cases(
     if START in plan.choices and start is not None:
         raise ModelError("The start is both given and varied; leave out start=...")
     varied = [thing for name, things in plan.choices.items() if name in names for thing in things.values()]
-    system = _with_gains(system, [*laws.values(), *varied])
+    system = _with_gains(system, [*laws.values(), *varied], plan.columns)
     begins = _checked_start(system, start)
     if START in plan.choices:
         begins = tuple(_checked_start(system, thing) for thing in plan.choices[START].values())
@@ -64,11 +65,20 @@ def cases(
     for picked in product(*changing.values()):
         chosen = dict(zip(changing, picked, strict=True))
         given = {**laws, **{name: law for name, law in chosen.items() if name != CONTROL}}
-        found.append(Case(*driven(system, given, chosen.get(CONTROL, control)), begins))
+        found.append(_case(system, given, chosen.get(CONTROL, control), begins))
     which = np.zeros(plan.runs, dtype=int)
     for name, things in changing.items():
         which = which * len(things) + plan.columns[name].astype(int)
     return found, which
+
+
+def _case(system: System, given: Mapping[str, Any], control: Any, start: Any) -> Case:
+    """The system under some inputs."""
+    if isinstance(control, Mapping):
+        given, control = {**given, **{key(name): law for name, law in control.items()}}, None
+    bound, law = driven(system, given, control)
+    functions = {name: f for name, f in given.items() if callable(f) and not isinstance(f, sp.Basic)}
+    return Case(bound, None if law is None else Law(bound, functions, control), start)
 
 
 def _checked_start(system: System, start: Any) -> Any:
@@ -85,14 +95,21 @@ def _checked_start(system: System, start: Any) -> Any:
     return given
 
 
-def _with_gains(system: System, laws: list[Any]) -> System:
-    """The system with the parameters that only laws contain."""
+def _with_gains(system: System, laws: list[Any], varied: Mapping[str, Any]) -> System:
+    """The system with the parameters that only laws contain, all of which must be varied."""
     known, found = set(system.model.parameters), {}
     for law in laws:
         if isinstance(law, sp.Basic):
             found.update({s.name: s for s in law.free_symbols if isinstance(s, Parameter) and s not in known})
     if not found:
         return system
+    absent = [name for name in sorted(found) if name not in varied]
+    if absent:
+        one = absent[0]
+        raise MissingValueError(
+            f"No value for {', '.join(absent)}: it stands in the inputs only. Vary it, for example {{{one!r}: [1.0]}}, "
+            f"put a number in its place, or make it a parameter by model.with_parameters({one}) and bind it."
+        )
     equations = system.equations
     model = system.model.with_parameters(*(found[name] for name in sorted(found)))
     new = derive(model, equations.formulation)

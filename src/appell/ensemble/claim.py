@@ -8,15 +8,15 @@ from pathlib import Path
 class Claim:
     """Keeps other processes from writing to what a file stands for.
 
-    The system gives it back when the process ends, however it ends. Where files cannot be locked, as on Windows and some
-    network disks, everybody gets it.
+    The system gives it back when the process ends, however it ends. Where files cannot be locked, as on Windows and on
+    some network disks, everybody gets it.
 
     Args:
         path: The file; it is only read.
     """
 
     def __init__(self, path: Path) -> None:
-        self._file = open(path)  # noqa: SIM115 - it stays open as long as the claim is held
+        self._file = open(path)  # as long as the claim is held
         self.held = self._lock()
 
     def _lock(self) -> bool:

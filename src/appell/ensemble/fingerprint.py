@@ -126,7 +126,7 @@ class _Walk:
     def function(self, f: types.FunctionType) -> None:
         self.say(f.__module__, f.__qualname__)
         self.all((f.__defaults__, f.__kwdefaults__, f.__closure__))
-        if _installed(f.__code__.co_filename):
+        if installed(f.__code__.co_filename):
             return
         self(f.__code__)
         for name in sorted(_names(f.__code__)):
@@ -139,7 +139,7 @@ class _Walk:
     def kind(self, cls: type) -> None:
         self.say(cls.__module__, cls.__qualname__)
         module = sys.modules.get(cls.__module__)
-        if cls.__module__ == "builtins" or _installed(getattr(module, "__file__", None) or ""):
+        if cls.__module__ == "builtins" or installed(getattr(module, "__file__", None) or ""):
             return
         self.all(cls.__bases__)
         for name, value in sorted(vars(cls).items()):
@@ -172,6 +172,6 @@ def _names(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*(_names(e) for e in inner))
 
 
-def _installed(path: str) -> bool:
+def installed(path: str) -> bool:
     """Whether a file belongs to a package rather than to the user."""
     return path.startswith((*INSTALLED, "<frozen"))

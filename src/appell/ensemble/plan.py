@@ -64,6 +64,8 @@ class Plan:
         varied = [name for name in table.columns if name not in table.choices]
         driven = {w for case in cases for w in case.system.equations.closed}
         by_python = any(case.law is not None for case in cases)
+        if settings.rate is not None and not by_python:
+            raise ModelError("rate= is for a control or inputs given by Python functions; there is none here.")
         shown = tuple(w for w in cases[0].system.model.inputs if by_python or w in driven)
         runners: list[Runner] = []
         for case in cases:
@@ -234,7 +236,7 @@ class Plan:
                 repr([(e.name, str(e.expression), e.direction, e.stop, str(e.reset)) for e in s.events])
             ),
             "the outputs": _digest(repr({name: str(formula) for name, formula in s.outputs.items()})),
-            control: _digest(*laws),
+            control: _digest(*laws, *(() if s.rate is None else (repr(s.rate),))),
         }
 
     def make(

@@ -20,6 +20,7 @@ from appell.ensemble.kernel import Kernel
 from appell.ensemble.kinks import slide_of
 from appell.ensemble.lane_rules import LaneRules
 from appell.ensemble.lanes import Graphs
+from appell.ensemble.law import Law
 from appell.ensemble.outcomes import Collected, Outcomes
 from appell.ensemble.settings import Settings
 from appell.ensemble.starts import Batch, Starts
@@ -59,7 +60,7 @@ class Runner:
         settings: How every run goes.
         varied: Names of what is varied.
         shown: Inputs that are tabulated.
-        law: A Python function that gives inputs.
+        law: Python functions that give inputs.
         graphs: The functions of its lanes, if they came from elsewhere.
     """
 
@@ -69,7 +70,7 @@ class Runner:
         settings: Settings,
         varied: Sequence[str],
         shown: Sequence[Input] = (),
-        law: Callable[..., Any] | None = None,
+        law: Law | None = None,
         graphs: Graphs | None = None,
     ) -> None:
         self.system, self.settings, self.varied, self.law, self.shown = system, settings, varied, law, shown
@@ -261,10 +262,11 @@ class Runner:
         s = self.settings
         try:
             system, state = self.starts.single(values)
+            law, rate = (None, None) if self.law is None else (self.law.anew(), s.rate)
             motion = simulate(
                 system, state, s.until, method=self._method(system, state), rtol=s.rtol, atol=s.atol,
-                at=np.union1d(s.grid, s.until), events=s.events, outputs=s.outputs, control=self.law, progress=False,
-                max_steps=s.max_steps,
+                at=np.union1d(s.grid, s.until), events=s.events, outputs=s.outputs, control=law, rate=rate,
+                progress=False, max_steps=s.max_steps,
             )  # fmt: skip
         except AppellError as error:
             found.fail(run, Outcome.NOT_STARTED, s.t0, str(error))

@@ -13,6 +13,7 @@ from appell.errors import IntegrationError, ModelError
 from appell.model.model import Model
 from appell.model.symbols import key
 from appell.model.values import number
+from appell.motion.clock import check_rate
 from appell.motion.events import Event, check_events
 from appell.motion.method import check_method, check_tolerances
 from appell.motion.table import table_times
@@ -32,6 +33,7 @@ class Settings:
         outputs: Further quantities: name -> formula.
         start: Where runs begin, apart from what is varied; a tuple if that is chosen run by run.
         max_steps: Largest number of steps of a run.
+        rate: Samples per second of Python functions that give inputs; None if these act continuously.
         test_each: Whether every run is tested for stiffness.
         corners: Whether corners of the equations are located or crossed.
         compiled: Whether lanes may be machine code.
@@ -48,6 +50,7 @@ class Settings:
     outputs: Mapping[str, Any]
     start: Any
     max_steps: int
+    rate: float | None = None
     test_each: bool = False
     corners: str = "locate"
     compiled: bool = True
@@ -69,6 +72,7 @@ class Settings:
         outputs: Mapping[str, Any] | None,
         max_steps: int,
         corners: str,
+        rate: float | None = None,
     ) -> Settings:
         """Check what the user wants; arguments as for `sweep`, `start` as above."""
         check_tolerances(rtol, atol)
@@ -76,6 +80,8 @@ class Settings:
         if corners not in ("locate", "cross"):
             raise IntegrationError(f"corners must be 'locate' or 'cross', got {corners!r}.")
         check_events(events)
+        if rate is not None:
+            check_rate(rate)
         names = [event.name for event in events]
         if len(set(names)) < len(names):
             raise ModelError(f"Two events have the same name: {', '.join(names)}; give each its own.")
@@ -101,6 +107,7 @@ class Settings:
             start=start,
             max_steps=max_steps,
             corners=corners,
+            rate=rate,
         )
 
 

@@ -240,8 +240,8 @@ class ZarrStore:
         self._claim = Claim(self.path / ABOUT)
         if not self._claim.held:
             raise StoreError(
-                f"Another process writes to {self.path}; wait until it has ended and go on with resume=True (--resume), "
-                "or give another name."
+                f"Another process writes to {self.path}; wait until it has ended, then go on with resume=True "
+                "(--resume), or give another name."
             )
 
     def close(self) -> None:

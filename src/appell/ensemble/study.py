@@ -93,7 +93,7 @@ class Study:
 
     @property
     def events(self) -> DataFrame:
-        """What became of every event: in how many runs it happened, when first, how often in all, how many it stopped."""
+        """Of every event: in how many runs it happened, when first, how often in all, and how many runs it stopped."""
         import pandas
 
         names = self.info["events"]

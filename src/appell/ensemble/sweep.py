@@ -41,6 +41,7 @@ def sweep(
     outputs: Mapping[str, Any] | None = None,
     inputs: Mapping[Any, Any] | None = None,
     control: Any = None,
+    rate: float | None = None,
     out: str | Path | None = None,
     resume: bool = False,
     chunk: int | None = None,
@@ -74,7 +75,9 @@ def sweep(
         events: Zeros to locate; the first time and the number of each are kept, stops end a run.
         outputs: Further quantities to tabulate: name -> formula.
         inputs: Inputs as numbers, formulas (also in new parameters, which can then be varied), or functions of t.
-        control: A Python function (t, state) -> values of the open inputs.
+        control: A Python function (t, state) -> values of the open inputs. Every run has its own copy of what it
+            remembers.
+        rate: Samples per second of a control that is asked at regular times only, its answer held in between.
         out: A folder `name.zarr` to which results are appended as they come.
         resume: Go on with what is in that folder.
         chunk: Runs of one chunk, the unit of work and of disk; chosen by size if left out.
@@ -118,7 +121,7 @@ def sweep(
     found, which = cases(system, table, inputs, control, start)
     settings = Settings.of(
         system.model, found[0].start, until, method=method, rtol=rtol, atol=atol, points=points, at=at, events=events,
-        outputs=outputs, max_steps=max_steps, corners=corners,
+        outputs=outputs, max_steps=max_steps, corners=corners, rate=rate,
     )  # fmt: skip
     plan = Plan.of(table, found, which, settings)
     count = ELSEWHERE if cluster is not None else workers or cores()
