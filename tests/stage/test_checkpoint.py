@@ -261,6 +261,46 @@ def test_the_command_says_what_came_out(tmp_path):
     assert Path(out).is_dir()
 
 
+DRIVEN = """
+import appell as ap, sympy as sp
+x, F = ap.coordinates("x"), ap.inputs("F")
+k, rate = ap.parameters("k rate")
+ground = ap.Frame("ground")
+model = ap.Model(ground, x, [ap.Particle("p", 1, ground.point(x))], [ap.Generalized({x: F})], start={x: 1.0}, until=1.0)
+inputs = {F: -k * x}
+choices = {F: {"none": 0.0, "swing": sp.sin(3 * ap.t)},
+           "control": {"weak": lambda t, s: -s["x"], "strong": lambda t, s: -4 * s["x"]}}
+"""
+
+
+def test_a_file_defines_programmes_and_controllers_for_the_command(tmp_path):
+    import json
+
+    file = tmp_path / "driven.py"
+    file.write_text(DRIVEN)
+
+    def ends(*words):
+        said = CliRunner().invoke(app, ["sweep", str(file), *words, "--points", "2", "--json"])
+        assert said.exit_code == 0, said.output
+        return json.loads(said.stdout)["final"]["x"]
+
+    closed, swing, weak = np.cos(np.sqrt([1.0, 4.0])), 1 + 1 / 3 - np.sin(3) / 9, np.cos(1.0)
+    found = ends("--over", "k=1,4")  # the gain of its own law
+    np.testing.assert_allclose([found["greatest"], found["least"]], closed, atol=1e-8)
+    found = ends("--over", "F")
+    np.testing.assert_allclose([found["least"], found["greatest"]], [1.0, swing], atol=1e-8)
+    np.testing.assert_allclose(ends("--over", "F=swing")["mean"], swing, atol=1e-8)
+    file.write_text(DRIVEN.replace("inputs =", "other ="))
+    np.testing.assert_allclose(ends("--over", "control=weak")["mean"], weak, atol=1e-8)
+    for name, over, words in (
+        (str(file), "F=wave", "The file offers for F: none, swing."),
+        ("planar-2r", "tau1=sin(3*t)", "choices = {'tau': {'swing': sin(3 * t)}"),
+    ):
+        result = CliRunner().invoke(app, ["sweep", name, "--over", over])
+        assert result.exit_code == 1
+        assert words in result.stderr
+
+
 def test_single_runs_that_were_made_are_kept_when_the_others_are_interrupted():
     """Runs with a Python function may take minutes each."""
     x, F = ap.coordinates("x"), ap.inputs("F")

@@ -6,6 +6,7 @@ import contextlib
 import runpy
 import sys
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,10 @@ class Case:
     formulation: Any = None
     events: tuple[Any, ...] = ()
     outputs: dict[str, Any] = field(default_factory=dict)
+    inputs: dict[Any, Any] = field(default_factory=dict)
+    control: Any = None
+    control_rate: float | None = None
+    choices: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def read_case(name: str) -> Case:
@@ -56,10 +61,18 @@ def read_case(name: str) -> Case:
         raise ModelError(f"{name} must define `model`, an appell.Model or a function that returns one; it does not.")
     if not isinstance(found, Model):
         raise ModelError(f"{name} must define `model`, an appell.Model; it defines {type(found).__name__}.")
+    # A file may use these two names for its symbols; then they say nothing about a run.
+    inputs, control = defined.get("inputs"), defined.get("control")
     return Case(
-        found, defined.get("formulation"), _events(name, defined.get("events", ())),
-        _outputs(name, defined.get("outputs", {})),
-    )  # fmt: skip
+        model=found,
+        formulation=defined.get("formulation"),
+        events=_events(name, defined.get("events", ())),
+        outputs=_outputs(name, defined.get("outputs", {})),
+        inputs=dict(inputs) if isinstance(inputs, Mapping) else {},
+        control=control if callable(control) and not hasattr(control, "free_symbols") else None,
+        control_rate=defined.get("control_rate"),
+        choices=_choices(name, defined.get("choices", {})),
+    )
 
 
 def _line(path: Path, error: BaseException) -> str:
@@ -88,6 +101,18 @@ def _outputs(name: str, given: Any) -> dict[str, Any]:
     if not good:
         raise ModelError(f"`outputs` of {name} must be formulas by name, such as {{'height': y}}; got {given!r}.")
     return dict(given)
+
+
+def _choices(name: str, given: Any) -> dict[str, dict[str, Any]]:
+    """What a file offers to vary, by name and label."""
+    from appell.model.symbols import key
+
+    if not isinstance(given, Mapping) or not all(isinstance(things, Mapping) for things in given.values()):
+        raise ModelError(
+            f"`choices` of {name} must be things by name and label, such as "
+            f"{{'tau': {{'none': 0.0, 'swing': sin(3 * t)}}}}; got {given!r}."
+        )
+    return {key(label): {str(word): e for word, e in things.items()} for label, things in given.items()}
 
 
 def read_settings(case: Case, given: list[str] | None) -> tuple[dict[str, float], dict[str, float]]:

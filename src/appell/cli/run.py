@@ -63,7 +63,10 @@ def run(
             state = (
                 system.consistent(start, near=suggested) if case.model.rows else system.state({**suggested, **start})
             )
-        motion = simulate(system, state, until, method=method, points=points, events=case.events, outputs=case.outputs)
+        motion = simulate(
+            system, state, until, method=method, points=points, events=case.events, outputs=case.outputs,
+            inputs=case.inputs, control=case.control, rate=case.control_rate,
+        )  # fmt: skip
         proof = motion.check()
         make_folders(*(out or ()), report)
         for path in out or ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,10 @@ from appell.errors import ModelError
 from appell.terminal import print_table
 
 EXAMPLE = "--over m=0.5:1.5:11, --over m=1,2,5, --over lean=uniform(0,0.2), --over m=normal(1,0.1)"
+FORMULAS = (
+    "Programmes, controllers and whole starts are given in a FILE.py: choices = {'tau': {'swing': sin(3 * t)}, "
+    "'control': {'mine': function}}, and varied by their labels: --over tau=swing."
+)
 INTERRUPTED = 130
 
 
@@ -25,7 +30,8 @@ def sweep(
         list[str],
         typer.Option(
             metavar="NAME=VALUES",
-            help="What to vary: 1,2,5 or first:last:count, or uniform(a,b), normal(mean,sd), loguniform(a,b).",
+            help="What to vary: 1,2,5 or first:last:count, or uniform(a,b), normal(mean,sd), loguniform(a,b); "
+            "labels of the `choices` of a FILE.py.",
         ),
     ],
     runs: Annotated[int | None, typer.Option(help="How many samples are drawn from distributions.")] = None,
@@ -49,7 +55,7 @@ def sweep(
     with errors(as_json):
         case = read_case(name)
         values, start = read_settings(case, settings)
-        varied = dict(_varied(item) for item in over)
+        varied = dict(_varied(item, case.choices) for item in over)
         if len(varied) < len(over):
             raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")
         drawn = [label for label, values in varied.items() if hasattr(values, "at")]
@@ -64,13 +70,16 @@ def sweep(
         from appell.code.system import compile
         from appell.ensemble.sweep import sweep as make
         from appell.formulation.abstract import derive
+        from appell.model.symbols import key
 
         system = compile(derive(case.model, case.formulation)).bind(values)
         begin = {**case.model.start, **start} if start else None
         study = make(
             system, varied, runs=runs, sampling=sampling, seed=seed, start=begin, until=until, method=method, rtol=rtol,
             points=points, events=case.events, outputs=case.outputs, out=out, resume=resume, chunk=chunk,
-            workers=workers, cluster=cluster, corners=corners,
+            workers=workers, cluster=cluster, corners=corners, rate=case.control_rate,
+            inputs={name: law for name, law in case.inputs.items() if key(name) not in varied},
+            control=None if "control" in varied else case.control,
         )  # fmt: skip
         make_folders(plot)
         if plot is not None:
@@ -80,7 +89,8 @@ def sweep(
         if as_json:
             say({
                 **study.info, "runs": len(study), "complete": study.complete, "outcomes": study.outcomes,
-                "happened": study.events.to_dict("index"), "failures": failures, "final": last, "out": None if out is None else str(out),
+                "happened": study.events.to_dict("index"), "failures": failures, "final": last,
+                "out": None if out is None else str(out),
             })  # fmt: skip
         else:
             print(study.summary())
@@ -110,10 +120,15 @@ def _spread(study: Any, label: str) -> dict[str, float]:
     return dict(zip(("mean", "deviation", "least", "median", "greatest"), map(float, found), strict=True))
 
 
-def _varied(item: str) -> tuple[str, Any]:
-    """A name and what it is varied over."""
+def _varied(item: str, choices: Mapping[str, Mapping[str, Any]]) -> tuple[str, Any]:
+    """A name and what it is varied over: numbers, or labels of what a file offers as choices."""
     name, separator, text = item.partition("=")
     label, text = name.strip().replace("'", ".rate"), text.strip()
+    if label in choices and not separator:
+        return label, choices[label]
+    words = [word.strip() for word in text.split(",")]
+    if label in choices and all(word in choices[label] for word in words):
+        return label, {word: choices[label][word] for word in words}
     if not separator or not label or not text:
         raise ModelError(f"--over takes NAME=VALUES: {EXAMPLE}; got {item!r}.")
     called = re.fullmatch(r"(\w+)\((.*)\)", text)
@@ -135,4 +150,7 @@ def _varied(item: str) -> tuple[str, Any]:
     except (KeyError, ValueError, TypeError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"--over takes NAME=VALUES: {EXAMPLE}; got {item!r}.") from None
+        words = f"--over takes NAME=VALUES: {EXAMPLE}; got {item!r}."
+        if label in choices:
+            words += f" The file offers for {label}: {', '.join(choices[label])}."
+        raise ModelError(f"{words} {FORMULAS}") from None
