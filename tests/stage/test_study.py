@@ -358,6 +358,29 @@ def test_a_negative_mass_fails_alone(rod):
     assert "it must be positive" in study.failures["reason"].iloc[0]
 
 
+# What is kept.
+
+
+@pytest.mark.parametrize("count", [3, 12])
+def test_only_the_columns_that_are_asked_for_are_kept(rod, count, tmp_path):
+    theta = rod.model.coordinates[0]
+    over = {"theta": np.linspace(0.5, 1.5, count), "m": [1.0, -1.0]}
+    options = {"until": 1.0, "points": 4, "outputs": {"tip": sp.sin(theta)}}
+    whole = ap.sweep(rod, over, **options)
+    some = ap.sweep(rod, over, **options, columns=[theta.rate], out=tmp_path / "some.zarr", chunk=5)
+    assert some.info["columns"] == ["theta.rate", "tip"]
+    gone = {"theta", "theta.end"}
+    assert set(whole.dataset.variables) - set(some.dataset.variables) == gone
+    assert some.dataset.equals(whole.dataset.drop_vars(gone))
+    assert some.failures.equals(whole.failures)
+    with pytest.raises(ModelError, match="'omega' is no quantity that a sweep could keep"):
+        ap.sweep(rod, over, **options, columns=["omega"])
+    with pytest.raises(ModelError, match="columns must be a list of names"):
+        ap.sweep(rod, over, **options, columns="theta")
+    with pytest.raises(StoreError, match="differs in: the outputs"):
+        ap.sweep(rod, over, **options, out=tmp_path / "some.zarr", chunk=5, resume=True)
+
+
 # Controllers.
 
 

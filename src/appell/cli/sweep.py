@@ -42,6 +42,7 @@ def sweep(
     method: Annotated[str, typer.Option(help="auto, dop853, or a method of `appell run`.")] = "auto",
     rtol: Annotated[float, typer.Option(help="Tolerance, relative and absolute.")] = 1e-9,
     points: Annotated[int, typer.Option(help="Times of the table.")] = 101,
+    columns: Annotated[str | None, typer.Option(help="Keep only these quantities: x,y.rate; outputs as well.")] = None,
     out: Annotated[Path | None, typer.Option(help="Append the results to this folder: study.zarr.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in that folder.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the bands of the coordinates: .png .svg .pdf.")] = None,
@@ -78,6 +79,7 @@ def sweep(
             system, varied, runs=runs, sampling=sampling, seed=seed, start=begin, until=until, method=method, rtol=rtol,
             points=points, events=case.events, outputs=case.outputs, out=out, resume=resume, chunk=chunk,
             workers=workers, cluster=cluster, corners=corners, rate=case.control_rate,
+            columns=None if columns is None else [label.strip() for label in columns.split(",") if label.strip()],
             inputs={name: law for name, law in case.inputs.items() if key(name) not in varied},
             control=None if "control" in varied else case.control,
         )  # fmt: skip

@@ -51,12 +51,13 @@ class Collected:
     Args:
         model: Whose runs they are.
         names: What is tabulated.
+        kept: What is kept of that.
         settings: How the runs go.
         count: How many there are.
     """
 
-    def __init__(self, model: Model, names: Sequence[str], settings: Settings, count: int) -> None:
-        self.model, self.names, self.settings = model, names, settings
+    def __init__(self, model: Model, names: Sequence[str], kept: Sequence[str], settings: Settings, count: int) -> None:
+        self.model, self.names, self.kept, self.settings = model, names, kept, settings
         self.failures: dict[int, dict[str, Any]] = {}
         self.reasons: dict[str, int] = {}
         s = settings
@@ -142,9 +143,9 @@ class Collected:
     def outcomes(self) -> Outcomes:
         """Arrays with the runs along their first axis."""
         arrays: dict[str, np.ndarray] = {}
-        for i, name in enumerate(self.names):
-            arrays[name] = self.table[i]
-            arrays[f"{name}.end"] = self.last[i]
+        for name in self.kept:
+            i = self.names.index(name)
+            arrays[name], arrays[f"{name}.end"] = self.table[i], self.last[i]
         arrays.update(outcome=self.outcome, end=self.end, steps=self.steps, lane=self.route)
         if self.settings.events:
             arrays.update({"event_time": self.times, "event_count": self.counts})

@@ -73,7 +73,7 @@ class Plan:
                 check_event(case.system, event)
             runners.append(Runner(case.system, settings, varied, shown, case.law))
             for name, formula in settings.outputs.items():
-                if name in runners[-1].names[: -len(settings.outputs)]:
+                if name in [s.label for s in runners[-1].letters]:
                     raise ModelError(f"The output {name!r} has the name of a quantity of the motion; give it another.")
                 case.system.equations.formula(formula, case.system.equations.mechanics.a)
         plan = cls(table, which, tuple(runners))
@@ -173,7 +173,7 @@ class Plan:
             chunk = min(most, max(least, -(-self.runs // (workers * rounds))))
         columns = {self.coordinate(name): values for name, values in self.design.columns.items()}
         names = [event.name for event in s.events]
-        return Layout(self.runs, int(chunk), s.grid, first.names, first.units, names, columns)
+        return Layout(self.runs, int(chunk), s.grid, first.kept, first.units, names, columns)
 
     def coordinate(self, name: str) -> str:
         """The name of a varied quantity in the dataset: a starting value is not the quantity itself."""
@@ -193,7 +193,7 @@ class Plan:
             "labels": {self.coordinate(name): list(things) for name, things in self.design.choices.items()},
             "shape": list(self.design.shape),
             "axes": list(self.design.axes),
-            "columns": self.runners[0].names,
+            "columns": self.runners[0].kept,
             "events": [event.name for event in s.events],
             "t0": s.t0,
             "until": s.until,
@@ -235,7 +235,10 @@ class Plan:
             "the events": _digest(
                 repr([(e.name, str(e.expression), e.direction, e.stop, str(e.reset)) for e in s.events])
             ),
-            "the outputs": _digest(repr({name: str(formula) for name, formula in s.outputs.items()})),
+            "the outputs": _digest(
+                repr({name: str(formula) for name, formula in s.outputs.items()}),
+                *(() if s.columns is None else self.runners[0].kept),
+            ),
             control: _digest(*laws, *(() if s.rate is None else (repr(s.rate),))),
         }
 

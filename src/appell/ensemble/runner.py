@@ -24,8 +24,9 @@ from appell.ensemble.law import Law
 from appell.ensemble.outcomes import Collected, Outcomes
 from appell.ensemble.settings import Settings
 from appell.ensemble.starts import Batch, Starts
-from appell.errors import AppellError, CompileError
+from appell.errors import AppellError, CompileError, ModelError
 from appell.model.symbols import Input, Letter
+from appell.model.values import unknown
 from appell.motion.attempt import Status
 from appell.motion.diagnosis import Stop, cause_of, smallest_inertia
 from appell.motion.masses import Masses
@@ -78,6 +79,7 @@ class Runner:
         self.lock = threading.Lock()  # the functions of single states have one set of buffers
         self.letters = _table_letters(system, shown)
         self.names = [*(s.label for s in self.letters), *settings.outputs]
+        self.kept = self._kept()
         self.units = {s.label: s.unit for s in self.letters}
         self.masses = Masses(system.code)
         columns, formulas = (*self.letters, *settings.outputs.values()), tuple(self.masses.formulas)
@@ -102,6 +104,16 @@ class Runner:
         if equations.split.dependent and self.system.code.alarm is None:
             return "the speeds chosen by the user are watched"
         return "they are few" if s.few else ""
+
+    def _kept(self) -> list[str]:
+        """What is kept of that."""
+        wanted = self.settings.columns
+        if wanted is None:
+            return self.names
+        for name in wanted:
+            if name not in self.names:
+                raise ModelError(unknown(name, self.names, "quantity that a sweep could keep"))
+        return [name for name in self.names if name in wanted or name in self.settings.outputs]
 
     def with_settings(self, **changes: Any) -> Runner:
         """The same with some settings changed, none of which move the start."""
@@ -149,7 +161,7 @@ class Runner:
         """
         s, count = self.settings, next(iter(columns.values())).size
         results = Results.empty(len(self.names), count, s.grid.size, self.system.equations.x.numel())
-        found = Collected(self.system.model, self.names, s, count)
+        found = Collected(self.system.model, self.names, self.kept, s, count)
         single = dict.fromkeys(range(count), self.why_single) if self.why_single else {}
         if not self.why_single:
             with self.lock:
@@ -230,7 +242,7 @@ class Runner:
     def alone(self, columns: Mapping[str, np.ndarray]) -> Outcomes:
         """Make runs one by one, whatever they are."""
         count = next(iter(columns.values())).size
-        found = Collected(self.system.model, self.names, self.settings, count)
+        found = Collected(self.system.model, self.names, self.kept, self.settings, count)
         self._one_by_one(list(range(count)), columns, found, lambda: False, None)
         return found.outcomes()
 

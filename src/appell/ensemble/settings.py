@@ -33,6 +33,7 @@ class Settings:
         outputs: Further quantities: name -> formula.
         start: Where runs begin, apart from what is varied; a tuple if that is chosen run by run.
         max_steps: Largest number of steps of a run.
+        columns: Names of what is kept beside outputs; None for all.
         rate: Samples per second of Python functions that give inputs; None if these act continuously.
         test_each: Whether every run is tested for stiffness.
         corners: Whether corners of the equations are located or crossed.
@@ -50,6 +51,7 @@ class Settings:
     outputs: Mapping[str, Any]
     start: Any
     max_steps: int
+    columns: tuple[str, ...] | None = None
     rate: float | None = None
     test_each: bool = False
     corners: str = "locate"
@@ -72,6 +74,7 @@ class Settings:
         outputs: Mapping[str, Any] | None,
         max_steps: int,
         corners: str,
+        columns: Sequence[Any] | None = None,
         rate: float | None = None,
     ) -> Settings:
         """Check what the user wants; arguments as for `sweep`, `start` as above."""
@@ -107,6 +110,7 @@ class Settings:
             start=start,
             max_steps=max_steps,
             corners=corners,
+            columns=None if columns is None else tuple(map(key, columns)),
             rate=rate,
         )
 

@@ -39,6 +39,7 @@ def sweep(
     at: Any = None,
     events: Sequence[Event] = (),
     outputs: Mapping[str, Any] | None = None,
+    columns: Sequence[Any] | None = None,
     inputs: Mapping[Any, Any] | None = None,
     control: Any = None,
     rate: float | None = None,
@@ -74,6 +75,7 @@ def sweep(
         at: Instead: the times themselves.
         events: Zeros to locate; the first time and the number of each are kept, stops end a run.
         outputs: Further quantities to tabulate: name -> formula.
+        columns: Which quantities are kept beside the outputs; all if left out.
         inputs: Inputs as numbers, formulas (also in new parameters, which can then be varied), or functions of t.
         control: A Python function (t, state) -> values of the open inputs. Every run has its own copy of what it
             remembers.
@@ -113,6 +115,8 @@ def sweep(
             raise ModelError(f"{name} must be a positive whole number, got {value!r}.")
     if out is not None and (not isinstance(out, str | Path) or Path(out).suffix != ".zarr"):
         raise ModelError(f"Give a folder that ends in .zarr, got out={str(out)!r}.")
+    if columns is not None and (isinstance(columns, str) or not isinstance(columns, Sequence)):
+        raise ModelError(f"columns must be a list of names, for example columns=['x', 'y.rate']; got {columns!r}.")
     for name, value in (("outputs", outputs), ("inputs", inputs)):
         if value is not None and not isinstance(value, Mapping):
             raise ModelError(f"{name} must be formulas by name, {name}={{name: formula}}; got {value!r}.")
@@ -121,7 +125,7 @@ def sweep(
     found, which = cases(system, table, inputs, control, start)
     settings = Settings.of(
         system.model, found[0].start, until, method=method, rtol=rtol, atol=atol, points=points, at=at, events=events,
-        outputs=outputs, max_steps=max_steps, corners=corners, rate=rate,
+        outputs=outputs, max_steps=max_steps, corners=corners, columns=columns, rate=rate,
     )  # fmt: skip
     plan = Plan.of(table, found, which, settings)
     count = ELSEWHERE if cluster is not None else workers or cores()
