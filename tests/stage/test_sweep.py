@@ -317,6 +317,23 @@ def test_stiff_runs_are_made_one_by_one_and_the_others_are_not():
     np.testing.assert_allclose(study["x"].values[1, -1], np.exp(-5.0 / 1e5), rtol=1e-6, atol=0)
 
 
+@pytest.mark.parametrize(("count", "together"), [(10, False), (17, True)])
+def test_moderately_stiff_runs_share_lanes_if_they_are_many(count, together):
+    """As many steps as stability asks for take longer than a few runs by CVODES, however many lanes make them."""
+    x, c = ap.coordinates("x", "m"), ap.parameters("c")
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("mass", 1, ground.point(x, 0))], [ap.Generalized({x: -c * x.rate - x})])
+    study = ap.sweep(
+        ap.compile(ap.derive(model)),
+        {c: np.linspace(4e4, 5e4, count)},
+        start={x: 1.0},
+        until=1.0,
+        points=3,
+        max_steps=20,
+    )
+    assert (study.dataset["lane"].values == together).all()
+
+
 def test_a_mass_that_runs_out_ends_a_run_as_simulate_says():
     tank, x = ap.states("tank", "kg"), ap.coordinates("x", "m")
     flow = ap.parameters("flow")

@@ -19,16 +19,18 @@ from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
 from appell.ensemble.fingerprint import fingerprint
 from appell.ensemble.outcomes import Outcomes
-from appell.ensemble.runner import TOO_STIFF, Elsewhere, Runner
+from appell.ensemble.runner import Elsewhere, Runner
 from appell.ensemble.settings import Settings
 from appell.ensemble.store import MACHINE, RESERVED, Layout
 from appell.errors import ModelError
-from appell.motion.method import stiffness
+from appell.motion.method import STIFF, stiffness
 from appell.motion.run import check_event
 from appell.motion.versions import versions
 
 WORTH = 100_000  # steps of all lanes together in which CasADi's machine takes about as long as making machine code
 FEW = 8  # runs of a case up to which one by one they take no longer than side by side
+TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
+SEVERAL = 16  # runs of a case up to which any stiff run does
 TRIED = 4  # runs whose steps are counted before the sweep
 LOOKED = 32  # runs whose equations are tested for stiffness before the sweep
 HEAVY = 2**22  # numbers of one chunk at most
@@ -114,11 +116,12 @@ class Plan:
             picked = members[np.unique(np.linspace(0, members.size - 1, LOOKED).astype(int))]
             batch = runner.starts.batch(self.columns(picked))
             s, code = runner.settings, runner.system.code
+            limit = STIFF if members.size <= SEVERAL else TOO_STIFF
             if any(
-                stiffness(code, s.t0, batch.x[:, k], batch.w[:, k], batch.p[:, k]) * (s.until - s.t0) > TOO_STIFF
+                stiffness(code, s.t0, batch.x[:, k], batch.w[:, k], batch.p[:, k]) * (s.until - s.t0) > limit
                 for k in batch.good
             ):
-                runners[i] = runner.with_settings(test_each=True)
+                runners[i] = runner.with_settings(too_stiff=limit)
         return replace(self, runners=tuple(runners))
 
     def _with_machine_code(self) -> Plan:

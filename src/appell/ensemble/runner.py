@@ -36,7 +36,6 @@ from appell.motion.projection import Projection
 from appell.motion.run import simulate
 from appell.motion.speeds import SpeedWatch
 
-TOO_STIFF = 3e5  # decay rate times length above which one stiff run takes less time than the steps of a lane
 # What a single run has the words for.
 AGAIN = {Status.MASS_GONE: "a mass was used up", Status.ALONE: "what happens next only a single run can say"}
 
@@ -182,10 +181,10 @@ class Runner:
     def _jobs(self, batch: Batch, single: dict[int, str]) -> dict[Kernel, Jobs]:
         """The runs of a chunk that begin in a lane, by the choice of speeds they begin with."""
         s, jobs = self.settings, {}
-        if s.test_each:
+        if s.too_stiff is not None:
             for i in batch.good:
                 rate = stiffness(self.system.code, s.t0, batch.x[:, i], batch.w[:, i], batch.p[:, i])
-                if rate * (s.until - s.t0) > TOO_STIFF:
+                if rate * (s.until - s.t0) > s.too_stiff:
                     single[int(i)] = "stiff"
         for code, started in batch.codes.items():
             members = np.setdiff1d(np.asarray(started, dtype=int), list(single))

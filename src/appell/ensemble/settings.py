@@ -35,7 +35,7 @@ class Settings:
         max_steps: Largest number of steps of a run.
         columns: Names of what is kept beside outputs; None for all.
         rate: Samples per second of Python functions that give inputs; None if these act continuously.
-        test_each: Whether every run is tested for stiffness.
+        too_stiff: Decay rate times length above which a run is made alone; every run is tested unless it is None.
         corners: Whether corners of the equations are located or crossed.
         compiled: Whether lanes may be machine code.
         few: Whether there are so few runs that lanes do not pay.
@@ -53,7 +53,7 @@ class Settings:
     max_steps: int
     columns: tuple[str, ...] | None = None
     rate: float | None = None
-    test_each: bool = False
+    too_stiff: float | None = None
     corners: str = "locate"
     compiled: bool = True
     few: bool = False
