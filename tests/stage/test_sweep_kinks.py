@@ -6,6 +6,7 @@ import sympy as sp
 
 import appell as ap
 from appell.ensemble import plan
+from appell.ensemble.lone_kink import LoneKink
 
 RNG = np.random.default_rng(1)
 GROUND = ap.Frame("ground")
@@ -120,6 +121,25 @@ def test_lanes_give_what_single_runs_give(case):
         for name in study.info["columns"]:
             np.testing.assert_allclose(study[name].values[i], motion.columns[name], **close, err_msg=f"{name}, {row}")
     assert happened
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_lanes_settled_at_once_are_those_settled_one_by_one(case, monkeypatch):
+    system, rows, until, events = case()
+    options = {"until": until, "points": 31, "events": events, "progress": False}
+    at_once = LoneKink.settle
+    settled = []
+
+    def watched(self, *places, **others):
+        found = at_once(self, *places, **others)
+        settled.append(found.done.sum())
+        return found
+
+    monkeypatch.setattr(LoneKink, "settle", watched)
+    together = ap.sweep(system, rows, **options)
+    assert sum(settled) > 0 or case in (saturated, staged)  # a corner of a corner, a tank that stays empty
+    monkeypatch.setattr(LoneKink, "of", lambda *_: None)
+    assert ap.sweep(system, rows, **options).dataset.equals(together.dataset)
 
 
 def test_machine_code_gives_the_same():

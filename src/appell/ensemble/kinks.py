@@ -15,10 +15,11 @@ import numpy as np
 
 from appell.code.code import Code
 from appell.ensemble.lane_machine import LaneMachine
+from appell.ensemble.lone_kink import LoneKink
 from appell.errors import CompileError
 from appell.motion.events import Event
 from appell.motion.flow import Flow, resting
-from appell.motion.modes import Modes
+from appell.motion.modes import Modes, guarded
 
 
 @dataclass(eq=False)
@@ -34,6 +35,7 @@ class Kinks:
     located: bool
     _modes: dict[Code, Modes] = field(default_factory=dict)
     _sides: dict[Code, LaneMachine] = field(default_factory=dict)
+    _lone: dict[tuple[Code, int], LoneKink | None] = field(default_factory=dict)
 
     def _of(self, code: Code) -> Modes:
         if code not in self._modes:
@@ -95,7 +97,8 @@ class Kinks:
             seen: The largest size that every switching function had.
         """
         found, modes = before.copy(), self._of(code)
-        for i in range(t.size):
+        alone = self._together(code, t, x, w, p, before=before, found=found, fired=fired, seen=seen)
+        for i in alone:
             modes.modes[:], modes.seen[:] = before[:, i], seen[:, i]
             owners = [modes.owner(int(k)) for k in np.flatnonzero(fired[:, i])]
             kinks = [(which, side) for kind, which, side in owners if kind == "kink"]
@@ -103,6 +106,39 @@ class Kinks:
                 modes.switch(kinks, float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
             found[:, i] = modes.modes
         return found
+
+    def _together(
+        self,
+        code: Code,
+        t: np.ndarray,
+        x: np.ndarray,
+        w: np.ndarray,
+        p: np.ndarray,
+        before: np.ndarray,
+        found: np.ndarray,
+        fired: np.ndarray,
+        seen: np.ndarray,
+    ) -> np.ndarray:
+        """Put in the states and modes of lanes of which a single kink switches; which lanes are left."""
+        modes, slide = self._of(code), slide_of(before[:, 0])
+        owner, between = guarded(before.shape[0], slide)
+        kinks = fired[fired.shape[0] - owner.size :]
+        left = np.ones(t.size, dtype=bool)
+        for guard in np.flatnonzero(kinks.any(axis=1)):
+            kink = int(owner[guard])
+            if (code, kink) not in self._lone:
+                self._lone[code, kink] = LoneKink.of(modes, kink)
+            lone, here = self._lone[code, kink], np.flatnonzero(kinks[guard] & (kinks.sum(axis=0) == 1))
+            if lone is None or not here.size or set(slide) - {kink}:
+                continue
+            upper = 1 if guard == 0 or owner[guard - 1] != kink else -1  # what slid has a guard on either side
+            mode = np.full(here.size, upper) if between[guard] else -before[kink, here]
+            wp = np.concatenate([w[:, here], p[:, here]])
+            settled = lone.settle(t[here], x[:, here], wp, before=before[:, here], mode=mode, seen=seen[:, here])
+            done = here[settled.done]
+            x[:, done], found[kink, done] = settled.x[:, settled.done], settled.mode[settled.done]
+            left[done] = False
+        return np.flatnonzero(left)
 
 
 def slide_of(modes: np.ndarray) -> tuple[int, ...]:

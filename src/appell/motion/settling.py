@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from appell.motion.modes import Modes
 
 MANY = 7  # kinks on zero at once of which all modes are tried
+NOWHERE = 1e-12  # a rate of a switching function, as a share of its largest, that counts as zero
 AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
+NOWHERE_AHEAD = 1e-10  # a rate over that while that counts as zero
 
 
 def slide_of(modes: np.ndarray) -> tuple[int, ...]:
@@ -138,11 +140,11 @@ class Place:
         for mode, trial in zip((1, -1), trials, strict=True):
             trial[i] = mode
         rates = [float(self.look(trial)[1][i]) for trial in trials]
-        tiny = 1e-12 * max(1.0, *map(abs, rates))
+        tiny = NOWHERE * max(1.0, *map(abs, rates))
         found = []
         for rate, trial in zip(rates, trials, strict=True):
             if abs(rate) <= tiny:
-                rate, small = self._ahead(i, trial), 1e-10
+                rate, small = self._ahead(i, trial), NOWHERE_AHEAD
             else:
                 small = tiny
             found.append(0 if not abs(rate) > small else 1 if rate > 0 else -1)
