@@ -1,5 +1,9 @@
 """Designs of sweeps, what a study tells of its runs, and what is refused."""
 
+import re
+import threading
+from collections import Counter
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -69,6 +73,17 @@ def test_gains_of_a_law_can_be_varied(rod):
     )
     for name in ("theta", "theta.rate", "tau"):
         np.testing.assert_allclose(study[name].values[3], motion.columns[name], rtol=1e-12, atol=1e-12)
+
+
+def test_a_function_that_raises_fails_alone_and_says_where(rod):
+    laws = {"good": lambda t, state: 0.0, "bad": lambda t, state: 1 / 0}
+    study = ap.sweep(rod, {"control": laws}, until=1.0, points=2)
+    assert study.outcomes == {"DONE": 1, "RAISED": 1}
+    assert re.search(r"ZeroDivisionError: division by zero \(test_study\.py, line \d+\)", study.failures["reason"][0])
+
+
+def test_values_may_come_from_an_iterator(rod):
+    assert ap.sweep(rod, {"l": (e / 4 for e in (2, 4))}, until=0.1, points=2)["l"].values.tolist() == [0.5, 1.0]
 
 
 def test_a_gain_without_a_number_is_asked_for(rod):
@@ -388,12 +403,14 @@ class Integrating:
     """A digital controller that remembers."""
 
     def __init__(self):
-        self.sum, self.seen = 0.0, []
+        self.sum, self.seen, self.lock, self.counts = 0.0, [], threading.Lock(), Counter()
 
     def __call__(self, t, state):
-        self.sum += state["theta"]
+        with self.lock:
+            self.sum += state["theta"]
         self.seen.append(t)
-        return -4.0 * state["theta"] - 0.1 * self.sum
+        self.counts["calls"] += 1
+        return -4.0 * state["theta"] - 0.1 * self.sum - 0.01 * self.counts["calls"]
 
 
 def test_a_controller_that_remembers_is_new_in_every_run(rod):

@@ -198,3 +198,21 @@ def test_what_turns_twice_between_two_looks_is_seen_in_lanes():
     study = ap.sweep(ap.compile(ap.derive(model)).bind(), rows, until=10.0, events=events, progress=False)
     assert (study["event_count"].values == [1, 2]).all()
     assert study["lane"].values.all()
+
+
+def test_a_jump_over_a_zero_passes_none():
+    """A reset that puts a mass behind the wall does not hit it; coming back it does."""
+    x, v = ap.coordinates("x"), ap.parameters("v")
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("mass", 1, ground.point(x))], [ap.Generalized({x: -v})])
+    events = [
+        ap.Event(x - 1, direction=1, reset={x: 3.0}, name="leap"),
+        ap.Event(2 - x, direction=-1, name="in"),
+        ap.Event(2 - x, direction=1, name="out"),
+    ]
+    system, options = ap.compile(ap.derive(model)), {"start": {x: 0.0, x.rate: 3.0}, "until": 7.0, "events": events}
+    study = ap.sweep(system, {v: np.linspace(0.9, 1.1, 9)}, points=3, **options)
+    assert study["lane"].values.all()
+    assert (study["event_count"].values == [1, 0, 1]).all()
+    alone = ap.simulate(system.bind({v: 0.9}), **options)
+    assert [occurrence.name for occurrence in alone.occurrences] == ["leap", "out"]

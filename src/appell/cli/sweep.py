@@ -61,7 +61,8 @@ def sweep(
             raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")
         drawn = [label for label, values in varied.items() if hasattr(values, "at")]
         if drawn and runs is None:
-            raise ModelError(f"{', '.join(drawn)} drawn at random: say how many runs, for example --runs 1000.")
+            words = f"{', '.join(drawn)} {'is' if len(drawn) == 1 else 'are'}"
+            raise ModelError(f"{words} drawn at random: say how many runs, for example --runs 1000.")
         if plot is not None:
             check_picture(plot)
         if cluster is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -161,7 +161,8 @@ def design(
     shape = tuple(values.size for values in axes.values())
     if drawn:
         if runs is None:
-            raise ModelError(f"{', '.join(drawn)} are drawn at random: say how many runs, for example runs=1000.")
+            words = f"{', '.join(drawn)} {'is' if len(drawn) == 1 else 'are'}"
+            raise ModelError(f"{words} drawn at random: say how many runs, for example runs=1000.")
         shape += (_count(runs),)
     elif runs is not None:
         raise ModelError(
@@ -208,7 +209,8 @@ def _axis(name: str, value: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
     else:
         if isinstance(value, np.ndarray):
             check_size(value.size)
-        listed = [value] if np.ndim(value) == 0 and not isinstance(value, list | tuple) else list(value)
+        several = isinstance(value, list | tuple | Iterator) or np.ndim(value) > 0
+        listed = list(value) if several else [value]
         try:
             numbers = np.array([float(e) for e in listed])
         except (TypeError, ValueError):

@@ -22,6 +22,7 @@ from appell.ensemble.fingerprint import installed
 from appell.motion.run import driven
 
 PLAIN = (list, dict, set, tuple, deque, bytearray, np.ndarray, np.random.Generator, np.random.RandomState)
+MADE = 1 << 9  # of a class: made at run time, not built in
 AROUND = (types.MethodType, partial)
 
 
@@ -90,10 +91,13 @@ def _remembers(thing: Any) -> bool:
         return False
     if isinstance(thing, types.FunctionType):
         return bool(thing.__closure__) and not installed(thing.__code__.co_filename)
-    if isinstance(thing, AROUND) or type(thing) in PLAIN:
+    if isinstance(thing, (*AROUND, *PLAIN)):
         return True
-    module = sys.modules.get(type(thing).__module__)
-    return type(thing).__module__ != "builtins" and not installed(getattr(module, "__file__", None) or "")
+    kind = type(thing)
+    if kind.__module__ in sys.builtin_module_names and kind.__module__ != "builtins":  # a lock, an iterator
+        return False
+    module = sys.modules.get(kind.__module__)
+    return bool(kind.__flags__ & MADE) and not installed(getattr(module, "__file__", None) or "")
 
 
 def _function(code: Any, variables: Any, name: str, defaults: Any, named: Any) -> types.FunctionType:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +17,7 @@ from appell.code.fitting import spare_sizes
 from appell.code.state import State
 from appell.code.system import System
 from appell.ensemble.engine import Interrupted, run_all
+from appell.ensemble.fingerprint import installed
 from appell.ensemble.jobs import Jobs, Results
 from appell.ensemble.kernel import Kernel
 from appell.ensemble.kinks import slide_of
@@ -283,7 +286,8 @@ class Runner:
             found.fail(run, Outcome.NOT_STARTED, s.t0, str(error))
             return
         except Exception as error:  # of a user's own function
-            found.fail(run, Outcome.RAISED, s.t0, f"{Outcome.RAISED.value} {type(error).__name__}: {error}")
+            words = f"{Outcome.RAISED.value} {type(error).__name__}: {error}{_line(error)}"
+            found.fail(run, Outcome.RAISED, s.t0, words)
             return
         found.motion(run, motion)
 
@@ -321,6 +325,12 @@ class Runner:
         )
         outcome, cause = cause_of(outcome, stop)
         return outcome, f"; likely cause: {cause}"
+
+
+def _line(error: Exception) -> str:
+    """Where in a user's own file an error arose."""
+    frames = [e for e in traceback.extract_tb(error.__traceback__) if not installed(e.filename)]
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
 def _table_letters(system: System, shown: Sequence[Input]) -> list[Letter]:
