@@ -155,7 +155,7 @@ class _Lane:
         t, x, w, numbers, V = self.t, self.x, self.w, self.numbers, self.V
         step, dense = step_functions(self.flow.rhs)
         tolerances = self.rtol, self.atol
-        attempt = Attempt.of(step, (x, t, self.h, self.rejected), (w, numbers), tolerances, self.end)
+        attempt = Attempt.of(step, (x, t, self.h, self.rejected), (w, numbers), tolerances, self.end, self.flow.growth)
         outcome = self._outcome(attempt)
         going = self.before == int(Status.GOING)
         functions = {

@@ -18,6 +18,7 @@ from appell.graph.quick import Quick, choose, larger, root, smaller
 from appell.motion.leg import CRAWL, CRAWLS, SHARE, STALL
 
 SAFETY, SHRINK, GROW = 0.85, 0.2, 8.0
+HALF_WAY = 0.5  # how much of the way to where the speeds are dependent a step may go
 NEAR = 3.0  # a step that might be so many times longer has nearly the right size
 EPS = 2.0**-52
 
@@ -75,8 +76,12 @@ class Attempt:
         numbers: tuple[ca.SX, ca.SX],
         tolerances: tuple[ca.SX, ca.SX],
         end: ca.SX,
+        growth: ca.Function | None,
     ) -> Attempt:
         """The attempt by a step (t, x, w, P) -> (x1, error).
+
+        Where the speeds become dependent the equations have a pole. A step that goes most of the way to it may be wrong
+        by far more than its error says, so none goes further than half way.
 
         Args:
             step: The step.
@@ -84,6 +89,7 @@ class Attempt:
             numbers: w and p.
             tolerances: Relative and absolute.
             end: Where to stop.
+            growth: How strongly the speeds grow into rates, if velocities are dependent.
         """
         (x, *others), (w, p) = V, numbers
         t, h, rejected, until = (Quick(e) for e in (*others, end))
@@ -91,6 +97,12 @@ class Attempt:
         trial = smaller(h, left)
         new, error = step(t.graph, x, w, ca.vertcat(p, trial.graph, *tolerances))
         error = abs(Quick(error))
+        if growth is not None:
+            way = 1.0 - Quick(growth(t.graph, x, w, p)) / growth((t + trial).graph, new, w, p)
+            excess = larger(0.0, way) / HALF_WAY
+            for _ in range(3):  # its eighth power, of which the step size takes the root
+                excess = excess * excess
+            error = larger(error, excess)
         size = Quick(ca.sum1(abs(Quick(new)).graph))
         finite = (error < HUGE) & (size < HUGE)
         accepted = (error < 1) & (size < HUGE)

@@ -134,11 +134,14 @@ def dense_function(rhs: ca.Function) -> ca.Function:
     return ca.Function("dense", [t, x, w, ca.vertcat(p, h, tolerances)], [ca.densify(columns)])
 
 
-def attempt_function(rhs: ca.Function, alarm: ca.Function | None = None) -> ca.Function:
+def attempt_function(
+    rhs: ca.Function, growth: ca.Function | None = None, alarm: ca.Function | None = None
+) -> ca.Function:
     """An attempt (V, P) -> (V', status), V = (x, t, h, rejected, stalled, steps), P = (w, p, *SETTINGS).
 
     Args:
         rhs: The right-hand side.
+        growth: A function (t, x, w, p) that no step may raise by much, if velocities are dependent.
         alarm: A function (t, x, w, p) -> (growth, side) that asks for a look at the speeds where the growth is not
             below `calm` or the side changes its sign.
     """
@@ -149,7 +152,7 @@ def attempt_function(rhs: ca.Function, alarm: ca.Function | None = None) -> ca.F
     def step(*arguments: ca.SX) -> tuple[ca.SX, ca.SX]:
         return step_graph(rhs, *arguments)
 
-    attempt = Attempt.of(step, (x, t, h, rejected), (w, p), (rtol, atol), end)
+    attempt = Attempt.of(step, (x, t, h, rejected), (w, p), (rtol, atol), end, growth)
     wishes = []
     if alarm is not None:
         (_, before), (growth, after) = alarm(t, x, w, p), alarm(attempt.later, attempt.new, w, p)
@@ -161,15 +164,15 @@ def attempt_function(rhs: ca.Function, alarm: ca.Function | None = None) -> ca.F
 class _Machines:
     """What steps of one flow are made by."""
 
-    def __init__(self, rhs: ca.Function) -> None:
-        self._rhs = rhs
+    def __init__(self, rhs: ca.Function, growth: ca.Function | None) -> None:
+        self._rhs, self._growth = rhs, growth
         self._looks: Machine | None = None
         self._attempts: dict[ca.Function | None, Iteration] = {}
 
     def attempts(self, alarm: ca.Function | None) -> Iteration:
         """Attempted steps, one after the other, up to an alarm if there is one."""
         if alarm not in self._attempts:
-            self._attempts[alarm] = Iteration(attempt_function(self._rhs, alarm))
+            self._attempts[alarm] = Iteration(attempt_function(self._rhs, self._growth, alarm))
         return self._attempts[alarm]
 
     @cached_property
@@ -186,7 +189,7 @@ class _Machines:
 
 @once
 def _machines(flow: Flow) -> _Machines:
-    return _Machines(flow.rhs)
+    return _Machines(flow.rhs, flow.growth)
 
 
 def look_function(rhs: ca.Function, guards: ca.Function) -> ca.Function:

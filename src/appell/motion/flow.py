@@ -34,12 +34,14 @@ class Flow:
     Attributes:
         rhs: The smooth right-hand side.
         guards: The guard formulas; none if there are none.
+        growth: How strongly the speeds grow into rates; None where no velocities are dependent.
         compiled: Whether steps are machine code from the first one on.
         simd: Whether they may become machine code where it pays.
     """
 
     rhs: ca.Function
     guards: ca.Function
+    growth: ca.Function | None = None
     compiled: bool = False
     simd: bool = False
 

@@ -202,7 +202,8 @@ class Modes:
     @property
     def crossing(self) -> Flow:
         """The equations as they are, for who steps over their kinks."""
-        return Flow(self.code.rhs.function, self._user, *self._machine)
+        growth = self.code.growth.function if self.code.equations.split.dependent else None
+        return Flow(self.code.rhs.function, self._user, growth, *self._machine)
 
     def _make(self, slide: tuple[int, ...]) -> Flow:
         if self.modal is None:
@@ -217,10 +218,11 @@ class Modes:
                 guards += [1 - s[i], 1 + s[i]]
             else:
                 guards.append(ca.substitute(m.g[i], m.s, s) * m.s[i])
-        arguments = [m.t, m.x, m.w, p]
+        arguments, growth = [m.t, m.x, m.w, p], self.crossing.growth
         return Flow(
             ca.Function("rhs", arguments, [ca.cse(ca.densify(xdot))]),
             ca.Function("guards", arguments, [ca.densify(ca.vertcat(*guards))]),
+            None if growth is None else ca.Function("growth", arguments, [growth(m.t, m.x, m.w, m.p)]),
             *self._machine,
         )
 
