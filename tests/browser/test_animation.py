@@ -177,6 +177,49 @@ def test_slow_frames_lower_the_quality_and_rest_restores_it(seen, fifty):
     assert seen.faults == []
 
 
+OUTERMOST = """() => {
+  // The farthest place of any corner of what is shown, in halves of the picture.
+  const viewer = appell.viewers[0];
+  const place = viewer.camera.position.clone();
+  const matrix = viewer.camera.matrixWorld.clone();
+  let most = 0;
+  for (const part of viewer.parts) {
+    if (!part.object.parent.visible) continue;
+    part.object.updateWorldMatrix(true, true);
+    part.object.traverse((e) => {
+      if (!e.isMesh || !e.visible || e.isLine2) return;
+      const corners = e.geometry.attributes.position;
+      for (let n = 0; n < (e.isInstancedMesh ? e.count : 1); n++) {
+        if (e.isInstancedMesh) {
+          e.getMatrixAt(n, matrix);
+          matrix.premultiply(e.matrixWorld);
+        } else matrix.copy(e.matrixWorld);
+        for (let k = 0; k < corners.count; k++) {
+          place.fromBufferAttribute(corners, k).applyMatrix4(matrix).project(viewer.camera);
+          most = Math.max(most, Math.abs(place.x), Math.abs(place.y));
+        }
+      }
+    });
+  }
+  return most;
+}"""
+
+
+@pytest.mark.parametrize("size", [(1100, 700), (420, 760)])
+@pytest.mark.parametrize("name", ["slider_crank", "bricard", "bicycle"])
+def test_everything_lies_inside_the_frame_at_all_moments(seen, tmp_path, name, size):
+    run(getattr(ap.library, name)(), 2.0).animate(tmp_path / "scene.html")
+    seen.page.set_viewport_size({"width": size[0], "height": size[1]})
+    seen.open(tmp_path / "scene.html").until("globalThis.appell && appell.viewers[0]?.drawn > 0")
+    seen.page.evaluate("appell.viewers[0].pause()")
+    reached = []
+    for share in (0, 0.3, 0.7, 1):
+        seen.page.evaluate(f"(() => {{ const v = appell.viewers[0]; v.seek({share} * v.course.last); v.render(); }})()")
+        reached.append(seen.page.evaluate(OUTERMOST))
+    assert max(reached) < 1
+    assert max(reached) > 0.6
+
+
 def test_without_webgl_a_still_is_shown(browser, disk):
     context = browser.new_context(viewport={"width": 900, "height": 600}, offline=True)
     context.add_init_script("HTMLCanvasElement.prototype.getContext = () => null;")

@@ -276,7 +276,7 @@ def test_shapes_of_the_mass_distribution_are_drawn_where_they_are():
     bodies = [ap.RigidBody(name, frame=arm, shape=shape) for name, (shape, _) in given.items()]
     model = ap.Model(ground, q, bodies, values={r: 0.25}, start={q: 0.5})
     scene = model.draw()
-    from appell.view.parts import surface
+    from appell.view.surface import surface
 
     for solid in scene.solids:
         shape, reach = given[solid.name]

@@ -2,8 +2,11 @@
 import * as THREE from "three";
 import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 
-const DARK = 0x2b333b;
-const EDGES = new THREE.LineBasicMaterial({ color: DARK, transparent: true, opacity: 0.35 });
+// Tyres, pins and feet stand out from the background that the page begins with.
+const night = matchMedia("(prefers-color-scheme: dark)").matches;
+export const DARK = night ? 0x8b97a3 : 0x2b333b;
+export const FOOT = night ? 0x65717c : 0x4a545e;
+const EDGES = new THREE.LineBasicMaterial({ color: 0x2b333b, transparent: true, opacity: 0.35 });
 
 export function material(color, more = {}) {
   return new THREE.MeshStandardMaterial({ color, roughness: 0.5, metalness: 0.08, ...more });

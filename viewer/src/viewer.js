@@ -4,7 +4,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { Course } from "./data.js";
 import { Panel } from "./panel.js";
 import { Field, Jet, Trace, curve } from "./overlays.js";
-import { Arrow, Bar, Many, joined, rod, shape } from "./solids.js";
+import { Arrow, Bar, DARK, FOOT, Many, joined, rod, shape } from "./solids.js";
 
 const LAYERS = {
   traces: "paths", forces: "forces", reactions: "reactions", weights: "weights", couples: "couples",
@@ -38,6 +38,8 @@ function software(gl) {
   return /swiftshader|llvmpipe|software|basic render/i.test(more ? gl.getParameter(more.UNMASKED_RENDERER_WEBGL) : named);
 }
 
+const MARGIN = 1.07; // room about what is seen
+const ABOUT = 1.3; // how much is seen about a body that is followed
 const SLOW = 0.035; // seconds from frame to frame at which quality is lowered
 const LOWEST = 5;
 const COARSE = [2, 1, 1, 0.75, 0.55, 0.4]; // pixels of the picture for one of the page, by how far it was lowered
@@ -134,7 +136,7 @@ export class Viewer {
     for (const data of scene.curves) this.layers.curves.add(curve(data, scene.extent));
     const layer = { force: "forces", reaction: "reactions", weight: "weights", couple: "couples" };
     for (const data of scene.arrows)
-      this.add(new Arrow(data, course, 0.55 * scene.size, 0.4 * scene.unit), this.layers[layer[data.kind]]);
+      this.add(new Arrow(data, course, 0.55 * scene.size, 0.3 * scene.unit), this.layers[layer[data.kind]]);
     this.pins();
     if (scene.field) this.add(new Field(scene.field, course, scene.floor ?? 0), this.layers.field);
     this.theme();
@@ -203,9 +205,9 @@ export class Viewer {
     const few = anchors.length + joints.length <= 20;
     const upright = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.up);
     const foot = new THREE.CylinderGeometry(0.4, 0.85, 0.9, few ? 32 : 16).translate(0, -0.3, 0);
-    put(foot, anchors.map((e) => [e, unit]), 0x4a545e, upright);
+    put(foot, anchors.map((e) => [e, unit]), FOOT, upright);
     const balls = [...anchors.map((e) => [e, 0.55 * unit]), ...joints.map((e) => [e, 0.48 * unit])];
-    put(new THREE.SphereGeometry(1, ...(few ? [24, 16] : this.plain ? [8, 5] : [12, 8])), balls, 0x2b333b);
+    put(new THREE.SphereGeometry(1, ...(few ? [24, 16] : this.plain ? [8, 5] : [12, 8])), balls, DARK);
   }
 
   lights() {
@@ -292,25 +294,34 @@ export class Viewer {
 
   // Camera.
 
-  distance(way, middle) {
-    // From how far all corners are seen: of everything, or, when following, of what moves by itself.
-    const { low, high, size } = this.scene;
+  fitted(way, middle) {
+    // Where to look and from how far so that the outermost points are seen: of everything, or, when following, of what
+    // moves about the body.
+    const { scene, follow } = this;
     const tan = Math.tan((this.camera.fov * Math.PI) / 360);
     const right = new THREE.Vector3().crossVectors(this.up, way);
     if (right.length() < 1e-3) right.copy(this.level()[0]);
     right.normalize();
     const over = new THREE.Vector3().crossVectors(way, right);
+    const about = follow >= 0 ? ABOUT : 1;
+    const cube = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [k & 1, (k >> 1) & 1, (k >> 2) & 1].map((s) => (s - 0.5) * scene.size));
+    const listed = follow >= 0 && follow !== scene.follow ? cube : scene.outline;
+    const points = listed.map((e) => new THREE.Vector3().fromArray(e).multiplyScalar(about));
+    const seen = points.map((p) => [p.dot(right), p.dot(over), p.dot(way)]);
+    const free = [this.camera.aspect, 1 - this.headed()];
     let far = 0;
-    for (let k = 0; k < 8; k++) {
-      const corner = new THREE.Vector3();
-      const signs = [k & 1, (k >> 1) & 1, (k >> 2) & 1];
-      if (this.follow >= 0) corner.fromArray(signs.map((s) => (s - 0.5) * 1.1 * size));
-      else corner.fromArray(signs.map((s, i) => (s ? high[i] : low[i]))).sub(middle);
-      const wide = Math.abs(corner.dot(right)) / (tan * this.camera.aspect);
-      const tall = Math.abs(corner.dot(over)) / (tan * (1 - this.headed()));
-      far = Math.max(far, 1.1 * Math.max(wide, tall) + corner.dot(way));
+    const shift = [0, 0];
+    for (let round = 0; round < 4; round++) {
+      // What is near seems larger: the middle of the picture depends on the distance, and this on the middle.
+      far = Math.max(...seen.map((e) => e[2] + MARGIN * Math.max(...[0, 1].map((i) => Math.abs(e[i] - shift[i]) / (tan * free[i])))));
+      for (const i of [0, 1]) {
+        const slopes = seen.map((e) => (e[i] - shift[i]) / (far - e[2]));
+        const deep = far - seen.reduce((a, e) => a + e[2], 0) / seen.length;
+        shift[i] += ((Math.max(...slopes) + Math.min(...slopes)) / 2) * deep;
+      }
     }
-    return Math.max(far, 1e-6 * size);
+    far = Math.max(...seen.map((e) => e[2] + MARGIN * Math.max(...[0, 1].map((i) => Math.abs(e[i] - shift[i]) / (tan * free[i])))));
+    return [Math.max(far, 1e-6 * scene.size), middle.addScaledVector(right, shift[0]).addScaledVector(over, shift[1])];
   }
 
   headed() {
@@ -332,8 +343,7 @@ export class Viewer {
       ways.oblique = normal.clone().addScaledVector(this.up, 0.35).addScaledVector(new THREE.Vector3().crossVectors(this.up, normal), 0.5);
     const chosen = name === "default" ? { front: "front", top: "top", floor: "oblique", space: "oblique" }[scene.view] : name;
     const way = ways[chosen].normalize();
-    const middle = this.middle();
-    const fit = this.distance(way, middle);
+    const [fit, middle] = this.fitted(way, this.middle());
     const lift = this.headed() * fit * Math.tan((this.camera.fov * Math.PI) / 360);
     middle.addScaledVector(this.up.clone().addScaledVector(way, -this.up.dot(way)), lift);
     this.controls.target.copy(middle);

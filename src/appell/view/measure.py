@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.view.parts import surface
+from appell.view.surface import surface
 
 if TYPE_CHECKING:
     from appell.view.scene import Drawn
     from appell.view.tracks import Values
 
 CROWD = 8  # bodies
+SEEN = 0.011  # least size of small things against the way
 
 
 class Measure:
@@ -31,12 +32,14 @@ class Measure:
             self.size = 0.12 * visited or 1.0
         self.size = max(self.size, 0.03 * visited) if not sizes else self.size
         self.unit, self.visited, self.solid = 0.035 * self.size, visited, False
+        centers = points[[e["point"] for e in asked], 0]
+        gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
+        gaps[gaps < 1e-9 * self.size] = np.inf
         if len(asked) > CROWD:  # small things must leave room between neighbours
-            centers = points[[e["point"] for e in asked], 0]
-            gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
-            gaps[gaps < 1e-9 * self.size] = np.inf
             near = float(np.median(gaps.min(axis=1)))
             self.unit = float(np.clip(0.4 * near, 0.008 * self.size, self.unit))
+        elif not sizes:  # and points must be seen on a long way
+            self.unit = max(self.unit, min(SEEN * visited, 0.2 * float(gaps.min(initial=np.inf))))
         self.floor = self.size if not sizes and 2 * float(spread) < self.size else 0.0
 
     @property

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from appell.view.outline import outline, sphere
 from appell.view.parts import Part
 from appell.view.tracks import quaternions
 
@@ -39,6 +40,7 @@ def font() -> str:
     return f'<script type="text/plain" id="font">{data}</script>'
 
 
+DIRECTIONS = 160  # in which the outermost points of a scene are told to the camera
 LARGEST = float(np.finfo("f4").max)
 
 
@@ -146,13 +148,15 @@ def scene_data(scene: Scene) -> dict[str, Any]:
     low, high = scene.box
     center = (low + high) / 2
     reach = float(np.linalg.norm(high - low)) / 2
+    seen = outline(scene, sphere(DIRECTIONS))
+    fine = 5 - int(np.floor(np.log10(scene.size)))
     top = {kind: max(a.largest for a in scene.arrows if a.kind == kind) for kind in {a.kind for a in scene.arrows}}
     shared = max((top[k] for k in ("force", "reaction") if k in top), default=1.0)
     top.update({k: shared for k in ("force", "reaction") if k in top})
     data: dict[str, Any] = {
         "title": scene.title, "subtitle": scene.subtitle, "up": scene.up, "view": scene.view, "normal": scene.normal,
         "floor": scene.floor, "size": scene.size, "unit": scene.unit, "center": center,
-        "low": low, "high": high, "reach": max(reach, 1e-6 * scene.size),
+        "outline": np.round(seen - (0 if scene.follow >= 0 else center), fine), "reach": max(reach, 1e-6 * scene.size),
         "extent": max(2 * reach, scene.size), "follow": scene.follow, "events": [list(e) for e in scene.events],
         "times": _packed(values.times, "<f8"), "points": _packed(values.points, "<f4"),
         "turns": _packed(turns, "<i2"), "vectors": _packed(values.vectors, "<f4"),

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from appell.errors import AppellError
-from appell.view.parts import along, part, surface
+from appell.view.faces import Shaded
+from appell.view.outline import arrow_scale, outline, shown_arrows
 
 if TYPE_CHECKING:
     from appell.view.scene import Scene
 
-INK, WATER = "#2b333b", "#3fa3d9"
+WATER, SHADOW = "#3fa3d9", "#e4e8eb"
 COLORS = {"force": "#1769aa", "reaction": "#c0392b", "weight": "#6c757d", "couple": "#7b3fa0"}
-SHADES = ("", "#f4f1ea", INK)
 BLUES = ("#e8f4fa", "#9ed0e6", "#489ec9", "#1d68a3", "#0d376e")
-CROWD = 20  # bodies from which on round things have few faces
+EXACT = 5000  # a circle differs from what is drawn by no more than the width of the window over this
+ABOUT = 1.3  # how much is seen about a body that is followed
+CELLS = 14  # of the grid, about so many across the window
 WIDE, HIGH = 8.0, 5.2  # a still, in inches
 
 
@@ -123,25 +125,24 @@ def moment(scene: Scene, t: float | None) -> int:
 def picture(scene: Scene, k: int, camera: Camera) -> Picture:
     """One frame."""
     window = _window(scene, camera, k)
-    faces, fills, edges, depths = _faces(scene, k, camera)
+    shaded = Shaded(scene, k, camera, (window[0][1] - window[0][0]) / EXACT)
     marks: list[Mark] = []
     if scene.floor is not None:
+        if scene.view in ("floor", "space"):
+            shadows = shaded.shadows(scene.floor)
+            marks.append(Faces(shadows, [SHADOW] * len(shadows), []))
         marks += _floor(scene, camera, window)
-        shadow = _shadows(scene, faces, camera)
-        if shadow:
-            marks.append(Faces(shadow, ["#000000"] * len(shadow), [], 0.07))
     if scene.field is not None:
         marks.append(_field(scene, k, camera))
     for curve in scene.curves:
         lines = [camera.flat(line) for line in curve.lines]
         still = curve.kind == "constraint"
-        marks.append(Lines(lines, curve.color, 0.6 if still else 1.4, 0.5 if still else 1.0, not still))
+        marks.append(Lines(lines, curve.color, 0.6 if still else 1.4, 0.35 if still else 1.0, not still))
     for trace in scene.traces:
         places = camera.flat(scene.values.points[trace.point])
         marks.append(Lines([places], trace.color, 0.8, 0.3))
         marks.append(Lines([places[: k + 1]], trace.color, 1.8, 0.9))
-    order = np.argsort(depths, kind="stable")
-    marks.append(Faces(_flat([faces[i] for i in order], camera), [fills[i] for i in order], [edges[i] for i in order]))
+    marks.append(Faces(*shaded.sorted()))
     coils = _springs(scene, k, camera)
     if coils:
         marks.append(Lines(coils, "#6b7480", 1.3))
@@ -161,16 +162,11 @@ def _time(t: float, span: float) -> str:
 
 def _window(scene: Scene, camera: Camera, k: int) -> tuple[tuple[float, float], tuple[float, float]]:
     """What is seen: everything, or what is about the body that is followed."""
-    if scene.follow >= 0:
-        middle = scene.values.points[scene.solids[scene.follow].point][k]
-        half = 0.9 * scene.size
-        seen = camera.flat(middle[None])
-        low, high = seen[0] - half, seen[0] + half
-    else:
-        ends = np.stack(scene.box)
-        corners = np.array([[ends[i, 0], ends[j, 1], ends[n, 2]] for i in (0, 1) for j in (0, 1) for n in (0, 1)])
-        seen = camera.flat(corners)
-        low, high = seen.min(axis=0) - scene.unit, seen.max(axis=0) + scene.unit
+    axes = np.stack([camera.right, camera.over])
+    seen = camera.flat(outline(scene, np.concatenate([axes, -axes])))
+    if scene.follow >= 0:  # with some of its way
+        seen = ABOUT * seen + camera.flat(scene.values.points[scene.solids[scene.follow].point][k])
+    low, high = seen.min(axis=0), seen.max(axis=0)
     if scene.field is not None and scene.follow < 0:
         corners = np.array([[x, y, scene.floor or 0.0] for x in scene.field.x[[0, -1]] for y in scene.field.y[[0, -1]]])
         flat = camera.flat(corners)
@@ -181,94 +177,17 @@ def _window(scene: Scene, camera: Camera, k: int) -> tuple[tuple[float, float], 
     return (middle[0] - half[0], middle[0] + half[0]), (middle[1] - half[1], middle[1] + half[1])
 
 
-def _faces(scene: Scene, k: int, camera: Camera) -> tuple[list[np.ndarray], list[str], list[str], list[float]]:
-    faces: list[np.ndarray] = []
-    fills: list[str] = []
-    edges: list[str] = []
-    depths: list[float] = []
-
-    def add(
-        places: np.ndarray, listed: list[list[int]], shades: list[int], color: str, fine: bool, opacity: float = 1.0
-    ) -> None:
-        clear = "" if opacity == 1 else f"{round(255 * opacity):02x}"
-        base = [_rgb(shade or color) for shade in SHADES]
-        for size in sorted({len(face) for face in listed}):
-            which = [i for i, face in enumerate(listed) if len(face) == size]
-            corners = places[np.array([listed[i] for i in which])]
-            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 1])
-            lengths = np.linalg.norm(normals, axis=1)
-            lengths[lengths == 0] = 1.0
-            bright = 0.62 + 0.38 * np.maximum(0.0, normals @ camera.light / lengths)
-            deep = corners.mean(axis=1) @ camera.near
-            for k in np.flatnonzero(normals @ camera.near > 0).tolist():
-                shade = base[shades[which[k]]]
-                faces.append(corners[k])
-                fills.append(_hex(shade, bright[k]) + clear)
-                edges.append(fills[-1] if fine else _hex(shade, 0.75 * bright[k]) + clear)
-                depths.append(float(deep[k]))
-
-    values, coarse = scene.values, len(scene.solids) > CROWD
-    for solid in scene.solids:
-        at, turn = values.points[solid.point][k], values.turns[solid.turn][k]
-        for shape in solid.parts:
-            shell = surface(shape, coarse)
-            fine = shape.kind in ("sphere", "ball", "capsule", "cylinder", "wheel") or len(shell.faces) > 60
-            add(
-                shell.vertices @ turn.T + at, shell.faces, shell.shades, shape.color or solid.color, fine, shape.opacity
-            )
-    pins = [(t, 0.75 * scene.unit) for t in scene.anchors] + [(t, 0.55 * scene.unit) for t in scene.joints]
-    for track, radius in pins:
-        shell = surface(part("sphere", radius), coarse)
-        add(shell.vertices + values.points[track][k], shell.faces, shell.shades, INK, True)
-    for bar in scene.bars:
-        if bar.kind == "spring":
-            continue
-        a, b = values.points[bar.a][k], values.points[bar.b][k]
-        length = float(np.linalg.norm(b - a))
-        if length > 1e-12:
-            pieces = [(bar.radius, 0.0, 1.0)]
-            if bar.kind == "damper":  # a cylinder and its piston's rod
-                pieces = [(bar.radius, 0.0, 0.5), (0.4 * bar.radius, 0.5, 1.0)]
-            for radius, first, last in pieces:
-                shell = surface(part("cylinder", radius, (last - first) * length), coarse)
-                places = shell.vertices @ along(b - a).T + a + (first + last) / 2 * (b - a)
-                add(places, shell.faces, shell.shades, bar.color, True)
-    return faces, fills, edges, depths
-
-
-def _flat(faces: list[np.ndarray], camera: Camera) -> list[np.ndarray]:
-    """All faces projected at once."""
-    if not faces:
-        return []
-    return np.split(camera.flat(np.concatenate(faces)), np.cumsum([len(f) for f in faces])[:-1])
-
-
-def _rgb(color: str) -> tuple[int, int, int]:
-    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
-
-
-def _hex(color: tuple[int, int, int], bright: float) -> str:
-    r, g, b = (min(255, round(c * bright)) for c in color)
-    return f"#{r:02x}{g:02x}{b:02x}"
-
-
-def _shadows(scene: Scene, faces: list[np.ndarray], camera: Camera) -> list[np.ndarray]:
-    """Faces laid on the floor, straight down; only in oblique views."""
-    if scene.view not in ("floor", "space") or len(faces) > 1500:
-        return []
-    floor = scene.floor or 0.0
-    return _flat([f - np.outer(f @ camera.up - floor, camera.up) for f in faces], camera)
+def round_step(wanted: float) -> float:
+    """The least of 1, 2, 5 times a power of ten that is not below a number."""
+    power = 10.0 ** np.floor(np.log10(wanted))
+    return float(next(k * power for k in (1, 2, 5, 10) if k * power >= wanted * (1 - 1e-9)))
 
 
 def _floor(scene: Scene, camera: Camera, window: tuple[tuple[float, float], tuple[float, float]]) -> list[Mark]:
     """A grid of round steps."""
     (left, right), (low, high) = window
     span = 1.6 * max(right - left, high - low)
-    step = 10 ** np.round(np.log10(span / 16))
-    while span / step > 60:
-        step *= 2
-    x = camera.right - (camera.right @ camera.up) * camera.up
-    x /= np.linalg.norm(x)
+    step = round_step((right - left) / CELLS)
     first = np.eye(3)[0] if abs(camera.up[0]) < 0.9 else np.eye(3)[1]
     a = first - (first @ camera.up) * camera.up
     a /= np.linalg.norm(a)
@@ -341,11 +260,9 @@ def _drops(scene: Scene, k: int, camera: Camera) -> list[Mark]:
 
 def _arrows(scene: Scene, k: int, camera: Camera) -> list[Mark]:
     marks: list[Mark] = []
-    shown = [a for a in scene.arrows if a.kind in ("force", "reaction")]
-    top = max((a.largest for a in shown), default=1.0)
-    for arrow in shown:
+    for arrow in shown_arrows(scene):
         at = scene.values.points[arrow.at][k]
-        to = at + scene.values.vectors[arrow.vector][k] * (0.55 * scene.size / top)
+        to = at + scene.values.vectors[arrow.vector][k] * arrow_scale(scene)
         a, b = camera.flat(np.array([at, to]))
         if np.linalg.norm(b - a) > 0.5 * scene.unit:
             marks.append(Pointer(a, b, COLORS[arrow.kind]))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from appell.view.faces import INK
 from appell.view.picture import (
     BLUES,
     HIGH,
-    INK,
     WIDE,
     Camera,
     Cells,

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from appell.files import write_figure
-from appell.view.picture import BLUES, HIGH, INK, WIDE, Camera, Cells, Dots, Faces, Lines, moment, picture
+from appell.view.faces import INK
+from appell.view.picture import BLUES, HIGH, WIDE, Camera, Cells, Dots, Faces, Lines, moment, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,84 @@
+"""What a camera must take in: the outermost points of everything that is drawn, at all moments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from appell.view.surface import surface
+
+if TYPE_CHECKING:
+    from appell.view.scene import Arrow, Scene
+
+LOOKS = 200  # moments at which bodies that turn are looked at
+FEW = 4  # reactions that are shown without being asked for
+REACH = 0.55  # length of the longest arrow, in sizes of what moves
+FOOT = 1.15  # how far an anchor goes, in units
+
+
+def shown_arrows(scene: Scene) -> list[Arrow]:
+    """Forces, and reactions if they are few."""
+    few = sum(a.kind == "reaction" for a in scene.arrows) <= FEW
+    return [a for a in scene.arrows if a.kind == "force" or (few and a.kind == "reaction")]
+
+
+def arrow_scale(scene: Scene) -> float:
+    """Metres for a newton: forces and reactions have one scale."""
+    top = max((a.largest for a in scene.arrows if a.kind in ("force", "reaction")), default=1.0)
+    return REACH * scene.size / top
+
+
+def outline(scene: Scene, directions: np.ndarray) -> np.ndarray:
+    """The outermost point in each direction; of a scene that follows a body, as seen from that body.
+
+    Args:
+        scene: The scene.
+        directions: One row each.
+    """
+    values = scene.values
+    moments = values.times.size
+    base = values.points[scene.solids[scene.follow].point] if scene.follow >= 0 else np.zeros((moments, 3))
+    far = np.full(len(directions), -np.inf)
+    found = np.zeros((len(directions), 3))
+
+    def reach(places: np.ndarray, thick: float = 0.0) -> None:
+        """Take points into account, and what is about them."""
+        heights = places @ directions.T
+        best = np.argmax(heights, axis=0)
+        top = heights[best, np.arange(len(directions))] + thick
+        more = top > far
+        far[more] = top[more]
+        found[more] = places[best[more]] + thick * directions[more]
+
+    looks = np.unique(np.linspace(0, moments - 1, LOOKS).astype(int))
+    for solid in scene.solids:
+        shell = np.concatenate([surface(shape, 12).vertices for shape in solid.parts])
+        shell = shell[np.unique(np.argmax(shell @ sphere(90).T, axis=0))]
+        turned = np.einsum("tij,vj->tvi", values.turns[solid.turn][looks], shell)
+        places = (turned + values.points[solid.point][looks, None]).reshape(-1, 3)
+        away = np.repeat(base[looks], len(shell), axis=0)
+        reach(places - away)
+        if scene.floor is not None and scene.view in ("floor", "space"):  # shadows
+            reach(places - np.outer(places @ scene.up - scene.floor, scene.up) - away)
+    for bar in scene.bars:
+        for end in (bar.a, bar.b):
+            reach(values.points[end] - base, bar.radius)
+    for track in (*scene.anchors, *scene.joints):
+        reach(values.points[track] - base, scene.unit * (FOOT if track in scene.anchors else 0.5))
+    for arrow in shown_arrows(scene):
+        reach(values.points[arrow.at] - base + values.vectors[arrow.vector] * arrow_scale(scene), 0.3 * scene.unit)
+    if scene.follow < 0:
+        for trace in scene.traces:
+            reach(values.points[trace.point])
+        for curve in scene.curves:
+            if curve.kind != "constraint":
+                reach(np.concatenate(curve.lines))
+    return found[np.isfinite(far)]
+
+
+def sphere(count: int) -> np.ndarray:
+    """Directions spread evenly, along a spiral of golden turns."""
+    k = np.arange(count) + 0.5
+    z, angle = 1 - 2 * k / count, np.pi * (1 + np.sqrt(5)) * k
+    return np.column_stack([np.sqrt(1 - z * z) * np.cos(angle), np.sqrt(1 - z * z) * np.sin(angle), z])

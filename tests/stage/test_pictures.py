@@ -1,0 +1,97 @@
+"""Stills: round things are round, and everything that is drawn lies inside the frame at all moments."""
+
+import numpy as np
+import pytest
+
+import appell as ap
+from appell.view.outline import outline, sphere
+from appell.view.parts import part
+from appell.view.picture import Camera, Faces, Pointer, picture, round_step
+from appell.view.surface import around, surface
+
+
+def run(model, until=None):
+    return ap.simulate(ap.compile(ap.derive(model)), until=until, points=51, progress=False)
+
+
+def drawn(seen):
+    """Corners of bodies and ends of arrows."""
+    for mark in seen.marks:
+        if isinstance(mark, Faces):
+            yield from mark.places
+        elif isinstance(mark, Pointer):
+            yield np.array([mark.a, mark.b])
+
+
+@pytest.mark.parametrize("name", ["slider_crank", "bricard", "rolling_disk", "delta_robot", "driven_pendulum"])
+def test_everything_drawn_lies_inside_the_frame_at_all_moments(name):
+    scene = run(getattr(ap.library, name)(), 2.0).animate()
+    camera = Camera(scene)
+    for k in np.linspace(0, scene.values.times.size - 1, 12).astype(int):
+        seen = picture(scene, k, camera)
+        places = np.concatenate(list(drawn(seen)))
+        (left, right), (low, high) = seen.window
+        assert left < places[:, 0].min() < places[:, 0].max() < right
+        assert low < places[:, 1].min() < places[:, 1].max() < high
+
+
+def test_a_picture_is_filled_by_what_moves():
+    scene = run(ap.library.seven_axis_arm(), 1.0).animate()
+    seen = picture(scene, 0, Camera(scene))
+    reach = [np.concatenate(list(drawn(picture(scene, k, Camera(scene))))) for k in range(0, 150, 10)]
+    span = np.ptp(np.concatenate(reach), axis=0)
+    (left, right), (low, high) = seen.window
+    assert max(span[0] / (right - left), span[1] / (high - low)) > 0.75
+
+
+def test_the_outline_holds_all_points():
+    scene = run(ap.library.bricard(), 2.0).animate()
+    found = outline(scene, sphere(400))
+    for way in sphere(37):
+        assert (scene.values.points @ way).max() <= (found @ way).max() + 0.02 * scene.size
+
+
+@pytest.mark.parametrize("kind", ["wheel", "cylinder", "sphere", "ball"])
+def test_large_round_things_are_round(kind):
+    shape = part(kind, 1.0, 0.2)
+    shell = surface(shape, around(1.0, 1e-3))
+    rims = []
+    for face in shell.faces:
+        a, b = shell.vertices[face], shell.vertices[[*face[1:], face[0]]]
+        level = (a[:, 2] == b[:, 2]) & (np.hypot(*a.T[:2]) > 0.999) & (np.hypot(*b.T[:2]) > 0.999)
+        rims += np.hypot(*((a + b) / 2)[level].T[:2]).tolist()
+    assert min(rims) > 1 - 1e-3
+
+
+@pytest.mark.parametrize("kind", ["wheel", "cylinder", "sphere", "ball", "capsule", "cone", "box"])
+def test_faces_close_a_surface_and_look_outwards(kind):
+    shape = part(kind, *((1.0, 0.8, 0.6) if kind == "box" else (1.0, 0.8)))
+    shell = surface(shape)
+    volume, edges = 0.0, {}
+    for face in shell.faces:
+        a = shell.vertices[face[0]]
+        for i in range(1, len(face) - 1):
+            volume += np.dot(a, np.cross(shell.vertices[face[i]], shell.vertices[face[i + 1]])) / 6
+        for pair in zip(face, [*face[1:], face[0]], strict=True):
+            edges[pair] = edges.get(pair, 0) + 1
+    exact = {"wheel": 0.8 * np.pi, "cylinder": 0.8 * np.pi, "sphere": 4 / 3 * np.pi, "ball": 4 / 3 * np.pi,
+             "capsule": (4 / 3 + 0.8) * np.pi, "cone": 0.8 * np.pi / 3, "box": 0.48}[kind]  # fmt: skip
+    assert volume == pytest.approx(exact, rel=0.03)
+    assert all(edges.get((b, a)) == count == 1 for (a, b), count in edges.items())
+
+
+def test_a_small_circle_needs_few_sides_and_a_large_one_many():
+    assert around(1e-3, 1e-3) == 12
+    assert around(1.0, 2e-4) > 48
+    assert all(around(r, 1e-4) % 12 == 0 for r in (1e-4, 0.03, 0.7, 50.0))
+
+
+@pytest.mark.parametrize(("wanted", "step"), [(0.07, 0.1), (1.0, 1.0), (1.3, 2.0), (4.1, 5.0), (730.0, 1000.0)])
+def test_steps_of_a_grid_are_round(wanted, step):
+    assert round_step(wanted) == pytest.approx(step)
+
+
+def test_a_point_on_a_long_way_can_be_seen():
+    scene = run(ap.library.rocket(), 300.0).animate()
+    (low, high) = picture(scene, 0, Camera(scene)).window[1]
+    assert scene.solids[0].parts[0].size[0] > 0.007 * (high - low)
