@@ -17,11 +17,14 @@ def test_quantities_over_time(motion, tmp_path):
     lean = ap.coordinates("lean", "rad")
     plot = motion.plot("x", "y", lean.rate, lean**2)
     assert [p.y for p in plot.panels] == ["[m]", "lean' [rad/s]", "lean**2"]
-    np.testing.assert_array_equal(plot.panels[0].items[1].y, motion.columns["y"])
+    line = plot.panels[0].items[1]
+    assert line.x.size >= 2000  # smooth however few moments were asked for
+    np.testing.assert_allclose(line.y[np.isin(line.x, motion.times)], motion.columns["y"], rtol=0, atol=1e-14)
     spec = plot.spec()
     assert [d["name"] for d in spec["data"]] == ["x", "y", "lean'", "lean**2"]
     assert spec["layout"]["xaxis3"]["title"]["text"] == "t [s]"
-    np.testing.assert_allclose(spec["data"][3]["y"], motion.columns["lean"] ** 2, rtol=1e-12, atol=0)
+    squares = np.interp(motion.times, spec["data"][3]["x"], spec["data"][3]["y"])
+    np.testing.assert_allclose(squares, motion.columns["lean"] ** 2, rtol=1e-3, atol=0)
     figure = plot.figure()
     assert len(figure.axes) == 3
     for ending, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("html", b"<!doctype")):
@@ -32,7 +35,8 @@ def test_quantities_over_time(motion, tmp_path):
 def test_plotly_takes_the_same_data(motion):
     pytest.importorskip("plotly")
     figure = motion.plot("x", "lean").plotly()
-    np.testing.assert_allclose(figure.data[0].y, motion.columns["x"], rtol=1e-12, atol=0)
+    drawn = np.interp(motion.times, figure.data[0].x, figure.data[0].y)
+    np.testing.assert_allclose(drawn, motion.columns["x"], rtol=0, atol=1e-3)
     assert figure.layout.yaxis.title.text == "x [m]"
 
 
@@ -186,3 +190,59 @@ def test_mistakes_are_named(motion, tmp_path):
         motion.plot("leen")
     with pytest.raises(ap.AppellError, match="does not exist"):
         motion.plot("x").save(tmp_path / "no" / "a.svg")
+
+
+def test_a_line_of_a_page_looks_as_it_is_with_few_points():
+    from appell.view.plotly_spec import thinned
+
+    t = np.linspace(0, 10, 20_000)
+    y = np.sin(t) + np.exp(-(((t - 5) / 0.01) ** 2))  # a needle that even steps would miss
+    kept = thinned(t, y)
+    assert kept.sum() < 700
+    assert y[kept].max() > y.max() - 1e-3
+    far = np.abs(t - 5) > 0.05
+    np.testing.assert_allclose(np.interp(t, t[kept], y[kept])[far], y[far], rtol=0, atol=1e-3)
+    assert thinned(t, np.where(t > 3, np.nan, y)).all()
+    circle = thinned(np.cos(t), np.sin(t))
+    assert 250 <= circle.sum() < 700
+
+
+def test_colours_begin_anew_in_every_panel_and_legends_stand_beside_theirs(motion):
+    spec = motion.plot("x", "y", "x.rate", "y.rate", "lean").spec()
+    colors = [e["line"]["color"] for e in spec["data"]]
+    assert colors[:2] == colors[2:4]
+    assert [e["legend"] for e in spec["data"]] == ["legend", "legend", "legend2", "legend2", "legend3"]
+    assert [e["showlegend"] for e in spec["data"]] == [True] * 4 + [False]  # of the last the axis says the name
+    assert spec["layout"]["legend2"]["y"] == spec["layout"]["yaxis2"]["domain"][1]
+    assert [axes.get_legend() is None for axes in motion.plot("x", "y", "lean").figure().axes] == [False, True]
+
+
+DEFICIENCIES = {  # Machado, Oliveira and Fernandes 2009: what is left of linear red, green and blue
+    "none": np.eye(3),
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+
+def _lab(rgb):
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    xyz = to_xyz @ np.clip(rgb, 0, 1) / (0.9505, 1, 1.089)
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("eyes", DEFICIENCIES)
+@pytest.mark.parametrize(("listed", "least"), [("plot", 15), ("scene", 12)])
+def test_colours_are_told_apart_by_all_eyes(eyes, listed, least):
+    from itertools import combinations
+
+    from appell.view.plot import COLORS
+    from appell.view.scene import PALETTE
+
+    seen = []
+    for color in {"plot": COLORS, "scene": PALETTE}[listed][:6]:
+        c = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+        seen.append(_lab(np.array(DEFICIENCIES[eyes]) @ linear))
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > least

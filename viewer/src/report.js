@@ -28,8 +28,11 @@ function formulas() {
 function dressed(spec, dark) {
   const ink = dark ? "#d8dee4" : "#30363d";
   const lines = dark ? "#39424c" : "#e3e7eb";
+  const clear = "rgba(0,0,0,0)";
   const layout = structuredClone(spec.layout);
-  Object.assign(layout, { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, size: 13 } });
+  const modebar = { bgcolor: clear, color: dark ? "#7d8892" : "#9aa3ad", activecolor: dark ? "#5aa9e6" : "#1769aa" };
+  Object.assign(layout, { paper_bgcolor: clear, plot_bgcolor: clear, font: { color: ink, size: 13 }, modebar });
+  for (const name of Object.keys(layout)) if (/^legend/.test(name)) layout[name].bgcolor = clear;
   for (const [name, axis] of Object.entries(layout))
     if (/^[xy]axis/.test(name)) Object.assign(axis, { gridcolor: lines, zerolinecolor: lines, linecolor: lines });
   return layout;
@@ -39,7 +42,7 @@ function plots() {
   const wish = matchMedia("(prefers-color-scheme: dark)");
   for (const host of document.querySelectorAll("[data-plot]")) {
     const spec = JSON.parse(document.getElementById(host.dataset.plot).textContent);
-    const config = { responsive: true, displaylogo: false };
+    const config = { responsive: true, displaylogo: false, modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]] };
     globalThis.Plotly.newPlot(host, spec.data, dressed(spec, wish.matches), config);
     wish.addEventListener("change", () => globalThis.Plotly.react(host, spec.data, dressed(spec, wish.matches), config));
   }

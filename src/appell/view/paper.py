@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 STYLE = {
     "font.size": 9.0, "axes.labelsize": 9.0, "legend.fontsize": 8.5, "axes.linewidth": 0.7, "lines.linewidth": 1.3,
-    "svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "appell",
+    "svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "appell", "axes.formatter.limits": (-4, 5),
+    "axes.formatter.use_mathtext": True,
 }  # fmt: skip
 
 
@@ -30,11 +31,11 @@ def figure(plot: Plot) -> Any:
         wide = 7.0 if not any(p.equal for p in plot.panels) else 6.0
         made = Figure(figsize=(wide, 1.0 + 1.75 * count if count > 1 else 3.8), layout="constrained")
         axes = made.subplots(count, 1, sharex=plot.shared and count > 1, squeeze=False)[:, 0]
-        used = 0
         for axis, panel in zip(axes, plot.panels, strict=True):
-            used = _panel(axis, panel, used)
+            _panel(axis, panel)
             if axis is axes[-1] or not plot.shared:
                 axis.set_xlabel(_plain(panel.x))
+        made.align_ylabels()
         made.suptitle(_plain(plot.title), fontsize=10.5)
     return made
 
@@ -44,9 +45,10 @@ def _plain(words: str) -> str:
     return words.replace("$", r"\$")
 
 
-def _panel(axis: Axes, panel: Panel, used: int) -> int:
+def _panel(axis: Axes, panel: Panel) -> None:
     from appell.view.plot import COLORS, Map
 
+    used = 0
     for item in panel.items:
         if isinstance(item, Map):
             _map(axis, item)
@@ -67,13 +69,12 @@ def _panel(axis: Axes, panel: Panel, used: int) -> int:
         axis.axvline(0, color="0.4", linewidth=0.9, zorder=0)
     axis.grid(alpha=0.25, linewidth=0.5)
     axis.spines[["top", "right"]].set_visible(False)
-    handles, labels = axis.get_legend_handles_labels()
+    handles, labels = axis.get_legend_handles_labels() if panel.named else ([], [])
     if len(labels) > NAMES:  # more would run into those of other panels
         handles, labels = handles[:NAMES], [*labels[:NAMES], f"and {len(labels) - NAMES} more"]
         handles.append(axis.plot([], [], " ")[0])
     if labels:
         axis.legend(handles, labels, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    return used
 
 
 def _line(axis: Axes, item: Line, color: str) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 from appell.errors import AppellError
 from appell.files import check_place, whole, write_text
 
-COLORS = ("#1f6fb2", "#e07b39", "#3d9a5f", "#c0392b", "#7d6bb0", "#8d6e57", "#cf7fb0", "#2fa4b5", "#b8a34a", "#5f6b76")
+# Told apart by colour-blind eyes too: the first six are those of Okabe and Ito 2008.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7b3fd6", "#7a3b1c", "#5f6b76")
 SYMBOLS = {
     "circle": "o", "x": "x", "square": "s", "diamond": "D", "triangle-up": "^",
     "circle-open": "o", "square-open": "s", "diamond-open": "D", "triangle-up-open": "^",
@@ -97,6 +98,12 @@ class Panel:
     equal: bool = False
     marks: tuple[tuple[float, str], ...] = ()
     zero: bool = False
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Names for a legend: none where the axis says the only one."""
+        names = tuple(e.name for e in self.items if isinstance(e, Line) and e.name)
+        return () if len(names) == 1 and self.y.partition(" [")[0] == names[0] else names
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from appell.view.plot import Line, Map, Panel, Plot
 
-GAP, HEIGHT = 0.06, 230
+HEIGHT, LEAST, GAP, ABOVE, BELOW = 200, 300, 26, 46, 52  # pixels: of a panel, of all, between two, above, below
+DIGITS = 9
+FINE, COARSE = 4000, 250  # a line is drawn to 1 / FINE of its extent, and told at COARSE places at least
 
 
 def spec(plot: Plot) -> dict[str, Any]:
@@ -18,21 +20,22 @@ def spec(plot: Plot) -> dict[str, Any]:
     from appell.view.plot import COLORS, Map
 
     count = len(plot.panels)
-    high = (1 - GAP * (count - 1)) / count
+    inner = max(HEIGHT * count + GAP * (count - 1), LEAST)
+    gap = GAP / inner
+    high = (1 - gap * (count - 1)) / count
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = {
         "title": {"text": _text(plot.title), "x": 0.01, "font": {"size": 15}},
-        "height": max(330, HEIGHT * count + 90),
-        "margin": {"l": 76, "r": 20, "t": 46, "b": 52},
+        "height": inner + ABOVE + BELOW,
+        "margin": {"l": 76, "r": 20, "t": ABOVE, "b": BELOW},
         "hovermode": "closest",
-        "legend": {"groupclick": "toggleitem", "tracegroupgap": 12},
         "shapes": [],
         "template": "none",
     }
-    used = 0
     for i, panel in enumerate(plot.panels):
+        used = 0
         end = "" if i == 0 else str(i + 1)
-        top = 1 - i * (high + GAP)
+        top = 1 - i * (high + gap)
         last = i == count - 1
         x_axis: dict[str, Any] = {
             "anchor": f"y{end}",
@@ -66,7 +69,9 @@ def spec(plot: Plot) -> dict[str, Any]:
                 continue
             color = item.color or COLORS[used % len(COLORS)]
             used += not item.color
-            data.append(_line(item, color, axes, i))
+            data.append(_line(item, color, axes, f"legend{end}", bool(panel.named)))
+        if panel.named:  # beside its panel
+            layout[f"legend{end}"] = {"x": 1.01, "y": top, "xanchor": "left", "yanchor": "top", "tracegroupgap": 0}
     layout["showlegend"] = any(d.get("showlegend") for d in data)
     return {"data": data, "layout": layout}
 
@@ -77,19 +82,53 @@ def _text(words: str) -> str:
 
 
 def _numbers(values: Any) -> list[float | None]:
-    return [float(e) if np.isfinite(e) else None for e in np.asarray(values, dtype=float).ravel()]
+    """Plain numbers of so many digits as can be seen; None for those that are not finite."""
+    return [float(f"{e:.{DIGITS}g}") if np.isfinite(e) else None for e in np.asarray(values, dtype=float).ravel()]
 
 
-def _line(item: Line, color: str, axes: dict[str, str], group: int) -> dict[str, Any]:
+def thinned(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Which points of a line are needed for it to look as it is (Douglas and Peucker 1973).
+
+    Args:
+        x: Values along the first axis.
+        y: Values along the second axis.
+    """
+    kept = np.zeros(x.size, dtype=bool)
+    kept[:: max(1, x.size // COARSE)] = kept[-1] = True
+    if x.size <= COARSE or not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
+        return np.ones(x.size, dtype=bool)
+    u, v = ((e - e.min()) / (np.ptp(e) or 1.0) for e in (x, y))
+    ends = np.flatnonzero(kept)
+    open_ = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+    while open_:
+        a, b = open_.pop()
+        if b - a < 2:
+            continue
+        du, dv = u[b] - u[a], v[b] - v[a]
+        away = np.abs(du * (v[a + 1 : b] - v[a]) - dv * (u[a + 1 : b] - u[a]))
+        length = float(np.hypot(du, dv))
+        if length == 0:  # a loop between two looks
+            away, length = np.hypot(u[a + 1 : b] - u[a], v[a + 1 : b] - v[a]), 1.0
+        k = int(np.argmax(away))
+        if away[k] > length / FINE:
+            kept[a + 1 + k] = True
+            open_ += [(a, a + 1 + k), (a + 1 + k, b)]
+    return kept
+
+
+def _line(item: Line, color: str, axes: dict[str, str], legend: str, listed: bool) -> dict[str, Any]:
+    x, y = (np.asarray(e, dtype=float).ravel() for e in (item.x, item.y))
+    if not (item.points or item.notes):
+        kept = thinned(x, y)
+        x, y = x[kept], y[kept]
     made: dict[str, Any] = {
-        "type": "scatter", "name": _text(item.name), "x": _numbers(item.x), "y": _numbers(item.y), **axes,
-        "mode": "markers" if item.points else "lines", "showlegend": bool(item.name),
-        "legendgroup": f"panel {group}",
+        "type": "scatter", "name": _text(item.name), "x": _numbers(x), "y": _numbers(y), **axes,
+        "mode": "markers" if item.points else "lines", "showlegend": bool(item.name) and listed, "legend": legend,
     }  # fmt: skip
     if item.points:
         made["marker"] = {"color": color, "symbol": item.symbol, "size": 9}
     else:
-        made["line"] = {"color": color, "width": 1.8, "dash": "dash" if item.dashed else "solid"}
+        made["line"] = {"color": color, "width": 1.8, "dash": "dash" if item.dashed else "solid", "simplify": False}
     if item.notes:
         made["text"] = [_text(e) for e in item.notes]
         made["hovertemplate"] = "%{text}<extra></extra>"
@@ -105,7 +144,7 @@ def _map(item: Map, axes: dict[str, str], domain: list[float]) -> list[dict[str,
         return [{**made, "colorscale": "Viridis"}]
     finite = np.abs(np.asarray(item.z, dtype=float))
     reach = float(np.nanpercentile(finite[np.isfinite(finite)], 98)) if np.isfinite(finite).any() else 1.0
-    made.update(colorscale="RdBu", reversescale=False, zmid=0, zmin=-reach, zmax=reach)
+    made.update(zmid=0, zmin=-reach, zmax=reach)
     made["colorscale"] = [[0, "#1f6fb2"], [0.5, "#f4f4f2"], [1, "#c0392b"]]
     border = {
         "type": "contour", "showscale": False, "hoverinfo": "skip", "name": "border", **common,

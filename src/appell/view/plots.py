@@ -15,8 +15,8 @@ from appell.errors import AppellError, ModelError
 from appell.model.symbols import listed
 from appell.view.plot import COLORS, Line, Map, Panel, Plot, unit_words
 
-RED, GREY = "#c0392b", "#8a94a0"
-FINE = 2000  # moments of a phase portrait
+RED, GREY = "#c0392b", "#7b8794"
+FINE = 2000  # moments of a curve
 SHARE, HALVINGS = 100, 8  # roots move by such a share of the picture from value to value, else these are halved
 SETS = ("x", "circle-open", "square-open", "diamond-open", "triangle-up-open")
 
@@ -48,8 +48,10 @@ def over_time(motion: Any, names: Sequence[Any]) -> Plot:
     panels: dict[tuple[bool, str], list[Line]] = {}
     for name in names or motion.columns:
         label, values, unit = _quantity(motion, name)
+        finely = _finely(motion, name, label)
+        times = motion.times if finely is None else _moments(motion)
         rate = not names and label.endswith(".rate")
-        panels.setdefault((rate, unit), []).append(Line(_shown(label), motion.times, values))
+        panels.setdefault((rate, unit), []).append(Line(_shown(label), times, values if finely is None else finely))
     marks = tuple((float(o.t), o.name) for o in motion.occurrences[:60])
     listed = []
     for (_, unit), lines in panels.items():
@@ -82,12 +84,16 @@ def phase(motion: Any, x: Any, y: Any = None) -> Plot:
     return Plot(motions[0].info["model"], (Panel(tuple(lines), *labels),))
 
 
+def _moments(motion: Any) -> np.ndarray:
+    """Those of the table and so many between them that curves look smooth."""
+    return np.union1d(motion.times, np.linspace(motion.times[0], motion.times[-1], FINE))
+
+
 def _finely(motion: Any, name: Any, label: str) -> np.ndarray | None:
     """A quantity at so many moments that curves look smooth; None where only a table is known."""
     if not motion.stretches:
         return None
-    times = np.union1d(motion.times, np.linspace(motion.times[0], motion.times[-1], FINE))
-    labels = names_of(motion.system.model)
+    times, labels = _moments(motion), names_of(motion.system.model)
     if label in labels:
         return motion.states(times)[:, labels.index(label)]
     return motion.evaluate(name, times) if isinstance(name, sp.Basic) else None
@@ -202,8 +208,8 @@ def root_locus(
         notes = tuple(f"{name} = {v:.4g}: {_root(e)}" for v, e in zip(numbers, table[:, k], strict=True))
         lines.append(Line("", table[:, k].real, table[:, k].imag, color=COLORS[k % len(COLORS)], notes=notes))
     first, last = table[0], table[-1]
-    lines.append(Line(f"{name} = {numbers[0]:g}", first.real, first.imag, True, "x", "#30363d"))
-    lines.append(Line(f"{name} = {numbers[-1]:g}", last.real, last.imag, True, "square", "#30363d"))
+    lines.append(Line(f"{name} = {numbers[0]:g}", first.real, first.imag, True, "x", GREY))
+    lines.append(Line(f"{name} = {numbers[-1]:g}", last.real, last.imag, True, "square", GREY))
     if structural:
         zero = np.zeros(1)
         lines.append(Line(f"{structural} structural zero roots", zero, zero, True, "circle-open", GREY))

@@ -15,7 +15,7 @@ from appell.files import check_place, write_text
 from appell.view.parts import Part
 from appell.view.tracks import Values
 
-PALETTE = ("#3f7cac", "#e08e45", "#5b9e6b", "#c8553d", "#7d6bb0", "#8d6e57", "#cf7fb0", "#4fb0bf", "#b8a34a")
+PALETTE = ("#2f78ad", "#d9713a", "#2b9d80", "#c87fa9", "#e6ad45", "#7dbde8", "#7a63c4", "#8a5a3c", "#7b8794")
 
 
 @dataclass(frozen=True, eq=False)
