@@ -1,5 +1,6 @@
 """Scenes: what is drawn is where the model says, at the size the model says; files are whole; mistakes are named."""
 
+import base64
 import shutil
 
 import numpy as np
@@ -383,3 +384,26 @@ def test_a_film_of_a_short_run_can_be_seen(tmp_path):
     path = run(ap.library.pendulum_chain(1), 1e-3).animate(tmp_path / "short.gif") and tmp_path / "short.gif"
     with Image.open(path) as film:
         assert film.n_frames == 30
+
+
+def test_a_scene_far_from_the_origin_keeps_its_digits():
+    from appell.view.page import scene_data
+
+    x, phi = ap.coordinates("x phi")
+    ground = ap.Frame("ground")
+    body = ap.RigidBody("far", 1, ground.point(1e7 + x, -3e7, 2e5), ground.rotate("z", phi), (1, 1, 2))
+    scene = run(ap.Model(ground, (x, phi), [body], [], start={x.rate: 0.1, phi.rate: 1}), 2.0).animate()
+    data = scene_data(scene)
+    points = np.frombuffer(base64.b64decode(data["points"]), "<f4").reshape(scene.values.points.shape)
+    steps = np.diff(points[scene.solids[0].point][:, 0])
+    np.testing.assert_allclose(steps, 0.1 * np.diff(scene.values.times), rtol=0.01)
+    assert np.linalg.norm(data["center"]) < 10 * scene.size
+
+
+def test_what_spins_fast_has_moments_enough():
+    angle = ap.coordinates("angle")
+    ground = ap.Frame("ground")
+    wheel = ap.RigidBody("wheel", 1, ground.point(0, 0), ground.rotate("y", angle), (1, 2, 1))
+    turns = run(ap.Model(ground, angle, [wheel], [], start={angle.rate: 100.0}), 3.0).animate().values.turns[-1]
+    step = np.arccos(np.clip((np.einsum("tij,tij->t", turns[1:], turns[:-1]) - 1) / 2, -1, 1))
+    assert 0.5 < step.max() < 1.1

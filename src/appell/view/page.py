@@ -41,6 +41,7 @@ def font() -> str:
 
 
 DIRECTIONS = 160  # in which the outermost points of a scene are told to the camera
+FAR = 30  # sizes of a scene
 LARGEST = float(np.finfo("f4").max)
 
 
@@ -143,22 +144,24 @@ def _packed(array: np.ndarray, kind: str) -> str:
 
 def scene_data(scene: Scene) -> dict[str, Any]:
     """A scene as plain data; numbers over time are packed as 32-bit floats, attitudes as 16-bit ones."""
+    away = _away(scene)
     values = scene.values
     turns = np.round(quaternions(values.turns) * 32767)
-    low, high = scene.box
+    low, high = (e - away for e in scene.box)
     center = (low + high) / 2
     reach = float(np.linalg.norm(high - low)) / 2
-    seen = outline(scene, sphere(DIRECTIONS))
+    floor = None if scene.floor is None else scene.floor - away @ scene.up
+    seen = outline(scene, sphere(DIRECTIONS)) - (0 if scene.follow >= 0 else center + away)
     fine = 5 - int(np.floor(np.log10(scene.size)))
     top = {kind: max(a.largest for a in scene.arrows if a.kind == kind) for kind in {a.kind for a in scene.arrows}}
     shared = max((top[k] for k in ("force", "reaction") if k in top), default=1.0)
     top.update({k: shared for k in ("force", "reaction") if k in top})
     data: dict[str, Any] = {
         "title": scene.title, "subtitle": scene.subtitle, "up": scene.up, "view": scene.view, "normal": scene.normal,
-        "floor": scene.floor, "size": scene.size, "unit": scene.unit, "center": center,
-        "outline": np.round(seen - (0 if scene.follow >= 0 else center), fine), "reach": max(reach, 1e-6 * scene.size),
+        "floor": floor, "size": scene.size, "unit": scene.unit, "center": center,
+        "outline": np.round(seen, fine), "reach": max(reach, 1e-6 * scene.size),
         "extent": max(2 * reach, scene.size), "follow": scene.follow, "events": [list(e) for e in scene.events],
-        "times": _packed(values.times, "<f8"), "points": _packed(values.points, "<f4"),
+        "times": _packed(values.times, "<f8"), "points": _packed(values.points - away, "<f4"),
         "turns": _packed(turns, "<i2"), "vectors": _packed(values.vectors, "<f4"),
         "scalars": _packed(values.scalars, "<f4"),
         "solids": [{"name": s.name, "point": s.point, "turn": s.turn, "color": s.color,
@@ -170,24 +173,36 @@ def scene_data(scene: Scene) -> dict[str, Any]:
         "jets": [{"name": j.name, "at": j.at, "velocity": j.velocity, "rate": j.rate, "life": j.life,
                   "spread": j.spread} for j in scene.jets],
         "traces": [{"name": e.name, "point": e.point, "color": e.color} for e in scene.traces],
-        "curves": [{"name": c.name, "color": c.color, "kind": c.kind, "lines": [_packed(e, "<f4") for e in c.lines]}
-                   for c in scene.curves],
+        "curves": [{"name": c.name, "color": c.color, "kind": c.kind,
+                    "lines": [_packed(e - away, "<f4") for e in c.lines]} for c in scene.curves],
         "anchors": list(scene.anchors), "joints": list(scene.joints), "readout": [list(e) for e in scene.readout],
         "field": None,
     }  # fmt: skip
     if scene.field is not None:
-        data["field"] = _field(scene)
+        data["field"] = _field(scene, away)
     return data
 
 
-def _field(scene: Scene) -> dict[str, Any]:
+def _away(scene: Scene) -> np.ndarray:
+    """A round place near a scene that is far from the origin, from where 32-bit floats can tell its points apart."""
+    low, high = scene.box
+    middle = (low + high) / 2
+    extent = max(float(np.linalg.norm(high - low)), scene.size)
+    if np.linalg.norm(middle) < FAR * extent:
+        return np.zeros(3)
+    step = 10.0 ** np.ceil(np.log10(extent))
+    return step * np.round(middle / step)
+
+
+def _field(scene: Scene, away: np.ndarray) -> dict[str, Any]:
     field = scene.field
     assert field is not None
     largest = float(field.values.max()) or 1.0
     dx, dy = (float(e[1] - e[0]) / 2 if e.size > 1 else 0.5 for e in (field.x, field.y))
     return {
         "nx": field.x.size, "ny": field.y.size, "max": largest, "unit": field.unit, "label": field.label,
-        "box": [field.x[0] - dx, field.y[0] - dy, field.x[-1] + dx, field.y[-1] + dy],
+        "box": [field.x[0] - dx - away[0], field.y[0] - dy - away[1],
+                field.x[-1] + dx - away[0], field.y[-1] + dy - away[1]],
         "times": _packed(field.times, "<f4"),
         "values": _packed(np.round(np.clip(field.values / largest, 0, 1) * 255), "u1"),
     }  # fmt: skip

@@ -17,6 +17,7 @@ from appell.model.frame import Vector
 from appell.model.look import Look, Solid
 from appell.model.model import Model
 from appell.model.symbols import key as name_of
+from appell.model.symbols import letters_in
 from appell.model.values import number, unknown
 from appell.view import arrows
 from appell.view.anatomy import anatomy, rod_groups, still
@@ -120,12 +121,25 @@ def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, fr
 
 
 def _frames(motion: Any, span: float) -> int:
-    """How many moments: fifty a second; of a long run enough for its steps, as far as a page can hold them."""
-    bodies = len(motion.system.model.bodies)
+    """How many moments: fifty a second, and as many as quick motion takes steps, as far as a page can hold them."""
+    bodies, steps = max(1, len(motion.system.model.bodies)), int(motion.info["steps"])
     most = max(200, min(1500, 150_000 // bodies))
     if span > 30:
-        most = max(most, min(20_000 // bodies, 2 * int(motion.info["steps"])))
-    return int(np.clip(50 * span, 150, most))
+        most = max(most, min(20_000 // bodies, 2 * steps))
+    return int(np.clip(max(50 * span, 2 * steps, _quickest(motion) * span), 150, most))
+
+
+def _quickest(motion: Any) -> float:
+    """Radians in a second of the fastest turn: between two moments attitudes are told by less than half a turn."""
+    found = 0.0
+    for body in motion.system.model.bodies:
+        for frame in body.frame.path if isinstance(body, RigidBody) else ():
+            angle, quaternion = getattr(frame.rotation, "angle", None), getattr(frame.rotation, "quaternion", None)
+            for formula, factor in ((angle, 1.0), *((e, 2.0) for e in quaternion or ())):
+                for letter in letters_in(formula) if isinstance(formula, sp.Basic) else ():
+                    rate = motion.columns.get(f"{getattr(letter, 'label', '')}.rate")
+                    found = max(found, factor * float(np.abs(rate).max())) if rate is not None else found
+    return found
 
 
 def _field(given: Any) -> Field | None:
