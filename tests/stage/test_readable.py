@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from sympy import cos, sin
 
 import appell as ap
@@ -10,8 +11,9 @@ from appell.reading.printing import as_latex, as_text, latex_rows
 from appell.reading.widths import seen, spaced
 
 
-def test_no_line_of_latex_is_much_wider_than_a_page():
-    written = page(ap.derive(ap.library.ball_and_beam()))
+@pytest.mark.parametrize("name", ["ball_and_beam", "three_link", "rrp_arm"])
+def test_no_line_of_latex_is_much_wider_than_a_page(name):
+    written = page(ap.derive(getattr(ap.library, name)()))
     lines = as_latex(written).splitlines()
     lines += [
         f"{left} = {part}" for _, rows in latex_rows(written) for left, right in rows for part in right.split(r"\\")

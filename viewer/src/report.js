@@ -11,11 +11,29 @@ function font() {
   document.fonts.add(new FontFace("STIX Two Math", bytes));
 }
 
+const NAME = String.raw`\\(?:sin|cos|tan|cot|sec|csc|sinh|cosh|tanh|exp|log|ln)`;
+
+function spaced(tex) {
+  // Names of functions as LaTeX itself sets them: no gap before their brackets, a thin one before them.
+  const opening = new RegExp(String.raw`${NAME}(?:\^\{[^{}]*\})?\{(?=\\left\()`, "g");
+  let found;
+  while ((found = opening.exec(tex))) {
+    const start = opening.lastIndex - 1;
+    let depth = 0;
+    let end = start;
+    do depth += { "{": 1, "}": -1 }[tex[end++]] ?? 0;
+    while (depth && end < tex.length);
+    tex = tex.slice(0, start) + tex.slice(start + 1, end - 1) + tex.slice(end);
+    opening.lastIndex = start;
+  }
+  return tex.replace(new RegExp(String.raw`\}\s*(?=${NAME}(?![a-z]))`, "g"), String.raw`} \, `);
+}
+
 function formulas() {
   for (const node of document.querySelectorAll("[data-tex]")) {
     const text = node.textContent;
     try {
-      temml.render(text, node, { displayMode: node.dataset.tex === "block", throwOnError: true, wrap: "none" });
+      temml.render(spaced(text), node, { displayMode: node.dataset.tex === "block", throwOnError: true, wrap: "none" });
       node.classList.add("typeset");
     } catch (error) {
       failed.push(String(error));

@@ -133,10 +133,9 @@ def _sides(row: Row, printer: _Text | _Latex) -> tuple[list[str], list[str]]:
         letter = printer.doprint(unknown)
         if coefficient in (1, -1):
             words.append(letter if coefficient == 1 else f"-{letter}")
-        elif isinstance(coefficient, sp.Add):
-            words.append(printer.in_brackets(printer.doprint(coefficient)) + printer.sign + letter)
         else:
-            words.append(printer.doprint(coefficient) + printer.sign + letter)
+            *others, last = _bracketed(coefficient, printer) or _pieces(coefficient, printer)
+            words += [*others, last + printer.sign + letter]
     if isinstance(printer, _Latex):
         words = [spaced(word) for word in words]
     return words, _terms(row.right, printer)
@@ -161,9 +160,20 @@ def _pieces(term: sp.Expr, printer: _Text | _Latex) -> list[str]:
     before = printer.doprint(
         sp.Mul(*others, evaluate=len(others) < 2 or not any(isinstance(e, sp.Add) for e in others))
     )
-    first, *middle = _terms(longest, printer)
+    first, *middle, last = _terms(longest, printer)
     sign = "" if before == "1" else "-" if before == "-1" else f"{before} "
-    return [rf"{sign}\bigl({first}", *middle[:-1], rf"{middle[-1]}\bigr)"]
+    return [rf"{sign}\bigl({first}", *middle, rf"{last}\bigr)"]
+
+
+def _bracketed(total: sp.Expr, printer: _Text | _Latex) -> list[str]:
+    """A sum in brackets; where it is too long for a line of LaTeX its terms one by one. Nothing for what is no sum."""
+    if not isinstance(total, sp.Add):
+        return []
+    whole = printer.in_brackets(printer.doprint(total))
+    if not isinstance(printer, _Latex) or seen(whole) <= FORMULA_WIDTH:
+        return [whole]
+    first, *middle, last = _terms(total, printer)
+    return [rf"\bigl({first}", *middle, rf"{last}\bigr)"]
 
 
 def _joined(words: list[str]) -> str:
