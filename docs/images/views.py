@@ -1,8 +1,7 @@
-"""Makes views.png and sprayer.gif from the pages themselves: needs playwright, a Chromium and ffmpeg."""
+"""Makes views.png and sprayer.gif from the pages themselves: needs playwright and a Chromium."""
 
 import dataclasses
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -13,6 +12,7 @@ from playwright.sync_api import sync_playwright
 
 import appell as ap
 from appell import sprayer as sy
+from appell.view.film import gif
 
 HERE = Path(__file__).parent
 SIZE = {"width": 800, "height": 500}
@@ -60,13 +60,9 @@ def main():
         shown = page(browser, folder / "sprayer.html")
         tiles = [picture(shown, 14.0, folder / "sprayer.png")]
         if "--gif" in sys.argv:
-            for k in range(60):
-                picture(shown, 20.0 * k / 59, folder / f"frame{k:03d}.png")
-            filters = (
-                "scale=480:-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=96[p];[b][p]paletteuse=dither=none"
-            )
-            subprocess.run(["ffmpeg", "-y", "-loglevel", "error", "-r", "10", "-i", folder / "frame%03d.png", "-vf",
-                            filters, HERE / "sprayer.gif"], check=True)  # fmt: skip
+            frames = [picture(shown, 20.0 * k / 59, folder / f"frame{k:03d}.png") for k in range(60)]
+            small = [Image.open(e).convert("RGB").resize((480, 300), Image.Resampling.LANCZOS) for e in frames]
+            gif(small, HERE / "sprayer.gif", 0.1)
         for model, t in MODELS.items():
             motion = ap.simulate(ap.compile(ap.derive(ap.library.model(model))))
             motion.animate(folder / f"{model}.html")

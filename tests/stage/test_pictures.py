@@ -95,3 +95,37 @@ def test_a_point_on_a_long_way_can_be_seen():
     scene = run(ap.library.rocket(), 300.0).animate()
     (low, high) = picture(scene, 0, Camera(scene)).window[1]
     assert scene.solids[0].parts[0].size[0] > 0.007 * (high - low)
+
+
+def test_a_moving_picture_keeps_colours_of_small_things(tmp_path):
+    from PIL import Image
+
+    from appell.view.film import gif
+
+    frames = []
+    for k in range(12):
+        pixels = np.zeros((80, 120, 3), dtype=np.uint8)
+        pixels[...] = np.linspace(0, 255, 120)[None, :, None] * [0.2, 0.6, 1.0]
+        pixels[40:44, 8 * k : 8 * k + 4] = (250, 180, 20)
+        frames.append(Image.fromarray(pixels))
+    gif(frames, tmp_path / "small.gif", 0.1)
+    with Image.open(tmp_path / "small.gif") as film:
+        film.seek(7)
+        seen = np.asarray(film.convert("RGB")).astype(int)
+    assert np.abs(seen[42, 58] - [250, 180, 20]).max() < 12
+    assert np.abs(seen - np.asarray(frames[7]).astype(int)).max() < 24
+
+
+def test_what_is_sprayed_lies_inside_the_frame():
+    from appell.view import Field
+
+    grid = np.linspace(-4, 4, 41)
+    dose = np.zeros((1, 41, 41))
+    dose[0, 3:8, 30:38] = 1.0
+    field = Field(grid, grid, np.zeros(1), dose, "sprayed", "l")
+    scene = run(ap.library.snakeboard(), 1.0).animate(field=field)
+    camera = Camera(scene)
+    (left, right), (low, high) = picture(scene, 0, camera).window
+    corners = camera.flat(np.array([[x, y, scene.floor] for x in grid[[30, 37]] for y in grid[[3, 7]]]))
+    assert left < corners[:, 0].min() < corners[:, 0].max() < right
+    assert low < corners[:, 1].min() < corners[:, 1].max() < high

@@ -326,7 +326,8 @@ export class Viewer {
 
   headed() {
     // The share of the height that the title takes.
-    return this.stage.clientHeight ? Math.min(0.2, 36 / this.stage.clientHeight) : 0;
+    const title = this.stage.querySelector(".title");
+    return title ? Math.min(0.25, (title.offsetTop + title.offsetHeight) / (this.stage.clientHeight || Infinity)) : 0;
   }
 
   stand(name = "default") {

@@ -12,14 +12,18 @@ import numpy as np
 
 from appell.errors import AppellError
 from appell.files import whole
-from appell.view.picture import Camera
+from appell.view.picture import HIGH, WIDE, Camera
 from appell.view.still import paint
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from appell.view.scene import Scene
 
 RATE = {".gif": 15, ".mp4": 25}
 WIDTH = {".gif": 640, ".mp4": 1280}
+SOME = 6  # pictures that tell the colours of a .gif
+COMMON, RARE = 96, 48  # its colours: of what is large, and of what is small
 
 
 def save(scene: Scene, path: Path, seconds: float | None) -> Path:
@@ -48,7 +52,7 @@ def _pictures(scene: Scene, frames: list[int], width: int) -> Iterator[np.ndarra
     from matplotlib.figure import Figure
 
     camera = Camera(scene)
-    figure = Figure(figsize=(8, 5), dpi=width / 8)
+    figure = Figure(figsize=(WIDE, HIGH), dpi=width / WIDE)
     canvas = FigureCanvasAgg(figure)
     for k in frames:
         figure.clear()
@@ -60,8 +64,25 @@ def _pictures(scene: Scene, frames: list[int], width: int) -> Iterator[np.ndarra
 def _gif(scene: Scene, path: Path, frames: list[int], step: float) -> None:
     from PIL import Image
 
-    pictures = [Image.fromarray(p) for p in _pictures(scene, frames, WIDTH[".gif"])]
-    palette = pictures[len(pictures) // 2].quantize(128)
+    gif([Image.fromarray(p) for p in _pictures(scene, frames, WIDTH[".gif"])], path, step)
+
+
+def gif(pictures: list[Image.Image], path: Path, step: float) -> None:
+    """Write pictures in colours that all of them share, so that nothing flickers, and rare ones are kept.
+
+    Args:
+        pictures: Of one size.
+        path: The file.
+        step: Seconds from one to the next.
+    """
+    from PIL import Image
+
+    some = pictures[:: max(1, len(pictures) // SOME)]
+    every = Image.fromarray(np.concatenate([np.asarray(p) for p in some]))
+    common = every.quantize(COMMON).getpalette() or []
+    rare = every.quantize(RARE, method=Image.Quantize.MAXCOVERAGE).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*common, *rare])
     reduced = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
     reduced[0].save(
         path, save_all=True, append_images=reduced[1:], duration=max(20, round(1000 * step)), loop=0, optimize=True
@@ -85,7 +106,7 @@ def ffmpeg() -> str:
 
 
 def _mp4(scene: Scene, path: Path, frames: list[int], step: float) -> None:
-    width, height = WIDTH[".mp4"], WIDTH[".mp4"] * 5 // 8
+    width, height = WIDTH[".mp4"], round(WIDTH[".mp4"] * HIGH / WIDE)
     command = [
         ffmpeg(), "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
         "-r", f"{1 / step:.6f}", "-i", "-", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20",

@@ -9,7 +9,7 @@ import numpy as np
 from appell.view.surface import surface
 
 if TYPE_CHECKING:
-    from appell.view.scene import Arrow, Scene
+    from appell.view.scene import Arrow, Field, Scene
 
 LOOKS = 200  # moments at which bodies that turn are looked at
 FEW = 4  # reactions that are shown without being asked for
@@ -74,7 +74,18 @@ def outline(scene: Scene, directions: np.ndarray) -> np.ndarray:
         for curve in scene.curves:
             if curve.kind != "constraint":
                 reach(np.concatenate(curve.lines))
+    if scene.field is not None and scene.follow < 0:
+        reach(_covered(scene.field, scene.floor or 0.0))
     return found[np.isfinite(far)]
+
+
+def _covered(field: Field, height: float) -> np.ndarray:
+    """Corners of the part of a map in which there is something at last."""
+    some = field.values.max(axis=0) > 0.01 * field.values.max()
+    if not some.any():
+        some[:] = True
+    x, y = field.x[some.any(axis=0)][[0, -1]], field.y[some.any(axis=1)][[0, -1]]
+    return np.array([[a, b, height] for a in x for b in y])
 
 
 def sphere(count: int) -> np.ndarray:

@@ -167,10 +167,6 @@ def _window(scene: Scene, camera: Camera, k: int) -> tuple[tuple[float, float], 
     if scene.follow >= 0:  # with some of its way
         seen = ABOUT * seen + camera.flat(scene.values.points[scene.solids[scene.follow].point][k])
     low, high = seen.min(axis=0), seen.max(axis=0)
-    if scene.field is not None and scene.follow < 0:
-        corners = np.array([[x, y, scene.floor or 0.0] for x in scene.field.x[[0, -1]] for y in scene.field.y[[0, -1]]])
-        flat = camera.flat(corners)
-        low, high = np.minimum(low, flat.min(axis=0)), np.maximum(high, flat.max(axis=0))
     high = high + 0.09 * (high - low) * np.array([0, 1])  # the title is above
     middle, half = (low + high) / 2, 0.54 * np.maximum(high - low, 1e-9 * scene.size)
     half = np.maximum(half, [half[1] * 8 / 5.2, half[0] * 5.2 / 8])
