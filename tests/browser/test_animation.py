@@ -177,6 +177,14 @@ def test_slow_frames_lower_the_quality_and_rest_restores_it(seen, fifty):
     assert seen.faults == []
 
 
+def test_axes_stand_where_their_body_is_also_after_one_step(seen, disk):
+    seen.open(disk).until("globalThis.appell && appell.viewers[0]?.drawn > 0")
+    seen.page.evaluate("appell.viewers[0].pause(), appell.viewers[0].setLayer('axes', true)")
+    seen.page.evaluate("appell.viewers[0].seek(2.5), appell.viewers[0].render()")
+    away = "appell.viewers[0].layers.axes.children[0].position.distanceTo(appell.viewers[0].bodies[0].position)"
+    assert seen.page.evaluate(away) < 1e-9
+
+
 OUTERMOST = """() => {
   // The farthest place of any corner of what is shown, in halves of the picture.
   const viewer = appell.viewers[0];

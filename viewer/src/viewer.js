@@ -38,6 +38,7 @@ function software(gl) {
   return /swiftshader|llvmpipe|software|basic render/i.test(more ? gl.getParameter(more.UNMASKED_RENDERER_WEBGL) : named);
 }
 
+const AXES = ["#c0392b", "#2e9e5b", "#1769aa"]; // of x, y and z
 const MARGIN = 1.07; // room about what is seen
 const ABOUT = 1.3; // how much is seen about a body that is followed
 const SLOW = 0.035; // seconds from frame to frame at which quality is lowered
@@ -157,13 +158,12 @@ export class Viewer {
   body(data) {
     const { course } = this;
     const object = new THREE.Group();
-    const axes = new THREE.AxesHelper(0.25 * this.scene.size);
-    this.layers.axes.add(axes);
-    const move = () => {
-      course.point(data.point, object.position);
-      course.turn(data.turn, object.quaternion);
+    const move = (moved) => {
+      course.point(data.point, moved.position);
+      course.turn(data.turn, moved.quaternion);
     };
-    this.add({ object: axes, update: () => axes.position.copy(object.position) && axes.quaternion.copy(object.quaternion) }, this.layers.axes);
+    const axes = new THREE.AxesHelper(0.25 * this.scene.size).setColors(...AXES);
+    this.add({ object: axes, update: () => move(axes) }, this.layers.axes);
     if (round(data)) {
       const [part] = data.parts;
       object.scale.setScalar(part.size[0]);
@@ -172,7 +172,7 @@ export class Viewer {
     const parts = new THREE.Group();
     for (const part of data.parts) parts.add(shape(part, data.color));
     object.add(...joined(parts).children);
-    this.add({ object, update: move });
+    this.add({ object, update: () => move(object) });
     return object;
   }
 
