@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,9 +86,10 @@ class Picture:
 
 
 class Camera:
-    """A direction of view: what is right, up and near, and the rectangle that is seen."""
+    """A direction of view: what is right, up and near."""
 
     def __init__(self, scene: Scene) -> None:
+        self.scene = scene
         up = scene.up
         first = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
         x = first - (first @ up) * up
@@ -107,9 +109,11 @@ class Camera:
         """Where points are seen."""
         return np.stack([points @ self.right, points @ self.over], axis=-1)
 
-    def depth(self, points: np.ndarray) -> np.ndarray:
-        """How near they are."""
-        return points @ self.near
+    @cached_property
+    def outermost(self) -> np.ndarray:
+        """What reaches farthest right, up, left and down at any moment, as it is seen."""
+        axes = np.stack([self.right, self.over])
+        return self.flat(outline(self.scene, np.concatenate([axes, -axes])))
 
 
 def moment(scene: Scene, t: float | None) -> int:
@@ -162,8 +166,7 @@ def _time(t: float, span: float) -> str:
 
 def _window(scene: Scene, camera: Camera, k: int) -> tuple[tuple[float, float], tuple[float, float]]:
     """What is seen: everything, or what is about the body that is followed."""
-    axes = np.stack([camera.right, camera.over])
-    seen = camera.flat(outline(scene, np.concatenate([axes, -axes])))
+    seen = camera.outermost
     if scene.follow >= 0:  # with some of its way
         seen = ABOUT * seen + camera.flat(scene.values.points[scene.solids[scene.follow].point][k])
     low, high = seen.min(axis=0), seen.max(axis=0)
