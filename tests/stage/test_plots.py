@@ -127,6 +127,25 @@ def test_a_root_locus_is_smooth_where_branches_meet():
         )  # complex pairs stay on the circle
 
 
+def test_branches_of_a_root_locus_leave_the_real_axis_at_right_angles():
+    """λ³ + 3λ² + 2λ + k: two roots meet at λ = -1 + 1/√3 and part upright."""
+    asked = []
+
+    def cubic(k):
+        asked.append(k)
+        return np.roots([1, 3, 2, k])
+
+    plot = root_locus(cubic, np.linspace(0, 10, 11), "k")
+    meeting = -1 + 1 / np.sqrt(3)
+    for line in plot.panels[0].items[:3]:
+        off = np.abs(line.y) > 1e-9
+        if off.any():
+            first = int(np.argmax(off))
+            assert abs(line.y[first]) < 2e-3
+            assert abs(line.x[first - 1] - meeting) < 2e-3
+    assert len(asked) < 400
+
+
 @pytest.mark.parametrize(
     ("matrix", "values", "words"),
     [

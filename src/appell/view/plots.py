@@ -18,6 +18,7 @@ from appell.view.plot import COLORS, Line, Map, Panel, Plot, unit_words
 RED, GREY = "#c0392b", "#7b8794"
 FINE = 2000  # moments of a curve
 SHARE, HALVINGS = 100, 8  # roots move by such a share of the picture from value to value, else these are halved
+MEETING, CLOSER = 3000, 34  # the same where two roots meet and leave or reach the real axis
 SETS = ("x", "circle-open", "square-open", "diamond-open", "triangle-up-open")
 
 
@@ -179,7 +180,8 @@ def root_locus(
 ) -> Plot:
     """Where roots go as a number changes.
 
-    Where branches meet roots move as the square root of the number: there values in between are looked at as well.
+    Where branches meet roots move as the square root of the number: there values in between are looked at as well, the
+    closer the nearer they are.
 
     Args:
         matrix: From the number to the matrix whose eigenvalues are drawn, or to the eigenvalues themselves.
@@ -219,24 +221,29 @@ def root_locus(
 def _followed(
     at: Callable[[float], np.ndarray], numbers: Sequence[float], halvings: int
 ) -> tuple[list[float], np.ndarray]:
-    """Roots in branches, with further numbers where a root moves far between two."""
+    """Roots in branches, with further numbers where a root moves far between two, and about places where two meet."""
     found = [at(number) for number in numbers]
     every = np.concatenate(found)
-    far = max(np.ptp(every.real), np.ptp(every.imag)) / SHARE if every.size else 0.0
+    extent = max(np.ptp(every.real), np.ptp(every.imag)) if every.size else 0.0
     passed, tracks = [numbers[0]], [found[0]]
 
-    def go_on(to: float, roots: np.ndarray, left: int) -> None:
+    def real(roots: np.ndarray) -> int:
+        return int(np.sum(np.abs(roots.imag) <= 1e-12 * extent))
+
+    def go_on(to: float, roots: np.ndarray, halved: int) -> None:
         matched = _matched(tracks[-1], roots)
-        if left and np.max(np.abs(matched - tracks[-1]), initial=0.0) > far:
+        far = np.max(np.abs(matched - tracks[-1]), initial=0.0)
+        meet = halvings and real(roots) != real(tracks[-1])
+        if (halved < halvings and far > extent / SHARE) or (meet and halved < CLOSER and far > extent / MEETING):
             middle = (passed[-1] + to) / 2
-            go_on(middle, at(middle), left - 1)
-            go_on(to, roots, left - 1)
+            go_on(middle, at(middle), halved + 1)
+            go_on(to, roots, halved + 1)
             return
         passed.append(to)
         tracks.append(matched)
 
     for number, roots in zip(numbers[1:], found[1:], strict=True):
-        go_on(number, roots, halvings)
+        go_on(number, roots, 0)
     return passed, np.array(tracks)
 
 
