@@ -143,9 +143,21 @@ def test_wanted_roots_are_placed(beam):
     feedback = ap.control.place(beam, wanted)
     np.testing.assert_allclose(np.sort_complex(feedback.roots), np.sort_complex(np.array(wanted)), rtol=1e-7, atol=0)
     assert np.all(np.linalg.eigvalsh(feedback.S) > 0)
-    for roots, message in ([[-1, -2, -3], "4 roots"], [[-1, -2, -3, -4 + 1j], "pairs"], [[-1, -1, -2, -3], "spread"]):
+    for roots, message in ([[-1, -2, -3], "4 roots"], [[-1, -2, -3, -4 + 1j], "pairs"]):
         with pytest.raises(ControlError, match=message):
             ap.control.place(beam, roots)
+
+
+def test_a_root_may_be_wanted_several_times(beam):
+    """By one input any number of times; by several as often as there are inputs."""
+    for wanted in ([-3.0] * 4, [-2 + 1j, -2 - 1j] * 2):
+        feedback = ap.control.place(beam, wanted)
+        np.testing.assert_allclose(np.poly(feedback.A), np.poly(wanted).real, rtol=1e-8, atol=0)
+    delta = ap.linearize(ap.equilibrium(ap.library.delta_robot(), {"x": 0, "y": 0, "z": -0.9}))
+    thrice = ap.control.place(delta, [-4.0] * 3 + [-5.0] * 3)
+    np.testing.assert_allclose(thrice.roots, [-5] * 3 + [-4] * 3, rtol=1e-6, atol=0)
+    with pytest.raises(ControlError, match=r"stands 4 times.*spread the roots, or place them by one input"):
+        ap.control.place(delta, [-4.0] * 4 + [-5.0] * 2)
 
 
 def test_saturation_keeps_inputs_within_limits(beam):

@@ -159,13 +159,13 @@ def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
     return [(complex(np.mean(group)), len(group)) for group in found]
 
 
-def _scaled(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A balanced pair of comparable norms, so that units do not decide, and the scales of the states."""
+def comparable(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """A balanced pair of norms one, so that units do not decide; the scales of the states and the size of A."""
     matrix, scale = balanced(A)
     size = float(np.linalg.norm(matrix)) or 1.0
     columns = B / scale[:, None]
     norms = np.linalg.norm(columns, axis=0)
-    return matrix / size, columns / np.where(norms > 0, norms, 1.0), scale
+    return matrix / size, columns / np.where(norms > 0, norms, 1.0), scale, size
 
 
 def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Reach:
@@ -178,8 +178,7 @@ def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Re
         word: What a pair is called of which all are.
     """
     n = A.shape[0]
-    a, b, scale = _scaled(A, B)
-    size = float(np.linalg.norm(balanced(A)[0])) or 1.0
+    a, b, scale, size = comparable(A, B)
     modes, lost = [], 0
     for found, count in clusters(A):
         if found.imag < -1e-12 * size:

@@ -17,8 +17,9 @@ from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.roots import in_words
 from appell.analysis.stability import stability
 from appell.code.system import System, compile
-from appell.control.controllability import Reach, controllability, reached
+from appell.control.controllability import controllability, reached
 from appell.control.limits import input_limits
+from appell.control.placement import placed_gain
 from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix
 from appell.equations import Equations
@@ -234,7 +235,9 @@ def _faint(lin: Linearization) -> str:
 def place(lin: Linearization, roots: Iterable[complex], *, inputs: Iterable[Any] | None = None) -> Feedback:
     """The feedback that gives the closed loop wanted roots.
 
-    With several inputs the freedom left is used to make the roots insensitive (Kautsky, Nichols and Van Dooren).
+    With several inputs the freedom left is used to make the roots insensitive (Kautsky, Nichols and Van Dooren); a root
+    may then stand as often as there are inputs. A single input leaves no freedom (Ackermann), and its roots may stand
+    any number of times.
 
     Args:
         lin: The linearisation.
@@ -244,41 +247,12 @@ def place(lin: Linearization, roots: Iterable[complex], *, inputs: Iterable[Any]
     Returns:
         The feedback.
 
-    Reference: Kautsky, Nichols and Van Dooren 1985; Tits and Yang 1996.
+    Reference: Ackermann 1972; Kautsky, Nichols and Van Dooren 1985; Tits and Yang 1996.
     """
     lin = _with_inputs(lin, inputs)
     K = placed_gain(lin.A, lin.B, roots, lin.states, "controllable")
     S = lyapunov_matrix(lin.A - lin.B @ K)
     return Feedback(lin, K, S, {})
-
-
-def placed_gain(
-    A: np.ndarray, B: np.ndarray, roots: Iterable[complex], names: tuple[str, ...], word: str
-) -> np.ndarray:
-    """K with the given roots of A - B K."""
-    from scipy.signal import place_poles
-
-    try:
-        wanted = np.array(list(roots), dtype=complex)
-    except (TypeError, ValueError):
-        raise ControlError(f"Roots must be numbers such as -2 or -1+2j, got {roots!r}.") from None
-    if not np.all(np.isfinite(wanted)):
-        raise ControlError(f"Roots must be finite numbers, got {roots!r}.")
-    if wanted.size != A.shape[0]:
-        raise ControlError(f"{A.shape[0]} roots are needed for the states {', '.join(names)}; got {wanted.size}.")
-    if not np.allclose(np.sort_complex(wanted), np.sort_complex(wanted.conj()), rtol=1e-12, atol=1e-12):
-        raise ControlError("Complex roots must come in conjugate pairs.")
-    reach = reached(A, B, names, word)
-    if not reach.complete:
-        raise ControlError(f"The roots cannot be placed, the pair is not {word}: {_missed(reach)}.")
-    rank = int(np.linalg.matrix_rank(B))
-    counts = [int(np.sum(np.abs(wanted - root) < 1e-12 * (1 + abs(root)))) for root in wanted]
-    if max(counts) > rank:
-        raise ControlError(
-            f"A root stands {max(counts)} times, but with {rank} independent inputs it may stand {rank} times at most; "
-            "spread the roots."
-        )
-    return np.asarray(place_poles(A, B, np.sort_complex(wanted), maxiter=100).gain_matrix)
 
 
 def lyapunov_matrix(A: np.ndarray) -> np.ndarray:
@@ -305,10 +279,6 @@ def _with_inputs(lin: Linearization, inputs: Iterable[Any] | None) -> Linearizat
     if not lin.inputs:
         raise ControlError(f"{lin.model.name!r} has no input to control it by; add one, for instance by appell.inputs.")
     return lin
-
-
-def _missed(reach: Reach) -> str:
-    return "; ".join(f"{mode} ({mode.combination})" for mode in reach.missed)
 
 
 def _designable(lin: Linearization) -> np.ndarray:

@@ -14,9 +14,10 @@ import sympy as sp
 from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.roots import in_words
 from appell.code.system import System, compile
-from appell.control.controllability import observability
-from appell.control.feedback import Feedback, complement, on_axis, placed_gain, within
+from appell.control.controllability import comparable, observability
+from appell.control.feedback import Feedback, complement, on_axis, within
 from appell.control.pid import Controller
+from appell.control.placement import placed_gain
 from appell.control.riccati import riccati
 from appell.control.weights import weight_matrix
 from appell.errors import ControlError
@@ -118,11 +119,13 @@ def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, nois
 
 def _hidden(lin: Linearization, C: np.ndarray) -> np.ndarray:
     """Directions that are not shown, stay, and are moved by no input: the spin of a ball at rest."""
-    parts = [M / (np.linalg.norm(M) or 1.0) for M in (lin.A, C, lin.B)]
-    hidden = scipy.linalg.null_space(np.vstack(parts[:2]), rcond=1e-9)
-    kept = scipy.linalg.null_space(np.hstack([parts[0], parts[2]]).T, rcond=1e-9)
+    A, B, scale, _ = comparable(lin.A, lin.B)
+    seen = C * scale
+    seen = seen / np.maximum(np.linalg.norm(seen, axis=1, keepdims=True), 1e-300)
+    hidden = scipy.linalg.null_space(np.vstack([A, seen]), rcond=1e-9)
+    kept = scipy.linalg.null_space(np.hstack([A, B]).T, rcond=1e-9)
     own = np.linalg.matrix_rank(kept.T @ hidden, tol=1e-9) == hidden.shape[1] if hidden.size and kept.size else False
-    return hidden if own else hidden[:, :0]
+    return scale[:, None] * (hidden if own else hidden[:, :0])
 
 
 def _measured(lin: Linearization, measured: Iterable[Any]) -> tuple[tuple[sp.Expr, ...], np.ndarray]:
@@ -222,8 +225,8 @@ def output_feedback(feedback: Feedback, observer: Observer) -> OutputFeedback:
     """
     if observer.lin.states != feedback.lin.states or observer.lin.at.state is not feedback.lin.at.state:
         raise ControlError("Feedback and observer belong to different linearisations; make both from one.")
-    unknown = feedback.K @ _hidden(observer.lin, observer.C)
-    if np.any(np.abs(unknown) > 1e-9 * np.max(np.abs(feedback.K))):
+    hidden = _hidden(observer.lin, observer.C)
+    if np.any(np.abs(feedback.K @ hidden) > 1e-9 * (np.abs(feedback.K) @ np.abs(hidden))):
         raise ControlError(
             f"The feedback needs what {', '.join(map(str, observer.measured))} does not show; measure more, or give it "
             "no weight in the design."
