@@ -124,18 +124,20 @@ class Jets:
             at: The point, at which nothing moves.
         """
         w = np.array([at.inputs.get(s.label, 0.0) for s in at.model.inputs])
-        known = np.maximum(np.abs(np.concatenate([at.state.q, at.state.v, at.state.z, w])), 0.1)
-        n, rows = len(at.state.q), self.J.shape[0]
+        n, rows, units = len(at.state.q), self.J.shape[0], at.units
+        own, loaded = np.split(0.1 * units.unknowns, [units.unknowns.size - rows])
+        known = np.maximum(np.abs(np.concatenate([at.state.q, at.state.v, at.state.z, w])), own)
         push = np.hstack([self.Q_q - self.W_qq, self.Q_v - self.a1_q + self.a1_q.T, self.Q_z, self.Q_w]) * known
         left, loads = (self.Q - self.W_q)[:, 0], np.zeros(rows)
         if rows:
             loads = np.linalg.lstsq(self.J.T, -left, rcond=1e-12)[0]
             left = left + self.J.T @ loads
-        size = np.linalg.norm(np.hstack([push, self.J.T * np.maximum(np.abs(loads), 0.1)]), axis=1)
+        size = np.linalg.norm(np.hstack([push, self.J.T * np.maximum(np.abs(loads), loaded)]), axis=1)
         bound = np.linalg.norm(self.J * known[:n], axis=1)
         change = np.linalg.norm(np.hstack([self.z_q, self.z_v, self.z_z, self.z_w]) * known, axis=1)
         value = np.abs(np.concatenate([left, self.c[:, 0], self.z[:, 0]]))
-        return float(np.max(value / np.maximum(np.concatenate([size, bound, change]), 1e-9), initial=0.0))
+        sizes = np.maximum(np.concatenate([size, bound, change]), 1e-9 * units.equations)
+        return float(np.max(value / sizes, initial=0.0))
 
 
 def jets(steady: Steady, at: Equilibrium, cyclic: tuple[str, ...] = ()) -> Jets:

@@ -11,6 +11,7 @@ import numpy as np
 
 from appell.analysis.families import measured, same, sorted_out
 from appell.analysis.steady import Steady
+from appell.analysis.units import Units
 from appell.analysis.wishes import Problem, Root, Wishes, explain
 from appell.code.state import State
 from appell.code.system import System, compile
@@ -71,6 +72,13 @@ class Equilibrium:
     def steady(self) -> Steady:
         """The equations that vanish here."""
         return Steady(self.system.equations)
+
+    @cached_property
+    def units(self) -> Units:
+        """What everything is measured in here."""
+        w = [self.inputs.get(s.label, 0.0) for s in self.model.inputs]
+        y = [*self.state.array, *w, *np.zeros(len(self.steady.mechanics.row_names))]
+        return Units.of(self.steady, self.system.p, np.array(y))
 
     def __getitem__(self, name: Any) -> float:
         label = key(name)

@@ -85,4 +85,6 @@ def conservative(lin: Linearization) -> bool:
     by_place, by_rate = slopes[:, :, :n], slopes[:, :, n:]
     if np.any(np.abs(by_place) > rounding[:, :n]) or np.any(np.abs(by_rate - by_rate[0]) > rounding[:, n:]):
         return False
-    return bool(np.all(np.linalg.eigvalsh(by_rate[0] + by_rate[0].T) <= 1e-12))
+    units = lin.at.units.unknowns[:n]
+    damping = (by_rate[0] + by_rate[0].T) * units * units[:, None]
+    return bool(np.all(np.linalg.eigvalsh(damping) <= 1e-12 * np.max(np.abs(damping), initial=0.0)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from appell.analysis.equilibrium import Equilibrium, as_system, equilibrium
 from appell.analysis.roots import in_words
 from appell.analysis.steady import Steady
 from appell.analysis.tangent import Tangent
+from appell.code.starting import violated
 from appell.code.state import State
 from appell.code.system import System
 from appell.errors import EquilibriumError, ModelError
@@ -28,6 +29,9 @@ from appell.model.values import unknown
 
 if TYPE_CHECKING:
     StateSpace = Any
+
+OFF = 10.0  # how many times what a start may leave of a row, a point that is linearised about may
+STILL = 1e-12  # rates below this are none
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -263,21 +267,19 @@ def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None)
         )
     if at.names != State(system.model, at.array).names:
         raise ModelError(f"The point is a state of {at.model.name!r}, the system one of {system.model.name!r}.")
-    residual = system.residual(at)
-    worst = max(residual, key=lambda name: abs(residual[name]), default=None)
-    if worst is not None and not abs(residual[worst]) < 1e-8:
+    if off := violated(system, at, OFF):
         raise EquilibriumError(
-            f"The point violates the constraint {worst!r} by {residual[worst]:.3g}; give one made by "
-            "equilibrium(...) or system.consistent(...)."
+            f"The point violates {off}; give one made by equilibrium(...) or system.consistent(...)."
         )
-    if np.max(np.abs(at.v), initial=0.0) < 1e-12:
-        still = at.array.copy()
-        still[len(at.q) : 2 * len(at.q)] = 0.0
-        at = State(at.model, still, at.t)
     inputs = dict(zip((w.label for w in system.equations.inputs), system.w.tolist(), strict=True))
-    return Equilibrium(
+    point = Equilibrium(
         system=system, state=at, inputs=inputs, found=(), multipliers={}, residual=float("nan"), freedom=0
     )
+    n = len(at.q)
+    if np.all(np.abs(at.v) < STILL * point.units.unknowns[n : 2 * n]):
+        still = State(at.model, np.concatenate([at.q, np.zeros(n), at.z]), at.t)
+        point = replace(point, state=still)
+    return point
 
 
 def _tangent(steady: Steady, point: Equilibrium, split: Split, ignored: list[str]) -> Tangent:

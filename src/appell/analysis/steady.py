@@ -17,13 +17,15 @@ from appell.errors import CompileError, EquilibriumError
 from appell.graph.kinks import Modal, has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric
-from appell.kinematics.consistency import sample_state
+from appell.graph.terms import ROUNDING, term_sizes_at
+from appell.kinematics.consistency import row_units, sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter
 
 if TYPE_CHECKING:
     from appell.analysis.equilibrium import Equilibrium
 
+TURNED = 1e-6  # likewise behind a turn, which roots of small numbers feel more
 SINGULAR = 1e-5  # singular value of the constraint rows, against ordinary states, below which a pose is singular
 
 
@@ -153,16 +155,18 @@ class Steady:
     def rank(self, jacobian: np.ndarray, p: np.ndarray) -> tuple[int, float]:
         """How many constraint rows are independent at a Jacobian, and its smallest singular value that should count.
 
-        Rows are measured by what they are at ordinary states, so that a row that vanishes at a singular pose shows.
+        Rows are measured by what they are at ordinary states, so that a row that vanishes at a singular pose shows, and
+        coordinates by their natural units.
 
         Args:
             jacobian: The rows at the pose.
             p: Values of the parameters.
         """
         function = Numeric(self.mechanics.functions["jacobian"])
-        typical = [np.linalg.norm(function(0.0, q, v, z, p)[0], axis=1) for q, v, z, _ in self._samples(p, True)]
+        units = self.row_units(p)
+        typical = [np.linalg.norm(function(0.0, *e, p)[0] * units, axis=1) for *e, _ in self._samples(p, True)]
         sizes = np.maximum(np.median(typical, axis=0), 1e-300)
-        values = np.linalg.svd(jacobian / sizes[:, None], compute_uv=False)
+        values = np.linalg.svd(jacobian * units / sizes[:, None], compute_uv=False)
         return int(np.sum(values > SINGULAR)), float(values[min(self.independent, values.size) - 1])
 
     @cached_property
@@ -173,7 +177,7 @@ class Steady:
         parts = [self.force, ca.vec(M), m.c, m.e, m.gamma, ca.vec(m.J), self.zdot, self._switches]
         column = ca.cse(ca.densify(ca.vertcat(*parts)))
         self._timeless(column)
-        return ca.Function("seen", [x.q, x.v, x.z, x.w, x.p], [column, ca.jacobian(column, x.q)])
+        return ca.Function("seen", [x.q, x.v, x.z, x.w, x.p], [column])
 
     @property
     def _switches(self) -> ca.SX:
@@ -203,27 +207,28 @@ class Steady:
         """Cyclic coordinates and angles, looked for once."""
         known = tuple(p.tolist())
         if known not in self._found:
-            self._found[known] = (self._cyclic(p), self._periodic(p))
+            self._found[known] = self._look(p)
         return self._found[known]
 
     @cached_property
     def _found(self) -> dict[tuple[float, ...], tuple[tuple[int, ...], np.ndarray]]:
         return {}
 
-    def _cyclic(self, p: np.ndarray) -> tuple[int, ...]:
-        columns = self._dependence.sparsity_out(1).colind()
-        suspects = [i for i in range(self.mechanics.variables.q.numel()) if columns[i] == columns[i + 1]]
-        others = [i for i in range(self.mechanics.variables.q.numel()) if i not in suspects]
-        return tuple(sorted((*suspects, *(i for i in others if self._blind(i, p)))))
-
-    def _blind(self, i: int, p: np.ndarray) -> bool:
-        """Whether a coordinate cancels although it is written down, seen at three states."""
-        for q, v, z, w in self._samples(p):
-            value, slope = (np.array(e) for e in self._dependence(q, v, z, w, p))
-            size = 1.0 + float(np.max(np.abs(value[np.isfinite(value)]), initial=0.0))
-            if not np.all(np.isfinite(slope[:, i])) or np.max(np.abs(slope[:, i])) > 1e-11 * size:
-                return False
-        return True
+    def _look(self, p: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
+        """Cyclic are those that change nothing when they move, angles those that change nothing by a turn."""
+        n, samples = self.mechanics.variables.q.numel(), self._samples(p)
+        blind, turning = np.ones(n, dtype=bool), np.ones(n, dtype=bool)
+        columns = [np.array(e).T for e in (*zip(*samples, strict=True), [p] * len(samples))]
+        sizes = term_sizes_at(self._dependence, *columns)
+        for k, (q, *rest) in enumerate(samples):
+            here, terms = np.array(self._dependence(q, *rest, p)), sizes[:, [k]]
+            for i in np.flatnonzero(blind | turning):
+                for kept, step, part in ((blind, q[i] or 1.0, ROUNDING), (turning, 2 * np.pi, TURNED)):
+                    moved = q.copy()
+                    moved[i] += step
+                    change = np.abs(np.array(self._dependence(moved, *rest, p)) - here)
+                    kept[i] &= bool(np.all(change <= part * terms))
+        return tuple(np.flatnonzero(blind).tolist()), turning
 
     def periodic(self, p: np.ndarray) -> np.ndarray:
         """Which coordinates are angles: one turn changes nothing.
@@ -233,31 +238,34 @@ class Steady:
         """
         return self._seen(p)[1]
 
-    def _periodic(self, p: np.ndarray) -> np.ndarray:
-        n = self.mechanics.variables.q.numel()
-        found = np.ones(n, dtype=bool)
-        for q, v, z, w in self._samples(p):
-            here = np.array(self._dependence(q, v, z, w, p)[0])
-            size = 1.0 + float(np.max(np.abs(here)))
-            for i in np.flatnonzero(found):
-                turned = q.copy()
-                turned[i] += 2 * np.pi
-                there = np.array(self._dependence(turned, v, z, w, p)[0])
-                found[i] = bool(np.max(np.abs(there - here)) <= 1e-11 * size)
-        return found
+    def row_units(self, p: np.ndarray) -> np.ndarray:
+        """Natural units of the coordinates as far as position rows tell, one for the others.
+
+        Args:
+            p: Values of the parameters.
+        """
+        known = tuple(p.tolist())
+        if known not in self._units:
+            units = row_units(self.mechanics, p)[0]
+            self._units[known] = np.where(np.isfinite(units), units, 1.0)
+        return self._units[known]
+
+    @cached_property
+    def _units(self) -> dict[tuple[float, ...], np.ndarray]:
+        return {}
 
     def _samples(self, p: np.ndarray, roughly: bool = False) -> list[tuple[np.ndarray, ...]]:
         """Three ordinary states with inputs; roughly is enough to look at the rows, see `sample_state`."""
         mechanics, model, rng = self.mechanics, self.mechanics.model, np.random.default_rng(5)
         positions = Numeric(mechanics.functions["position"]) if mechanics.position_rows else None
-        samples = []
+        units, samples = self.row_units(p), []
         for _ in range(3):
-            state = sample_state(mechanics, rng, p, 0.5, tries=4, roughly=roughly, positions=positions)
+            state = sample_state(mechanics, rng, p, 0.5, tries=4, roughly=roughly, positions=positions, units=units)
             if state is None:
                 q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
                 state = (
-                    q0 + rng.normal(0, 0.3, q0.size),
-                    rng.normal(size=q0.size),
+                    q0 + units * rng.normal(0, 0.3, q0.size),
+                    units * rng.normal(size=q0.size),
                     rng.uniform(0.5, 1.5, len(model.states)),
                 )
             samples.append((*state, rng.normal(size=len(model.inputs))))

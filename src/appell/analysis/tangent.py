@@ -193,15 +193,24 @@ class Tangent:
         w = [self.at.inputs[s.label] for s in eqs.inputs]
         samples = []
         for shift in (0.0, 0.3, 0.3, 0.3):
-            x = self.x + shift * rng.normal(size=self.x.size)
+            x = self.x + shift * self._units * rng.normal(size=self.x.size)
             for _ in range(8 if shift and c.numel() else 0):
                 value, J = (np.array(e) for e in bound(0.0, x, w, self.at.system.p))
                 if not (np.all(np.isfinite(value)) and np.all(np.isfinite(J))):
                     break
-                x = x - np.linalg.lstsq(J, value[:, 0], rcond=1e-9)[0]
-            here, J = (np.array(e) for e in function(0.0, x, w, self.at.system.p))
-            samples.append((here, np.where(np.abs(J) > 1e-9, J, 0.0)))
+                x = x - self._units * np.linalg.lstsq(J * self._units, value[:, 0], rcond=1e-9)[0]
+            here, J = (np.array(e) * self._units for e in function(0.0, x, w, self.at.system.p))
+            J = J / np.maximum(np.max(np.abs(J), axis=1, keepdims=True, initial=0.0), 1e-300)
+            samples.append((here / self._units[:, None], np.where(np.abs(J) > 1e-9, J, 0.0)))
         return samples
+
+    @cached_property
+    def _units(self) -> np.ndarray:
+        """What the entries of x are measured in; speeds that are no rates as angles over time."""
+        units, model = self.at.units, self.at.model
+        labels = [*(s.label for s in model.coordinates), *(s.rate.label for s in model.coordinates)]
+        known = dict(zip([*labels, *(s.label for s in model.states)], units.unknowns, strict=False))
+        return np.array([known.get(name, 1 / units.time) for name in self._names()])
 
     @property
     def ignorable(self) -> tuple[str, ...]:
@@ -230,9 +239,9 @@ class Tangent:
         if count:  # with the multipliers that fit best; they are part of the sizes
             y[-count:] = np.linalg.lstsq(slope[:, -count:], -value[:, 0], rcond=1e-12)[0]
             value, slope = (np.array(e) for e in self.steady.residual(y, self.at.system.p))
-        value = value[:, 0]
-        size = np.linalg.norm(slope * np.maximum(np.abs(y), 0.1), axis=1)
-        return float(np.max(np.abs(value) / np.maximum(size, 1e-9), initial=0.0))
+        units = self.at.units
+        size = np.linalg.norm(slope * np.maximum(np.abs(y), 0.1 * units.unknowns), axis=1)
+        return float(np.max(np.abs(value[:, 0]) / np.maximum(size, 1e-9 * units.equations), initial=0.0))
 
     def _names(self) -> list[str]:
         return [s.label for s in self.equations.states]
@@ -337,20 +346,24 @@ class Tangent:
         free, E = self._basis
         names, eqs = self._names(), self.equations
         order = [states.index(names[i]) for i in free]
-        along = E @ direction[order]
+        units, time = self._units, self.at.units.time
+        along = E @ direction[order] / units
         along /= np.linalg.norm(along)
         kept = [i for i, name in enumerate(names) if name not in self.dropped]
         column = ca.densify(ca.vertcat((eqs.xdot if xdot is None else xdot)[kept], eqs.mechanics.c))
         function = ca.Function("family", eqs.arguments, [column, ca.densify(ca.jacobian(column, eqs.x))])
         w = [self.at.inputs[s.label] for s in eqs.inputs]
+        sizes = np.concatenate(
+            [units[kept] / time, self.at.units.equations[len(self.at.state.q) :][: eqs.mechanics.c.numel()]]
+        )
+        size = 1e-10 * (1 + time * np.max(np.abs(self.full * units / units[:, None])))
         for side in (reach, -reach):
-            x = self.x + side * along
-            value = np.zeros(1)
+            x, value = self.x + side * units * along, np.zeros(1)
             for _ in range(12):
-                value, slope = (np.array(e) for e in function(0.0, x, w, self.at.system.p))
-                x = x - np.linalg.lstsq(slope, value[:, 0], rcond=1e-9)[0]
-            moved = float((x - self.x) @ along) / side
-            if not np.max(np.abs(value)) < 1e-10 * (1 + np.max(np.abs(self.full))) or not 0.5 < moved < 2:
+                value, slope = (np.array(e) / sizes[:, None] for e in function(0.0, x, w, self.at.system.p))
+                x = x - units * np.linalg.lstsq(slope * units, value[:, 0], rcond=1e-9)[0]
+            moved = float(((x - self.x) / units) @ along) / side
+            if not np.max(np.abs(value)) < size or not 0.5 < moved < 2:
                 return False
         return True
 

@@ -9,10 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from appell.analysis.steady import Steady
+from appell.analysis.units import Units
 from appell.code.machine import Machine
 from appell.kinematics.consistency import jacobian_at, project_positions
 
 ENOUGH = 1e-10  # residual against the size of the terms at which an equation is met
+NOTHING = 1e-15  # unknowns below this are zero but for rounding
 FAINT = 1e-6  # terms smaller than this part of their usual size have all but vanished, as at the bottom of x^4
 
 
@@ -40,7 +42,7 @@ class Wishes:
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """Where a search ended: y = (q, v, z, w, lambda), what is left, equation by equation and at most.
+    """Where a search ended: y = (q, v, z, w, lambda) in natural units, what is left, each equation and at most.
 
     `flat` counts the directions in which nothing changes to first order, `freedom` those that lead along a family.
     """
@@ -58,7 +60,7 @@ class Root:
 
 
 class Problem:
-    """Find y = (q, v, z, w, lambda) with some entries given.
+    """Find y = (q, v, z, w, lambda) with some entries given; unknowns and equations are in their natural units.
 
     Args:
         steady: The equations.
@@ -103,22 +105,32 @@ class Problem:
             [wishes.fixed.get(s, wishes.values.get(s, wishes.begin.get(s, 0.0))) for s in self.labels]
         )
         self.begin[n : 2 * n] = [wishes.fixed.get(s, 0.0) for s in self.labels[n : 2 * n]]
+        self.units = Units.of(steady, p, self.begin)
+        self.given, self.begin = self.begin, self.begin / self.units.unknowns
         for i in range(n, 2 * n):
             if self.labels[i] in wishes.free:
-                self.begin[i] = wishes.begin.get(self.labels[i], 1.0)
+                self.given[i] = wishes.begin.get(self.labels[i], self.units.unknowns[i])
+                self.begin[i] = self.given[i] / self.units.unknowns[i]
 
     def parts(self, y: np.ndarray) -> list[np.ndarray]:
-        """q, v, z, w, lambda of y."""
-        return np.split(y, np.cumsum(self.sizes)[:-1])
+        """q, v, z, w, lambda of y in the units of the model, what was given to the last digit."""
+        values = np.where(y == self.begin, self.given, y * self.units.unknowns)
+        return np.split(values, np.cumsum(self.sizes)[:-1])
 
     def jacobian(self, y: np.ndarray) -> np.ndarray:
         """The rows of the constraints at y."""
         q, v, z, _, _ = self.parts(y)
         return jacobian_at(self.steady.mechanics, 0.0, q, v, z, self.p)
 
+    def whole(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is left of all equations, and its derivative by everything."""
+        value, slope = self.machine(y * self.units.unknowns, self.p)
+        equations = self.units.equations[:, None]
+        return value / equations, slope * self.units.unknowns / equations
+
     def evaluate(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What is left, and its derivative by the unknowns."""
-        value, slope = self.machine(y, self.p)
+        value, slope = self.whole(y)
         return value[self.rows, 0], slope[np.ix_(self.rows, self.unknown)]
 
     def place(self, rng: np.random.Generator | None) -> np.ndarray:
@@ -135,7 +147,7 @@ class Problem:
             rates = self.unknown[(self.unknown >= n) & (self.unknown < 2 * n)]
             y[rates] *= rng.choice([-1.0, 1.0]) * np.exp(rng.normal(0, 1.5, rates.size))
         if free.size:
-            y[:n] = project_positions(self.steady.mechanics, 0.0, y[:n], self.p, free, steps=30)[0]
+            y[:n] = self.assembled(y, free, steps=30)[0]
         # Inputs and multipliers enter linearly as a rule: begin with those that fit best.
         rest = self.unknown >= n
         if rest.any():
@@ -143,6 +155,14 @@ class Problem:
             if np.all(np.isfinite(value)) and np.all(np.isfinite(slope)):
                 y[self.unknown[rest]] += np.linalg.lstsq(slope[:, rest], -value, rcond=1e-10)[0]
         return y
+
+    def assembled(self, y: np.ndarray, free: np.ndarray, steps: int = 60) -> tuple[np.ndarray, float]:
+        """The positions nearest to those of y that are on the rows, and the share of a row that is left."""
+        units = self.units.unknowns[: self.sizes[0]]
+        q, left = project_positions(
+            self.steady.mechanics, 0.0, self.parts(y)[0], self.p, free, steps=steps, units=units
+        )
+        return q / units, left
 
     def solve(self, y: np.ndarray, steps: int = 80) -> Root:
         """Levenberg and Marquardt's steps in scaled unknowns, then Newton's."""
@@ -221,7 +241,7 @@ class Problem:
         rng, rows, scales = np.random.default_rng(1), [], []
         for k in range(5):
             y = self.place(None if k == 0 else rng)
-            whole = self.machine(y, self.p)[1]
+            whole = self.whole(y)[1]
             if np.all(np.isfinite(whole)):
                 rows.append(self._terms(whole, y))
                 scales.append(self._scale(whole[np.ix_(self.rows, self.unknown)]))
@@ -240,7 +260,7 @@ class Problem:
 
     def _looked(self, y: np.ndarray, part: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What is left, its derivative by the unknowns, and sizes of the equations, at least a part of the usual."""
-        value, whole = self.machine(y, self.p)
+        value, whole = self.whole(y)
         usual = self._usual[0]
         least = 1e-12 * min(1.0, float(np.max(usual, initial=0.0)) or 1.0)
         sizes = np.maximum(np.maximum(self._terms(whole, y), part * usual), least)
@@ -257,6 +277,7 @@ class Problem:
     def _root(self, y: np.ndarray, settled: bool = False) -> Root:
         """Where a search ended; where its steps have come to rest, vanishing terms are no reason to go on."""
         y, n = y.copy(), self.sizes[0]
+        y[self.unknown] = np.where(np.abs(y[self.unknown]) > NOTHING, y[self.unknown], 0.0)
         turns = self.angles & np.isin(np.arange(n), self.unknown)
         y[:n][turns] -= 2 * np.pi * np.round((y[:n] - np.clip(self.begin[:n], -np.pi, np.pi)) / (2 * np.pi))[turns]
         misses = np.zeros(len(self.steady.names))
@@ -293,18 +314,16 @@ def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> 
     lines: list[str] = []
     if rows and held.size:
         q, left = min(
-            (
-                project_positions(steady.mechanics, 0.0, problem.place(None if k == 0 else rng)[:n], problem.p, free)
-                for k in range(20)
-            ),
+            (problem.assembled(problem.place(None if k == 0 else rng), free) for k in range(20)),
             key=lambda found: found[1],
         )
         if left > 1e-9:
-            residual = np.array(steady.mechanics.functions["position"](0.0, q, problem.p)[0]).ravel()
-            worst = steady.mechanics.row_names[rows[int(np.argmax(np.abs(residual)))]]
+            here = q * problem.units.unknowns[:n]
+            residual = np.array(steady.mechanics.functions["position"](0.0, here, problem.p)[0]).ravel()
+            worst = int(np.argmax(np.abs(residual / problem.units.equations[n : n + len(rows)])))
             lines.append(
-                f"The wanted pose of {model.name!r} cannot be reached: {where} the constraint {worst!r} cannot be met "
-                f"(nearest miss {left:.3g})."
+                f"The wanted pose of {model.name!r} cannot be reached: {where} the constraint "
+                f"{steady.mechanics.row_names[rows[worst]]!r} cannot be met (nearest miss {abs(residual[worst]):.3g})."
             )
     if not lines:
         guilty = [i for i in range(len(steady.names)) if _solvable(problem, wishes, rng, (i,)) is not None]
@@ -335,8 +354,8 @@ def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> 
         begin = {**wishes.begin, **wishes.fixed}
         found = _solvable(problem, replace(wishes, fixed=fewer, begin=begin, free=freed), rng)
         if found is not None:
-            value = found.y[problem.labels.index(label)]
-            value = value if abs(value) > 1e-12 else 0.0
+            k = problem.labels.index(label)
+            value = found.y[k] * problem.units.unknowns[k] if abs(found.y[k]) > 1e-12 else 0.0
             lines.append(f"With {label} left free there is one, at {label} = {value:.9g}.")
     return " ".join(lines)
 

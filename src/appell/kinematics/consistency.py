@@ -5,10 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from appell.graph.numeric import Numeric
+from appell.graph.terms import cleared
 from appell.kinematics.chart import Split, growths, independent_rows, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
 
@@ -34,8 +37,9 @@ def project_positions(
     function: Numeric | None = None,
     roughly: bool = False,
     reach: float = 1.0,
+    units: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
-    """The nearest q with c(q, t) = 0, and the largest residual left.
+    """The nearest q with c(q, t) = 0, and the largest residual left; with units, as a share of the row's terms.
 
     Args:
         mechanics: The model on the graph.
@@ -49,8 +53,10 @@ def project_positions(
         function: The function of these rows, where the caller has it.
         roughly: Whether any q on the rows will do, which is found more quickly.
         reach: How far one step goes at most.
+        units: What coordinates and their distances are measured in, see `row_units`; one if left out.
     """
     q = np.array(q, dtype=float)
+    unit = np.ones(q.size) if units is None else units
     if not mechanics.position_rows and (levels is None or not mechanics.level_names[0]):
         return q, 0.0
     columns = np.arange(q.size) if free is None else free
@@ -59,20 +65,70 @@ def project_positions(
     more = () if levels is None else (levels,)
     best, left = q, np.inf
     for _ in range(steps):
-        residual, jacobian = function(t, q, p, *more)
+        residual, jacobian = found = function(t, q, p, *more)
+        enough = tolerance * max(1.0, float(np.abs(q).max()))
+        if units is not None:
+            terms = sizes(jacobian, np.maximum(np.abs(q), units))
+            residual, jacobian, enough = *(e / np.where(terms > 0, terms, 1.0)[:, None] for e in found), tolerance
         worst = float(np.abs(residual).max())
         if worst < left:
             best, left = q.copy(), worst
-        if not worst < np.inf or worst <= tolerance * max(1.0, float(np.abs(q).max())) or columns.size == 0:
+        if not worst < np.inf or worst <= enough or columns.size == 0:
             break
-        step = _smallest_step(jacobian[:, columns], -residual[:, 0], roughly)
+        step = _smallest_step(jacobian[:, columns] * unit[columns], -residual[:, 0], roughly)
         size = np.abs(step).max()
         if not size < np.inf:
             break
-        q[columns] += step if size < reach else step / size * reach
-        if size <= ROUNDING * np.abs(q).max():
+        q[columns] += unit[columns] * (step if size < reach else step / size * reach)
+        if size <= ROUNDING * np.abs(q / unit).max():
             break
     return best, left
+
+
+def row_units(mechanics: Mechanics, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Units in which position rows are of size one at the suggested start: of the coordinates, and of the rows.
+
+    A row's unit is how large its terms are, a coordinate's the change that upsets a row by as much: about one for
+    angles, the size of the mechanism for places, be it micrometres or kilometres. Coordinates that occur in no row
+    have none, nan.
+
+    Args:
+        mechanics: The model on the graph.
+        p: Values of the parameters.
+    """
+    model, rows, x = mechanics.model, len(mechanics.position_rows), mechanics.variables
+    q, z = (np.array([model.start.get(s.label, 0.0) for s in e]) for e in (model.coordinates, model.states))
+    if not rows:
+        return np.full(q.size, np.nan), np.ones(0)
+    terms = np.array(mechanics.position_terms(0.0, q, p, z)).ravel()[:rows]
+    units = changes(terms, mechanics.c, x.q, [x.t, x.p], [q, 0.0, p])
+    return units, np.where(np.isfinite(terms) & (terms > 0), terms, 1.0)
+
+
+def changes(
+    sizes: np.ndarray, formulas: ca.SX, q: ca.SX, letters: Sequence[ca.SX], values: Sequence[Any]
+) -> np.ndarray:
+    """For each coordinate the smallest change that upsets one of some formulas by its size; nan if none does.
+
+    First derivatives say so, and second ones where the first vanish: upright, or at a dead centre.
+
+    Args:
+        sizes: Of the formulas.
+        formulas: The formulas.
+        q: The coordinates.
+        letters: The other letters in the formulas.
+        values: Of the coordinates and of the other letters.
+    """
+    slopes = ca.densify(ca.jacobian(formulas, q))
+    bends = ca.horzcat(*[ca.densify(ca.jacobian(slopes[:, j], q[j])) for j in range(q.numel())])
+    found = []
+    for matrix, power in ((slopes, 1.0), (bends, 0.5)):
+        value = np.abs(cleared(ca.Function("changes", [q, *letters], [matrix], {"cse": True}), *values))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = (sizes[:, None] / value) ** power
+        found.append(np.where(np.isfinite(change) & (change > 0), change, np.inf).min(axis=0, initial=np.inf))
+    least = np.minimum(*found)
+    return np.where(np.isfinite(least), least, np.nan)
 
 
 def sizes(slopes: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -164,6 +220,7 @@ def sample_state(
     tries: int = 30,
     roughly: bool = False,
     positions: Numeric | None = None,
+    units: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """A random state (q, v, z) on the constraints, near the suggested start; None if none is found.
 
@@ -176,6 +233,7 @@ def sample_state(
         roughly: Whether it need only be good enough to look at the Jacobian of the rows: velocities, on which that of
             linear rows does not depend, need not be possible.
         positions: The function of the position rows, for who asks for several.
+        units: What coordinates are measured in, as for `project_positions`.
     """
     model = mechanics.model
     q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
@@ -184,13 +242,14 @@ def sample_state(
     for attempt in range(tries):
         # Widen the search only if the neighbourhood of the start has nothing.
         reach = spread * (1.0 if attempt < tries // 2 else 2.0)
-        near = q0 + rng.uniform(-reach, reach, q0.size)
+        near = q0 + rng.uniform(-reach, reach, q0.size) * (1.0 if units is None else units)
+        tolerance = 1e-11 if roughly else 1e-13
         q, left = project_positions(
-            mechanics, 0.0, near, p, tolerance=1e-11 if roughly else 1e-13, function=positions, roughly=roughly
+            mechanics, 0.0, near, p, tolerance=tolerance, function=positions, roughly=roughly, units=units
         )
         if left > 1e-9:
             continue
-        v = v0 + rng.uniform(-1, 1, v0.size)
+        v = v0 + rng.uniform(-1, 1, v0.size) * (1.0 if units is None else units)
         if roughly and mechanics.linear:
             return q, v, z0
         v, left = project_velocities(mechanics, 0.0, q, v, z0, p)
