@@ -22,6 +22,7 @@ from appell.model.symbols import key, listed
 from appell.model.values import number, unknown
 
 HOPELESS = 12  # starts from which the constraints must have been met once
+PLENTY = 12  # members of families with several parameters
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,6 +94,8 @@ class Equilibrium:
         """Whether there are others, in words."""
         family = f"one of a family with {self.freedom} parameter{'s' * (self.freedom > 1)}"
         others = f"{len(self.branches)} branches were found; this is the one nearest to the guess"
+        if any(e.freedom > 1 for e in self.branches):
+            others += ", and some may be parts of one family"
         return (*([family] if self.freedom else []), *([others] if len(self.branches) > 1 else []))
 
     def _repr_html_(self) -> str:
@@ -174,6 +177,8 @@ def equilibrium(
     for k in range(max(1, starts)):
         if k == HOPELESS and not roots and all(problem.apart(root) for root in nearest):
             break  # the wanted pose is out of reach
+        if sum(root.freedom > 1 for root in roots) >= PLENTY:
+            break  # every start leads to another member of wide families
         place = problem.place(None if k == 0 else rng)
         root = problem.solve(place)
         if not root.ok:

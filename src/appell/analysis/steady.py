@@ -5,6 +5,7 @@ A steady motion has q'' = 0: positions rest, except cyclic coordinates, which ma
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 TURNED = 1e-6  # likewise behind a turn, which roots of small numbers feel more
 SINGULAR = 1e-5  # singular value of the constraint rows, against ordinary states, below which a pose is singular
+
+_found: weakref.WeakKeyDictionary[Equations, dict[tuple[float, ...], tuple[tuple[int, ...], np.ndarray]]]
+_found = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,9 +214,9 @@ class Steady:
             self._found[known] = self._look(p)
         return self._found[known]
 
-    @cached_property
+    @property
     def _found(self) -> dict[tuple[float, ...], tuple[tuple[int, ...], np.ndarray]]:
-        return {}
+        return _found.setdefault(self.equations, {})
 
     def _look(self, p: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
         """Cyclic are those that change nothing when they move, angles those that change nothing by a turn."""

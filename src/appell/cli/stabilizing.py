@@ -21,6 +21,8 @@ from appell.control.invariants import minimum_controls
 from appell.errors import ControlError, EquilibriumError, IntegrationError
 from appell.files import write_figure, write_text
 from appell.formulation.abstract import AbstractFormulation, derive
+from appell.kinematics.chart import Split
+from appell.kinematics.consistency import jacobian_at
 from appell.model.model import Model
 from appell.motion.run import simulate
 from appell.view.plot import Line, Panel, Plot, unit_words
@@ -143,7 +145,7 @@ class Stabilization:
     def _suggested(self, system: Any) -> dict[str, float]:
         """As many coordinates of the suggested start as can be wanted: the independent ones, fewer if need be."""
         labels = [s.label for s in self.model.coordinates]
-        split = system.equations.split
+        split = self._split(system)
         free = [s for i, s in enumerate(labels) if i not in split.dependent]
         count = min(len(free), len(self.model.inputs))
         where = {**{s: 0.0 for s in labels}, **self.model.start, **self.guess}
@@ -159,6 +161,14 @@ class Stabilization:
             f"Say which configuration of {self.model.name!r} to hold, for example --want {free[0]}={where[free[0]]:g}; "
             f"its suggested start is none that {', '.join(map(str, self.model.inputs))} can hold."
         )
+
+    def _split(self, system: Any) -> Split:
+        """Which coordinates are dependent; formulations that keep all of them do not say."""
+        split = system.equations.split
+        if split.dependent or not split.rows:
+            return split
+        start = system.consistent({}, near=self.guess)
+        return Split.at(jacobian_at(system.equations.mechanics, 0.0, start.q, start.v, start.z, system.p))
 
     def _without(self) -> Linearization | None:
         if self.lin.named is None or not self.lin.named.dependent or self.lin.dropped:
