@@ -197,13 +197,13 @@ class Starts:
         if mechanics.position_rows:
             c, slopes = (np.array(e) for e in mechanics.functions["position"](t, q, p))
             good &= _mended(c, slopes, q)
-            exact &= (np.abs(c) <= GOOD * np.maximum(1.0, np.abs(q).max(axis=0))).all(axis=0)
+            exact &= (np.abs(c) <= GOOD * np.array(mechanics.row_terms["position"](t, q, p))).all(axis=0)
         if mechanics.row_names:
             e, slopes = (np.array(e) for e in mechanics.functions["velocity"](t, q, v, z, p))
             rows = [i for i in range(len(e)) if i not in mechanics.acceleration_rows]
             good &= _mended(e[rows], slopes[rows], v)
             if equations.chart.redundant:
-                exact &= (np.abs(e) <= GOOD * np.maximum(1.0, np.abs(v).max(axis=0))).all(axis=0)
+                exact &= (np.abs(e) <= GOOD * np.array(mechanics.row_terms["velocity"](t, q, v, z, p))).all(axis=0)
             if not equations.formulation.fixed:
                 J = np.array(mechanics.functions["jacobian"](t, q, v, z, p))
                 J = J.reshape(J.shape[0], count, n).transpose(1, 0, 2)

@@ -147,11 +147,6 @@ def tolerances(slopes: np.ndarray, terms: np.ndarray, noise: float = NOISE) -> n
     return KNOWN * terms + noise * np.abs(slopes).sum(axis=-1)
 
 
-def allowed(slopes: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """By how much more than others rows of large terms may be off: kilometres squared are not zero to 1e-9."""
-    return np.maximum(1.0, 1e-3 * sizes(slopes, values))
-
-
 def _smallest_step(jacobian: np.ndarray, wanted: np.ndarray, roughly: bool) -> np.ndarray:
     """The shortest step with J step = wanted, or of least squares; roughly by J J', which is quicker, if that works."""
     if roughly and jacobian.shape[0] <= jacobian.shape[1]:

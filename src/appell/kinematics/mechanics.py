@@ -285,6 +285,24 @@ class Mechanics:
         return term_sizes(self.levels["position"])
 
     @cached_property
+    def row_terms(self) -> Mapping[str, ca.Function]:
+        """How large what the functions `position` and `velocity` add up to zero is, of the same arguments.
+
+        Their rounding is some 1e-16 of it, in whatever units the rows are.
+        """
+        x, found = self.variables, {}
+        if self.position_rows:
+            J = self.functions["position"](x.t, x.q, x.p)[1]
+            size = term_sizes(self.functions["position"])(x.t, x.q, x.p) + ca.fabs(J) @ ca.fabs(x.q)
+            found["position"] = ca.Function("position_terms", [x.t, x.q, x.p], [ca.densify(size)], {"cse": True})
+        if self.row_names:
+            arguments = [x.t, x.q, x.v, x.z, x.p]
+            e, J = self.functions["velocity"](*arguments)
+            size = ca.fabs(J) @ ca.fabs(x.v) + ca.fabs(e - J @ x.v)
+            found["velocity"] = ca.Function("velocity_terms", arguments, [ca.densify(size)], {"cse": True})
+        return found
+
+    @cached_property
     def _lower_levels(self) -> tuple[list[tuple[str, ca.SX]], list[tuple[str, ca.SX]]]:
         """Formulas on positions and on velocities that raised rows demand only in their derivatives."""
         positions: list[tuple[str, ca.SX]] = []

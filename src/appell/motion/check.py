@@ -11,8 +11,9 @@ import numpy as np
 from appell.code.agreement import Rivals, disagreement
 from appell.errors import AppellError
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import allowed, jacobian_at
+from appell.kinematics.consistency import jacobian_at
 from appell.motion.ledger import Ledger, along
+from appell.motion.projection import LEAST
 
 if TYPE_CHECKING:
     from appell.motion.motion import Motion
@@ -41,7 +42,7 @@ class Check:
         agreement: Largest relative disagreement of q'' with each other formulation along the motion; nan where
             accelerations are not finite.
         expected: What the tolerances of the run let one expect of the balance.
-        sizes: How large a thousandth of the terms of the position rows and of the velocity rows is, at least one.
+        shares: The largest residuals of position rows and of velocity rows as shares of what the rows are made of.
     """
 
     position: float
@@ -52,14 +53,13 @@ class Check:
     agreement: Mapping[str, float]
     expected: float
     acceleration: float | None = None
-    sizes: tuple[float, float] = (1.0, 1.0)
+    shares: tuple[float, float] = (0.0, 0.0)
 
     @property
     def ok(self) -> bool:
         """Whether everything is as it should be."""
         return (
-            self.position < 1e-9 * self.sizes[0]
-            and self.velocity < 1e-9 * self.sizes[1]
+            all(share < 1e-9 for share in self.shares)
             and (self.acceleration is None or self.acceleration < 1e-8)
             and self.balance < self.expected
             and all(value < 1e-8 for value in self.agreement.values())
@@ -90,7 +90,7 @@ def check(motion: Motion) -> Check:
     """Check a motion that was computed here."""
     if not motion.stretches:
         raise AppellError("Only a motion that was computed in this process can be checked; run simulate again.")
-    position, velocity, sizes = _residuals(motion)
+    (position, velocity), shares = _residuals(motion)
     expected = 1e-6 if motion.info["method"] in ("cvodes", "Radau", "BDF", "LSODA", "RK45", "RK23") else 1e-8
     balance, work, energy = _balance(motion, expected)
     agreement = _agreement(motion)
@@ -103,7 +103,7 @@ def check(motion: Motion) -> Check:
         agreement=agreement,
         expected=expected,
         acceleration=_on_accelerations(motion),
-        sizes=sizes,
+        shares=shares,
     )
 
 
@@ -112,35 +112,31 @@ def _parts(motion: Motion, array: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     return array[:n], array[n : 2 * n], array[2 * n :]
 
 
-def _residuals(motion: Motion) -> tuple[float, float, tuple[float, float]]:
-    """The largest residuals of position and velocity rows, and what is allowed for their size."""
+def _residuals(motion: Motion) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The largest residuals of position and velocity rows, as they are and as shares of the largest terms of each row.
+
+    Rates count as what covers the positions within the run, if they are slower.
+    """
     system, times = motion.system, motion.times
     mechanics = system.equations.mechanics
-    position = velocity = 0.0
-    large, quick = 1.0, 1.0
-    if not mechanics.row_names:
-        return position, velocity, (large, quick)
-    if mechanics.striking:  # at a corner itself the rows are on neither side
+    if mechanics.striking and mechanics.row_names:  # at a corner itself the rows are on neither side
         ends = np.array([stretch.times[0] for stretch in motion.stretches[1:]])
         apart = np.abs(times[:, None] - ends[None, :]).min(axis=1, initial=np.inf)
         times = times[apart > INSIDE * max(1.0, float(np.max(np.abs(times))))]
     q, v, z = _parts(motion, motion.states(times).T)
-    if mechanics.position_rows:
-        c, slopes = along(mechanics.functions["position"], times, q, system.p)
-        position, large = float(np.max(np.abs(c))), _largest(slopes, q)
-    e, slopes = along(mechanics.functions["velocity"], times, q, v, z, system.p)
-    velocity, quick = float(np.max(np.abs(e))), _largest(slopes, v)
-    return position, velocity, (large, quick)
-
-
-def _largest(slopes: np.ndarray, values: np.ndarray) -> float:
-    """What is allowed for the largest terms of any row at any moment; the slopes stand side by side."""
-    count = values.shape[1]
-    if not count:
-        return 1.0
-    parts = slopes.reshape(slopes.shape[0], count, values.shape[0])
-    found = max(float(allowed(parts[:, k], values[:, k]).max(initial=1.0)) for k in range(count))
-    return found if np.isfinite(found) else 1.0
+    slow = np.abs(q) / ((times[-1] - times[0]) or 1.0)
+    found, shares = {"position": 0.0, "velocity": 0.0}, {"position": 0.0, "velocity": 0.0}
+    for name, terms in mechanics.row_terms.items():
+        arguments = (times, q, system.p) if name == "position" else (times, q, v, z, system.p)
+        rows, slopes = along(mechanics.functions[name], *arguments)
+        sizes = along(terms, *arguments)[0]
+        if name == "velocity":
+            sizes = sizes + np.einsum("ikj,jk->ik", np.abs(slopes).reshape(len(rows), times.size, -1), slow)
+        sizes = np.max(np.where(np.isfinite(sizes), sizes, 0.0), axis=1, initial=0.0)
+        largest = np.max(np.abs(rows), axis=1)
+        found[name] = float(np.max(largest))
+        shares[name] = float(np.max(np.where(largest > 0, largest / np.maximum(sizes, LEAST), 0.0)))
+    return (found["position"], found["velocity"]), (shares["position"], shares["velocity"])
 
 
 def _on_accelerations(motion: Motion) -> float | None:
@@ -173,7 +169,7 @@ def _balance(motion: Motion, expected: float) -> tuple[float, dict[str, float], 
 def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[str, float], tuple[float, float]]:
     """The same by Gauss quadrature over the integrator's own steps, joined until so many panels are left."""
     total = np.zeros(len(ledger.names))
-    error, through, jumps = 0.0, 1e-12, 0.0
+    error, through, jumps = 0.0, 0.0, 0.0
     first = last = before = None
     for stretch in motion.stretches:
         edges = stretch.times
@@ -200,7 +196,7 @@ def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[
             before = last = values[-1]
     scale = max(through, abs(first or 0.0), abs(last or 0.0))
     return (
-        float(error / scale),
+        float(error / scale) if scale else float(error),
         dict(zip(ledger.names, total.tolist(), strict=True)),
         (float(first or 0.0), float(last or 0.0)),
     )

@@ -16,8 +16,8 @@ import numpy as np
 from appell.code.code import Code, function_of
 from appell.code.machine import Machine
 
-GOOD = 2e-14  # residuals up to this times the size of the state are rounding
-
+GOOD = 2e-14  # residuals up to this times the size of what they are made of are rounding
+LEAST = 1e-300  # what nothing is divided by
 
 NOTHING = np.zeros(0)
 Rows = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -34,13 +34,16 @@ def _settling(code: Code) -> Machine:
 
         def worst(x: ca.SX) -> ca.SX:
             q, u, z = x[:n], x[n : n + m], x[n + m :]
-            sizes = []
+            wanted: dict[str, tuple[ca.SX, ...]] = {}
             if mechanics.position_rows and equations.formulation.movable(mechanics, equations.split):
-                sizes.append(ca.norm_inf(mechanics.functions["position"](t, q, p)[0]) / ca.fmax(1.0, ca.norm_inf(q)))
+                wanted["position"] = (t, q, p)
             if equations.chart.redundant and mechanics.row_names:
-                rows = mechanics.functions["velocity"](t, q, u, z, p)[0]
-                sizes.append(ca.norm_inf(rows) / ca.fmax(1.0, ca.norm_inf(u)))
-            return ca.mmax(ca.vertcat(*sizes)) / GOOD
+                wanted["velocity"] = (t, q, u, z, p)
+            shares = [
+                ca.fabs(mechanics.functions[name](*e)[0]) / ca.fmax(LEAST, mechanics.row_terms[name](*e))
+                for name, e in wanted.items()
+            ]
+            return ca.mmax(ca.vertcat(*shares)) / GOOD
 
         moved = function_of(equations, "projected")(t, x, w, p)
         results = [moved, ca.vertcat(worst(x), worst(moved))]
@@ -75,7 +78,7 @@ class Projection:
         self._jacobian = Machine(mechanics.functions["jacobian"], simd=False) if mechanics.row_names else None
         plain = rows is None and not mechanics.acceleration_rows
         self._settle = _settling(code) if self.active and plain else None
-        self._rows = rows
+        self._rows, self._terms = rows, mechanics.row_terms
 
     @property
     def active(self) -> bool:
@@ -106,7 +109,7 @@ class Projection:
         q, changed = x[: self.n], False
         for _ in range(4):
             residual, jacobian = self._position(t, q, self.p)
-            if np.max(np.abs(residual)) <= GOOD * max(1.0, float(np.max(np.abs(q)))):
+            if np.all(np.abs(residual) <= GOOD * np.array(self._terms["position"](t, q, self.p))):
                 break
             q[self.columns] -= np.linalg.lstsq(jacobian[:, self.columns], residual[:, 0], rcond=1e-9)[0]
             changed = True
@@ -119,7 +122,7 @@ class Projection:
         for _ in range(4):
             found = self._velocity(t, q, v, z, self.p) if self._rows is None else self._rows(t, x, self.p)
             residual, jacobian = found
-            if np.max(np.abs(residual)) <= GOOD * max(1.0, float(np.max(np.abs(v)))):
+            if np.all(np.abs(residual) <= GOOD * np.array(self._terms["velocity"](t, q, v, z, self.p))):
                 break
             v -= np.linalg.lstsq(jacobian, residual[:, 0], rcond=1e-9)[0]
             changed = True
