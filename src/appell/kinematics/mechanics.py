@@ -298,7 +298,8 @@ class Mechanics:
         if self.row_names:
             arguments = [x.t, x.q, x.v, x.z, x.p]
             e, J = self.functions["velocity"](*arguments)
-            size = ca.fabs(J) @ ca.fabs(x.v) + ca.fabs(e - J @ x.v)
+            by_place = ca.fabs(ca.jacobian(e, x.q)) @ ca.fabs(x.q)  # all that is left where a row itself vanishes
+            size = ca.fabs(J) @ ca.fabs(x.v) + ca.fabs(e - J @ x.v) + by_place
             found["velocity"] = ca.Function("velocity_terms", arguments, [ca.densify(size)], {"cse": True})
         return found
 

@@ -1,7 +1,7 @@
 r"""Forks: poses in which position rows depend on each other, so that a mechanism could go on in more ways than one.
 
-How far rows are from that is the volume that their slopes span, $\sqrt{\det(J J^T)}$ with each row in units of its
-largest size. Along a motion through a fork at $t^*$ it goes like $|t - t^*|$. Which way the motion leaves is chosen by
+How far rows are from that is the volume that their slopes span, $\sqrt{\det(J J^T)}$ with coordinates in their natural
+units and each row in units of its largest size. Along a motion through a fork at $t^*$ it goes like $|t - t^*|$. Which way the motion leaves is chosen by
 rounding there, or by whatever an integrator makes of it, so a run ends.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 from appell.code.code import Code
 from appell.code.fitting import spare_sizes
 from appell.equations import Equations
+from appell.kinematics.consistency import row_units
 from appell.motion.gradients import squared_volume
 from appell.motion.ledger import along
 from appell.motion.leg import End, Leg
@@ -50,6 +51,8 @@ class Forks:
         mechanics = code.equations.mechanics
         self.p, self._n, self._function = p, len(mechanics.model.coordinates), mechanics.functions["position"]
         self._rows = _kept(code.equations)
+        units = row_units(mechanics, p)[0] if self._rows else np.ones(self._n)
+        self._units = np.where(np.isfinite(units), units, 1.0)
         self._sizes = np.zeros(len(self._rows))  # the largest of every row
         self._largest = 0.0  # volume
 
@@ -107,7 +110,7 @@ class Forks:
     def _volumes(self, leg: Leg, times: np.ndarray) -> np.ndarray:
         """The volume at some times of a leg; infinite where it is no number."""
         slopes = along(self._function, times, leg.dense(times)[: self._n], self.p)[1]
-        J = slopes.reshape(slopes.shape[0], times.size, self._n)[self._rows].transpose(1, 0, 2)
+        J = slopes.reshape(slopes.shape[0], times.size, self._n)[self._rows].transpose(1, 0, 2) * self._units
         norms = np.sqrt((J * J).sum(axis=2))
         self._sizes = np.fmax(self._sizes, np.where(np.isfinite(norms), norms, 0.0).max(axis=0))
         J = J / np.maximum(self._sizes, 1e-300)[:, None]
