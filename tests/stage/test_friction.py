@@ -101,3 +101,17 @@ def test_a_flexible_drive_and_a_gear():
 def test_bad_friction(make, message):
     with pytest.raises(ModelError, match=message):
         make()
+
+
+def test_what_friction_just_holds_is_no_disagreement():
+    """Two slips of equal limits in series: the first block is driven by just what holds it, and stays."""
+    two = ap.Model(
+        ground,
+        (x, y),
+        [ap.Particle("a", 1.0, ground.point(x, 0)), ap.Particle("b", 1.0, ground.point(y, 0))],
+        [ap.Generalized({y: 3.0}, name="pull")],
+    )
+    model = ap.friction.Coulomb(x, 2.0).on(ap.friction.Coulomb(x.rate - y.rate, 2.0).on(two))
+    motion = run(model, {}, 2.0)
+    assert (motion.at(2.0)["x"], motion.at(2.0)["y"]) == pytest.approx((0, 2), abs=1e-12)
+    assert motion.check().ok

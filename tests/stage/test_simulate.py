@@ -1,5 +1,7 @@
 """Simulate: every method, the automatic choice, outputs, inputs, and what is wrong with the arguments."""
 
+import re
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -212,6 +214,15 @@ def test_the_number_of_steps_is_limited(driven, method):
     last = motion.times[-1]
     assert float(motion["x"][-1]) == pytest.approx(1 - np.cos(last), abs=1e-9)
     assert "give a larger max_steps" in motion.summary()
+    assert "grows" not in motion.summary()
+
+
+def test_a_motion_that_grows_without_bound_is_told_so(driven):
+    """Negative damping on a spring: the swings grow ever on, and more steps would only show more of that."""
+    motion = ap.simulate(driven, {x: 0.1}, until=500.0, inputs={u: 3 * x.rate - 40 * x}, max_steps=300)
+    assert motion.outcome is ap.Outcome.STEP_LIMIT
+    assert re.search(r"grows without bound, x.rate was \S+ at most in the first quarter", motion.summary())
+    assert "larger max_steps" not in motion.summary()
 
 
 WRONG = {

@@ -12,6 +12,7 @@ from appell.code.agreement import Rivals, disagreement
 from appell.errors import AppellError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
+from appell.motion.flow import ROUNDING
 from appell.motion.ledger import Ledger, along
 from appell.motion.projection import LEAST
 
@@ -226,6 +227,16 @@ def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray
     return T, powers.T
 
 
+def _on_a_kink(motion: Motion, stretch: Stretch, t: float) -> bool:
+    """Whether a switching function is zero without sticking there: at the very limit of what friction holds."""
+    if stretch.flow is None or not stretch.flow.count:
+        return False
+    now = np.array([t])
+    x, w = motion.sample(stretch, now)[:, 0], motion.open_inputs(stretch, now)[0]
+    values = stretch.flow.guard_machine(t, x, w, stretch.p)[0]
+    return bool(np.any(np.abs(values) <= ROUNDING * np.max(np.abs(x), initial=0.0)))
+
+
 def _agreement(motion: Motion) -> dict[str, float]:
     system = motion.system
     equations = system.equations
@@ -239,7 +250,7 @@ def _agreement(motion: Motion) -> dict[str, float]:
     for (t, row), inputs in zip(zip(times, motion.states(times), strict=True), w, strict=True):
         q, v, z = _parts(motion, row)
         stretch = motion.located(np.array([t]))[0][0]
-        if stretch.sliding:
+        if stretch.sliding or _on_a_kink(motion, stretch, t):
             continue  # what sticks is held by a force between those of the two modes, which no formula says
         split = stretch.code.equations.split
         if not split.dependent and split.rows:

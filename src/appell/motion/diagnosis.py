@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from appell.model.model import Model
 from appell.motion.choice import Choice
 from appell.motion.masses import GONE, Masses
 from appell.motion.outcome import Ending, Outcome
+from appell.motion.stretch import Stretch
 
+GROWS = 2.0  # how many times as fast as in the quarter before a motion is that grows without bound
 ROWS = 1e-5  # smallest singular value of rows of length one at which they count as dependent
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
 
@@ -50,13 +53,14 @@ class Stop:
     jacobian: Callable[[float, np.ndarray], np.ndarray]
 
 
-def diagnose(outcome: Outcome, stop: Stop, choice: Choice) -> Ending:
+def diagnose(outcome: Outcome, stop: Stop, choice: Choice, stretches: Sequence[Stretch]) -> Ending:
     """How a run ended that could not go on; where, and the likely cause.
 
     Args:
         outcome: As the integrator sees it.
         stop: Where the run stopped.
         choice: The choice of speeds in use.
+        stretches: The motion up to there.
     """
     t, x = stop.t, stop.x
     if not all(np.isfinite(choice.inputs(t + step, x)).all() for step in (0.0, *(stop.span * BEYOND))):
@@ -65,7 +69,36 @@ def diagnose(outcome: Outcome, stop: Stop, choice: Choice) -> Ending:
         outcome, cause = Outcome.ROWS_SINGULAR, choice.gradients.words
     else:
         outcome, cause = cause_of(outcome, stop)
+    if outcome is Outcome.STEP_LIMIT:
+        growth = grown(stretches, stop)
+        if not growth:
+            return Ending(outcome, f"t = {t:.9g}, {choice.system.from_x(t, x)!r}; give a larger max_steps")
+        cause = f"{growth}; if a control makes it unstable, more steps will not end it"
     return Ending(outcome, f"t = {t:.9g}, {choice.system.from_x(t, x)!r}; likely cause: {cause}")
+
+
+def grown(stretches: Sequence[Stretch], stop: Stop) -> str:
+    """Which rate has grown most, in words, if the largest of them grew from each quarter of a run to the next."""
+    t0, t1 = stop.start.t, stop.t
+    rates: list[list[np.ndarray]] = [[] for _ in range(4)]
+    for stretch in stretches:
+        span = stretch.times[-1] - stretch.times[0]
+        for t in stretch.times[0] + span * np.linspace(0, 1, 17):
+            x = stretch.dense(np.array([t]))[:, 0]
+            v = stretch.code.rates.flat(t, x, stretch.w, stretch.p[: stop.system.p.size])
+            rates[min(3, int(4 * (t - t0) / max(t1 - t0, 1e-300)))].append(np.abs(v))
+    if not all(rates):
+        return ""
+    largest = [np.max(e, axis=0) for e in rates]
+    sizes = [float(np.max(e, initial=0.0)) for e in largest]
+    if not all(late > GROWS * early for early, late in pairwise(sizes)):
+        return ""
+    k = int(np.argmax(largest[3]))
+    name = stop.system.model.coordinates[k].rate.label
+    return (
+        f"the motion grows without bound, {name} was {largest[0][k]:.3g} at most in the first quarter of the run and "
+        f"{largest[3][k]:.3g} in the last"
+    )
 
 
 def forked(model: Model) -> str:

@@ -241,7 +241,7 @@ class Run:
             inertia=self.inertia,
             jacobian=choice.speeds.jacobian,
         )
-        return diagnose(fault, stop, choice)
+        return diagnose(fault, stop, choice, self.stretches)
 
     def _guard(self, guard: int, task: Task) -> Ending | None:
         """What the guards that fall through zero here ask for; there may be several at once."""

@@ -1,8 +1,8 @@
 r"""Forks: poses in which position rows depend on each other, so that a mechanism could go on in more ways than one.
 
 How far rows are from that is the volume that their slopes span, $\sqrt{\det(J J^T)}$ with coordinates in their natural
-units and each row in units of its largest size. Along a motion through a fork at $t^*$ it goes like $|t - t^*|$. Which way the motion leaves is chosen by
-rounding there, or by whatever an integrator makes of it, so a run ends.
+units and each row in units of its largest size. Along a motion through a fork at $t^*$ it goes like $|t - t^*|$. Which
+way the motion leaves is chosen by rounding there, or by whatever an integrator makes of it, so a run ends.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class Outcome(Enum):
     BRANCH_LOST = "A constraint on accelerations stopped having a solution next to the motion."
     SPEEDS_SINGULAR = "The chosen speeds stopped describing the motion."
     ACCUMULATION = "Events followed each other ever faster (Zeno); the motion comes to rest there."
-    STEP_LIMIT = "The largest allowed number of steps was reached; give a larger max_steps."
+    STEP_LIMIT = "The largest allowed number of steps was reached."
     NOT_STARTED = "The run could not begin."
     RAISED = "A Python function of the caller raised an error."
     JUMP = "A position, a mass in a stream, or what a programme takes further jumps there; no finite rate follows it."
