@@ -200,3 +200,46 @@ def test_kinds_of_force_are_named_only_where_the_momenta_stay():
     np.testing.assert_allclose(np.sort_complex(proof.roots), expected, rtol=1e-9, atol=0)
     assert proof.verdict.name == "UNSTABLE"
     assert proof.forces is None
+
+
+@pytest.mark.parametrize("order", ["zyx", "xyz", "quaternion"])
+def test_a_free_cube_held_in_its_place_may_turn_as_it_likes(order):
+    """Its angular velocity stays as it is, three zero roots in whatever angles, and all else comes to rest."""
+    ground = ap.Frame("ground")
+    places = ap.coordinates("x y z", "m")
+    attitude = ap.coordinates("e0 e1 e2 e3") if order == "quaternion" else ap.coordinates("roll pitch yaw", "rad")
+    frame = ground
+    for axis in order if order != "quaternion" else ():
+        frame = frame.rotate(axis, attitude["xyz".index(axis)])
+    frame = ground.rotate_quaternion(*attitude) if order == "quaternion" else frame
+    cube = ap.RigidBody("cube", 1.0, ground.point(*places), frame, [0.1] * 3)
+    held = ap.Generalized({q: -10 * q - q.rate for q in places})
+    start = {"e0": 1.0} if order == "quaternion" else {}
+    model = ap.Model(ground, (*places, *attitude), [cube], [held], name="cube", start=start)
+    proof = ap.stability(ap.linearize(ap.equilibrium(model), ignore=attitude))
+    assert proof.verdict.name == "FAMILY"
+    assert proof.zeros == proof.zeros_found == 3
+
+
+def test_a_ring_of_equilibria_with_friction_is_a_family():
+    """(r^2 - 1)^2: every near motion ends somewhere on the ring; without friction it may creep round for ever."""
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    bead = ap.Particle("bead", 1.0, ground.point(x, y))
+    for friction, verdict in ((1.0, "FAMILY"), (0.0, "CRITICAL")):
+        forces = [ap.Potential((x**2 + y**2 - 1) ** 2), ap.Generalized({q: -friction * q.rate for q in (x, y)})]
+        rest = ap.equilibrium(ap.Model(ground, (x, y), [bead], forces, start={x: 1.0}), {y: 0.3})
+        assert ap.stability(rest).verdict.name == verdict
+
+
+@pytest.mark.parametrize("begin", [1.0, -1.0])
+@pytest.mark.parametrize("power", [3, 4])
+def test_a_flat_place_is_not_judged_by_its_first_approximation(power, begin):
+    """-x^3 and -x^4 with friction: the zero root leads to no other equilibria; of which sign it is found is luck."""
+    x = ap.coordinates("x")
+    ground = ap.Frame("ground")
+    forces = [ap.Potential(-(x**power)), ap.Generalized({x: -x.rate})]
+    model = ap.Model(ground, x, [ap.Particle("bead", 1.0, ground.point(x, 0))], forces, start={x: begin})
+    rest = ap.equilibrium(model)
+    assert rest.degenerate == 1
+    assert ap.stability(rest).verdict.name == "CRITICAL"

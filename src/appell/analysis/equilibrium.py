@@ -37,6 +37,8 @@ class Equilibrium:
         multipliers: The multiplier of every constraint row, of the force J' lambda.
         residual: What the equations leave, against the size of their terms.
         freedom: How many parameters could still be chosen: 0 for an isolated equilibrium.
+        degenerate: How many directions change nothing to first order and lead along no family, as at the bottom of x^4;
+            the equilibrium is then known to half of the digits or less.
         branches: All equilibria that were found for the same wish, one of each family, this one first.
     """
 
@@ -47,6 +49,7 @@ class Equilibrium:
     multipliers: Mapping[str, float]
     residual: float
     freedom: int
+    degenerate: int = 0
     branches: tuple[Equilibrium, ...] = field(default=(), repr=False)
 
     @property
@@ -272,6 +275,7 @@ def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equil
         multipliers=dict(zip(mechanics.row_names, multipliers.tolist(), strict=True)),
         residual=root.left,
         freedom=root.freedom + problem.idle,
+        degenerate=root.flat - root.freedom,
     )
 
 

@@ -20,6 +20,9 @@ from appell.errors import ControlError
 from appell.model.model import Model
 
 EPS = float(np.finfo(float).eps)
+BLURRED = (
+    1e-6  # roots smaller than this against the largest are zero, where a multiple equilibrium is known to few digits
+)
 
 
 def stability(
@@ -65,9 +68,11 @@ def stability(
     family = _family(lin, A, K is not None)
     structural = len(momenta) + family
     roots, tolerance = _roots(A)
+    if lin.at.degenerate:
+        tolerance = np.maximum(tolerance, BLURRED * np.max(np.abs(roots), initial=0.0))
     order = np.argsort(np.abs(roots), kind="stable")
     left, slack = roots[order[structural:]], tolerance[order[structural:]]
-    spare = _continued(lin, A, left, slack, structural, K) if tangent.steady.velocity_rows else 0
+    spare = _continued(lin, A, left, slack, structural, K)
     family += spare
     structural += spare
     left, slack = roots[order[structural:]], tolerance[order[structural:]]
@@ -210,7 +215,8 @@ def _verdict(
             return Verdict.FAMILY, ""
         return (Verdict.ON_CONSTRAINTS if m else Verdict.ASYMPTOTIC), ""
     critical = left[np.abs(left.real) <= slack]
-    if forces is not None and forces.potential[1:] == (0, 0) and not family and conservative(lin):
+    sharp = forces is not None and forces.potential[1:] == (0, 0) and not lin.at.degenerate
+    if sharp and not family and conservative(lin):
         return Verdict.LYAPUNOV, "the energy has a strict minimum here (Lagrange and Dirichlet, Routh)"
     shown = ", ".join(f"{abs(e.imag):.6g}i" if e.imag else "0" for e in critical if e.imag >= 0)
     idle = lin.ignorable

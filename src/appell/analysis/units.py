@@ -32,9 +32,9 @@ class Units:
     def of(cls, steady: Steady, p: np.ndarray, begin: np.ndarray) -> Units:
         r"""Units of places, of energy E and of time, and what follows from them.
 
-        The unit $\ell_j$ of a coordinate is one for angles, else what its rows say, else its first value, else the
-        change that upsets a force by its size. Forces have the unit $E/\ell_j$, multipliers E over that of their row,
-        and inputs and extra states what gives such forces.
+        The unit $\ell_j$ of a coordinate is one for angles, else what its rows say, else its suggested start, else the
+        change that upsets a force there by its size. Forces have the unit $E/\ell_j$, multipliers E over that of their
+        row, and inputs and extra states what gives such forces.
 
         Args:
             steady: The equations.
@@ -43,7 +43,8 @@ class Units:
         """
         mechanics, x = steady.mechanics, steady.mechanics.variables
         n, m, k = x.q.numel(), len(mechanics.row_names), x.z.numel()
-        q, _, z, w, _ = np.split(begin, np.cumsum([n, n, k, x.w.numel()]))
+        here, _, z, w, _ = np.split(begin, np.cumsum([n, n, k, x.w.numel()]))
+        q = np.array([mechanics.model.start.get(s.label, 0.0) for s in mechanics.model.coordinates])
         places, rows = row_units(mechanics, p)
         places = np.where(steady.periodic(p), 1.0, places)
         still = [x.v], [ca.SX.zeros(n)]
@@ -61,7 +62,8 @@ class Units:
                 felt[np.isin(loose, steady.cyclic(p))] = np.nan
                 own = np.where(own > 0, own, np.nan_to_num(felt))
             largest = float(np.max(own)) or 1.0
-            places[loose] = np.where((own > LIKE * largest) | (own == 0), largest, own)
+            own = np.where((own > LIKE * largest) | (own == 0), largest, own)
+            places[loose] = np.maximum(own, np.abs(here[loose]))
         pull = np.maximum(force[:, 0], (slope[:, :n] * places).max(axis=1, initial=0.0))
         energy = float(np.max(pull * places, initial=0.0)) or 1.0
         time = float(np.sqrt(np.max(masses[:, 0] * places**2, initial=0.0) / energy)) or 1.0
