@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import appell as ap
+from appell.cli.stabilizing import Stabilization
 from appell.motion.projection import Projection
 
 SIZES = [(1e-6, 1.0, 1.0), (1e-6, 1e-18, 1e-3), (1e3, 1e9, 1e3**0.5), (1e6, 1.0, 1e3)]  # of length, mass and time
@@ -112,3 +113,25 @@ def test_dead_centres_of_every_size_are_no_forks(size):
     assert motion.outcome is ap.Outcome.DONE
     end = motion.at(motion.times[-1])
     assert end["x"] / factors["x"] == pytest.approx(FIVE_BAR, abs=1e-7)
+
+
+def work(model, **wanted):
+    """What `appell stabilize` does with a model, everything as it suggests."""
+    return Stabilization(
+        model=model, formulation=None, values={}, guess={}, wanted=wanted, weights={}, price=None, dependent=None,
+        inputs=None, ignore=[], limits=None, push={}, until=None, runs=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("size", SIZES[1:3], ids=["light um", "km"])
+def test_suggestions_of_the_command_line_fit_the_size(size):
+    model, factors = scaled(ap.library.ball_and_beam(), size)
+    found = work(model, xi=0.2 * size[0])
+    assert found.run()["ok"]
+    assert found._pushes()["xi"] / factors["xi"] == pytest.approx(-0.01)
+
+
+def test_the_command_line_wants_all_coordinates_that_can_be_wanted():
+    """Six legs hold six coordinates of the platform; wishing for one of them would leave a family of five."""
+    model = ap.library.stewart_platform()
+    assert len(work(model)._suggested(ap.compile(ap.derive(model)).bind())) == 6

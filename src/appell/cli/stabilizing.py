@@ -114,7 +114,7 @@ class Stabilization:
 
     def _costs(self) -> tuple[dict[str, float], Any]:
         """Weights as given, or by Bryson's rule: one over the square of what is still acceptable."""
-        sizes = {s.label: 0.05 * max(abs(self.rest[s]), 0.2) for s in self.model.coordinates}
+        sizes = {s: 0.05 * size for s, size in self._sizes().items()}
         bryson = {s: sizes[s] ** -2 if s in sizes else 0.1 for s in self.lin.states}
         bryson.update({s: 0.1 * sizes[s[:-5]] ** -2 for s in self.lin.states if s[:-5] in sizes})
         weights = {s: self.weights.get(s, 1.0) for s in self.lin.states} if self.weights else bryson
@@ -182,9 +182,14 @@ class Stabilization:
     def _pushes(self) -> dict[str, float]:
         if self.push:
             return self.push
-        coordinates = [s for s in self.lin.states if s in {q.label for q in self.model.coordinates}]
-        sizes = {s: max(abs(self.rest[s]), 0.2) for s in coordinates}
+        sizes = self._sizes()
+        coordinates = [s for s in self.lin.states if s in sizes]
         return {s: 0.05 * sizes[s] * (-1) ** k for k, s in enumerate(coordinates)}
+
+    def _sizes(self) -> dict[str, float]:
+        """How large coordinates are: their values, or a fifth of their natural units."""
+        units = zip(self.model.coordinates, self.rest.units.unknowns, strict=False)
+        return {s.label: max(abs(self.rest[s]), 0.2 * float(unit)) for s, unit in units}
 
     def _simulate(self) -> None:
         slowest = self.proof.margin  # structural zeros apart
