@@ -112,6 +112,15 @@ class Equations:
         return self.chart.letters
 
     @property
+    def driven(self) -> tuple[Evolving, ...]:
+        """The speeds whose rates are the first unknowns; where all rates are kept, those that the rows leave free."""
+        if self.formulation.speeds:
+            return tuple(self.formulation.speeds)
+        if not self.chart.redundant:
+            return self.speeds
+        return tuple(s.base.derivative(s.order - 1) for s in self.unknowns if isinstance(s, Rate))
+
+    @property
     def states(self) -> tuple[Letter, ...]:
         """x = (q, u, z) as letters."""
         return (*self.coordinates, *self.speeds, *self.model.states)

@@ -1,7 +1,10 @@
 """A formulation refuses what it is not valid for, and says what is."""
 
+import itertools
+
 import numpy as np
 import pytest
+import sympy as sp
 
 import appell as ap
 from appell.errors import FormulationError, IntegrationError
@@ -174,3 +177,22 @@ def test_given_speeds_that_are_dependent_at_the_start(formulation):
     system = ap.compile(ap.derive(model, formulation)).bind({m: 2.0})
     with pytest.raises(IntegrationError, match=r"The speeds (z'|u1) are dependent at the start; choose others"):
         ap.simulate(system, {y.rate: 1.0, z.rate: 1.0, x.rate: 0.0}, until=1.0)
+
+
+def test_quasi_accelerations_that_are_not_linear_under_a_row_that_is_not():
+    """The same motion as by other speeds; it ends where the row leaves the motion open, in words."""
+    model = particle(NONLINEAR)
+    speeds = {u1: x.rate**2 + y.rate**2, u2: sp.atan2(y.rate, x.rate)}
+    curved = ap.QuasiAccelerations(speeds, {u1.rate: sp.sinh(e1) + e2, u2.rate: e2 - e1 / 5})
+    start, ends = {x.rate: 1.0, y.rate: 0.2, z.rate: 1.04**0.5}, []
+    for formulation in (None, curved):
+        system = ap.compile(ap.derive(model, formulation)).bind({m: 2.0})
+        ends.append(ap.simulate(system, start, until=0.05).at(0.05).array)
+        assert ap.simulate(system, start, until=1.0).outcome in (ap.Outcome.ROWS_SINGULAR, ap.Outcome.SINGULAR)
+    np.testing.assert_allclose(*ends, rtol=1e-9, atol=1e-12)
+
+
+def test_what_is_no_formulation_is_refused():
+    for verb, wrong in itertools.product((ap.derive, ap.verify), (ap.Voronets, [ap.Voronets()], "Voronets")):
+        with pytest.raises(FormulationError, match=r"as a formulation; give one such as appell.GibbsAppell\(\)"):
+            verb(particle(), wrong)

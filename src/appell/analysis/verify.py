@@ -13,7 +13,7 @@ import numpy as np
 from appell.code.agreement import Rivals, disagreement
 from appell.code.constants import check_masses
 from appell.errors import FormulationError, InconsistentStartError, ModelError
-from appell.formulation.abstract import AbstractFormulation
+from appell.formulation.abstract import AbstractFormulation, derived
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at, sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
@@ -138,10 +138,7 @@ def verify(
     split = sample_split(mechanics)
     if model.rows and len(split.rows) >= len(model.coordinates) + bool(model.programmed):
         raise FormulationError(f"{model.name!r} is over-constrained; nothing is left to compare.")
-    also = None
-    if formulation is not None:
-        formulation.check(mechanics)
-        also = formulation.derive(mechanics, formulation.choose(mechanics))
+    also = None if formulation is None else derived(mechanics, formulation)
     rivals = Rivals(mechanics, split, also)
     given = {key(n): number(key(n), v) for n, v in (values or {}).items()}
     known = {s.label for s in (*model.parameters, *model.inputs)}

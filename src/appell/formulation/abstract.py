@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -17,7 +17,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_rank
 from appell.kinematics.saddle import REGULAR, condition, without_inertia
 from appell.model.model import Model
-from appell.model.symbols import Coordinate
+from appell.model.symbols import Coordinate, Speed
 
 if TYPE_CHECKING:
     from appell.code.state import State
@@ -35,6 +35,7 @@ class AbstractFormulation(ABC):
         multipliers: Whether multipliers are among its unknowns.
         inertial: Whether, under constraints, the mass matrix of the free system must be regular.
         reference: Where it comes from.
+        speeds: Quasi-velocities of the user's, if there are any.
     """
 
     name: ClassVar[str]
@@ -42,6 +43,7 @@ class AbstractFormulation(ABC):
     multipliers: ClassVar[bool] = False
     inertial: ClassVar[bool] = False
     reference: ClassVar[str] = ""
+    speeds: Mapping[Speed, Any] | None = None
 
     @abstractmethod
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
@@ -228,8 +230,6 @@ def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equa
         >>> print(ap.derive(ap.library.rolling_disk()).summary().splitlines()[0][:41])
         rolling disk by Gibbs-Appell: 8 states, 3
     """
-    if formulation is not None and not isinstance(formulation, AbstractFormulation):
-        raise FormulationError(f"Got {formulation!r} as a formulation; give one such as appell.GibbsAppell().")
     mechanics = Mechanics(model)
     if formulation is None:
         from appell.formulation.choice import automatic
@@ -241,6 +241,8 @@ def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equa
 def derived(mechanics: Mechanics, chosen: AbstractFormulation) -> Equations:
     """The equations of a model on the graph, if the principle accepts it and something is left to move."""
     model = mechanics.model
+    if not isinstance(chosen, AbstractFormulation):
+        raise FormulationError(f"Got {chosen!r} as a formulation; give one such as appell.GibbsAppell().")
     chosen.check(mechanics)
     check_rank(mechanics)
     split = chosen.choose(mechanics)

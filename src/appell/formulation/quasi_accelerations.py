@@ -53,7 +53,7 @@ class QuasiAccelerations(AbstractFormulation):
         accelerations: Mapping[Any, Any],
         guess: Mapping[Speed, float] | None = None,
     ) -> None:
-        self.speeds = dict(speeds)
+        self.speeds: dict[Speed, Any] = dict(speeds)
         self.accelerations = {rate: sp.sympify(formula) for rate, formula in accelerations.items()}
         self.guess = {e: float(value) for e, value in (guess or {}).items()}
 

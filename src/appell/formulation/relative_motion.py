@@ -69,6 +69,7 @@ class RelativeMotion(AbstractFormulation):
             raise FormulationError(f"The carrier must be an appell.Frame, got {carrier!r}.")
         self.carrier = carrier
         self._absolute = GibbsAppell(speeds, dependent)
+        self.speeds = self._absolute.speeds
 
     @property
     def fixed(self) -> bool:
@@ -105,7 +106,7 @@ class RelativeMotion(AbstractFormulation):
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """Relative acceleration energy, and the inertial forces of the carrier as generalized forces."""
-        chart, x = Chart.of(mechanics, split, self._absolute.speeds), mechanics.variables
+        chart, x = Chart.of(mechanics, split, self.speeds), mechanics.variables
         relative = Geometry(x, chart.frozen_derivative, chart.K, self.carrier)
         S = sum((relative.acceleration_energy(body) for body in mechanics.model.bodies), ca.SX(0))
         held = ca.SX.sym("held", mechanics.a.numel())

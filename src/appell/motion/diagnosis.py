@@ -121,7 +121,7 @@ def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:
     if _dependent_rows(stop):
         return Outcome.ROWS_SINGULAR, forked(system.model)
     further = beyond(system, t, x, w, stop.span)
-    better, cause = likely_cause(*code.linear_system(t, x, w, p), code.equations.speeds, further)
+    better, cause = likely_cause(*code.linear_system(t, x, w, p), code.equations.driven, further)
     return better or outcome, cause
 
 

@@ -49,7 +49,7 @@ class Front:
             raise ModelError(f"No finite value for the inputs at the start, t = {self.t:g}: got {self.w}.")
         finite = np.all(np.isfinite([*self.x, *self.state]))
         if not finite or choice.speeds.dependent(self.t, self.x):
-            chosen = ", ".join(choice.speeds.chosen)
+            chosen = ", ".join(map(str, choice.code.equations.driven))
             raise IntegrationError(
                 f"The speeds {chosen} are dependent at the start; choose others, or leave the choice to appell."
             )

@@ -10,7 +10,6 @@ import numpy as np
 
 from appell.code.code import Code
 from appell.kinematics.chart import Split
-from appell.model.symbols import Rate
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 
@@ -91,23 +90,17 @@ class SpeedWatch:
         if not self._side:
             self._side = self._growth_and_side(t, x)[1]
 
-    @property
-    def chosen(self) -> list[str]:
-        """The speeds by name; where all rates are kept, those whose rates are solved for."""
-        equations = self.code.equations
-        if not equations.chart.redundant:
-            return [str(speed) for speed in equations.speeds]
-        rates = [s for s in equations.unknowns if isinstance(s, Rate)]
-        return [str(s.base if s.order == 1 else s.base.rate) for s in rates]
-
     def dependent(self, t: float, x: np.ndarray) -> bool:
         """Whether given speeds are dependent at a state that has all rates, as with rows nonlinear in them."""
         equations = self.code.equations
         if not (equations.formulation.fixed and equations.chart.redundant) or equations.mechanics.curved:
             return False
-        virtual = equations.in_state(ca.jacobian(equations.chart.a, equations.chart.y))
+        y, virtual = equations.y, equations.in_state(ca.jacobian(equations.chart.a, equations.y))
+        curved = ca.depends_on(ca.vec(virtual), y)  # by quasi-accelerations: looked at where they are, if found
+        virtual = ca.substitute(virtual, y, equations.acceleration) if curved else virtual
         function = ca.Function("virtual", equations.arguments, [ca.densify(virtual)])
-        return not np.abs(np.array(function(t, x, self.inputs(), self.p))).max(initial=0.0) < SPEEDS_SINGULAR
+        growth = np.abs(np.array(function(t, x, self.inputs(), self.p))).max(initial=0.0)
+        return not growth < SPEEDS_SINGULAR and not (curved and np.isnan(growth))
 
     def ask(self, t: float, x: np.ndarray) -> Split | Outcome | None:
         """The choice to go on with, or why the run must end; None while the present one is good."""

@@ -91,6 +91,6 @@ class Watch:
             cause = forked(choice.system.model) if turned is None else turned.words
             return f", {choice.system.from_x(t, x)!r}; likely cause: {cause}"
         if outcome is Outcome.SPEEDS_SINGULAR:
-            chosen = ", ".join(map(str, choice.code.equations.speeds))
+            chosen = ", ".join(map(str, choice.code.equations.driven))
             return f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"
         return ""
