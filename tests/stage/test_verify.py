@@ -179,3 +179,27 @@ def test_states_next_to_forks_are_not_blamed_on_the_formulations(seed):
     start = {x: np.cos(0.7), y: np.sin(0.7), **dict.fromkeys(turns, 0.7)}
     model = ap.Model(ground, letters, bodies, [ap.Gravity(-9.81 * ground.y)], rows, start=start)
     assert ap.verify(model, seed=seed).ok
+
+
+def test_what_depends_on_time_is_compared_at_other_times_than_zero(monkeypatch):
+    """A drive 0.1 sin(3 t) has no acceleration at t = 0: whoever forgets it is right there and nowhere else."""
+    s, ground = ap.coordinates("s"), ap.Frame()
+    model = ap.Model(ground, s, [ap.Particle("p", 2, ground.point(s + sp.sin(3 * ap.t) / 10, 0))], name="driven")
+    assert ap.verify(model, states=3).ok
+    original = ap.Voronets.derive
+
+    def forgetful(self, mechanics, split):
+        equations, t = original(self, mechanics, split), mechanics.variables.t
+        return replace(equations, right=equations.b - ca.sin(3 * t))
+
+    monkeypatch.setattr(ap.Voronets, "derive", forgetful)
+    assert not ap.verify(model, states=3).ok
+
+
+@pytest.mark.parametrize("row", [(), (ap.Holonomic(ap.coordinates("r") - sp.sqrt(1 - ap.t), "rope"),)])
+def test_times_at_which_a_model_says_nothing_are_avoided(row):
+    """A suggested run of 10 s, of which a root leaves 1 s."""
+    r, s, ground = *ap.coordinates("r s"), ap.Frame()
+    bob = ap.Particle("bob", 1 + sp.sqrt(1 - ap.t), ground.point(r, s))
+    model = ap.Model(ground, (r, s), [bob], [ap.Stream(bob, -ground.y)], row)
+    assert ap.verify(model).ok

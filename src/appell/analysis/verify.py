@@ -120,7 +120,7 @@ def verify(
     states: int = 20,
     seed: int = 0,
 ) -> Verification:
-    """Compare every formulation that accepts a model at random states on its constraints.
+    """Compare every formulation that accepts a model at random states on its constraints, at random times.
 
     States at which one of them has no finite accelerations are left out for all, and counted.
 
@@ -147,7 +147,8 @@ def verify(
             raise ModelError(f"{name!r} is no parameter or input of {model.name!r}; it has {', '.join(sorted(known))}.")
     numbers = {**model.values, **given}
     check_masses(mechanics, np.array([numbers.get(s.label, np.nan) for s in model.parameters]))
-    rng = np.random.default_rng(seed)
+    rng, clock = np.random.default_rng(seed), np.random.default_rng((seed, 1))
+    until = model.until  # falls to where states are found: what a model says may end before the run it suggests
     pairs: dict[tuple[str, str], float] = {}
     residual, rounding, done, tries = 0.0, 0.0, 0, 0
     left_out: Counter[str] = Counter()
@@ -155,27 +156,30 @@ def verify(
         tries += 1
         p = np.array([given.get(s.label, model.values.get(s.label, rng.uniform(0.5, 1.5))) for s in model.parameters])
         w = np.array([given.get(s.label, rng.normal()) for s in model.inputs])
-        state = sample_state(mechanics, rng, p)
+        t = clock.uniform(0.0, until)
+        state = sample_state(mechanics, rng, p, t=t)
         if state is None or tries > 20 * states:
             if tries > 5 + 3 * (done + left_out.total()):
                 raise InconsistentStartError(
                     f"No state on the constraints of {model.name!r} was found; give the model values=... with which it "
                     "can be assembled and a start=... near a real configuration."
                 )
+            until = t if state is None else until
             continue
         q, v, z = state
-        jacobian = jacobian_at(mechanics, 0.0, q, v, z, p)
+        jacobian = jacobian_at(mechanics, t, q, v, z, p)
         if split.growth(jacobian) > 1e3 or len(Split.at(jacobian, rtol=1e-3).rows) != len(split.rows):
             continue  # near a singular configuration rounding would be blamed on the formulations
-        found = rivals.accelerations(0.0, q, v, z, w, p)
+        found = rivals.accelerations(t, q, v, z, w, p)
         if not all(np.all(np.isfinite(value)) for value in found.values()):
-            left_out[rivals.cause(found, 0.0, q, v, z, w, p)] += 1
+            left_out[rivals.cause(found, t, q, v, z, w, p)] += 1
+            until = t
             continue
-        rounding = max(rounding, rivals.rounding(0.0, q, v, z, w, p))
+        rounding = max(rounding, rivals.rounding(t, q, v, z, w, p))
         for a, b in itertools.combinations(found, 2):
             pairs[a, b] = max(pairs.get((a, b), 0.0), disagreement(found[a], found[b]))
         if model.rows:
-            e = np.array(mechanics.functions["velocity"](0.0, q, v, z, p)[0])
+            e = np.array(mechanics.functions["velocity"](t, q, v, z, p)[0])
             residual = max(residual, float(np.max(np.abs(e))))
         done += 1
     return Verification(model.name, pairs, done, residual, rounding, left_out)

@@ -212,6 +212,7 @@ def sample_state(
     p: np.ndarray,
     spread: float = 1.0,
     *,
+    t: float = 0.0,
     tries: int = 30,
     roughly: bool = False,
     positions: Numeric | None = None,
@@ -224,6 +225,7 @@ def sample_state(
         rng: Random numbers.
         p: Parameters.
         spread: How far from the start.
+        t: The time.
         tries: How many times at most, the second half of them twice as far.
         roughly: Whether it need only be good enough to look at the Jacobian of the rows: velocities, on which that of
             linear rows does not depend, need not be possible.
@@ -240,14 +242,14 @@ def sample_state(
         near = q0 + rng.uniform(-reach, reach, q0.size) * (1.0 if units is None else units)
         tolerance = 1e-11 if roughly else 1e-13
         q, left = project_positions(
-            mechanics, 0.0, near, p, tolerance=tolerance, function=positions, roughly=roughly, units=units
+            mechanics, t, near, p, tolerance=tolerance, function=positions, roughly=roughly, units=units
         )
         if left > 1e-9:
             continue
         v = v0 + rng.uniform(-1, 1, v0.size) * (1.0 if units is None else units)
         if roughly and mechanics.linear:
             return q, v, z0
-        v, left = project_velocities(mechanics, 0.0, q, v, z0, p)
+        v, left = project_velocities(mechanics, t, q, v, z0, p)
         if left < 1e-9 and np.all(np.isfinite(v)):
             return q, v, z0
     return None
