@@ -394,6 +394,17 @@ def test_a_rocket_that_burns_itself_up_ends_the_run(method):
     assert motion.times[-1] == pytest.approx(50, rel=1e-6)
 
 
+def test_a_rocket_that_is_all_fuel_is_told_what_it_lacks():
+    """Its flow ends in time, but nothing is there to fly on."""
+    burn = ap.drained(-2, fuel)
+    body = ap.Particle("rocket", fuel, ground.point(x, 0))
+    model = ap.Model(ground, x, [body], [ap.Stream(body, -2000 * ground.x, rate=burn)], states={fuel: burn})
+    motion = run(model, {fuel: 80}, 80.0)
+    assert motion.outcome is ap.Outcome.MASS_USED_UP
+    assert "losing" not in motion.outcome.value
+    assert "add what stays to its formula (dry + fuel), or end the flow before" in motion.detail
+
+
 @pytest.mark.parametrize("amount", [0.0, -3.0])
 def test_a_mass_that_is_not_positive_at_the_start_is_refused(amount):
     body = ap.Particle("tank", fuel, ground.point(x, 0))

@@ -17,7 +17,7 @@ from appell.kinematics.rank import Stacked
 from appell.kinematics.saddle import REGULAR, without_inertia
 from appell.model.model import Model
 from appell.motion.choice import Choice
-from appell.motion.masses import GONE, Masses
+from appell.motion.masses import GONE, Masses, used_up
 from appell.motion.outcome import Ending, Outcome
 from appell.motion.stretch import Stretch
 
@@ -113,8 +113,7 @@ def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:
     shrunk = bool(stop.masses.names) and not smallest_inertia(code, t, x, w, p) > GONE * stop.inertia
     gone = stop.masses.gone(t, x, w, p, stop.first_masses) if shrunk else None
     if gone is not None:
-        cause = f"nothing is left of the mass of {gone!r}; end its flow in time, for example by appell.drained"
-        return Outcome.MASS_USED_UP, cause
+        return Outcome.MASS_USED_UP, used_up(gone)
     if shrunk and code.equations.mechanics.accelerating:
         cause = "at these velocities the thrust of mass that depends on velocities cancels the inertia (M - D)"
         return Outcome.SINGULAR, cause

@@ -19,6 +19,14 @@ OVERDRAWN = 1e-9  # a tank that ran dry may be so much below zero, relative to w
 GONE = 1e-5  # below this share of what it was at the start, an inertia that shrinks is as good as gone
 
 
+def used_up(name: str) -> str:
+    """That a body has lost all of its mass, and what to do about it."""
+    return (
+        f"nothing is left of the mass of {name!r}; add what stays to its formula (dry + fuel), or end the flow before, "
+        "for example by appell.drained(rate, amount, empty)"
+    )
+
+
 class Masses:
     """The masses of a model that are not constant, as functions of the state.
 

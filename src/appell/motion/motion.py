@@ -382,8 +382,9 @@ class Motion:
     def summary(self) -> str:
         """A few lines: what moved, how it was computed, how it ended."""
         info = self.info
+        steps = f"{info['steps']} step{'s' * (info['steps'] != 1)}"
         lines = [
-            f"{info['model']}: t = {self.times[0]:g} .. {self.times[-1]:g} s, {info['steps']} steps by "
+            f"{info['model']}: t = {self.times[0]:g} .. {self.times[-1]:g} s, {steps} by "
             f"{info['method']} ({info['reason']}), {info['seconds']:.3g} s",
             self.outcome.value + (f" {self.detail}" if self.detail else ""),
         ]

@@ -16,7 +16,7 @@ class Outcome(Enum):
     STEP_COLLAPSED = "The step size collapsed: the motion cannot be continued with the wanted accuracy."
     SINGULAR = "The mass matrix became singular."
     ROWS_SINGULAR = "The constraint rows became dependent on each other: a singular configuration."
-    MASS_USED_UP = "A body lost all of its mass and was still losing."
+    MASS_USED_UP = "A body lost all of its mass."
     BRANCH_LOST = "A constraint on accelerations stopped having a solution next to the motion."
     SPEEDS_SINGULAR = "The chosen speeds stopped describing the motion."
     ACCUMULATION = "Events followed each other ever faster (Zeno); the motion comes to rest there."

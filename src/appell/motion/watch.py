@@ -10,6 +10,7 @@ from appell.kinematics.chart import Split
 from appell.motion.choice import Choice
 from appell.motion.diagnosis import forked
 from appell.motion.leg import End, Enough, Leg
+from appell.motion.masses import used_up
 from appell.motion.outcome import Ending, Outcome
 
 
@@ -82,7 +83,7 @@ class Watch:
     def _words(self, outcome: Outcome, t: float, x: np.ndarray) -> str:
         choice = self.choice
         if outcome is Outcome.MASS_USED_UP:
-            return f": the mass of {self._used_up!r}; end its flow in time, for example by appell.drained"
+            return f": {used_up(self._used_up)}"
         if outcome is Outcome.BRANCH_LOST:
             rows = ", ".join(map(repr, choice.branch.rows)) if choice.branch else ""
             return f": {rows}; two branches meet or part there; say by near= which one is meant"
