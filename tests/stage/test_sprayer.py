@@ -23,7 +23,6 @@ from appell.sprayer import (
     drive,
     follow_by_linearization,
     follow_by_pid,
-    gauss_times,
     hold_speeds,
     irregular,
     momentum,
@@ -66,6 +65,7 @@ def test_all_nozzles_closed(options):
     motion = ap.simulate(system, until=2.0, points=3)
     assert motion["m"].values.tolist() == [150.0] * 3
     assert motion.check().ok
+    assert repr(cover(robot, motion)) == "nothing sprayed"
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_momentum_balance(internal_flow, separate_tank):
     nozzles = [Nozzle(0.5, -0.6, -2.0, 0.7, None, 1.5), Nozzle(-0.3, 0.5, 1.9, 0.4, 0.8, 2.0)]
     robot = Sprayer(nozzles, internal_flow=internal_flow, separate_tank=separate_tank, drive="wheels")
     system = ap.compile(ap.derive(robot.model, robot.formulation)).bind()
-    times, weights = gauss_times(0.0, 20.0)
-    motion = ap.simulate(system, {"v": 1.0, "omega": 0.3, "m": 150.0}, 20.0, at=times, method="dop853")
-    balance = momentum(robot, motion, weights)
+    motion = ap.simulate(system, {"v": 1.0, "omega": 0.3, "m": 112.0}, 20.0, points=2)
+    assert [o.t for o in motion.occurrences] == [pytest.approx(12 / 1.1)]  # the tank is empty, the run goes on
+    balance = momentum(robot, motion)
     assert balance.error < 1e-11
     assert np.abs(balance.carried).max() > 5
     assert motion.check().balance < 1e-10
@@ -214,8 +214,9 @@ def test_paths_are_checked():
         Path.from_speeds("bad", 1, sp.sin(ap.t), ap.t)
     with pytest.raises(ModelError, match="stands still"):
         Path.from_curve("bad", ap.t**2, ap.t**2)
-    with pytest.raises(ModelError, match="formula in time"):
-        Path.from_speeds("bad", ap.coordinates("x"), 0)
+    for wrong in (ap.coordinates("x"), ap.parameters("speed"), "fast"):
+        with pytest.raises(ModelError, match="a formula in appell.t alone"):
+            Path.from_speeds("bad", wrong, 0)
     with pytest.raises(ModelError, match="radius of a circle"):
         circle(radius=0)
     with pytest.raises(ModelError, match=r"whole number of nozzles.*2\.5"):

@@ -262,6 +262,28 @@ def test_missing_inputs_are_asked_for_in_the_words_of_the_command(call, tmp_path
     assert_fails(call("sweep", str(file), "--over", "x=1,2", "--until", "1"), "No value for F", "--set F=")
 
 
+@pytest.mark.parametrize(
+    ("law", "end"),
+    [
+        ("2*pi/3", np.pi / 3),
+        ("sin(t)", 1 - np.sin(1)),
+        ("k*x - 2*x'", 0.0),
+        ("max(t, 1 if t < 1/2 else 0)", 11 / 24),
+    ],
+)
+def test_inputs_by_formulas(call, tmp_path, law, end):
+    """x'' = F from rest; nothing typed is executed."""
+    file = tmp_path / "pushed.py"
+    file.write_text(
+        "import appell as ap\nx = ap.coordinates('x')\nF = ap.inputs('F')\nground = ap.Frame('ground')\n"
+        "k = ap.parameters('k')\np = ap.Particle('p', 1, ground.point(x))\n"
+        "model = ap.Model(ground, [x], [p], [ap.Generalized({x: F - k * x})], name='pushed')\n"
+    )
+    data = strict(call("run", file, "--until", 1, "--set", f"F={law},k=0", "--json").stdout)
+    assert data["final"]["x"] == pytest.approx(end, rel=1e-12, abs=1e-12)
+    assert data["ok"]
+
+
 SLED = """
 import appell as ap
 

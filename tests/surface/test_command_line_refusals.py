@@ -85,6 +85,25 @@ def test_wrong_settings(call, setting, words, assert_fails):
     assert_fails(call("run", "rolling-disk", "--set", setting), words)
 
 
+@pytest.mark.parametrize("law", ["2*foo", "__import__('os')", "t +", "t < 1", "x.mass", "open"])
+def test_laws_that_cannot_be_read(call, law, assert_fails):
+    words = "--set takes a number for the input tau_fr, or a formula in t, x, y, theta"
+    assert_fails(call("run", "sprayer", "--no-study", "--set", f"tau_fr={law}"), words, "cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--set", "m=90"), "m = 90 kg, must not be lighter than without, m_empty = 100 kg"),
+        (("--set", "mu=-1"), "A nozzle sprays; give a flow mu >= 0"),
+        (("--until", "-3"), "The paths must be driven for some time; got until = -3 s"),
+        (("--set", "tau_fr=sin(t)"), "cannot take tau_fr"),
+    ],
+)
+def test_studies_of_the_sprayer_that_are_none(call, arguments, words, assert_fails):
+    assert_fails(call("run", "sprayer", *arguments), words)
+
+
 def test_missing_values(call, file, assert_fails):
     file.write_text(file.read_text().replace("k: 4.0, ", ""))
     assert_fails(call("run", file), "No value for the parameter k")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import runpy
 import sys
 import traceback
@@ -26,6 +27,13 @@ class Case:
     control: Any = None
     control_rate: float | None = None
     choices: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def inputs_but(self, *named: Any) -> dict[Any, Any]:
+        """The inputs that the file gives, but for those that the command line sets or varies."""
+        from appell.model.symbols import key
+
+        others = {key(name) for name in named}
+        return {name: law for name, law in self.inputs.items() if key(name) not in others}
 
 
 def read_case(name: str) -> Case:
@@ -115,26 +123,34 @@ def _choices(name: str, given: Any) -> dict[str, dict[str, Any]]:
     return {key(label): {str(word): e for word, e in things.items()} for label, things in given.items()}
 
 
-def read_settings(case: Case, given: list[str] | None) -> tuple[dict[str, float], dict[str, float]]:
-    """Numbers for parameters and inputs, and for the starting state."""
+def read_settings(
+    case: Case, given: list[str] | None, laws: dict[Any, Any] | None = None
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Numbers for parameters and inputs, and for the starting state.
+
+    Args:
+        case: What the command is about.
+        given: NAME=NUMBER, several apart by commas.
+        laws: Where formulas of inputs are put; None for a command that takes none.
+    """
     from appell.code.state import names_of
     from appell.model.symbols import key
     from appell.model.values import unknown
 
     values = {s.label for s in (*case.model.parameters, *case.model.inputs)}
+    inputs = {} if laws is None else {s.label: s for s in case.model.inputs}
     speeds = [s.label for s in getattr(case.formulation, "speeds", None) or ()]
     states = (*names_of(case.model), *speeds)
     numbers: dict[str, float] = {}
     start: dict[str, float] = {}
-    for item in (part for entry in given or () for part in entry.split(",")):
+    for item in _settings(given):
         name, separator, text = item.partition("=")
         label = key(name.strip())
-        try:
-            number = float(text)
-        except ValueError:
-            separator = ""
-            number = 0.0
-        if not separator:
+        if label in inputs and (law := _law(case, label, text)) is not None and laws is not None:
+            laws[inputs[label]] = law
+            continue
+        number = _number(text) if separator else None
+        if number is None:
             raise ModelError(f"--set takes NAME=NUMBER, for example --set m=1.5; got {item!r}.")
         if label in values:
             numbers[label] = number
@@ -147,6 +163,45 @@ def read_settings(case: Case, given: list[str] | None) -> tuple[dict[str, float]
     return numbers, start
 
 
+def _settings(given: list[str] | None) -> list[str]:
+    """Settings apart by commas; those within a formula, min(a, b), part none."""
+    return [part for entry in given or () for part in re.split(r",(?=[\w.'\s]*=|[^()]*$)", entry)]
+
+
+def _number(text: str) -> float | None:
+    """A number or a formula of numbers, such as 2*pi/3."""
+    from appell.cli.formulas import formula
+
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return float(formula(text, {}))
+    except (ValueError, TypeError):
+        return None
+
+
+def _law(case: Case, label: str, text: str) -> Any:
+    """The formula of an input, in what evolves, parameters and time; None for a number."""
+    from appell.cli.formulas import formula
+    from appell.model.symbols import t
+
+    if _number(text) is not None:
+        return None
+    model = case.model
+    evolving = [*model.coordinates, *(q.rate for q in model.coordinates), *model.states, *model.parameters]
+    evolving += getattr(case.formulation, "speeds", None) or ()
+    letters = {"t": t, **{s.label: s for s in evolving}}
+    try:
+        return formula(text, letters)
+    except ValueError as error:
+        raise ModelError(
+            f"--set takes a number for the input {label}, or a formula in {', '.join(letters)}, such as "
+            f"{label}=2*sin(t); got {text!r}, of which {error}."
+        ) from None
+
+
 def read_numbers(given: list[str] | None, option: str) -> dict[str, float]:
     """Numbers by name: NAME=NUMBER, several apart by commas."""
     from appell.model.symbols import key
@@ -154,12 +209,10 @@ def read_numbers(given: list[str] | None, option: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in (part for item in given or () for part in item.split(",")):
         name, separator, text = part.partition("=")
-        try:
-            found[key(name.strip())] = float(text)
-        except ValueError:
-            separator = ""
-        if not separator:
+        value = _number(text) if separator else None
+        if value is None:
             raise ModelError(f"{option} takes NAME=NUMBER, for example {option} x=0.5; got {part!r}.")
+        found[key(name.strip())] = value
     return found
 
 

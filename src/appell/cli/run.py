@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,12 +40,15 @@ def run(
 
     with errors(as_json):
         case = read_case(name)
-        values, start = read_settings(case, settings)
+        laws: dict[Any, Any] = {}
+        values, start = read_settings(case, settings, laws)
         if report is not None:
             check_report(report)
         whole = library.study(name) if study else None
         if whole is not None:
-            made = whole(values, start, until, method, list(out or ()), as_json)
+            made = whole(
+                {**values, **{w.label: law for w, law in laws.items()}}, start, until, method, list(out or ()), as_json
+            )
             make_folders(report)
             if report is not None:
                 from appell.reporting.study import study_report
@@ -56,7 +59,7 @@ def run(
             return
         for path in out or ():
             check_out(path)
-        system = compile(derive(case.model, case.formulation)).bind(values)
+        system = compile(derive(case.model, case.formulation).close(laws)).bind(values)
         state = None
         if start:
             suggested = {n: v for n, v in case.model.start.items() if n not in start}
@@ -65,7 +68,7 @@ def run(
             )
         motion = simulate(
             system, state, until, method=method, points=points, events=case.events, outputs=case.outputs,
-            inputs=case.inputs, control=case.control, rate=case.control_rate,
+            inputs=case.inputs_but(*values, *laws), control=case.control, rate=case.control_rate,
         )  # fmt: skip
         proof = motion.check()
         make_folders(*(out or ()), report)

@@ -55,7 +55,8 @@ def sweep(
     """Make many runs of a model: grids and samples of parameters and starts."""
     with errors(as_json):
         case = read_case(name)
-        values, start = read_settings(case, settings)
+        laws: dict[Any, Any] = {}
+        values, start = read_settings(case, settings, laws)
         varied = dict(_varied(item, case.choices) for item in over)
         if len(varied) < len(over):
             raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")
@@ -72,16 +73,15 @@ def sweep(
         from appell.code.system import compile
         from appell.ensemble.sweep import sweep as make
         from appell.formulation.abstract import derive
-        from appell.model.symbols import key
 
-        system = compile(derive(case.model, case.formulation)).bind(values)
+        system = compile(derive(case.model, case.formulation).close(laws)).bind(values)
         begin = {**case.model.start, **start} if start else None
         study = make(
             system, varied, runs=runs, sampling=sampling, seed=seed, start=begin, until=until, method=method, rtol=rtol,
             points=points, events=case.events, outputs=case.outputs, out=out, resume=resume, chunk=chunk,
             workers=workers, cluster=cluster, corners=corners, rate=case.control_rate,
             columns=None if columns is None else [label.strip() for label in columns.split(",") if label.strip()],
-            inputs={name: law for name, law in case.inputs.items() if key(name) not in varied},
+            inputs=case.inputs_but(*varied, *values, *laws),
             control=None if "control" in varied else case.control,
         )  # fmt: skip
         make_folders(plot)

@@ -6,7 +6,7 @@ The model itself is `appell.library.sprayer`; a `Sprayer` is the same with its q
 from appell.library._sprayer import Nozzle
 from appell.sprayer.coverage import Coverage, Strip, cover
 from appell.sprayer.laws import Law, drive, follow_by_linearization, follow_by_pid, hold_speeds, start
-from appell.sprayer.momentum import Momentum, gauss_times, momentum
+from appell.sprayer.momentum import Momentum, momentum
 from appell.sprayer.paths import Path, circle, straight, zigzag
 from appell.sprayer.robot import Sprayer, boom, corners, formulation, irregular
 
@@ -26,7 +26,6 @@ __all__ = [
     "follow_by_linearization",
     "follow_by_pid",
     "formulation",
-    "gauss_times",
     "hold_speeds",
     "irregular",
     "momentum",

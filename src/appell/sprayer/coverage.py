@@ -79,6 +79,11 @@ class Coverage:
         return float(self.dose.sum()) * self.cell**2
 
     @property
+    def lost(self) -> float:
+        """Share of what was sprayed that is not on the map."""
+        return abs(self.landed / self.sprayed - 1) if self.sprayed else 0.0
+
+    @property
     def wetted(self) -> np.ndarray:
         """Cells that got a quarter of the usual dose (the median) or more; those the rim only grazed do not count."""
         some = self.dose[self.dose > 1e-3 * self.dose.max(initial=0.0)]
@@ -111,6 +116,8 @@ class Coverage:
 
     def summary(self) -> str:
         """One line."""
+        if not self.area:
+            return "nothing sprayed"
         return (
             f"{self.sprayed:.6g} l sprayed, {self.landed:.6g} l on the map, {self.area:.4g} m2 wetted, mean "
             f"{self.dose[self.wetted].mean():.3g} l/m2, Christiansen {self.christiansen():.3f}, variation "

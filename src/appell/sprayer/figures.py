@@ -230,7 +230,8 @@ def _cut(axis: Axes) -> None:
 def coverage(study: Study) -> Figure:
     """Litres per square metre on the field."""
     figure, axes = _field(12, 7.6)
-    top = max(float(np.percentile(e.coverage.dose[e.coverage.wetted], 99.5)) for e in study.linearized)
+    wet = [e.coverage.dose[e.coverage.wetted] for e in study.linearized]
+    top = max((float(np.percentile(doses, 99.5)) for doses in wet if doses.size), default=1.0)
     picture = None
     for drive in study.linearized:
         axis, field = axes[drive.path.name], drive.coverage
@@ -238,8 +239,8 @@ def coverage(study: Study) -> Figure:
         shown = np.ma.masked_less(field.dose, 1e-3 * top)
         picture = axis.pcolormesh(*edges, shown, cmap="YlGnBu", vmin=0, vmax=top, rasterized=True)
         axis.plot(drive.motion["x"], drive.motion["y"], color="0.2", linewidth=0.9)
-        evenness = f"Christiansen {field.christiansen():.2f}, variation {field.variation():.2f}"
-        _plain(axis, "x [m]", "y [m]", f"{drive.path.name}: {field.landed:.3g} l, {evenness}")
+        evenness = f", Christiansen {field.christiansen():.2f}, variation {field.variation():.2f}" if field.area else ""
+        _plain(axis, "x [m]", "y [m]", f"{drive.path.name}: {field.landed:.3g} l{evenness}")
         axis.set_aspect("equal")
     figure.colorbar(picture, ax=list(axes.values()), label="l/m²", shrink=0.85, pad=0.02, extend="max")
     return figure

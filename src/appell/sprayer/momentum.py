@@ -19,9 +19,14 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.library._sprayer import WHEELS, d, m, theta, x_t, y_t
 from appell.motion.motion import Motion
+from appell.motion.reactions import multipliers
 from appell.sprayer.robot import Sprayer, omega, v
 
 Pair = tuple[sp.Expr, sp.Expr]
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
+PANELS = 256  # of a stretch at most: reactions are asked for moment by moment
+HAIR = 1e-12
 
 
 @dataclass(frozen=True)
@@ -41,42 +46,50 @@ class Momentum:
     error: float
 
 
-def gauss_times(first: float, last: float, panels: int = 40) -> tuple[np.ndarray, np.ndarray]:
-    """Times and weights of Gauss quadrature with eight nodes on each of `panels` equal parts."""
-    nodes, weights = np.polynomial.legendre.leggauss(8)
-    edges = np.linspace(first, last, panels + 1)
-    half = np.diff(edges)[:, None] / 2
-    return (((edges[1:] + edges[:-1])[:, None] / 2 + half * nodes).ravel(), (half * weights).ravel())
+def momentum(robot: Sprayer, motion: Motion) -> Momentum:
+    """The balance along a motion, by Gauss quadrature over the steps of the integrator.
 
-
-def momentum(robot: Sprayer, motion: Motion, weights: np.ndarray) -> Momentum:
-    """The balance along a motion that is tabulated at the times of a quadrature.
+    Where a flow ends at once the momentum of what is on its way is gone; between such moments the balance is closed.
 
     Args:
         robot: The robot, driven by its wheels, in consistent mode.
-        motion: Its motion `simulate(..., at=times)` with times from `gauss_times`, over which no flow begins or ends.
-        weights: The weights that belong to the times.
+        motion: Its motion.
     """
     if robot.mode != "consistent" or robot.drive != "wheels":
-        raise ModelError("Momentum is balanced for a robot in consistent mode that is driven by its wheels.")
-    if motion.times.size != weights.size:
-        raise ModelError(f"{motion.times.size} times but {weights.size} weights; simulate with at=times.")
-    ends = np.array([motion.stretches[0].times[0], motion.stretches[-1].times[-1]])
+        raise ModelError(
+            "Momentum is balanced for a robot in consistent mode that is driven by its wheels; "
+            f"got Sprayer(mode={robot.mode!r}, drive={robot.drive!r})."
+        )
+    held, gained = _held(robot), np.zeros(2)
+    times, weights = [], []
+    for stretch in motion.stretches:
+        edges = stretch.times[np.unique(np.linspace(0, stretch.times.size - 1, PANELS).astype(int))]
+        hair = HAIR * (edges[-1] - edges[0])  # inside, where conditions on time and mass say what they say all along
+        edges = np.clip(edges, edges[0] + hair, edges[-1] - hair)
+        gained += np.diff(_in_ground(motion, held, edges[[0, -1]]), axis=1)[:, 0]
+        half = np.diff(edges)[:, None] / 2
+        times.append((edges[:-1, None] + half * (1 + NODES)).ravel())
+        weights.append((half * WEIGHTS).ravel())
+    nodes, weight = np.concatenate(times), np.concatenate(weights)
+    carried = _in_ground(motion, _carried(robot), nodes) @ weight
+    rows, (pushes, _) = motion.system.equations.mechanics.row_names, multipliers(motion, nodes)
+    traction = sum(pushes[:, rows.index(f"rolling {name}")] for name in WHEELS)
+    pushed = _turned(motion, np.array([traction, pushes[:, rows.index("no side slip")]]), nodes)
+    impulse = (pushed + _in_ground(motion, _resistance(robot), nodes)) @ weight
+    scale = max(float(np.max(np.abs(e))) for e in (gained, carried, impulse))
+    return Momentum(gained, carried, impulse, float(np.max(np.abs(gained + carried - impulse))) / (scale or 1.0))
+
+
+def _held(robot: Sprayer) -> Pair:
+    """What robot and liquid have, with internal flow also the liquid on its way."""
     total = m + sp.Add(*(k.mass for k in robot.nozzles))
     held: Pair = (total * v - robot.side_moment * omega, robot.first_moment * omega)
-    if robot.internal_flow:
-        held = (
-            held[0] + sp.Add(*(k.open_flow * (k.x - x_t) for k in robot.nozzles)),
-            held[1] + sp.Add(*(k.open_flow * (k.y - y_t) for k in robot.nozzles)),
-        )
-    gained = np.diff(_in_ground(motion, held, ends), axis=1)[:, 0]
-    carried = _in_ground(motion, _carried(robot), motion.times) @ weights
-    ground = motion.reactions()
-    traction = sum(ground[f"rolling {name}"].values for name in WHEELS)
-    pushed = _turned(motion, np.array([traction, ground["no side slip"].values]), motion.times)
-    impulse = (pushed + _in_ground(motion, _resistance(robot), motion.times)) @ weights
-    scale = max(float(np.max(np.abs(e))) for e in (gained, carried, impulse))
-    return Momentum(gained, carried, impulse, float(np.max(np.abs(gained + carried - impulse))) / scale)
+    if not robot.internal_flow:
+        return held
+    return (
+        held[0] + sp.Add(*(k.open_flow * (k.x - x_t) for k in robot.nozzles)),
+        held[1] + sp.Add(*(k.open_flow * (k.y - y_t) for k in robot.nozzles)),
+    )
 
 
 def _carried(robot: Sprayer) -> Pair:

@@ -27,7 +27,7 @@ from appell.motion.motion import Motion
 from appell.motion.run import simulate
 from appell.sprayer.coverage import Coverage, cover
 from appell.sprayer.laws import Law, drive, follow_by_linearization, follow_by_pid, hold_speeds, start
-from appell.sprayer.momentum import Momentum, gauss_times, momentum
+from appell.sprayer.momentum import Momentum, momentum
 from appell.sprayer.paths import Path, circle, straight, zigzag
 from appell.sprayer.robot import Sprayer, corners, irregular
 from appell.terminal import print_table
@@ -147,7 +147,7 @@ class Study:
             all(e.motion.outcome.ok for e in self.drives)
             and all(check.ok for check in self.checks.values())
             and self.momentum.error < 1e-9
-            and all(abs(e.coverage.landed / e.coverage.sprayed - 1) < 1e-3 for e in self.linearized)
+            and all(e.coverage.lost < 1e-3 for e in self.linearized)
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -179,7 +179,8 @@ class Study:
             "coverage": {
                 e.path.name: {
                     "sprayed": e.coverage.sprayed, "landed": e.coverage.landed, "area": e.coverage.area,
-                    "christiansen": e.coverage.christiansen(), "variation": e.coverage.variation(),
+                    "christiansen": e.coverage.christiansen() if e.coverage.area else None,
+                    "variation": e.coverage.variation() if e.coverage.area else None,
                 }
                 for e in self.linearized
             },
@@ -207,6 +208,7 @@ def study(
     # Table 1 has no wheel inertia, and what (49) sums without a mass is left out, as for the fitted gains.
     literal = Sprayer(side, "paper", values={"Iw": 0.0, "m_r": 0.0, **given})
     plain = Sprayer(side, values={"Iw": 0.0, **given})
+    _check({**plain.model.values, **given}, until, mass)
     wheeled = Sprayer(side, drive="wheels", values=given)
     jumping = Sprayer(irregular(side, 0.3, until / 10, until, seed), drive="wheels", values=given)
     paths = (straight(), circle(), zigzag())
@@ -247,18 +249,28 @@ def study(
     )
 
 
+def _check(values: Mapping[str, float], until: float, mass: float) -> None:
+    """Refuse what cannot be sprayed."""
+    flow, empty = values["mu"], values["m_empty"]
+    if not until > 0:
+        raise ModelError(f"The paths must be driven for some time; got until = {until:g} s.")
+    if flow < 0:
+        raise ModelError(f"A nozzle sprays; give a flow mu >= 0 kg/s, got {flow:g}.")
+    if mass < empty:
+        raise ModelError(
+            f"The robot with its liquid, m = {mass:g} kg, must not be lighter than without, m_empty = {empty:g} kg."
+        )
+
+
 def _open_loop(values: Mapping[Any, float], mass: float, method: str) -> tuple[Motion, Momentum]:
-    """Constant torques through the end of the tank; and, with internal flow and a full tank, the momentum."""
+    """Constant torques through the end of the tank; and, with internal flow, the momentum."""
     robot = Sprayer(drive="wheels", values=values)
     system = compile(derive(robot.model, robot.formulation)).bind(values)
     state = system.state({"v": 1.0, "m": mass})
     motion = simulate(system, state, 30.0, points=POINTS, method=method, progress=False)
     inner = Sprayer(drive="wheels", internal_flow=True, values=values)
     system = compile(derive(inner.model, inner.formulation)).bind(values)
-    end = 0.8 * min((o.t for o in motion.occurrences), default=25.0)
-    times, weights = gauss_times(0.0, end)
-    flowing = simulate(system, {"v": 1.0, "m": mass}, end, at=times, method=method, progress=False)
-    return motion, momentum(inner, flowing, weights)
+    return motion, momentum(inner, simulate(system, {"v": 1.0, "m": mass}, 30.0, method=method, progress=False))
 
 
 def main(
@@ -350,8 +362,9 @@ def show(made: Study) -> None:
     table(f"begun {first} beside the path; flows that jump at random", "path|law|mean m|at the end m|case", rows)
     rows = [
         [e.path.name, " .. ".join(f"{round(end, 4) + 0.0:.4f}" for end in data["side_force"][e.path.name]), *(
-            f"{data['coverage'][e.path.name][what]:.4g}" for what in ("sprayed", "area", "christiansen", "variation")
-        ), f"{abs(e.coverage.landed / e.coverage.sprayed - 1):.0e}"]
+            "" if number is None else f"{number:.4g}"
+            for number in (data["coverage"][e.path.name][n] for n in ("sprayed", "area", "christiansen", "variation"))
+        ), f"{e.coverage.lost:.0e}"]
         for e in made.linearized
     ]  # fmt: skip
     table(
