@@ -23,6 +23,7 @@ from appell.code.state import State
 from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import FormulationError, IntegrationError
+from appell.graph.kinks import has_kinks
 from appell.graph.solve import solve_spd
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
@@ -55,10 +56,12 @@ def galerkin(
     the first of which is eq. (7.6) with $\delta\Pi = w_i$. The tests $i \ge 1$ vanish at both ends, $w_0$ is free at
     $t_1$; without it, eq. (7.7), one equation per speed is missing. Integrals are by Gauss quadrature with 2N + 6
     nodes, Newton's method uses exact Jacobians. For smooth motions the error falls exponentially with N, and at the
-    ends of the elements with the power 2N of their length. Kinks of the forces are not located.
+    ends of the elements with the power 2N of their length. Where rows are not linear in the rates all of them are kept,
+    and the rows, differentiated up to the accelerations, are weighted like the equations. Kinks of the forces are not
+    located: begin and end there.
 
     Args:
-        system: A system with all its numbers bound, with as many speeds as degrees of freedom.
+        system: A system with all its numbers bound, without multipliers.
         start: A state, values for `system.state`, or nothing for the model's suggested start.
         until: The time at which to stop; the model's suggestion if left out.
         degree: N.
@@ -97,7 +100,8 @@ def galerkin(
         outcome=Outcome.DONE,
         detail="",
         method="galerkin",
-        reason=f"degree {degree}, last Legendre coefficients {march.tail:.1e} of the largest",
+        reason=f"degree {degree}, last Legendre coefficients {march.tail:.1e} of the largest"
+        + (", kinks not located" if march.kinked else ""),
         occurrences=[],
         switches=march.switches,
         seconds=clock.perf_counter() - began,
@@ -119,13 +123,6 @@ def _check(equations: Equations, degree: int, elements: int, points: int, tests:
         )
     if tests != "free":
         raise FormulationError(f"Got tests={tests!r}; use 'free'.")
-    if equations.chart.redundant:
-        raise FormulationError(
-            f"The speeds {', '.join(map(str, equations.speeds))} of {equations.model.name!r} by "
-            f"{equations.formulation.name} are redundant: they obey constraint rows of their own, and weighting all of "
-            "them would be too much. Derive by GibbsAppell() with speeds and constraints linear in the rates, or use "
-            "simulate."
-        )
 
 
 def residual_along(equations: Equations) -> ca.Function:
@@ -153,6 +150,12 @@ def thrust_along(equations: Equations) -> ca.SX:
     Q = sum((f.Q for f, force in pairs if isinstance(force, Stream)), ca.SX.zeros(len(equations.coordinates)))
     Q = chart.in_speeds(ca.substitute(mechanics.variables.thaw(Q), mechanics.a, chart.a))
     return ca.jacobian(chart.a, chart.y).T @ Q
+
+
+def _rows(equations: Equations, vdot: ca.SX) -> ca.SX:
+    """What the constraint rows, differentiated up to the accelerations, leave where all rates are kept."""
+    mechanics, chosen = equations.mechanics, list(equations.split.rows)
+    return mechanics.C[chosen, :] @ vdot - mechanics.gamma[chosen]
 
 
 def _unknowns(equations: Equations, udot: ca.SX) -> ca.SX:
@@ -244,6 +247,7 @@ class _March:
         self.code, self.state = system.code, state
         self.elements: list[_Element] = []
         self.switches: list[str] = []
+        self.kinked = has_kinks(system.equations.rhs)
         self._functions: dict[Code, ca.Function] = {}
 
     @property
@@ -306,7 +310,8 @@ class _March:
             last = moved
         raise IntegrationError(
             f"Newton's method finds no polynomials of degree {basis.degree} on the element t = {t0:.6g} .. {t1:.6g}; "
-            "take more elements, or end before the motion becomes singular."
+            + ("kinks are not located here: begin and end at them, " if self.kinked else "take more elements, ")
+            + "or end before the motion becomes singular."
         )
 
     def _function(self, code: Code) -> ca.Function:
@@ -317,7 +322,8 @@ class _March:
             n, m = len(equations.coordinates), len(equations.speeds)
             rates = ca.SX.sym("rates", x.numel())
             residual, _, _, zdot = residual_along(equations)(time, x, rates, w, p)
-            F = ca.vertcat(rates[:n] - equations.chart.K, residual, rates[n + m :] - zdot)
+            rows = _rows(equations, rates[n : n + m]) if residual.numel() < m else ca.SX(0, 1)
+            F = ca.vertcat(rates[:n] - equations.chart.K, residual, rows, rates[n + m :] - zdot)
             outputs = [ca.densify(e) for e in (F, ca.jacobian(F, x), ca.jacobian(F, rates))]
             function = ca.Function("element", [time, x, rates, w, p], outputs, {"cse": True})
             self._functions[code] = function.map(self.basis.nodes.size)
