@@ -30,6 +30,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class Implicit:
+    """Equations A u' = b with u' = psi(y), not linear in the unknowns y.
+
+    Attributes:
+        rates: u' as letters.
+        A: Matrix of u', on the graph.
+        b: Right-hand side.
+        psi: u' in terms of y.
+    """
+
+    rates: tuple[Letter, ...]
+    A: ca.SX
+    b: ca.SX
+    psi: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
 class Equations:
     """Equations of motion in the form A y = b.
 
@@ -42,6 +59,8 @@ class Equations:
         closed: Inputs replaced by formulas.
         solution: The unknowns themselves, where the formulation solves for them.
         matrices: What makes A and b in that case, if somebody asks.
+        implicit: Equations not linear in the unknowns, for who reads them; A y = b is then their tangent at the
+            solution.
     """
 
     formulation: AbstractFormulation
@@ -52,6 +71,7 @@ class Equations:
     closed: Mapping[Input, sp.Expr] = field(default_factory=dict)
     solution: ca.SX | None = None
     matrices: Callable[[], tuple[ca.SX, ca.SX]] | None = None
+    implicit: Implicit | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A file or another process gets the words and derives again: graphs do not travel."""

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from sympy import cos, sin
+from sympy import cos, sin, sinh
 
 import appell as ap
 from appell.reading import page
@@ -42,3 +42,45 @@ def test_decimal_numbers_meet_and_rounding_is_not_printed():
     written = as_text(page(ap.derive(ap.Model(ground, q, [bob], [ap.Gravity(-g * ground.y)]))))
     assert not re.search(r"e-1\d", written)
     assert len(re.findall(r"\d\.\d+", written)) <= 4
+
+
+def test_quasi_accelerations_that_are_not_linear_are_written_as_they_were_given():
+    """No steps of Newton's method on the page."""
+    model = ap.library.rolling_disk()
+    (disk,) = model.bodies
+    w1, w2, w3, e1, e2, e3 = ap.speeds("w1 w2 w3 e1 e2 e3")
+    omega = dict(zip((w1, w2, w3), disk.frame.path[2].components(disk.angular_velocity), strict=True))
+    curved = ap.QuasiAccelerations(omega, {w1.rate: e1 + sinh(e2), w2.rate: e2 - e3, w3.rate: 2 * e3})
+    written, plain = (page(ap.derive(model, f)) for f in (curved, ap.GibbsAppell(speeds=omega)))
+    lines, others = (as_text(e).splitlines() for e in (written, plain))
+    begin, end = lines.index("dynamics"), lines.index("quasi-accelerations")
+    assert lines[begin : end - 1] == others[others.index("dynamics") :][: end - 1 - begin]
+    assert lines[end + 1 : end + 4] == ["  w1' = e1 + sinh(e2)", "  w2' = e2 - e3", "  w3' = 2*e3"]
+    assert not written.names
+
+
+def test_rows_not_linear_in_the_accelerations_are_written_as_they_were_given():
+    """Displacements at these accelerations: m y z'' x'' - m (2 y x'' + y'') (y'' + g) + m2 z''^2 = 0."""
+    x, y, z = ap.coordinates("x y z")
+    m, m2, g = ap.parameters("m m2 g")
+    ground = ap.Frame("ground")
+    bodies = [ap.Particle("one", m, ground.point(x, y)), ap.Particle("two", m2, ground.point(z, 0))]
+    rows = [
+        ap.Nonholonomic(x.rate.rate**2 + y.rate.rate * z.rate.rate - 16, "size"),
+        ap.Nonholonomic(x.rate - y * z.rate, "roll"),
+    ]
+    model = ap.Model(
+        ground, (x, y, z), bodies, [ap.Gravity(-g * ground.y)], rows, values={m: 2.0, m2: 1.0, g: 9.81},
+        start={x: 0.1, y: 0.5, x.rate: 0.3, z.rate: 0.6},
+    )  # fmt: skip
+    lines = [line.strip() for line in as_text(page(ap.derive(model))).splitlines()]
+    for line in (
+        "m*y*z''*x'' - m*(2*y*x'' + y'')*y'' + m2*z''*z'' = m*g*(2*y*x'' + y'')",
+        "x'' - y*z'' = y'*z'",
+        "x''**2 + y''*z'' - 16 = 0",
+    ):
+        assert line in lines
+    system = ap.compile(ap.derive(model))
+    ax, ay, az = system.accelerations(system.state(model.start))
+    assert abs(2 * 0.5 * az * ax - 2 * (2 * 0.5 * ax + ay) * (ay + 9.81) + az**2) < 1e-9
+    assert abs(ax**2 + ay * az - 16) < 1e-9

@@ -215,7 +215,7 @@ def test_paths_are_checked():
     with pytest.raises(ModelError, match="stands still"):
         Path.from_curve("bad", ap.t**2, ap.t**2)
     for wrong in (ap.coordinates("x"), ap.parameters("speed"), "fast"):
-        with pytest.raises(ModelError, match="a formula in appell.t alone"):
+        with pytest.raises(ModelError, match=r"a formula in appell.t alone"):
             Path.from_speeds("bad", wrong, 0)
     with pytest.raises(ModelError, match="radius of a circle"):
         circle(radius=0)

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 
-from appell.equations import Equations
+from appell.equations import Equations, Implicit
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation
 from appell.formulation.gibbs_appell import GibbsAppell
@@ -85,7 +85,8 @@ class QuasiAccelerations(AbstractFormulation):
             b = A @ now - slope.T @ (inner.A @ value - inner.b) + _nothing_if_solved(inner.A, value, inner.b)
         carry = [ca.substitute(expression, inner.y, psi) for expression in (inner.udot, inner.chart.a)]
         chart = replace(inner.chart, y=e, unknowns=letters, udot=carry[0], a=carry[1])
-        return Equations(self, chart, A, b, definite=inner.definite)
+        implicit = None if linear else Implicit(inner.unknowns, inner.A, inner.b, psi)
+        return Equations(self, chart, A, b, definite=inner.definite, implicit=implicit)
 
     def _letters(self) -> tuple[Speed, ...]:
         wanted = {speed.rate for speed in self.speeds}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from appell.graph.solve import solve
 from appell.model.symbols import Letter
 
 if TYPE_CHECKING:
@@ -47,12 +48,51 @@ def blocks(equations: Equations) -> list[Block]:
     rates = tuple(q.rate for q in model.coordinates)
     listed = [
         _explicit("kinematics", rates, equations.in_state(chart.K)),
-        Block("dynamics", equations.unknowns, equations.in_state(equations.A), equations.in_state(equations.b), True),
+        *_dynamics(equations),
         *_dependent(equations),
         _explicit("extra states", tuple(z.rate for z in model.states), equations.in_state(chart.zdot)),
         _residuals(equations),
     ]
     return [block for block in listed if block.size]
+
+
+def accelerations_kept(equations: Equations) -> bool:
+    """Whether all accelerations stand in the rows, one of which is not linear in them."""
+    projected = equations.y.numel() < equations.mechanics.a.numel()
+    return equations.mechanics.curved and projected and equations.formulation.speeds is None
+
+
+def _curved(equations: Equations) -> list[Block]:
+    """N' M a = N' F and f(a) = 0, the displacements N those that the rows leave at these accelerations."""
+    mechanics, split = equations.mechanics, equations.split
+    a, letters = mechanics.a, tuple(q.rate.rate for q in equations.model.coordinates)
+    slopes = ca.SX(mechanics.slopes)
+    slopes[list(mechanics.acceleration_rows), :] = ca.jacobian(mechanics.f, a)
+    C, free = slopes[list(split.rows), :], split.free(a.numel())
+    N = ca.SX.zeros(a.numel(), len(free))
+    N[free, :] = ca.SX.eye(len(free))
+    N[list(split.dependent), :] = -solve(C[:, list(split.dependent)], C[:, free])
+    M, F = mechanics.lagrange
+    rest = ca.substitute(mechanics.derivative(mechanics.e), a, ca.SX.zeros(a.numel()))
+    others = [i for i in split.rows if i not in mechanics.acceleration_rows]
+    linear = Block("dependent accelerations", letters, slopes[others, :], -rest[others], True)
+    f = ca.vertcat(*[mechanics.f[mechanics.acceleration_rows.index(i)] for i in split.rows if i not in others])
+    curved = Block("constraints on accelerations", (), ca.SX(f.numel(), 0), f, False)
+    blocks = [Block("dynamics", letters, N.T @ M, N.T @ F, True), linear, curved]
+    return [replace(e, matrix=equations.in_state(e.matrix), right=equations.in_state(e.right)) for e in blocks]
+
+
+def _dynamics(equations: Equations) -> list[Block]:
+    """A y = b; where that is but a tangent, the equations it belongs to."""
+    if accelerations_kept(equations):
+        return _curved(equations)
+    unknowns, A, b, said = equations.unknowns, equations.A, equations.b, equations.implicit
+    if said is not None:
+        unknowns, A, b = said.rates, said.A, said.b
+    block = Block("dynamics", unknowns, equations.in_state(A), equations.in_state(b), True)
+    if said is None:
+        return [block]
+    return [block, _explicit("quasi-accelerations", unknowns, equations.in_state(said.psi))]
 
 
 def _explicit(heading: str, letters: tuple[Letter, ...], right: ca.SX) -> Block:
@@ -63,7 +103,8 @@ def _dependent(equations: Equations) -> list[Block]:
     """Accelerations that are no unknowns: by the constraint rows, or in terms of the quasi-accelerations."""
     chart, mechanics, y = equations.chart, equations.mechanics, equations.y
     accelerations = tuple(s.rate for s in equations.speeds)
-    if set(accelerations) <= set(equations.unknowns):
+    said = equations.implicit.rates if equations.implicit else equations.unknowns
+    if accelerations_kept(equations) or set(accelerations) <= set(said):
         return []
     heading = "dependent accelerations"
     if set(equations.unknowns) <= set(accelerations):

@@ -87,6 +87,7 @@ def shown(equations: Equations) -> dict[Letter, Shown]:
         *equations.speeds,
         *rates,
         *accelerations,
+        *(equations.implicit.rates if equations.implicit else ()),
         *equations.unknowns,
     )
     return {letter: Shown.of(place, letter) for place, letter in enumerate(dict.fromkeys(letters))}

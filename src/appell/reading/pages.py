@@ -13,7 +13,7 @@ import sympy as sp
 
 from appell.graph.replay import operations
 from appell.model.symbols import Letter, t
-from appell.reading.blocks import Block, blocks
+from appell.reading.blocks import Block, accelerations_kept, blocks
 from appell.reading.letters import Shown, shown, weight
 from appell.reading.rows import Row, Simplifier, agrees
 from appell.reading.sharing import Names, Shared, numbered
@@ -92,10 +92,12 @@ class Writer:
         self.equations = equations
         self.letters = shown(equations)
         self.blocks = blocks(equations)
-        known, y = (*equations.arguments,), equations.y
+        known, y, unknowns = (*equations.arguments,), equations.y, equations.unknowns
+        if accelerations_kept(equations):
+            y, unknowns = equations.mechanics.a, tuple(q.rate.rate for q in equations.coordinates)
         groups = ((t,), equations.states, equations.inputs, equations.model.parameters)
         self.arguments = [*known, y]
-        symbols = [[self.letters[s] for s in group] for group in (*groups, equations.unknowns)]
+        symbols = [[self.letters[s] for s in group] for group in (*groups, unknowns)]
         self.leaves: dict[sp.Basic, ca.SX] = {
             s: column[i] for column, listed in zip(self.arguments, symbols, strict=True) for i, s in enumerate(listed)
         }
