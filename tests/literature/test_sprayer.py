@@ -91,6 +91,11 @@ VARIANTS = {
         "internal_flow": True,
         "values": {"x_t": -0.1, "y_t": 0.15},
     },
+    "unsteady flow inside": {
+        "nozzles": [Nozzle(0.5, -0.6, -2.0, (1 + ap.t) / 3, None, 1.5), Nozzle(-0.3, 0.5, 1.9, m / 300, 0.8, 2.0)],
+        "internal_flow": True,
+        "values": {"x_t": -0.1, "y_t": 0.15},
+    },
     "by the wheels": {"drive": "wheels"},
     "paper": {"mode": "paper"},
     "paper, lumps": {"mode": "paper", "nozzles": LUMPED},

@@ -106,11 +106,12 @@ def test_a_start_from_rest():
 @pytest.mark.parametrize("internal_flow", [False, True])
 @pytest.mark.parametrize("separate_tank", [False, True])
 def test_momentum_balance(internal_flow, separate_tank):
-    nozzles = [Nozzle(0.5, -0.6, -2.0, 0.7, None, 1.5), Nozzle(-0.3, 0.5, 1.9, 0.4, 0.8, 2.0)]
+    unsteady = sp.Rational(7, 10) + sp.sin(ap.t) / 2
+    nozzles = [Nozzle(0.5, -0.6, -2.0, unsteady, None, 1.5), Nozzle(-0.3, 0.5, 1.9, 0.4, 0.8, 2.0)]
     robot = Sprayer(nozzles, internal_flow=internal_flow, separate_tank=separate_tank, drive="wheels")
     system = ap.compile(ap.derive(robot.model, robot.formulation)).bind()
     motion = ap.simulate(system, {"v": 1.0, "omega": 0.3, "m": 112.0}, 20.0, points=2)
-    assert [o.t for o in motion.occurrences] == [pytest.approx(12 / 1.1)]  # the tank is empty, the run goes on
+    assert len(motion.occurrences) == 1  # the tank is empty, the run goes on
     balance = momentum(robot, motion)
     assert balance.error < 1e-11
     assert np.abs(balance.carried).max() > 5

@@ -32,7 +32,7 @@ from appell.model.body import RigidBody
 from appell.model.force import AbstractForce, Damper, Force, Generalized, Gravity, Potential, Torque
 from appell.model.frame import Frame, Vector
 from appell.model.mass_flow import Stream
-from appell.model.symbols import Coordinate, Parameter, Time
+from appell.model.symbols import Coordinate, Parameter, Rate, Time, letters_in
 
 Power = Callable[[], ca.SX]
 
@@ -214,8 +214,11 @@ def _stream(stream: Stream, geometry: AbstractGeometry, derivative: Callable[[ca
         omega, _ = geometry.rotation_rates(stream.body.frame.axes, home)
         path = geometry.resolve(stream.at - stream.source, home, 0)
         middle = _material_velocity(geometry, stream.body, stream.source + (stream.at - stream.source) / 2, home)
-        Q = Q + ca.jtimes(dense(middle), variables.v, 2 * mu * dense(cross(omega, path)), True)
-        pairs.append((middle, scaled(cross(omega, path), scalar(2 * mu))))
+        push = scaled(cross(omega, path), scalar(2 * mu))
+        if stream.rate is not None or not any(isinstance(s, Rate) for s in letters_in(stream.body.mass)):
+            push = plus(push, scaled(path, scalar(derivative(mu))))  # what flows gets faster, along the pipe
+        Q = Q + ca.jtimes(dense(middle), variables.v, dense(push), True)
+        pairs.append((middle, push))
     return GeneralizedForce(stream.name, densified(Q), carried=_carried(variables.v, *pairs))
 
 

@@ -32,7 +32,9 @@ class Stream(AbstractForce):
         at: The point of the body where it happens; the centre if left out.
         absolute: Whether `velocity` is the velocity against the ground instead.
         source: For flow inside a rigid body: the point it comes from (the tank). The moving liquid's Coriolis force,
-            and with it jet damping, is then added: 2 rate omega x (at - source), acting half-way.
+            and with it jet damping, is then added, 2 rate omega x (at - source), acting half-way; and what it takes to
+            make it faster, rate' (at - source), where the rate is given and changes smoothly. Inputs in the rate count
+            as constant.
         name: Its name in the power balance.
     """
 

@@ -14,6 +14,7 @@ from appell.errors import ModelError
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.library._sprayer import (
     FORWARD,
+    OPEN,
     TAU,
     WHEELS,
     I,
@@ -35,7 +36,7 @@ from appell.library._sprayer import (
     y_t,
 )
 from appell.model.model import Model
-from appell.model.symbols import Input, speeds, t
+from appell.model.symbols import Evolving, Input, speeds, t
 
 v, omega = speeds("v omega", "m/s rad/s")
 
@@ -131,12 +132,25 @@ class Sprayer:
         about = [k.x * fy - k.y * fx for k, (fx, fy) in pushes]
         if self.internal_flow:
             for k in self.nozzles:
-                along.append(2 * omega * k.open_flow * (k.y - y_t))
+                faster = self._flow_rate(k)
+                along.append(2 * omega * k.open_flow * (k.y - y_t) - faster * (k.x - x_t))
                 about.append(-omega * k.open_flow * (k.x**2 + k.y**2 - x_t**2 - y_t**2))
+                about.append(faster * (k.x * y_t - k.y * x_t))
         return (
             sp.Add(self.first_moment * omega**2, *along),
             sp.Add(-self.first_moment * v * omega, *about),
         )
+
+    def _flow_rate(self, nozzle: Nozzle) -> sp.Expr:
+        """How fast the flow of a nozzle changes, of time and of what is left in the tank."""
+        strange = [s for s in nozzle.flow.free_symbols if isinstance(s, Evolving) and s != m]
+        if strange:
+            raise ModelError(
+                f"The flow {nozzle.flow} depends on {', '.join(map(str, strange))}; in closed form internal flow is "
+                "known for flows in time and in the mass m only."
+            )
+        drained = -sp.Add(*(k.open_flow for k in self.nozzles))
+        return (sp.diff(nozzle.flow, t) + sp.diff(nozzle.flow, m) * drained) * OPEN
 
     @cached_property
     def lateral_force(self) -> sp.Expr:
@@ -144,7 +158,7 @@ class Sprayer:
         lumps = sp.Add(*(k.mass for k in self.nozzles))
         sides = [-self.nozzle_force(k)[1] for k in self.nozzles]
         if self.internal_flow:
-            sides += [2 * omega * k.open_flow * (k.x - x_t) for k in self.nozzles]
+            sides += [2 * omega * k.open_flow * (k.x - x_t) + self._flow_rate(k) * (k.y - y_t) for k in self.nozzles]
         inertial = (m + lumps) * v * omega + self.first_moment * omega.rate - self.side_moment * omega**2
         return sp.Add(inertial, *sides)
 
