@@ -23,7 +23,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, refuse_changing
 from appell.model.model import Model
 from appell.model.rules import check_letter
-from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, letters_in
+from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, letters_in, written
 
 if TYPE_CHECKING:
     from appell.formulation.abstract import AbstractFormulation
@@ -221,9 +221,9 @@ class Equations:
             leaves.update(self._jets)
         for symbol in letters:
             if symbol not in leaves:
-                check_letter(self.model, symbol, f"the formula {expression}")
+                check_letter(self.model, symbol, f"the formula {written(expression)}")
                 raise ModelError(
-                    f"{symbol} does not occur in the model, so the formula {expression} has no value here."
+                    f"{symbol} does not occur in the model, so the formula {written(expression)} has no value here."
                 )
         return self.with_laws(Lowering(leaves)(expression))
 

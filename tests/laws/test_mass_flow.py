@@ -305,6 +305,25 @@ def test_rates_that_do_not_add_up_are_refused():
     ap.Model(ground, x, [tank], [ap.Stream(tank, -ground.x, rate=-2)], states={fuel: -2, dry: 0})
 
 
+def test_rates_that_do_not_add_up_where_a_tank_holds_much_are_refused():
+    """Below 500 kg nothing flows, and nothing tells the rates apart."""
+    tank = particle(10 + fuel)
+    burn, other = (ap.drained(rate, fuel, 500) for rate in (-2, -3))
+    with pytest.raises(ModelError, match="streams of 'body' carry"):
+        ap.Model(ground, x, [tank], [ap.Stream(tank, -ground.x, rate=other)], states={fuel: burn})
+    for rate in (burn, None):
+        ap.Model(ground, x, [tank], [ap.Stream(tank, -ground.x, rate=rate)], states={fuel: burn})
+
+
+def test_a_stream_that_carries_nothing_is_refused():
+    for body in (particle(5), particle(ap.parameters("m"))):
+        with pytest.raises(ModelError, match=r"'jet' of 'body' has no rate and nothing is left.*changes by 0"):
+            ap.Model(ground, x, [body], [ap.Stream(body, -ground.x, name="jet")])
+    body = particle(10 - 2 * t)
+    with pytest.raises(ModelError, match="has no rate and nothing is left for it to carry"):
+        ap.Model(ground, x, [body], [ap.Stream(body, ground.x), ap.Stream(body, -ground.x, rate=-2)])
+
+
 def test_two_streams_without_a_rate_are_refused():
     body = particle(10 - 2 * t)
     with pytest.raises(ModelError, match=r"Two streams of 'body' have no rate \('in', 'out'\)"):

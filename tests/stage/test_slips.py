@@ -41,6 +41,26 @@ SLIPS = {
     "one direction": (lambda: ap.Rolling(disk, point, along=ground.y), "along= is a list of directions"),
     "velocity at a number": (lambda: disk.velocity_at(3), "A point of 'disk' is a vector"),
     "names in a list": (lambda: ap.coordinates(["x", "y"]), 'one text such as "a b"'),
+    "a vector for a rate": (lambda: ap.Stream(bob, ground.x, rate=ground.x), "The rate of the stream 'stream' must be"),
+    "a stream at numbers": (lambda: ap.Stream(disk, ground.x, -1, at=(1, 2)), "at= of the stream 'stream' is a point"),
+    "a source in words": (lambda: ap.Stream(disk, ground.x, -1, source="tank"), r"frame.point\(a, b\), got 'tank'"),
+    "a vector that drains": (lambda: ap.drained(ground.x, x), "The rate of what drains must be a number or a formula"),
+    "a vector along a coordinate": (lambda: ap.Generalized({x: ground.x}), "The force along x must be"),
+    "a vector for an energy": (lambda: ap.Potential(ground.x), "The energy of 'potential' must be"),
+    "a stiffness in words": (
+        lambda: ap.Spring(point, ground.point(0, 0), "stiff"),
+        "stiffness of .spring. must be",
+    ),
+    "a vector that damps": (lambda: ap.Damper(point, ground.x, ground.x), "The coefficient of 'damper' must be"),
+    "a vector for a moment": (
+        lambda: ap.RigidBody("disk", 1, point, ground, (1, 1, ground.x)),
+        "The inertia of 'disk' must be",
+    ),
+    "a vector for a state": (lambda: model(states={ap.states("z"): ground.x}), "The rate of z must be"),
+    "a vector for a speed": (
+        lambda: ap.derive(model(), ap.GibbsAppell(speeds={ap.speeds("u"): point, ap.speeds("v"): x.rate})),
+        r"The speed u must be a number or a formula in the model's symbols, got x\*ground.x",
+    ),
     "nothing to derive": (lambda: ap.derive(None), "A Model is needed here, got None"),
 }
 

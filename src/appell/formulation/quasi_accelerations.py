@@ -8,7 +8,6 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import sympy as sp
 
 from appell.equations import Equations, Implicit
 from appell.errors import FormulationError
@@ -19,6 +18,7 @@ from appell.graph.solve import solve
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter, Rate, Speed
+from appell.model.values import formula_of
 
 NEWTON = 20  # steps for quasi-accelerations that are not linear
 ARRIVED = 1e-7  # share of the forces by which Newton's method may miss them, before its last step
@@ -54,7 +54,7 @@ class QuasiAccelerations(AbstractFormulation):
         guess: Mapping[Speed, float] | None = None,
     ) -> None:
         self.speeds: dict[Speed, Any] = dict(speeds)
-        self.accelerations = {rate: sp.sympify(formula) for rate, formula in accelerations.items()}
+        self.accelerations = {rate: formula_of(e, f"{rate}") for rate, e in accelerations.items()}
         self.guess = {e: float(value) for e, value in (guess or {}).items()}
 
     @property

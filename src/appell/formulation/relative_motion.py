@@ -17,7 +17,7 @@ from appell.graph.sparse import dense, dense_matrix
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.mechanics import Mechanics
-from appell.model.body import RigidBody
+from appell.model.body import Body, RigidBody
 from appell.model.frame import Frame
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, Letter, Parameter, Rate, Speed, Time, t
@@ -66,7 +66,8 @@ class RelativeMotion(AbstractFormulation):
         dependent: Iterable[Coordinate] | None = None,
     ) -> None:
         if not isinstance(carrier, Frame):
-            raise FormulationError(f"The carrier must be an appell.Frame, got {carrier!r}.")
+            got = f"the body {carrier.name!r}" if isinstance(carrier, Body) else repr(carrier)
+            raise FormulationError(f"The carrier must be an appell.Frame, such as body.frame, got {got}.")
         self.carrier = carrier
         self._absolute = GibbsAppell(speeds, dependent)
         self.speeds = self._absolute.speeds

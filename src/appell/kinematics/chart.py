@@ -24,6 +24,7 @@ from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
 from appell.model.rules import check_letter
 from appell.model.symbols import Coordinate, Evolving, Input, Letter, Rate, Speed
+from appell.model.values import formula_of
 
 WEAK = 0.3  # share of the best rows' smallest singular value below which others take the place of redundant rows
 
@@ -311,7 +312,7 @@ def _rates(letters: tuple[Evolving, ...]) -> tuple[Evolving, ...]:
 
 
 def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
-    formula = sp.sympify(formula)
+    formula = formula_of(formula, f"The speed {speed}")
     if isinstance(speed, Rate) and speed.base in mechanics.model.coordinates and formula == speed:
         return mechanics.variables.lower(formula)  # a rate may stand for itself
     if not isinstance(speed, Speed):

@@ -16,6 +16,7 @@ from appell.model.inertia import warn_if_impossible
 from appell.model.rotation import Triple, exact_zero
 from appell.model.shapes.abstract import AbstractShape
 from appell.model.symbols import Evolving, ExtraState
+from appell.model.values import formula_of
 
 Content = sp.Expr | Vector | Frame
 """What formulas stand in: formulas themselves, vectors, frames."""
@@ -28,9 +29,7 @@ def mass_formula(name: str, mass: Any) -> sp.Expr:
         name: Name of the body, for messages.
         mass: What was given.
     """
-    if isinstance(mass, str | Vector | Frame) or not isinstance(sp.sympify(mass), sp.Expr):
-        raise ModelError(f"The mass of {name!r} must be a number or a formula in the model's symbols, got {mass!r}.")
-    mass = exact_zero(sp.sympify(mass))
+    mass = exact_zero(formula_of(mass, f"The mass of {name!r}"))
     if isinstance(mass, sp.Symbol):
         return mass
     if mass.has(sp.nan, sp.oo, -sp.oo, sp.zoo) or (mass.is_number and mass.is_real is False):
@@ -227,7 +226,8 @@ def inertia_tensor(name: str, inertia: Any) -> sp.Matrix:
             raise ModelError(f"The inertia of {name!r} must be a symmetric 3 by 3 matrix, got {inertia}.")
         _check_moments(name, inertia.diagonal(), (inertia[0, 1], inertia[1, 2], inertia[2, 0]))
         return sp.Matrix(inertia)
-    values = [sp.sympify(e) for e in inertia] if isinstance(inertia, Iterable) else [sp.sympify(inertia)]
+    entries = list(inertia) if isinstance(inertia, Iterable) else [inertia]
+    values = [formula_of(e, f"The inertia of {name!r}") for e in entries]
     if len(values) == 3:
         values += [sp.Integer(0)] * 3
     if len(values) != 6:

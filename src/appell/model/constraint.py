@@ -81,6 +81,11 @@ def components_of(vector: Vector, axes: Frame, name: str) -> list[tuple[str, sp.
 
 def vanishing(expressions: Sequence[sp.Expr]) -> np.ndarray:
     """Which formulas are zero whatever their letters are, seen at three random points."""
+    return np.all(np.abs(sampled(expressions, (1.0, 1.0, 1.0))) < 1e-12, axis=0)
+
+
+def sampled(expressions: Sequence[sp.Expr], scales: Sequence[float]) -> np.ndarray:
+    """Values of formulas at random points, one row for each of several sizes of their letters."""
     import casadi as ca
 
     from appell.graph.lower import Lowering
@@ -90,8 +95,7 @@ def vanishing(expressions: Sequence[sp.Expr]) -> np.ndarray:
     column = ca.SX.sym("letters", len(letters))
     graph = Lowering(dict(zip(letters, column.nonzeros(), strict=True))).column(expressions)
     function, random = Numeric(ca.Function("rows", [column], [ca.densify(graph)])), np.random.default_rng(3)
-    values = [function(random.uniform(0.3, 1.2, len(letters)))[0].ravel() for _ in range(3)]
-    return np.all(np.abs(values) < 1e-12, axis=0)
+    return np.array([function(scale * random.uniform(0.3, 1.2, len(letters)))[0].ravel() for scale in scales])
 
 
 def order_of(expression: sp.Expr) -> int:

@@ -18,6 +18,7 @@ from appell.errors import ModelError
 from appell.model.body import Body, Content, Particle, RigidBody
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate, Input, Letter, letters_in
+from appell.model.values import formula_of
 
 
 def _vector(value: Any, what: str) -> Vector:
@@ -134,7 +135,7 @@ class Potential(AbstractForce):
     ends: tuple[Vector, Vector] | None
 
     def __init__(self, energy: Any, name: str = "potential", ends: tuple[Vector, Vector] | None = None) -> None:
-        object.__setattr__(self, "energy", sp.sympify(energy))
+        object.__setattr__(self, "energy", formula_of(energy, f"The energy of {name!r}"))
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "ends", ends)
 
@@ -159,7 +160,7 @@ class Generalized(AbstractForce):
         for coordinate in forces:
             if not isinstance(coordinate, Coordinate):
                 raise ModelError(f"Generalized forces belong to coordinates, got {coordinate!r} as a key.")
-        object.__setattr__(self, "forces", {q: sp.sympify(e) for q, e in forces.items()})
+        object.__setattr__(self, "forces", {q: formula_of(e, f"The force along {q}") for q, e in forces.items()})
         object.__setattr__(self, "name", name)
 
     def content(self) -> Iterator[Content]:
@@ -204,7 +205,7 @@ def Spring(a: Vector, b: Vector, stiffness: Any, length: Any = 0, name: str = "s
     """
     gap = _vector(b, "The end of a Spring") - _vector(a, "The end of a Spring")
     square = gap.dot(gap)
-    k, rest = sp.sympify(stiffness), sp.sympify(length)
+    k, rest = (formula_of(e, f"The {what} of {name!r}") for e, what in ((stiffness, "stiffness"), (length, "length")))
     return Potential(k * square / 2 if rest == 0 else k * (sp.sqrt(square) - rest) ** 2 / 2, name, (a, b))
 
 
@@ -227,6 +228,7 @@ class Damper(AbstractForce):
     def __post_init__(self) -> None:
         _vector(self.a, "The end of a Damper")
         _vector(self.b, "The end of a Damper")
+        formula_of(self.coefficient, f"The coefficient of {self.name!r}")
 
     def content(self) -> Iterator[Content]:
         """Its ends and its coefficient."""

@@ -17,6 +17,7 @@ from appell.errors import ModelError
 from appell.model.body import Body, Content, Particle, RigidBody
 from appell.model.force import AbstractForce
 from appell.model.frame import Vector
+from appell.model.values import formula_of
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -64,10 +65,13 @@ class Stream(AbstractForce):
             )
         if isinstance(body, Particle) and (at is not None or source is not None):
             raise ModelError(f"The stream {name!r} leaves a particle; at= and source= are for rigid bodies.")
+        for what, point in (("at", at), ("source", source)):
+            if point is not None and not isinstance(point, Vector):
+                raise ModelError(f"{what}= of the stream {name!r} is a point such as frame.point(a, b), got {point!r}.")
         fields = {
             "body": body,
             "velocity": velocity,
-            "rate": None if rate is None else sp.sympify(rate),
+            "rate": None if rate is None else formula_of(rate, f"The rate of the stream {name!r}"),
             "at": body.center if at is None else at,
             "absolute": absolute,
             "source": source,
@@ -95,4 +99,6 @@ def drained(rate: Any, amount: Any, empty: Any = 0) -> sp.Expr:
         amount: What is left.
         empty: The amount at which it ends.
     """
-    return sp.Piecewise((sp.sympify(rate), sp.sympify(amount) > sp.sympify(empty)), (sp.Integer(0), True))
+    given = {"rate": rate, "amount": amount, "empty amount": empty}
+    flow, left, least = (formula_of(value, f"The {what} of what drains") for what, value in given.items())
+    return sp.Piecewise((flow, left > least), (sp.Integer(0), True))

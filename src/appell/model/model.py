@@ -19,7 +19,7 @@ from appell.model.mass_flow import Stream
 from appell.model.programme import programme_states
 from appell.model.rules import check_contacts, check_flows, check_kinds, check_rows, declared_letters
 from appell.model.symbols import Coordinate, ExtraState, Input, Letter, Parameter
-from appell.model.values import numbers, unknown
+from appell.model.values import formula_of, numbers, unknown
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -86,7 +86,7 @@ class Model:
         listed = (coordinates,) if isinstance(coordinates, Letter) else tuple(coordinates)
         bodies, forces = _listed(bodies, "bodies"), _named(_listed(forces, "forces"))
         constraints = _named((*_listed(constraints, "constraints"), *_quaternion_norms(bodies)))
-        own = {z: sp.sympify(e) for z, e in (states or {}).items()}
+        own = {z: formula_of(e, f"The rate of {z}") for z, e in (states or {}).items()}
         theirs = programme_states((r for c in constraints for r in getattr(c, "rows", ()) if r.order > 2), listed)
         if taken := [z for z in theirs if z in own]:
             raise ModelError(

@@ -1,4 +1,4 @@
-"""Numbers by name, as a user gives them."""
+"""Numbers by name and formulas, as a user gives them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,26 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import sympy as sp
+
 from appell.errors import ModelError
 from appell.model.symbols import key
+
+
+def formula_of(value: Any, what: str) -> sp.Expr:
+    """A formula in the model's symbols.
+
+    Args:
+        value: What was given.
+        what: What it is for, the beginning of a message.
+    """
+    try:
+        found = None if isinstance(value, str) else sp.sympify(value)
+    except (sp.SympifyError, TypeError):
+        found = None
+    if not isinstance(found, sp.Expr):
+        raise ModelError(f"{what} must be a number or a formula in the model's symbols, got {value!r}.")
+    return found
 
 
 def number(label: str, value: Any) -> float:
