@@ -239,6 +239,34 @@ def test_a_rank_that_is_lost_on_the_way_is_no_repetition():
     assert set(plan.regularity.rows) == {"a", "b"}
 
 
+def test_what_a_servo_leaves_free_does_not_depend_on_who_drives_it():
+    for realisation in ("ideal", (x,), (y,)):
+        row = ap.Programmed(x + 2 * y - ap.t, "slope", realisation=realisation)
+        assert ap.planning.orders(on_edge(row)).positions == ("x", "th")
+    aside = ap.Programmed(th + x / 4, "turn", realisation=(x,))
+    assert ap.planning.orders(on_edge(aside)).positions == ("x", "y")
+
+
+def test_a_drive_that_gets_out_of_reach_is_named():
+    """A pendulum on a cart whose own drive shall hold the cart: nothing reaches it where the pendulum is level."""
+    cart, angle = ap.coordinates("cart angle")
+    bob = ap.Particle("bob", 0.3, ground.point(cart, 0) - 0.5 * ground.rotate("z", angle).y)
+    bodies = [ap.Particle("cart", 1.0, ground.point(cart, 0)), bob]
+    row = ap.Programmed(cart - sp.sin(ap.t) / 10, "hold", realisation=(angle,))
+    model = ap.Model(ground, (cart, angle), bodies, [ap.Gravity(-9.81 * ground.y)], [row], start={angle: 0.1})
+    plan = ap.plan(model, until=4.0)
+    assert not plan.feasible
+    assert "the drives along angle do not reach the accelerations that 'hold' demands" in plan.motion.detail
+
+
+def test_a_row_that_vanishes_is_singular():
+    """x^2 = (1 - t)^2 has the gradient 2 x, which goes to nothing as at the edge of a workspace."""
+    plan = ap.plan(on_edge(ap.Programmed(x**2 - (1 - ap.t) ** 2, "edge")), start={x: 1.0, x.rate: -1.0}, until=0.99)
+    assert plan.regularity.smallest == pytest.approx(0.01, rel=1e-6)
+    assert plan.regularity.at == pytest.approx(0.99)
+    assert plan.regularity.rows == ("edge",)
+
+
 REFUSED = {
     "no force reaches a jerk": (
         lambda: ap.derive(on_edge(ap.Programmed(x.rate - ap.t, "a"), ap.Programmed(x.rate.rate.rate - 2, "b"))),

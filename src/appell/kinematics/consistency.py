@@ -202,7 +202,7 @@ def project_velocities(
 def jacobian_at(
     mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray
 ) -> np.ndarray:
-    """de/dv at a state."""
+    """J at a state: de/dv, but unit rows of drives for servo constraints."""
     return Numeric(mechanics.functions["jacobian"])(t, q, v, z, p)[0]
 
 

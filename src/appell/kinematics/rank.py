@@ -103,12 +103,17 @@ def check_rank(mechanics: Mechanics) -> None:
 
 def _enforceable(mechanics: Mechanics, state: tuple[np.ndarray, np.ndarray, np.ndarray], p: np.ndarray) -> bool:
     """Whether the forces of the rows determine the accelerations that they demand."""
+    return out_of_reach(mechanics, 0.0, *state, p) < 1e10
+
+
+def out_of_reach(mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray) -> float:
+    """How badly the forces of the rows determine the accelerations that they demand: a condition number."""
     w = np.zeros(mechanics.variables.w.numel())
-    M, _, J, _, C = (np.array(e) for e in mechanics.functions["multiplier"](0.0, *state, w, p))
+    M, _, J, _, C = (np.array(e) for e in mechanics.functions["multiplier"](t, q, v, z, w, p))
     J, C = unit_rows(J), unit_rows(C)
     M = M / np.max(np.abs(M))
     system = np.block([[M, -J.T], [C, np.zeros((C.shape[0], C.shape[0]))]])
-    return bool(np.linalg.cond(system) < 1e10)
+    return float(np.linalg.cond(system))
 
 
 def _follow(mechanics: Mechanics, state: tuple[np.ndarray, np.ndarray, np.ndarray], p: np.ndarray) -> bool:

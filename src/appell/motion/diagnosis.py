@@ -13,7 +13,7 @@ from appell.code.code import Code
 from appell.code.state import State
 from appell.code.system import System
 from appell.kinematics.chart import smallest
-from appell.kinematics.rank import Stacked
+from appell.kinematics.rank import Stacked, out_of_reach
 from appell.kinematics.saddle import REGULAR, without_inertia
 from appell.model.model import Model
 from appell.motion.choice import Choice
@@ -23,6 +23,7 @@ from appell.motion.stretch import Stretch
 
 GROWS = 2.0  # how many times as fast as in the quarter before a motion is that grows without bound
 ROWS = 1e-5  # smallest singular value of rows of length one at which they count as dependent
+REACHED = 1e6  # condition from which on the drives of servo constraints count as powerless
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
 
 
@@ -119,6 +120,11 @@ def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:
         return Outcome.SINGULAR, cause
     if _dependent_rows(stop):
         return Outcome.ROWS_SINGULAR, forked(system.model)
+    servo = [row for row in system.model.rows if row.drive is not None]
+    state = system.from_x(t, x)
+    if servo and not out_of_reach(code.equations.mechanics, t, state.q, state.v, state.z, p) < REACHED:
+        names, drives = ", ".join(repr(row.name) for row in servo), ", ".join(str(row.drive) for row in servo)
+        return outcome, f"there the drives along {drives} do not reach the accelerations that {names} demands"
     further = beyond(system, t, x, w, stop.span)
     better, cause = likely_cause(*code.linear_system(t, x, w, p), code.equations.driven, further)
     return better or outcome, cause

@@ -1,8 +1,9 @@
 """Programmed motions: tasks as constraints, plans, their feasibility, and the best use of what they leave free."""
 
 from appell.model.task import curvature, direction, distance, follow, path_speed, profile, surface
+from appell.planning.collocation import Obstacle
 from appell.planning.feasibility import Finding, Limits, Regularity
-from appell.planning.optimal import Obstacle, Optimum, optimize
+from appell.planning.optimal import Optimum, optimise
 from appell.planning.pace import paced
 from appell.planning.planner import Plan, plan
 from appell.planning.plant import plant

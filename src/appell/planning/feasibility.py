@@ -148,7 +148,9 @@ class Regularity:
     """How far a motion stays from configurations in which its rows depend on each other.
 
     Attributes:
-        smallest: The smallest singular value of the rows' coefficients (rows of length one), over the motion.
+        smallest: The smallest singular value of the rows' coefficients over the motion, each row in units of its
+            largest size on the way: one that vanishes, as at the edge of the workspace, is as singular as two that
+            coincide.
         at: When.
         rows: The rows that come nearest to coinciding then.
         values: The smallest singular value at all times of the table.
@@ -180,9 +182,11 @@ def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
     matrices = []
     for t, row in zip(times, motion.states(times), strict=True):
         a = system.accelerations(motion.at(float(t)))
-        matrices.append(stacked.at(t, row[:n], row[n : 2 * n], a, row[2 * n :], system.p))
+        matrices.append(stacked.raw(t, row[:n], row[n : 2 * n], a, row[2 * n :], system.p))
     if not stacked.rows:
         return Regularity(1.0, float(times[0]), (), np.ones(times.size), ())
+    largest = np.max(np.linalg.norm(matrices, axis=2), axis=0)[:, None]
+    matrices = [B / np.where(largest > 0, largest, 1.0) for B in matrices]
     sizes = np.array([np.linalg.svd(B, compute_uv=False) for B in matrices])
     rank = max(1, int(np.max(np.count_nonzero(sizes > DEPENDENT, axis=1))))
     smallest = sizes[:, rank - 1]

@@ -8,7 +8,7 @@ import numpy as np
 
 from appell.code.system import System
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import jacobian_at, sample_split
+from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.constraint import Row
 from appell.model.model import Model
@@ -100,11 +100,10 @@ def _free(mechanics: Mechanics) -> tuple[list[int], list[int]]:
     q = np.array([model.start.get(s.label, 0.1) for s in model.coordinates]) + 1e-3 * rng.normal(size=n)
     v = np.array([model.start.get(s.rate.label, 0.1) for s in model.coordinates]) + 1e-3 * rng.normal(size=n)
     z = np.array([model.start.get(s.label, 1.0) for s in model.states])
-    J = jacobian_at(mechanics, 0.0, q, v, z, p)
+    J = np.array(mechanics.functions["velocity"](0.0, q, v, z, p)[1])
     found = []
     for top in (0, 1):
-        chosen = [i for i, row in enumerate(model.rows) if row.order <= top and row.drive is None]
-        chosen += [i for i, row in enumerate(model.rows) if row.order <= top and row.drive is not None]
+        chosen = [i for i, row in enumerate(model.rows) if row.order <= top]
         taken = Split.at(J[chosen]).dependent if chosen and np.all(np.isfinite(J)) else ()
         found.append([i for i in range(n) if i not in taken])
     return found[0], found[1]
