@@ -62,8 +62,8 @@ class MPC(AbstractTracker):
                 f"{', '.join(s.label for s in model.states)}. Give it a model without them, torques for motors."
             )
         n, m = len(model.coordinates), len(self.dynamics.labels)
-        if int(horizon) < 1:
-            raise ModelError(f"The horizon must be at least one sample, got {horizon}.")
+        if horizon != int(horizon) or horizon < 1:
+            raise ModelError(f"The horizon is a whole number of samples from 1 on, got {horizon}.")
         self.N, self.n, self.m = int(horizon), n, m
         self.W = np.sqrt(np.concatenate([gains(position, n, "position"), gains(velocity, n, "velocity")]))
         self.R = np.sqrt(gains(effort, m, "effort"))

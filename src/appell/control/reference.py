@@ -12,6 +12,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric
+from appell.higher_order.trajectory import Trajectory
 from appell.model.symbols import Coordinate, key, t
 from appell.motion.motion import Motion
 
@@ -38,8 +39,8 @@ class Reference:
         """A reference from a motion (or what has one), from formulas in time, or from a function of time.
 
         Args:
-            what: A Motion, something with a `motion`, `{coordinate: formula in appell.t}`, or a function of t that
-                gives q, q', q''.
+            what: A Motion, something with a `motion`, a Trajectory, `{coordinate: formula in appell.t}`, or a
+                function of t that gives q, q', q''.
             coordinates: Their order.
         """
         if isinstance(what, Reference):
@@ -49,11 +50,13 @@ class Reference:
             return cls._of_motion(what, coordinates)
         if isinstance(what, Mapping):
             return cls._of_formulas(what, coordinates)
+        if isinstance(what, Trajectory):
+            return cls._of_trajectory(what, coordinates)
         if callable(what):
             return cls(lambda times: _asked(what, times, len(coordinates)))
         raise ModelError(
-            f"Got {type(what).__name__} as a reference; give a Motion, {{coordinate: formula in appell.t}}, or a "
-            "function of t that gives q, q', q''."
+            f"Got {type(what).__name__} as a reference; give a Motion, a Trajectory, {{coordinate: formula in t}}, "
+            "or a function of t that gives q, q', q''."
         )
 
     @classmethod
@@ -109,6 +112,20 @@ class Reference:
             return tuple(np.array(e).T for e in function(ca.DM(times[None, :])))
 
         return cls(look)
+
+    @classmethod
+    def _of_trajectory(cls, trajectory: Trajectory, coordinates: Sequence[Coordinate]) -> Reference:
+        if trajectory.n != len(coordinates):
+            raise ModelError(
+                f"The trajectory has {trajectory.n} joints, the mechanism {len(coordinates)} coordinates: "
+                f"{', '.join(q.label for q in coordinates)}."
+            )
+
+        def look(times: np.ndarray) -> Point:
+            q, v, a = np.moveaxis(trajectory(times), -1, 0)
+            return q, v, a
+
+        return cls(look, trajectory.start, trajectory.end)
 
     def __call__(self, time: float) -> Point:
         """q, q', q'' at a time."""

@@ -150,7 +150,8 @@ def track(
 
     Args:
         system: The mechanism, with friction and whatever else the law need not know.
-        reference: A motion (or a plan), `{coordinate: formula in appell.t}`, or a function of t that gives q, q', q''.
+        reference: A motion (or a plan), a `higher_order.Trajectory`, `{coordinate: formula in appell.t}`, or a function
+            of t that gives q, q', q''.
         law: Such as `control.ComputedTorque(model, rates)`, `control.SlotineLi(...)`, `control.MPC(...)`.
         start: A state, values, or nothing for the reference's own start; coordinates not named are on the reference.
         until: The time at which to stop; the end of the reference if left out.

@@ -129,9 +129,8 @@ class Profile:
         """
         n, names = self.dynamics.n, self.dynamics.names
         if torque is None:
-            chain = self.dynamics.chain
-            declared = [chain.links[i].effort for i in chain.coupling.free]
-            torque = [np.inf if e is None else e for e in declared]
+            efforts = self.dynamics.chain.efforts
+            torque = [efforts.get(w.label, np.inf) for w in self.dynamics.chain.inputs]
             if rate is None and not np.any(np.isfinite(torque)):
                 raise ModelError("No limit to check: give torque=... or rate=..., or joints with an effort.")
         values = self.at(self.times, 2)

@@ -191,10 +191,11 @@ class Chain(Model):
         """A robot from a URDF file: joints of all its types, in any tree.
 
         Links behind fixed joints are merged into what carries them; their frames stay, as `markers`. Limits, damping
-        and friction are kept as data of `links`, what is drawn as shapes of the bodies and as `meshes`. Coordinates
-        bear the names of the joints, with _ for what cannot stand in a name. A joint that mimics another has no
-        coordinate and no drive of its own: it moves as told, and `coupling` says how. A planar joint `base` becomes
-        base_x, base_y and base_angle; a floating one base_x, base_y, base_z, base_yaw, base_pitch and base_roll,
+        and friction are kept as data of `links`, for `friction.declared`, `planning.Limits.of` and `efforts`; what is
+        drawn as shapes of the bodies and as `meshes`. Coordinates bear the names of the joints, with _ for what cannot
+        stand in a name. A joint that mimics another has no coordinate and no drive of its own: it moves as told, and
+        `coupling` says how. A planar joint `base` becomes base_x, base_y and base_angle; a floating one base_x, base_y,
+        base_z, base_yaw, base_pitch and base_roll,
         which are singular where the pitch is a quarter of a turn.
 
         Args:
@@ -267,6 +268,12 @@ class Chain(Model):
             carrier, place = self.markers[link]
             return place.frame(self.frames[carrier] if carrier >= 0 else self.ground, link)
         return self.frames[self.index(link)]
+
+    @property
+    def efforts(self) -> dict[str, float]:
+        """The largest force of each drive whose joint declares one above zero, by the name of the input."""
+        free = [self.links[i] for i in self.coupling.free]
+        return {drive_name(link.joint): link.effort for link in free if link.effort}
 
     @property
     def tool_frame(self) -> Frame:

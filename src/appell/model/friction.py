@@ -14,6 +14,7 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError
+from appell.model.chain import Chain
 from appell.model.constraint import Holonomic
 from appell.model.force import Generalized
 from appell.model.model import Model
@@ -117,6 +118,24 @@ class Coulomb(AbstractFriction):
         side = sp.sign(v) if width is None else sp.tanh(v / sp.sympify(width))
         self.name, self.slip, self.states = name, v, {}
         self.resistance = G * side + sp.sympify(viscous) * v
+
+
+def declared(chain: Chain) -> Model:
+    """A robot with the damping and the dry friction that its joints declare, as its URDF file does.
+
+    Args:
+        chain: The robot; a joint that mimics another rubs where it moves, and its leader feels it.
+
+    Returns:
+        The model with these forces; the chain itself where no joint declares any.
+    """
+    found: list[AbstractFriction] = []
+    for link, (_, rate) in zip(chain.links, chain.series(1), strict=True):
+        if link.friction:
+            found.append(Coulomb(rate, link.friction, viscous=link.damping, name=f"friction of {link.joint}"))
+        elif link.damping:
+            found.append(Viscous(rate, link.damping, f"friction of {link.joint}"))
+    return chain.add(*(friction.force for friction in found)) if found else chain
 
 
 class LuGre(AbstractFriction):

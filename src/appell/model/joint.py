@@ -36,7 +36,8 @@ class Joint:
         limits: Lowest and highest value of the coordinate.
         effort: Largest force or torque of the drive.
         velocity: Largest speed of the coordinate.
-        damping: Viscous friction, force per speed. Kept as data, like the limits: no force of the model.
+        damping: Viscous friction, force per speed. Kept as data, like the limits: no force of the model, but of
+            `appell.friction.declared(chain)`.
         friction: Dry friction, a force or torque. Kept as data.
         shape: A shape of `appell.shapes` in the axes of the link's frame, in place of center and inertia, and of mass
             unless the shape has none. With a center it is only what is drawn.

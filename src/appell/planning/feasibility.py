@@ -13,7 +13,9 @@ import numpy as np
 from appell.code.system import System
 from appell.errors import ModelError
 from appell.kinematics.chart import unit_rows
-from appell.kinematics.rank import DEPENDENT, Stacked, coinciding
+from appell.kinematics.rank import SMALL, Stacked, coinciding
+from appell.model.chain import Chain
+from appell.model.joint import drive_name
 from appell.model.model import Model
 from appell.model.symbols import key
 from appell.model.values import number, unknown
@@ -38,6 +40,31 @@ class Limits:
     speed: Mapping[Any, Any] = field(default_factory=dict)
     torque: Mapping[Any, Any] = field(default_factory=dict)
     torque_rate: Mapping[Any, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, chain: Chain) -> Limits:
+        """Ranges, speeds and efforts that the joints of a robot declare, as its URDF file does.
+
+        Speeds and efforts of zero and ranges without width, which files write for what is not known, are no limits. A
+        joint that mimics another limits that one.
+
+        Args:
+            chain: The robot.
+        """
+        labels = [q.label for q in chain.coordinates]
+        coupling = chain.coupling
+        position: dict[str, tuple[float, float]] = {}
+        speed: dict[str, float] = {}
+        for i, link in enumerate(chain.links):
+            label, ratio = labels[coupling.columns[i]], coupling.ratios[i]
+            if link.limits is not None and link.limits[0] < link.limits[1] and ratio:
+                low, high = sorted((e - coupling.offsets[i]) / ratio for e in link.limits)
+                first = position.get(label, (low, high))
+                position[label] = (max(low, first[0]), min(high, first[1]))
+            if link.velocity and ratio:
+                speed[label] = min(link.velocity / abs(ratio), speed.get(label, math.inf))
+        drives = {drive_name(chain.links[i].joint): label for i, label in zip(coupling.free, labels, strict=True)}
+        return cls(position, speed, {drives[name]: effort for name, effort in chain.efforts.items()})
 
     def pairs(self, model: Model) -> list[tuple[str, int, tuple[float, float]]]:
         """Kind, coordinate, and the pair of bounds, checked."""

@@ -19,6 +19,7 @@ from appell.kinematics.chart import Split, unit_rows
 from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.values import number
+from appell.motion.motion import Motion
 from appell.planning.collocation import Collocation, Obstacle
 from appell.planning.feasibility import PARTITIONS, Limits
 from appell.planning.nodes import Nodes
@@ -48,6 +49,11 @@ class Optimum:
     cost: float
     free: Mapping[str, Any]
     iterations: int
+
+    @property
+    def motion(self) -> Motion:
+        """The motion of the plan."""
+        return self.plan.motion
 
     def __repr__(self) -> str:
         names = ", ".join(self.free)
