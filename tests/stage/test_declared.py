@@ -60,6 +60,9 @@ def test_limits_of_plans_and_drives(gripper):
         ("position", "wrist"), ("position", "finger"), ("speed", "finger"), ("torque", "wrist"),
     ]  # fmt: skip
     assert found.feasible
+    page = found._repr_html_()
+    assert "Feasible: the motion reaches its end" in page
+    assert page.count("<table>") == 3  # rows, limits, the start that was moved
 
 
 def test_a_trajectory_is_a_reference_within_the_efforts(gripper):
@@ -70,5 +73,8 @@ def test_a_trajectory_is_a_reference_within_the_efforts(gripper):
     assert run.motion.times[-1] == move.end
     assert np.max(np.abs(run.motion["tau_wrist"])) <= 5.0
     assert np.max(np.abs(run.error.values[:, 1])) < 1e-10
+    page = run._repr_html_()
+    assert "wrist" in page
+    assert page.count("<table>") == 2
     with pytest.raises(ap.AppellError, match="The trajectory has 1 joints, the mechanism 2 coordinates: wrist, finger"):
         ap.track(system, ap.higher_order.polynomial([0], [1], limits={"velocity": 1}), law)

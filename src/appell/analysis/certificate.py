@@ -87,9 +87,9 @@ class Certificate:
     sentence: str
 
     def _repr_html_(self) -> str:
-        from appell.reporting.notebook import certificate_html
+        from appell.reporting.notebook import section_html
 
-        return certificate_html(self)
+        return section_html(self)
 
     @property
     def zeros(self) -> int:

@@ -88,6 +88,11 @@ class Tracking:
             return float(self.motion.times[0])
         return None if large[-1] == self.motion.times.size - 1 else float(self.motion.times[large[-1] + 1])
 
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import section_html
+
+        return section_html(self)
+
     def __repr__(self) -> str:
         lines = [self.motion.summary()]
         for name, entry in self.metrics().items():

@@ -209,6 +209,11 @@ class Plan:
         lines.append("feasible" if self.feasible else "NOT FEASIBLE; plan.suggest() looks for a pace that is")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from appell.reporting.notebook import section_html
+
+        return section_html(self)
+
     def __repr__(self) -> str:
         return self.summary()
 

@@ -1,4 +1,4 @@
-"""What notebooks show of models, motions, proofs, certificates and studies: short tables, without script."""
+"""What notebooks show of models, motions, proofs, plans, studies and their like: short tables, without script."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def motion_html(motion: Any) -> str:
     return blocks_html(motion.info["model"], [Text(motion.summary()), values_table(motion)])
 
 
-def certificate_html(certificate: Any) -> str:
-    """A certificate of stability: the verdict and what was checked."""
+def section_html(thing: Any) -> str:
+    """A certificate, a plan or a tracked motion: its section of a report without the drawings."""
     from appell.reporting.content import Shown
     from appell.reporting.further import section
 
-    made = section(certificate)
+    made = section(thing)
     return blocks_html(made.title, [b for b in made.blocks if not isinstance(b, Shown)])
 
 

@@ -47,7 +47,9 @@ def plan_section(plan: Plan, title: str = "") -> Section:
         kind = first.kind.replace("_", " ")
         verdict = f"NOT feasible: the {kind} of {first.name} breaks its limit at t = {first.first:.4g} s."
     else:
-        verdict = "NOT feasible: the motion ends early or meets a singular configuration."
+        motion = plan.motion
+        early = f"the motion ends at t = {motion.times[-1]:.4g} s. {motion.outcome.value}"
+        verdict = f"NOT feasible: {'it meets a singular configuration.' if motion.outcome.ok else early}"
     rows = tuple(
         (row.name, str(row.order), "programmed" if row.programmed else "of the mechanism") for row in programme.rows
     )
