@@ -21,6 +21,7 @@ from appell.kinematics.joint_frames import link_poses, skeleton_of
 from appell.model.chain import Chain
 
 NOTHING = np.zeros(0)
+FLOAT = np.dtype(float)
 
 
 class Dynamics:
@@ -109,18 +110,17 @@ class Dynamics:
             payload: Whether the payload acts, where there is one.
             friction: Whether friction acts, where there is some.
         """
-        asked = (np.shape(Q), inertia, gravity, payload, friction)
-        if type(Q) is np.ndarray and asked in self._ways:
-            state = Q.ravel()
-            if state.dtype == float and isfinite(state.dot(state)):
-                return self._ways[asked](0.0, state).reshape(self.n, -1)
+        if type(Q) is np.ndarray and Q.dtype is FLOAT:
+            way = self._ways.get((Q.shape, inertia, gravity, payload, friction))
+            if way is not None and isfinite((state := Q.ravel()).dot(state)):
+                return way(0.0, state).reshape(self.n, -1)
         x, K = self._motion(Q, 2, "Driving forces need")
         rub = friction and self.friction is not None
         if rub:
             self._check_moving(Q, K)
         acting = Acting(bool(inertia), bool(gravity), bool(payload) and self.payload is not None, rub)
         out = self._run(("inverse", K, acting), K, lambda q: self._rules.driving(q, K, acting), x)
-        machine = self._machines["inverse", K, acting]
+        machine, asked = self._machines["inverse", K, acting], (np.shape(Q), inertia, gravity, payload, friction)
         if len(asked[0]) == 2 and not rub and (self._build or machine.function.n_instructions() <= LONG):
             self._ways[asked] = machine.bound(NOTHING, NOTHING, lambda t, x, w: machine.flat(t, x, NOTHING, NOTHING))
         if rub and not np.all(np.isfinite(out)):

@@ -190,11 +190,15 @@ class Collocation:
         margin = self.margins[name]
         self.opti.set_value(margin, self.opti.value(margin) + 1.5 * excess)
 
-    def solve(self, goal: str) -> int:
-        """The best from all guesses; how many iterations it took."""
+    def minimise(self, goal: str) -> None:
+        """What is wanted, said once and last: it makes the solver."""
         values = self.tau if goal == "effort" else self.a @ self.nodes.derivative.T
         self.opti.minimize(ca.sum1(values**2) @ self.nodes.weights)
-        self.opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "sb": "yes", "max_iter": ITERATIONS})
+        words = {"print_level": 0, "sb": "yes", "max_iter": ITERATIONS}
+        self.opti.solver("ipopt", {"print_time": False, "expand": True}, words)
+
+    def solve(self) -> int:
+        """The best from all guesses; how many iterations it took."""
         solutions = [found for guess in self._promising() if (found := self._solution(guess)) is not None]
         if not solutions:
             raise AppellError(

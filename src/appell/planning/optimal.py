@@ -108,7 +108,8 @@ def optimize(
     for _ in range(CHOICES):
         problem = Collocation(system, state, duration, free, degree, nodes, end or {}, problem)
         problem.keep(limits or Limits(), obstacles)
-        made, iterations = _solved(problem, goal, obstacles, limits, values)
+        problem.minimise(goal)
+        made, iterations = _solved(problem, obstacles, limits, values)
         if _led(made, problem):
             return Optimum(made, _cost(made, goal), problem.formulas, iterations)
         free = _leading([_rows(system, at) for at in problem.states])
@@ -121,7 +122,6 @@ def optimize(
 
 def _solved(
     problem: Collocation,
-    goal: str,
     obstacles: Sequence[Obstacle],
     limits: Limits | None,
     values: Mapping[Any, float] | None,
@@ -131,7 +131,7 @@ def _solved(
     q = {e.label: e for e in model.coordinates}
     start = dict(zip(state.names, state.array.tolist(), strict=True))
     for _ in range(TRIES):
-        iterations = problem.solve(goal)
+        iterations = problem.solve()
         rows = [Programmed(q[name].rate.rate - e, f"optimal {q[name].name}") for name, e in problem.formulas.items()]
         made = plan(model.add(*rows), values, start, problem.duration, limits)
         overstepped = _overstepped(made, problem, obstacles) if _led(made, problem) else {}

@@ -193,7 +193,7 @@ class Plan:
         moved = self.start.changes
         if moved:
             lines.append("start moved onto the programme:")
-            lines += [f"  {name}: {a:.6g} -> {b:.9g}" for name, (a, b) in moved.items()]
+            lines += [f"  {name}: {a:.6g} -> {round(b, 12) + 0.0:.9g}" for name, (a, b) in moved.items()]
         lines.append(
             f"motion: t = {self.motion.times[0]:g} .. {self.motion.times[-1]:g} s, {self.motion.outcome.value}"
         )
