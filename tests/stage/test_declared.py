@@ -47,6 +47,16 @@ def test_a_robot_that_declares_no_friction_stays_as_it_is():
     assert ap.friction.declared(arm) is arm
 
 
+def test_animations_trace_the_tool():
+    arm = ap.library.planar_2r()
+    motion = ap.simulate(ap.compile(ap.derive(arm)).bind(), {"q1": 0.3}, until=0.1)
+    scene = motion.animate()
+    (trace,) = scene.traces
+    assert trace.name == "tool"
+    end = arm.pose([float(motion[q][-1]) for q in arm.coordinates])[:3, 3]
+    np.testing.assert_allclose(scene.values.points[trace.point][-1], end, atol=1e-6)
+
+
 def test_limits_of_plans_and_drives(gripper):
     limits = Limits.of(gripper)
     assert limits.position == {"wrist": (-2, 3), "finger": (0, pytest.approx(0.035))}
