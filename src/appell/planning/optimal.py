@@ -106,7 +106,10 @@ def optimize(
     if not free:
         raise ModelError(f"The rows of {model.name!r} leave nothing free; use plan.")
     for _ in range(CHOICES):
-        problem = Collocation(system, state, duration, free, degree, nodes, end or {}, problem)
+        problem = Collocation(
+            system=system, state=state, duration=duration, free=free, degree=degree, nodes=nodes, end=end or {},
+            earlier=problem,
+        )  # fmt: skip
         problem.keep(limits or Limits(), obstacles)
         problem.minimise(goal)
         made, iterations = _solved(problem, obstacles, limits, values)
