@@ -143,7 +143,7 @@ def test_rows_on_velocities_are_integrated_exactly():
 @pytest.mark.parametrize("goal", BY_HAND)
 def test_without_a_programme_from_the_start_to_the_end(goal):
     cost, quarter = BY_HAND[goal]
-    found = optimise(point(), goal, **TO_ONE)
+    found = optimize(point(), goal, **TO_ONE)
     assert found.cost == pytest.approx(cost, rel=1e-9)
     assert found.plan.motion.at(0.25)["x"] == pytest.approx(quarter, abs=1e-8)
 
@@ -152,7 +152,7 @@ def test_any_coordinate_may_be_given_an_end():
     """x + y = 0 with two unit masses: effort 2 int u^2, for either name of what is asked for at the end."""
     rows = ap.Programmed(x + y)
     for q, end in ((x, 1.0), (y, -1.0)):
-        found = optimise(point(rows), until=1.0, end={q: end, q.rate: 0.0})
+        found = optimize(point(rows), until=1.0, end={q: end, q.rate: 0.0})
         assert found.cost == pytest.approx(24, rel=1e-8)
         assert found.plan.motion.at(1.0)["x"] == pytest.approx(1, abs=1e-9)
 
@@ -168,7 +168,7 @@ def test_other_coordinates_lead_where_the_first_choice_does_not():
     line = ap.Programmed(ground.components(elbow + lower.vector(0.4, 0))[1] - 0.3)
     weight = ap.Gravity(-9.81 * ground.y)
     model = ap.Model(ground, (q1, q2), bodies, [weight], [line], start={q1: 0.9, q2: -1.0}, until=1.0)
-    found = optimise(model, limits=Limits(torque={q1: 12, q2: 12}))
+    found = optimize(model, limits=Limits(torque={q1: 12, q2: 12}))
     assert found.plan.feasible
     assert found.cost == pytest.approx(effort(found.plan), rel=1e-6)
     assert found.cost < 0.9 * effort(ap.plan(model))
@@ -176,6 +176,6 @@ def test_other_coordinates_lead_where_the_first_choice_does_not():
 
 def test_a_start_beyond_the_limits_is_said():
     with pytest.raises(ap.AppellError, match=r"The position of x is 0 where the motion begins, its limits 0.1 .. 2"):
-        optimise(point(), limits=Limits(position={x: (0.1, 2)}), **TO_ONE)
+        optimize(point(), limits=Limits(position={x: (0.1, 2)}), **TO_ONE)
     with pytest.raises(ap.AppellError, match=r"is only 0.5 away where the motion begins"):
-        optimise(point(), obstacles=[Obstacle(ground.point(x, y), ground.point(0.5, 0), 0.6)], **TO_ONE)
+        optimize(point(), obstacles=[Obstacle(ground.point(x, y), ground.point(0.5, 0), 0.6)], **TO_ONE)

@@ -240,10 +240,10 @@ def test_a_rank_that_is_lost_on_the_way_is_no_repetition():
 
 
 def test_what_a_servo_leaves_free_does_not_depend_on_who_drives_it():
-    for realisation in ("ideal", (x,), (y,)):
-        row = ap.Programmed(x + 2 * y - ap.t, "slope", realisation=realisation)
+    for realization in ("ideal", (x,), (y,)):
+        row = ap.Programmed(x + 2 * y - ap.t, "slope", realization=realization)
         assert ap.planning.orders(on_edge(row)).positions == ("x", "th")
-    aside = ap.Programmed(th + x / 4, "turn", realisation=(x,))
+    aside = ap.Programmed(th + x / 4, "turn", realization=(x,))
     assert ap.planning.orders(on_edge(aside)).positions == ("x", "y")
 
 
@@ -252,7 +252,7 @@ def test_a_drive_that_gets_out_of_reach_is_named():
     cart, angle = ap.coordinates("cart angle")
     bob = ap.Particle("bob", 0.3, ground.point(cart, 0) - 0.5 * ground.rotate("z", angle).y)
     bodies = [ap.Particle("cart", 1.0, ground.point(cart, 0)), bob]
-    row = ap.Programmed(cart - sp.sin(ap.t) / 10, "hold", realisation=(angle,))
+    row = ap.Programmed(cart - sp.sin(ap.t) / 10, "hold", realization=(angle,))
     model = ap.Model(ground, (cart, angle), bodies, [ap.Gravity(-9.81 * ground.y)], [row], start={angle: 0.1})
     plan = ap.plan(model, until=4.0)
     assert not plan.feasible

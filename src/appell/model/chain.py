@@ -18,8 +18,9 @@ from appell.model.denavit_hartenberg import links_from_rows
 from appell.model.force import AbstractForce, Generalized, Gravity
 from appell.model.frame import Frame, Vector
 from appell.model.joint import Joint, Link, drive_name
+from appell.model.linkage import Linkage, MeshFile
 from appell.model.look import Look
-from appell.model.model import Model
+from appell.model.model import Model, counted
 from appell.model.placement import Placement, finite
 from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import links_from_joints
@@ -112,6 +113,7 @@ class Chain(Model):
             values={**{s.label: 0.0 for s in drives}, **given},
             start={**{s.label: 0.0 for s in q}, **{s.rate.label: 0.0 for s in q}, **begin},
             until=until,
+            look=_traced(place, frames[carrier], spare) if alone <= set(spare) else None,
         )
         own = {"linkage": linkage, "frames": frames, "gravity": g, "tool": place, "tool_link": carrier}
         for attribute, value in {**own, "spare_values": spare}.items():
@@ -195,8 +197,7 @@ class Chain(Model):
         drawn as shapes of the bodies and as `meshes`. Coordinates bear the names of the joints, with _ for what cannot
         stand in a name. A joint that mimics another has no coordinate and no drive of its own: it moves as told, and
         `coupling` says how. A planar joint `base` becomes base_x, base_y and base_angle; a floating one base_x, base_y,
-        base_z, base_yaw, base_pitch and base_roll,
-        which are singular where the pitch is a quarter of a turn.
+        base_z, base_yaw, base_pitch and base_roll, which are singular where the pitch is a quarter of a turn.
 
         Args:
             source: The file, or the text itself.
@@ -223,80 +224,6 @@ class Chain(Model):
             start=start,
             until=until,
         )
-        object.__setattr__(chain, "meshes", robot.meshes)
-        return chain
-
-    def _build(
-        self,
-        *,
-        links: Sequence[Link],
-        gravity: Iterable[Any],
-        tool: Any,
-        name: str,
-        description: str,
-        start: Mapping[Any, float] | None,
-        until: float,
-        tool_link: str | int | None = None,
-        values: Mapping[Any, float] | None = None,
-        markers: Mapping[str, tuple[int, Placement]] | None = None,
-        states: Mapping[ExtraState, Any] | None = None,
-    ) -> None:
-        if not links:
-            raise ModelError("A chain needs at least one joint that moves.")
-        check_moved_mass(links)
-        fields: dict[str, Any] = {
-            "links": tuple(links),
-            "coupling": Coupling.of(links),
-            "gravity": finite(triple(gravity, "The gravity of a chain"), "The gravity of a chain"),
-            "tool": Placement.of(tool, "The tool"),
-            "markers": dict(markers or {}),
-            "meshes": {},
-        }
-        for attribute, value in fields.items():
-            object.__setattr__(self, attribute, value)
-        object.__setattr__(self, "tool_link", len(links) - 1 if tool_link is None else self.index(tool_link))
-        free = [links[i] for i in self.coupling.free]
-        q = letters(coordinates, [link.joint for link in free], [link.kind for link in free])
-        drives = letters(inputs, [drive_name(link.joint) for link in free], [link.kind for link in free])
-        ground = Frame("ground")
-        frames = link_frames(ground, links, [row[0] for row in self.coupling.rows([[s] for s in q])])
-        object.__setattr__(self, "frames", frames)
-        forces: list[AbstractForce] = [Generalized(dict(zip(q, drives, strict=True)), "drives")]
-        if any(e != 0 for e in self.gravity):
-            forces.insert(0, Gravity(ground.vector(*self.gravity)))
-        bodies = [
-            RigidBody(link.name, link.mass, frame.point(*link.center), frame, link.inertia, link.shape)
-            for link, frame in zip(links, frames, strict=True)
-            if link.mass != 0 or not link.inertia.is_zero_matrix
-        ]
-        given = {key(s): value for s, value in (values or {}).items()}
-        elsewhere = {s.name for e in (*self.gravity, *link_formulas(links)) for s in e.free_symbols}
-        alone = {s.name for s in self.tool.matrix.free_symbols} - elsewhere
-        object.__setattr__(self, "tool_values", {name: given.pop(name) for name in sorted(alone & set(given))})
-        begin = {key(s): value for s, value in (start or {}).items()}
-        super().__init__(
-            ground,
-            q,
-            bodies,
-            forces,
-            states=states,
-            name=name,
-            description=description,
-            values={**{s.label: 0.0 for s in drives}, **given},
-            start={**{s.label: 0.0 for s in q}, **{s.rate.label: 0.0 for s in q}, **begin},
-            until=until,
-            look=self._look(alone),
-        )
-        if not any(e.free_symbols for e in (*link_formulas(links), *self.gravity, self.tool.matrix)):
-            check_moved_inertia(links, self.numbers())
-        warn_with_values(links, self.values)
-
-    def _look(self, alone: Iterable[str]) -> Look | None:
-        """Drawings trace the tool; letters that only the tool has are no parameters, and stand as their numbers."""
-        if any(name not in self.tool_values for name in alone):
-            return None
-        known = {s: self.tool_values[s.name] for s in self.tool.matrix.free_symbols if s.name in self.tool_values}
-        return Look(traces={"tool": self.frames[self.tool_link].point(*(e.subs(known) for e in self.tool.shift))})
 
     def __repr__(self) -> str:
         kinds = "".join(link.kind[0].upper() for link in self.links)
@@ -525,3 +452,9 @@ def _joint_variables(q: Any, names: Sequence[str]) -> np.ndarray:
             bad = names[int(np.argwhere(~np.isfinite(q))[0][-1])]
             raise ModelError(f"The variable of the joint {bad!r} must be a finite number.")
     return q
+
+
+def _traced(tool: Placement, frame: Frame, known: Mapping[str, float]) -> Look:
+    """Drawings trace the tool; letters that only the tool has are no parameters, and stand as their numbers."""
+    numbers = {s: known[s.name] for s in tool.matrix.free_symbols if s.name in known}
+    return Look(traces={"tool": frame.point(*(e.subs(numbers) for e in tool.shift))})

@@ -3,7 +3,7 @@
 from appell.model.task import curvature, direction, distance, follow, path_speed, profile, surface
 from appell.planning.collocation import Obstacle
 from appell.planning.feasibility import Finding, Limits, Regularity
-from appell.planning.optimal import Optimum, optimise
+from appell.planning.optimal import Optimum, optimize
 from appell.planning.pace import paced
 from appell.planning.planner import Plan, plan
 from appell.planning.plant import plant

@@ -37,12 +37,12 @@ class Obstacle:
 
     Attributes:
         point: A point of a body.
-        centre: Centre of the obstacle; its components may contain `appell.t`.
+        center: Centre of the obstacle; its components may contain `appell.t`.
         radius: The distance to keep.
     """
 
     point: Vector
-    centre: Vector
+    center: Vector
     radius: float
 
 
@@ -152,7 +152,7 @@ class Collocation:
         for kind, i, (low, high) in limits.pairs(model):
             label = model.coordinates[i].label
             if kind not in columns:
-                raise ModelError("optimise keeps limits of positions, speeds and torques, not of torque rates.")
+                raise ModelError("optimize keeps limits of positions, speeds and torques, not of torque rates.")
             column, first = columns[kind]
             if first is not None and not low - ROUNDING <= first[i] <= high + ROUNDING:
                 raise ModelError(
@@ -180,7 +180,7 @@ class Collocation:
     def gap(self, obstacle: Obstacle) -> ca.Function:
         """The square of the distance from the centre of an obstacle, in t and q."""
         x = self.system.equations.mechanics.variables
-        gap = self.system.model.ground.components(obstacle.point - obstacle.centre)
+        gap = self.system.model.ground.components(obstacle.point - obstacle.center)
         square = x.lower(sum((e**2 for e in gap), sp.Integer(0)))
         (square,) = ca.substitute([square], [x.p], [ca.SX(ca.DM(self.system.p))])
         return ca.Function("gap", [x.t, x.q], [square])

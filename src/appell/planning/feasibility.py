@@ -13,7 +13,7 @@ import numpy as np
 from appell.code.system import System
 from appell.errors import ModelError
 from appell.kinematics.chart import unit_rows
-from appell.kinematics.rank import SMALL, Stacked, coinciding
+from appell.kinematics.rank import DEPENDENT, Stacked, coinciding
 from appell.model.chain import Chain
 from appell.model.joint import drive_name
 from appell.model.model import Model

@@ -98,7 +98,7 @@ def optimize(
         raise ModelError(f"goal= is 'effort' or 'jerk', got {goal!r}.")
     if model.programme:
         got = ", ".join(f"{row.name!r} of order {row.order}" for row in model.programme)
-        raise ModelError(f"optimise takes programmed rows of order 2 or less; {model.name!r} has {got}.")
+        raise ModelError(f"optimize takes programmed rows of order 2 or less; {model.name!r} has {got}.")
     system = compile(derive(model, GPME())).bind(values)
     state = projected(system, start)
     duration = number("until", model.until if until is None else until)
