@@ -96,6 +96,17 @@ def test_sliding_keeps_the_switching_function_at_zero():
     assert modal.sliding(())[0] is modal.xdot
 
 
+def test_what_slides_is_not_led_away_by_friction_that_depends_on_the_slip():
+    """x' = c - sign(x) (1 + exp(-|x| / 0.01)): away from x = 0 by rounding it must not go further, as by x' ~ 45 x."""
+    modal = Modal.of(function(c - sp.sign(a) * (1 + sp.exp(-sp.Abs(a) / 0.01)), 0, 0))
+    xdot, s = modal.sliding((0,))
+    f = ca.Function("f", [modal.x], [xdot, s])
+    for off in (0.0, 1e-9, -1e-9):
+        rate, mode = f([off, 0, 1.9])
+        assert abs(float(rate[0])) < 1e-13
+        assert float(mode) == pytest.approx(0.95, rel=1e-6)
+
+
 def test_a_kink_that_enters_twice_cannot_slide():
     """Between the modes the rate is not linear in the mode: the motion on g = 0 is not determined."""
     modal = Modal.of(function(c - sp.sign(a) * (1 + b * sp.exp(sp.sign(a))), 0, 0))

@@ -165,6 +165,9 @@ class Modal:
             raise CompileError("The motion sticks where its kinks do not act on it; this cannot be resolved.")
         still = ca.substitute(rates, letters, ca.SX.zeros(len(chosen)))
         between = solve(slope, -still)
+        if ca.depends_on(ca.vec(ca.jacobian(rates, letters)), letters):
+            # Next to g = 0 such a mode does not quite drop out; the flow must not lead away from there.
+            between -= solve(slope, ca.substitute(rates, letters, between))
         return ca.substitute(self.xdot, letters, between), ca.substitute(self.s, letters, between)
 
 
