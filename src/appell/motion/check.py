@@ -12,7 +12,7 @@ from appell.code.agreement import Rivals, disagreement
 from appell.errors import AppellError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
-from appell.motion.flow import ROUNDING
+from appell.motion.flow import RESTING_ANYWAY
 from appell.motion.ledger import Ledger, along
 from appell.motion.projection import LEAST
 
@@ -234,7 +234,7 @@ def _on_a_kink(motion: Motion, stretch: Stretch, t: float) -> bool:
     now = np.array([t])
     x, w = motion.sample(stretch, now)[:, 0], motion.open_inputs(stretch, now)[0]
     values = stretch.flow.guard_machine(t, x, w, stretch.p)[0]
-    return bool(np.any(np.abs(values) <= ROUNDING * np.max(np.abs(x), initial=0.0)))
+    return bool(np.any(np.abs(values) <= RESTING_ANYWAY * np.max(np.abs(x), initial=0.0)))
 
 
 def _agreement(motion: Motion) -> dict[str, float]:
