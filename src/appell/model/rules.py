@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from appell.model.model import Model
 
 SIZES = (1.0, 1.0, 1.0, 10.0, 1e2, 1e3, 1e4)  # of letters, at which formulas are compared
+JUMPING = (sp.Piecewise, sp.Heaviside, sp.sign)  # a stream may carry what a mass loses at once
 ENDLESS = frozenset({sp.nan, sp.oo, -sp.oo, sp.zoo})
 
 
@@ -156,7 +157,7 @@ def check_flows(model: Model) -> None:
             continue
         change = time_derivative(body.mass).subs({z.rate: rate for z, rate in model.states.items()})
         carried = sum((s.rate for s in streams if s.rate is not None), sp.Integer(0))
-        if rest and sp.expand(change - carried) == 0:
+        if rest and sp.expand(change - carried) == 0 and not body.mass.has(*JUMPING):
             raise ModelError(
                 f"The stream {rest[0].name!r} of {body.name!r} has no rate and nothing is left for it to carry: the "
                 f"mass {written(body.mass)} changes by {written(change)}. Give it a rate=, or a mass that changes."

@@ -190,7 +190,7 @@ class Collocation:
         margin = self.margins[name]
         self.opti.set_value(margin, self.opti.value(margin) + 1.5 * excess)
 
-    def minimise(self, goal: str) -> None:
+    def minimize(self, goal: str) -> None:
         """What is wanted, said once and last: it makes the solver."""
         values = self.tau if goal == "effort" else self.a @ self.nodes.derivative.T
         self.opti.minimize(ca.sum1(values**2) @ self.nodes.weights)

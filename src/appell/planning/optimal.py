@@ -111,7 +111,7 @@ def optimize(
             earlier=problem,
         )  # fmt: skip
         problem.keep(limits or Limits(), obstacles)
-        problem.minimise(goal)
+        problem.minimize(goal)
         made, iterations = _solved(problem, obstacles, limits, values)
         if _led(made, problem):
             return Optimum(made, _cost(made, goal), problem.formulas, iterations)
