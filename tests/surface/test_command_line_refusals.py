@@ -228,3 +228,16 @@ def test_wrong_usage_has_its_own_exit_code(call):
 def test_a_sweep_of_absurd_size_is_refused_at_once(call, assert_fails):
     arguments = ("sweep", "pendulum-chain", "--over", "m=1:2:1000000000000")
     assert_fails(call(*arguments), "1,000,000,000,000 runs are more than one study holds")
+
+
+def test_gains_of_a_files_inputs(call, file, assert_fails):
+    """They are set, or varied, or asked for; an input that is set needs none."""
+    file.write_text(file.read_text() + "d = ap.parameters('d')\ninputs = {u: -d * x.rate}\n")
+    words = "The inputs of the file contain letters without a number; give --set d=NUMBER."
+    assert_fails(call("run", file), words)
+    assert_fails(call("sweep", file, "--over", "k=1,2"), words)
+    assert call("run", file, "--set", "u=0").exit_code == 0
+    ends = [call("run", file, "--json", "--set", given) for given in ("d=0.5", "u=-0.5*x.rate")]
+    first, second = (json.loads(end.stdout)["final"]["x"] for end in ends)
+    assert first == pytest.approx(second, abs=1e-9)
+    assert call("sweep", file, "--over", "d=0.5,1", "--workers", "1").exit_code == 0

@@ -7,8 +7,8 @@ import re
 import runpy
 import sys
 import traceback
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,34 @@ class Case:
     control_rate: float | None = None
     choices: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def inputs_but(self, *named: Any) -> dict[Any, Any]:
-        """The inputs that the file gives, but for those that the command line sets or varies."""
+    @property
+    def gains(self) -> list[Any]:
+        """Letters that stand in the inputs of the file and not in the model."""
+        from appell.model.symbols import Parameter
+
+        found = {s for law in self.inputs.values() for s in getattr(law, "free_symbols", ())}
+        return sorted((s for s in found - {*self.model.parameters} if isinstance(s, Parameter)), key=str)
+
+    def check_gains(self, varied: Iterable[str] = ()) -> None:
+        """Refuse gains that have no number and are not varied."""
+        missing = [s.label for s in self.gains if s.label not in set(varied)]
+        if missing:
+            words = ", ".join(f"{label}=NUMBER" for label in missing)
+            raise ModelError(f"The inputs of the file contain letters without a number; give --set {words}.")
+
+    def without(self, named: Iterable[Any]) -> Case:
+        """The case without the inputs of the file that the command line gives."""
         from appell.model.symbols import key
 
-        others = {key(name) for name in named}
-        return {name: law for name, law in self.inputs.items() if key(name) not in others}
+        given = {key(name) for name in named}
+        return replace(self, inputs={name: law for name, law in self.inputs.items() if key(name) not in given})
+
+    def with_gains(self, values: Mapping[str, float]) -> tuple[Case, dict[str, float]]:
+        """The case with numbers for its gains in the inputs of the file, and the other values."""
+        gains = {s: values[s.label] for s in self.gains if s.label in values}
+        laws = {name: law.subs(gains) if hasattr(law, "subs") else law for name, law in self.inputs.items()}
+        labels = {s.label for s in gains}
+        return replace(self, inputs=laws), {name: v for name, v in values.items() if name not in labels}
 
 
 def read_case(name: str) -> Case:
@@ -139,6 +161,7 @@ def read_settings(
 
     values = {s.label for s in (*case.model.parameters, *case.model.inputs)}
     inputs = {} if laws is None else {s.label: s for s in case.model.inputs}
+    values |= set() if laws is None else {s.label for s in case.gains}
     speeds = [s.label for s in getattr(case.formulation, "speeds", None) or ()]
     states = (*names_of(case.model), *speeds)
     numbers: dict[str, float] = {}

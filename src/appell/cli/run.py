@@ -42,6 +42,9 @@ def run(
         case = read_case(name)
         laws: dict[Any, Any] = {}
         values, start = read_settings(case, settings, laws)
+        case, values = case.with_gains(values)
+        case = case.without([*values, *laws])
+        case.check_gains()
         if report is not None:
             check_report(report)
         whole = library.study(name) if study else None
@@ -68,7 +71,7 @@ def run(
             )
         motion = simulate(
             system, state, until, method=method, points=points, events=case.events, outputs=case.outputs,
-            inputs=case.inputs_but(*values, *laws), control=case.control, rate=case.control_rate,
+            inputs=case.inputs, control=case.control, rate=case.control_rate,
         )  # fmt: skip
         proof = motion.check()
         make_folders(*(out or ()), report)

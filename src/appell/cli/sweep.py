@@ -57,7 +57,10 @@ def sweep(
         case = read_case(name)
         laws: dict[Any, Any] = {}
         values, start = read_settings(case, settings, laws)
+        case, values = case.with_gains(values)
         varied = dict(_varied(item, case.choices) for item in over)
+        case = case.without([*varied, *values, *laws])
+        case.check_gains(varied)
         if len(varied) < len(over):
             raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")
         drawn = [label for label, values in varied.items() if hasattr(values, "at")]
@@ -81,7 +84,7 @@ def sweep(
             points=points, events=case.events, outputs=case.outputs, out=out, resume=resume, chunk=chunk,
             workers=workers, cluster=cluster, corners=corners, rate=case.control_rate,
             columns=None if columns is None else [label.strip() for label in columns.split(",") if label.strip()],
-            inputs=case.inputs_but(*varied, *values, *laws),
+            inputs=case.inputs,
             control=None if "control" in varied else case.control,
         )  # fmt: skip
         make_folders(plot)
