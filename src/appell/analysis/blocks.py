@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from appell.analysis.steady import Steady
+from appell.analysis.units import Units
 from appell.errors import EquilibriumError
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
@@ -117,16 +118,26 @@ class Jets:
     z_z: np.ndarray
     z_w: np.ndarray
 
-    def imbalance(self, at: Equilibrium) -> float:
+    def imbalance(self, at: Equilibrium, enough: float) -> float:
         """What the equations of motion, constraints and extra states leave at rest, against the size of their terms.
+
+        Natural units, which take long to find, make the sizes larger where nothing else does: they are asked for only
+        if more than enough is left without them.
 
         Args:
             at: The point, at which nothing moves.
+            enough: What may be left.
         """
+        left = self._left(at, None)
+        return left if left <= enough else self._left(at, at.units)
+
+    def _left(self, at: Equilibrium, units: Units | None) -> float:
         w = np.array([at.inputs.get(s.label, 0.0) for s in at.model.inputs])
-        n, rows, units = len(at.state.q), self.J.shape[0], at.units
-        own, loaded = np.split(0.1 * units.unknowns, [units.unknowns.size - rows])
-        known = np.maximum(np.abs(np.concatenate([at.state.q, at.state.v, at.state.z, w])), own)
+        n, rows = len(at.state.q), self.J.shape[0]
+        known, loaded, least = np.abs(np.concatenate([at.state.q, at.state.v, at.state.z, w])), 0.0, 0.0
+        if units is not None:
+            own, loaded = np.split(0.1 * units.unknowns, [units.unknowns.size - rows])
+            known, least = np.maximum(known, own), 1e-9 * units.equations
         push = np.hstack([self.Q_q - self.W_qq, self.Q_v - self.a1_q + self.a1_q.T, self.Q_z, self.Q_w]) * known
         left, loads = (self.Q - self.W_q)[:, 0], np.zeros(rows)
         if rows:
@@ -136,8 +147,9 @@ class Jets:
         bound = np.linalg.norm(self.J * known[:n], axis=1)
         change = np.linalg.norm(np.hstack([self.z_q, self.z_v, self.z_z, self.z_w]) * known, axis=1)
         value = np.abs(np.concatenate([left, self.c[:, 0], self.z[:, 0]]))
-        sizes = np.maximum(np.concatenate([size, bound, change]), 1e-9 * units.equations)
-        return float(np.max(value / sizes, initial=0.0))
+        sizes = np.maximum(np.concatenate([size, bound, change]), least)
+        shares = np.divide(value, sizes, out=np.where(value > 0, np.inf, 0.0), where=sizes > 0)
+        return float(np.max(shares, initial=0.0))
 
 
 def jets(steady: Steady, at: Equilibrium, cyclic: tuple[str, ...] = ()) -> Jets:

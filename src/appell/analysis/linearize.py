@@ -276,7 +276,7 @@ def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None)
         system=system, state=at, inputs=inputs, found=(), multipliers={}, residual=float("nan"), freedom=0
     )
     n = len(at.q)
-    if np.all(np.abs(at.v) < STILL * point.units.unknowns[n : 2 * n]):
+    if np.any(at.v) and np.all(np.abs(at.v) < STILL * point.units.unknowns[n : 2 * n]):
         still = State(at.model, np.concatenate([at.q, np.zeros(n), at.z]), at.t)
         point = replace(point, state=still)
     return point

@@ -105,7 +105,7 @@ class Tangent:
             if name not in labels:
                 raise ModelError(unknown(name, labels, f"coordinate of {model.name!r}"))
         if not np.any(self.at.state.v) and not ignore:
-            residual = jet.imbalance(self.at) if jet is not None and self.steady.autonomous else self.rest()
+            residual = jet.imbalance(self.at, STEADY) if jet is not None and self.steady.autonomous else self.rest()
             if residual > STEADY:
                 raise EquilibriumError(
                     f"The point is no equilibrium of {model.name!r} with these inputs: relative residual {residual:.2g}"

@@ -14,6 +14,7 @@ from appell.graph.numeric import Numeric
 from appell.graph.terms import cleared
 from appell.kinematics.chart import Split, growths, independent_rows, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
+from appell.once import once
 
 EXHAUSTIVE = 120  # so many splits are compared one by one
 REACHES = (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5)  # how far from the start typical states are looked for
@@ -96,10 +97,16 @@ def row_units(mechanics: Mechanics, p: np.ndarray) -> tuple[np.ndarray, np.ndarr
         mechanics: The model on the graph.
         p: Values of the parameters.
     """
+    if not mechanics.position_rows:
+        return np.full(len(mechanics.model.coordinates), np.nan), np.ones(0)
+    places, rows = _row_units(mechanics, tuple(p.tolist()))
+    return places.copy(), rows.copy()
+
+
+@once
+def _row_units(mechanics: Mechanics, p: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     model, rows, x = mechanics.model, len(mechanics.position_rows), mechanics.variables
     q, z = (np.array([model.start.get(s.label, 0.0) for s in e]) for e in (model.coordinates, model.states))
-    if not rows:
-        return np.full(q.size, np.nan), np.ones(0)
     terms = np.array(mechanics.position_terms(0.0, q, p, z)).ravel()[:rows]
     units = changes(terms, mechanics.c, x.q, [x.t, x.p], [q, 0.0, p])
     return units, np.where(np.isfinite(terms) & (terms > 0), terms, 1.0)
