@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from appell.graph.numeric import Numeric
-from appell.graph.terms import cleared
+from appell.graph.terms import cleared, term_sizes_at
 from appell.kinematics.chart import Split, growths, independent_rows, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
 from appell.once import once
@@ -105,9 +105,9 @@ def row_units(mechanics: Mechanics, p: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 @once
 def _row_units(mechanics: Mechanics, p: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    model, rows, x = mechanics.model, len(mechanics.position_rows), mechanics.variables
-    q, z = (np.array([model.start.get(s.label, 0.0) for s in e]) for e in (model.coordinates, model.states))
-    terms = np.array(mechanics.position_terms(0.0, q, p, z)).ravel()[:rows]
+    model, x = mechanics.model, mechanics.variables
+    q = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
+    terms = term_sizes_at(ca.Function("rows", [x.t, x.q, x.p], [ca.densify(mechanics.c)]), 0.0, q, p)[:, 0]
     units = changes(terms, mechanics.c, x.q, [x.t, x.p], [q, 0.0, p])
     return units, np.where(np.isfinite(terms) & (terms > 0), terms, 1.0)
 
@@ -128,13 +128,12 @@ def changes(
     """
     slopes = ca.densify(ca.jacobian(formulas, q))
     bends = ca.horzcat(*[ca.densify(ca.jacobian(slopes[:, j], q[j])) for j in range(q.numel())])
-    found = []
-    for matrix, power in ((slopes, 1.0), (bends, 0.5)):
-        value = np.abs(cleared(ca.Function("changes", [q, *letters], [matrix], {"cse": True}), *values))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            change = (sizes[:, None] / value) ** power
-        found.append(np.where(np.isfinite(change) & (change > 0), change, np.inf).min(axis=0, initial=np.inf))
-    least = np.minimum(*found)
+    both = ca.Function("changes", [q, *letters], [ca.horzcat(slopes, bends)], {"cse": True})
+    with np.errstate(divide="ignore", invalid="ignore"):
+        change = sizes[:, None] / np.abs(cleared(both, *values))
+    change[:, q.numel() :] **= 0.5
+    change = np.where(np.isfinite(change) & (change > 0), change, np.inf).min(axis=0, initial=np.inf)
+    least = np.minimum(*np.split(change, 2))
     return np.where(np.isfinite(least), least, np.nan)
 
 
