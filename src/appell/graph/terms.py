@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from appell.graph.replay import NAMES, replay
+from appell.graph.replay import NAMES, Algebra, replay
 
 ROUNDING = 1e-10  # part of the terms of a formula that is none of it
 
@@ -73,9 +74,13 @@ def _sizes(function: ca.Function, blocks: Sequence[Any], kind: Any) -> list[Any]
     make = ca.SX if kind is Graph else lambda value: np.array([value])
     parts = [ca.vertsplit(block) if kind is Graph else list(block) for block in blocks]
     arguments = [[_Term(e, kind.apply(ca.OP_FABS, e)) for e in part] for part in parts]
-    algebra = {name: _rule(operation, name, kind) for operation, name in NAMES.items()}
-    found = replay(function, arguments, algebra, lambda value: _Term(make(value), make(abs(value))))[0]
+    found = replay(function, arguments, _algebra(kind), lambda value: _Term(make(value), make(abs(value))))[0]
     return [term.size for term in found]
+
+
+@cache
+def _algebra(kind: Any) -> Algebra:
+    return {name: _rule(operation, name, kind) for operation, name in NAMES.items()}
 
 
 def _rule(operation: int, name: str, kind: Any) -> Callable[..., _Term]:
