@@ -14,12 +14,12 @@ import numpy as np
 from appell.ensemble.crossings import Steps
 from appell.ensemble.jobs import Jobs, Results
 from appell.ensemble.kernel import Kernel
-from appell.ensemble.kinks import slide_of
 from appell.ensemble.lane_machine import cores_in_use, padded
 from appell.ensemble.lane_rules import LaneRules
 from appell.motion.attempt import Status
 from appell.motion.events import KEPT, piled, piling_up
 from appell.motion.flow import RESTING, falls, resting, rests
+from appell.motion.settling import slide_of
 
 LANES = 4000  # for each core; no power of two, with which all rows of V would fall on the same places of the cache
 BLIND = 8  # steps of machine code between two looks at which lanes have ended

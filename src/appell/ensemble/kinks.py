@@ -20,6 +20,7 @@ from appell.errors import CompileError
 from appell.motion.events import Event
 from appell.motion.flow import Flow, resting
 from appell.motion.modes import Modes, guarded
+from appell.motion.settling import slide_of
 
 
 @dataclass(eq=False)
@@ -96,39 +97,12 @@ class Kinks:
             fired: Which guards fell, those of events first; one column for each lane.
             seen: The largest size that every switching function had.
         """
-        found, modes = before.copy(), self._of(code)
-        alone = self._together(code, t, x, w, p, before=before, found=found, fired=fired, seen=seen)
-        for i in alone:
-            modes.modes[:], modes.seen[:] = before[:, i], seen[:, i]
-            owners = [modes.owner(int(k)) for k in np.flatnonzero(fired[:, i])]
-            kinks = [(which, side) for kind, which, side in owners if kind == "kink"]
-            with suppress(CompileError):
-                modes.switch(kinks, float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
-            found[:, i] = modes.modes
-        return found
-
-    def _together(
-        self,
-        code: Code,
-        t: np.ndarray,
-        x: np.ndarray,
-        w: np.ndarray,
-        p: np.ndarray,
-        before: np.ndarray,
-        found: np.ndarray,
-        fired: np.ndarray,
-        seen: np.ndarray,
-    ) -> np.ndarray:
-        """Put in the states and modes of lanes of which a single kink switches; which lanes are left."""
-        modes, slide = self._of(code), slide_of(before[:, 0])
+        found, modes, slide = before.copy(), self._of(code), slide_of(before[:, 0])
         owner, between = guarded(before.shape[0], slide)
-        kinks = fired[fired.shape[0] - owner.size :]
-        left = np.ones(t.size, dtype=bool)
+        kinks, alone = fired[fired.shape[0] - owner.size :], np.ones(t.size, dtype=bool)
         for guard in np.flatnonzero(kinks.any(axis=1)):
             kink = int(owner[guard])
-            if (code, kink) not in self._lone:
-                self._lone[code, kink] = LoneKink.of(modes, kink)
-            lone, here = self._lone[code, kink], np.flatnonzero(kinks[guard] & (kinks.sum(axis=0) == 1))
+            lone, here = self._lone_kink(code, kink), np.flatnonzero(kinks[guard] & (kinks.sum(axis=0) == 1))
             if lone is None or not here.size or set(slide) - {kink}:
                 continue
             upper = 1 if guard == 0 or owner[guard - 1] != kink else -1  # what slid has a guard on either side
@@ -137,10 +111,18 @@ class Kinks:
             settled = lone.settle(t[here], x[:, here], wp, before=before[:, here], mode=mode, seen=seen[:, here])
             done = here[settled.done]
             x[:, done], found[kink, done] = settled.x[:, settled.done], settled.mode[settled.done]
-            left[done] = False
-        return np.flatnonzero(left)
+            alone[done] = False
+        for i in np.flatnonzero(alone):
+            modes.modes[:], modes.seen[:] = before[:, i], seen[:, i]
+            owners = [modes.owner(int(k)) for k in np.flatnonzero(fired[:, i])]
+            switched = [(which, side) for kind, which, side in owners if kind == "kink"]
+            with suppress(CompileError):
+                modes.switch(switched, float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
+            found[:, i] = modes.modes
+        return found
 
-
-def slide_of(modes: np.ndarray) -> tuple[int, ...]:
-    """Which kinks of one lane slide."""
-    return tuple(np.flatnonzero(modes == 0).tolist())
+    def _lone_kink(self, code: Code, kink: int) -> LoneKink | None:
+        """A kink by itself, made once; None where it cannot be settled for many lanes at once."""
+        if (code, kink) not in self._lone:
+            self._lone[code, kink] = LoneKink.of(self._of(code), kink)
+        return self._lone[code, kink]

@@ -19,7 +19,7 @@ from appell.code import heyoka_code
 from appell.code.code import Code
 from appell.code.system import System
 from appell.ensemble.kernel import Kernel
-from appell.ensemble.kinks import Kinks, slide_of
+from appell.ensemble.kinks import Kinks
 from appell.ensemble.lanes import Graphs, lane_graphs
 from appell.ensemble.settings import Settings
 from appell.ensemble.switching import best_growths, growths, jacobians
@@ -29,6 +29,7 @@ from appell.kinematics.chart import Split
 from appell.motion.events import Event
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset
+from appell.motion.settling import slide_of
 from appell.motion.speeds import beyond, calmer, next_calm
 
 # A second sweep of the same system finds its machine code as the first one left it.

@@ -20,7 +20,6 @@ from appell.ensemble.engine import Interrupted, run_all
 from appell.ensemble.fingerprint import installed
 from appell.ensemble.jobs import Jobs, Results
 from appell.ensemble.kernel import Kernel
-from appell.ensemble.kinks import slide_of
 from appell.ensemble.lane_rules import LaneRules
 from appell.ensemble.lanes import Graphs
 from appell.ensemble.law import Law
@@ -37,6 +36,7 @@ from appell.motion.method import SCIPY, STIFF, stiffness
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.run import simulate
+from appell.motion.settling import slide_of
 from appell.motion.speeds import SpeedWatch
 
 # What a single run has the words for.

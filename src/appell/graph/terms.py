@@ -24,7 +24,7 @@ class _Term(NamedTuple):
 def term_sizes(function: ca.Function) -> ca.Function:
     """The sizes of the terms of a function's first output: |a| + |b| for a - b, |a b| for a b."""
     letters = function.sx_in()
-    return ca.Function("terms", letters, [ca.vertcat(*_sizes(function, letters, Graph))])
+    return ca.Function("terms", letters, [ca.vertcat(*_sizes(function, [ca.vertsplit(e) for e in letters], _Graph))])
 
 
 def term_sizes_at(function: ca.Function, *arguments: Any) -> np.ndarray:
@@ -32,7 +32,8 @@ def term_sizes_at(function: ca.Function, *arguments: Any) -> np.ndarray:
     blocks = [np.array(ca.DM(e)) for e in arguments]
     columns = max(block.shape[1] for block in blocks)  # constants are the same for all of them
     with np.errstate(all="ignore"):
-        return np.stack([np.broadcast_to(size, columns) for size in _sizes(function, blocks, Row)] or [[]] * columns)
+        sizes = [np.broadcast_to(size, columns) for size in _sizes(function, blocks, _Row)]
+    return np.array(sizes).reshape(-1, columns)
 
 
 def cleared(function: ca.Function, *arguments: Any) -> np.ndarray:
@@ -42,7 +43,7 @@ def cleared(function: ca.Function, *arguments: Any) -> np.ndarray:
     return np.where(np.abs(value) > ROUNDING * terms.reshape(value.shape, order="F"), value, 0.0)
 
 
-class Row:
+class _Row:
     """Numbers of several columns at once: NumPy's operations are many times quicker than CasADi's on so few of them."""
 
     QUICK: ClassVar[dict[int, Callable[..., np.ndarray]]] = {
@@ -51,9 +52,12 @@ class Row:
         ca.OP_SIN: np.sin, ca.OP_COS: np.cos, ca.OP_ASSIGN: np.positive,
     }  # fmt: skip
 
+    @staticmethod
+    def number(value: float) -> np.ndarray:
+        return np.array([value])
+
     @classmethod
     def apply(cls, operation: int, *values: np.ndarray) -> np.ndarray:
-        """An operation of the graph, number by number."""
         quick = cls.QUICK.get(operation)
         if quick is not None:
             return quick(*values)
@@ -61,21 +65,25 @@ class Row:
         return np.array((ca.DM.unary if len(rows) == 1 else ca.DM.binary)(operation, *rows)).ravel()
 
 
-class Graph:
+class _Graph:
     """Formulas in place of numbers."""
 
     @staticmethod
+    def number(value: float) -> ca.SX:
+        return ca.SX(value)
+
+    @staticmethod
     def apply(operation: int, *values: ca.SX) -> ca.SX:
-        """An operation of the graph."""
         return (ca.SX.unary if len(values) == 1 else ca.SX.binary)(operation, *values)
 
 
-def _sizes(function: ca.Function, blocks: Sequence[Any], kind: Any) -> list[Any]:
-    make = ca.SX if kind is Graph else lambda value: np.array([value])
-    parts = [ca.vertsplit(block) if kind is Graph else list(block) for block in blocks]
-    arguments = [[_Term(e, kind.apply(ca.OP_FABS, e)) for e in part] for part in parts]
-    found = replay(function, arguments, _algebra(kind), lambda value: _Term(make(value), make(abs(value))))[0]
-    return [term.size for term in found]
+def _sizes(function: ca.Function, blocks: Sequence[Any], kind: type[_Row] | type[_Graph]) -> list[Any]:
+    def term(value: Any) -> _Term:
+        return _Term(value, kind.apply(ca.OP_FABS, value))
+
+    arguments = [[term(e) for e in block] for block in blocks]
+    found = replay(function, arguments, _algebra(kind), lambda value: term(kind.number(value)))[0]
+    return [e.size for e in found]
 
 
 @cache

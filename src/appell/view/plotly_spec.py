@@ -93,10 +93,10 @@ def thinned(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         x: Values along the first axis.
         y: Values along the second axis.
     """
-    kept = np.zeros(x.size, dtype=bool)
-    kept[:: max(1, x.size // COARSE)] = kept[-1] = True
     if x.size <= COARSE or not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
         return np.ones(x.size, dtype=bool)
+    kept = np.zeros(x.size, dtype=bool)
+    kept[:: x.size // COARSE] = kept[-1] = True
     u, v = ((e - e.min()) / (np.ptp(e) or 1.0) for e in (x, y))
     ends = np.flatnonzero(kept)
     open_ = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
