@@ -107,6 +107,29 @@ def test_lanes_keep_constraints_and_change_speeds_as_single_runs_do(name, rows, 
             assert max(abs(e) for e in bound.residual(state).values()) < 1e-9
 
 
+@pytest.mark.parametrize("name", ["five-bar", "pendulum-chain", "rolling-ball", "spherical-pendulum"])
+def test_lanes_differ_from_single_runs_as_last_digits_do(name):
+    """Where a motion multiplies rounding, no more than between single runs whose parameters have other last digits."""
+    system = ap.compile(ap.derive(ap.library.model(name)), "heyoka").bind()
+    until = system.model.until
+    name, value = next(iter(system.values.items()))
+    study = ap.sweep(system, {name: [value, 1.01 * value]}, until=until, points=11)
+    digits = np.random.default_rng(1)
+
+    def columns(ulps):
+        bound = system.bind(
+            {n: v * (1 + 2.0**-52 * digits.integers(-ulps, ulps + 1)) for n, v in system.values.items()}
+        )
+        start = bound.consistent(bound.model.start) if bound.model.rows else None
+        motion = ap.simulate(bound, start, until, method="dop853", rtol=1e-9, atol=1e-9, points=11, progress=False)
+        return np.array([motion.columns[n] for n in study.info["columns"]])
+
+    lane, single = np.array([study[n][0] for n in study.info["columns"]]), columns(ulps=0)
+    apart = [np.max(np.abs(other - single) / (1 + np.abs(single))) for other in (lane, *(columns(2) for _ in range(4)))]
+    assert apart[0] < max(1e-12, 5 * max(apart[1:]))
+    assert max(apart[1:]) < 1e-9
+
+
 def test_a_run_does_not_depend_on_its_neighbours(pendulums):
     over = {"q1": Uniform(-1, 1), "q2": Normal(0, 0.5)}
     whole = ap.sweep(pendulums, over, runs=50, until=2.0, points=5, seed=3)
