@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 demo: $(READY)  ## set everything up and run the main job
 	@echo "== the sprayer: prove its equations, drive three paths, balance, map what was sprayed =="
@@ -23,6 +23,10 @@ lint: $(READY)  ## style, types, layers
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
+docs: $(READY)  ## all pages and a reference of every name as a site
+	$(BIN)/sphinx-build -q -W -b html docs site
+	@echo "== done: open site/index.html =="
+
 bench: $(READY)  ## appell and its peers in one process
 	$(BIN)/pip install --quiet -e '.[peers]'
 	$(BIN)/python -m benchmarks
@@ -34,4 +38,4 @@ $(READY): pyproject.toml
 	@touch $(READY)
 
 clean:  ## remove what was made
-	rm -rf $(VENV) out build dist .pytest_cache .ruff_cache
+	rm -rf $(VENV) out site build dist .pytest_cache .ruff_cache

@@ -1,0 +1,42 @@
+"""The documentation as a site: it builds without a warning, and its reference has every public name."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import appell as ap
+
+DOCS = Path(__file__).parents[2] / "docs"
+PACKAGES = ("control", "ensemble", "higher_order", "planning", "sprayer", "view")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    build = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(DOCS), str(folder)]
+    done = subprocess.run(build, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_page_is_in_the_menu(site):
+    menu = set(re.findall(r'href="([\w/-]+)\.html"', (site / "index.html").read_text()))
+    assert {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.rglob("*.md")} <= {*menu, "index"}
+
+
+def test_every_public_name_has_an_entry(site):
+    pages = [page.read_text() for page in (site / "reference").glob("*.html")]
+    entries = {entry.split(".")[-1] for page in pages for entry in re.findall(r'id="(appell\.[\w.]+)"', page)}
+    wanted = set(ap.__all__) - {"friction", "library", "shapes", *PACKAGES}
+    wanted.update(*[getattr(ap, package).__all__ for package in PACKAGES])
+    wanted |= {name.replace("-", "_") for name in ap.library.names()}
+    assert wanted <= entries
+
+
+def test_formulas_are_set(site):
+    page = (site / "theory" / "shulgin.html").read_text()
+    assert page.count("<math") > 20
+    assert "$" not in re.sub(r"<pre>.*?</pre>|<script.*?</script>", "", page, flags=re.DOTALL)
