@@ -205,3 +205,10 @@ def test_names_are_spelt_one_way():
     nodes = (node for path in SOURCE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())))
     names = {getattr(node, "name", None) or getattr(node, "arg", None) for node in nodes}
     assert not [name for name in names if name and british.search(name)]
+
+
+def test_formulations_print_as_they_are_written():
+    x, w = ap.coordinates("x"), ap.speeds("w")
+    assert repr(ap.GibbsAppell()) == "GibbsAppell()"
+    assert repr(ap.GibbsAppell({w: 2 * x.rate}, dependent=x)) == "GibbsAppell(speeds={w: 2*x'}, dependent=(x,))"
+    assert repr(ap.HigherOrder(3)) == "HigherOrder(order=3)"

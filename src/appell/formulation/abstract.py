@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import casadi as ca
@@ -44,6 +45,12 @@ class AbstractFormulation(ABC):
     inertial: ClassVar[bool] = False
     reference: ClassVar[str] = ""
     speeds: Mapping[Speed, Any] | None = None
+
+    def __repr__(self) -> str:
+        options = signature(type(self)).parameters.values()
+        given = {o.name: getattr(self, o.name, o.default) for o in options}
+        said = [f"{o.name}={given[o.name]!r}" for o in options if given[o.name] != o.default]
+        return f"{type(self).__name__}({', '.join(said)})"
 
     @abstractmethod
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:

@@ -102,7 +102,7 @@ class RelativeMotion(AbstractFormulation):
             if any(carrier.axes not in frame.path for frame in frames):
                 raise FormulationError(
                     f"{body.name!r} is not placed from the carrier {carrier.name!r}; build it with carrier.point(...) "
-                    "and frames turned from the carrier."
+                    "and frames turned from the carrier; a carrier whose origin moves is frame.at(point)."
                 )
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
