@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.ensemble import Normal, Uniform, plan
+from appell.ensemble import Normal, Uniform, local, plan
 from appell.ensemble.lane_machine import LaneMachine
 from appell.ensemble.runner import Runner
 from appell.ensemble.settings import Settings
@@ -448,3 +448,11 @@ def test_number_of_cores_is_what_was_asked_for_and_only_during_the_sweep(pendulu
         ap.sweep(pendulums, {"q1": [0.1, 0.2, 0.3]}, until=0.2, points=3, workers=cores)
         assert set(seen) == {cores}
         assert heyoka.get_nthreads() == before
+
+
+@pytest.mark.parametrize(("share", "count"), [("150000 100000", 2), ("20000 100000", 1), ("max 100000", 8), ("", 8)])
+def test_a_container_gets_no_more_cores_than_its_share(share, count, tmp_path, monkeypatch):
+    (tmp_path / "cpu.max").write_text(share)
+    monkeypatch.setattr(local, "SHARE", tmp_path / "cpu.max")
+    monkeypatch.setattr(local.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert local.cores() == count

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
 
 from appell.ensemble.engine import Interrupted
 from appell.ensemble.lane_machine import on_cores
@@ -18,13 +19,20 @@ from appell.ensemble.processes import Processes
 from appell.ensemble.store import Sink
 from appell.motion.progress import Progress
 
+SHARE = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds of processor time in a period, and the period
+
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Cores that this process may use, in a container no more than its share of processor time is worth."""
     try:
-        return len(os.sched_getaffinity(0))
+        count = len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux
-        return os.cpu_count() or 1
+        count = os.cpu_count() or 1
+    try:
+        time, period = map(int, SHARE.read_text().split())
+    except (OSError, ValueError):  # no container, or one without a limit
+        return count
+    return max(1, min(count, round(time / period)))
 
 
 def run_here(plan: Plan, sink: Sink, count: int, progress: bool | None) -> str:
