@@ -169,3 +169,41 @@ def test_a_determinant_block_by_block_has_the_size_of_the_whole_one():
     np.testing.assert_allclose(abs(found), abs(np.linalg.det(first)), rtol=1e-12)
     assert np.sign(found * other) == np.sign(np.linalg.det(first) * np.linalg.det(second))
     assert determinant(as_graph(np.ones((6, 6)))[0]) is None
+
+
+def wheels(theta, b):
+    """Two wheels on an axle: forward speeds of the hubs, and none sideways."""
+    c, s = ca.cos(theta), ca.sin(theta)
+    return ca.vertcat(ca.horzcat(c, s, -b), ca.horzcat(c, s, b), ca.horzcat(-s, c, 0))
+
+
+def test_turned_axes_have_a_constant_determinant():
+    """sin² + cos² = 1 is put in: the rate of turning does not depend on the heading, not even by rounding."""
+    theta, b = ca.SX.sym("theta"), ca.SX.sym("b")
+    speeds = ca.SX.sym("speeds", 2)
+    velocity = solve(wheels(theta, b), ca.vertcat(speeds, 0))
+    assert not ca.depends_on(velocity[2], theta)
+    function = ca.Function("wheels", [theta, b, speeds], [velocity])
+    for angle in (0.3, np.pi / 2, 2.0):
+        numbers = np.array(ca.evalf(wheels(angle, 0.7)))
+        np.testing.assert_allclose(function(angle, 0.7, [2, 3]), np.linalg.solve(numbers, [[2], [3], [0]]), rtol=1e-14)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None)
+def test_turned_matrices(seed):
+    """Rows and columns of any matrix turned by angles that occur elsewhere in it."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 4))
+    angles, letters = ca.SX.sym("q", 2), ca.SX.sym("p", 3)
+    matrix = ca.SX(random.integers(-2, 3, (n, n)).astype(float)) + ca.diag(letters[:n])
+    for k in range(2):
+        turn = ca.SX.eye(n)
+        c, s = ca.cos(angles[k]), ca.sin(angles[k])
+        turn[:2, :2] = ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
+        matrix = turn @ matrix if random.random() < 0.7 else matrix @ turn * ca.cos(angles[1 - k])
+    right = ca.vertcat(*letters[:n].nonzeros()) * ca.sin(angles[0])
+    function = ca.Function("turned", [angles, letters], [solve(matrix, right), matrix, right])
+    found, numbers, wanted = (np.array(e) for e in function(random.uniform(-3, 3, 2), random.uniform(1, 4, 3)))
+    if np.linalg.cond(numbers) < 1e6:
+        np.testing.assert_allclose(numbers @ found, wanted, rtol=0, atol=1e-9 * np.abs(found).max(initial=1.0))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from appell.graph.pythagoras import reduced
 from appell.graph.sparse import Scalar, add, densified, mul, to_sx
 from appell.graph.sparse import matrix as sparse_matrix
 
@@ -46,7 +47,7 @@ def solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
         if earlier:
             known = ca.vertcat(*[_of(unknown[k]) for k in earlier])
             remainder = remainder - matrix[i, earlier] @ known
-        solution = _solve_block(ca.densify(matrix[i, j]), remainder)
+        solution, _ = _solve_block(ca.densify(matrix[i, j]), remainder)
         for position, k in enumerate(j):
             unknown[k] = solution[position, :]
     return ca.densify(ca.vertcat(*[_of(row) for row in unknown]))
@@ -56,6 +57,7 @@ def _solve_column(matrix: ca.SX, right: list[ca.SX], blocks: list[list[tuple[int
     """The same for one right-hand side: scalar by scalar, which is much quicker than by pieces of matrices."""
     entries = sparse_matrix(matrix)
     known: dict[int, ca.SX] = {}
+    shortened = False
     for block in blocks:
         i, j = [row for row, _ in block], [column for _, column in block]
         remainder = []
@@ -69,9 +71,11 @@ def _solve_column(matrix: ca.SX, right: list[ca.SX], blocks: list[list[tuple[int
         if len(block) == 1:
             solution = [ca.SX.binary(ca.OP_DIV, remainder[0], to_sx(entries[i[0]][j[0]]))]
         else:
-            solution = _solve_block(densified(matrix[i, j]), ca.vertcat(*remainder)).nonzeros()
+            column, short = _solve_block(densified(matrix[i, j]), ca.vertcat(*remainder))
+            solution, shortened = column.nonzeros(), shortened or short
         known.update(zip(j, solution, strict=True))
-    return ca.vertcat(*[known[k] for k in range(len(known))])
+    result = ca.vertcat(*[known[k] for k in range(len(known))])
+    return reduced(result) if shortened else result  # where axes turn in the matrix they do so in the result
 
 
 def determinant(matrix: ca.SX) -> ca.SX | None:
@@ -91,13 +95,17 @@ def _of(row: ca.SX | None) -> ca.SX:
     return row
 
 
-def _solve_block(matrix: ca.SX, right: ca.SX) -> ca.SX:
+def _solve_block(matrix: ca.SX, right: ca.SX) -> tuple[ca.SX, bool]:
+    """The solution, and whether sin² + cos² = 1 made its determinant shorter."""
     n = matrix.shape[0]
     if n == 1:
-        return right / matrix
-    if n <= 3:
-        return (ca.adj(matrix) @ right) / ca.det(matrix)
-    return _orthogonalize(matrix, right)
+        return right / matrix, False
+    if n > 3:
+        return _orthogonalize(matrix, right), False
+    above, below = ca.adj(matrix) @ right, ca.det(matrix)
+    plain, short = above / below, above / reduced(below)
+    shorter = ca.n_nodes(ca.cse(short)) < ca.n_nodes(ca.cse(plain))
+    return short if shorter else plain, shorter
 
 
 def _orthogonalize(matrix: ca.SX, right: ca.SX) -> ca.SX:

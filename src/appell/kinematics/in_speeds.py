@@ -21,7 +21,8 @@ import numpy as np
 
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
-from appell.graph.sparse import Column, Scalar, add, apply, cross, dot, mul, nonzero, plus, transposed
+from appell.graph.pythagoras import reduced
+from appell.graph.sparse import Column, Scalar, add, apply, column, cross, dense, dot, mul, nonzero, plus, transposed
 from appell.kinematics.geometry import AbstractGeometry, FrameMotion
 from appell.kinematics.variables import Variables
 from appell.model.body import Body, RigidBody
@@ -137,8 +138,10 @@ class InSpeeds(AbstractGeometry):
     def _turned(self, inner: Column, before: Vector, here: Frame, order: int) -> Column:
         """What is resolved in the axes of the parent, in those of a frame, where it may be known."""
         turned = apply(transposed(self.frame(here).turn), inner)
-        if order == 0 or not self.given:
+        if order == 0:
             return turned
+        if not self.given:  # K may have brought in the heading that is turned back here
+            return column(reduced(dense(turned)))
         if order == 1:
             return self._recognized(turned)
         v = self.resolve(before, here, 1)

@@ -16,12 +16,13 @@ from appell.model.symbols import Letter, t
 from appell.reading.blocks import Block, accelerations_kept, blocks
 from appell.reading.letters import Shown, shown, weight
 from appell.reading.rows import Row, Simplifier, agrees
-from appell.reading.sharing import Names, Shared, numbered
+from appell.reading.sharing import Names, Shared, numbered, replaced
 
 if TYPE_CHECKING:
     from appell.equations import Equations
 
 SMALL = 900  # larger graphs are not simplified unless it is asked for
+BRIEF = 200  # parts of them up to this size are, such as kinematics
 BUDGET = 10_000  # work of a simplification
 NAMING = 7_000  # the same where denominators get names
 FORCED = 1_000_000  # the same where it is asked for
@@ -85,6 +86,7 @@ class Writer:
     Attributes:
         graphs: The rows on the graph, block by block.
         arguments: What they depend on: t, x, w, p and the unknowns.
+        symbols: The letters that stand for them.
         leaves: The letters of the page on the graph.
     """
 
@@ -97,21 +99,25 @@ class Writer:
             y, unknowns = equations.mechanics.a, tuple(q.rate.rate for q in equations.coordinates)
         groups = ((t,), equations.states, equations.inputs, equations.model.parameters)
         self.arguments = [*known, y]
-        symbols = [[self.letters[s] for s in group] for group in (*groups, unknowns)]
+        self.symbols = [[self.letters[s] for s in group] for group in (*groups, unknowns)]
         self.leaves: dict[sp.Basic, ca.SX] = {
-            s: column[i] for column, listed in zip(self.arguments, symbols, strict=True) for i, s in enumerate(listed)
+            s: column[i]
+            for column, listed in zip(self.arguments, self.symbols, strict=True)
+            for i, s in enumerate(listed)
         }
         self.graphs = [[block.row(i) for i in range(block.size)] for block in self.blocks]
         columns = [column for block in self.graphs for column in block]
-        self.shared = Shared(columns, self.arguments, symbols)
+        self.shared = Shared(columns, self.arguments, self.symbols)
         self.size = operations(ca.Function("size", self.arguments, columns))
 
     def page(self, simplify: bool | None) -> Page:
         """The shortest page that is found; argument as for `page`."""
         wanted = simplify if simplify is not None else self.size <= SMALL
-        if not wanted:
+        if simplify is False:
             return self._written({}, {})
-        graph = [] if simplify else [self._written({}, {})]
+        if not wanted:
+            return self._named()
+        graph = [] if simplify else [self._named()]
         longest = LONGER * min((e.length for e in graph), default=inf)
         pages: list[tuple[Page, bool]] = []  # and whether all of it was simplified
         for naming, budget in ((False, BUDGET), (True, NAMING)):
@@ -128,8 +134,7 @@ class Writer:
 
     def _simplified(self, budget: int, naming: bool, longest: float) -> tuple[Simplifier, dict[int, Row] | None]:
         """The rows that could be simplified and that agree with the graph, by their number; None if they are long."""
-        velocities = {self.letters[s] for s in self.equations.speeds}
-        simplifier = Simplifier(self.shared.pieces, velocities, budget, naming)
+        simplifier = Simplifier(self.shared.pieces, self._velocities, budget, naming)
         rows: dict[int, Row] = {}
         number = length = 0
         for block, graphs in zip(self.blocks, self.graphs, strict=True):
@@ -144,6 +149,30 @@ class Writer:
                 number += 1
         return simplifier, rows
 
+    def _named(self) -> Page:
+        """Pieces of the graph under names, small blocks simplified unless that is long."""
+        named, brief = self._written({}, {}), self._written(self._brief(), {})
+        return brief if brief.length <= LONGER * named.length else named
+
+    def _brief(self) -> dict[int, Row]:
+        """The rows of blocks that are small by themselves, simplified."""
+        rows: dict[int, Row] = {}
+        number = 0
+        for block, graphs in zip(self.blocks, self.graphs, strict=True):
+            if operations(ca.Function("size", self.arguments, graphs)) <= BRIEF:
+                unknowns, shared = self._unknowns(block), Shared(graphs, self.arguments, self.symbols)
+                simplifier = Simplifier(shared.pieces, self._velocities, BUDGET)
+                for lead, graph in enumerate(graphs):
+                    row = simplifier.row(unknowns, shared.columns[lead], block.scaled, lead)
+                    if row is not None and agrees(row, {}, graph, unknowns, self.arguments, self.leaves):
+                        rows[number + lead] = row
+            number += len(graphs)
+        return rows
+
+    @property
+    def _velocities(self) -> set[Shown]:
+        return {self.letters[s] for s in self.equations.speeds}
+
     def _unknowns(self, block: Block) -> list[Shown]:
         return [self.letters[s] for s in block.unknowns]
 
@@ -157,7 +186,7 @@ class Writer:
             rows += [simplified.get(k) or Row.of(unknowns, self.shared.columns[k]) for k in numbers]
             sizes.append(len(graphs))
         used = [e for row in rows for e in row.formulas]
-        kept, used = numbered({**names, **self.shared.pieces}, used, self._prefix())
+        kept, used = numbered({**names, **self._pieces(simplified)}, used, self._prefix())
         sections = []
         for block, size in zip(self.blocks, sizes, strict=True):
             written = []
@@ -169,6 +198,18 @@ class Writer:
                 sections.append(Section(block.heading, visible))
         title = f"{self.equations.model.name} by {self.equations.formulation.name}"
         return Page(title, tuple(sections), kept, self.letters, self.equations.operations)
+
+    def _pieces(self, simplified: Mapping[int, Row]) -> Names:
+        """The pieces of the graph; one that a simplified row gives, such as a rate, goes by the letter of the row."""
+        letters: dict[Shown, sp.Expr] = {}
+        unknowns = [
+            self._unknowns(block) for block, graphs in zip(self.blocks, self.graphs, strict=True) for _ in graphs
+        ]
+        for k in simplified:
+            raw = Row.of(unknowns[k], self.shared.columns[k])
+            if len(raw.left) == 1 and raw.left[0][0] == 1 and raw.right in self.shared.pieces:
+                letters[raw.right] = raw.left[0][1]
+        return {name: letters.get(name) or replaced(piece, letters) for name, piece in self.shared.pieces.items()}
 
     def _prefix(self) -> str:
         texts = [s.text for s in self.letters.values()]
