@@ -8,6 +8,7 @@ from appell.formulation.computational_gpme import traces
 from appell.kinematics.mechanics import Mechanics
 from appell.planning import Limits, projected
 from appell.planning.projection import _velocities
+from appell.view.plot import COLORS, GREY, RED
 
 SLOW = {
     0.0: ([0, 3.92699081699, 0.5, 0, 0, 0], [-2.01352171129, 26.1074333653]),
@@ -243,5 +244,8 @@ def test_what_cannot_be_planned_is_said():
 
 def test_a_plan_is_drawn(slow, tmp_path):
     path = tmp_path / "plan.png"
-    slow.plot(path)
+    plot = slow.plot(path)
     assert path.stat().st_size > 10_000
+    assert plot.panels[0].y == "positions"
+    assert [line.name for line in plot.panels[0].items[:3]] == ["psi1 [rad]", "psi2 [rad]", "z3 [m]"]
+    assert {line.color for panel in plot.panels for line in panel.items} <= {*COLORS, RED, GREY}

@@ -194,6 +194,20 @@ def test_work_and_precision():
     assert panel.log == "xy"
 
 
+def test_what_tracks_is_drawn_over_its_reference(tmp_path):
+    """One look for all plots: interactive pages too, units where they differ, the reference in the same colour."""
+    model = ap.planning.plant(ap.library.three_link(), ["drive"])
+    system, law = ap.compile(ap.derive(model)), ap.control.ComputedTorque(model, 10.0)
+    reference = {"psi1": 0.1 * ap.t, "psi2": 3.9 + 0 * ap.t, "z3": 0.5 + 0 * ap.t}
+    plot = ap.track(system, reference, law, until=0.2, points=11).plot(tmp_path / "run.html")
+    assert (tmp_path / "run.html").read_text().startswith("<!doctype")
+    paths, errors, inputs = plot.panels
+    assert [line.name for line in paths.items] == ["psi1 [rad]", "psi2 [rad]", "z3 [m]", "reference", "", ""]
+    assert [line.color for line in paths.items[:3]] == [line.color for line in paths.items[3:]]
+    assert [line.name for line in inputs.items] == ["drive_psi1 [N·m]", "drive_psi2 [N·m]", "drive_z3 [N]"]
+    assert errors.log == "y"
+
+
 def test_notebooks_get_every_kind(motion):
     bundle = motion.plot("x")._repr_mimebundle_()
     assert bundle["image/png"].startswith(b"\x89PNG")

@@ -45,7 +45,10 @@ def test_a_weak_motor_attracts_less(pendulum):
 
 def test_the_picture_is_drawn(pendulum, tmp_path):
     region = ap.ensemble.region_of_attraction(pendulum, {"x": 0.3, "x.rate": 1.0}, runs=16, samples=50, progress=False)
-    region.plot(tmp_path / "region.png")
+    (panel,) = region.plot(tmp_path / "region.png").panels
+    assert panel.x.startswith("deviation of x")
+    assert panel.y.startswith("deviation of x'")
+    assert sum(line.x.size for line in panel.items if line.points) == 16
     assert (tmp_path / "region.png").stat().st_size > 5000
     assert "16 starts" in repr(region)
 

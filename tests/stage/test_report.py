@@ -253,7 +253,7 @@ def test_notebooks_show_studies():
     assert "4 runs" in shown
     assert f"{study['q1.end'].values.mean():.6g}" in shown
     assert 'src="data:image/png;base64,' in shown
-    assert study.plot()._repr_png_().startswith(b"\x89PNG")
+    assert study.plot()._repr_mimebundle_()["image/png"].startswith(b"\x89PNG")
     failed = [{"run": 1, "outcome": "STEP_LIMIT", "t": 0.25, "reason": HOSTILE}]
     study._failures = failed
     shown = study._repr_html_()

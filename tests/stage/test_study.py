@@ -216,9 +216,11 @@ def test_statistics_are_those_of_numpy(rod):
 def test_a_study_draws_and_saves_itself(rod, tmp_path):
     study = ap.sweep(rod, {"theta": [0.1, 0.5], "l": [1.0, 2.0]}, until=1.0, points=4)
     for i, options in enumerate(({}, {"against": "l"}, {"against": ["l", "theta"]})):
-        study.plot("theta", path=tmp_path / f"{i}.png", **options)
+        plot = study.plot("theta", path=tmp_path / f"{i}.png", **options)
         assert (tmp_path / f"{i}.png").stat().st_size > 5000
-    with pytest.raises(ModelError, match=r"Cannot draw 'z.foo'; use .*\.png"):
+        assert {e["type"] for e in plot.spec()["data"]} == {"scatter"}
+    assert plot.spec()["data"][0]["marker"]["color"] == pytest.approx(study["theta.end"].values.tolist(), rel=1e-8)
+    with pytest.raises(ap.AppellError, match=r"Cannot plot to 'z.foo': use .*\.png"):
         study.plot("theta", path=tmp_path / "z.foo")
     assert study.save(tmp_path / "study.nc").exists()
     assert "failures" not in study.dataset.attrs
@@ -273,8 +275,10 @@ def test_without_any_good_run_statistics_are_nan_and_a_plot_says_so(tmp_path):
     assert np.isnan(found.sel(statistic=["mean", "deviation", "least", "greatest", "50% quantile"])).all()
     assert (found.sel(statistic="runs") == 0).all()
     for against in (None, "k", ["k", "x"]):
-        figure = study.plot(against=against, path=tmp_path / "empty.png")
-        assert "no run of 2 ended as wished" in " ".join(t.get_text() for axis in figure.axes for t in axis.texts)
+        plot = study.plot(against=against, path=tmp_path / "empty.png")
+        words = "no run of 2 ended as wished"
+        assert [t.get_text() for axis in plot.figure().axes for t in axis.texts] == [words]
+        assert [e["text"] for e in plot.spec()["layout"]["annotations"]] == [words]
 
 
 # Bad input.

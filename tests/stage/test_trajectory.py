@@ -90,9 +90,10 @@ def test_a_drive_that_is_too_weak_from_the_start(profile):
 
 
 def test_pictures(profile, tmp_path):
-    figure = profile.plot(tmp_path / "drives.png")
+    plot = profile.plot(tmp_path / "drives.png")
     assert (tmp_path / "drives.png").stat().st_size > 5000
-    assert len(figure.axes) == 3
+    assert [panel.y for panel in plot.panels] == ["τ [N·m]", "τ' [N·m/s]", "τ'' [N·m/s²]"]
+    assert [bool(plot.legend(i)) for i in range(3)] == [True, False, False]  # the others would say the same
 
 
 def test_messages(profile):

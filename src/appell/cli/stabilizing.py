@@ -19,7 +19,7 @@ from appell.control.controllability import controllability, smallest_actuators
 from appell.control.feedback import Feedback, lqr
 from appell.control.invariants import minimum_controls
 from appell.errors import ControlError, EquilibriumError, IntegrationError
-from appell.files import write_figure, write_text
+from appell.files import write_text
 from appell.formulation.abstract import AbstractFormulation, derive
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
@@ -328,15 +328,11 @@ class Stabilization:
         """Pictures and numbers into a folder."""
         files = [folder / "stabilize.json"]
         write_text(files[0], json.dumps(self._data(), indent=1) + "\n")
-        for name, plot in (("roots", self.roots_plot()), ("closed_loop", self.run_plot())):
+        plots = {"roots": self.roots_plot(), "closed_loop": self.run_plot()}
+        if self.region is not None and len(self.region.names) > 1:
+            plots["region"] = self.region.plot()
+        for name, plot in plots.items():
             for kind in ("png", "svg", "html"):
                 files.append(folder / f"{name}.{kind}")
                 plot.save(files[-1])
-        if self.region is not None and len(self.region.names) > 1:
-            files += _save(self.region.plot(), folder, "region")
         return files
-
-
-def _save(figure: Any, folder: Path, name: str) -> list[Path]:
-    files = [folder / f"{name}.png", folder / f"{name}.svg"]
-    return [write_figure(figure, path, 160) for path in files]

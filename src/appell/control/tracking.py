@@ -18,13 +18,11 @@ from appell.control.mpc import MPC
 from appell.control.pid import PID
 from appell.control.reference import Reference
 from appell.errors import ModelError
-from appell.files import write_figure
 from appell.motion.clock import check_rate
 from appell.motion.motion import Motion
 from appell.motion.run import simulate, starting_state
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from xarray import DataArray
 
 
@@ -104,35 +102,21 @@ class Tracking:
             lines.append(f"  {name}: up to {np.max(np.abs(self.motion.columns[name])):.6g}")
         return "\n".join(lines)
 
-    def plot(self, path: str | Path | None = None) -> Figure:
+    def plot(self, path: str | Path | None = None) -> Any:
         """Coordinates against the reference, errors and inputs over time.
 
         Args:
-            path: Where to write the picture.
-        """
-        from matplotlib.figure import Figure
+            path: A file to write: .html (interactive), .svg, .pdf or .png.
 
-        times, (q, _, _) = self.motion.times, self.reference.at(self.motion.times)
-        figure = Figure(figsize=(8, 7), layout="constrained")
-        top, middle, bottom = figure.subplots(3, 1, sharex=True)
-        for i, name in enumerate(self.labels):
-            (line,) = top.plot(times, self.motion.columns[name], label=name)
-            top.plot(times, q[:, i], "--", color=line.get_color(), linewidth=1)
-            middle.plot(times, self.error.values[:, i], label=name)
-        for name in self.drives:
-            bottom.plot(times, self.motion.columns[name], label=name)
-        panels = (top, "coordinates", self.labels), (middle, "errors", self.labels), (bottom, "inputs", self.drives)
-        for axes, title, names in panels:
-            units = list(dict.fromkeys(self.motion.units.get(name, "") for name in names))
-            words = f"{title} [{', '.join(units)}]" if all(units) else title
-            title = f"{words}; dashed: reference" if axes is top else words
-            axes.set_title(title, loc="left", fontsize=10)
-            axes.grid(alpha=0.3)
-            axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-        bottom.set_xlabel("t [s]")
+        Returns:
+            The plot: in a notebook it shows itself; `figure()` is Matplotlib's, `plotly()` Plotly's.
+        """
+        from appell.view.planned import tracking_plot
+
+        made = tracking_plot(self)
         if path is not None:
-            write_figure(figure, path, 150)
-        return figure
+            made.save(path)
+        return made
 
 
 def track(

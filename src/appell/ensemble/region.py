@@ -15,7 +15,6 @@ from appell.code.system import System, compile
 from appell.control.feedback import Feedback
 from appell.ensemble.sweep import sweep
 from appell.errors import AppellError, ControlError, ModelError
-from appell.files import write_figure
 from appell.model.symbols import key
 from appell.model.values import number, unknown
 from appell.motion.events import Event
@@ -76,34 +75,17 @@ class Region:
         """Draw the starts over the first two varied states: those that came back, and the level set.
 
         Args:
-            path: Where to write the picture; not written if left out.
+            path: A file to write: .html (interactive), .svg, .pdf or .png.
 
         Returns:
-            The Matplotlib figure.
+            The plot: in a notebook it shows itself; `figure()` is Matplotlib's, `plotly()` Plotly's.
         """
-        from matplotlib.figure import Figure
+        from appell.view.studies import region_plot
 
-        if len(self.names) < 2:
-            raise ModelError("The picture needs two varied states.")
-        figure = Figure(figsize=(6.4, 4.8), layout="constrained")
-        axis = figure.subplots()
-        x, y = self.starts[:, 0], self.starts[:, 1]
-        good = self.converged
-        axis.scatter(x[good], y[good], s=9, color="#2a7f62", label="comes back", linewidths=0)
-        axis.scatter(x[~good], y[~good], s=9, color="#c8553d", label="does not", linewidths=0)
-        columns = [self.feedback.lin.states.index(s) for s in self.names[:2]]
-        S = self.feedback.S[np.ix_(columns, columns)]
-        if self.level > 0:
-            turn = np.linspace(0, 2 * np.pi, 241)
-            ring = np.linalg.solve(np.linalg.cholesky(S).T, np.array([np.cos(turn), np.sin(turn)]))
-            axis.plot(*(np.sqrt(self.level) * ring), color="black", linewidth=1.4, label="vouched for by V = η'Sη")
-        axis.set(xlabel=f"deviation of {self.names[0]}", ylabel=f"deviation of {self.names[1]}")
-        axis.set_xlim(np.min(x) * 1.05, np.max(x) * 1.05)
-        axis.set_ylim(np.min(y) * 1.05, np.max(y) * 1.05)
-        figure.legend(loc="outside upper center", ncols=3, frameon=False)
+        made = region_plot(self)
         if path is not None:
-            write_figure(figure, path, 160)
-        return figure
+            made.save(path)
+        return made
 
 
 def region_of_attraction(

@@ -169,14 +169,17 @@ class Study:
         Args:
             names: What to draw; all coordinates if left out.
             against: A varied name: values at the end over it. Two names: a map.
-            path: A file to write the picture to.
+            path: A file to write: .html (interactive), .svg, .pdf or .png.
 
         Returns:
-            The Matplotlib figure.
+            The plot: in a notebook it shows itself; `figure()` is Matplotlib's, `plotly()` Plotly's.
         """
-        from appell.ensemble.plot import plot
+        from appell.view.studies import study_plot
 
-        return plot(self, [key(name) for name in names], against, path)
+        made = study_plot(self, [key(name) for name in names], against)
+        if path is not None:
+            made.save(path)
+        return made
 
     def save(self, path: str | Path) -> Path:
         """Write a study that is in memory to a file.

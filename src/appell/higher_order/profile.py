@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
 from appell.errors import ModelError
-from appell.files import write_figure
 from appell.higher_order.dynamics import Dynamics
 from appell.higher_order.trajectory import Trajectory, floats
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PER_PIECE = 64
 
@@ -171,31 +167,18 @@ class Profile:
             return float(times[0])
         return float(brentq(lambda s: abs(self.at(s, k)[joint, k]) - limit, times[i - 1], times[i], xtol=1e-12))
 
-    def plot(self, path: str | Path | None = None) -> Figure:
+    def plot(self, path: str | Path | None = None) -> Any:
         """tau, tau', ... of every joint over time.
 
         Args:
-            path: A file to write the picture to (.png, .svg, .pdf).
+            path: A file to write: .html (interactive), .svg, .pdf or .png.
 
         Returns:
-            The figure.
+            The plot: in a notebook it shows itself; `figure()` is Matplotlib's, `plotly()` Plotly's.
         """
-        from matplotlib.figure import Figure
+        from appell.view.planned import profile_plot
 
-        rows = self.order + 1
-        units = ["N" if link.kind == "prismatic" else "N·m" for link in self.dynamics.chain.links]
-        figure = Figure(figsize=(7.5, 1.2 + 1.9 * rows), layout="constrained")
-        axes = np.atleast_1d(figure.subplots(rows, 1, sharex=True))
-        for k, axis in enumerate(axes):
-            for j, name in enumerate(self.dynamics.names):
-                axis.plot(self.times, self.tau[:, j, k], label=name)
-            per = "" if k == 0 else "/s" if k == 1 else f"/s$^{k}$"
-            drawn = "$" + r"\tau" + "'" * k + "$" if k <= 3 else rf"$\tau^{{({k})}}$"
-            axis.set_ylabel(f"{drawn} [{', '.join(unit + per for unit in dict.fromkeys(units))}]")
-            axis.grid(alpha=0.3)
-        axes[0].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
-        axes[-1].set_xlabel("t [s]")
-        figure.suptitle(self.dynamics.chain.name)
+        made = profile_plot(self)
         if path is not None:
-            write_figure(figure, path, 150)
-        return figure
+            made.save(path)
+        return made

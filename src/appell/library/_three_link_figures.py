@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appell.files import write_figure
 from appell.library._three_link import three_link
 
 if TYPE_CHECKING:
@@ -28,12 +27,11 @@ def three_link_figures(folder: str | Path) -> list[Path]:
     Args:
         folder: Where to write `figure-5.png` ... `figure-8.png`; made if it is not there.
     """
-    from matplotlib.figure import Figure
-
     from appell.code.system import compile
     from appell.formulation.abstract import derive
     from appell.formulation.gpme import GPME
     from appell.motion.run import simulate
+    from appell.view.plot import COLORS, Line, Panel, Plot
 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -45,21 +43,17 @@ def three_link_figures(folder: str | Path) -> list[Path]:
         motion = simulate(system, system.state(three_link(angle=angle).start), 5.0)
         states[angle] = motion.states(times)
         forces[angle] = np.array([_drives(system, motion.at(float(t))) for t in times])
-    made: list[Path] = []
+    made, colors = list[Path](), dict(zip(ANGLES, COLORS, strict=False))
 
     def save(number: int, panels: list[tuple[str, str, dict[int, tuple[np.ndarray, np.ndarray]]]], title: str) -> None:
-        figure = Figure(figsize=(4.6 * len(panels), 3.8), layout="constrained")
-        axes: Any = np.atleast_1d(figure.subplots(1, len(panels)))
-        for axis, (across, up, curves) in zip(axes, panels, strict=True):
-            for angle, (a, b) in curves.items():
-                axis.plot(a, b, label=f"{angle}°", lw=1.2)
-            axis.set_xlabel(across)
-            axis.set_ylabel(up)
-            axis.grid(alpha=0.3)
-        axes[0].legend(fontsize=8)
-        figure.suptitle(title)
         made.append(folder / f"figure-{number}.png")
-        write_figure(figure, made[-1], 130)
+        drawn = [
+            Panel(
+                tuple(Line(f"{angle}°", *curve, color=colors[angle]) for angle, curve in curves.items()), across, up, equal=across != "t [s]"
+            )
+            for across, up, curves in panels
+        ]
+        Plot(title, tuple(drawn), shared=not any(panel.equal for panel in drawn)).save(made[-1])
 
     hands = {angle: _hand(rows) for angle, rows in states.items()}
     path = {angle: (x, y) for angle, (x, y, _) in hands.items()}
@@ -69,11 +63,11 @@ def three_link_figures(folder: str | Path) -> list[Path]:
     joints = [("t [s]", n, {a: (times, s[:, i]) for a, s in states.items()}) for i, n in enumerate(names)]
     save(6, joints, "joint coordinates")
     gaps = [
-        ("t [s]", f"|change of {n}|", {a: (times, np.abs(states[a][:, i] - states[45][:, i])) for a in ANGLES[1:]})
+        ("t [s]", "|Δ{}| [{}".format(*n.split(" [")), {a: (times, np.abs(states[a][:, i] - states[45][:, i])) for a in ANGLES[1:]})
         for i, n in enumerate(names)
     ]
     save(7, gaps, "difference from the start at 45°")
-    labels = ("torque 1 [N m]", "torque 2 [N m]", "force 3 [N]")
+    labels = ("torque 1 [N·m]", "torque 2 [N·m]", "force 3 [N]")
     save(8, [("t [s]", n, {a: (times, forces[a][:, i]) for a in ANGLES}) for i, n in enumerate(labels)], "drives")
     return made
 

@@ -221,11 +221,17 @@ class Plan:
         """Draw positions, speeds, forces with their limits, and the distance to singular configurations.
 
         Args:
-            path: A file to write the picture to.
-        """
-        from appell.planning.picture import picture
+            path: A file to write: .html (interactive), .svg, .pdf or .png.
 
-        return picture(self, path)
+        Returns:
+            The plot: in a notebook it shows itself; `figure()` is Matplotlib's, `plotly()` Plotly's.
+        """
+        from appell.view.planned import plan_plot
+
+        made = plan_plot(self)
+        if path is not None:
+            made.save(path)
+        return made
 
 
 def plan(

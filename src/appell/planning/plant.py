@@ -16,6 +16,7 @@ from appell.model.programme import Programmed, programme_states
 from appell.model.symbols import Coordinate, inputs, key, listed
 from appell.model.values import unknown
 
+FORCES = {"rad": "N*m", "m": "N"}  # units of forces along coordinates of these units
 REACHED = 1e-9  # of a unit force along a coordinate: what the inputs may leave of it
 
 
@@ -53,7 +54,9 @@ def plant(
     free = model.rebuilt(forces=forces, constraints=rows, start=start)
     driven = list(joints) if joints is not None else list(model.coordinates)
     idle = [q for q in driven if q not in _driven(free, _labels(model, given))]
-    motors = [Generalized({q: inputs(f"drive_{q.name}") for q in idle}, "motors")] if idle else []
+    motors = (
+        [Generalized({q: inputs(f"drive_{q.name}", FORCES.get(q.unit, "")) for q in idle}, "motors")] if idle else []
+    )
     return model.rebuilt(forces=(*forces, *motors), constraints=rows, start=start)
 
 

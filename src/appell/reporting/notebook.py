@@ -150,7 +150,7 @@ def study_html(study: Any, failures: list[dict[str, Any]]) -> str:
         failed = tuple((str(f["run"]), f["outcome"], f"{f['t']:.6g}", str(f["reason"])) for f in failures)
         blocks.append(Table(("run", "outcome", "t [s]", "reason"), failed))
     small = len(study) * study.info["points"] <= DRAWN
-    return blocks_html("Study", blocks) + (_picture(study.plot(*columns[:3])) if good.any() and small else "")
+    return blocks_html("Study", blocks) + (_picture(study.plot(*columns[:3]).figure()) if good.any() and small else "")
 
 
 def _last(study: Any, name: str, good: np.ndarray) -> tuple[str, ...]:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from appell.planning.picture import units
 from appell.reporting.content import Block, Section, Shown, Table, Text
-from appell.view.plot import COLORS, Line, Panel, Plot
 
 if TYPE_CHECKING:
     from appell.control.tracking import Tracking
@@ -69,40 +65,8 @@ def plan_section(plan: Plan, title: str = "") -> Section:
     if moved:
         blocks.append(Table(("quantity", "given", "on the programme"), moved, "Start moved onto the programme"))
     where = f"smallest singular value of the rows {regularity.smallest:.3g}, at t = {regularity.at:.4g} s"
-    blocks += [Text(f"Distance to singular configurations: {where}."), Shown(_demands(plan), "What the plan demands")]
+    blocks += [Text(f"Distance to singular configurations: {where}."), Shown(plan.plot(), "What the plan demands")]
     return Section(title or "Plan", tuple(blocks))
-
-
-def _demands(plan: Plan) -> Plot:
-    """Positions, speeds, forces of the drives and their rates with limits, and the distance to singularity."""
-    model, times = plan.motion.system.model, plan.times
-    n = len(model.coordinates)
-    states, (force, rate) = plan.motion.states(times), plan.effort.along(plan.motion, times)
-    kinds = (
-        ("position", "position", states[:, :n]), ("speed", "speed", states[:, n : 2 * n]),
-        ("torque", "force of the drive", force), ("torque_rate", "its rate", rate),
-    )  # fmt: skip
-    panels = []
-    for kind, label, values in kinds:
-        if not np.any(values):
-            continue
-        items = []
-        for i, q in enumerate(model.coordinates):
-            color = COLORS[i % len(COLORS)]
-            items.append(Line(q.label, times, values[:, i], color=color))
-            for finding in plan.findings:
-                if (finding.kind, finding.name) == (kind, q.label):
-                    ends = times[[0, -1]]
-                    items += [Line("", ends, np.full(2, b), color=color, dashed=True) for b in finding.bounds]
-                    if finding.first is not None:
-                        level = np.interp(finding.first, times, values[:, i])
-                        where, height = np.array([finding.first]), np.array([level])
-                        name = f"first violation by {q.label}"
-                        items.append(Line(name, where, height, True, "circle-open", "#c0392b"))
-        panels.append(Panel(tuple(items), "t [s]", label + units(kind, model.coordinates)))
-    found = plan.regularity.values
-    apart = Line("smallest singular value", np.linspace(times[0], times[-1], found.size), found, color="#5f6b76")
-    return Plot("Plan", (*panels, Panel((apart,), "t [s]", "distance to singularity")))
 
 
 def tracking_section(tracking: Tracking, title: str = "") -> Section:
@@ -129,29 +93,6 @@ def tracking_section(tracking: Tracking, title: str = "") -> Section:
             Text(words, True, good),
             Table(head, rows, "Errors against the reference"),
             Table(("input", "unit", "least", "greatest"), inputs, "What the law asked for"),
-            Shown(_followed(tracking), "Coordinates (reference dashed), errors, inputs"),
-        ),
-    )
-
-
-def _followed(tracking: Tracking) -> Plot:
-    motion, units = tracking.motion, tracking.motion.units
-    times, (wanted, _, _) = motion.times, tracking.reference.at(motion.times)
-    paths, errors = [], []
-    for i, name in enumerate(tracking.labels):
-        color, unit = COLORS[i % len(COLORS)], units.get(name, "")
-        label = f"{name} [{unit}]" if unit else name
-        paths.append(Line(label, times, motion.columns[name], color=color))
-        paths.append(Line(f"{name}, reference", times, wanted[:, i], color=color, dashed=True))
-        errors.append(
-            Line(f"|error of {name}|", times, np.maximum(tracking.deviation.values[:, i], 1e-16), color=color)
-        )
-    inputs = tuple(Line(f"{w} [{units[w]}]" if units.get(w) else w, times, motion.columns[w]) for w in tracking.drives)
-    return Plot(
-        "Tracking",
-        (
-            Panel(tuple(paths), "t [s]", "coordinates"),
-            Panel(tuple(errors), "t [s]", "errors", log="y"),
-            Panel(inputs, "t [s]", "inputs"),
+            Shown(tracking.plot(), "Coordinates (reference dashed), errors, inputs"),
         ),
     )

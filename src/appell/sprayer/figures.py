@@ -9,6 +9,8 @@ import numpy as np
 
 from appell.files import write_figure
 from appell.sprayer.coverage import Strip, placed
+from appell.view.paper import STYLE
+from appell.view.plot import COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
 
     from appell.sprayer.study import Drive, Study
 
-COLORS = {"straight": "#1b6ca8", "circular": "#c8553d", "zigzag": "#3a7d44"}
-GREY, SPRAY = "0.55", "#5aa9d6"
+OF_PATH = dict(zip(("straight", "circular", "zigzag"), COLORS, strict=False))
+GREY, SPRAY = "0.55", COLORS[5]
 DPI = 150
 
 
@@ -28,18 +30,19 @@ def draw(study: Study, folder: File) -> list[File]:
         study: What to draw.
         folder: Where to.
     """
+    import matplotlib as mpl
+
     folder.mkdir(exist_ok=True)
     pictures = {
-        "figure-4-mass.png": mass(study),
-        "figure-5-speed.png": speed(study),
-        "figure-6-paths.png": paths(study),
-        "figure-7-states.png": states(study),
-        "figure-8-errors-and-inputs.png": errors_and_inputs(study),
-        "coverage.png": coverage(study),
+        "figure-4-mass.png": mass,
+        "figure-5-speed.png": speed,
+        "figure-6-paths.png": paths,
+        "figure-7-states.png": states,
+        "figure-8-errors-and-inputs.png": errors_and_inputs,
+        "coverage.png": coverage,
     }
-    for name, figure in pictures.items():
-        write_figure(figure, folder / name, DPI)
-    return [folder / name for name in pictures]
+    with mpl.rc_context(STYLE):
+        return [write_figure(drawn(study), folder / name, DPI) for name, drawn in pictures.items()]
 
 
 def _figure(width: float, height: float) -> Figure:
@@ -73,14 +76,14 @@ def mass(study: Study) -> Figure:
     figure = _figure(7, 3.6)
     axis = figure.subplots()
     motion, driven = study.open_loop, study.held[0].motion
-    axis.plot(motion.times, motion["m"], color="#1b6ca8", linewidth=1.8, label="corrected: flow ends with the tank")
+    axis.plot(motion.times, motion["m"], color=COLORS[0], linewidth=1.8, label="corrected: flow ends with the tank")
     flow = len(study.printed[0].robot.nozzles) * motion.system.values["mu"]
     printed = np.maximum(driven["m"].values[0] - flow * motion.times, 50.0)
     axis.plot(
         motion.times, printed, color=GREY, linestyle="--", linewidth=1.2, label="as printed: floor 50 kg", zorder=1
     )
     end = driven.times[-1]
-    axis.plot(end, driven["m"].values[-1], "o", color="#1b6ca8", markersize=5)
+    axis.plot(end, driven["m"].values[-1], "o", color=COLORS[0], markersize=5)
     axis.annotate(
         f"{driven['m'].values[-1]:g} kg at {end:g} s", (end, driven["m"].values[-1]), (8, 8), textcoords="offset points"
     )
@@ -101,7 +104,7 @@ def speed(study: Study) -> Figure:
         name = drive.path.name
         axis.plot(drive.motion.times, drive.motion.evaluate(drive.path.speed), color=GREY, linewidth=1, label="wanted")
         axis.plot(printed.motion.times, printed.motion["v"], "--", color="0.2", linewidth=1.2, label="as printed")
-        axis.plot(drive.motion.times, drive.motion["v"], color=COLORS[name], linewidth=1.6, label="corrected")
+        axis.plot(drive.motion.times, drive.motion["v"], color=OF_PATH[name], linewidth=1.6, label="corrected")
         _plain(axis, "", "v [m/s]", f"{name}: forward speed, held by PID")
         axis.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     axis.set_xlabel("t [s]")
@@ -121,7 +124,7 @@ def paths(study: Study) -> Figure:
         axis.plot(
             followed.motion["x"],
             followed.motion["y"],
-            color=COLORS[name],
+            color=OF_PATH[name],
             linewidth=1.5,
             label="path followed",
             zorder=5,
@@ -177,7 +180,7 @@ def states(study: Study) -> Figure:
             axis = axes[row, column]
             axis.plot(held.motion.times, held.motion.evaluate(formula), color="0.15", alpha=0.25, linewidth=3.2)
             axis.plot(held.motion.times, held.motion[label], "--", color="0.25", linewidth=1.2)
-            axis.plot(followed.motion.times, followed.motion[label], color=COLORS[name], linewidth=1.4)
+            axis.plot(followed.motion.times, followed.motion[label], color=OF_PATH[name], linewidth=1.4)
             _plain(
                 axis, "t [s]" if row == len(rows) - 1 else "", words if column == 0 else "", name if row == 0 else ""
             )
@@ -209,7 +212,7 @@ def errors_and_inputs(study: Study) -> Figure:
         for row in range(4):
             axis = axes[row, column]
             axis.plot(held.motion.times, curves[0][row], "--", color="0.25", linewidth=1.2)
-            axis.plot(followed.motion.times, curves[1][row], color=COLORS[name], linewidth=1.4)
+            axis.plot(followed.motion.times, curves[1][row], color=OF_PATH[name], linewidth=1.4)
             _plain(axis, "t [s]" if row == 3 else "", words[row] if column == 0 else "", name if row == 0 else "")
             _calm(axis)
     _cut(axes[3, 1])

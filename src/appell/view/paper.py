@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from appell.view.plot import Line, Map, Panel, Plot
+    from appell.view.plot import Band, Cloud, Line, Map, Panel, Plot
 
 STYLE = {
     "font.size": 9.0, "axes.labelsize": 9.0, "legend.fontsize": 8.5, "axes.linewidth": 0.7, "lines.linewidth": 1.3,
@@ -17,8 +18,7 @@ STYLE = {
     "axes.formatter.use_mathtext": True,
 }  # fmt: skip
 
-
-NAMES = 9  # in a legend of one panel
+NAMES, BROAD = 9, 28  # in a legend of one panel: how many, and letters in a line
 
 
 def figure(plot: Plot) -> Any:
@@ -31,8 +31,8 @@ def figure(plot: Plot) -> Any:
         wide = 7.0 if not any(p.equal for p in plot.panels) else 6.0
         made = Figure(figsize=(wide, 1.0 + 1.75 * count if count > 1 else 3.8), layout="constrained")
         axes = made.subplots(count, 1, sharex=plot.shared and count > 1, squeeze=False)[:, 0]
-        for axis, panel in zip(axes, plot.panels, strict=True):
-            _panel(axis, panel)
+        for i, (axis, panel) in enumerate(zip(axes, plot.panels, strict=True)):
+            _panel(axis, panel, bool(plot.legend(i)))
             if axis is axes[-1] or not plot.shared:
                 axis.set_xlabel(_plain(panel.x))
         made.align_ylabels()
@@ -45,22 +45,24 @@ def _plain(words: str) -> str:
     return words.replace("$", r"\$")
 
 
-def _panel(axis: Axes, panel: Panel) -> None:
-    from appell.view.plot import COLORS, Map
+def _panel(axis: Axes, panel: Panel, named: bool) -> None:
+    from appell.view.plot import COLORS, Line
 
     used = 0
     for item in panel.items:
-        if isinstance(item, Map):
-            _map(axis, item)
+        if not isinstance(item, Line):
+            _filled(axis, item)
             continue
         color = item.color or COLORS[used % len(COLORS)]
         used += not item.color
         _line(axis, item, color)
+    if panel.words:
+        axis.text(0.5, 0.5, _plain(panel.words), ha="center", va="center", color="0.4", transform=axis.transAxes)
+        axis.set(xticks=[], yticks=[])
     axis.set_ylabel(_plain(panel.y))
-    if "x" in panel.log:
-        axis.set_xscale("log")
-    if "y" in panel.log:
-        axis.set_yscale("log")
+    for letter in panel.log:
+        axis.set(**{f"{letter}scale": "log"})
+        _decades(getattr(axis, f"{letter}axis"))
     if panel.equal:
         axis.set_aspect("equal", adjustable="datalim")
     for x, _ in panel.marks[:60]:
@@ -69,7 +71,7 @@ def _panel(axis: Axes, panel: Panel) -> None:
         axis.axvline(0, color="0.4", linewidth=0.9, zorder=0)
     axis.grid(alpha=0.25, linewidth=0.5)
     axis.spines[["top", "right"]].set_visible(False)
-    handles, labels = axis.get_legend_handles_labels() if panel.named else ([], [])
+    handles, labels = axis.get_legend_handles_labels() if named else ([], [])
     if len(labels) > NAMES:  # more would run into those of other panels
         handles, labels = handles[:NAMES], [*labels[:NAMES], f"and {len(labels) - NAMES} more"]
         handles.append(axis.plot([], [], " ")[0])
@@ -77,16 +79,39 @@ def _panel(axis: Axes, panel: Panel) -> None:
         axis.legend(handles, labels, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
 
-def _line(axis: Axes, item: Line, color: str) -> None:
-    from appell.view.plot import SYMBOLS
+def _decades(scale: Any) -> None:
+    """Plain numbers on a logarithmic axis of so few decades that powers of ten alone would say too little."""
+    low, high = scale.get_view_interval()
+    if high < 100 * low:
+        for which in (scale.set_major_formatter, scale.set_minor_formatter):
+            which("{x:g}")
 
-    label = _plain(item.name) if item.name else None
+
+def _line(axis: Axes, item: Line, color: str) -> None:
+    from appell.view.plot import MANY, SYMBOLS
+
+    label = fill(_plain(item.name), BROAD) if item.name else None
     if item.points:
         hollow = item.symbol.endswith("open")
-        axis.plot(item.x, item.y, SYMBOLS[item.symbol], color=color, label=label, markersize=5,
-                  markerfacecolor="none" if hollow else color)  # fmt: skip
+        few = np.size(item.x) <= MANY
+        axis.plot(item.x, item.y, SYMBOLS[item.symbol], color=color, label=label, markersize=5 if few else 2.5,
+                  markeredgewidth=1.0 if few else 0.0, markerfacecolor="none" if hollow else color)  # fmt: skip
     else:
-        axis.plot(item.x, item.y, color=color, label=label, linestyle="--" if item.dashed else "-")
+        thin = {"linewidth": 0.5, "alpha": 0.6} if item.thin else {}
+        axis.plot(item.x, item.y, color=color, label=label, linestyle="--" if item.dashed else "-", **thin)
+
+
+def _filled(axis: Axes, item: Band | Cloud | Map) -> None:
+    from appell.view.plot import Band, Cloud
+
+    if isinstance(item, Band):
+        axis.fill_between(item.x, item.low, item.high, color=item.color, alpha=item.opacity, linewidth=0,
+                          label=_plain(item.name))  # fmt: skip
+    elif isinstance(item, Cloud):
+        shown = axis.scatter(item.x, item.y, c=item.values, s=14, cmap="viridis", linewidths=0)
+        axis.figure.colorbar(shown, ax=axis, label=_plain(item.name))
+    else:
+        _map(axis, item)
 
 
 def _map(axis: Axes, item: Map) -> None:

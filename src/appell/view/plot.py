@@ -14,11 +14,14 @@ from appell.files import check_place, whole, write_text
 
 # Told apart by colour-blind eyes too: the first six are those of Okabe and Ito 2008.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7b3fd6", "#7a3b1c", "#5f6b76")
+RED, GREY = "#c0392b", "#7b8794"  # alarms; what stands back
 SYMBOLS = {
     "circle": "o", "x": "x", "square": "s", "diamond": "D", "triangle-up": "^",
     "circle-open": "o", "square-open": "s", "diamond-open": "D", "triangle-up-open": "^",
 }  # fmt: skip
 
+
+MANY = 60  # points are drawn small
 
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
@@ -33,6 +36,25 @@ def unit_words(unit: str) -> str:
     return re.sub(r"\s*\*\s*", "·", raised)
 
 
+def labelled(name: str, unit: str) -> str:
+    """A name with its unit, as it stands beside an axis.
+
+    Args:
+        name: The name.
+        unit: The unit as it is typed; empty for none.
+    """
+    return f"{name} [{unit_words(unit)}]" if unit else name
+
+
+def shown(label: str) -> str:
+    """A label as it is read: the rate of x as x'.
+
+    Args:
+        label: The label.
+    """
+    return label.replace(".rate", "'")
+
+
 @dataclass(frozen=True, eq=False)
 class Line:
     """A curve, or points.
@@ -45,6 +67,7 @@ class Line:
         symbol: Of points: x, circle, square, diamond, triangle-up; -open behind it for a hollow one.
         color: Its colour; the next of the palette if empty.
         dashed: Whether the line is dashed.
+        thin: Whether the line is a thin one of many, behind the others.
         notes: A text for each point, shown beside the pointer.
     """
 
@@ -55,7 +78,46 @@ class Line:
     symbol: str = "circle"
     color: str = ""
     dashed: bool = False
+    thin: bool = False
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """What lies between two curves, filled.
+
+    Attributes:
+        name: Its name in the legend.
+        x: Values along the first axis.
+        low: The lower curve.
+        high: The upper curve.
+        color: Its colour.
+        opacity: From 0 to 1.
+    """
+
+    name: str
+    x: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    color: str = COLORS[0]
+    opacity: float = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """Points coloured by a value.
+
+    Attributes:
+        name: What the colour shows.
+        x: Values along the first axis.
+        y: Values along the second axis.
+        values: What decides the colours.
+    """
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    values: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,27 +144,29 @@ class Panel:
     """One pair of axes.
 
     Attributes:
-        items: Lines and maps.
+        items: Lines, bands, clouds and maps.
         x: Label of the first axis.
         y: Label of the second axis.
         log: Which axes are logarithmic: "", "x", "y" or "xy".
         equal: Whether both axes have the same scale.
         marks: Places along the first axis with a thin line, and their names.
         zero: Whether the line x = 0 is drawn strongly, as the border of stability.
+        words: What stands in the middle of a panel that has nothing to show.
     """
 
-    items: tuple[Line | Map, ...]
+    items: tuple[Line | Band | Cloud | Map, ...]
     x: str
     y: str
     log: str = ""
     equal: bool = False
     marks: tuple[tuple[float, str], ...] = ()
     zero: bool = False
+    words: str = ""
 
     @property
     def named(self) -> tuple[str, ...]:
         """Names for a legend: none where the axis says the only one."""
-        names = tuple(e.name for e in self.items if isinstance(e, Line) and e.name)
+        names = tuple(e.name for e in self.items if isinstance(e, Line | Band) and e.name)
         return () if len(names) == 1 and self.y.partition(" [")[0] == names[0] else names
 
 
@@ -129,6 +193,15 @@ class Plot:
         return (
             f"Plot {self.title!r}: {count} curves in {len(self.panels)} panels; plot.save('plot.html'), plot.figure()"
         )
+
+    def legend(self, i: int) -> tuple[str, ...]:
+        """Names for the legend of a panel: none where they are those of the panel above.
+
+        Args:
+            i: Number of the panel.
+        """
+        named = self.panels[i].named
+        return () if i and named == self.panels[i - 1].named else named
 
     def spec(self) -> dict[str, Any]:
         """The figure as Plotly's plain data."""

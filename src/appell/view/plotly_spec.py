@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from appell.view.plot import Line, Map, Panel, Plot
+    from appell.view.plot import Band, Cloud, Line, Map, Panel, Plot
 
 HEIGHT, LEAST, GAP, ABOVE, BELOW = 200, 300, 26, 46, 52  # pixels: of a panel, of all, between two, above, below
 DIGITS = 9
@@ -17,7 +17,7 @@ FINE, COARSE = 4000, 250  # a line is drawn to 1 / FINE of its extent, and told 
 
 def spec(plot: Plot) -> dict[str, Any]:
     """Data and layout; panels stand one below the other, the first on top."""
-    from appell.view.plot import COLORS, Map
+    from appell.view.plot import COLORS, Line
 
     count = len(plot.panels)
     inner = max(HEIGHT * count + GAP * (count - 1), LEAST)
@@ -30,10 +30,11 @@ def spec(plot: Plot) -> dict[str, Any]:
         "margin": {"l": 76, "r": 20, "t": ABOVE, "b": BELOW},
         "hovermode": "closest",
         "shapes": [],
+        "annotations": [],
         "template": "none",
     }
     for i, panel in enumerate(plot.panels):
-        used = 0
+        used, named = 0, bool(plot.legend(i))
         end = "" if i == 0 else str(i + 1)
         top = 1 - i * (high + gap)
         last = i == count - 1
@@ -64,13 +65,19 @@ def spec(plot: Plot) -> dict[str, Any]:
         layout["shapes"] += _marks(panel, end)
         for item in panel.items:
             axes = {"xaxis": f"x{end}", "yaxis": f"y{end}"}
-            if isinstance(item, Map):
-                data += _map(item, axes, y_axis["domain"])
+            if not isinstance(item, Line):
+                data += _filled(item, axes, y_axis["domain"], f"legend{end}", named)
                 continue
             color = item.color or COLORS[used % len(COLORS)]
             used += not item.color
-            data.append(_line(item, color, axes, f"legend{end}", bool(panel.named)))
-        if panel.named:  # beside its panel
+            data.append(_line(item, color, axes, f"legend{end}", named))
+        if panel.words:
+            layout["annotations"].append(
+                {"text": _text(panel.words), "xref": f"x{end} domain", "yref": f"y{end} domain", "x": 0.5, "y": 0.5,
+                 "showarrow": False}
+            )  # fmt: skip
+            x_axis["showticklabels"] = y_axis["showticklabels"] = False
+        if named:  # beside its panel
             layout[f"legend{end}"] = {"x": 1.01, "y": top, "xanchor": "left", "yanchor": "top", "tracegroupgap": 0}
     layout["showlegend"] = any(d.get("showlegend") for d in data)
     return {"data": data, "layout": layout}
@@ -117,6 +124,8 @@ def thinned(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _line(item: Line, color: str, axes: dict[str, str], legend: str, listed: bool) -> dict[str, Any]:
+    from appell.view.plot import MANY
+
     x, y = (np.asarray(e, dtype=float).ravel() for e in (item.x, item.y))
     if not (item.points or item.notes):
         kept = thinned(x, y)
@@ -126,20 +135,48 @@ def _line(item: Line, color: str, axes: dict[str, str], legend: str, listed: boo
         "mode": "markers" if item.points else "lines", "showlegend": bool(item.name) and listed, "legend": legend,
     }  # fmt: skip
     if item.points:
-        made["marker"] = {"color": color, "symbol": item.symbol, "size": 9}
+        made["marker"] = {"color": color, "symbol": item.symbol, "size": 9 if x.size <= MANY else 4}
     else:
-        made["line"] = {"color": color, "width": 1.8, "dash": "dash" if item.dashed else "solid", "simplify": False}
+        width = 0.7 if item.thin else 1.8
+        made["line"] = {"color": color, "width": width, "dash": "dash" if item.dashed else "solid", "simplify": False}
     if item.notes:
         made["text"] = [_text(e) for e in item.notes]
         made["hovertemplate"] = "%{text}<extra></extra>"
     return made
 
 
+def _filled(
+    item: Band | Cloud | Map, axes: dict[str, str], domain: list[float], legend: str, listed: bool
+) -> list[dict[str, Any]]:
+    from appell.view.plot import Band, Cloud
+
+    if isinstance(item, Band):
+        edge = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", **axes}
+        fill = {"fill": "tonexty", "fillcolor": _clear(item.color, item.opacity), "name": _text(item.name)}
+        low = {**edge, "x": _numbers(item.x), "y": _numbers(item.low), "showlegend": False}
+        return [low, {**edge, "x": low["x"], "y": _numbers(item.high), **fill, "showlegend": listed, "legend": legend}]
+    if isinstance(item, Cloud):
+        marker = {
+            "color": _numbers(item.values), "colorscale": "Viridis", "size": 6, "colorbar": _bar(item.name, domain)
+        }  # fmt: skip
+        return [{"type": "scatter", "mode": "markers", "name": _text(item.name), "x": _numbers(item.x),
+                 "y": _numbers(item.y), "marker": marker, "showlegend": False, **axes}]  # fmt: skip
+    return _map(item, axes, domain)
+
+
+def _clear(color: str, opacity: float) -> str:
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def _bar(name: str, domain: list[float]) -> dict[str, Any]:
+    return {"title": {"text": _text(name)}, "len": domain[1] - domain[0], "y": sum(domain) / 2}
+
+
 def _map(item: Map, axes: dict[str, str], domain: list[float]) -> list[dict[str, Any]]:
     z = [_numbers(row) for row in item.z]
     common = {"x": _numbers(item.x), "y": _numbers(item.y), "z": z, **axes}
-    bar = {"title": {"text": _text(item.name)}, "len": domain[1] - domain[0], "y": sum(domain) / 2}
-    made: dict[str, Any] = {"type": "heatmap", "name": _text(item.name), "colorbar": bar, **common}
+    made: dict[str, Any] = {"type": "heatmap", "name": _text(item.name), "colorbar": _bar(item.name, domain), **common}
     if not item.zero:
         return [{**made, "colorscale": "Viridis"}]
     finite = np.abs(np.asarray(item.z, dtype=float))

@@ -13,17 +13,12 @@ from appell.analysis.linearize import Linearization
 from appell.code.state import names_of
 from appell.errors import AppellError, ModelError
 from appell.model.symbols import listed
-from appell.view.plot import COLORS, Line, Map, Panel, Plot, unit_words
+from appell.view.plot import COLORS, GREY, RED, Line, Map, Panel, Plot, labelled, shown
 
-RED, GREY = "#c0392b", "#7b8794"
 FINE = 2000  # moments of a curve
 SHARE, HALVINGS = 100, 8  # roots move by such a share of the picture from value to value, else these are halved
 MEETING, CLOSER = 3000, 34  # the same where two roots meet and leave or reach the real axis
 SETS = ("x", "circle-open", "square-open", "diamond-open", "triangle-up-open")
-
-
-def _labelled(name: str, unit: str) -> str:
-    return f"{name} [{unit_words(unit)}]" if unit else name
 
 
 def _quantity(motion: Any, name: Any) -> tuple[str, np.ndarray, str]:
@@ -33,10 +28,6 @@ def _quantity(motion: Any, name: Any) -> tuple[str, np.ndarray, str]:
         return label, np.asarray(motion.columns[label]), motion.units.get(label, "")
     found = motion[name]
     return str(found.name), np.asarray(found.values), found.attrs.get("units", "")
-
-
-def _shown(label: str) -> str:
-    return label.replace(".rate", "'")
 
 
 def over_time(motion: Any, names: Sequence[Any]) -> Plot:
@@ -52,12 +43,12 @@ def over_time(motion: Any, names: Sequence[Any]) -> Plot:
         finely = _finely(motion, name, label)
         times = motion.times if finely is None else _moments(motion)
         rate = not names and label.endswith(".rate")
-        panels.setdefault((rate, unit), []).append(Line(_shown(label), times, values if finely is None else finely))
+        panels.setdefault((rate, unit), []).append(Line(shown(label), times, values if finely is None else finely))
     marks = tuple((float(o.t), o.name) for o in motion.occurrences[:60])
     listed = []
     for (_, unit), lines in panels.items():
         label = lines[0].name if len(lines) == 1 else ""
-        listed.append(Panel(tuple(lines), "t [s]", _labelled(label, unit).strip(), marks=marks))
+        listed.append(Panel(tuple(lines), "t [s]", labelled(label, unit).strip(), marks=marks))
     return Plot(motion.info["model"], tuple(listed))
 
 
@@ -81,7 +72,7 @@ def phase(motion: Any, x: Any, y: Any = None) -> Plot:
         color = COLORS[i % len(COLORS)]
         lines.append(Line("" if len(motions) == 1 else f"run {i + 1}", a, b, color=color))
         lines.append(Line("start" if i == 0 else "", a[:1], b[:1], points=True, color=color))
-    labels = (_labelled(_shown(first), unit), _labelled(_shown(second), rate))
+    labels = (labelled(shown(first), unit), labelled(shown(second), rate))
     return Plot(motions[0].info["model"], (Panel(tuple(lines), *labels),))
 
 
@@ -279,8 +270,8 @@ def stability_map(
             found = np.linalg.eigvals(given) if given.ndim == 2 else np.asarray(given, dtype=complex)
             found = found[np.argsort(np.abs(found), kind="stable")][structural:]
             z[j, i] = found.real.max() if found.size else np.nan
-    shown = Map("max Re λ [1/s]", np.asarray(xs, dtype=float), np.asarray(ys, dtype=float), z, zero=True)
-    return Plot("stability: blue is stable", (Panel((shown,), a, b),))
+    drawn = Map("max Re λ [1/s]", np.asarray(xs, dtype=float), np.asarray(ys, dtype=float), z, zero=True)
+    return Plot("stability: blue is stable", (Panel((drawn,), a, b),))
 
 
 def work_precision(results: Mapping[str, Sequence[tuple[float, float]]], work: str = "seconds") -> Plot:
@@ -319,7 +310,7 @@ def bode(
     """
     if isinstance(A, Linearization):
         measured = list(A.states) if C is None else listed(C)
-        names = names or [f"{w} → {y}" for y in measured for w in A.inputs]
+        names = names or [f"{w} → {shown(str(y))}" for y in measured for w in A.inputs]
         A, B, C = A.A, A.B, A.output_matrix(measured)
     if B is None or C is None:
         raise ModelError("Bode's diagram needs matrices A, B, C, or a linearisation, appell.linearize(...).")

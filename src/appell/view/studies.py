@@ -1,0 +1,119 @@
+"""Plots of many runs: bands over time, values at the end over what was varied, regions of attraction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from appell.errors import ModelError
+from appell.model.symbols import key
+from appell.model.values import unknown
+from appell.view.plot import COLORS, GREY, Band, Cloud, Line, Panel, Plot, labelled, shown
+
+if TYPE_CHECKING:
+    from appell.ensemble.region import Region
+    from appell.ensemble.study import Study
+
+SHOWN = 12  # runs drawn one by one behind the bands
+BEYOND = 1.25  # of the starts, as far as the border of a level set is drawn
+
+
+def study_plot(study: Study, names: list[str], against: Any) -> Plot:
+    """Bands of quantiles over time, or values at the end over what was varied.
+
+    Args:
+        study: The study.
+        names: What to draw; all coordinates if empty.
+        against: One or two varied names; None for time.
+    """
+    chosen = names or [n for n in study.info["columns"] if not n.endswith(".rate")] or study.info["columns"]
+    for name in chosen:
+        study[name]
+    varied = [] if against is None else [_varied(study, name) for name in _listed(against)]
+    panel: Callable[[Study, str, list[str]], Panel] = _bands if not varied else _scatter if len(varied) == 1 else _cloud
+    if not study.ok.any():
+        panel = _nothing
+    title = f"{study.info['model']}: {len(study)} runs, {study.info['words']}"
+    return Plot(title, tuple(panel(study, name, varied) for name in chosen))
+
+
+def _listed(against: Any) -> list[Any]:
+    names = list(against) if isinstance(against, list | tuple) else [against]
+    if len(names) > 2:
+        raise ModelError(f"Draw against one or two varied names, got {len(names)}.")
+    return names
+
+
+def _varied(study: Study, name: Any) -> str:
+    label = key(name)
+    coordinate = study.info["varied"].get(label, label)
+    if coordinate not in study.dataset.coords:
+        raise ModelError(unknown(label, list(study.info["varied"]), "name varied in this study"))
+    return coordinate
+
+
+def _axis(study: Study, name: str, words: str = "") -> str:
+    begun = name.removesuffix(".start")
+    words = " at the start" if begun != name else words
+    return labelled(shown(begun) + words, study[begun].attrs.get("units", ""))
+
+
+def _nothing(study: Study, name: str, varied: list[str]) -> Panel:
+    return Panel((), "", _axis(study, name), words=f"no run of {len(study)} ended as wished")
+
+
+def _bands(study: Study, name: str, varied: list[str]) -> Panel:
+    found = study.statistics(name)[name]
+    t = found["t"].values
+    rows = {str(kind): found.sel(statistic=kind).values for kind in found["statistic"].values}
+    some = np.flatnonzero(study.ok)
+    drawn = some[np.unique(np.linspace(0, some.size - 1, SHOWN).astype(int))]
+    return Panel(
+        (
+            Band("90 % of runs", t, rows["5% quantile"], rows["95% quantile"], opacity=0.16),
+            Band("50 %", t, rows["25% quantile"], rows["75% quantile"], opacity=0.28),
+            *(Line("", t, study[name][int(run)].values, color=GREY, thin=True) for run in drawn),
+            Line("median", t, rows["50% quantile"], color=COLORS[0]),
+        ),
+        "t [s]",
+        _axis(study, name),
+    )
+
+
+def _scatter(study: Study, name: str, varied: list[str]) -> Panel:
+    x, y = (study[e].values[study.ok] for e in (varied[0], f"{name}.end"))
+    return Panel((Line("", x, y, points=True),), _axis(study, varied[0]), _axis(study, name, " at the end"))
+
+
+def _cloud(study: Study, name: str, varied: list[str]) -> Panel:
+    x, y, values = (study[e].values[study.ok] for e in (*varied, f"{name}.end"))
+    return Panel((Cloud(_axis(study, name, " at the end"), x, y, values),), *(_axis(study, e) for e in varied))
+
+
+def region_plot(region: Region) -> Plot:
+    """The starts over the first two varied states: those that came back, the others, and the level set.
+
+    Args:
+        region: The region of attraction.
+    """
+    if len(region.names) < 2:
+        raise ModelError("The picture needs two varied states.")
+    places, good, names = region.starts[:, :2], region.converged, region.names[:2]
+    lines = [
+        Line(f"comes back ({np.sum(good)})", *places[good].T, points=True, color=COLORS[2]),
+        Line(f"does not ({np.sum(~good)})", *places[~good].T, points=True, color=COLORS[1]),
+    ]
+    lin = region.feedback.lin
+    columns = [lin.states.index(s) for s in names]
+    if region.level > 0:
+        turn = np.linspace(0, 2 * np.pi, 721)
+        root = np.linalg.cholesky(region.feedback.S[np.ix_(columns, columns)])
+        ring = np.sqrt(region.level) * np.linalg.solve(root.T, np.array([np.cos(turn), np.sin(turn)]))
+        ring[:, np.any(np.abs(ring.T) > BEYOND * np.abs(places).max(axis=0), axis=1)] = np.nan
+        lines.append(Line("vouched for by V = η'Sη", *ring, color="#22282e"))
+    units = {s.label: s.unit for s in lin.tangent.equations.states}
+    labels = [labelled(f"deviation of {shown(s)}", units.get(s, "")) for s in names]
+    model = region.feedback.system.model.name
+    return Plot(f"{model}: region of attraction", (Panel(tuple(line for line in lines if line.x.size), *labels),))
