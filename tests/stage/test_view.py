@@ -11,6 +11,7 @@ import appell as ap
 from appell.view import Field, Look, Solid
 from appell.view.anatomy import anatomy
 from appell.view.page import data_block, document, scene_data
+from appell.view.surface import surface
 
 
 def run(model, until=None, values=None, **more):
@@ -277,8 +278,6 @@ def test_shapes_of_the_mass_distribution_are_drawn_where_they_are():
     bodies = [ap.RigidBody(name, frame=arm, shape=shape) for name, (shape, _) in given.items()]
     model = ap.Model(ground, q, bodies, values={r: 0.25}, start={q: 0.5})
     scene = model.draw()
-    from appell.view.surface import surface
-
     for solid in scene.solids:
         shape, reach = given[solid.name]
         (piece,) = solid.parts
@@ -407,3 +406,42 @@ def test_what_spins_fast_has_moments_enough():
     turns = run(ap.Model(ground, angle, [wheel], [], start={angle.rate: 100.0}), 3.0).animate().values.turns[-1]
     step = np.arccos(np.clip((np.einsum("tij,tij->t", turns[1:], turns[:-1]) - 1) / 2, -1, 1))
     assert 0.5 < step.max() < 1.1
+
+
+def test_a_skate_stands_on_its_slope():
+    """The floor is the plane of the contact, not a level one below it."""
+    scene = ap.draw(ap.library.knife_edge())
+    slope = ap.library.knife_edge().values["alpha"]
+    np.testing.assert_allclose(scene.ground, [np.sin(slope), 0, np.cos(slope)], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(scene.up, [0, 0, 1], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(scene.above(np.array([[0.0, 0.0, 2.0]])), [2.0], rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("name", ["knife_edge", "chaplygin_sleigh", "unicycle_curvature_rate", "leaking_sleigh"])
+def test_blades_touch_the_floor_and_bodies_lie_on_them(name):
+    scene = ap.draw(getattr(ap.library, name)())
+    body = scene.solids[0]
+    turn, center = scene.values.turns[body.turn][0], scene.values.points[body.point][0]
+    *plates, blade = [surface(p).vertices @ turn.T + center for p in body.parts]
+    np.testing.assert_allclose((blade @ scene.ground).min(), scene.floor, rtol=0, atol=1e-12)
+    top = (blade @ scene.ground).max()
+    assert min((plate @ scene.ground).min() for plate in plates) == pytest.approx(top, abs=1e-12)
+
+
+def test_a_ball_rolls_down_the_slope_it_touches():
+    """Along a line: the slope rises along it and is level across it."""
+    s, turn = ap.coordinates("s turn", "m rad")
+    ground = ap.Frame("ground")
+    slope = ground.rotate("y", 0.3)
+    ball = ap.RigidBody("ball", 1.0, slope.point(s, 0, 0.1), slope.rotate("y", turn), (0.004, 0.004, 0.004))
+    rolling = ap.Rolling(ball, slope.point(s, 0))
+    scene = ap.draw(ap.Model(ground, (s, turn), [ball], [ap.Gravity(-9.81 * ground.z)], [rolling], name="ball"))
+    np.testing.assert_allclose(scene.ground, [np.sin(0.3), 0, np.cos(0.3)], rtol=0, atol=1e-12)
+    assert scene.floor == pytest.approx(0, abs=1e-12)
+
+
+def test_a_title_stands_out_from_what_runs_under_it(disk):
+    texts = disk.animate(frames=4).figure().axes[0].texts
+    title = next(e for e in texts if e.get_text() == "rolling disk")
+    assert title.get_path_effects()
+    assert title.get_zorder() > max(e.get_zorder() for e in title.axes.collections)

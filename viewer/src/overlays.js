@@ -88,6 +88,7 @@ export class Jet {
     this.count = 260;
     this.floor = scene.floor;
     this.up = new THREE.Vector3().fromArray(scene.up);
+    this.slope = new THREE.Vector3().fromArray(scene.ground);
     this.places = new Float32Array(3 * this.count);
     const geometry = new THREE.BufferGeometry();
     geometry.setAttribute("position", new THREE.BufferAttribute(this.places, 3));
@@ -132,7 +133,7 @@ export class Jet {
       way.addScaledVector(side, 2 * data.spread * speed);
       from.addScaledVector(way, age);
       if (this.floor !== null) {
-        const height = from.dot(this.up) - this.floor;
+        const height = (from.dot(this.slope) - this.floor) / this.slope.dot(this.up);
         const fallen = Math.max(0.004, (1 - (age / data.life) ** 2) * height);
         from.addScaledVector(this.up, fallen - height);
       }

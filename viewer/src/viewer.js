@@ -112,6 +112,7 @@ export class Viewer {
     this.world = new THREE.Scene();
     this.up = new THREE.Vector3().fromArray(scene.up);
     this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 1000);
+    this.slope = new THREE.Vector3().fromArray(scene.ground);
     this.camera.up.copy(this.up);
     this.controls = new OrbitControls(this.camera, renderer.domElement);
     this.controls.enableDamping = true;
@@ -247,9 +248,9 @@ export class Viewer {
     plane.receiveShadow = true;
     this.plane = plane;
     this.floor.add(plane);
-    this.floor.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), this.up);
+    this.floor.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), this.slope);
     const middle = new THREE.Vector3().fromArray(scene.center);
-    middle.addScaledVector(this.up, scene.floor - middle.dot(this.up));
+    middle.addScaledVector(this.slope, scene.floor - middle.dot(this.slope));
     this.floor.position.copy(middle);
     this.world.add(this.floor);
   }
@@ -263,7 +264,7 @@ export class Viewer {
     this.step = step;
     if (this.grid) this.world.remove(this.grid);
     this.grid = lattice(60, step);
-    this.across = scene.floor === null ? new THREE.Vector3().fromArray(scene.normal) : this.up.clone();
+    this.across = scene.floor === null ? new THREE.Vector3().fromArray(scene.normal) : this.slope.clone();
     this.grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.across);
     this.world.add(this.grid);
   }

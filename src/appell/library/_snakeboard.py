@@ -7,6 +7,7 @@ from math import radians, tan
 from appell.model.body import RigidBody
 from appell.model.constraint import Rolling
 from appell.model.frame import Frame
+from appell.model.look import Look, Solid
 from appell.model.model import Model
 from appell.model.symbols import coordinates, parameters
 
@@ -37,6 +38,9 @@ def snakeboard() -> Model:
     axle_f, axle_r = deck.rotate("z", front, "front truck"), deck.rotate("z", rear, "rear truck")
     truck_f = RigidBody("front truck", m, middle + l / 2 * deck.x, axle_f, (0, 0, inertia))
     truck_r = RigidBody("rear truck", m, middle - l / 2 * deck.x, axle_r, (0, 0, inertia))
+    deck_shape = Solid("box", (1.3 * l, 0.3 * l, 0.03 * l), at=(0, 0, 0.16 * l))
+    wheels = [Solid("wheel", (0.08 * l, 0.05 * l), at=(0, side * l, 0.08 * l), axis="y") for side in (-0.18, 0.18)]
+    truck_shape = [Solid("box", (0.06 * l, 0.3 * l, 0.06 * l), at=(0, 0, 0.08 * l)), *wheels]
     return Model(
         ground,
         (x, y, yaw, front, rear),
@@ -53,4 +57,5 @@ def snakeboard() -> Model:
             x.rate: 0.1 / tan(radians(5)), y.rate: 0.0, yaw.rate: 0.2 / 0.7, front.rate: 0.01, rear.rate: -0.01,
         },
         until=10.0,
+        look=Look(shapes={"board": deck_shape, "front truck": truck_shape, "rear truck": truck_shape}),
     )  # fmt: skip

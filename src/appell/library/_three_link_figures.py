@@ -49,7 +49,10 @@ def three_link_figures(folder: str | Path) -> list[Path]:
         made.append(folder / f"figure-{number}.png")
         drawn = [
             Panel(
-                tuple(Line(f"{angle}°", *curve, color=colors[angle]) for angle, curve in curves.items()), across, up, equal=across != "t [s]"
+                tuple(Line(f"{angle}°", *curve, color=colors[angle]) for angle, curve in curves.items()),
+                across,
+                up,
+                equal=across != "t [s]",
             )
             for across, up, curves in panels
         ]
@@ -63,7 +66,11 @@ def three_link_figures(folder: str | Path) -> list[Path]:
     joints = [("t [s]", n, {a: (times, s[:, i]) for a, s in states.items()}) for i, n in enumerate(names)]
     save(6, joints, "joint coordinates")
     gaps = [
-        ("t [s]", "|Δ{}| [{}".format(*n.split(" [")), {a: (times, np.abs(states[a][:, i] - states[45][:, i])) for a in ANGLES[1:]})
+        (
+            "t [s]",
+            "|Δ{}| [{}".format(*n.split(" [")),
+            {a: (times, np.abs(states[a][:, i] - states[45][:, i])) for a in ANGLES[1:]},
+        )
         for i, n in enumerate(names)
     ]
     save(7, gaps, "difference from the start at 45°")

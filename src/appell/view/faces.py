@@ -57,10 +57,9 @@ class Shaded:
         flat = _flat([self.faces[i] for i in order], self.camera)
         return flat, [self.fills[i] for i in order], [self.edges[i] for i in order]
 
-    def shadows(self, floor: float) -> list[np.ndarray]:
+    def shadows(self) -> list[np.ndarray]:
         """What the bodies cover of the floor under a light straight above."""
-        up = self.camera.up
-        dropped = [v - np.outer(v @ up - floor, up) for v in self.bodies]
+        dropped = [v - np.outer(self.scene.above(v), self.scene.up) for v in self.bodies]
         return [hull(flat) for flat in _flat(dropped, self.camera)]
 
     def _bars(self) -> None:

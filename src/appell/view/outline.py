@@ -60,7 +60,7 @@ def outline(scene: Scene, directions: np.ndarray) -> np.ndarray:
         away = np.repeat(base[looks], len(shell), axis=0)
         reach(places - away)
         if scene.floor is not None and scene.view in ("floor", "space"):  # shadows
-            reach(places - np.outer(places @ scene.up - scene.floor, scene.up) - away)
+            reach(places - np.outer(scene.above(places), scene.up) - away)
     for bar in scene.bars:
         for end in (bar.a, bar.b):
             reach(values.points[end] - base, bar.radius)

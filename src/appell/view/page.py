@@ -150,7 +150,7 @@ def scene_data(scene: Scene) -> dict[str, Any]:
     low, high = (e - away for e in scene.box)
     center = (low + high) / 2
     reach = float(np.linalg.norm(high - low)) / 2
-    floor = None if scene.floor is None else scene.floor - away @ scene.up
+    floor = None if scene.floor is None else scene.floor - away @ scene.ground
     seen = outline(scene, sphere(DIRECTIONS)) - (0 if scene.follow >= 0 else center + away)
     fine = 5 - int(np.floor(np.log10(scene.size)))
     top = {kind: max(a.largest for a in scene.arrows if a.kind == kind) for kind in {a.kind for a in scene.arrows}}
@@ -158,7 +158,7 @@ def scene_data(scene: Scene) -> dict[str, Any]:
     top.update({k: shared for k in ("force", "reaction") if k in top})
     data: dict[str, Any] = {
         "title": scene.title, "subtitle": scene.subtitle, "up": scene.up, "view": scene.view, "normal": scene.normal,
-        "floor": floor, "size": scene.size, "unit": scene.unit, "center": center,
+        "floor": floor, "ground": scene.ground, "size": scene.size, "unit": scene.unit, "center": center,
         "outline": np.round(seen, fine), "reach": max(reach, 1e-6 * scene.size),
         "extent": max(2 * reach, scene.size), "follow": scene.follow, "events": [list(e) for e in scene.events],
         "times": _packed(values.times, "<f8"), "points": _packed(values.points - away, "<f4"),

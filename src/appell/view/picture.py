@@ -133,7 +133,7 @@ def picture(scene: Scene, k: int, camera: Camera) -> Picture:
     marks: list[Mark] = []
     if scene.floor is not None:
         if scene.view in ("floor", "space"):
-            shadows = shaded.shadows(scene.floor)
+            shadows = shaded.shadows()
             marks.append(Faces(shadows, [SHADOW] * len(shadows), []))
         marks += _floor(scene, camera, window)
     if scene.field is not None:
@@ -187,19 +187,20 @@ def _floor(scene: Scene, camera: Camera, window: tuple[tuple[float, float], tupl
     (left, right), (low, high) = window
     span = 1.6 * max(right - left, high - low)
     step = round_step((right - left) / CELLS)
-    first = np.eye(3)[0] if abs(camera.up[0]) < 0.9 else np.eye(3)[1]
-    a = first - (first @ camera.up) * camera.up
+    ground = scene.ground
+    first = np.eye(3)[0] if abs(ground[0]) < 0.9 else np.eye(3)[1]
+    a = first - (first @ ground) * ground
     a /= np.linalg.norm(a)
-    b = np.cross(camera.up, a)
+    b = np.cross(ground, a)
     seen = np.array([(left + right) / 2, (low + high) / 2])
     base = camera.right * seen[0] + camera.over * seen[1]
-    lean = camera.near @ camera.up
+    lean = camera.near @ ground
     if lean < 1e-3:
         return []
-    base = base - camera.near * ((base @ camera.up - (scene.floor or 0.0)) / lean)
+    base = base - camera.near * ((base @ ground - (scene.floor or 0.0)) / lean)
     i0, j0 = np.round(base @ a / step), np.round(base @ b / step)
     count = int(span / step)
-    origin = (scene.floor or 0.0) * camera.up
+    origin = (scene.floor or 0.0) * ground
     lines = []
     for n in range(-count, count + 1):
         for u, v, i, j in ((a, b, i0, j0), (b, a, j0, i0)):
@@ -251,8 +252,7 @@ def _drops(scene: Scene, k: int, camera: Camera) -> list[Mark]:
         spread = rng.uniform(-1, 1, (age.size, 3)) * jet.spread * np.linalg.norm(velocity)
         places = values.points[jet.at][k] + (velocity + spread) * (age * jet.life)[:, None]
         if scene.floor is not None:
-            height = places @ scene.up - scene.floor
-            places = places - np.outer(height * age**2, scene.up)
+            places = places - np.outer(scene.above(places) * age**2, scene.up)
         marks.append(Dots(camera.flat(places), WATER, 0.45))
     return marks
 

@@ -46,7 +46,7 @@ def svg(scene: Scene, t: float | None = None) -> str:
     def flat(places: np.ndarray) -> list[list[float]]:
         return np.round((places - [left, top]) * [scale, -scale], 1).tolist()
 
-    words = f'font-family="sans-serif" fill="{INK}"'
+    words = f'font-family="sans-serif" fill="{INK}" stroke="#ffffff" stroke-width="7" paint-order="stroke"'
     parts = [f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>']
     parts += [_mark(mark, flat) for mark in seen.marks]
     parts.append(f'<text x="14" y="30" {words} font-size="19" font-weight="bold">{html.escape(seen.title)}</text>')

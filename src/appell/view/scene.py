@@ -127,7 +127,8 @@ class Scene:
         up: The direction shown upwards.
         view: How the camera stands: "front" of a plane, "top", "floor" or "space".
         normal: The normal of the plane of a planar model.
-        floor: Height of the floor along `up`; None if there is none.
+        floor: Height of the floor along `ground`; None if there is none.
+        ground: The normal of the floor: `up`, or that of the slope that things stand on.
         size: How large what moves is.
         unit: A length that is small but visible.
         gravity: Acceleration of free fall; zero if there is none.
@@ -153,6 +154,7 @@ class Scene:
     view: str
     normal: np.ndarray
     floor: float | None
+    ground: np.ndarray
     size: float
     unit: float
     gravity: np.ndarray
@@ -173,6 +175,14 @@ class Scene:
     def moves(self) -> bool:
         """Whether there is more than one moment."""
         return self.values.times.size > 1
+
+    def above(self, places: np.ndarray) -> np.ndarray:
+        """How high points are straight above the floor.
+
+        Args:
+            places: Points, one in a row.
+        """
+        return (places @ self.ground - (self.floor or 0.0)) / (self.ground @ self.up)
 
     def html(self) -> str:
         """One page that needs nothing else: no network, no server."""

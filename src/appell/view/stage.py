@@ -28,6 +28,7 @@ from appell.view.parts import Part, along, of_inertia, part, through
 from appell.view.plot import unit_words
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
 from appell.view.shape_parts import primitive_part
+from appell.view.standing import ground_normal, stand_on_edges
 from appell.view.tracks import Course, Tracks, Values
 
 ROD, GREY = "#8a94a0", "#9aa3ad"
@@ -205,11 +206,14 @@ class _Stage:
         g = values.vectors[down][0]
         measure = Measure(values, asked, self._sizes(asked, values))
         self.span = measure.size
-        solids = self._solids(asked, values, measure.unit)
-        measure.add(solids, values)
-        normal, planar = plane_of(np.concatenate([values.points, self._jiggled()], axis=1), measure.size)
+        near = self._jiggled()
+        places = np.concatenate([values.points, near.points], axis=1)
+        normal, planar = plane_of(places, measure.size)
         up, view = self._stand(values, g, upward, normal, planar, bool(found.wheels or found.edges))
-        floor = self._floor(values, up, view, contacts + edges, spins, measure, planar)
+        ground = ground_normal(places[contacts + edges].reshape(-1, 3), up)
+        solids = self._solids(asked, values, near, measure.unit, ground)
+        measure.add(solids, values)
+        floor = self._floor(values, ground, view, contacts + edges, spins, measure, planar)
         bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in pairs]
         coils = {(a, b) for _, kind, a, b, _ in springs if kind == "spring"}
         bars += [Bar(name, kind, a, b, _thickness(kind, (a, b) in coils) * measure.unit, GREY)
@@ -239,6 +243,7 @@ class _Stage:
             view=view,
             normal=normal,
             floor=floor,
+            ground=ground,
             size=measure.size,
             unit=measure.unit,
             gravity=g,
@@ -249,12 +254,12 @@ class _Stage:
             follow=followed,
         )
 
-    def _jiggled(self) -> np.ndarray:
-        """Points at states near the first one, to see in which directions the model can move at all."""
+    def _jiggled(self) -> Values:
+        """Tracks at states near the first one, to see in which directions the model can move at all."""
         c, rng, n = self.course, np.random.default_rng(7), 4
         first = [np.repeat(e[:1], n, axis=0) for e in (c.q, c.v, c.z, c.w)]
         first[0] = first[0] + rng.uniform(-0.3, 0.3, first[0].shape)
-        return self.tracks.along(Course(np.repeat(c.times[:1], n), *first, c.p)).points
+        return self.tracks.along(Course(np.repeat(c.times[:1], n), *first, c.p))
 
     def _ask(self, bodies: list[Body]) -> list[dict[str, Any]]:
         """Tracks of every body: centre, attitude, mass, inertia, points fixed in it, dimensions."""
@@ -277,6 +282,7 @@ class _Stage:
                 entry["inertia"] = [tracks.scalar(body.inertia[r, c]) for r in range(3) for c in range(3)]
             if wheel is not None:
                 entry["radius"] = tracks.scalar(wheel.radius)
+            entry["plain"] = isinstance(body, RigidBody) and not (entry["given"] or entry["shape"] or wheel)
             entry["sizes"] = [[tracks.scalar(e) for e in (*s.size, *s.at, *s.axis)] for s in entry["given"]]
             listed.append(entry)
         return listed
@@ -302,15 +308,17 @@ class _Stage:
                 found.append(max(abs(float(values.scalars[k][0])) for k in sizes[: len(solid.size)]))
         return found
 
-    def _solids(self, asked: list[dict[str, Any]], values: Values, unit: float) -> list[Drawn]:
+    def _solids(
+        self, asked: list[dict[str, Any]], values: Values, near: Values, unit: float, ground: np.ndarray
+    ) -> list[Drawn]:
         heaviest = max((float(values.scalars[e["mass"]][0]) for e in asked), default=1.0) or 1.0
-        solids = []
-        for entry in asked:
-            shapes = self._shapes(entry, values, unit, heaviest)
-            if shapes:
-                body = entry["body"]
-                solids.append(Drawn(body.name, entry["point"], entry["turn"], tuple(shapes), entry["color"]))
-        return solids
+        shapes = [self._shapes(entry, values, unit, heaviest) for entry in asked]
+        stand_on_edges(asked, shapes, values, near, ground, self.span)
+        return [
+            Drawn(entry["body"].name, entry["point"], entry["turn"], tuple(parts), entry["color"])
+            for entry, parts in zip(asked, shapes, strict=True)
+            if parts
+        ]
 
     def _shapes(self, entry: dict[str, Any], values: Values, unit: float, heaviest: float) -> list[Part]:
         body, scalar = entry["body"], values.scalars
@@ -337,7 +345,7 @@ class _Stage:
         points = np.array([(values.points[k][0] - center) @ turn for k in entry["fixed"]]).reshape(-1, 3)
         inertia = np.array([float(scalar[k][0]) for k in entry["inertia"]]).reshape(3, 3)
         if entry["edges"]:
-            return of_inertia(mass, inertia, unit) + self._blades(entry, values, turn, center)
+            return of_inertia(mass, inertia, unit)
         if len(points) == 2 and mass > 0:  # a rod of the same inertia about the centre
             arm = points[1] - points[0]
             length = np.sqrt(12 * np.linalg.eigvalsh(inertia)[2] / mass)
@@ -353,21 +361,6 @@ class _Stage:
         matrix = np.vstack([np.array([float(scalar[k][0]) for k in pose]).reshape(3, 4), [0, 0, 0, 1]])
         sizes = {n: float(scalar[k][0]) for n, k in dimensions.items()}
         return primitive_part(piece.kind, sizes, piece, matrix, unit)
-
-    def _blades(self, entry: dict[str, Any], values: Values, turn: np.ndarray, center: np.ndarray) -> list[Part]:
-        """Knife edges and axles of little wheels: thin boxes across the direction that is forbidden."""
-        blades = []
-        for at, across in entry["edges"]:
-            y = values.vectors[across][0] @ turn
-            y = y / np.linalg.norm(y)
-            z = np.array([0.0, 0.0, 1.0]) if abs(y[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
-            x = np.cross(y, z)
-            x /= np.linalg.norm(x)
-            length = 0.3 * float(self.span)
-            axes = np.stack([x, y, np.cross(x, y)], axis=1)
-            place = (values.points[at][0] - center) @ turn
-            blades.append(Part("box", (length, 0.06 * length, 0.3 * length), place, axes, color="#38424d"))
-        return blades
 
     def _rotor(self, body: RigidBody, unit: float) -> list[Part]:
         """A body of which only the rotation counts, about an axis of its own."""
@@ -442,19 +435,19 @@ class _Stage:
         return up, "floor" if planar or rolls else "space"
 
     def _floor(
-        self, values: Values, up: np.ndarray, view: str, touching: list[int],
+        self, values: Values, ground: np.ndarray, view: str, touching: list[int],
         spins: list[tuple[int, int, int, Any]], measure: Measure, planar: bool,
     ) -> float | None:  # fmt: skip
-        heights = [float((values.points[k] @ up).min()) for k in touching]
+        heights = [float((values.points[k] @ ground).min()) for k in touching]
         for center, radius, turn, axis in spins:
             across = values.turns[turn][0] @ np.array([float(e) for e in axis])
-            if abs(float(across @ up)) < 0.5:
-                heights.append(float((values.points[center] @ up).min()) - float(values.scalars[radius][0]))
+            if abs(float(across @ ground)) < 0.5:
+                heights.append(float((values.points[center] @ ground).min()) - float(values.scalars[radius][0]))
         if heights:
             return min(heights)
         if view == "front":
             return None
-        lowest = measure.lowest(up)
+        lowest = measure.lowest(ground)
         return lowest - (0.0 if planar else 0.06 * measure.extent)
 
     def _jets(self, streams: list[tuple[str, int, int, int, int]], values: Values, measure: Measure) -> list[Jet]:

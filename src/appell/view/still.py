@@ -41,6 +41,8 @@ def png(scene: Scene) -> bytes:
 
 def paint(axes: Axes, scene: Scene, k: int, camera: Camera) -> None:
     """Draw one frame."""
+    from matplotlib.patheffects import withStroke
+
     seen = picture(scene, k, camera)
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="box")
@@ -48,9 +50,12 @@ def paint(axes: Axes, scene: Scene, k: int, camera: Camera) -> None:
         _mark(axes, mark, 1 + order)
     axes.set_xlim(*seen.window[0])
     axes.set_ylim(*seen.window[1])
-    axes.text(0.02, 0.965, seen.title, transform=axes.transAxes, fontsize=13, fontweight="bold", va="top", color=INK,
-              parse_math=False)  # fmt: skip
-    axes.text(0.98, 0.965, seen.clock, transform=axes.transAxes, fontsize=11, ha="right", va="top", color="#667079")
+    words: dict[str, Any] = {
+        "transform": axes.transAxes, "va": "top", "zorder": len(seen.marks) + 2, "parse_math": False,
+        "path_effects": [withStroke(linewidth=6, foreground="white")],
+    }  # fmt: skip
+    axes.text(0.02, 0.965, seen.title, fontsize=13, fontweight="bold", color=INK, **words)
+    axes.text(0.98, 0.965, seen.clock, fontsize=11, ha="right", color="#667079", **words)
 
 
 def _mark(axes: Axes, mark: Mark, order: int) -> None:
