@@ -23,7 +23,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, refuse_changing
 from appell.model.model import Model
 from appell.model.rules import check_letter
-from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, letters_in, written
+from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, letters_in, quoted
 
 if TYPE_CHECKING:
     from appell.formulation.abstract import AbstractFormulation
@@ -221,9 +221,9 @@ class Equations:
             leaves.update(self._jets)
         for symbol in letters:
             if symbol not in leaves:
-                check_letter(self.model, symbol, f"the formula {written(expression)}")
+                check_letter(self.model, symbol, f"the formula {quoted(expression)}")
                 raise ModelError(
-                    f"{symbol} does not occur in the model, so the formula {written(expression)} has no value here."
+                    f"{symbol} does not occur in the model, so the formula {quoted(expression)} has no value here."
                 )
         return self.with_laws(Lowering(leaves)(expression))
 
@@ -305,7 +305,7 @@ class Equations:
                 )
             law = sp.sympify(law).xreplace({z.rate: rate for z, rate in self.model.states.items()})
             if law.free_symbols & set(laws):
-                raise ModelError(f"The law of {w} contains a closed input: {law}.")
+                raise ModelError(f"The law of {w} contains a closed input: {quoted(law)}.")
             self.formula(law)
             closed[w] = law
         changing = [w.label for w, law in closed.items() if not all(isinstance(s, Parameter) for s in law.free_symbols)]

@@ -6,6 +6,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import CompileError, IntegrationError
+from appell.model.friction import Coulomb
 
 LOCATING = ["taylor", "dop853", "RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"]
 SOME = ["taylor", "dop853", "Radau"]
@@ -246,3 +247,26 @@ def test_of_two_blocks_that_stick_those_slip_that_have_to(push, lower, upper, me
     motion = ap.simulate(ap.compile(ap.derive(model)).bind(), {x: 0.0}, until=2.0, method=method, rtol=1e-9, atol=1e-9)
     assert motion.columns["x.rate"][-1] == pytest.approx(lower, rel=1e-8, abs=1e-12)
     assert motion.columns["y.rate"][-1] == pytest.approx(upper, rel=1e-8, abs=1e-12)
+
+
+def test_saturations_bear_the_name_of_their_input():
+    """The law itself would be long; the outer limit stands behind another kink."""
+    tau, high = ap.inputs("tau"), ap.parameters("high")
+    model = ap.Model(ground, x, [ap.Particle("block", 1, ground.point(x, 0))], [ap.Generalized({x: tau})])
+    law = -3 * x - 0.123456 * x.rate + 0.987654321 * sp.sin(t) * x - 0.11111111 * x**2
+    equations = ap.derive(model.with_parameters(high)).close({tau: sp.Max(-1.5, sp.Min(high, law))})
+    motion = ap.simulate(ap.compile(equations).bind({high: 2.0}), {x: 1.0, x.rate: 0.0}, until=8.0, progress=False)
+    assert {o.name for o in motion.occurrences} == {"tau at its limit -1.5", "tau at its limit high"}
+    for occurrence in motion.occurrences:
+        limit = -1.5 if occurrence.name.endswith("-1.5") else 2.0
+        assert float(motion.evaluate(law, [occurrence.t])[0]) == pytest.approx(limit, abs=1e-9)
+
+
+def test_friction_that_slips_by_a_long_formula_is_named_after_its_force():
+    slip = 1.2345678901 * x.rate - 2.3456789012 * y.rate + 0.12345678 * sp.cos(x) * x.rate
+    bodies = [ap.Particle("a", 1, ground.point(x, 0)), ap.Particle("b", 1, ground.point(y, 0))]
+    model = ap.Model(ground, (x, y), bodies, [ap.Generalized({x: -x + sp.sin(2 * t), y: -3 * y})])
+    brake = Coulomb(slip, 0.3, name="brake").on(model)
+    start = {x: 1.0, y: 0.5, x.rate: 1.0, y.rate: 0.0}
+    motion = ap.simulate(ap.compile(ap.derive(brake)), start, until=5.0, progress=False)
+    assert {o.name for o in motion.occurrences} == {"brake: no slip"}

@@ -313,3 +313,21 @@ def test_a_model_with_more_rows_than_coordinates_has_no_negative_freedoms():
     assert "some of them follow from others" in page
     assert "0 degrees of freedom" not in page
     assert "3 degrees of freedom if the rows are independent" in ap.library.rolling_disk()._repr_html_()
+
+
+def test_symbols_stand_by_kind_and_say_once_what_they_share():
+    motion = ap.simulate(ap.compile(ap.derive(ap.library.slider_crank())), until=0.1, points=5, progress=False)
+    tables = {b.caption: b for b in ap.report(motion).sections[0].blocks if hasattr(b, "rows")}
+    rows = tables["Coordinates"].rows
+    assert [row[2] for row in rows] == ["angles of crank and rod", "″", "place of the slider"]
+    assert tables["Inputs"].head == ("symbol", "unit", "what", "value")
+    assert tables["Parameters"].head == ("symbol", "unit", "value")  # none of them is described
+
+
+def test_zeros_are_written_as_such():
+    """Rounding left 5e-17 of the start on the constraints."""
+    motion = ap.simulate(ap.compile(ap.derive(ap.library.bicycle())), until=0.1, points=5, progress=False)
+    assert 0 < abs(motion.columns["pitch"][0]) < 1e-15
+    blocks = ap.report(motion).sections[0].blocks
+    table = next(b for b in blocks if getattr(b, "caption", "") == "Coordinates")
+    assert [row[-1] for row in table.rows] == ["0"] * 8

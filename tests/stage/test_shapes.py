@@ -412,3 +412,15 @@ def test_cavity_in_parts_of_one_material_wherever_they_are_placed():
     assert float(body.mass) == pytest.approx(
         3.7 * float(frustum.measure + torus.measure - shapes.Sphere(0.05).measure), rel=1e-14, abs=0
     )
+
+
+def test_messages_begin_with_a_capital():
+    for call in (
+        lambda: shapes.Box(1, 1, 1, mass=1, pose=(1, 2, 3, 4)),
+        lambda: shapes.Box(1, 1, 1, mass=1, pose=(1, 2, sp.oo)),
+        lambda: shapes.Box(1, 1, 1, mass=1, pose=2 * np.eye(4)),
+    ):
+        with pytest.raises(ModelError, match=r"^The pose of a box "):
+            call()
+    with pytest.raises(ModelError, match=r"^The surface of the mesh is not closed"):
+        shapes.Mesh(np.eye(3), [[0, 1, 2]], mass=1)

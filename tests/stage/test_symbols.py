@@ -8,7 +8,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import ModelError
-from appell.model.symbols import key, time_derivative
+from appell.model.symbols import key, quoted, time_derivative
 
 
 def test_one_name_gives_a_symbol_and_several_a_tuple():
@@ -124,3 +124,18 @@ def test_keys():
         key(3)
     with pytest.raises(ModelError, match="Got x as a name"):
         key(sp.Symbol("x"))
+
+
+def test_messages_quote_long_formulas_by_their_ends():
+    x, y = ap.coordinates("x y")
+    long = sp.expand((x + 2 * y) ** 30)
+    assert len(str(long)) > 500
+    text = quoted(long)
+    assert len(text) == 80
+    assert text.startswith("x**30")
+    assert " … " in text
+    assert quoted(x * y) == "x*y"
+    assert quoted("a") == "'a'"
+    with pytest.raises(ModelError, match=r"contains the rate of a coordinate.* … ") as caught:
+        ap.Holonomic(long * x.rate)
+    assert len(str(caught.value)) < 300

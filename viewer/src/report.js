@@ -56,13 +56,48 @@ function dressed(spec, dark) {
   return layout;
 }
 
+const PANEL = 200;
+const ROW = 21;
+
+function narrow(layout, data, width) {
+  // On a small screen names stand above their panel, in as many rows as they need, and panels make room for them.
+  const ends = Object.keys(layout).filter((name) => /^yaxis/.test(name)).map((name) => name.slice(5));
+  const rows = ends.map((end) => {
+    const names = data.filter((d) => d.showlegend && (d.legend ?? "legend") === `legend${end}`).map((d) => d.name);
+    const widest = Math.max(0, ...names.map((name) => 48 + 7.2 * name.length));
+    return Math.ceil(names.length / Math.max(1, Math.floor((width - 90) / widest)));
+  });
+  const gaps = rows.map((count, i) => (i > 0 ? 26 : 0) + ROW * count);
+  const inner = Math.max(ends.length * PANEL, 300) + gaps.reduce((sum, gap) => sum + gap, 0);
+  const high = (inner - gaps.reduce((sum, gap) => sum + gap, 0)) / ends.length;
+  let top = 0;
+  ends.forEach((end, i) => {
+    top += gaps[i];
+    layout[`yaxis${end}`].domain = [Math.max(0, 1 - (top + high) / inner), 1 - top / inner];
+    const legend = layout[`legend${end}`];
+    if (legend) Object.assign(legend, { orientation: "h", x: 0, y: 1 - (top - 3) / inner, yanchor: "bottom" });
+    top += high;
+  });
+  const title = layout.title.text.match(new RegExp(`.{1,${Math.floor(width / 8.5)}}(?: |$)`, "g")) ?? [];
+  layout.title.text = title.join("<br>");
+  layout.margin.t += 20 * Math.max(0, title.length - 1);
+  layout.height = inner + layout.margin.t + layout.margin.b;
+}
+
 function plots() {
   const wish = matchMedia("(prefers-color-scheme: dark)");
+  const small = matchMedia("(max-width: 600px)");
   for (const host of document.querySelectorAll("[data-plot]")) {
     const spec = JSON.parse(document.getElementById(host.dataset.plot).textContent);
     const config = { responsive: true, displaylogo: false, modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]] };
-    globalThis.Plotly.newPlot(host, spec.data, dressed(spec, wish.matches), config);
-    wish.addEventListener("change", () => globalThis.Plotly.react(host, spec.data, dressed(spec, wish.matches), config));
+    const draw = () => {
+      const layout = dressed(spec, wish.matches);
+      if (small.matches) narrow(layout, spec.data, host.clientWidth);
+      host.style.height = `${layout.height}px`;
+      globalThis.Plotly.react(host, spec.data, layout, config);
+    };
+    draw();
+    for (const change of [wish, small]) change.addEventListener("change", draw);
   }
 }
 

@@ -18,7 +18,7 @@ from appell.analysis.course import Course
 from appell.analysis.weak_form import Walk, share
 from appell.code.system import System
 from appell.errors import ModelError
-from appell.model.symbols import t
+from appell.model.symbols import quoted, t
 from appell.motion.motion import Motion
 
 SINES = 6  # tests with fixed ends, where none are given
@@ -218,7 +218,7 @@ def _function(formula: sp.Expr, course: Course) -> Callable[[np.ndarray], np.nda
         with np.errstate(all="ignore"):
             values = np.broadcast_to(np.asarray(compiled(times), dtype=float), times.shape)
         if not np.all(np.isfinite(values)):
-            raise ModelError(f"{formula} is not finite between t = {course.start:g} and {course.end:g}.")
+            raise ModelError(f"{quoted(formula)} is not finite between t = {course.start:g} and {course.end:g}.")
         return values
 
     return function

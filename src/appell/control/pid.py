@@ -16,7 +16,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, ExtraState, Input, Rate, Speed, states, time_derivative
+from appell.model.symbols import Coordinate, ExtraState, Input, Rate, Speed, quoted, states, time_derivative
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,12 +145,12 @@ def _above(formula: sp.Expr) -> sp.Expr:
 
 def _check_gain(name: str, gain: sp.Expr) -> None:
     if gain.is_number and not gain.is_finite:
-        raise ModelError(f"The gain {name} must be finite, got {gain}.")
+        raise ModelError(f"The gain {name} must be finite, got {quoted(gain)}.")
     wrong = [s for s in gain.free_symbols if isinstance(s, Coordinate | Rate | Speed | Input)]
     if wrong:
         raise ModelError(
-            f"The gain {name} = {gain} contains {', '.join(map(str, wrong))}; a gain schedule is a formula in time, "
-            "extra states and parameters."
+            f"The gain {name} = {quoted(gain)} contains {', '.join(map(str, wrong))}; a gain schedule is a "
+            "formula in time, extra states and parameters."
         )
 
 

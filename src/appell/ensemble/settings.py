@@ -11,7 +11,7 @@ import sympy as sp
 
 from appell.errors import IntegrationError, ModelError
 from appell.model.model import Model
-from appell.model.symbols import key
+from appell.model.symbols import key, quoted
 from appell.model.values import number
 from appell.motion.clock import check_rate
 from appell.motion.events import Event, check_events
@@ -122,5 +122,5 @@ def _formula(name: Any, formula: Any) -> sp.Expr:
     except (sp.SympifyError, TypeError, AttributeError, SyntaxError):
         found = None
     if not isinstance(found, sp.Expr):
-        raise ModelError(f"The output {key(name)!r} must be a formula or a number, got {formula!r}.")
+        raise ModelError(f"The output {key(name)!r} must be a formula or a number, got {quoted(formula)}.")
     return found

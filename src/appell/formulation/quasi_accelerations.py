@@ -17,7 +17,7 @@ from appell.graph.lower import Lowering
 from appell.graph.solve import solve
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
-from appell.model.symbols import Letter, Rate, Speed
+from appell.model.symbols import Letter, Rate, Speed, quoted
 from appell.model.values import formula_of
 
 NEWTON = 20  # steps for quasi-accelerations that are not linear
@@ -136,7 +136,7 @@ class QuasiAccelerations(AbstractFormulation):
         for formula in self.accelerations.values():
             for symbol in formula.free_symbols:
                 if symbol not in leaves or (isinstance(symbol, Rate) and symbol.order > 1):
-                    raise FormulationError(f"{symbol} cannot stand in a quasi-acceleration: {formula}.")
+                    raise FormulationError(f"{symbol} cannot stand in a quasi-acceleration: {quoted(formula)}.")
         lower = Lowering(leaves)
         return ca.vertcat(*[lower(self.accelerations[speed.rate]) for speed in self.speeds])
 

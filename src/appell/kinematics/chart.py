@@ -23,7 +23,7 @@ from appell.kinematics.geometry import AbstractGeometry, Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
 from appell.model.rules import check_letter
-from appell.model.symbols import Coordinate, Evolving, Input, Letter, Rate, Speed
+from appell.model.symbols import Coordinate, Evolving, Input, Letter, Rate, Speed, quoted
 from appell.model.values import formula_of
 
 WEAK = 0.3  # share of the best rows' smallest singular value below which others take the place of redundant rows
@@ -326,11 +326,11 @@ def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
             )
         if isinstance(symbol, Rate) and symbol.base in mechanics.model.states:
             raise FormulationError(
-                f"The speed {speed.name!r} contains {symbol}, the rate of an extra state: {formula}. A speed is one of "
-                "the solid; take body.velocity_at(point), or write the formula without it."
+                f"The speed {speed.name!r} contains {symbol}, the rate of an extra state: {quoted(formula)}. A "
+                "speed is one of the solid; take body.velocity_at(point), or write the formula without it."
             )
         if isinstance(symbol, Evolving) and not isinstance(symbol, Coordinate) and getattr(symbol, "order", 1) > 1:
-            raise ModelError(f"The speed {speed.name!r} contains an acceleration: {formula}.")
+            raise ModelError(f"The speed {speed.name!r} contains an acceleration: {quoted(formula)}.")
     if not any(getattr(s, "order", 0) == 1 for s in formula.free_symbols):
-        raise FormulationError(f"The speed {speed.name!r} = {formula} contains no velocity.")
+        raise FormulationError(f"The speed {speed.name!r} = {quoted(formula)} contains no velocity.")
     return mechanics.variables.lower(formula)

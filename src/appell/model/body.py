@@ -15,7 +15,7 @@ from appell.model.frame import Frame, Vector
 from appell.model.inertia import warn_if_impossible
 from appell.model.rotation import Triple, exact_zero
 from appell.model.shapes.abstract import AbstractShape
-from appell.model.symbols import Evolving, ExtraState
+from appell.model.symbols import Evolving, ExtraState, quoted
 from appell.model.values import formula_of
 
 Content = sp.Expr | Vector | Frame
@@ -33,9 +33,9 @@ def mass_formula(name: str, mass: Any) -> sp.Expr:
     if isinstance(mass, sp.Symbol):
         return mass
     if mass.has(sp.nan, sp.oo, -sp.oo, sp.zoo) or (mass.is_number and mass.is_real is False):
-        raise ModelError(f"The mass of {name!r} must be a finite real number, got {mass}.")
+        raise ModelError(f"The mass of {name!r} must be a finite real number, got {quoted(mass)}.")
     if mass.is_number and mass < 0:
-        raise ModelError(f"The mass of {name!r} must not be negative, got {mass}.")
+        raise ModelError(f"The mass of {name!r} must not be negative, got {quoted(mass)}.")
     return mass
 
 
@@ -58,7 +58,9 @@ class Particle:
         if mass == 0:
             raise ModelError(f"The mass of the particle {name!r} is zero; give it a mass or leave the particle out.")
         if not isinstance(center, Vector):
-            raise ModelError(f"The center of {name!r} must be a point such as ground.point(x, y), got {center!r}.")
+            raise ModelError(
+                f"The center of {name!r} must be a point such as ground.point(x, y), got {quoted(center)}."
+            )
         for attribute, value in (("name", name), ("mass", mass), ("center", center)):
             object.__setattr__(self, attribute, value)
 
@@ -118,7 +120,9 @@ class RigidBody:
             mass, place, inertia = shape_moments(name, mass, shape)
             center = frame.point(*place)
         if not isinstance(center, Vector):
-            raise ModelError(f"The center of {name!r} must be a point such as ground.point(x, y), got {center!r}.")
+            raise ModelError(
+                f"The center of {name!r} must be a point such as ground.point(x, y), got {quoted(center)}."
+            )
         if mass is None:
             raise ModelError(f"The body {name!r} has no mass; give mass=, or a shape= with density or mass.")
         tensor = inertia_tensor(name, (0, 0, 0) if inertia is None else inertia)
@@ -153,7 +157,7 @@ class RigidBody:
         velocity as seen from the body, in which terms common to both never appear. Else v + omega x arm.
         """
         if not isinstance(point, Vector):
-            raise ModelError(f"A point of {self.name!r} is a vector such as ground.point(x, y), got {point!r}.")
+            raise ModelError(f"A point of {self.name!r} is a vector such as ground.point(x, y), got {quoted(point)}.")
         ground, arm = self.frame.path[0], point - self.center
         letters = {s for part in arm.parts.values() for e in part for s in e.free_symbols}
         if any(isinstance(s, Evolving) and not isinstance(s, ExtraState) for s in letters):
@@ -223,7 +227,7 @@ def inertia_tensor(name: str, inertia: Any) -> sp.Matrix:
         inertia = sp.Matrix([list(row) for row in inertia])
     if isinstance(inertia, sp.MatrixBase):
         if inertia.shape != (3, 3) or not (inertia - inertia.T).is_zero_matrix:
-            raise ModelError(f"The inertia of {name!r} must be a symmetric 3 by 3 matrix, got {inertia}.")
+            raise ModelError(f"The inertia of {name!r} must be a symmetric 3 by 3 matrix, got {quoted(inertia)}.")
         _check_moments(name, inertia.diagonal(), (inertia[0, 1], inertia[1, 2], inertia[2, 0]))
         return sp.Matrix(inertia)
     entries = list(inertia) if isinstance(inertia, Iterable) else [inertia]
@@ -245,10 +249,12 @@ _ROWS = (np.ndarray, list, tuple)
 def _check_moments(name: str, moments: Iterable[sp.Expr], products: Iterable[sp.Expr]) -> None:
     for moment in moments:
         if moment.is_number and (not moment.is_finite or moment < 0):
-            raise ModelError(f"The moments of inertia of {name!r} must be finite and not negative, got {moment}.")
+            raise ModelError(
+                f"The moments of inertia of {name!r} must be finite and not negative, got {quoted(moment)}."
+            )
     for product in products:
         if product.is_number and not product.is_finite:
-            raise ModelError(f"The products of inertia of {name!r} must be finite, got {product}.")
+            raise ModelError(f"The products of inertia of {name!r} must be finite, got {quoted(product)}.")
 
 
 Body = Particle | RigidBody

@@ -13,7 +13,7 @@ import sympy as sp
 from appell.errors import MissingValueError, ModelError
 from appell.graph.jets import Jet, from_derivatives, product, to_derivatives
 from appell.model.screws import adjoint, carried, exponential, hat, spatial_inertia, zeros
-from appell.model.symbols import Evolving, Input, Time
+from appell.model.symbols import Evolving, Input, Time, quoted
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -193,7 +193,7 @@ def _floats(array: np.ndarray, values: Mapping[str, float]) -> np.ndarray:
         formula = sp.sympify(formula)
         for s in sorted(formula.free_symbols, key=str):
             if isinstance(s, Evolving | Input | Time):
-                raise ModelError(f"The chain has {formula} in its data, which is no constant: {s} changes.")
+                raise ModelError(f"The chain has {quoted(formula)} in its data, which is no constant: {s} changes.")
             if getattr(s, "label", str(s)) not in values:
                 raise MissingValueError(
                     f"The parameter {s} of the chain has no number; give values={{{str(s)!r}: ...}}."

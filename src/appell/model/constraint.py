@@ -16,7 +16,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.body import RigidBody
 from appell.model.frame import Frame, Vector
-from appell.model.symbols import Coordinate, Rate, letters_in, written
+from appell.model.symbols import Coordinate, Rate, letters_in, quoted, written
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,8 @@ def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, s
         return components_of(given, axes, name)
     if isinstance(given, str):
         raise ModelError(
-            f"The constraint {name!r} must be a formula in the model's symbols that vanishes, got the text {given!r}."
+            f"The constraint {name!r} must be a formula in the model's symbols that vanishes, got the text "
+            f"{quoted(given)}."
         )
     if isinstance(given, Iterable):
         listed = list(given)
@@ -62,7 +63,7 @@ def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, s
     if isinstance(expression, sp.Equality):
         expression = expression.lhs - expression.rhs
     if not isinstance(expression, sp.Expr):
-        raise ModelError(f"The constraint {name!r} must be a formula that vanishes, got {given!r}.")
+        raise ModelError(f"The constraint {name!r} must be a formula that vanishes, got {quoted(given)}.")
     return [(name, expression)]
 
 
@@ -134,11 +135,13 @@ class Holonomic(AbstractConstraint):
             letters = letters_in(e)
             if any(isinstance(s, Rate) for s in letters):
                 raise ModelError(
-                    f"The row {label!r} of a Holonomic constraint contains the rate of a coordinate: {e}. "
+                    f"The row {label!r} of a Holonomic constraint contains the rate of a coordinate: {quoted(e)}. "
                     "Use Nonholonomic for constraints on velocities."
                 )
             if not any(isinstance(s, Coordinate) for s in letters):
-                raise ModelError(f"The row {label!r} contains no coordinate: {e} = 0 forbids nothing or everything.")
+                raise ModelError(
+                    f"The row {label!r} contains no coordinate: {quoted(e)} = 0 forbids nothing or everything."
+                )
         self.rows = tuple(Row(label, e, 0) for label, e in rows)
 
 
@@ -171,20 +174,20 @@ class Nonholonomic(AbstractConstraint):
             order = order_of(e)
             if order == 0:
                 raise ModelError(
-                    f"The row {label!r} of a Nonholonomic constraint contains no velocity: {e}. "
+                    f"The row {label!r} of a Nonholonomic constraint contains no velocity: {quoted(e)}. "
                     "Use Holonomic for constraints on positions."
                 )
             if order > 2:
                 raise ModelError(
-                    f"The row {label!r} contains a derivative of order {order}: {e}; no contact of matter enforces "
-                    "that. If drives do, use Programmed."
+                    f"The row {label!r} contains a derivative of order {order}: {quoted(e)}; no contact of "
+                    "matter enforces that. If drives do, use Programmed."
                 )
         branch = {rate: sp.sympify(formula) for rate, formula in (near or {}).items()}
         for rate, formula in branch.items():
             if not isinstance(rate, Rate) or rate.order != 2:
                 raise ModelError(f"near= of {name!r} says where accelerations are, such as x.rate.rate; got {rate}.")
             if order_of(formula) > 1:
-                raise ModelError(f"near= of {name!r} contains an acceleration: {rate} near {formula}.")
+                raise ModelError(f"near= of {name!r} contains an acceleration: {rate} near {quoted(formula)}.")
         if branch and all(order_of(e) < 2 for _, e in rows):
             raise ModelError(f"near= is for rows on accelerations; {name!r} has none.")
         self.rows = tuple(Row(label, e, order_of(e), branch) for label, e in rows)
@@ -221,9 +224,11 @@ class Rolling(AbstractConstraint):
                 "on=RigidBody('table', 1, frame.origin, frame); it need not be among the bodies of the model."
             )
         if not isinstance(contact, Vector):
-            raise ModelError(f"{name!r}: the contact must be a point such as ground.point(x, y), got {contact!r}.")
+            raise ModelError(
+                f"{name!r}: the contact must be a point such as ground.point(x, y), got {quoted(contact)}."
+            )
         if isinstance(along, Vector | str):
-            raise ModelError(f"{name!r}: along= is a list of directions such as [body.frame.y], got {along!r}.")
+            raise ModelError(f"{name!r}: along= is a list of directions such as [body.frame.y], got {quoted(along)}.")
         self.name, self.body, self.contact, self.on = name, body, contact, on
         self.along = None if along is None else tuple(along)
         self.axes = body.frame.path[0]

@@ -16,7 +16,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.components import resolved, shared_depth
 from appell.model.rotation import ZERO, Rotation, Triple, added, exact_zero, inner, minus, times, triple, unit_axis
-from appell.model.symbols import time_derivative
+from appell.model.symbols import quoted, time_derivative
 
 
 class Frame:
@@ -142,7 +142,7 @@ class Frame:
     def components(self, vector: Vector) -> Triple:
         """The components of any vector in this frame."""
         if not isinstance(vector, Vector):
-            raise ModelError(f"A vector such as 3*ground.x is needed here, got {vector!r}.")
+            raise ModelError(f"A vector such as 3*ground.x is needed here, got {quoted(vector)}.")
         return resolved(vector.parts, self)
 
     @property

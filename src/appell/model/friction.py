@@ -18,7 +18,7 @@ from appell.model.chain import Chain
 from appell.model.constraint import Holonomic
 from appell.model.force import Generalized
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, ExtraState, Rate, states, time_derivative
+from appell.model.symbols import Coordinate, ExtraState, Rate, quoted, states, time_derivative
 
 
 def along(slip: sp.Expr, force: sp.Expr, name: str) -> Generalized:
@@ -28,7 +28,9 @@ def along(slip: sp.Expr, force: sp.Expr, name: str) -> Generalized:
         key=lambda s: s.name,
     )
     if not rates:
-        raise ModelError(f"The slip of {name!r} contains no rate of a coordinate, such as psi.rate; got {slip}.")
+        raise ModelError(
+            f"The slip of {name!r} contains no rate of a coordinate, such as psi.rate; got {quoted(slip)}."
+        )
     return Generalized({rate.base: force * sp.diff(slip, rate) for rate in rates}, name)
 
 
@@ -185,8 +187,8 @@ def _stribeck(v: sp.Expr, kinetic: Any, static: Any, stribeck: Any, name: str) -
         return low
     if stribeck is None:
         raise ModelError(
-            f"{name!r} has static friction {high} and kinetic friction {low}; give stribeck=, the velocity at which "
-            "the one becomes the other."
+            f"{name!r} has static friction {quoted(high)} and kinetic friction {quoted(low)}; give stribeck=, "
+            "the velocity at which the one becomes the other."
         )
     return low + (high - low) * sp.exp(-((v / sp.sympify(stribeck)) ** 2))
 

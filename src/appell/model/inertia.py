@@ -84,7 +84,7 @@ class MassDistribution:
         Args:
             place: Three components of a shift, a 4 by 4 matrix, or a `Placement`.
         """
-        place = Placement.of(place, "a placement")
+        place = Placement.of(place, "A placement")
         if place.trivial:
             return self
         T, R = place.matrix, place.rotation

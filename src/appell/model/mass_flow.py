@@ -17,6 +17,7 @@ from appell.errors import ModelError
 from appell.model.body import Body, Content, Particle, RigidBody
 from appell.model.force import AbstractForce
 from appell.model.frame import Vector
+from appell.model.symbols import quoted
 from appell.model.values import formula_of
 
 
@@ -61,7 +62,7 @@ class Stream(AbstractForce):
             raise ModelError(f"The stream {name!r} needs a Particle or RigidBody to flow from, got {body!r}.")
         if not isinstance(velocity, Vector):
             raise ModelError(
-                f"The velocity of the stream {name!r} must be a vector such as -c*frame.x, got {velocity!r}."
+                f"The velocity of the stream {name!r} must be a vector such as -c*frame.x, got {quoted(velocity)}."
             )
         if isinstance(body, Particle) and (at is not None or source is not None):
             raise ModelError(f"The stream {name!r} leaves a particle; at= and source= are for rigid bodies.")

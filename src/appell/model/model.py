@@ -18,7 +18,7 @@ from appell.model.look import Look
 from appell.model.mass_flow import Stream
 from appell.model.programme import programme_states
 from appell.model.rules import check_contacts, check_flows, check_kinds, check_rows, declared_letters
-from appell.model.symbols import Coordinate, ExtraState, Input, Letter, Parameter
+from appell.model.symbols import Coordinate, ExtraState, Input, Letter, Parameter, quoted
 from appell.model.values import formula_of, numbers, unknown
 
 
@@ -248,8 +248,8 @@ class Model:
         for z, rate in states.items():
             if z in self.states and sp.sympify(self.states[z]) != sp.sympify(rate):
                 raise ModelError(
-                    f"{z} is an extra state of {self.name!r} already, with the rate {self.states[z]}; rename one of "
-                    "them."
+                    f"{z} is an extra state of {self.name!r} already, with the rate {quoted(self.states[z])}; "
+                    "rename one of them."
                 )
 
     def with_parameters(self, *letters: Parameter) -> Model:

@@ -14,6 +14,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.frame import Frame
 from appell.model.rotation import Rotation, Triple, triple, unit_axis
+from appell.model.symbols import quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +67,15 @@ class Placement:
     def _from_matrix(cls, matrix: sp.Matrix, what: str) -> Placement:
         shift = finite(triple(matrix[:3, 3], what), what)
         if not all((e - f).is_zero for e, f in zip(matrix[3, :], (0, 0, 0, 1), strict=True)):
-            raise ModelError(f"The last row of {what} must be 0 0 0 1, got {list(matrix[3, :])}.")
+            raise ModelError(f"{what} must have 0 0 0 1 as its last row, got {list(matrix[3, :])}.")
         try:
             R = np.array(matrix[:3, :3].tolist(), dtype=float)
         except TypeError:
             return cls(shift, _symbolic_turn(matrix[:3, :3], what))
         if not np.isfinite(R).all() or np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
-            raise ModelError(f"The upper left 3 by 3 part of {what} must be a right-handed rotation, got {R.tolist()}.")
+            raise ModelError(
+                f"{what} must have a right-handed rotation as its upper left 3 by 3 part, got {quoted(R.tolist())}."
+            )
         axis, angle = axis_angle(R)
         return cls(shift, ((triple(axis, what), angle),) if angle != 0 else ())
 
@@ -121,7 +124,7 @@ class Placement:
 def finite(values: Triple, what: str) -> Triple:
     """The same three, refused if one is not finite."""
     if any(e.has(sp.nan, sp.oo, -sp.oo, sp.zoo) for e in values):
-        raise ModelError(f"{what} must be finite, got {values}.")
+        raise ModelError(f"{what} must be finite, got {quoted(values)}.")
     return values
 
 
@@ -159,6 +162,6 @@ def _symbolic_turn(R: sp.Matrix, what: str) -> tuple[tuple[Triple, sp.Expr], ...
         if R[k, k] == 1 and R[i, i] == R[j, j] and R[i, j] == -R[j, i]:
             return ((unit_axis(letter), sp.atan2(R[j, i], R[i, i])),)
     raise ModelError(
-        f"The rotation of {what} has formulas in it and is not about x, y or z; give an "
+        f"{what} has a rotation with formulas in it that is not about x, y or z; give an "
         "appell.model.placement.Placement.turned(shift, (axis, angle), ...) instead of a matrix."
     )

@@ -15,7 +15,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.constraint import AbstractConstraint, Row, formulas_of, order_of
 from appell.model.frame import Frame
-from appell.model.symbols import Coordinate, Evolving, ExtraState, Input, Rate
+from appell.model.symbols import Coordinate, Evolving, ExtraState, Input, Rate, quoted
 
 REALIZATIONS = ("ideal", "gauss")
 
@@ -94,7 +94,9 @@ def _row(label: str, e: sp.Expr, differentiate: int, drive: Coordinate | None, g
         if isinstance(symbol, Rate) and isinstance(symbol.base, ExtraState):
             raise ModelError(f"The programme {label!r} contains {symbol}; write the formula of that rate instead.")
     if not any(isinstance(s, Evolving) and not isinstance(s, ExtraState) for s in e.free_symbols):
-        raise ModelError(f"The programme {label!r} contains no coordinate: {e} = 0 demands nothing or everything.")
+        raise ModelError(
+            f"The programme {label!r} contains no coordinate: {quoted(e)} = 0 demands nothing or everything."
+        )
     base = order_of(e)
     raised = differentiate + int(base >= 2 and differentiate == 0 and not _affine(e, base))
     order = base + raised

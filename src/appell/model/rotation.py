@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.symbols import Letter, time_derivative
+from appell.model.symbols import Letter, quoted, time_derivative
 
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 Triple = tuple[sp.Expr, sp.Expr, sp.Expr]
@@ -25,11 +25,11 @@ def triple(values: Iterable[Any], what: str) -> Triple:
     try:
         given = [exact_zero(sp.sympify(value)) for value in values]
     except TypeError:
-        raise ModelError(f"{what} needs two or three components such as (0, 0, 1), got {values!r}.") from None
+        raise ModelError(f"{what} needs two or three components such as (0, 0, 1), got {quoted(values)}.") from None
     if len(given) == 2:
         given.append(sp.Integer(0))
     if len(given) != 3:
-        raise ModelError(f"{what} needs two or three components, got {len(given)}: {given}.")
+        raise ModelError(f"{what} needs two or three components, got {len(given)}: {quoted(given)}.")
     return given[0], given[1], given[2]
 
 
@@ -43,7 +43,7 @@ def unit_axis(axis: Any) -> Triple:
     if isinstance(axis, str):
         sign, letter = (-1, axis[1:]) if axis.startswith("-") else (1, axis)
         if letter not in AXES:
-            raise ModelError(f"Got axis {axis!r}; use 'x', 'y', 'z', '-x' or three components such as (1, 1, 0).")
+            raise ModelError(f"Got axis {quoted(axis)}; use 'x', 'y', 'z', '-x' or three components such as (1, 1, 0).")
         return triple((sign * c for c in AXES[letter]), "An axis")
     k = triple(axis, "An axis")
     length = sp.sqrt(k[0] ** 2 + k[1] ** 2 + k[2] ** 2)

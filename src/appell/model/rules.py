@@ -28,8 +28,8 @@ from appell.model.symbols import (
     Time,
     letters_in,
     nodes,
+    quoted,
     time_derivative,
-    written,
 )
 
 if TYPE_CHECKING:
@@ -117,11 +117,11 @@ def declared_letters(model: Model) -> list[Letter]:
                 found.setdefault((symbol.name, symbol.kind), symbol)
         if any(isinstance(e, sp.Derivative | sp.core.function.AppliedUndef) for e in parts):
             raise UndeclaredError(
-                f"In {place}: {formula} contains a function or derivative that SymPy does not know in closed form; "
-                "write q.rate for velocities and give functions explicitly."
+                f"In {place}: {quoted(formula)} contains a function or derivative that SymPy does not know in "
+                "closed form; write q.rate for velocities and give functions explicitly."
             )
         if not ENDLESS.isdisjoint(parts):
-            raise ModelError(f"In {place}: the formula {formula} is not finite.")
+            raise ModelError(f"In {place}: the formula {quoted(formula)} is not finite.")
     letters = in_order(found.values(), model.coordinates, model.forces)
     names = [s.name for s in (*model.coordinates, *model.states, *letters)]
     for name in names:
@@ -160,12 +160,12 @@ def check_flows(model: Model) -> None:
         if rest and sp.expand(change - carried) == 0 and not body.mass.has(*JUMPING):
             raise ModelError(
                 f"The stream {rest[0].name!r} of {body.name!r} has no rate and nothing is left for it to carry: the "
-                f"mass {written(body.mass)} changes by {written(change)}. Give it a rate=, or a mass that changes."
+                f"mass {quoted(body.mass)} changes by {quoted(change)}. Give it a rate=, or a mass that changes."
             )
         if not rest and not _equal(change, carried):
             raise ModelError(
-                f"The streams of {body.name!r} carry {written(carried)}, but its mass {written(body.mass)} changes by "
-                f"{written(change)}. "
+                f"The streams of {body.name!r} carry {quoted(carried)}, but its mass {quoted(body.mass)} changes by "
+                f"{quoted(change)}. "
                 "Make them equal, or leave out the rate of one stream, which then carries the rest."
             )
     for stream in model.forces:

@@ -34,7 +34,7 @@ def links_from_joints(joints: Sequence[Joint]) -> list[Link]:
         joint, name = joints[i], names[i]
         at = finite(triple(joint.at, f"The point of the joint {name!r}"), f"The point of the joint {name!r}")
         home = (
-            Placement.of(joint.frame, f"the frame of the joint {name!r}") if joint.frame is not None else Placement(at)
+            Placement.of(joint.frame, f"The frame of the joint {name!r}") if joint.frame is not None else Placement(at)
         )
         homes[name] = home
         k = checked_axis(joint.axis, name)

@@ -15,6 +15,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 
+QUOTED = 80  # letters of a formula in a message
 READABLE = 4000  # nodes of a formula that is still written out
 
 
@@ -255,6 +256,13 @@ def written(expression: sp.Basic) -> str:
     """A formula as text, or a word about one that would fill pages."""
     count = length(expression)
     return str(expression) if count <= READABLE else f"(a formula of {len(list(nodes(expression)))} parts)"
+
+
+def quoted(given: Any) -> str:
+    """A formula, or whatever else was given, as a message quotes it: beginning and end of what is long."""
+    text = written(given) if isinstance(given, sp.Basic) else repr(given)
+    half = QUOTED // 2
+    return text if len(text) <= QUOTED else f"{text[: half - 2]} … {text[1 - half :]}"
 
 
 def letters_in(expression: sp.Basic) -> set[sp.Symbol]:

@@ -14,14 +14,14 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.frame import Frame, Vector
 from appell.model.programme import Programmed
-from appell.model.symbols import Coordinate, time_derivative
+from appell.model.symbols import Coordinate, quoted, time_derivative
 
 Realization = str | Iterable[Coordinate]
 
 
 def _components(point: Any, frame: Frame | None) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     if not isinstance(point, Vector) or not point.parts:
-        raise ModelError(f"A task needs a point such as ground.point(x, y), got {point!r}.")
+        raise ModelError(f"A task needs a point such as ground.point(x, y), got {quoted(point)}.")
     axes = frame or next(iter(point.parts)).path[0]
     x, y, z = axes.components(point)
     return x, y, z
@@ -128,7 +128,7 @@ def direction(
     listed = _components(axis, frame)
     rows = [e for letter, e in zip("xyz", listed, strict=True) if letter != along and e.free_symbols]
     if not rows:
-        raise ModelError(f"The direction {axis!r} cannot turn away from {along}; nothing is left to programme.")
+        raise ModelError(f"The direction {axis!r} cannot turn away from {along!r}; nothing is left to programme.")
     return Programmed(rows if len(rows) > 1 else rows[0], name, None, differentiate, realization)
 
 

@@ -71,7 +71,7 @@ def read_urdf(source: str | Path, meshes: bool) -> Linkage:
     for i in moving.values():
         looks = Composite(drawn[i]) if drawn.get(i) else None
         links[i] = replace(_merged(links[i], carried.get(i, [])), shape=looks)
-    markers = {name: (i, Placement.of(T, "a link")) for name, (i, T) in places.items() if name not in moving}
+    markers = {name: (i, Placement.of(T, "A link")) for name, (i, T) in places.items() if name not in moving}
     return Linkage(tuple(links), markers, files, robot.name or "robot")
 
 
@@ -178,7 +178,7 @@ def _link(joint: JointText, carrier: int, place: np.ndarray) -> Link:
         damping=joint.damping,
         friction=joint.friction,
     )
-    before, after = Placement.of(place, f"The origin of the joint {joint.name!r}"), Placement.of(None, "a link")
+    before, after = Placement.of(place, f"The origin of the joint {joint.name!r}"), Placement.of(None, "A link")
     made = made_link(
         joint=data,
         link=joint.child,

@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.symbols import key
+from appell.model.symbols import key, quoted
 
 
 def formula_of(value: Any, what: str) -> sp.Expr:
@@ -25,7 +25,7 @@ def formula_of(value: Any, what: str) -> sp.Expr:
     except (sp.SympifyError, TypeError):
         found = None
     if not isinstance(found, sp.Expr):
-        raise ModelError(f"{what} must be a number or a formula in the model's symbols, got {value!r}.")
+        raise ModelError(f"{what} must be a number or a formula in the model's symbols, got {quoted(value)}.")
     return found
 
 
@@ -36,14 +36,14 @@ def number(label: str, value: Any) -> float:
     except (TypeError, ValueError):
         found = math.nan
     if not math.isfinite(found):
-        raise ModelError(f"The value of {label!r} must be a finite number, got {value!r}.")
+        raise ModelError(f"The value of {label!r} must be a finite number, got {quoted(value)}.")
     return found
 
 
 def numbers(given: Mapping[Any, Any] | None) -> dict[str, float]:
     """Finite numbers by the labels of their names."""
     if given is not None and not isinstance(given, Mapping):
-        raise ModelError(f"Values are given by name, {{name: 1.0}}; got {given!r}.")
+        raise ModelError(f"Values are given by name, {{name: 1.0}}; got {quoted(given)}.")
     return {key(name): number(key(name), value) for name, value in (given or {}).items()}
 
 

@@ -12,7 +12,7 @@ import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import IntegrationError, ModelError
-from appell.model.symbols import Coordinate, Rate, key, letters_in
+from appell.model.symbols import Coordinate, Rate, key, letters_in, quoted
 
 ZENO = 1e-5  # seconds before the limit of ever faster events at which a run ends; of a short run this share
 KEPT = 7  # events in a row that show it
@@ -50,10 +50,11 @@ class Event:
             raise ModelError(f"The direction of an event is -1, 0 or +1, got {self.direction!r}.")
         if isinstance(self.expression, str) or not isinstance(sp.sympify(self.expression), sp.Expr):
             raise ModelError(
-                f"An event needs a formula in the model's symbols whose zero is looked for, got {self.expression!r}."
+                "An event needs a formula in the model's symbols whose zero is looked for, got "
+                f"{quoted(self.expression)}."
             )
         if not isinstance(self.reset, Mapping):
-            raise ModelError(f"A reset gives new values by name, {{v.rate: -0.8 * v.rate}}; got {self.reset!r}.")
+            raise ModelError(f"A reset gives new values by name, {{v.rate: -0.8 * v.rate}}; got {quoted(self.reset)}.")
         object.__setattr__(self, "expression", sp.sympify(self.expression))
         object.__setattr__(self, "reset", {key(n): sp.sympify(e) for n, e in self.reset.items()})
 

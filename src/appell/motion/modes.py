@@ -15,15 +15,12 @@ from appell.code.code import Code, force_powers
 from appell.code.machine import Machine
 from appell.errors import CompileError, IntegrationError
 from appell.graph.kinks import Modal, has_kinks
-from appell.graph.raising import raised
-from appell.model.symbols import t as TIME
 from appell.motion.events import Event
 from appell.motion.flow import RESTING, Flow, Inputs, resting
 from appell.motion.impulse import Impulses, breakable
+from appell.motion.kink_names import kink_name
 from appell.motion.settling import Place, slide_of
 from appell.once import once
-
-READABLE = 40  # letters of a switching function that is shown
 
 
 @dataclass(eq=False)
@@ -260,15 +257,11 @@ class Modes:
         raise IndexError(guard)
 
     def name(self, kink: int) -> str:
-        """The switching function of a kink as a formula, if it is short enough to read."""
+        """What happens at a kink, in words."""
         assert self.modal is not None
-        m, equations, names = self.modal, self.code.equations, self.kept.names
+        names = self.kept.names
         if kink not in names:
-            letters = [[TIME], equations.states, equations.inputs, equations.model.parameters, [TIME] * m.s.numel()]
-            formula = ""
-            if not ca.depends_on(m.g[kink], m.s):
-                formula = str(raised(m.g[kink], [m.t, m.x, m.w, m.p, m.s], letters)[0])
-            names[kink] = f"{formula} = 0" if 0 < len(formula) <= READABLE else f"kink {kink}"
+            names[kink] = kink_name(self.modal, kink, self.code.equations)
         return names[kink]
 
     def refuse_to_stick(self, kink: int) -> None:

@@ -17,7 +17,7 @@ from appell.code.state import State
 from appell.code.system import System
 from appell.errors import AppellError, ModelError
 from appell.graph.kinks import has_kinks
-from appell.model.symbols import ExtraState, Letter, Rate, key
+from appell.model.symbols import ExtraState, Letter, Rate, key, quoted
 from appell.model.values import unknown
 from appell.motion.events import Occurrence
 from appell.motion.formula import formula_function
@@ -218,7 +218,7 @@ class Motion:
         formula = sp.sympify(formula)
         if not self.stretches:
             raise AppellError(
-                f"A file keeps only the table of a motion, without {formula}; give it to simulate as an output."
+                f"A file keeps only the table of a motion, without {quoted(formula)}; give it to simulate as an output."
             )
         result = np.empty(times.size)
         # A run with many events has many stretches of the same code.

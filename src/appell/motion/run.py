@@ -14,7 +14,7 @@ from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.programme import refuse_changing
-from appell.model.symbols import Input, key
+from appell.model.symbols import Input, key, quoted
 from appell.model.values import number, unknown
 from appell.motion.driver import Run
 from appell.motion.events import Event, check_events
@@ -195,8 +195,8 @@ def check_event(system: System, event: Event, driven: bool = True) -> None:
     changing = ca.vertcat(t, x, w) if driven else ca.vertcat(t, x)
     if not ca.depends_on(event.formula(system.equations), changing):
         raise ModelError(
-            f"The event {event.name!r} waits for a zero of {event.expression}, which does not change during a run; "
-            "give a formula in the state or in time."
+            f"The event {event.name!r} waits for a zero of {quoted(event.expression)}, which does not change "
+            "during a run; give a formula in the state or in time."
         )
     names = tuple(dict.fromkeys((*names_of(system.model), *(s.label for s in system.equations.speeds))))
     for label, formula in event.reset.items():

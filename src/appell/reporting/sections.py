@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import sympy as sp
 from appell.equations import Equations
 from appell.model.body import Particle, RigidBody
 from appell.model.model import Model
-from appell.model.symbols import Rate, length, letters_in
+from appell.model.symbols import Evolving, Letter, Rate, length, letters_in
 from appell.motion.reactions import multipliers
 from appell.motion.versions import versions
 from appell.reading import TYPESET
@@ -25,6 +25,7 @@ from appell.reporting.source import model_source, run_source
 from appell.view.plot import unit_words
 from appell.view.scene import Scene
 
+NOTHING = 1e-12  # of the largest of some values, what rounding leaves of a zero
 LONG = 400  # characters of LaTeX; longer formulas are not shown in a table
 
 
@@ -65,17 +66,32 @@ def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]
         )
     )
     blocks.append(_bodies(model))
-    letters = [
-        (tex(s), s.kind, unit_words(s.unit), s.description, f"{values[s.label]:.9g}" if s.label in values else "")
-        for s in (*model.coordinates, *model.states, *model.inputs, *model.parameters)
-    ]
-    blocks.append(Table(("symbol", "kind", "unit", "what", "value"), tuple(letters), "Symbols"))
+    for letters in (model.coordinates, model.states, model.inputs, model.parameters):
+        if letters:
+            blocks.append(_symbols(letters, values))
     if model.forces:
         forces = tuple((f.name, type(f).__name__.lower()) for f in model.forces)
         blocks.append(Table(("force", "kind"), forces, "Forces"))
     if model.rows:
         blocks.append(_constraints(model))
     return blocks
+
+
+def _symbols(letters: Sequence[Letter], values: Mapping[str, float]) -> Table:
+    """Letters of one kind: what several of them share is said once, columns without a word are left out."""
+    moving = [values.get(name, 0.0) for s in letters if isinstance(s, Evolving) for name in (s.label, s.rate.label)]
+    small = NOTHING * max(map(abs, moving), default=0.0)
+    rows = []
+    for before, s in zip((None, *letters), letters, strict=False):
+        same = before is not None and s.description and before.description == s.description
+        value = values.get(s.label)
+        shown = "" if value is None else f"{value if abs(value) > small else 0.0:.9g}"
+        rows.append((tex(s), unit_words(s.unit), "″" if same else s.description, shown))
+    kept = [k for k, column in enumerate(zip(*rows, strict=True)) if any(column)]
+    head = ("symbol", "unit", "what", "value")
+    table = tuple(tuple(row[k] for k in kept) for row in rows)
+    kind = letters[0].kind
+    return Table(tuple(head[k] for k in kept), table, f"{'extra ' * (kind == 'state')}{kind}s".capitalize())
 
 
 def _count(number: int, one: str, many: str = "") -> str:
@@ -139,22 +155,21 @@ def _principle(principle: Any) -> list[Block]:
 
 def proof_section(motion: Any) -> Section:
     """Residuals, power balance, agreement."""
-    return Section("Proof", tuple(proof_blocks(motion.check(), motion.info["formulation"])))
+    return Section("Proof", tuple(proof_blocks(motion.check())))
 
 
-def proof_blocks(check: Any, formulation: str = "the equations") -> list[Block]:
+def proof_blocks(check: Any) -> list[Block]:
     """What was checked along a motion.
 
     Args:
         check: The check.
-        formulation: What the motion was computed by.
     """
     rows = [
         ("constraints on positions", "largest residual", f"{check.position:.1e}"),
         ("constraints on velocities", "largest residual", f"{check.velocity:.1e}"),
         ("power balance", "largest error over the energy that went through", f"{check.balance:.1e}"),
-        *(("agreement", f"{formulation} and {name}: largest relative difference of accelerations",
-           f"{value:.1e}") for name, value in check.agreement.items()),
+        *((f"agreement with {name}", "largest relative difference of accelerations", f"{value:.1e}")
+          for name, value in check.agreement.items()),
     ]  # fmt: skip
     work = tuple((name, f"{value:.9g}") for name, value in check.work.items())
     verdict = "Everything is as it should be." if check.ok else "NOT WELL: look at what is above its tolerance."
@@ -206,7 +221,7 @@ def values_table(motion: Any) -> Table:
         (
             label,
             unit_words(motion.units.get(label, "")),
-            *(f"{float(e) + 0.0:.9g}" for e in (c[0], c.min(), c.max(), c[-1])),
+            *(f"{e if abs(e) > NOTHING * abs(c).max() else 0.0:.9g}" for e in (c[0], c.min(), c.max(), c[-1])),
         )
         for label, c in motion.columns.items()
     )

@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.symbols import ExtraState, states, t
+from appell.model.symbols import ExtraState, quoted, states, t
 
 x_ref, y_ref = states("x_ref y_ref", "m", "reference")
 theta_ref = states("theta_ref", "rad", "reference heading")
@@ -114,7 +114,9 @@ def _of_time(what: str, formula: Any) -> sp.Expr:
     formula = sp.sympify(formula)
     wrong = sorted(map(str, formula.free_symbols - {t}))
     if wrong:
-        raise ModelError(f"The {what} of a path is a formula in appell.t alone, got {formula} with {', '.join(wrong)}.")
+        raise ModelError(
+            f"The {what} of a path is a formula in appell.t alone, got {quoted(formula)} with {', '.join(wrong)}."
+        )
     return formula
 
 

@@ -36,7 +36,7 @@ from appell.library._sprayer import (
     y_t,
 )
 from appell.model.model import Model
-from appell.model.symbols import Evolving, Input, speeds, t
+from appell.model.symbols import Evolving, Input, quoted, speeds, t
 
 v, omega = speeds("v omega", "m/s rad/s")
 
@@ -146,8 +146,8 @@ class Sprayer:
         strange = [s for s in nozzle.flow.free_symbols if isinstance(s, Evolving) and s != m]
         if strange:
             raise ModelError(
-                f"The flow {nozzle.flow} depends on {', '.join(map(str, strange))}; in closed form internal flow is "
-                "known for flows in time and in the mass m only."
+                f"The flow {quoted(nozzle.flow)} depends on {', '.join(map(str, strange))}; in closed form "
+                "internal flow is known for flows in time and in the mass m only."
             )
         drained = -sp.Add(*(k.open_flow for k in self.nozzles))
         return (sp.diff(nozzle.flow, t) + sp.diff(nozzle.flow, m) * drained) * OPEN

@@ -170,7 +170,7 @@ def _clear(color: str, opacity: float) -> str:
 
 
 def _bar(name: str, domain: list[float]) -> dict[str, Any]:
-    return {"title": {"text": _text(name)}, "len": domain[1] - domain[0], "y": sum(domain) / 2}
+    return {"title": {"text": _text(name), "side": "right"}, "len": domain[1] - domain[0], "y": sum(domain) / 2}
 
 
 def _map(item: Map, axes: dict[str, str], domain: list[float]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from appell.errors import ModelError
 from appell.model.inertia import MassDistribution
 from appell.model.placement import Placement, finite
 from appell.model.rotation import Triple, exact_zero, triple
+from appell.model.symbols import quoted
 
 if TYPE_CHECKING:
     from appell.model.shapes.composite import Composite
@@ -122,7 +123,7 @@ class AbstractPrimitive(AbstractShape):
             if field.name not in ("density", "mass", "pose"):
                 object.__setattr__(self, field.name, self._length(field.name, getattr(self, field.name)))
         self._check()
-        object.__setattr__(self, "pose", Placement.of(self.pose, f"the pose of a {self.kind}"))
+        object.__setattr__(self, "pose", Placement.of(self.pose, f"The pose of a {self.kind}"))
         if self.density is not None and self.mass is not None:
             raise ModelError(f"A {self.kind} has a density or a mass; give one of them, not both.")
         for what in ("density", "mass"):
@@ -154,13 +155,15 @@ class AbstractPrimitive(AbstractShape):
     def _length(self, name: str, value: Any) -> Any:
         value = exact_zero(sp.sympify(value))
         if value.is_number and not (value.is_real and value.is_finite and value > 0):
-            raise ModelError(f"The {name.replace('_', ' ')} of a {self.kind} must be positive and finite, got {value}.")
+            raise ModelError(
+                f"The {name.replace('_', ' ')} of a {self.kind} must be positive and finite, got {quoted(value)}."
+            )
         return value
 
     def _amount(self, name: str, value: Any) -> sp.Expr:
         value = exact_zero(sp.sympify(value))
         if value.is_number and not (value.is_real and value.is_finite and value >= 0):
-            raise ModelError(f"The {name} of a {self.kind} must be finite and not negative, got {value}.")
+            raise ModelError(f"The {name} of a {self.kind} must be finite and not negative, got {quoted(value)}.")
         return value
 
     @property
@@ -175,7 +178,7 @@ class AbstractPrimitive(AbstractShape):
 
     def placed(self, place: Any) -> Self:
         """The same shape moved by a rigid transform. Arguments as for `AbstractShape.placed`."""
-        return self._changed(self.mass, self.density, Placement.of(place, "a placement").after(self.pose))
+        return self._changed(self.mass, self.density, Placement.of(place, "A placement").after(self.pose))
 
     def with_mass(self, mass: Any) -> Self:
         """The same shape with this mass."""

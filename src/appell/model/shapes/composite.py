@@ -55,7 +55,7 @@ class Composite(AbstractShape):
         if not listed:
             raise ModelError("A composite needs at least one shape.")
         object.__setattr__(self, "members", _inherited(listed))
-        object.__setattr__(self, "pose", Placement.of(pose, "the pose of a composite"))
+        object.__setattr__(self, "pose", Placement.of(pose, "The pose of a composite"))
         object.__setattr__(self, "factor", sp.Integer(1))
         if mass is not None:
             if any(part.mass is None for _, part in self.parts):
@@ -84,7 +84,7 @@ class Composite(AbstractShape):
 
     def placed(self, place: Any) -> Composite:
         """The same shape moved by a rigid transform. Arguments as for `AbstractShape.placed`."""
-        twin = Composite(self.members, pose=Placement.of(place, "a placement").after(self.pose))
+        twin = Composite(self.members, pose=Placement.of(place, "A placement").after(self.pose))
         object.__setattr__(twin, "factor", self.factor)
         return twin
 

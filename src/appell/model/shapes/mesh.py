@@ -66,9 +66,11 @@ class Mesh(AbstractPrimitive):
             raise ModelError(f"The faces of {self.source} do not all turn the same way; mend the mesh.")
         missing = len(np.setdiff1d(opposite, keys))
         if missing:
-            raise ModelError(f"{self.source} is not closed: {missing} edges have a face on one side only.")
+            raise ModelError(
+                f"The surface of {self.source} is not closed: {missing} edges have a face on one side only."
+            )
         if not abs(self._moments[0]) > 0:
-            raise ModelError(f"{self.source} encloses no volume.")
+            raise ModelError(f"The surface of {self.source} encloses no volume.")
 
     @cached_property
     def _moments(self) -> tuple[float, np.ndarray, np.ndarray]:

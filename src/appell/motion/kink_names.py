@@ -1,0 +1,76 @@
+"""Kinks in words: which input is at which limit, which force switches there, or the formula that vanishes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import casadi as ca
+import numpy as np
+import sympy as sp
+
+from appell.equations import Equations
+from appell.graph.kinks import Modal
+from appell.graph.raising import raised
+from appell.model.force import Generalized
+from appell.model.symbols import Evolving, Time, letters_in, nodes, quoted
+from appell.model.symbols import t as TIME
+
+READABLE = 40  # letters of a switching function that says enough by itself
+
+
+def kink_name(modal: Modal, kink: int, equations: Equations) -> str:
+    """What happens where a switching function vanishes.
+
+    Args:
+        modal: The equations with their kinks taken out.
+        kink: Which one.
+        equations: The equations.
+    """
+    for words, formula in _limits(equations):
+        if _same(modal, kink, equations, formula):
+            return words
+    formula = None
+    if not ca.depends_on(modal.g[kink], modal.s):
+        letters = [[TIME], equations.states, equations.inputs, equations.model.parameters, [TIME] * modal.s.numel()]
+        formula = raised(modal.g[kink], [modal.t, modal.x, modal.w, modal.p, modal.s], letters)[0]
+        if len(str(formula)) <= READABLE:
+            return f"{formula} = 0"
+    for words, slip in _slips(equations):
+        if _same(modal, kink, equations, slip):
+            return words
+    return f"{quoted(formula)} = 0" if formula is not None else f"kink {kink}"
+
+
+def _limits(equations: Equations) -> Iterator[tuple[str, sp.Expr]]:
+    """Laws of inputs that end at constants, `Max(low, Min(high, law))`: law - high, law - low."""
+    for w, law in equations.closed.items():
+        ends, within = list[sp.Expr](), law
+        while isinstance(within, sp.Min | sp.Max) and len(moving := [e for e in within.args if _changes(e)]) == 1:
+            ends += [e for e in within.args if e is not moving[0]]
+            within = moving[0]
+        for end in ends:
+            yield f"{w} at its limit {f'{float(end):g}' if end.is_number else end}", within - end
+
+
+def _changes(formula: sp.Expr) -> bool:
+    return any(isinstance(s, Evolving | Time) for s in letters_in(formula))
+
+
+def _slips(equations: Equations) -> Iterator[tuple[str, sp.Expr]]:
+    """Velocities whose sign decides about a force, as that of dry friction."""
+    for force in equations.model.forces:
+        for formula in force.forces.values() if isinstance(force, Generalized) else ():
+            yield from (
+                (f"{force.name}: no slip", e.args[0]) for e in nodes(formula) if isinstance(e, sp.sign | sp.Abs)
+            )
+
+
+def _same(modal: Modal, kink: int, equations: Equations, formula: sp.Expr) -> bool:
+    """Whether a switching function is a formula or minus it, on one side of the other kinks; seen at random points."""
+    g = ca.Function("g", [modal.t, modal.x, modal.w, modal.p, modal.s], [modal.g[kink]])
+    other = ca.Function("f", equations.arguments, [equations.formula(formula)])
+    random = np.random.default_rng(5)
+    places = [[random.uniform(0.3, 1.2, g.size1_in(i)) for i in range(4)] for _ in range(3)]
+    wanted = np.array([float(other(*place)) for place in places])
+    found = (np.array([float(g(*place, np.full(g.size1_in(4), s))) for place in places]) for s in (1.0, -1.0))
+    return any(np.allclose(sign * values, wanted, rtol=1e-9, atol=1e-12) for values in found for sign in (1, -1))
