@@ -17,9 +17,11 @@ from appell.reading.widths import seen, spaced
 
 WIDTH = 110  # of a line of text
 FORMULA_WIDTH = 76  # of a line of LaTeX, in letters as they are seen
+BESIDE = 8  # of what stands beside a coefficient: its sign before it, the unknown behind it
 ALIGNED_WIDTH = 26  # of a left side that is aligned with others in LaTeX
 LEFT_WIDTH = 40  # longer left sides are not aligned with others
 DIGITS = 8  # of numbers that are no fractions
+TEXTBOOK = 12  # the largest denominator of fractions that stay what they are
 
 
 Sides = tuple[list[str], list[str]]  # terms of the left and of the right side
@@ -30,8 +32,23 @@ def _positive_first(terms: list[sp.Expr]) -> list[sp.Expr]:
     return sorted(terms, key=lambda term: term.could_extract_minus_sign())
 
 
+def _decimals(expr: Any) -> Any:
+    """Fractions that are shorter as decimals are measured numbers: 0.4318, not 2159/5000; but 7/10, 1/12, 3/80."""
+    if not isinstance(expr, sp.Basic):
+        return expr
+    found = {}
+    for e in expr.atoms(sp.Rational):
+        text = f"{float(e):.{DIGITS}g}"
+        if e.q > TEXTBOOK and len(text) < len(str(e)) and "e" not in text and sp.Rational(text) == e:
+            found[e] = sp.Float(text)
+    return expr.xreplace(found) if found else expr
+
+
 class _Text(StrPrinter):
     sign = "*"
+
+    def doprint(self, expr: Any) -> str:
+        return super().doprint(_decimals(expr))
 
     def _print_Shown(self, expr: Shown) -> str:
         return expr.text
@@ -50,7 +67,7 @@ class _Latex(LatexPrinter):
     sign = " "
 
     def doprint(self, expr: Any) -> str:
-        return spaced(super().doprint(expr))
+        return spaced(super().doprint(_decimals(expr)))
 
     def _print_Shown(self, expr: Shown) -> str:
         return expr.tex
@@ -170,7 +187,7 @@ def _bracketed(total: sp.Expr, printer: _Text | _Latex) -> list[str]:
     if not isinstance(total, sp.Add):
         return []
     whole = printer.in_brackets(printer.doprint(total))
-    if not isinstance(printer, _Latex) or seen(whole) <= FORMULA_WIDTH:
+    if not isinstance(printer, _Latex) or seen(whole) + BESIDE <= FORMULA_WIDTH:
         return [whole]
     first, *middle, last = _terms(total, printer)
     return [rf"\bigl({first}", *middle, rf"{last}\bigr)"]

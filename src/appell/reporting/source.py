@@ -20,6 +20,7 @@ from appell.model.mass_flow import Stream
 from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import READABLE, Input, Letter, Parameter, Rate, Time, inside_out, length, letters_in
 
+BROAD = 84  # letters of a line of numbers
 STEP = 60  # nodes of one step of a long formula
 TAKEN = set("ap sp ground model bodies forces constraints system start motion equations print".split())
 
@@ -308,7 +309,7 @@ def run_source(motion: Any, given: str = "") -> str:
         laws = ", ".join(f"{word(w.name)}: {formula(e)}" for w, e in equations.closed.items())
         lines.append(f"equations = equations.close({{{laws}}})")
     numbers = {k: v for k, v in system.values.items() if k in {s.label for s in (*model.parameters, *model.inputs)}}
-    lines.append(f"system = ap.compile(equations).bind({numbers!r})")
+    lines.append(f"system = ap.compile(equations).bind({_listed(numbers)})")
     from appell.code.state import names_of
 
     start = motion.states(motion.times[:1])[0]
@@ -318,11 +319,23 @@ def run_source(motion: Any, given: str = "") -> str:
     if motion.occurrences:
         lines.append("# Events of this run: give them as events=[...] if they were yours")
     lines += [
-        f"start = system.state({state!r})",
+        f"start = system.state({_listed(state)})",
         f"motion = ap.simulate(system, start, until={float(motion.times[-1])!r}, method={motion.info['method']!r})",
         "print(motion.check())",
     ]
     return "\n".join(lines)
+
+
+def _listed(numbers: dict[str, float]) -> str:
+    """A dictionary of numbers, in lines that can be read without scrolling."""
+    lines = [""]
+    for word in (f"{name!r}: {value!r}, " for name, value in numbers.items()):
+        if len(lines[-1]) + len(word) > BROAD:
+            lines.append("")
+        lines[-1] += word
+    if len(lines) == 1 and len(lines[0]) <= BROAD // 2:
+        return f"{{{lines[0].removesuffix(', ')}}}"
+    return "{\n" + "".join(f"    {line.rstrip()}\n" for line in lines) + "}"
 
 
 def _needs_letters(equations: Any) -> bool:
