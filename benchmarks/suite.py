@@ -107,13 +107,14 @@ def markdown(about: Mapping[str, Any], results: Results) -> str:
 
 def curves(results: Results, path: Path) -> None:
     """Operations over the length of a chain, by formulation, on logarithmic axes."""
-    from matplotlib.figure import Figure
+    import numpy as np
+
+    from appell.view import Line, Panel, Plot
+    from appell.view.plot import COLORS
 
     counts = results["growth"]
     assert isinstance(counts, Counts)
     lengths = [int(name.removeprefix("n = ")) for name in counts.columns if name.startswith("n = ")]
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axis = figure.subplots()
     drawn: list[tuple[str, list[int], list[str]]] = []  # formulations that hardly differ share a curve
     for row in counts.rows:
         chain, _, formulation = str(row[0]).partition(": ")
@@ -124,17 +125,14 @@ def curves(results: Results, path: Path) -> None:
             found.append(formulation)
         elif numbers:
             drawn.append((chain, numbers, [formulation]))
+    lines, colors = list[Line](), dict[str, str]()  # one colour for a formulation, dashed for the other chain
     for chain, numbers, names in drawn:
-        style = "-" if chain == drawn[0][0] else "--"
-        label = f"{chain}: {', '.join(names)}"
-        axis.loglog(lengths[: len(numbers)], numbers, style, marker="o", ms=3, lw=1.1, label=label)
-    axis.set_xticks(lengths, labels=list(map(str, lengths)))
-    axis.minorticks_off()
-    axis.set_xlabel("links n")
-    axis.set_ylabel("operations of one right-hand side")
-    axis.grid(alpha=0.3, which="both")
-    axis.legend(fontsize=7, frameon=False)
-    figure.savefig(path, dpi=150)
+        color = colors.setdefault(", ".join(names), COLORS[len(colors) % len(COLORS)])
+        x, y = np.array(lengths[: len(numbers)]), np.array(numbers)
+        lines.append(Line(f"{chain}: {', '.join(names)}", x, y, color=color, dashed=chain != drawn[0][0]))
+        lines.append(Line("", x, y, points=True, color=color))
+    panel = Panel(tuple(lines), "links n", "operations of one right-hand side", "xy")
+    Plot("growth of the equations", (panel,)).save(path)
 
 
 def _near(one: Sequence[int], other: Sequence[int]) -> bool:

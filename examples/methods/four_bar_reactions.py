@@ -33,10 +33,7 @@ energy = [system.energy(motion.at(t))["total"] for t in motion.times[::10]]
 print(f"energy {energy[0]:.11f} J, kept to {np.ptp(energy) / abs(energy[0]):.1e}")
 
 if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
+    from appell.view import Line, Panel, Plot
 
-    figure = Figure(figsize=(8, 3), layout="constrained")
-    axis = figure.subplots()
-    axis.plot(motion.times, along, linewidth=1.0)
-    axis.set(xlabel="t [s]", ylabel="force along the last bar [N]")
-    figure.savefig(sys.argv[1], dpi=150)
+    panel = Panel((Line("", motion.times, along),), "t [s]", "force along the last bar [N]")
+    Plot(model.name, (panel,)).save(sys.argv[1])

@@ -42,18 +42,15 @@ capsize = brentq(growth, 5.5, 6.5, args=(False,), xtol=1e-13)
 print(f"\nstable between {weave:.9f} m/s (weave) and {capsize:.9f} m/s (capsize)")
 
 if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
+    from appell.view import Line, Panel, Plot
 
-    speeds = np.linspace(0.0, 10.0, 401)
-    found = np.array([roots(v) for v in speeds])
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axis = figure.subplots()
-    axis.axvspan(weave, capsize, color="tab:green", alpha=0.15, label="stable")
-    axis.plot(speeds, found.real, ".", color="tab:blue", markersize=2)
-    axis.plot(speeds, np.where(found.imag > 0, found.imag, np.nan), ".", color="tab:orange", markersize=2)
-    axis.axhline(0, color="black", linewidth=0.8)
-    axis.set(
-        xlabel="speed [m/s]", ylabel="real (blue) and imaginary (orange) parts [1/s]", ylim=(-10, 10), xlim=(0, 10)
+    speeds = np.repeat(np.linspace(0.0, 10.0, 401), 4)
+    found = np.concatenate([roots(v) for v in speeds[::4]])
+    real, waves = np.abs(found.real) < 10, (found.imag > 0) & (found.imag < 10)
+    lines = (
+        Line("real parts", speeds[real], found.real[real], points=True),
+        Line("imaginary parts", speeds[waves], found.imag[waves], points=True),
     )
-    axis.legend()
-    figure.savefig(sys.argv[1], dpi=150)
+    stable = ((weave, "weave"), (capsize, "capsize"))
+    panel = Panel(lines, "speed [m/s], stable between the dotted lines", "eigenvalue [1/s]", marks=stable)
+    Plot("bicycle: self-stability", (panel,)).save(sys.argv[1])

@@ -194,6 +194,13 @@ def test_work_and_precision():
     assert panel.log == "xy"
 
 
+def test_axes_of_few_decades_are_numbered_plainly():
+    axis = work_precision({"dop853": [(3.0, 1e-8), (40.0, 1e-4)]}).figure().axes[0]
+    shown = [label.get_text() for label in axis.get_yticklabels()]
+    assert {"5", "10", "20"} <= set(shown)
+    assert not any(label.get_text() for label in axis.get_yticklabels(minor=True))
+
+
 def test_what_tracks_is_drawn_over_its_reference(tmp_path):
     """One look for all plots: interactive pages too, units where they differ, the reference in the same colour."""
     model = ap.planning.plant(ap.library.three_link(), ["drive"])

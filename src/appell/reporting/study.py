@@ -79,7 +79,7 @@ def _path(drive: Drive) -> Section:
         (
             Panel((tracking,), "t [s]", "distance [m]"),
             Panel((Line("force", drive.motion.times, drive.inputs[0]),), "t [s]", "force [N]"),
-            Panel((Line("moment", drive.motion.times, drive.inputs[1]),), "t [s]", "moment [N m]"),
+            Panel((Line("moment", drive.motion.times, drive.inputs[1]),), "t [s]", "moment [N·m]"),
         ),
     )
     shown = np.where(whole.dose > 0, whole.dose, np.nan)

@@ -84,9 +84,8 @@ def mass(study: Study) -> Figure:
     )
     end = driven.times[-1]
     axis.plot(end, driven["m"].values[-1], "o", color=COLORS[0], markersize=5)
-    axis.annotate(
-        f"{driven['m'].values[-1]:g} kg at {end:g} s", (end, driven["m"].values[-1]), (8, 8), textcoords="offset points"
-    )
+    place, words = (end, driven["m"].values[-1]), f"{driven['m'].values[-1]:g} kg at {end:g} s"
+    axis.annotate(words, place, (-8, -4), textcoords="offset points", ha="right", va="top")
     for event in motion.occurrences[:1]:
         axis.axvline(event.t, color="0.75", linewidth=0.8, zorder=0)
         place = (event.t, motion["m"].values[0])
@@ -205,7 +204,7 @@ def errors_and_inputs(study: Study) -> Figure:
     """Figure 8: errors of position and heading above, driving force and yaw moment below."""
     figure = _figure(10, 8.0)
     axes = figure.subplots(4, 3, sharex=True)
-    words = ("distance [m]", "heading error [rad]", "force [N]", "moment [N m]")
+    words = ("distance [m]", "heading error [rad]", "force [N]", "moment [N·m]")
     for column, (held, followed) in enumerate(zip(study.held, study.linearized, strict=True)):
         name = held.path.name
         curves = [(e.tracking, e.orientation, *e.inputs) for e in (held, followed)]

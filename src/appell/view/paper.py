@@ -66,7 +66,7 @@ def _panel(axis: Axes, panel: Panel, named: bool) -> None:
     if panel.equal:
         axis.set_aspect("equal", adjustable="datalim")
     for x, _ in panel.marks[:60]:
-        axis.axvline(x, color="0.7", linewidth=0.6, linestyle=":", zorder=0)
+        axis.axvline(x, color="0.5", linewidth=0.9, linestyle=":", zorder=0)
     if panel.zero:
         axis.axvline(0, color="0.4", linewidth=0.9, zorder=0)
     axis.grid(alpha=0.25, linewidth=0.5)
@@ -81,10 +81,13 @@ def _panel(axis: Axes, panel: Panel, named: bool) -> None:
 
 def _decades(scale: Any) -> None:
     """Plain numbers on a logarithmic axis of so few decades that powers of ten alone would say too little."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     low, high = scale.get_view_interval()
     if high < 100 * low:
-        for which in (scale.set_major_formatter, scale.set_minor_formatter):
-            which("{x:g}")
+        scale.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        scale.set_major_formatter("{x:g}")
+        scale.set_minor_formatter(NullFormatter())
 
 
 def _line(axis: Axes, item: Line, color: str) -> None:
