@@ -67,8 +67,8 @@ def check_report(path: Path) -> None:
 
 def check_picture(path: Path) -> None:
     """Refuse a picture that could not be drawn, before the work is done."""
-    if path.suffix not in PICTURES:
-        raise ModelError(f"Cannot draw {path.name!r}: use .png, .svg or .pdf.")
+    if path.suffix not in (*PICTURES, ".html"):
+        raise ModelError(f"Cannot draw {path.name!r}: use .png, .svg, .pdf or .html.")
     _check_place(path)
 
 

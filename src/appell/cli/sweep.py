@@ -45,7 +45,7 @@ def sweep(
     columns: Annotated[str | None, typer.Option(help="Keep only these quantities: x,y.rate; outputs as well.")] = None,
     out: Annotated[Path | None, typer.Option(help="Append the results to this folder: study.zarr.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in that folder.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw the bands of the coordinates: .png .svg .pdf.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the bands of the coordinates: .png .svg .pdf .html.")] = None,
     chunk: Annotated[int | None, typer.Option(help="Runs of one chunk.")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads; one for each core if left out.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")] = None,
