@@ -322,6 +322,8 @@ def test_symbols_stand_by_kind_and_say_once_what_they_share():
     assert [row[2] for row in rows] == ["angles of crank and rod", "″", "place of the slider"]
     assert tables["Inputs"].head == ("symbol", "unit", "what", "value")
     assert tables["Parameters"].head == ("symbol", "unit", "value")  # none of them is described
+    captions = [getattr(b, "caption", "") for b in ap.report(ap.library.hopper_cart()).sections[0].blocks]
+    assert "Extra states" in captions
 
 
 def test_zeros_are_written_as_such():

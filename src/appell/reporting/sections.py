@@ -68,7 +68,7 @@ def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]
     blocks.append(_bodies(model))
     for letters in (model.coordinates, model.states, model.inputs, model.parameters):
         if letters:
-            blocks.append(_symbols(letters, values))
+            blocks.append(_symbols(tuple(letters), values))
     if model.forces:
         forces = tuple((f.name, type(f).__name__.lower()) for f in model.forces)
         blocks.append(Table(("force", "kind"), forces, "Forces"))
@@ -78,7 +78,7 @@ def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]
 
 
 def _symbols(letters: Sequence[Letter], values: Mapping[str, float]) -> Table:
-    """Letters of one kind: what several of them share is said once, columns without a word are left out."""
+    """Letters of one kind; what several of them share is said once."""
     moving = [values.get(name, 0.0) for s in letters if isinstance(s, Evolving) for name in (s.label, s.rate.label)]
     small = NOTHING * max(map(abs, moving), default=0.0)
     rows = []
@@ -87,11 +87,14 @@ def _symbols(letters: Sequence[Letter], values: Mapping[str, float]) -> Table:
         value = values.get(s.label)
         shown = "" if value is None else f"{value if abs(value) > small else 0.0:.9g}"
         rows.append((tex(s), unit_words(s.unit), "″" if same else s.description, shown))
-    kept = [k for k, column in enumerate(zip(*rows, strict=True)) if any(column)]
-    head = ("symbol", "unit", "what", "value")
-    table = tuple(tuple(row[k] for k in kept) for row in rows)
     kind = letters[0].kind
-    return Table(tuple(head[k] for k in kept), table, f"{'extra ' * (kind == 'state')}{kind}s".capitalize())
+    return _table(("symbol", "unit", "what", "value"), rows, f"{'extra ' * (kind == 'state')}{kind}s".capitalize())
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str) -> Table:
+    """A table without the columns in which nothing stands."""
+    kept = [k for k, column in enumerate(zip(*rows, strict=True)) if any(column)] or range(len(head))
+    return Table(tuple(head[k] for k in kept), tuple(tuple(row[k] for k in kept) for row in rows), caption)
 
 
 def _count(number: int, one: str, many: str = "") -> str:
@@ -109,7 +112,7 @@ def _bodies(model: Model) -> Table:
             moments = list(body.inertia.diagonal()) if plain else list(body.inertia)
             shown = tex(sp.Tuple(*moments) if plain else body.inertia)
             rows.append((body.name, "rigid body", tex(body.mass), shown))
-    return Table(("body", "kind", "mass", "central inertia"), tuple(rows), "Bodies")
+    return _table(("body", "kind", "mass", "central inertia"), rows, "Bodies")
 
 
 def _constraints(model: Model) -> Table:
