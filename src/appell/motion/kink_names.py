@@ -12,7 +12,7 @@ from appell.equations import Equations
 from appell.graph.kinks import Modal
 from appell.graph.raising import raised
 from appell.model.force import Generalized
-from appell.model.symbols import Evolving, Time, letters_in, nodes, quoted
+from appell.model.symbols import Evolving, Rate, Speed, Time, letters_in, nodes, quoted
 from appell.model.symbols import t as TIME
 
 READABLE = 40  # letters of a switching function that says enough by itself
@@ -26,8 +26,8 @@ def kink_name(modal: Modal, kink: int, equations: Equations) -> str:
         kink: Which one.
         equations: The equations.
     """
-    for words, formula in _limits(equations):
-        if _same(modal, kink, equations, formula):
+    for words, excess in _limits(equations):
+        if _same(modal, kink, equations, excess):
             return words
     formula = None
     if not ca.depends_on(modal.g[kink], modal.s):
@@ -60,9 +60,9 @@ def _slips(equations: Equations) -> Iterator[tuple[str, sp.Expr]]:
     """Velocities whose sign decides about a force, as that of dry friction."""
     for force in equations.model.forces:
         for formula in force.forces.values() if isinstance(force, Generalized) else ():
-            yield from (
-                (f"{force.name}: no slip", e.args[0]) for e in nodes(formula) if isinstance(e, sp.sign | sp.Abs)
-            )
+            for slip in (e.args[0] for e in nodes(formula) if isinstance(e, sp.sign | sp.Abs)):
+                if any(isinstance(s, Rate | Speed) for s in letters_in(slip)):
+                    yield f"{force.name}: no slip", slip
 
 
 def _same(modal: Modal, kink: int, equations: Equations, formula: sp.Expr) -> bool:

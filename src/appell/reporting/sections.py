@@ -25,7 +25,7 @@ from appell.reporting.source import model_source, run_source
 from appell.view.plot import unit_words
 from appell.view.scene import Scene
 
-NOTHING = 1e-12  # of the largest of some values, what rounding leaves of a zero
+NOTHING = 1e-15  # of the largest of some values, what rounding leaves of a zero
 LONG = 400  # characters of LaTeX; longer formulas are not shown in a table
 
 
@@ -224,7 +224,7 @@ def values_table(motion: Any) -> Table:
         (
             label,
             unit_words(motion.units.get(label, "")),
-            *(f"{e if abs(e) > NOTHING * abs(c).max() else 0.0:.9g}" for e in (c[0], c.min(), c.max(), c[-1])),
+            *(f"{float(e) + 0.0:.9g}" for e in (c[0], c.min(), c.max(), c[-1])),
         )
         for label, c in motion.columns.items()
     )

@@ -98,7 +98,7 @@ def _line(axis: Axes, item: Line, color: str) -> None:
         hollow = item.symbol.endswith("open")
         few = np.size(item.x) <= MANY
         axis.plot(item.x, item.y, SYMBOLS[item.symbol], color=color, label=label, markersize=5 if few else 2.5,
-                  markeredgewidth=1.0 if few else 0.0, markerfacecolor="none" if hollow else color)  # fmt: skip
+                  markeredgewidth=1.0 if few else 0.5, markerfacecolor="none" if hollow else color)  # fmt: skip
     else:
         thin = {"linewidth": 0.5, "alpha": 0.6} if item.thin else {}
         axis.plot(item.x, item.y, color=color, label=label, linestyle="--" if item.dashed else "-", **thin)

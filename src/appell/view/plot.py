@@ -19,9 +19,7 @@ SYMBOLS = {
     "circle": "o", "x": "x", "square": "s", "diamond": "D", "triangle-up": "^",
     "circle-open": "o", "square-open": "s", "diamond-open": "D", "triangle-up-open": "^",
 }  # fmt: skip
-
-
-MANY = 60  # points are drawn small
+MANY = 60  # so many points are drawn large, more of them small
 
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 

@@ -26,9 +26,10 @@ def ground_normal(places: np.ndarray, up: np.ndarray) -> np.ndarray:
         places: Points of contact in as many configurations as are known, one in a row.
         up: The direction upwards.
     """
-    if not len(places):
+    places = places[np.all(np.isfinite(places), axis=1)]  # configurations nearby may be impossible ones
+    if len(places) < 3:
         return up
-    spread, axes = np.linalg.svd(places - places.mean(axis=0))[1:]
+    spread, axes = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)[1:]
     dimension = int(np.sum(spread > 1e-9 * spread[0])) if spread[0] > 0 else 0
     if dimension == 1:
         normal = up - (up @ axes[0]) * axes[0]
