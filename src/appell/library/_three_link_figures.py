@@ -47,15 +47,10 @@ def three_link_figures(folder: str | Path) -> list[Path]:
 
     def save(number: int, panels: list[tuple[str, str, dict[int, tuple[np.ndarray, np.ndarray]]]], title: str) -> None:
         made.append(folder / f"figure-{number}.png")
-        drawn = [
-            Panel(
-                tuple(Line(f"{angle}°", *curve, color=colors[angle]) for angle, curve in curves.items()),
-                across,
-                up,
-                equal=across != "t [s]",
-            )
-            for across, up, curves in panels
-        ]
+        drawn = []
+        for across, up, curves in panels:
+            lines = tuple(Line(f"{angle}°", x, y, color=colors[angle]) for angle, (x, y) in curves.items())
+            drawn.append(Panel(lines, across, up, equal=across != "t [s]"))
         Plot(title, tuple(drawn), shared=not any(panel.equal for panel in drawn)).save(made[-1])
 
     hands = {angle: _hand(rows) for angle, rows in states.items()}

@@ -72,8 +72,8 @@ def phase(motion: Any, x: Any, y: Any = None) -> Plot:
         color = COLORS[i % len(COLORS)]
         lines.append(Line("" if len(motions) == 1 else f"run {i + 1}", a, b, color=color))
         lines.append(Line("start" if i == 0 else "", a[:1], b[:1], points=True, color=color))
-    labels = (labelled(shown(first), unit), labelled(shown(second), rate))
-    return Plot(motions[0].info["model"], (Panel(tuple(lines), *labels),))
+    across, upward = labelled(shown(first), unit), labelled(shown(second), rate)
+    return Plot(motions[0].info["model"], (Panel(tuple(lines), across, upward),))
 
 
 def _moments(motion: Any) -> np.ndarray:

@@ -89,7 +89,8 @@ def _scatter(study: Study, name: str, varied: list[str]) -> Panel:
 
 def _cloud(study: Study, name: str, varied: list[str]) -> Panel:
     x, y, values = (study[e].values[study.ok] for e in (*varied, f"{name}.end"))
-    return Panel((Cloud(_axis(study, name, " at the end"), x, y, values),), *(_axis(study, e) for e in varied))
+    drawn = Cloud(_axis(study, name, " at the end"), x, y, values)
+    return Panel((drawn,), _axis(study, varied[0]), _axis(study, varied[1]))
 
 
 def region_plot(region: Region) -> Plot:
@@ -100,20 +101,20 @@ def region_plot(region: Region) -> Plot:
     """
     if len(region.names) < 2:
         raise ModelError("The picture needs two varied states.")
-    places, good, names = region.starts[:, :2], region.converged, region.names[:2]
+    (x, y), good, names = region.starts[:, :2].T, region.converged, region.names[:2]
     lines = [
-        Line(f"comes back ({np.sum(good)})", *places[good].T, points=True, color=COLORS[2]),
-        Line(f"does not ({np.sum(~good)})", *places[~good].T, points=True, color=COLORS[1]),
+        Line(f"comes back ({np.sum(good)})", x[good], y[good], points=True, color=COLORS[2]),
+        Line(f"does not ({np.sum(~good)})", x[~good], y[~good], points=True, color=COLORS[1]),
     ]
     lin = region.feedback.lin
     columns = [lin.states.index(s) for s in names]
     if region.level > 0:
         turn = np.linspace(0, 2 * np.pi, 721)
         root = np.linalg.cholesky(region.feedback.S[np.ix_(columns, columns)])
-        ring = np.sqrt(region.level) * np.linalg.solve(root.T, np.array([np.cos(turn), np.sin(turn)]))
-        ring[:, np.any(np.abs(ring.T) > BEYOND * np.abs(places).max(axis=0), axis=1)] = np.nan
-        lines.append(Line("vouched for by V = η'Sη", *ring, color="#22282e"))
+        a, b = np.sqrt(region.level) * np.linalg.solve(root.T, np.array([np.cos(turn), np.sin(turn)]))
+        beyond = (np.abs(a) > BEYOND * np.abs(x).max()) | (np.abs(b) > BEYOND * np.abs(y).max())
+        lines.append(Line("vouched for by V = η'Sη", np.where(beyond, np.nan, a), b, color="#22282e"))
     units = {s.label: s.unit for s in lin.tangent.equations.states}
-    labels = [labelled(f"deviation of {shown(s)}", units.get(s, "")) for s in names]
-    model = region.feedback.system.model.name
-    return Plot(f"{model}: region of attraction", (Panel(tuple(line for line in lines if line.x.size), *labels),))
+    across, upward = (labelled(f"deviation of {shown(s)}", units.get(s, "")) for s in names)
+    panel = Panel(tuple(line for line in lines if line.x.size), across, upward)
+    return Plot(f"{region.feedback.system.model.name}: region of attraction", (panel,))
