@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,15 +25,29 @@ def check_place(path: Path) -> None:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A place beside a file to write to: it gets the file's name when all is written, and is gone if that fails."""
-    check_place(path)
+def whole(path: Path, *, folder: bool = False) -> Iterator[Path]:
+    """A place beside a file to write to: it gets the file's name when all is written, and is gone if that fails.
+
+    Args:
+        path: The file.
+        folder: Whether a folder is written instead; one of that name is replaced.
+    """
+    check_folder(path) if folder else check_place(path)
     part = path.with_name(f"{path.stem}.part{path.suffix}")
     try:
         yield part
+        if path.is_dir():
+            shutil.rmtree(path)
         part.replace(path)
+    except OSError as fault:
+        if fault.errno is None:
+            raise
+        raise OSError(fault.errno, fault.strerror, str(path)) from fault  # a full disk does not say whose file it was
     finally:
-        part.unlink(missing_ok=True)
+        if part.is_dir():
+            shutil.rmtree(part)
+        else:
+            part.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> Path:

@@ -1,5 +1,7 @@
 """Files are whole or not there, whatever writes them."""
 
+import errno
+
 import pytest
 
 import appell as ap
@@ -25,6 +27,26 @@ def test_a_file_that_fails_half_way_is_not_there(tmp_path):
     with pytest.raises(RuntimeError):
         fail_half_way()
     assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_fails_half_way_is_not_there(tmp_path):
+    path = tmp_path / "run.zarr"
+
+    def write(entry, fails):
+        with whole(path, folder=True) as part:
+            part.mkdir()
+            (part / entry).touch()
+            if fails:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+    write("before", fails=False)
+    with pytest.raises(OSError, match="No space left on device") as fault:
+        write("after", fails=True)
+    assert fault.value.filename == str(path)
+    assert [p.name for p in path.iterdir()] == ["before"]
+    write("after", fails=False)
+    assert [p.name for p in path.iterdir()] == ["after"]
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -193,6 +193,7 @@ def test_quasi_accelerations_that_are_not_linear_under_a_row_that_is_not():
 
 
 def test_what_is_no_formulation_is_refused():
-    for verb, wrong in itertools.product((ap.derive, ap.verify), (ap.Voronets, [ap.Voronets()], "Voronets")):
-        with pytest.raises(FormulationError, match=r"as a formulation; give one such as appell.GibbsAppell\(\)"):
+    for verb, wrong in itertools.product((ap.derive, ap.verify), (ap.Voronets, [ap.Voronets()], "Voronets", int)):
+        example = "Voronets" if wrong is ap.Voronets else "GibbsAppell"
+        with pytest.raises(FormulationError, match=rf"as a formulation; give one such as appell.{example}\(\)"):
             verb(particle(), wrong)

@@ -161,8 +161,22 @@ def test_files_that_are_none_of_ours(motion, tmp_path):
     whole = motion.save(tmp_path / "whole.nc").read_bytes()
     (tmp_path / "cut.nc").write_bytes(whole[:200])
     for name in ("text.nc", "foreign.nc", "cut.nc"):
-        with pytest.raises(AppellError, match="was not written by appell"):
+        with pytest.raises(AppellError, match="is no motion written by appell") as error:
             ap.load(tmp_path / name)
+        assert "\n" not in str(error.value)
+
+
+def test_inputs_of_a_loaded_motion(tmp_path):
+    model = ap.library.slider_crank()
+    (tau,) = model.inputs
+    system = ap.compile(ap.derive(model)).bind()
+    for law in (0.3, sp.sin(5 * ap.t)):
+        motion = ap.simulate(system, until=0.5, points=51, inputs={tau: law})
+        again = ap.load(motion.save(tmp_path / "crank.nc"), system=system)
+        np.testing.assert_allclose(again.inputs_at(again.times), motion.inputs_at(motion.times), rtol=1e-12)
+        row = list(motion.reactions().data_vars)[0]
+        np.testing.assert_allclose(again.reactions()[row], motion.reactions()[row], rtol=1e-6)
+        assert len(again.animate().jets) == 0
 
 
 def test_a_loaded_motion_says_what_it_cannot_do(motion, letters, tmp_path):

@@ -289,6 +289,11 @@ WRONG = {
         ModelError,
         "'u' must be a finite number",
     ),
+    "an input by measured values": (
+        lambda s: ap.simulate(s, inputs={u: np.zeros(5)}),
+        ModelError,
+        "got ndarray; measured values are given as lambda t: numpy.interp",
+    ),
     "an input that is not finite": (
         lambda s: ap.simulate(s, inputs={u: lambda t: np.nan}),
         ModelError,

@@ -243,6 +243,16 @@ def test_plain_xarray_reads_a_folder_with_its_labels(rod, tmp_path):
     assert data["t"].attrs["units"] == "s"
 
 
+def test_a_table_has_a_row_for_each_run(rod):
+    over = {"theta": [0.1, 3.0], "m": [1.0, -1.0]}
+    study = ap.sweep(rod, over, until=1.0, points=3)
+    table = study.to_pandas()
+    assert list(table.columns) == ["theta.start", "m", "outcome", "end", "theta.end", "theta.rate.end"]
+    assert table["outcome"].tolist() == ["DONE", "NOT_STARTED"] * 2
+    assert table.index.name == "run"
+    np.testing.assert_array_equal(table["theta.end"], study["theta.end"])
+
+
 def test_a_study_that_was_saved_is_opened_again(rod, tmp_path):
     (theta,), (tau,) = rod.model.coordinates, rod.model.inputs
     over = {tau: {"rest": 0.0, "swing": sp.sin(ap.t)}, "theta": [0.1, 3.0], "m": [1.0, -1.0]}

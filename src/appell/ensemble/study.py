@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     DataArray = Dataset = DataFrame = Any
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+NAMES = {-1: "NOT_MADE", **{i: outcome.name for i, outcome in enumerate(OUTCOMES)}}
 STOPPED = OUTCOMES.index(Outcome.EVENT)
 BLOCK = 2**24  # numbers that statistics look at in one go
 
@@ -66,9 +67,8 @@ class Study:
     @property
     def outcomes(self) -> dict[str, int]:
         """How many runs ended in which way."""
-        names = {-1: "NOT_MADE", **{i: outcome.name for i, outcome in enumerate(OUTCOMES)}}
         found, counts = np.unique(self.codes, return_counts=True)
-        return {names[int(code)]: int(count) for code, count in zip(found, counts, strict=True)}
+        return {NAMES[int(code)]: int(count) for code, count in zip(found, counts, strict=True)}
 
     @property
     def ok(self) -> np.ndarray:
@@ -111,6 +111,14 @@ class Study:
             times=np.where(happened, counts, 0).sum(axis=0),
             stopped=stopped.sum(axis=0),
         )
+
+    def to_pandas(self) -> DataFrame:
+        """A pandas table with a row for each run: what was varied, how and when it ended, and with which values."""
+        import pandas
+
+        names = [*self.info["varied"].values(), "outcome", "end", *(f"{label}.end" for label in self.info["columns"])]
+        table = pandas.DataFrame({name: self.dataset[name].values for name in names}, self.dataset["run"].to_index())
+        return table.assign(outcome=[NAMES[int(code)] for code in self.codes])
 
     @property
     def product(self) -> Dataset:

@@ -249,7 +249,9 @@ def derived(mechanics: Mechanics, chosen: AbstractFormulation) -> Equations:
     """The equations of a model on the graph, if the principle accepts it and something is left to move."""
     model = mechanics.model
     if not isinstance(chosen, AbstractFormulation):
-        raise FormulationError(f"Got {chosen!r} as a formulation; give one such as appell.GibbsAppell().")
+        meant = chosen if isinstance(chosen, type) and issubclass(chosen, AbstractFormulation) else None
+        example = "GibbsAppell" if meant is None else meant.__name__
+        raise FormulationError(f"Got {chosen!r} as a formulation; give one such as appell.{example}().")
     chosen.check(mechanics)
     check_rank(mechanics)
     split = chosen.choose(mechanics)

@@ -9,7 +9,7 @@ import numpy as np
 
 from appell.code.system import System
 from appell.errors import AppellError
-from appell.files import check_folder, whole
+from appell.files import whole
 from appell.motion.events import Occurrence
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
@@ -30,8 +30,8 @@ def write(motion: Motion, path: Path) -> Path:
             import zarr  # noqa: F401
         except ImportError:
             raise AppellError("Zarr is not installed; `pip install appell[zarr]`, or save to a .nc file.") from None
-        check_folder(path)
-        motion.dataset.to_zarr(path, mode="w", consolidated=False)
+        with whole(path, folder=True) as part:
+            motion.dataset.to_zarr(part, mode="w", consolidated=False)
     else:
         raise AppellError(f"Give a path that ends in .nc (NetCDF) or .zarr, got {path.name!r}.")
     return path
@@ -42,7 +42,8 @@ def load(path: str | Path, system: System | None = None) -> Motion:
 
     Args:
         path: A .nc file or a .zarr folder.
-        system: The system it belongs to, to look up units and names again; the table itself needs none.
+        system: The system it belongs to, for states between the rows of the table (interpolated), reactions and
+            animations; the table itself and its plots need none.
     """
     import xarray
 
@@ -59,7 +60,8 @@ def load(path: str | Path, system: System | None = None) -> Motion:
         data.close()
         info = json.loads(data.attrs["appell"])
     except (KeyError, ValueError, TypeError, OSError) as error:
-        raise AppellError(f"{path} was not written by appell: {error}.") from error
+        words = str(error).partition("\n")[0].rstrip(".")
+        raise AppellError(f"{path} is no motion written by appell ({words}).") from error
     if "varied" in info:
         raise AppellError(f"{path} holds a study of many runs; read it with appell.ensemble.open_study({str(path)!r}).")
     order = dict.fromkeys([*info["state"], *map(str, data.data_vars)])  # a Zarr folder does not keep it

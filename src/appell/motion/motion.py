@@ -190,6 +190,8 @@ class Motion:
     def inputs_at(self, times: np.ndarray) -> np.ndarray:
         """Values of all inputs of the model at some times, one row each."""
         model, system = self.system.model, self.system
+        if not self.stretches:
+            return np.array([self._kept_input(w.label, times) for w in model.inputs]).T
         equations = system.equations
         result = np.zeros((times.size, len(model.inputs)))
         order = {w: i for i, w in enumerate(model.inputs)}
@@ -205,6 +207,12 @@ class Motion:
         for w, formula in equations.closed.items():
             result[:, order[w]] = self.evaluate(formula, times)
         return result
+
+    def _kept_input(self, label: str, times: np.ndarray) -> np.ndarray:
+        """An input of a motion from a file, which tabulates those that change and has the values of the others."""
+        if label in self.columns:
+            return np.interp(times, self.times, self.columns[label])
+        return np.full(times.size, self.info["values"][label])
 
     def evaluate(self, formula: Any, times: Any = None) -> np.ndarray:
         """Values of a formula along the motion.

@@ -56,8 +56,8 @@ def simulate(
         outputs: Further quantities to tabulate: name -> formula.
         inputs: Inputs as numbers, formulas in the state and time, or Python functions of t.
         control: A Python function (t, state) -> values of the open inputs (a number, a list, or name -> value).
-        rate: Samples per second of a control that is asked at regular times only, its answer held in between; left out,
-            the control acts continuously and must be a function of time and state alone.
+        rate: Samples per second of a control, or of inputs by Python functions, that are asked at regular times only,
+            their answer held in between; left out, they act continuously and must depend on time and state alone.
         progress: Whether to show a bar; on terminals by default.
         max_steps: Largest number of steps.
 
@@ -127,6 +127,11 @@ def driven(
             functions[label] = value
         elif isinstance(value, sp.Basic) and value.free_symbols:
             formulas[names[label]] = value
+        elif isinstance(value, list | tuple) or np.ndim(value):
+            raise ModelError(
+                f"The input {label!r} needs a number, a formula or a function of t, got {type(value).__name__}; "
+                "measured values are given as lambda t: numpy.interp(t, times, values), and held in between by rate=..."
+            )
         else:
             numbers[label] = number(label, value)
     system = system.bind(numbers) if numbers else system
