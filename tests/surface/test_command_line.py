@@ -47,6 +47,18 @@ def test_show(call):
     assert data["operations"] > 0
 
 
+def test_show_draws(call, tmp_path):
+    picture = tmp_path / "of" / "today" / "edge.png"
+    data = strict(call("show", "knife-edge", "--draw", picture, "--json").stdout)
+    assert data["files"] == [str(picture)]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_model_without_description_is_shown_without_a_gap(call, file):
+    file.write_text(file.read_text().replace("a block on a spring. Written by a user.", ""))
+    assert call("show", file).stdout.startswith("my block\n\nsymbol")
+
+
 def test_verify(call):
     result = call("verify", "rolling-disk", "--states", 3)
     assert result.exit_code == 0
@@ -332,7 +344,7 @@ def test_stabilize_with_limits_runs_as_long_as_wanted(call):
 
 
 def test_stabilize_says_what_cannot_be(call, assert_fails):
-    assert_fails(call("stabilize", "rolling-disk"), "no input")
+    assert_fails(call("stabilize", "rolling-disk"), "no input to hold or control it by; add a force that has one")
     assert_fails(call("stabilize", "slider-crank", "--want", "x_s=0.9"), "cannot be reached", "closure")
     assert_fails(call("stabilize", "slider-crank", "--want", "theta"), "--want takes NAME=NUMBER")
     assert_fails(call("stabilize", "slider-crank", "--motor", "R=2"), "--motor takes")
@@ -368,3 +380,7 @@ def test_a_sweep_of_which_no_run_ends_as_wished_says_so_to_scripts(call):
     done = call("sweep", "pendulum-chain", "--over", "l=0,0", "--until", "1", "--points", "3")
     assert done.exit_code == 1
     assert "Traceback" not in done.output
+    assert "nan" not in done.stdout
+    alone = call("sweep", "pendulum-chain", "--over", "l=1", "--until", "1", "--points", "3").stdout
+    assert "median" in alone
+    assert "nan" not in alone

@@ -1,6 +1,8 @@
 """The command line: what it refuses, in one line of words and before the work begins."""
 
+import errno
 import json
+import os
 
 import pytest
 
@@ -19,6 +21,7 @@ def test_unknown_models(call, command, tmp_path, assert_fails):
     ("content", "words"),
     [
         ("x = 1\n", "must define `model`, an appell.Model or a function that returns one; it does not"),
+        ("import appell as ap\na = ap.library.knife_edge()\n", "it does not; write `model = a`, of its models a."),
         ("model = 3\n", "must define `model`, an appell.Model; it defines int"),
         ("1/0\n", "could not be run: ZeroDivisionError: division by zero"),
         ("def model(): return 1/0\n", "could not be run: ZeroDivisionError: division by zero"),
@@ -55,6 +58,30 @@ def test_files_that_say_too_much(call, file, command, line, words, assert_fails)
 @pytest.mark.parametrize("over", ["m=1,,2", "m=1,2,", "m=,"])
 def test_values_to_vary_have_no_gaps(call, over, assert_fails):
     assert_fails(call("sweep", "rolling-disk", "--over", over), "--over takes NAME=VALUES: --over m=0.5:1.5:11")
+
+
+@pytest.mark.parametrize(
+    ("over", "words"),
+    [
+        ("m=1:2:2.5", "the count of first:last:count is a whole number"),
+        ("m=1:2", "the count of first:last:count is a whole number"),
+        ("m=1:2:3:4", "the count of first:last:count is a whole number"),
+        ("m=1,heavy", "'heavy' is no number"),
+        ("m=1:heavy:3", "'heavy' is no number"),
+        ("m=gauss(1,2)", "there are uniform, normal, loguniform, each of two numbers"),
+        ("m=uniform(1)", "there are uniform, normal, loguniform, each of two numbers"),
+        ("m=uniform(2,1)", "Uniform(low, high) needs two finite numbers, low < high"),
+        ("m=1:2:1e12", "1,000,000,000,000 runs are more than one study holds"),
+    ],
+)
+def test_values_to_vary_that_cannot_be_read_are_told_why(call, over, words, assert_fails):
+    assert_fails(call("sweep", "rolling-disk", "--over", over), words)
+
+
+def test_what_is_varied_is_not_set(call, assert_fails):
+    arguments = ("sweep", "rolling-disk", "--over", "m=1,2", "--over", "lean=0,0.1")
+    assert_fails(call(*arguments, "--set", "m=3"), "m: given by --set and by --over; leave out one of them")
+    assert_fails(call(*arguments, "--set", "lean=0.2"), "lean: given by --set and by --over")
 
 
 @pytest.mark.parametrize(
@@ -178,6 +205,25 @@ def test_work_that_fails_leaves_no_folder(call, tmp_path, assert_fails):
 def test_a_folder_that_cannot_be_made(call, tmp_path, assert_fails):
     (tmp_path / "taken").write_text("a file")
     assert_fails(call("run", "rolling-disk", "--until", 1e9, "--out", tmp_path / "taken" / "a.csv"), "cannot be made")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".nc", ".zarr", ".png"])
+def test_a_full_disk_takes_only_the_file(call, tmp_path, monkeypatch, ending):
+    """What was found is told before; of the file there is nothing, and its name is said."""
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    pytest.importorskip("zarr")
+    for writer in ("pandas.DataFrame.to_csv", "xarray.Dataset.to_netcdf", "xarray.Dataset.to_zarr"):
+        monkeypatch.setattr(writer, full)
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
+    path = tmp_path / f"disk{ending}"
+    result = call("run", "rolling-disk", "--until", 0.1, "--out", path)
+    assert result.exit_code == 1
+    assert "all is well" in result.stdout
+    assert result.stderr == f"appell: {path}: {os.strerror(errno.ENOSPC)}.\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_place_that_cannot_be_written(call, tmp_path):

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from appell.cli.app import JsonOption, app
-from appell.cli.output import PICTURES, errors, say
+from appell.cli.output import errors, say
+from appell.cli.places import PICTURES
 from appell.errors import AppellError
 from appell.files import check_place, write_text
 

@@ -1,19 +1,19 @@
-"""What commands print: tables, JSON, errors as one line; and the files they write."""
+"""What commands print: JSON, errors as one line, what was found and which files have it."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
-import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from appell.errors import AppellError, MissingValueError, ModelError
+from appell.errors import AppellError, MissingValueError
 
 
 @contextlib.contextmanager
@@ -27,6 +27,8 @@ def errors(as_json: bool) -> Iterator[None]:
         words = str(error)
         if isinstance(error, MissingValueError) and error.names:
             words = words.partition(";")[0] + "; add " + " ".join(f"--set {name}=..." for name in error.names)
+        if isinstance(error, OSError) and error.filename:
+            words = f"{error.filename}: {error.strerror}."
         if as_json:
             say({"error": type(error).__name__, "message": words})
         else:
@@ -47,69 +49,22 @@ def say(data: Any) -> None:
     print(json.dumps(plain(data), allow_nan=False))
 
 
-PICTURES = (".png", ".svg", ".pdf")
-FILMS = (".html", ".gif", ".mp4")
+def deliver(
+    as_json: bool, data: Callable[[], dict[str, Any]], tell: Callable[[], None], *files: Iterable[Path]
+) -> None:
+    """Say what was found and write its files; to people first the words, which no full disk takes from them.
 
-
-def check_out(path: Path) -> None:
-    """Refuse a file that could not be written, before the work is done."""
-    if path.suffix not in (".nc", ".zarr", ".csv", *PICTURES, *FILMS):
-        raise ModelError(f"Cannot write {path.name!r}: use .nc, .zarr, .csv, .png, .svg, .pdf, .html, .gif or .mp4.")
-    _check_place(path)
-
-
-def check_report(path: Path) -> None:
-    """Refuse a report that could not be written, before the work is done."""
-    if path.suffix not in (".html", ".tex", ".md"):
-        raise ModelError(f"Cannot write a report to {path.name!r}: use .html, .tex or .md.")
-    _check_place(path)
-
-
-def check_picture(path: Path) -> None:
-    """Refuse a picture that could not be drawn, before the work is done."""
-    if path.suffix not in (*PICTURES, ".html"):
-        raise ModelError(f"Cannot draw {path.name!r}: use .png, .svg, .pdf or .html.")
-    _check_place(path)
-
-
-def check_folder(path: Path) -> None:
-    """Refuse a folder for results that could not be made or written to, before the work is done; make none yet."""
-    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    make_folder(path)
-    for folder in missing:
-        folder.rmdir()
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder for results."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise ModelError(f"The folder {path} cannot be made: {fault.strerror}.") from None
-    if not os.access(path, os.W_OK):
-        raise ModelError(f"The folder {path} cannot be written to.")
-
-
-def make_folders(*files: Path | None) -> None:
-    """Make the folders of files, once there is something to write."""
-    for path in files:
-        if path is not None:
-            make_folder(path.parent)
-
-
-def _check_place(path: Path) -> None:
-    check_folder(path.parent)
-    if path.suffix != ".zarr" and path.is_dir():
-        raise ModelError(f"Cannot write {path}: it is a folder.")
-
-
-def write(motion: Any, path: Path) -> None:
-    """Write a motion in the format that the file's ending says."""
-    if path.suffix in PICTURES:
-        motion.plot(path=path)
-    elif path.suffix in FILMS:
-        motion.animate(path)
-    elif path.suffix == ".csv":
-        motion.to_pandas().to_csv(path)
+    Args:
+        as_json: Whether it is for machines, which get one value at the end.
+        data: What was found, for machines.
+        tell: Prints it for people.
+        files: They write files while they are gone through.
+    """
+    written = itertools.chain(*files)
+    if as_json:
+        paths = [str(path) for path in written]
+        say({**data(), "files": paths})
     else:
-        motion.save(path)
+        tell()
+        for path in written:
+            print(f"wrote {path}")

@@ -8,18 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
-from appell.cli.case import read_case, read_settings
-from appell.cli.output import (
-    PICTURES,
-    check_folder,
-    check_out,
-    check_report,
-    errors,
-    make_folder,
-    make_folders,
-    say,
-    write,
-)
+from appell.cli.case import read_case
+from appell.cli.output import deliver, errors
+from appell.cli.places import PICTURES, check_files, check_folder, make_folder, write, written
+from appell.cli.settings import read_settings
+from appell.errors import ModelError
 
 
 @app.command()
@@ -49,58 +42,58 @@ def plan(
 
     with errors(as_json):
         case = read_case(name)
-        values, start = read_settings(case, settings)
+        given = read_settings(case, settings)
         limits = _limits(limit)
-        folders = [path for path in out or () if not path.suffix]
-        for path in out or ():
-            _check(name, path, path in folders)
-        if report is not None:
-            check_report(report)
-        made = make(case.model, values, start, until, limits, tuple(drive or ()), case.formulation)
+        for folder in (path for path in out or () if not path.suffix):
+            _check_figures(name, folder)
+        check_files([path for path in out or () if path.suffix], report)
+        made = make(case.model, given.values, given.start, until, limits, tuple(drive or ()), case.formulation)
         better = made.suggest() if suggest and not made.feasible else None
-        make_folders(*(out or ()), report)
-        for path in out or ():
-            if path in folders:
-                from appell.library import three_link_figures
-
-                make_folder(path)
-                three_link_figures(path)
-            elif path.suffix in PICTURES:
-                made.plot(path)
-            else:
-                write(made.motion, path)
-        if report is not None:
-            from appell.reporting import report as describe
-
-            describe(made, report, also={} if better is None else {"A slower plan": better})
-        if as_json:
-            say({**_data(made), "suggestion": _data(better) if better else None})
-        else:
-            print(made.summary())
-            if better is not None:
-                print(f"slower by {better.pace:.4g} it is feasible:")
-                print("\n".join(f"  {finding!r}" for finding in better.findings))
-            elif suggest and not made.feasible:
-                print("slowing down does not make it feasible")
-            for path in (*(out or ()), *([report] if report else [])):
-                print(f"wrote {path}")
+        deliver(
+            as_json,
+            lambda: {**_data(made), "suggestion": _data(better) if better else None},
+            lambda: _tell(made, better, suggest),
+            written(out, lambda path: _write(made, path)),
+            written([report], lambda path: _describe(made, better, path)),
+        )
         if not made.feasible:
             raise typer.Exit(1)
 
 
-def _check(name: str, path: Path, folder: bool) -> None:
-    from appell.errors import ModelError
+def _check_figures(name: str, folder: Path) -> None:
+    if name.strip().lower().replace("_", "-") != "three-link":
+        raise ModelError(f"Only three-link has figures for a folder; for {name} write a file such as {folder}.png.")
+    check_folder(folder)
 
-    if not folder:
-        check_out(path)
-    elif name.strip().lower().replace("_", "-") != "three-link":
-        raise ModelError(f"Only three-link has figures for a folder; for {name} write a file such as {path}.png.")
+
+def _write(plan: Any, path: Path) -> None:
+    if not path.suffix:
+        from appell.library import three_link_figures
+
+        make_folder(path)
+        three_link_figures(path)
+    elif path.suffix in PICTURES:
+        plan.plot(path)
     else:
-        check_folder(path)
+        write(plan.motion, path)
+
+
+def _describe(plan: Any, better: Any, path: Path) -> None:
+    from appell.reporting import report
+
+    report(plan, path, also={} if better is None else {"A slower plan": better})
+
+
+def _tell(plan: Any, better: Any, suggest: bool) -> None:
+    print(plan.summary())
+    if better is not None:
+        print(f"slower by {better.pace:.4g} it is feasible:")
+        print("\n".join(f"  {finding!r}" for finding in better.findings))
+    elif suggest and not plan.feasible:
+        print("slowing down does not make it feasible")
 
 
 def _limits(given: list[str] | None) -> Any:
-    from appell.errors import ModelError
     from appell.planning import Limits
     from appell.planning.feasibility import KINDS
 

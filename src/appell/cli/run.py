@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
-from appell.cli.case import read_case, read_settings
-from appell.cli.output import check_out, check_report, errors, make_folders, say, write
+from appell.cli.case import read_case
+from appell.cli.output import deliver, errors
+from appell.cli.places import check_files, make_folder, write, written
+from appell.cli.settings import Settings, set_case
 from appell.terminal import print_table
 
 
@@ -34,76 +36,86 @@ def run(
 ) -> None:
     """Simulate a model and prove the motion; a model with a study is put through it."""
     from appell import library
-    from appell.code.system import compile
-    from appell.formulation.abstract import derive
     from appell.motion.run import simulate
 
     with errors(as_json):
-        case = read_case(name)
-        laws: dict[Any, Any] = {}
-        values, start = read_settings(case, settings, laws)
-        case, values = case.with_gains(values)
-        case = case.without([*values, *laws])
-        case.check_gains()
-        if report is not None:
-            check_report(report)
+        case, given = set_case(read_case(name), settings)
         whole = library.study(name) if study else None
         if whole is not None:
-            made = whole(
-                {**values, **{w.label: law for w, law in laws.items()}}, start, until, method, list(out or ()), as_json
-            )
-            make_folders(report)
-            if report is not None:
-                from appell.reporting.study import study_report
-
-                study_report(made).save(report)
-            if not made.ok:
-                raise typer.Exit(1)
-            return
-        for path in out or ():
-            check_out(path)
-        system = compile(derive(case.model, case.formulation).close(laws)).bind(values)
-        state = None
-        if start:
-            suggested = {n: v for n, v in case.model.start.items() if n not in start}
-            state = (
-                system.consistent(start, near=suggested) if case.model.rows else system.state({**suggested, **start})
-            )
-        motion = simulate(
-            system, state, until, method=method, points=points, events=case.events, outputs=case.outputs,
-            inputs=case.inputs, control=case.control, rate=case.control_rate,
-        )  # fmt: skip
-        proof = motion.check()
-        make_folders(*(out or ()), report)
-        for path in out or ():
-            write(motion, path)
-        if report is not None:
-            from appell.reporting import report as describe
-
-            code = Path(name).read_text(encoding="utf-8") if name.endswith(".py") else ""
-            describe(motion, report, code=code)
-        last = {label: float(column[-1]) for label, column in motion.columns.items()}
-        if as_json:
-            say({
-                **motion.info, "ok": motion.outcome.ok and proof.ok, "final": last,
-                "check": {"position": proof.position, "velocity": proof.velocity,
-                          "acceleration": proof.acceleration, "balance": proof.balance,
-                          "work": dict(proof.work), "agreement": dict(proof.agreement)},
-            })  # fmt: skip
+            ok = _study(whole, given, until, method, list(out or ()), report, as_json)
         else:
-            print(system.equations.summary())
-            print(motion.summary())
-            print(proof)
-            rows = [
-                [
-                    label,
-                    motion.units.get(label, ""),
-                    *(f"{float(e) + 0.0:.9g}" for e in (c[0], c.min(), c.max(), c[-1])),
-                ]
-                for label, c in motion.columns.items()
-            ]
-            print_table("", ["quantity", "unit", "first", "least", "greatest", "last"], rows)
-            for path in (*(out or ()), *([report] if report else [])):
-                print(f"wrote {path}")
-    if not (motion.outcome.ok and proof.ok):
+            check_files(out, report)
+            system = given.system(case)
+            motion = simulate(
+                system, _start(system, given.start), until, method=method, points=points, events=case.events,
+                outputs=case.outputs, inputs=case.inputs, control=case.control, rate=case.control_rate,
+            )  # fmt: skip
+            ok = motion.outcome.ok and motion.check().ok
+            deliver(
+                as_json,
+                lambda: _data(motion),
+                lambda: _tell(motion),
+                written(out, lambda path: write(motion, path)),
+                written([report], lambda path: _describe(motion, path, source=name)),
+            )
+    if not ok:
         raise typer.Exit(1)
+
+
+def _study(
+    whole: Any, given: Settings, until: float | None, method: str, out: list[Path], report: Path | None, as_json: bool
+) -> bool:
+    """Put a model through its study."""
+    check_files(None, report)
+    values = {**given.values, **{w.label: law for w, law in given.laws.items()}}
+    made = whole(values, given.start, until, method, out, as_json)
+    if report is not None:
+        from appell.reporting.study import study_report
+
+        make_folder(report.parent)
+        study_report(made).save(report)
+        if not as_json:
+            print(f"wrote {report}")
+    return made.ok
+
+
+def _start(system: Any, given: dict[str, float]) -> Any:
+    """What is given is kept, and the rest as the model suggests it, or follows from the constraints."""
+    if not given:
+        return None
+    model = system.model
+    suggested = {name: value for name, value in model.start.items() if name not in given}
+    return system.consistent(given, near=suggested) if model.rows else system.state({**suggested, **given})
+
+
+def _describe(motion: Any, path: Path, source: str) -> None:
+    """Write a report, with the text of the file that the model came from."""
+    from appell.reporting import report
+
+    report(motion, path, code=Path(source).read_text(encoding="utf-8") if source.endswith(".py") else "")
+
+
+def _data(motion: Any) -> dict[str, Any]:
+    proof = motion.check()
+    found = ("position", "velocity", "acceleration", "balance")
+    return {
+        **motion.info,
+        "ok": motion.outcome.ok and proof.ok,
+        "final": {label: float(column[-1]) for label, column in motion.columns.items()},
+        "check": {
+            **{name: getattr(proof, name) for name in found},
+            "work": dict(proof.work),
+            "agreement": dict(proof.agreement),
+        },
+    }
+
+
+def _tell(motion: Any) -> None:
+    print(motion.system.equations.summary())
+    print(motion.summary())
+    print(motion.check())
+    rows = [
+        [label, motion.units.get(label, ""), *(f"{float(e) + 0.0:.9g}" for e in (c[0], c.min(), c.max(), c[-1]))]
+        for label, c in motion.columns.items()
+    ]
+    print_table("", ["quantity", "unit", "first", "least", "greatest", "last"], rows)

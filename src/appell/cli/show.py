@@ -2,48 +2,80 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from appell.cli.app import JsonOption, ModelArgument, app
 from appell.cli.case import read_case
-from appell.cli.output import errors, say
+from appell.cli.output import deliver, errors
+from appell.cli.places import check_picture, written
 from appell.terminal import print_table
+
+if TYPE_CHECKING:
+    from appell.equations import Equations
+    from appell.model.model import Model
+    from appell.model.symbols import Letter
 
 
 @app.command()
 def show(
     name: ModelArgument,
     latex: Annotated[bool, typer.Option("--latex", help="Print the equations in LaTeX.")] = False,
+    draw: Annotated[Path | None, typer.Option(help="Draw the model at its start: .png .svg .pdf.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Describe a model and print its equations."""
     from appell.formulation.abstract import derive
-    from appell.model.symbols import written
 
     with errors(as_json):
         case = read_case(name)
-        model, equations = case.model, derive(case.model, case.formulation)
-        letters = [*model.coordinates, *model.states, *model.inputs, *model.parameters]
-        if as_json:
-            described = [
-                {"name": s.label, "kind": s.kind, "unit": s.unit, "value": model.values.get(s.label)} for s in letters
-            ]
-            rows = [{"name": r.name, "expression": written(r.expression), "order": r.order} for r in model.rows]
-            say({
-                "name": model.name, "description": model.description, "symbols": described, "constraints": rows,
-                "start": dict(model.start), "operations": equations.operations, "latex": equations.latex(),
-            })  # fmt: skip
-            return
-        if latex:
-            print(equations.latex())
-            return
-        print(f"{model.name}\n{model.description}\n")
-        rows = [
-            [s.label, s.kind, s.unit, f"{model.values[s.label]:g}" if s.label in model.values else ""] for s in letters
-        ]
-        print_table("", ["symbol", "kind", "unit", "value"], rows)
-        for row in model.rows:
-            print(f"constraint {row.name}: {written(row.expression)} = 0")
-        print("\n" + equations.text())
+        if draw is not None:
+            check_picture(draw)
+        equations = derive(case.model, case.formulation)
+        deliver(
+            as_json,
+            lambda: _data(equations),
+            lambda: print(equations.latex()) if latex else _tell(equations),
+            written([draw], case.model.draw),
+        )
+
+
+def _letters(model: Model) -> list[Letter]:
+    return [*model.coordinates, *model.states, *model.inputs, *model.parameters]
+
+
+def _data(equations: Equations) -> dict[str, Any]:
+    from appell.model.symbols import written as in_words
+
+    model = equations.model
+    return {
+        "name": model.name,
+        "description": model.description,
+        "symbols": [
+            {"name": s.label, "kind": s.kind, "unit": s.unit, "value": model.values.get(s.label)}
+            for s in _letters(model)
+        ],
+        "constraints": [
+            {"name": row.name, "expression": in_words(row.expression), "order": row.order} for row in model.rows
+        ],
+        "start": dict(model.start),
+        "operations": equations.operations,
+        "latex": equations.latex(),
+    }
+
+
+def _tell(equations: Equations) -> None:
+    from appell.model.symbols import written as in_words
+
+    model = equations.model
+    print("\n".join(filter(None, (model.name, model.description))) + "\n")
+    rows = [
+        [s.label, s.kind, s.unit, f"{model.values[s.label]:g}" if s.label in model.values else ""]
+        for s in _letters(model)
+    ]
+    print_table("", ["symbol", "kind", "unit", "value"], rows)
+    for row in model.rows:
+        print(f"constraint {row.name}: {in_words(row.expression)} = 0")
+    print("\n" + equations.text())

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
-from appell.cli.case import read_case, read_limits, read_numbers, read_settings
-from appell.cli.output import check_folder, check_report, errors, make_folder, make_folders, say
+from appell.cli.case import read_case
+from appell.cli.output import deliver, errors
+from appell.cli.places import check_files, check_folder, make_folder, written
+from appell.cli.settings import read_limits, read_numbers, read_settings
 from appell.errors import ModelError
 from appell.terminal import print_table
 
@@ -58,19 +62,17 @@ def stabilize(
 
     with errors(as_json):
         case = read_case(name)
-        model = case.model
         motors = _motors(motor)
         if motors:
             from appell.control.motor import with_motors
 
-            model = with_motors(model, motors[""] if "" in motors else motors)
-            case = type(case)(model, case.formulation, case.events, case.outputs)
-        values, guess = read_settings(case, settings)
+            case = replace(case, model=with_motors(case.model, motors[""] if "" in motors else motors))
+        given = read_settings(case, settings)
         work = Stabilization(
             model=case.model,
             formulation=case.formulation,
-            values=values,
-            guess=guess,
+            values=given.values,
+            guess=given.start,
             wanted=read_numbers(want, "--want"),
             weights=read_numbers(weight, "--weight"),
             price=price,
@@ -84,28 +86,30 @@ def stabilize(
         )
         if out is not None:
             check_folder(out)
-        if report is not None:
-            check_report(report)
+        check_files(None, report)
         found = work.run()
-        make_folders(report)
-        files = []
-        if out is not None:
-            make_folder(out)
-            files = work.write(out)
-        if report is not None:
-            from appell.reporting import report as describe
-
-            also = {"Stability of the closed loop": work.proof, "Deviations and laws": work.run_plot()}
-            describe(work.motion, report, also=also)
-            files.append(report)
-        if as_json:
-            say({**found, "files": [str(path) for path in files]})
-        else:
-            work.show(print_table)
-            for path in files:
-                print(f"wrote {path}")
+        deliver(
+            as_json,
+            lambda: found,
+            lambda: work.show(print_table),
+            _pictures(work, out),
+            written([report], lambda path: _describe(work, path)),
+        )
     if not found["ok"]:
         raise typer.Exit(1)
+
+
+def _pictures(work: Any, folder: Path | None) -> Iterator[Path]:
+    """Write pictures and numbers to a folder."""
+    if folder is not None:
+        make_folder(folder)
+        yield from work.write(folder)
+
+
+def _describe(work: Any, path: Path) -> None:
+    from appell.reporting import report
+
+    report(work.motion, path, also={"Stability of the closed loop": work.proof, "Deviations and laws": work.run_plot()})
 
 
 def _names(given: str) -> list[str] | None:

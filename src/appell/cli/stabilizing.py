@@ -70,7 +70,10 @@ class Stabilization:
     def run(self) -> dict[str, Any]:
         """Do it all; returns plain data."""
         if not self.model.inputs:
-            raise ControlError(f"{self.model.name!r} has no input to hold or control it by.")
+            raise ControlError(
+                f"{self.model.name!r} has no input to hold or control it by; add a force that has one: "
+                f"u = appell.inputs('u'), appell.Generalized({{{self.model.coordinates[0].label}: u}})."
+            )
         system = compile(derive(self.model, self.formulation)).bind(self.values)
         self.rest = equilibrium(system, self.wanted or self._suggested(system), guess=self.guess)
         self.lin = linearize(self.rest, dependent=self.dependent, ignore=self.ignore)

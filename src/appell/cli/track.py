@@ -8,8 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
-from appell.cli.case import read_case, read_limits, read_numbers, read_settings
-from appell.cli.output import PICTURES, check_out, check_report, errors, make_folders, say, write
+from appell.cli.case import Case, read_case
+from appell.cli.output import deliver, errors
+from appell.cli.places import PICTURES, check_files, write, written
+from appell.cli.settings import Settings, read_limits, read_numbers, read_settings
+from appell.errors import ModelError
 from appell.terminal import print_table
 
 LAWS = ("computed-torque", "computed-torque-pid", "mpc")
@@ -45,63 +48,75 @@ def track(
     as_json: JsonOption = False,
 ) -> None:
     """Plan the programmed motion of a model, then let the mechanism follow it under a tracking law."""
-    from appell.code.system import compile
     from appell.control import tracking
-    from appell.errors import ModelError
-    from appell.formulation.abstract import derive
     from appell.planning import plan, plant
 
     with errors(as_json):
         if law not in LAWS:
             raise ModelError(f"There is no law {law!r}; use {', '.join(LAWS)}.")
         case = read_case(name)
-        values, start = read_settings(case, settings)
-        for path in out or ():
-            check_out(path)
-        if report is not None:
-            check_report(report)
-        reference = plan(case.model, values, start, until, formulation=case.formulation).motion
+        given = read_settings(case, settings)
+        check_files(out, report)
+        reference = plan(case.model, given.values, given.start, until, formulation=case.formulation).motion
         left = without if without is not None else [f.name for f in case.model.forces if f.name == "drive"]
-        model = plant(case.model, left, given=[w for w in case.model.inputs if w.label in values])
+        model = plant(case.model, left, given=[w for w in case.model.inputs if w.label in given.values])
         known = {s.label for s in (*model.parameters, *model.inputs)}
-        numbers = {name: value for name, value in values.items() if name in known}
-        system = compile(derive(model)).bind(numbers)
+        alone = Settings({name: value for name, value in given.values.items() if name in known})
         limits = read_limits(limit)
-        commanded = _law(law, model, gain, limits, numbers)
+        commanded = _law(law, model, gain, limits, alone.values)
         rate = rate if rate is not None or not commanded.sampled else (50.0 if law == "mpc" else 500.0)
         run = tracking.track(
-            system, reference, commanded, read_numbers(disturb, "--disturb"), until, rate=rate, limits=limits
+            alone.system(Case(model)), reference, commanded, read_numbers(disturb, "--disturb"), until, rate=rate,
+            limits=limits,
+        )  # fmt: skip
+        deliver(
+            as_json,
+            lambda: {"model": case.model.name, "law": law, **_data(run)},
+            lambda: _tell(run),
+            written(out, lambda path: _write(run, path)),
+            written([report], lambda path: _describe(run, path)),
         )
-        make_folders(*(out or ()), report)
-        for path in out or ():
-            if path.suffix in PICTURES:
-                run.plot(path)
-            else:
-                write(run.motion, path)
-        if report is not None:
-            from appell.reporting import report as describe
-
-            describe(run, report)
-        metrics, efforts = run.metrics(), {w: float(abs(run.motion.columns[w]).max()) for w in run.drives}
-        if as_json:
-            say({
-                "model": case.model.name, "law": law, "outcome": run.motion.outcome.name, "errors": metrics,
-                "settled": run.settled(1e-3), "inputs": efforts,
-            })  # fmt: skip
-        else:
-            print(run.motion.summary())
-            rows = [
-                [label, *(f"{entry[k]:.4g}" for k in ("largest", "at", "rms", "last"))]
-                for label, entry in metrics.items()
-            ]
-            print_table("errors against the plan", ["coordinate", "largest", "at [s]", "rms", "at the end"], rows)
-            print("inputs up to " + ", ".join(f"{label} {value:.6g}" for label, value in efforts.items()))
-            settled = run.settled(1e-3)
-            print(f"all errors below 1e-3 from t = {settled:.4g} s" if settled is not None else "not settled to 1e-3")
-            for path in (*(out or ()), *([report] if report else [])):
-                print(f"wrote {path}")
     if not run.motion.outcome.ok:
         raise typer.Exit(1)
+
+
+def _write(run: Any, path: Path) -> None:
+    if path.suffix in PICTURES:
+        run.plot(path)
+    else:
+        write(run.motion, path)
+
+
+def _describe(run: Any, path: Path) -> None:
+    from appell.reporting import report
+
+    report(run, path)
+
+
+def _data(run: Any) -> dict[str, Any]:
+    return {
+        "outcome": run.motion.outcome.name,
+        "errors": run.metrics(),
+        "settled": run.settled(1e-3),
+        "inputs": _efforts(run),
+    }
+
+
+def _tell(run: Any) -> None:
+    print(run.motion.summary())
+    rows = [
+        [label, *(f"{entry[k]:.4g}" for k in ("largest", "at", "rms", "last"))]
+        for label, entry in run.metrics().items()
+    ]
+    print_table("errors against the plan", ["coordinate", "largest", "at [s]", "rms", "at the end"], rows)
+    print("inputs up to " + ", ".join(f"{label} {value:.6g}" for label, value in _efforts(run).items()))
+    settled = run.settled(1e-3)
+    print(f"all errors below 1e-3 from t = {settled:.4g} s" if settled is not None else "not settled to 1e-3")
+
+
+def _efforts(run: Any) -> dict[str, float]:
+    """The largest absolute value of every input."""
+    return {label: float(abs(run.motion.columns[label]).max()) for label in run.drives}
 
 
 def _law(law: str, model: Any, gain: list[float] | None, limits: Any, numbers: dict[str, float]) -> Any:

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from appell.cli.app import JsonOption, ModelArgument, SetOption, app
-from appell.cli.case import read_case, read_settings
+from appell.cli.case import read_case
 from appell.cli.output import errors, say
+from appell.cli.settings import read_settings
 from appell.terminal import print_table
 
 
@@ -29,7 +30,7 @@ def verify(
 
     with errors(as_json):
         case = read_case(name)
-        values, _ = read_settings(case, settings)
+        values = read_settings(case, settings).values
         if order is not None:
             identities(case.model, order, values, states, seed, as_json)
             return

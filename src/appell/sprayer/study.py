@@ -305,7 +305,10 @@ def main(
         )
     for folder in out:
         if folder.suffix or (folder.exists() and not folder.is_dir()):
-            raise ModelError(f"The study of the sprayer writes pictures to a folder, got {folder}; use --out FOLDER/.")
+            raise ModelError(
+                f"The study of the sprayer writes pictures to a folder, got {folder}; use --out FOLDER/, or add "
+                "--no-study for one motion of the model alone."
+            )
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as fault:

@@ -1,0 +1,168 @@
+"""Numbers and formulas given with `--set` and its like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from appell.cli.case import Case
+from appell.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `--set` gave.
+
+    Attributes:
+        values: Numbers of parameters and inputs.
+        start: Numbers of the starting state.
+        laws: Formulas of inputs.
+    """
+
+    values: dict[str, float] = field(default_factory=dict)
+    start: dict[str, float] = field(default_factory=dict)
+    laws: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def names(self) -> set[str]:
+        """All that is set."""
+        return {*self.values, *self.start, *(w.label for w in self.laws)}
+
+    def system(self, case: Case) -> Any:
+        """The system of a case with these numbers and formulas."""
+        from appell.code.system import compile
+        from appell.formulation.abstract import derive
+
+        return compile(derive(case.model, case.formulation).close(self.laws)).bind(self.values)
+
+
+def read_settings(case: Case, given: list[str] | None, laws: bool = False) -> Settings:
+    """Numbers for parameters and inputs, and for the starting state.
+
+    Args:
+        case: What the command is about.
+        given: NAME=NUMBER, several apart by commas.
+        laws: Whether inputs may be formulas, and letters in the inputs of the file numbers.
+    """
+    from appell.code.state import names_of
+    from appell.model.symbols import key
+    from appell.model.values import unknown
+
+    values = {s.label for s in (*case.model.parameters, *case.model.inputs, *(case.gains if laws else ()))}
+    inputs = {s.label: s for s in case.model.inputs} if laws else {}
+    speeds = [s.label for s in getattr(case.formulation, "speeds", None) or ()]
+    states = (*names_of(case.model), *speeds)
+    found = Settings()
+    for item in _parts(given):
+        name, separator, text = item.partition("=")
+        label = key(name.strip())
+        if label in inputs and (law := _law(case, label, text)) is not None:
+            found.laws[inputs[label]] = law
+            continue
+        number = _number(text) if separator else None
+        if number is None:
+            raise ModelError(f"--set takes NAME=NUMBER, for example --set m=1.5; got {item!r}.")
+        if label in values:
+            found.values[label] = number
+        elif label in states:
+            found.start[label] = number
+        else:
+            raise ModelError(
+                unknown(label, sorted((*values, *states)), f"parameter, input or state of {case.model.name!r}")
+            )
+    return found
+
+
+def set_case(case: Case, given: list[str] | None, varied: Collection[str] = ()) -> tuple[Case, Settings]:
+    """A case as it is to be run: numbers for the gains in the inputs of its file, and inputs replaced by those given.
+
+    Args:
+        case: What the command is about.
+        given: NAME=NUMBER or INPUT=FORMULA, several apart by commas.
+        varied: Names that a sweep varies.
+    """
+    from appell.model.symbols import key
+
+    settings = read_settings(case, given, laws=True)
+    taken = settings.names | set(varied)
+    gains = {s: settings.values[s.label] for s in case.gains if s.label in settings.values}
+    inputs = {
+        name: law.subs(gains) if hasattr(law, "subs") else law
+        for name, law in case.inputs.items()
+        if key(name) not in taken
+    }
+    case = replace(case, inputs=inputs)
+    missing = [s.label for s in case.gains if s.label not in taken]
+    if missing:
+        words = ", ".join(f"{label}=NUMBER" for label in missing)
+        raise ModelError(f"The inputs of the file contain letters without a number; give --set {words}.")
+    labels = {s.label for s in gains}
+    return case, replace(settings, values={name: v for name, v in settings.values.items() if name not in labels})
+
+
+def _parts(given: list[str] | None) -> list[str]:
+    """Settings apart by commas; those within a formula, min(a, b), part none."""
+    return [part for entry in given or () for part in re.split(r",(?=[\w.'\s]*=|[^()]*$)", entry)]
+
+
+def _number(text: str) -> float | None:
+    """A number or a formula of numbers, such as 2*pi/3."""
+    from appell.cli.formulas import formula
+
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return float(formula(text, {}))
+    except (ValueError, TypeError):
+        return None
+
+
+def _law(case: Case, label: str, text: str) -> Any:
+    """The formula of an input, in what evolves, parameters and time; None for a number."""
+    from appell.cli.formulas import formula
+    from appell.model.symbols import t
+
+    if _number(text) is not None:
+        return None
+    model = case.model
+    evolving = [*model.coordinates, *(q.rate for q in model.coordinates), *model.states, *model.parameters]
+    evolving += getattr(case.formulation, "speeds", None) or ()
+    letters = {"t": t, **{s.label: s for s in evolving}}
+    try:
+        return formula(text, letters)
+    except ValueError as error:
+        raise ModelError(
+            f"--set takes a number for the input {label}, or a formula in {', '.join(letters)}, such as "
+            f"{label}=2*sin(t); got {text!r}, of which {error}."
+        ) from None
+
+
+def read_numbers(given: list[str] | None, option: str) -> dict[str, float]:
+    """Numbers by name: NAME=NUMBER, several apart by commas."""
+    from appell.model.symbols import key
+
+    found: dict[str, float] = {}
+    for part in (part for item in given or () for part in item.split(",")):
+        name, separator, text = part.partition("=")
+        value = _number(text) if separator else None
+        if value is None:
+            raise ModelError(f"{option} takes NAME=NUMBER, for example {option} x=0.5; got {part!r}.")
+        found[key(name.strip())] = value
+    return found
+
+
+def read_limits(given: list[str] | None) -> Any:
+    """Limits of inputs: VALUE for all, one for each in order, or INPUT=VALUE as often as needed."""
+    if not given:
+        return None
+    if any("=" in item for item in given):
+        return read_numbers(given, "--limit")
+    try:
+        values = [float(item) for item in given]
+    except ValueError:
+        raise ModelError(f"--limit takes NUMBER or INPUT=NUMBER, got {' '.join(given)!r}.") from None
+    return values[0] if len(values) == 1 else values

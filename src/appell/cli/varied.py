@@ -1,0 +1,85 @@
+"""What `appell sweep --over` varies: numbers, distributions, and labels of what a file offers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from appell.errors import ModelError
+
+EXAMPLE = "--over m=0.5:1.5:11, --over m=1,2,5, --over lean=uniform(0,0.2), --over m=normal(1,0.1)"
+FORMULAS = (
+    "Programmes, controllers and whole starts are given in a FILE.py: choices = {'tau': {'swing': sin(3 * t)}, "
+    "'control': {'mine': function}}, and varied by their labels: --over tau=swing."
+)
+
+
+def read_varied(over: list[str], choices: Mapping[str, Mapping[str, Any]], runs: int | None) -> dict[str, Any]:
+    """What is varied, by name.
+
+    Args:
+        over: NAME=VALUES, or a NAME of the choices for all of them.
+        choices: What the file of the model offers, by name and label.
+        runs: How many samples are drawn from distributions.
+    """
+    varied = dict(_varied(item, choices) for item in over)
+    if len(varied) < len(over):
+        raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")
+    drawn = [label for label, values in varied.items() if hasattr(values, "at")]
+    if drawn and runs is None:
+        words = f"{', '.join(drawn)} {'is' if len(drawn) == 1 else 'are'}"
+        raise ModelError(f"{words} drawn at random: say how many runs, for example --runs 1000.")
+    return varied
+
+
+def _varied(item: str, choices: Mapping[str, Mapping[str, Any]]) -> tuple[str, Any]:
+    """A name and what it is varied over."""
+    name, separator, text = item.partition("=")
+    label, text = name.strip().replace("'", ".rate"), text.strip()
+    if label in choices and not separator:
+        return label, choices[label]
+    words = [word.strip() for word in text.split(",")]
+    if label in choices and all(word in choices[label] for word in words):
+        return label, {word: choices[label][word] for word in words}
+    example = f"--over takes NAME=VALUES: {EXAMPLE}; got {item!r}"
+    if not separator or not label or not text:
+        raise ModelError(f"{example}.")
+    try:
+        return label, _values(text)
+    except ModelError:
+        raise
+    except ValueError as reason:
+        offered = f" The file offers for {label}: {', '.join(choices[label])}." if label in choices else ""
+        raise ModelError(f"{example}: {reason}.{offered} {FORMULAS}") from None
+
+
+def _values(text: str) -> Any:
+    """Numbers, first:last:count, or a distribution; a ValueError says what cannot be read."""
+    called = re.fullmatch(r"(\w+)\((.*)\)", text)
+    if called:
+        from appell.ensemble.design import LogUniform, Normal, Uniform
+
+        kinds = {"uniform": Uniform, "normal": Normal, "loguniform": LogUniform}
+        kind, numbers = kinds.get(called[1].lower()), [_number(e) for e in called[2].split(",")]
+        if kind is None or len(numbers) != 2:
+            raise ValueError(f"there are {', '.join(kinds)}, each of two numbers")
+        return kind(*numbers)
+    if ":" not in text:
+        return [_number(e) for e in text.split(",")]
+    import numpy as np
+
+    from appell.ensemble.design import check_size
+
+    first, last, count = [*(_number(e) for e in text.split(":")), None, None][:3]
+    if text.count(":") != 2 or count is None or count < 0 or not count.is_integer():
+        raise ValueError("the count of first:last:count is a whole number")
+    check_size(int(count))
+    return np.linspace(first, last, int(count))
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{text.strip()!r} is no number") from None
