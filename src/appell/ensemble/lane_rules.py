@@ -6,7 +6,6 @@ The rules are those of single runs; a lane is asked alone where they cannot be a
 from __future__ import annotations
 
 import threading
-import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -31,9 +30,13 @@ from appell.motion.projection import Projection
 from appell.motion.reset import Reset
 from appell.motion.settling import slide_of
 from appell.motion.speeds import beyond, calmer, next_calm
+from appell.once import once
 
-# A second sweep of the same system finds its machine code as the first one left it.
-_KERNELS: weakref.WeakKeyDictionary[Code, dict[Any, dict[bool, Kernel]]] = weakref.WeakKeyDictionary()
+
+@once
+def _kernels(code: Code, *looked_for: Any) -> dict[bool, Kernel]:
+    """Kernels, compiled or not, as an earlier sweep of the same system left them."""
+    return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +112,9 @@ class LaneRules:
     def kernel(self, code: Code | None = None, slide: tuple[int, ...] = ()) -> Kernel:
         """The compiled functions of one choice of speeds, while some kinks slide; made once."""
         code = self.system.code if code is None else code
-        looked_for = tuple((event.expression, event.direction, tuple(event.reset.items())) for event in self.events)
-        key = self.system.equations.split, looked_for, self.columns, self.kinks.located, slide
-        known, compiled = _KERNELS.setdefault(code, {}).setdefault(key, {}), self.settings.compiled
+        events = tuple((event.expression, event.direction, tuple(event.reset.items())) for event in self.events)
+        known = _kernels(code, self.system.equations.split, events, self.columns, self.kinks.located, slide)
+        compiled = self.settings.compiled
         if compiled not in known:
             given = self.given
             if given is not None and (given.split, given.slide) != (code.equations.split, slide):

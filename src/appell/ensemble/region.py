@@ -119,32 +119,62 @@ def region_of_attraction(
     Returns:
         The region.
     """
-    lin = feedback.lin
-    names = tuple(key(s) for s in box)
-    sizes = np.array([number(key(s), v) for s, v in box.items()])
-    for s in names:
-        if s not in lin.states:
-            raise ModelError(unknown(s, lin.states, "state of the linearisation"))
-    if not names or np.any(sizes <= 0):
+    sizes = _sizes(feedback, box)
+    slowest = _slowest(feedback)
+    end = 12.0 / slowest if until is None else float(until)
+    rng = np.random.default_rng(seed)
+    largest = np.array(list(sizes.values()))
+    starts = _grid(sizes, runs) if grid else rng.uniform(-largest, largest, (runs, largest.size))
+    converged, reasons = _returns(feedback, sizes, starts, end, progress)
+    level, tried = lyapunov_level(feedback, samples, rng)
+    return Region(
+        feedback=feedback,
+        names=tuple(sizes),
+        starts=starts,
+        converged=converged,
+        reasons=reasons,
+        level=level,
+        samples=tried,
+        until=end,
+    )
+
+
+def _sizes(feedback: Feedback, box: Mapping[Any, float]) -> dict[str, float]:
+    """The largest deviation of each varied state."""
+    sizes = {key(s): number(key(s), value) for s, value in box.items()}
+    for s in sizes:
+        if s not in feedback.lin.states:
+            raise ModelError(unknown(s, feedback.lin.states, "state of the linearisation"))
+    if not sizes or min(sizes.values()) <= 0:
         raise ModelError(f"box= needs at least one state with a positive deviation, got {dict(box)}.")
+    return sizes
+
+
+def _slowest(feedback: Feedback) -> float:
+    """The rate at which the slowest root decays."""
     slowest = float(np.min(-feedback.roots.real))
-    if slowest <= 0 and feedback.certificate.verdict is Verdict.FAMILY:
+    if slowest > 0:
+        return slowest
+    if feedback.certificate.verdict is Verdict.FAMILY:
         raise ControlError(
             "The closed loop tends to a family of steady motions, not to one of them: it has no region of attraction. "
             f"{feedback.certificate.sentence}"
         )
-    if slowest <= 0:
-        raise ControlError(
-            "The closed loop is not asymptotically stable in the first approximation: nothing to attract."
-        )
-    end = float(until) if until is not None else 12.0 / slowest
-    rng = np.random.default_rng(seed)
-    if grid:
-        side = max(2, round(runs ** (1 / len(names))))
-        lines = [np.linspace(-size, size, side) for size in sizes]
-        starts = np.stack([e.ravel() for e in np.meshgrid(*lines, indexing="ij")], axis=1)
-    else:
-        starts = rng.uniform(-sizes, sizes, (runs, len(names)))
+    raise ControlError("The closed loop is not asymptotically stable in the first approximation: nothing to attract.")
+
+
+def _grid(sizes: Mapping[str, float], runs: int) -> np.ndarray:
+    """About so many starts, evenly spread over the box."""
+    side = max(2, round(runs ** (1 / len(sizes))))
+    lines = [np.linspace(-size, size, side) for size in sizes.values()]
+    return np.stack([e.ravel() for e in np.meshgrid(*lines, indexing="ij")], axis=1)
+
+
+def _returns(
+    feedback: Feedback, sizes: Mapping[str, float], starts: np.ndarray, end: float, progress: bool | None
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Which starts come back, and how many runs ended in which way."""
+    lin, names = feedback.lin, tuple(sizes)
     states, members, reasons = [], [], {}
     with Progress(0, len(starts), progress, "assembling") as bar:
         for k, deviation in enumerate(starts):
@@ -158,27 +188,12 @@ def region_of_attraction(
     if members:
         last, ended = _ends(feedback, states, end, _away(feedback, names, starts), progress)
         gaps = np.abs(last - [lin.tangent.value(s) for s in lin.states])
-        scale = np.array([dict(zip(names, sizes, strict=True)).get(s, 0.0) for s in lin.states])
-        scale = np.where(scale > 0, scale, np.max(sizes))
+        scale = np.array([sizes.get(s, max(sizes.values())) for s in lin.states])
         converged[members] = np.all(gaps <= HOME * scale, axis=1)
-        for outcome, count in ended.items():
-            if outcome not in ("DONE", "EVENT"):
-                reasons[outcome] = count
+        reasons |= {outcome: count for outcome, count in ended.items() if outcome not in ("DONE", "EVENT")}
     reasons = {"came back": int(np.sum(converged)), **reasons}
     away = len(starts) - sum(reasons.values())
-    if away:
-        reasons["did not"] = away
-    level, tried = lyapunov_level(feedback, samples, rng)
-    return Region(
-        feedback=feedback,
-        names=names,
-        starts=starts,
-        converged=converged,
-        reasons=reasons,
-        level=level,
-        samples=tried,
-        until=end,
-    )
+    return converged, {**reasons, **({"did not": away} if away else {})}
 
 
 def _ends(

@@ -107,21 +107,10 @@ def sweep(
         )
     began = time.perf_counter()
     table = design(over, runs, sampling, seed)
-    counts = {"chunk": chunk, "workers": workers, "max_steps": max_steps, "points": points}
-    for name, value in counts.items():
-        if value is None and name in ("chunk", "workers"):
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ModelError(f"{name} must be a positive whole number, got {value!r}.")
-    if out is not None and (not isinstance(out, str | Path) or Path(out).suffix != ".zarr"):
-        raise ModelError(f"Give a folder that ends in .zarr, got out={str(out)!r}.")
-    if columns is not None and (isinstance(columns, str) or not isinstance(columns, Sequence)):
-        raise ModelError(f"columns must be a list of names, for example columns=['x', 'y.rate']; got {columns!r}.")
-    for name, value in (("outputs", outputs), ("inputs", inputs)):
-        if value is not None and not isinstance(value, Mapping):
-            raise ModelError(f"{name} must be formulas by name, {name}={{name: formula}}; got {value!r}.")
-    if resume and out is None:
-        raise ModelError("resume=True needs the folder to go on with: out='study.zarr'.")
+    _check_counts({"max_steps": max_steps, "points": points})
+    _check_counts({name: value for name, value in (("chunk", chunk), ("workers", workers)) if value is not None})
+    _check_words(columns, {"outputs": outputs, "inputs": inputs})
+    _check_folder(out, resume)
     found, which = cases(system, table, inputs, control, start)
     settings = Settings.of(
         system.model, found[0].start, until, method=method, rtol=rtol, atol=atol, points=points, at=at, events=events,
@@ -143,3 +132,24 @@ def sweep(
         sink.close()
     info = {**plan.about(), "reasons": sink.reasons, "where": where, "seconds": time.perf_counter() - began}
     return assembled(sink.read, layout, info, sink.failures, path)
+
+
+def _check_counts(counts: Mapping[str, Any]) -> None:
+    for name, value in counts.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise ModelError(f"{name} must be a positive whole number, got {value!r}.")
+
+
+def _check_words(columns: Any, formulas: Mapping[str, Any]) -> None:
+    if columns is not None and (isinstance(columns, str) or not isinstance(columns, Sequence)):
+        raise ModelError(f"columns must be a list of names, for example columns=['x', 'y.rate']; got {columns!r}.")
+    for name, value in formulas.items():
+        if value is not None and not isinstance(value, Mapping):
+            raise ModelError(f"{name} must be formulas by name, {name}={{name: formula}}; got {value!r}.")
+
+
+def _check_folder(out: Any, resume: bool) -> None:
+    if out is not None and (not isinstance(out, str | Path) or Path(out).suffix != ".zarr"):
+        raise ModelError(f"Give a folder that ends in .zarr, got out={str(out)!r}.")
+    if resume and out is None:
+        raise ModelError("resume=True needs the folder to go on with: out='study.zarr'.")

@@ -6,7 +6,6 @@ position rows, then of the velocity rows, do the same more slowly and for every 
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from math import isfinite
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from appell.code.code import Code, function_of
 from appell.code.machine import Machine
+from appell.once import once
 
 GOOD = 2e-14  # residuals up to this times the size of what they are made of are rounding
 LEAST = 1e-300  # what nothing is divided by
@@ -22,34 +22,31 @@ LEAST = 1e-300  # what nothing is divided by
 NOTHING = np.zeros(0)
 Rows = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-_settlings: weakref.WeakKeyDictionary[Code, Machine] = weakref.WeakKeyDictionary()
 
-
+@once
 def _settling(code: Code) -> Machine:
     """(t, x, -, p) -> x after two Newton steps, and its largest residual before and after them in units of rounding."""
-    if code not in _settlings:
-        equations, mechanics = code.equations, code.equations.mechanics
-        t, x, w, p = equations.arguments
-        n, m = len(equations.coordinates), len(equations.speeds)
+    equations, mechanics = code.equations, code.equations.mechanics
+    t, x, w, p = equations.arguments
+    n, m = len(equations.coordinates), len(equations.speeds)
 
-        def worst(x: ca.SX) -> ca.SX:
-            q, u, z = x[:n], x[n : n + m], x[n + m :]
-            wanted: dict[str, tuple[ca.SX, ...]] = {}
-            if mechanics.position_rows and equations.formulation.movable(mechanics, equations.split):
-                wanted["position"] = (t, q, p)
-            if equations.chart.redundant and mechanics.row_names:
-                wanted["velocity"] = (t, q, u, z, p)
-            shares = [
-                ca.fabs(mechanics.functions[name](*e)[0]) / ca.fmax(LEAST, mechanics.row_terms[name](*e))
-                for name, e in wanted.items()
-            ]
-            return ca.mmax(ca.vertcat(*shares)) / GOOD
+    def worst(x: ca.SX) -> ca.SX:
+        q, u, z = x[:n], x[n : n + m], x[n + m :]
+        wanted: dict[str, tuple[ca.SX, ...]] = {}
+        if mechanics.position_rows and equations.formulation.movable(mechanics, equations.split):
+            wanted["position"] = (t, q, p)
+        if equations.chart.redundant and mechanics.row_names:
+            wanted["velocity"] = (t, q, u, z, p)
+        shares = [
+            ca.fabs(mechanics.functions[name](*e)[0]) / ca.fmax(LEAST, mechanics.row_terms[name](*e))
+            for name, e in wanted.items()
+        ]
+        return ca.mmax(ca.vertcat(*shares)) / GOOD
 
-        moved = function_of(equations, "projected")(t, x, w, p)
-        results = [moved, ca.vertcat(worst(x), worst(moved))]
-        function = ca.Function("settle", [t, x, ca.SX(0, 1), p], [ca.densify(e) for e in results], {"cse": True})
-        _settlings[code] = Machine(function, simd=False)
-    return _settlings[code]
+    moved = function_of(equations, "projected")(t, x, w, p)
+    results = [moved, ca.vertcat(worst(x), worst(moved))]
+    function = ca.Function("settle", [t, x, ca.SX(0, 1), p], [ca.densify(e) for e in results], {"cse": True})
+    return Machine(function, simd=False)
 
 
 class Projection:
