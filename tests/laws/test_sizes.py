@@ -127,11 +127,11 @@ def work(model, **wanted):
 def test_suggestions_of_the_command_line_fit_the_size(size):
     model, factors = scaled(ap.library.ball_and_beam(), size)
     found = work(model, xi=0.2 * size[0])
-    assert found.run()["ok"]
-    assert found._pushes()["xi"] / factors["xi"] == pytest.approx(-0.01)
+    assert found.ok
+    assert found.pushes["xi"] / factors["xi"] == pytest.approx(-0.01)
 
 
 def test_the_command_line_wants_all_coordinates_that_can_be_wanted():
     """Six legs hold six coordinates of the platform; wishing for one of them would leave a family of five."""
     model = ap.library.stewart_platform()
-    assert len(work(model)._suggested(ap.compile(ap.derive(model)).bind())) == 6
+    assert len(work(model).suggested(ap.compile(ap.derive(model)).bind())) == 6

@@ -163,8 +163,8 @@ def far(*_, **__):
         ("appell.planning.plan", ["plan", "three-link", "--report"]),
         ("appell.planning.plan", ["track", "curvature-arm", "--out"]),
         ("appell.planning.plan", ["track", "curvature-arm", "--report"]),
-        ("appell.cli.stabilizing.Stabilization.run", ["stabilize", "ball-and-beam", "--out"]),
-        ("appell.cli.stabilizing.Stabilization.run", ["stabilize", "ball-and-beam", "--report"]),
+        ("appell.cli.stabilizing.equilibrium", ["stabilize", "ball-and-beam", "--out"]),
+        ("appell.cli.stabilizing.equilibrium", ["stabilize", "ball-and-beam", "--report"]),
         ("appell.formulation.abstract.derive", ["export", "rolling-disk", "--c"]),
     ],
 )

@@ -15,7 +15,6 @@ from appell.cli.output import deliver, errors
 from appell.cli.places import check_files, check_folder, make_folder, written
 from appell.cli.settings import read_limits, read_numbers, read_settings
 from appell.errors import ModelError
-from appell.terminal import print_table
 
 
 @app.command()
@@ -58,6 +57,7 @@ def stabilize(
     as_json: JsonOption = False,
 ) -> None:
     """Hold a configuration: equilibrium, first approximation, gains, proof, closed loop, pictures."""
+    from appell.cli import stabilized
     from appell.cli.stabilizing import Stabilization
 
     with errors(as_json):
@@ -87,29 +87,32 @@ def stabilize(
         if out is not None:
             check_folder(out)
         check_files(None, report)
-        found = work.run()
+        found = stabilized.data(work)
         deliver(
             as_json,
             lambda: found,
-            lambda: work.show(print_table),
+            lambda: stabilized.show(work),
             _pictures(work, out),
             written([report], lambda path: _describe(work, path)),
         )
-    if not found["ok"]:
+    if not work.ok:
         raise typer.Exit(1)
 
 
 def _pictures(work: Any, folder: Path | None) -> Iterator[Path]:
     """Write pictures and numbers to a folder."""
     if folder is not None:
+        from appell.cli.stabilized import write
+
         make_folder(folder)
-        yield from work.write(folder)
+        yield from write(work, folder)
 
 
 def _describe(work: Any, path: Path) -> None:
+    from appell.cli.stabilized import run_plot
     from appell.reporting import report
 
-    report(work.motion, path, also={"Stability of the closed loop": work.proof, "Deviations and laws": work.run_plot()})
+    report(work.motion, path, also={"Stability of the closed loop": work.proof, "Deviations and laws": run_plot(work)})
 
 
 def _names(given: str) -> list[str] | None:
