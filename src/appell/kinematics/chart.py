@@ -189,76 +189,76 @@ class Chart:
             split: Independent rows, and dependent coordinates where no definitions are given.
             definitions: Quasi-velocities as formulas in q, q', t.
         """
-        coordinates, x = mechanics.model.coordinates, mechanics.variables
-        n, rows = len(coordinates), list(split.rows)
+        if not definitions and not split.rows:
+            return cls._in_rates(mechanics, split)
+        x, rows = mechanics.variables, list(split.rows)
+        letters, formulas = _defined(mechanics, split, definitions) if definitions else _independent(mechanics, split)
         e, J = mechanics.e, mechanics.J
         if len(rows) < e.numel():
             e, J = e[rows], J[rows, :]
-        if definitions:
-            letters: tuple[Evolving, ...] = tuple(definitions)
-            formulas = ca.vertcat(*[_lowered(mechanics, speed, formula) for speed, formula in definitions.items()])
-            if len(letters) != n - len(rows):
-                raise FormulationError(
-                    f"{len(letters)} speeds were given ({', '.join(s.name for s in letters)}), but {n} coordinates "
-                    f"under {len(rows)} independent constraint rows leave {n - len(rows)} free; give {n - len(rows)}."
-                )
-        else:
-            free = split.free(n)
-            letters = tuple(coordinates[i].rate for i in free)
-            formulas = x.v[free]
-        slopes = ca.jacobian(formulas, x.v)
-        if not definitions and not rows:
-            return cls(
-                mechanics=mechanics,
-                split=split,
-                letters=letters,
-                u=x.v,
-                K=x.v,
-                y=mechanics.a,
-                unknowns=_rates(letters),
-                udot=mechanics.a,
-                a=mechanics.a,
-                formulas=x.v,
-                redundant=False,
-            )
-        on_accelerations = any(i in mechanics.acceleration_rows for i in rows)
-        linear = not on_accelerations and (
-            (not definitions and mechanics.linear) or not ca.depends_on(ca.vec(ca.vertcat(slopes, J)), x.v)
+        matrix = ca.vertcat(ca.jacobian(formulas, x.v), J)
+        linear = not any(i in mechanics.acceleration_rows for i in rows) and (
+            (not definitions and mechanics.linear) or not ca.depends_on(ca.vec(matrix), x.v)
         )
         y = ca.vertcat(*[ca.SX.sym(s.rate.name) for s in letters]) if letters else ca.SX(0, 1)
-        if linear:
-            u = ca.vertcat(*[ca.SX.sym(s.name) for s in letters]) if letters else ca.SX(0, 1)
-            still = ca.substitute(ca.vertcat(formulas, e), x.v, ca.SX.zeros(n))
-            K = solve(ca.vertcat(slopes, J), ca.vertcat(u, ca.SX.zeros(len(rows))) - still)
-            zdot = ca.substitute(x.zdot, x.v, K) if x.z.numel() else x.zdot
-            state, rates = ca.vertcat(x.q, u, x.t, x.z), ca.vertcat(K, y, 1, zdot)
-            return cls(
-                mechanics=mechanics,
-                split=split,
-                letters=letters,
-                u=u,
-                K=K,
-                y=y,
-                unknowns=_rates(letters),
-                udot=y,
-                a=ca.jtimes(K, state, rates),
-                formulas=formulas,
-                redundant=False,
-            )
-        carried = ca.substitute(mechanics.derivative(formulas), mechanics.a, ca.SX.zeros(n))
-        a = solve(ca.vertcat(slopes, J), ca.vertcat(y - carried, mechanics.gamma[rows]))
-        every = tuple(q.rate for q in coordinates)
+        if not linear:
+            return cls._in_redundant_rates(mechanics, split, letters, formulas, matrix, y)
+        u = ca.vertcat(*[ca.SX.sym(s.name) for s in letters]) if letters else ca.SX(0, 1)
+        still = ca.substitute(ca.vertcat(formulas, e), x.v, ca.SX.zeros(x.v.numel()))
+        K = solve(matrix, ca.vertcat(u, ca.SX.zeros(len(rows))) - still)
+        zdot = ca.substitute(x.zdot, x.v, K) if x.z.numel() else x.zdot
+        state, rates = ca.vertcat(x.q, u, x.t, x.z), ca.vertcat(K, y, 1, zdot)
         return cls(
             mechanics=mechanics,
             split=split,
-            letters=every,
-            u=x.v,
-            K=x.v,
+            letters=letters,
+            u=u,
+            K=K,
+            y=y,
+            unknowns=_rates(letters),
+            udot=y,
+            a=ca.jtimes(K, state, rates),
+            formulas=formulas,
+            redundant=False,
+        )
+
+    @classmethod
+    def _in_rates(cls, mechanics: Mechanics, split: Split) -> Chart:
+        """Without rows: the rates of all coordinates."""
+        v, letters = mechanics.variables.v, tuple(q.rate for q in mechanics.model.coordinates)
+        return cls(
+            mechanics=mechanics,
+            split=split,
+            letters=letters,
+            u=v,
+            K=v,
+            y=mechanics.a,
+            unknowns=_rates(letters),
+            udot=mechanics.a,
+            a=mechanics.a,
+            formulas=v,
+            redundant=False,
+        )
+
+    @classmethod
+    def _in_redundant_rates(
+        cls, mechanics: Mechanics, split: Split, letters: tuple[Evolving, ...], formulas: ca.SX, matrix: ca.SX, y: ca.SX
+    ) -> Chart:
+        """Where rows or speeds are not linear in the velocities: all rates are kept, and only q'' is solved for."""
+        v = mechanics.variables.v
+        carried = ca.substitute(mechanics.derivative(formulas), mechanics.a, ca.SX.zeros(v.numel()))
+        a = solve(matrix, ca.vertcat(y - carried, mechanics.gamma[list(split.rows)]))
+        return cls(
+            mechanics=mechanics,
+            split=split,
+            letters=tuple(q.rate for q in mechanics.model.coordinates),
+            u=v,
+            K=v,
             y=y,
             unknowns=_rates(letters),
             udot=a,
             a=a,
-            formulas=x.v,
+            formulas=v,
             redundant=True,
         )
 
@@ -309,6 +309,28 @@ class Chart:
 
 def _rates(letters: tuple[Evolving, ...]) -> tuple[Evolving, ...]:
     return tuple(s.rate for s in letters)
+
+
+def _independent(mechanics: Mechanics, split: Split) -> tuple[tuple[Evolving, ...], ca.SX]:
+    """The rates of independent coordinates as speeds."""
+    coordinates = mechanics.model.coordinates
+    free = split.free(len(coordinates))
+    return tuple(coordinates[i].rate for i in free), mechanics.variables.v[free]
+
+
+def _defined(
+    mechanics: Mechanics, split: Split, definitions: Mapping[Speed, sp.Expr]
+) -> tuple[tuple[Evolving, ...], ca.SX]:
+    """Speeds by formulas of the user's, as many as the rows leave free."""
+    letters = tuple(definitions)
+    formulas = ca.vertcat(*[_lowered(mechanics, speed, formula) for speed, formula in definitions.items()])
+    n, rows = len(mechanics.model.coordinates), len(split.rows)
+    if len(letters) != n - rows:
+        raise FormulationError(
+            f"{len(letters)} speeds were given ({', '.join(s.name for s in letters)}), but {n} coordinates "
+            f"under {rows} independent constraint rows leave {n - rows} free; give {n - rows}."
+        )
+    return letters, formulas
 
 
 def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
