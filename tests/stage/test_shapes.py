@@ -276,7 +276,7 @@ def test_open_and_twisted_meshes_are_refused():
     [
         (lambda: shapes.Cylinder(-1, 2), "radius of a cylinder must be positive and finite, got -1"),
         (lambda: shapes.Box(1, float("nan"), 1), "depth of a box must be positive"),
-        (lambda: shapes.Tube(1, 2, 3), "outer radius of a tube must exceed"),
+        (lambda: shapes.Tube(1, 2, 3), "outer radius of the tube must exceed"),
         (lambda: shapes.Torus(1, 2), "radius of a torus"),
         (lambda: shapes.Cap(1, 3), "height of a cap"),
         (lambda: shapes.Box(1, 1, 1, density=1, mass=2), "not both"),

@@ -12,7 +12,7 @@ import numpy as np
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Split
 from appell.kinematics.consistency import sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_rank
@@ -200,25 +200,6 @@ def chosen_split(mechanics: Mechanics, dependent: tuple[Coordinate | str, ...] |
             f"{others}, or leave the choice to appell."
         )
     return Split(chosen.rows, tuple(columns))
-
-
-def free_chart(mechanics: Mechanics, split: Split) -> Chart:
-    """All rates as speeds, accelerations as unknowns: the chart of the formulations that keep the constraints apart."""
-    x, letters = mechanics.variables, tuple(q.rate for q in mechanics.model.coordinates)
-    a = mechanics.a
-    return Chart(
-        mechanics=mechanics,
-        split=split,
-        letters=letters,
-        u=x.v,
-        K=x.v,
-        y=a,
-        unknowns=tuple(s.rate for s in letters),
-        udot=a,
-        a=a,
-        formulas=x.v,
-        redundant=bool(split.rows),
-    )
 
 
 def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equations:

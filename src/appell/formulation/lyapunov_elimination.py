@@ -5,9 +5,9 @@ from __future__ import annotations
 import casadi as ca
 
 from appell.equations import Equations
-from appell.formulation.abstract import AbstractFormulation, free_chart
+from appell.formulation.abstract import AbstractFormulation
 from appell.graph.solve import solve, solve_spd
-from appell.kinematics.chart import Split
+from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
 
 
@@ -39,4 +39,4 @@ class LyapunovElimination(AbstractFormulation):
             free = regular(a, ca.horzcat(ca.densify(J.T), f))
             gains, drop = J @ free[:, : len(rows)], J @ free[:, len(rows)]
             f = f + J.T @ regular(gains, gamma - drop)
-        return Equations(self, free_chart(mechanics, Split(split.rows)), a, f, definite=not mechanics.accelerating)
+        return Equations(self, Chart.in_rates(mechanics, Split(split.rows)), a, f, definite=not mechanics.accelerating)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import casadi as ca
 
 from appell.equations import Equations
-from appell.formulation.abstract import AbstractFormulation, free_chart
-from appell.kinematics.chart import Split
+from appell.formulation.abstract import AbstractFormulation
+from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter
 
@@ -39,7 +39,7 @@ class Multipliers(AbstractFormulation):
         zero = ca.SX(len(rows), len(rows))
         A = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)) if rows else M
         names = tuple(Letter(f"lambda_{mechanics.row_names[i]}") for i in rows)
-        chart = free_chart(mechanics, Split(split.rows))
+        chart = Chart.in_rates(mechanics, Split(split.rows))
         chart = replace(chart, y=ca.vertcat(chart.y, multipliers), unknowns=(*chart.unknowns, *names))
         definite = not rows and not mechanics.accelerating
         return Equations(self, chart, A, ca.vertcat(F, gamma), definite=definite)

@@ -10,9 +10,9 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, chosen_split, free_chart
+from appell.formulation.abstract import AbstractFormulation, chosen_split
 from appell.graph.solve import solve
-from appell.kinematics.chart import Split
+from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, gradient_row
@@ -159,7 +159,7 @@ def assembled(
         A = ca.vertcat(A, mechanics.C[rows, :])
         b = ca.vertcat(b, rows_with_gains(mechanics, split, options))
     definite = not rows and not mechanics.accelerating and not options.literal
-    return Equations(formulation, free_chart(mechanics, split), A, b, definite=definite)
+    return Equations(formulation, Chart.in_rates(mechanics, split), A, b, definite=definite)
 
 
 def _orthogonal(columns: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, free_chart
+from appell.formulation.abstract import AbstractFormulation
 from appell.graph.elimination import Affine, Form, column_of, least
 from appell.graph.replay import operations
 from appell.graph.solve import solve_spd
@@ -33,7 +33,7 @@ from appell.graph.sparse import (
     transposed,
     whirled,
 )
-from appell.kinematics.chart import Split
+from appell.kinematics.chart import Chart, Split
 from appell.kinematics.forces import generalized_force
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.tree import Moving, Tree
@@ -102,7 +102,7 @@ class Recursive(AbstractFormulation):
             M, F = mechanics.lagrange
             return M, F + pull
 
-        chart, solution = free_chart(mechanics, Split(split.rows)), x.thaw(ca.densify(solution))
+        chart, solution = Chart.in_rates(mechanics, Split(split.rows)), x.thaw(ca.densify(solution))
         return Equations(self, chart, None, None, definite=True, solution=solution, matrices=matrices)
 
 

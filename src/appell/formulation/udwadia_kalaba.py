@@ -5,9 +5,9 @@ from __future__ import annotations
 import casadi as ca
 
 from appell.equations import Equations
-from appell.formulation.abstract import AbstractFormulation, free_chart
+from appell.formulation.abstract import AbstractFormulation
 from appell.graph.solve import solve, solve_spd
-from appell.kinematics.chart import Split
+from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
 
 
@@ -43,4 +43,4 @@ class UdwadiaKalaba(AbstractFormulation):
             free = solved(M, ca.horzcat(ca.densify(J.T), F))
             gains, a = free[:, : len(rows)], free[:, len(rows)]
             F = F + J.T @ solved(J @ gains, gamma - J @ a)
-        return Equations(self, free_chart(mechanics, Split(split.rows)), M, F, definite=not mechanics.accelerating)
+        return Equations(self, Chart.in_rates(mechanics, Split(split.rows)), M, F, definite=not mechanics.accelerating)

@@ -190,7 +190,7 @@ class Chart:
             definitions: Quasi-velocities as formulas in q, q', t.
         """
         if not definitions and not split.rows:
-            return cls._in_rates(mechanics, split)
+            return cls.in_rates(mechanics, split)
         x, rows = mechanics.variables, list(split.rows)
         letters, formulas = _defined(mechanics, split, definitions) if definitions else _independent(mechanics, split)
         e, J = mechanics.e, mechanics.J
@@ -223,8 +223,8 @@ class Chart:
         )
 
     @classmethod
-    def _in_rates(cls, mechanics: Mechanics, split: Split) -> Chart:
-        """Without rows: the rates of all coordinates."""
+    def in_rates(cls, mechanics: Mechanics, split: Split) -> Chart:
+        """All rates as speeds: where there are no rows, and for formulations that keep them apart."""
         v, letters = mechanics.variables.v, tuple(q.rate for q in mechanics.model.coordinates)
         return cls(
             mechanics=mechanics,
@@ -237,7 +237,7 @@ class Chart:
             udot=mechanics.a,
             a=mechanics.a,
             formulas=v,
-            redundant=False,
+            redundant=bool(split.rows),
         )
 
     @classmethod

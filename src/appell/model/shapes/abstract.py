@@ -219,3 +219,10 @@ def points(values: Iterable[Any], kind: str, count: int) -> tuple[Triple, ...]:
     if len(listed) != count:
         raise ModelError(f"A {kind} has {count} vertices, got {len(listed)}.")
     return listed
+
+
+def check_hollow(kind: str, outer: Any, inner: Any) -> None:
+    """Refuse a hollow that is not within its shape."""
+    gap = outer - inner
+    if gap.is_number and not gap > 0:
+        raise ModelError(f"The outer radius of the {kind} must exceed the inner one, got {outer}, {inner}.")

@@ -9,7 +9,7 @@ import sympy as sp
 from sympy import pi
 
 from appell.errors import ModelError
-from appell.model.shapes.abstract import AbstractPrimitive
+from appell.model.shapes.abstract import AbstractPrimitive, check_hollow
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +120,7 @@ class Tube(AbstractPrimitive):
     extent: ClassVar[int] = 3
 
     def _check(self) -> None:
-        gap = self.outer_radius - self.inner_radius
-        if gap.is_number and not gap > 0:
-            raise ModelError(
-                f"The outer radius of a tube must exceed the inner one, got {self.outer_radius}, {self.inner_radius}."
-            )
+        check_hollow(self.kind, self.outer_radius, self.inner_radius)
 
     @property
     def measure(self) -> sp.Expr:

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import sympy as sp
 from sympy import pi
 
-from appell.errors import ModelError
-from appell.model.shapes.abstract import AbstractPrimitive
+from appell.model.shapes.abstract import AbstractPrimitive, check_hollow
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +83,7 @@ class Annulus(AbstractPrimitive):
     extent: ClassVar[int] = 2
 
     def _check(self) -> None:
-        gap = self.outer_radius - self.inner_radius
-        if gap.is_number and not gap > 0:
-            raise ModelError(
-                f"The outer radius of an annulus must exceed the inner one, got {self.outer_radius}, "
-                f"{self.inner_radius}."
-            )
+        check_hollow(self.kind, self.outer_radius, self.inner_radius)
 
     @property
     def measure(self) -> sp.Expr:
