@@ -254,6 +254,7 @@ def test_wrong_methods_and_ends(call, assert_fails):
     assert_fails(call("run", "rolling-disk", "--method", "euler"), "Unknown method 'euler'")
     assert_fails(call("run", "rolling-disk", "--until", -1), "must end after its start")
     assert_fails(call("run", "rolling-disk", "--points", 1), "at least two points")
+    assert_fails(call("run", "rolling-disk", "--points", 10**15), "not enough memory; ask for less, such as fewer")
 
 
 def test_wrong_usage_has_its_own_exit_code(call):

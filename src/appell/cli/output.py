@@ -23,12 +23,14 @@ def errors(as_json: bool) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise  # whoever reads has enough, as in `appell list | head`: the end, without a word
-    except (AppellError, OSError) as error:
+    except (AppellError, OSError, MemoryError) as error:
         words = str(error)
         if isinstance(error, MissingValueError) and error.names:
             words = words.partition(";")[0] + "; add " + " ".join(f"--set {name}=..." for name in error.names)
         if isinstance(error, OSError) and error.filename:
             words = f"{error.filename}: {error.strerror}."
+        if isinstance(error, MemoryError):
+            words = f"There is not enough memory; ask for less, such as fewer --points. {error}"
         if as_json:
             say({"error": type(error).__name__, "message": words})
         else:

@@ -141,8 +141,18 @@ def driven(
         return system, None
     if control is not None and not callable(control):
         raise ModelError(f"The control must be a function (t, state) -> inputs or formulas by input, got {control!r}.")
+    refuse_changing(
+        system.equations.mechanics,
+        functions if control is None else [w.label for w in system.equations.inputs],
+    )
+    return system, _law(system, functions, control)
+
+
+def _law(
+    system: System, functions: Mapping[str, Callable[[float], float]], control: Any
+) -> Callable[[float, State], np.ndarray]:
+    """Time and state to the open inputs, in order, by Python functions; the others as they are bound."""
     order = [w.label for w in system.equations.inputs]
-    refuse_changing(system.equations.mechanics, order if control is not None else functions)
 
     def law(t: float, state: State) -> np.ndarray:
         values = {label: system.values.get(label, np.nan) for label in order}
@@ -162,7 +172,7 @@ def driven(
         except (TypeError, ValueError):
             raise ModelError(f"The inputs must be numbers, got {values!r} at t = {t:g}.") from None
 
-    return system, law
+    return law
 
 
 def starting_state(system: System, start: State | Mapping[Any, float] | None) -> State:

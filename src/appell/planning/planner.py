@@ -271,7 +271,9 @@ def plan(
     if not isinstance(model, Model):
         raise ModelError(f"A plan needs a model, got {model!r}.")
     if not model.programmed:
-        raise ModelError(f"{model.name!r} has no programmed constraint; add appell.Programmed(...), or use simulate.")
+        raise ModelError(
+            f"{model.name!r} has no programmed constraint; add appell.Programmed(...), or use simulate (appell run)."
+        )
     made = limits or Limits()
     if not isinstance(made, Limits):
         raise ModelError(f"limits= takes planning.Limits(position=..., speed=..., torque=...), got {limits!r}.")
