@@ -174,7 +174,7 @@ def test_inputs_of_a_loaded_motion(tmp_path):
         motion = ap.simulate(system, until=0.5, points=51, inputs={tau: law})
         again = ap.load(motion.save(tmp_path / "crank.nc"), system=system)
         np.testing.assert_allclose(again.inputs_at(again.times), motion.inputs_at(motion.times), rtol=1e-12)
-        row = list(motion.reactions().data_vars)[0]
+        row = next(iter(motion.reactions().data_vars))
         np.testing.assert_allclose(again.reactions()[row], motion.reactions()[row], rtol=1e-6)
         assert len(again.animate().jets) == 0
 

@@ -24,18 +24,24 @@ def errors(as_json: bool) -> Iterator[None]:
     except BrokenPipeError:
         raise  # whoever reads has enough, as in `appell list | head`: the end, without a word
     except (AppellError, OSError, MemoryError) as error:
-        words = str(error)
-        if isinstance(error, MissingValueError) and error.names:
-            words = words.partition(";")[0] + "; add " + " ".join(f"--set {name}=..." for name in error.names)
-        if isinstance(error, OSError) and error.filename:
-            words = f"{error.filename}: {error.strerror}."
-        if isinstance(error, MemoryError):
-            words = f"There is not enough memory; ask for less, such as fewer --points. {error}"
+        words = _words(error)
         if as_json:
             say({"error": type(error).__name__, "message": words})
         else:
             print(f"appell: {words}", file=sys.stderr)
         raise typer.Exit(1) from None
+
+
+def _words(error: Exception) -> str:
+    """What an error says, in the words of the command line."""
+    match error:
+        case MissingValueError() if error.names:
+            return str(error).partition(";")[0] + "; add " + " ".join(f"--set {name}=..." for name in error.names)
+        case OSError() if error.filename:
+            return f"{error.filename}: {error.strerror}."
+        case MemoryError():
+            return f"There is not enough memory; ask for less, such as fewer --points. {error}"
+    return str(error)
 
 
 def say(data: Any) -> None:
