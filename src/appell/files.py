@@ -32,15 +32,15 @@ def whole(path: Path, *, folder: bool = False) -> Iterator[Path]:
         path: The file.
         folder: Whether a folder is written instead; one of that name is replaced.
     """
-    check_folder(path) if folder else check_place(path)
+    (check_folder if folder else check_place)(path)
     part = path.with_name(f"{path.stem}.part{path.suffix}")
     try:
         yield part
-        if path.is_dir():
+        if folder and path.is_dir():
             shutil.rmtree(path)
         part.replace(path)
     except OSError as fault:
-        if fault.errno is None:
+        if fault.errno is None or not str(fault.filename or part).startswith(str(part)):
             raise
         raise OSError(fault.errno, fault.strerror, str(path)) from fault  # a full disk does not say whose file it was
     finally:

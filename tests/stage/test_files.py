@@ -50,6 +50,12 @@ def test_a_folder_that_fails_half_way_is_not_there(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_fault_of_another_file_keeps_its_name(tmp_path):
+    with pytest.raises(FileNotFoundError) as fault, whole(tmp_path / "film.mp4"):
+        (tmp_path / "frame.png").read_bytes()
+    assert str(fault.value.filename) == str(tmp_path / "frame.png")
+
+
 def test_places_and_endings_are_refused_in_words(tmp_path, figure):
     with pytest.raises(ap.AppellError, match="does not exist; make it first"):
         write_figure(figure, tmp_path / "no" / "plot.png", 10)

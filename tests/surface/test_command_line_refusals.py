@@ -280,6 +280,7 @@ def test_a_sweep_of_absurd_size_is_refused_at_once(call, assert_fails):
 def test_gains_of_a_files_inputs(call, file, assert_fails):
     """They are set, or varied, or asked for; an input that is set needs none."""
     file.write_text(file.read_text() + "d = ap.parameters('d')\ninputs = {u: -d * x.rate}\n")
+    assert_fails(call("sweep", file, "--set", "d=1", "--over", "d=1,2"), "d: given by --set and by --over")
     words = "The inputs of the file contain letters without a number; give --set d=NUMBER."
     assert_fails(call("run", file), words)
     assert_fails(call("sweep", file, "--over", "k=1,2"), words)

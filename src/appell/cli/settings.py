@@ -86,6 +86,9 @@ def set_case(case: Case, given: list[str] | None, varied: Collection[str] = ()) 
     from appell.model.symbols import key
 
     settings = read_settings(case, given, laws=True)
+    twice = sorted(settings.names & set(varied))
+    if twice:
+        raise ModelError(f"{', '.join(twice)}: given by --set and by --over; leave out one of them.")
     taken = settings.names | set(varied)
     gains = {s: settings.values[s.label] for s in case.gains if s.label in settings.values}
     inputs = {

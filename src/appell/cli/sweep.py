@@ -14,7 +14,6 @@ from appell.cli.output import deliver, errors
 from appell.cli.places import check_picture, written
 from appell.cli.settings import set_case
 from appell.cli.varied import read_varied
-from appell.errors import ModelError
 from appell.terminal import print_table
 
 INTERRUPTED = 130
@@ -55,9 +54,6 @@ def sweep(
         case = read_case(name)
         varied = read_varied(over, case.choices, runs)
         case, given = set_case(case, settings, varied)
-        twice = sorted(given.names & set(varied))
-        if twice:
-            raise ModelError(f"{', '.join(twice)}: given by --set and by --over; leave out one of them.")
         if plot is not None:
             check_picture(plot)
         if cluster is not None:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
-from appell.cli.case import Case, read_case
+from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import PICTURES, check_files, write, written
-from appell.cli.settings import Settings, read_limits, read_numbers, read_settings
+from appell.cli.settings import read_limits, read_numbers, read_settings
 from appell.errors import ModelError
 from appell.terminal import print_table
 
@@ -48,7 +48,9 @@ def track(
     as_json: JsonOption = False,
 ) -> None:
     """Plan the programmed motion of a model, then let the mechanism follow it under a tracking law."""
+    from appell.code.system import compile
     from appell.control import tracking
+    from appell.formulation.abstract import derive
     from appell.planning import plan, plant
 
     with errors(as_json):
@@ -61,14 +63,14 @@ def track(
         left = without if without is not None else [f.name for f in case.model.forces if f.name == "drive"]
         model = plant(case.model, left, given=[w for w in case.model.inputs if w.label in given.values])
         known = {s.label for s in (*model.parameters, *model.inputs)}
-        alone = Settings({name: value for name, value in given.values.items() if name in known})
+        numbers = {name: value for name, value in given.values.items() if name in known}
+        system = compile(derive(model)).bind(numbers)
         limits = read_limits(limit)
-        commanded = _law(law, model, gain, limits, alone.values)
+        commanded = _law(law, model, gain, limits, numbers)
         rate = rate if rate is not None or not commanded.sampled else (50.0 if law == "mpc" else 500.0)
         run = tracking.track(
-            alone.system(Case(model)), reference, commanded, read_numbers(disturb, "--disturb"), until, rate=rate,
-            limits=limits,
-        )  # fmt: skip
+            system, reference, commanded, read_numbers(disturb, "--disturb"), until, rate=rate, limits=limits
+        )
         deliver(
             as_json,
             lambda: {"model": case.model.name, "law": law, **_data(run)},

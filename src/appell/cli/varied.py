@@ -71,9 +71,10 @@ def _values(text: str) -> Any:
 
     from appell.ensemble.design import check_size
 
-    first, last, count = [*(_number(e) for e in text.split(":")), None, None][:3]
-    if text.count(":") != 2 or count is None or count < 0 or not count.is_integer():
+    numbers = [_number(e) for e in text.split(":")]
+    if len(numbers) != 3 or numbers[2] < 0 or not numbers[2].is_integer():
         raise ValueError("the count of first:last:count is a whole number")
+    first, last, count = numbers
     check_size(int(count))
     return np.linspace(first, last, int(count))
 
