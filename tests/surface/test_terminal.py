@@ -72,6 +72,18 @@ def test_numbers_are_whole_in_a_narrow_terminal(file):
     assert abs(float(found[1][-1]) + math.sin(1) / 3) < 1e-8
 
 
+def test_files_are_written_though_nobody_reads_on(file, tmp_path):
+    """As in `appell run ... --out run.csv --out run.nc | head -1`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    outs = [tmp_path / "run.csv", tmp_path / "run.nc"]
+    command = [sys.executable, "-m", "appell", "run", str(file), "--out", str(outs[0]), "--out", str(outs[1])]
+    program = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, timeout=120, check=False)
+    os.close(writer)
+    assert b"Traceback" not in program.stderr
+    assert all(path.stat().st_size > 1000 for path in outs)
+
+
 def test_words_are_broken_into_lines_and_names_are_not():
     lines = typed(60, "list").splitlines()
     assert max(map(len, lines)) < 100

@@ -72,7 +72,13 @@ def deliver(
     if as_json:
         paths = [str(path) for path in written]
         say({**data(), "files": paths})
-    else:
+        return
+    try:
         tell()
+        sys.stdout.flush()
         for path in written:
             print(f"wrote {path}")
+    except BrokenPipeError:
+        for _ in written:  # whoever reads has enough; the files are wanted all the same
+            pass
+        raise
