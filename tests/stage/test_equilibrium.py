@@ -275,3 +275,30 @@ def test_currents_are_no_positions():
     assert "i_tau" not in rest.positions
     assert rest.states == {"i_tau": rest["i_tau"]}
     assert f"  states: i_tau={rest['i_tau']:.9g}" in repr(rest)
+
+
+@pytest.mark.parametrize("given", [{}, {"i": 0.5}])
+def test_what_enters_by_its_square_is_found_from_zero(given):
+    """A magnet pulls with k (i/y)^2, whose derivative vanishes without a current: i = y sqrt(m g/k) or its negative."""
+    y, i, e, ground = ap.coordinates("y"), ap.states("i"), ap.inputs("e"), ap.Frame("ground")
+    ball = ap.Particle("ball", 0.05, ground.point(0, -y))
+    pull = ap.Force(1e-4 * (i / y) ** 2 * ground.y, ball)
+    model = ap.Model(ground, y, [ball], [ap.Gravity(-9.81 * ground.y), pull], states={i: (e - 10 * i) / 0.1})
+    rest = ap.equilibrium(model, {"y": 0.01}, guess=given)
+    held = 0.01 * np.sqrt(0.05 * 9.81 / 1e-4)
+    assert sorted(branch["i"] for branch in rest.branches) == pytest.approx([-held, held], rel=1e-12)
+    assert rest["e"] == pytest.approx(10 * rest["i"], rel=1e-12)
+    assert not given or rest["i"] > 0
+
+
+def test_wheels_that_turn_differently_roll_in_a_circle():
+    x, y, yaw, left, right = ap.coordinates("x y yaw left right")
+    ground = ap.Frame("ground")
+    base = ground.rotate("z", yaw)
+    cart = ap.RigidBody("cart", 1.0, ground.point(x, y), base, (0, 0, 0.1))
+    velocity = x.rate * ground.x + y.rate * ground.y
+    along, across = velocity.dot(base.x), velocity.dot(base.y)
+    rows = [across, along - 0.2 * yaw.rate - 0.1 * left.rate, along + 0.2 * yaw.rate - 0.1 * right.rate]
+    model = ap.Model(ground, (x, y, yaw, left, right), [cart], constraints=[ap.Nonholonomic(rows, "rolling")])
+    with pytest.raises(EquilibriumError, match=r"rolling in a circle.*ignore=\['x', 'y', 'left', 'right'\]"):
+        ap.equilibrium(model, {"left.rate": 5, "right.rate": 4})

@@ -337,6 +337,73 @@ model = ap.Model(ground, q, [bob], [ap.Generalized({{q: u}}){load}], values={{m:
     assert light[0] < 3 * 0.1 * 9.81 * 0.3  # the stiffness of gravity, and not much more
 
 
+ROLLER = """
+import appell as ap
+
+x, w, lean = ap.coordinates("x w lean")
+tau = ap.inputs("tau")
+ground = ap.Frame("ground")
+hub, body = ground.point(x, 0.1), ground.rotate("z", -lean)
+wheel = ap.RigidBody("wheel", 1, hub, ground.rotate("z", -w), (0, 0, 5e-3))
+mast = ap.RigidBody("mast", 5, hub + 0.3 * body.y, body, (0, 0, 0.1))
+forces = [ap.Gravity(-9.81 * ground.y), ap.Generalized({w: tau, lean: -tau})]
+model = ap.Model(ground, (x, w, lean), [wheel, mast], forces, [ap.Nonholonomic([x.rate - 0.1 * w.rate], "rolling")])
+"""
+
+
+def test_stabilize_comes_to_rest_at_a_member_of_the_family(call, tmp_path):
+    """A push that turns the wheel against the ground stays: x - r w is what rolling keeps."""
+    path = tmp_path / "roller.py"
+    path.write_text(ROLLER)
+    result = call("stabilize", path)
+    assert result.exit_code == 0, result.output
+    assert "came to rest beside it, at another member of the family" in result.stdout
+
+
+WHEEL = """
+import appell as ap
+
+lean, turn = ap.coordinates("lean turn")
+tau = ap.inputs("tau")
+ground = ap.Frame("ground")
+rod = ground.rotate("z", lean)
+bodies = [ap.RigidBody("rod", 0.2, 0.1 * rod.y, rod, (0, 0, 1e-3)),
+          ap.RigidBody("wheel", 0.3, 0.2 * rod.y, rod.rotate("z", turn), (0, 0, 5e-4))]
+model = ap.Model(ground, (lean, turn), bodies, [ap.Gravity(-9.81 * ground.y), ap.Generalized({turn: tau})])
+"""
+
+
+def test_stabilize_measures_every_state_by_itself(call, tmp_path):
+    """A reaction wheel runs fast to right a small lean; what is left of its rate is small against that."""
+    path = tmp_path / "wheel.py"
+    path.write_text(WHEEL)
+    result = call("stabilize", path, "--json")
+    assert result.exit_code == 0, result.output
+    run = json.loads(result.stdout)["run"]
+    assert run["came back"]
+    assert abs(run["left"]["turn.rate"]) > 0.01 * run["pushed"]["lean"]
+
+
+def test_stabilize_follows_no_run_for_ever(call, tmp_path):
+    """A wheel that cannot right its rod any more would spin ever faster."""
+    path = tmp_path / "wheel.py"
+    path.write_text(WHEEL)
+    result = call("stabilize", path, "--push", "lean=1.0", "--limit", "0.2", "--until", "1e4")
+    assert result.exit_code == 1
+    assert "was followed until it was far out; try a smaller --push" in result.stdout
+
+
+def test_stabilize_says_why_the_start_cannot_be_held(call, assert_fails, tmp_path):
+    path = tmp_path / "integral.py"
+    path.write_text(
+        "import appell as ap\n"
+        "x, z, u, ground = ap.coordinates('x'), ap.states('z'), ap.inputs('u'), ap.Frame('ground')\n"
+        "body = ap.Particle('body', 1, ground.point(x))\n"
+        "model = ap.Model(ground, [x], [body], [ap.Generalized({x: u})], states={z: x - 0.2})\n"
+    )
+    assert_fails(call("stabilize", path), "Say which configuration", "With x left free there is one, at x = 0.2.")
+
+
 def test_stabilize_with_limits_runs_as_long_as_wanted(call):
     result = call("stabilize", "ball-and-beam", "--want", "xi=0.2", "--limit", "0.3", "--until", 200, "--json")
     assert result.exit_code == 0, result.output

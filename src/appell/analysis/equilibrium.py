@@ -12,7 +12,7 @@ import numpy as np
 from appell.analysis.families import measured, same, sorted_out
 from appell.analysis.steady import Steady
 from appell.analysis.units import Units
-from appell.analysis.wishes import Problem, Root, Wishes, explain
+from appell.analysis.wishes import Problem, Root, Wishes, explain, in_a_circle
 from appell.code.state import State
 from appell.code.system import System, compile
 from appell.errors import EquilibriumError, ModelError
@@ -224,11 +224,7 @@ def _read(
                 f"{name} is no cyclic coordinate; cyclic are: {', '.join(others) or 'none'}."
             )
             if others and steady.velocity_rows:
-                words += (
-                    f" Where only their rates depend on {name}, as in rolling in a circle, the motion may be steady "
-                    f"all the same; its state is taken by linearize(system, system.consistent({{...}}), "
-                    f"ignore={others!r})."
-                )
+                words += f" {in_a_circle(name, others)}"
             raise EquilibriumError(words)
     for label in fixed:
         if label not in (*places, *rates, *opened):

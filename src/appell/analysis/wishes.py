@@ -146,6 +146,8 @@ class Problem:
             y[free] = drawn[free]
             rates = self.unknown[(self.unknown >= n) & (self.unknown < 2 * n)]
             y[rates] *= rng.choice([-1.0, 1.0]) * np.exp(rng.normal(0, 1.5, rates.size))
+            others = self.unknown[(self.unknown >= 2 * n) & (self.unknown < sum(self.sizes[:4]))]
+            y[others] += rng.normal(size=others.size)  # what enters by its square cannot be told at zero
         if free.size:
             y[:n] = self.assembled(y, free, steps=30)[0]
         # Inputs and multipliers enter linearly as a rule: begin with those that fit best.
@@ -346,6 +348,8 @@ def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> 
             lines.append(
                 f"There is a steady motion with other rates adjusted: write inputs={[*wishes.free, *loose]!r}."
             )
+        elif steady.velocity_rows:
+            lines.append(in_a_circle("other coordinates", [s.removesuffix(".rate") for s in running]))
     for label in wishes.fixed:
         fewer = {name: value for name, value in wishes.fixed.items() if name != label}
         freed = wishes.free
@@ -358,6 +362,19 @@ def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> 
             value = found.y[k] * problem.units.unknowns[k] if abs(found.y[k]) > 1e-12 else 0.0
             lines.append(f"With {label} left free there is one, at {label} = {value:.9g}.")
     return " ".join(lines)
+
+
+def in_a_circle(turning: str, idle: list[str]) -> str:
+    """How to get at steady motions in which rates of cyclic coordinates change.
+
+    Args:
+        turning: What these rates depend on.
+        idle: Cyclic coordinates.
+    """
+    return (
+        f"Where rates of {', '.join(idle)} depend on {turning}, as in rolling in a circle, it may be steady all the "
+        f"same; its state is taken by linearize(system, system.consistent({{...}}), ignore={idle!r})."
+    )
 
 
 def _solvable(problem: Problem, wishes: Wishes, rng: np.random.Generator, dropped: tuple[int, ...] = ()) -> Root | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from appell.analysis.certificate import Certificate
 from appell.analysis.equilibrium import Equilibrium
-from appell.cli.stabilizing import Stabilization
+from appell.cli.stabilizing import Stabilization, typed
 from appell.files import write_text
 from appell.terminal import print_table
 from appell.view.plot import Line, Panel, Plot, unit_words
@@ -44,9 +44,10 @@ def data(work: Stabilization) -> dict[str, Any]:
         "run": {
             "until": float(work.motion.times[-1]),
             "pushed": work.pushes,
-            "left": work.gap,
+            "left": work.left,
             "constraint residual": work.residual,
             "came back": work.came_back,
+            "settled": work.settled,
         },
         "ok": work.ok,
     }
@@ -100,7 +101,7 @@ def show(work: Stabilization) -> None:
         return [root(e) for e in proof.roots] + ["0 (structural)"] * proof.zeros
 
     print(work.rest, "\n")
-    print("without control: " + work.open.sentence)
+    print("without control: " + typed(work.open.sentence))
     if work.open.forces is not None:
         print("  " + work.open.forces.remark)
     print(f"{work.reach}; {work.least}")
@@ -116,8 +117,7 @@ def show(work: Stabilization) -> None:
     print(
         f"nonlinear run of {work.motion.times[-1]:g} s from "
         + ", ".join(f"{s}{v:+.4g}" for s, v in work.pushes.items())
-        + f": {'came back' if work.came_back else 'DID NOT COME BACK'}, left "
-        + f"{max(abs(e) for e in work.gap.values()):.2e}, constraints {work.residual:.1e}"
+        + f": {work.ended}; left {max(abs(e) for e in work.left.values()):.2e}, constraints {work.residual:.1e}"
     )
     if work.region is not None:
         print(work.region)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.analysis.certificate import Certificate
+from appell.analysis.certificate import Certificate, Verdict
 from appell.analysis.equilibrium import Equilibrium, equilibrium
 from appell.analysis.linearize import Linearization, linearize
 from appell.analysis.stability import stability
@@ -17,12 +17,14 @@ from appell.code.system import System, compile
 from appell.control.controllability import Reach, controllability, smallest_actuators
 from appell.control.feedback import Feedback, lqr
 from appell.control.invariants import MinimumControls, minimum_controls
+from appell.ensemble.region import far_out
 from appell.errors import ControlError, EquilibriumError, IntegrationError
 from appell.formulation.abstract import AbstractFormulation, derive
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.model.model import Model
 from appell.motion.motion import Motion
+from appell.motion.outcome import Outcome
 from appell.motion.run import simulate
 
 PILOTS = 5  # boxes, each twice as large, that are looked through for the border of a region of attraction
@@ -120,16 +122,18 @@ class Stabilization:
         count = min(len(free), len(self.model.inputs))
         where = {**{s: 0.0 for s in labels}, **self.model.start, **self.guess}
         tries = [free] if count == len(free) else [[s] for s in free]
+        reason = ""
         for chosen in tries:
             wanted = {s: where[s] for s in chosen}
             try:
                 equilibrium(system, wanted, guess=self.guess, starts=6)
-            except EquilibriumError:
+            except EquilibriumError as refusal:
+                reason = reason or str(refusal)
                 continue
             return wanted
         raise EquilibriumError(
             f"Say which configuration of {self.model.name!r} to hold, for example --want {free[0]}={where[free[0]]:g}; "
-            f"its suggested start is none that {', '.join(map(str, self.model.inputs))} can hold."
+            f"its suggested start is none that {', '.join(map(str, self.model.inputs))} can hold. {reason}"
         )
 
     def _split(self, system: System) -> Split:
@@ -151,11 +155,7 @@ class Stabilization:
         try:
             return lqr(self.lin, *self._costs(), inputs=self.inputs)
         except ControlError as refusal:
-            names = re.search(r"linearize\(\.\.\., ignore=\[(.*?)\]\)", str(refusal))
-            if names is None:
-                raise
-            typed = "--ignore " + re.sub(r"[' ]", "", names[1])
-            raise ControlError(str(refusal).replace(names[0], typed)) from None
+            raise ControlError(typed(str(refusal))) from None
 
     @cached_property
     def feedback(self) -> Feedback:
@@ -199,9 +199,10 @@ class Stabilization:
 
     @cached_property
     def _sizes(self) -> dict[str, float]:
-        """How large coordinates are: their values, or a fifth of their natural units."""
-        units = zip(self.model.coordinates, self.rest.units.unknowns, strict=False)
-        return {s.label: max(abs(self.rest[s]), 0.2 * float(unit)) for s, unit in units}
+        """How large coordinates are: their values, or a fifth of their natural units, which angles have always."""
+        angles = self.rest.steady.periodic(self.rest.system.p)
+        units = zip(self.model.coordinates, self.rest.units.unknowns, angles, strict=False)
+        return {s.label: max(0.0 if angle else abs(self.rest[s]), 0.2 * float(unit)) for s, unit, angle in units}
 
     # Its motion.
 
@@ -217,15 +218,21 @@ class Stabilization:
         slowest = self.proof.margin  # structural zeros apart
         end = self.until if self.until is not None else float(f"{10 / max(slowest, 1e-3):.2g}")
         outputs = {f"law of {w.label}": law for w, law in self.feedback.laws.items()}
-        motion = simulate(self.feedback.system, self.feedback.start(self.pushes), end, outputs=outputs)
+        away = far_out(self.feedback, tuple(self.pushes), np.array([list(self.pushes.values())]))
+        motion = simulate(self.feedback.system, self.feedback.start(self.pushes), end, outputs=outputs, events=[away])
         if not motion.outcome.ok:
             raise IntegrationError(f"The closed loop could not be run to its end: {motion.summary()}")
         return motion
 
     @cached_property
-    def gap(self) -> dict[str, float]:
-        """How far from the equilibrium it ended."""
-        return {s: float(self.motion[s].values[-1]) - self.lin.tangent.value(s) for s in self.lin.states}
+    def gaps(self) -> dict[str, np.ndarray]:
+        """Deviations from the equilibrium along it."""
+        return {s: self.motion[s].values - self.lin.tangent.value(s) for s in self.lin.states}
+
+    @property
+    def left(self) -> dict[str, float]:
+        """Deviations at its end."""
+        return {s: float(gap[-1]) for s, gap in self.gaps.items()}
 
     @cached_property
     def residual(self) -> float:
@@ -235,9 +242,29 @@ class Stabilization:
 
     @property
     def came_back(self) -> bool:
-        """Whether the run ended nearer to the equilibrium than it began, by a factor of a hundred."""
-        began = max(abs(e) for e in self.pushes.values())
-        return max(abs(e) for e in self.gap.values()) <= max(0.01 * began, 1e-9)
+        """Whether every deviation ended as a hundredth of what it was at most."""
+        return self._small(self.left)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the run came to rest near the equilibrium: at it, or where there is a family at one beside it."""
+        late = {s: float(np.ptp(gap[-len(gap) // 10 :])) for s, gap in self.gaps.items()}
+        return self.came_back or (self.proof.verdict is Verdict.FAMILY and self._small(late))
+
+    def _small(self, values: dict[str, float]) -> bool:
+        least = 1e-9 * max(abs(e) for e in self.pushes.values())
+        return all(abs(e) <= max(0.01 * np.max(np.abs(self.gaps[s])), least) for s, e in values.items())
+
+    @property
+    def ended(self) -> str:
+        """How the run ended, in words."""
+        if self.came_back:
+            return "came back"
+        if self.settled:
+            return "came to rest beside it, at another member of the family"
+        if self.motion.outcome is Outcome.EVENT:
+            return "DID NOT COME BACK and was followed until it was far out; try a smaller --push"
+        return "DID NOT COME BACK"
 
     @cached_property
     def region(self) -> Any:
@@ -257,5 +284,16 @@ class Stabilization:
 
     @property
     def ok(self) -> bool:
-        """Whether the loop is proved stable and came back."""
-        return bool(self.proof.asymptotic and self.came_back)
+        """Whether the loop is proved stable and came to rest."""
+        return bool(self.proof.asymptotic and self.settled)
+
+
+def typed(words: str) -> str:
+    """Words with what is typed on the command line in place of Python.
+
+    Args:
+        words: A sentence about some equations.
+    """
+    return re.sub(
+        r"linearize\(\.\.\., ignore=\[(.*?)\]\)", lambda found: "--ignore " + re.sub("[' ]", "", found[1]), words
+    )

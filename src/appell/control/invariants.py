@@ -11,6 +11,7 @@ import sympy as sp
 
 from appell.analysis.balance import balanced
 from appell.analysis.linearize import Linearization
+from appell.analysis.roots import in_words
 from appell.control.controllability import clusters
 from appell.errors import ControlError
 
@@ -34,7 +35,7 @@ class MinimumControls:
     def __repr__(self) -> str:
         text = f"at least {self.number} control{'s' * (self.number != 1)}"
         if self.number > 1 and not self.polynomials:
-            text += f", because the root {self.root:.6g} has {self.number} independent modes"
+            text += f", because the root {in_words(np.array([self.root]))} has {self.number} independent modes"
         if self.polynomials:
             text += "; invariant polynomials " + ", ".join(str(p.as_expr()) for p in self.polynomials)
         return text

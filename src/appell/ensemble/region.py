@@ -186,7 +186,7 @@ def _returns(
                 reasons["cannot be assembled"] = reasons.get("cannot be assembled", 0) + 1
     converged = np.zeros(len(starts), dtype=bool)
     if members:
-        last, ended = _ends(feedback, states, end, _away(feedback, names, starts), progress)
+        last, ended = _ends(feedback, states, end, far_out(feedback, names, starts), progress)
         gaps = np.abs(last - [lin.tangent.value(s) for s in lin.states])
         scale = np.array([sizes.get(s, max(sizes.values())) for s in lin.states])
         converged[members] = np.all(gaps <= HOME * scale, axis=1)
@@ -205,8 +205,14 @@ def _ends(
     return np.stack([np.asarray(study[s])[:, -1] for s in names], axis=1), study.outcomes
 
 
-def _away(feedback: Feedback, names: tuple[str, ...], starts: np.ndarray) -> Event:
-    """Where a run is FAR times as far out, by V, as the farthest start: a pole that fell may spin ever faster."""
+def far_out(feedback: Feedback, names: tuple[str, ...], starts: np.ndarray) -> Event:
+    """Where a run is FAR times as far out, by V, as the farthest start: a pole that fell may spin ever faster.
+
+    Args:
+        feedback: The closed loop.
+        names: The states in which the starts deviate.
+        starts: Deviations, a row for each start.
+    """
     tangent, states = feedback.lin.tangent, feedback.lin.states
     letters = {s.label: s for s in tangent.equations.states}
     gaps = sp.Matrix([tangent.in_rates(letters[s]) - tangent.value(s) for s in states])
