@@ -393,6 +393,18 @@ def test_stabilize_follows_no_run_for_ever(call, tmp_path):
     assert "was followed until it was far out; try a smaller --push" in result.stdout
 
 
+def test_stabilize_designs_for_samples(call, assert_fails, tmp_path):
+    options = ("stabilize", "ball-and-beam", "--want", "xi=0.2", "--rate", 20)
+    result = call(*options, "--out", tmp_path, "--json")
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert data["rate"] == 20
+    assert data["closed"]["verdict"] == "ON_CONSTRAINTS"
+    assert (tmp_path / "closed_loop.png").exists()
+    assert "sampled 20 times a second" in call(*options).stdout
+    assert_fails(call(*options, "--runs", 10), "leave out --rate or --runs")
+
+
 def test_stabilize_says_why_the_start_cannot_be_held(call, assert_fails, tmp_path):
     path = tmp_path / "integral.py"
     path.write_text(

@@ -58,7 +58,8 @@ class Certificate:
 
     Attributes:
         verdict: The statement.
-        roots: Roots of the second factor (25): all but the structural zeros.
+        roots: Roots of the second factor (25): all but the structural zeros. Of a sampled loop the exponents lambda of
+            exp(lambda t) at the samples, those of structural zeros being zero there too.
         constraint_zeros: m, the zero roots that belong to the first integrals F = c.
         momentum_zeros: Cyclic coordinates whose momentum nothing changes, one zero root each.
         family_zeros: Zero roots of families of equilibria: of rolling, of cyclic coordinates at rest.
@@ -70,6 +71,7 @@ class Certificate:
         conditions: What was checked.
         forces: Kinds of force, for holonomic systems without feedback and without extra states.
         sentence: The same in plain words.
+        rate: Samples per second of a sampled loop; None for a continuous one.
     """
 
     verdict: Verdict
@@ -85,6 +87,7 @@ class Certificate:
     conditions: tuple[Condition, ...]
     forces: Forces | None
     sentence: str
+    rate: float | None = None
 
     def _repr_html_(self) -> str:
         from appell.reporting.notebook import section_html
@@ -109,7 +112,7 @@ class Certificate:
     def __repr__(self) -> str:
         lines = [
             self.sentence,
-            f"  roots: {in_words(self.roots)}",
+            f"  roots{'' if self.rate is None else ', as exponents at the samples'}: {in_words(self.roots)}",
             f"  structural zero roots: {self._zeros_in_words()}",
         ]
         lines.append(

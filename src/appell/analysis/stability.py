@@ -14,10 +14,12 @@ from appell.analysis.certificate import Certificate, Condition, Forces, Verdict
 from appell.analysis.equilibrium import Equilibrium
 from appell.analysis.kelvin import conservative, forces_at
 from appell.analysis.linearize import Linearization, linearize, ordered
+from appell.analysis.sampling import differences, exponents
 from appell.code.state import State
 from appell.code.system import System
 from appell.errors import ControlError
 from appell.model.model import Model
+from appell.motion.clock import check_rate
 
 EPS = float(np.finfo(float).eps)
 BLURRED = (
@@ -30,6 +32,7 @@ def stability(
     at: Equilibrium | State | None = None,
     *,
     gains: Any = None,
+    rate: float | None = None,
 ) -> Certificate:
     r"""What the roots of $\lambda^m\det[A\lambda^2 + (G + D)\lambda + C] = 0$, eq. (24), prove.
 
@@ -43,6 +46,9 @@ def stability(
         subject: A linearisation, an equilibrium, or a system or model together with `at`.
         at: Where, for systems and models.
         gains: K of a feedback u = u0 - K eta on the states of the linearisation, or an object that has such a K.
+        rate: Samples per second of a feedback whose inputs are held in between; continuous if left out. A sampled loop
+            is judged from sample to sample: what no input changes keeps its root 1 there, all others must be inside the
+            unit circle. Its roots are told as exponents, rate times the logarithm.
 
     Returns:
         The certificate.
@@ -57,12 +63,16 @@ def stability(
     Lyapunov 1892; Malkin 1952; Chetaev 1955.
     """
     lin = subject if isinstance(subject, Linearization) else linearize(subject, at)
-    K = gains_of(lin, gains)
-    A = lin.A if K is None else lin.A - lin.B @ K
+    K, rate = gains_of(lin, gains), getattr(gains, "rate", None) if rate is None else rate
+    if rate is not None:
+        check_rate(rate)
+        if K is None:
+            raise ControlError("rate= is of a feedback; give its gains=, too.")
     tangent = lin.tangent
-    full = tangent.full.copy()
+    A, full = lin.A, tangent.full
     if K is not None:
-        full -= tangent.pushed(lin.inputs) @ K @ tangent.selection(lin.states)
+        A = _closed(A, lin.B, K, rate)
+        full = _closed(full, tangent.pushed(lin.inputs), K @ tangent.selection(lin.states), rate)
     m = tangent.bonds.shape[0]
     momenta, gradients = _conserved(lin, full)
     family = _family(lin, A, K is not None)
@@ -76,6 +86,9 @@ def stability(
     family += spare
     structural += spare
     left, slack = roots[order[structural:]], tolerance[order[structural:]]
+    if rate is not None:
+        slack = rate * np.log1p(slack / rate / np.maximum(np.abs(1 + left / rate), EPS))
+        left = exponents(left, rate)
     left = np.where(np.abs(left.real) <= slack, 1j * left.imag, left)  # on the axis, as far as rounding can tell
     awake = tangent.awake
     full_roots, full_tolerance = _roots(full[np.ix_(awake, awake)])
@@ -100,11 +113,25 @@ def stability(
         zeros_found=zeros,
         margin=margin,
         damping=_damping(left),
-        distance=_distance(A, structural) if verdict is not Verdict.UNSTABLE else 0.0,
+        distance=_distance(A, structural, rate) if verdict is not Verdict.UNSTABLE else 0.0,
         conditions=conditions,
         forces=forces,
-        sentence=_sentence(lin, verdict, why, m, momenta, family, K is not None),
+        sentence=_sentence(lin, verdict, why, m, momenta, family, _by(K, rate)),
+        rate=rate,
     )
+
+
+def _closed(A: np.ndarray, B: np.ndarray, K: np.ndarray, rate: float | None) -> np.ndarray:
+    """A - B K, or the same of differences from sample to sample."""
+    A, B = (A, B) if rate is None else differences(A, B, rate)
+    return A - B @ K
+
+
+def _by(K: np.ndarray | None, rate: float | None) -> str:
+    """What holds, in words."""
+    if K is None:
+        return ""
+    return " under the feedback" + (f", sampled {rate:g} times a second," if rate else "")
 
 
 def gains_of(lin: Linearization, gains: Any) -> np.ndarray | None:
@@ -274,8 +301,11 @@ def _damping(roots: np.ndarray) -> float:
     return float(np.min(-swinging.real / np.abs(swinging), initial=1.0)) + 0.0
 
 
-def _distance(A: np.ndarray, structural: int) -> float:
-    """min over omega of the smallest singular value of A - i omega, without the structural zeros."""
+def _distance(A: np.ndarray, structural: int, rate: float | None) -> float:
+    """min over omega of the smallest singular value of A - i omega, without the structural zeros.
+
+    Differences from sample to sample grow where their roots leave the circle rate (exp(i omega/rate) - 1) instead.
+    """
     if not A.size:
         return float("inf")
     triangle = scipy.linalg.schur(A, output="complex")[0]
@@ -287,9 +317,10 @@ def _distance(A: np.ndarray, structural: int) -> float:
     roots, unit = np.diag(triangle), np.eye(len(triangle))
 
     def gap(omega: float) -> float:
-        return float(np.linalg.svd(triangle - 1j * omega * unit, compute_uv=False)[-1])
+        border = 1j * omega if rate is None else rate * np.expm1(1j * omega / rate)
+        return float(np.linalg.svd(triangle - border * unit, compute_uv=False)[-1])
 
-    reach = float(np.max(np.abs(roots), initial=1.0))
+    reach = float(np.max(np.abs(roots), initial=1.0)) if rate is None else np.pi * rate
     grid = np.unique(np.concatenate([np.abs(roots.imag), np.linspace(0, reach, 40), np.geomspace(1e-4, 1, 30) * reach]))
     values = np.array([gap(omega) for omega in grid])
     best = float(np.min(values))
@@ -301,11 +332,11 @@ def _distance(A: np.ndarray, structural: int) -> float:
 
 
 def _sentence(
-    lin: Linearization, verdict: Verdict, why: str, m: int, momenta: tuple[str, ...], family: int, closed: bool
+    lin: Linearization, verdict: Verdict, why: str, m: int, momenta: tuple[str, ...], family: int, by: str
 ) -> str:
     """The verdict in plain words."""
     what = "steady motion" if np.any(lin.at.state.v) else "equilibrium"
-    text = f"The {what} of {lin.model.name!r}{' under the feedback' if closed else ''} is "
+    text = f"The {what} of {lin.model.name!r}{by} is "
     warning = "" if lin.multiplier_terms else " This is NOT a proof: the multiplier terms C^B were left out."
     match verdict:
         case Verdict.ON_CONSTRAINTS:

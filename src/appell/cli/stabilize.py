@@ -51,6 +51,9 @@ def stabilize(
         typer.Option("--push", metavar="NAME=VALUE", help="Deviation at the start; a small one where left out."),
     ] = None,
     until: Annotated[float | None, typer.Option(help="Length of the closed-loop run in seconds.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Samples per second of the feedback, held in between; continuous if left out.")
+    ] = None,
     runs: Annotated[int, typer.Option(min=0, help="Starts for the region of attraction; 0 for none.")] = 0,
     out: Annotated[Path | None, typer.Option(help="A folder for pictures and numbers.")] = None,
     report: ReportOption = None,
@@ -83,6 +86,7 @@ def stabilize(
             push=read_numbers(push, "--push"),
             until=until,
             runs=runs,
+            rate=rate,
         )
         if out is not None:
             check_folder(out)

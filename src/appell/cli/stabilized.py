@@ -40,6 +40,7 @@ def data(work: Stabilization) -> dict[str, Any]:
             "smallest actuators": [list(e) for e in work.subsets],
         },
         "K": work.feedback.K.tolist(),
+        "rate": work.rate,
         "closed": _closed(work.proof),
         "run": {
             "until": float(work.motion.times[-1]),
@@ -140,7 +141,8 @@ def run_plot(work: Stabilization) -> Plot:
     rows = [Panel(tuple(lines), "t [s]", f"deviation [{unit}]" if unit else "deviation")
             for unit, lines in panels.items()]  # fmt: skip
     inputs = work.feedback.lin.inputs
-    laws = tuple(Line(w, motion.times, np.asarray(motion.columns[f"law of {w}"])) for w in inputs)
+    said = {w: w if work.rate is not None else f"law of {w}" for w in inputs}
+    laws = tuple(Line(w, motion.times, np.asarray(motion.columns[name])) for w, name in said.items())
     units = list(dict.fromkeys(w.unit for w in work.model.inputs if w.label in inputs))
     named = f"inputs [{', '.join(map(unit_words, units))}]" if all(units) else "inputs"
     return Plot(f"closed loop of {work.model.name}", (*rows, Panel(laws, "t [s]", named)))

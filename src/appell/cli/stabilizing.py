@@ -49,6 +49,7 @@ class Stabilization:
         push: Deviations at the start of the closed-loop run.
         until: Length of that run.
         runs: Starts for the region of attraction.
+        rate: Samples per second of the feedback; None if it acts continuously.
     """
 
     model: Model
@@ -65,6 +66,7 @@ class Stabilization:
     push: dict[str, float]
     until: float | None
     runs: int
+    rate: float | None = None
 
     # The mechanism.
 
@@ -76,6 +78,8 @@ class Stabilization:
                 f"{self.model.name!r} has no input to hold or control it by; add a force that has one: "
                 f"u = appell.inputs('u'), appell.Generalized({{{self.model.coordinates[0].label}: u}})."
             )
+        if self.rate is not None and self.runs:
+            raise ControlError("--runs is for a feedback that acts continuously; leave out --rate or --runs.")
         system = compile(derive(self.model, self.formulation)).bind(self.values)
         return equilibrium(system, self.wanted or self.suggested(system), guess=self.guess)
 
@@ -153,7 +157,7 @@ class Stabilization:
         if unknown:
             raise ControlError(f"{', '.join(unknown)} cannot be weighed; the states are: {', '.join(self.lin.states)}.")
         try:
-            return lqr(self.lin, *self._costs(), inputs=self.inputs)
+            return lqr(self.lin, *self._costs(), inputs=self.inputs, rate=self.rate)
         except ControlError as refusal:
             raise ControlError(typed(str(refusal))) from None
 
@@ -217,12 +221,21 @@ class Stabilization:
         """The nonlinear closed loop from there."""
         slowest = self.proof.margin  # structural zeros apart
         end = self.until if self.until is not None else float(f"{10 / max(slowest, 1e-3):.2g}")
-        outputs = {f"law of {w.label}": law for w, law in self.feedback.laws.items()}
+        start = self.feedback.start(self.pushes)
         away = far_out(self.feedback, tuple(self.pushes), np.array([list(self.pushes.values())]))
-        motion = simulate(self.feedback.system, self.feedback.start(self.pushes), end, outputs=outputs, events=[away])
+        if self.rate is None:
+            outputs = {f"law of {w.label}": law for w, law in self.feedback.laws.items()}
+            motion = simulate(self.looped, start, end, outputs=outputs, events=[away])
+        else:
+            motion = simulate(self.looped, start, end, control=self.feedback, events=[away])
         if not motion.outcome.ok:
             raise IntegrationError(f"The closed loop could not be run to its end: {motion.summary()}")
         return motion
+
+    @property
+    def looped(self) -> System:
+        """What is run: the closed loop, or the plant that a sampled feedback acts on."""
+        return self.feedback.system if self.rate is None else self.feedback.plant
 
     @cached_property
     def gaps(self) -> dict[str, np.ndarray]:
@@ -238,7 +251,7 @@ class Stabilization:
     def residual(self) -> float:
         """The largest residual of a constraint at its end."""
         last = self.motion.at(self.motion.times[-1])
-        return max((abs(e) for e in self.feedback.system.residual(last).values()), default=0.0)
+        return max((abs(e) for e in self.looped.residual(last).values()), default=0.0)
 
     @property
     def came_back(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import scipy.linalg
 import sympy as sp
@@ -15,17 +16,22 @@ from appell.analysis.balance import balanced
 from appell.analysis.certificate import Certificate
 from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.roots import in_words
+from appell.analysis.sampling import differences, held
 from appell.analysis.stability import stability
+from appell.code.state import State
 from appell.code.system import System, compile
 from appell.control.controllability import controllability, reached
 from appell.control.limits import input_limits
 from appell.control.placement import placed_gain
-from appell.control.riccati import riccati
+from appell.control.riccati import optimal, optimal_held
+from appell.control.sampling import check_sampling
 from appell.control.weights import weight_matrix
 from appell.equations import Equations
 from appell.errors import ControlError, ModelError
+from appell.graph.numeric import Numeric
 from appell.model.symbols import Input, key, listed
 from appell.model.values import number, unknown
+from appell.motion.clock import check_rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,22 +43,30 @@ class Feedback:
         K: Gains, a row for each input.
         S: Matrix of the Lyapunov function $\eta'S\eta$: the Riccati solution, or one of the closed loop.
         limits: Saturation, by input: (lowest, highest) value.
+        rate: Samples per second, u being held in between; None if it acts continuously.
     """
 
     lin: Linearization
     K: np.ndarray
     S: np.ndarray
     limits: Mapping[str, tuple[float, float]]
+    rate: float | None = None
 
     @property
     def A(self) -> np.ndarray:
-        """The closed loop A - B K."""
-        return self.lin.A - self.lin.B @ self.K
+        """The closed loop A - B K; of a sampled feedback from sample to sample."""
+        A, B = (self.lin.A, self.lin.B) if self.rate is None else held(self.lin.A, self.lin.B, self.rate)
+        return A - B @ self.K
 
     @cached_property
     def roots(self) -> np.ndarray:
-        """Roots of the closed loop."""
+        """Roots of the closed loop; of a sampled feedback from sample to sample, inside the unit circle."""
         return ordered(np.linalg.eigvals(self.A))
+
+    @property
+    def plant(self) -> System:
+        """What is controlled, its inputs at their holding values unless a control gives them."""
+        return self.lin.at.system
 
     @property
     def laws(self) -> dict[Input, sp.Expr]:
@@ -78,7 +92,29 @@ class Feedback:
         Args:
             equations: Equations of the same model; those of the linearised system if left out.
         """
-        return (self.lin.at.system.equations if equations is None else equations).close(self.laws)
+        if self.rate is not None:
+            raise ControlError(
+                f"The feedback is sampled {self.rate:g} times a second and cannot be closed into equations, which know "
+                "no samples; write simulate(feedback.plant, feedback.start({...}), until=..., control=feedback)."
+            )
+        return (self.plant.equations if equations is None else equations).close(self.laws)
+
+    def __call__(self, t: float, state: State) -> dict[str, float]:
+        """The inputs at a state: what `simulate(..., control=feedback)` asks for, as often as the rate says.
+
+        Args:
+            t: The time.
+            state: The state.
+        """
+        system = self.plant
+        found = self._formulas(t, system.to_x(state), system.w, system.p)[0]
+        return dict(zip(self.lin.inputs, found[:, 0].tolist(), strict=True))
+
+    @cached_property
+    def _formulas(self) -> Numeric:
+        equations = self.plant.equations
+        column = ca.vertcat(*[equations.formula(law) for law in self.laws.values()])
+        return Numeric(ca.Function("laws", equations.arguments, [ca.densify(column)]))
 
     @cached_property
     def system(self) -> System:
@@ -90,7 +126,7 @@ class Feedback:
     @cached_property
     def certificate(self) -> Certificate:
         """What is proved about the closed loop."""
-        return stability(self.lin, gains=self.K)
+        return stability(self.lin, gains=self)
 
     def saturated(self, limits: Any) -> Feedback:
         """The same gains with inputs that end at their limits.
@@ -137,20 +173,32 @@ class Feedback:
             terms = " ".join(f"{-k:+.6g} d({s})" for s, k in zip(self.lin.states, row, strict=True))
             limits = "; from {:g} to {:g}".format(*self.limits[label]) if label in self.limits else ""
             lines.append(f"  {label} = {self.lin.at.inputs[label]:.6g} {terms}{limits}")
-        return "\n".join([*lines, f"  roots of the closed loop: {in_words(self.roots)}"])
+        sampled = "" if self.rate is None else f", sampled {self.rate:g} times a second"
+        return "\n".join([*lines, f"  roots of the closed loop{sampled}: {in_words(self.roots)}"])
 
 
-def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any] | None = None) -> Feedback:
+def lqr(
+    lin: Linearization,
+    Q: Any = 1.0,
+    R: Any = 1.0,
+    *,
+    inputs: Iterable[Any] | None = None,
+    rate: float | None = None,
+) -> Feedback:
     r"""The feedback that minimises $\int(\eta'Q\eta + u'Ru)\,dt$, eqs. (34) to (37).
 
     $K = R^{-1}B'S$ with $A'S + SA - SBR^{-1}B'S + Q = 0$. Modes that no input reaches are left out of the design if
     they are structural zeros (momenta that nothing changes) and refused if they do not decay by themselves.
+
+    With a rate it is the best of those whose inputs are held between samples: the same integral, exactly, so that the
+    gains tend to the continuous ones as the rate grows.
 
     Args:
         lin: The linearisation.
         Q: Weights of the states: a number, numbers by name, a diagonal, or a matrix.
         R: Weights of the inputs, likewise, positive definite.
         inputs: Which inputs to use; all of the linearisation if left out, the others stay at their holding values.
+        rate: Samples per second, as in `simulate`; the feedback acts continuously if left out.
 
     Returns:
         The feedback.
@@ -165,6 +213,7 @@ def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any]
     Reference: Krasovskii 1959; Kalman 1960; Krasinskiy 2025, eqs. (34) to (37).
     """
     lin = _with_inputs(lin, inputs)
+    _pair(lin, rate, every=False)
     W = weight_matrix(Q, lin.states, "Q", False)
     R = weight_matrix(R, lin.inputs, "R", True)
     if not np.any(lin.B):
@@ -185,13 +234,10 @@ def lqr(lin: Linearization, Q: Any = 1.0, R: Any = 1.0, *, inputs: Iterable[Any]
             "Give Q a weight on every coordinate that shall return."
         )
     try:
-        S = riccati(A, B, weights, R)
+        S, K = optimal(A, B, weights, R) if rate is None else optimal_held(A, B, weights, R, rate)
     except np.linalg.LinAlgError:
         raise ControlError(_faint(lin)) from None
-    K = np.linalg.solve(R, B.T @ S)
-    if np.max(np.linalg.eigvals(A - B @ K).real) >= 0:
-        raise ControlError(_faint(lin))
-    return Feedback(lin, K @ Y.T, Y @ S @ Y.T, {})
+    return Feedback(lin, K @ Y.T, Y @ S @ Y.T, {}, rate)
 
 
 def within(A: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -232,7 +278,9 @@ def _faint(lin: Linearization) -> str:
     )
 
 
-def place(lin: Linearization, roots: Iterable[complex], *, inputs: Iterable[Any] | None = None) -> Feedback:
+def place(
+    lin: Linearization, roots: Iterable[complex], *, inputs: Iterable[Any] | None = None, rate: float | None = None
+) -> Feedback:
     """The feedback that gives the closed loop wanted roots.
 
     With several inputs the freedom left is used to make the roots insensitive (Kautsky, Nichols and Van Dooren); a root
@@ -241,8 +289,10 @@ def place(lin: Linearization, roots: Iterable[complex], *, inputs: Iterable[Any]
 
     Args:
         lin: The linearisation.
-        roots: As many roots as states, complex ones in pairs.
+        roots: As many roots as states, complex ones in pairs; with a rate those from sample to sample, inside the unit
+            circle: exp(-3/rate) for what decays like exp(-3 t), 0 for what is gone after a sample.
         inputs: Which inputs to use; all of the linearisation if left out.
+        rate: Samples per second, as in `simulate`; the feedback acts continuously if left out.
 
     Returns:
         The feedback.
@@ -250,16 +300,31 @@ def place(lin: Linearization, roots: Iterable[complex], *, inputs: Iterable[Any]
     Reference: Ackermann 1972; Kautsky, Nichols and Van Dooren 1985; Tits and Yang 1996.
     """
     lin = _with_inputs(lin, inputs)
-    K = placed_gain(lin.A, lin.B, roots, lin.states, "controllable")
-    S = lyapunov_matrix(lin.A - lin.B @ K)
-    return Feedback(lin, K, S, {})
+    A, B = _pair(lin, rate, every=True)
+    K = placed_gain(A, B, roots, lin.states, controllability(lin), rate)
+    feedback = Feedback(lin, K, np.zeros_like(lin.A), {}, rate)
+    return replace(feedback, S=lyapunov_matrix(feedback.A, rate))
 
 
-def lyapunov_matrix(A: np.ndarray) -> np.ndarray:
-    """S with A'S + SA = -1 for a stable A."""
-    if np.max(np.linalg.eigvals(A).real, initial=-1.0) >= 0:
+def _pair(lin: Linearization, rate: float | None, every: bool) -> tuple[np.ndarray, np.ndarray]:
+    """A and B, with a rate those of differences, in which as much is reached: every mode, or all that must be."""
+    if rate is None:
+        return lin.A, lin.B
+    check_rate(rate)
+    A, B = differences(lin.A, lin.B, rate)
+    check_sampling(controllability(lin), A, B, rate, ", ".join(lin.inputs), every)
+    return A, B
+
+
+def lyapunov_matrix(A: np.ndarray, rate: float | None = None) -> np.ndarray:
+    """S with A'S + SA = -1 for a stable A; of what goes from sample to sample, A'SA - S = -1/rate."""
+    roots, one = np.linalg.eigvals(A), np.eye(A.shape[0])
+    if np.max(roots.real if rate is None else np.abs(roots) - 1, initial=-1.0) >= 0:
         return np.zeros_like(A)
-    S = scipy.linalg.solve_continuous_lyapunov(A.T, -np.eye(A.shape[0]))
+    if rate is None:
+        S = scipy.linalg.solve_continuous_lyapunov(A.T, -one)
+    else:
+        S = scipy.linalg.solve_discrete_lyapunov(A.T, one / rate)
     return (S + S.T) / 2
 
 

@@ -2,62 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import scipy.linalg
 import sympy as sp
 
 from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.roots import in_words
+from appell.analysis.sampling import differences, held, held_cost
+from appell.code.state import State
 from appell.code.system import System, compile
-from appell.control.controllability import comparable, observability
+from appell.control.controllability import Reach, comparable, observability
 from appell.control.feedback import Feedback, complement, on_axis, within
 from appell.control.pid import Controller
 from appell.control.placement import placed_gain
-from appell.control.riccati import riccati
+from appell.control.riccati import discrete_riccati, riccati
+from appell.control.sampling import check_sampling
 from appell.control.weights import weight_matrix
 from appell.errors import ControlError
 from appell.formulation.abstract import derive
+from appell.graph.numeric import Numeric
 from appell.model.symbols import ExtraState, listed, states
+from appell.motion.clock import check_rate
 
 
 @dataclass(frozen=True, eq=False)
 class Observer:
     r"""$\dot{\hat\eta} = A\hat\eta + B\,\delta u + L(y - C\hat\eta)$.
 
+    Sampled, $\hat\eta_{k+1} = \Phi\hat\eta_k + \Gamma\,\delta u_k + L(y_k - C\hat\eta_k)$: what is measured at a
+    sample counts from the next one on, which leaves the time between them to compute.
+
     Attributes:
         lin: What it observes.
         measured: The measured quantities as formulas.
         C: Their matrix.
         L: Gains, a column for each measured quantity.
+        rate: Samples per second; None if it observes continuously.
     """
 
     lin: Linearization
     measured: tuple[sp.Expr, ...]
     C: np.ndarray
     L: np.ndarray
+    rate: float | None = None
 
     @property
     def roots(self) -> np.ndarray:
-        """Roots of A - L C: how fast the error decays."""
-        return ordered(np.linalg.eigvals(self.lin.A - self.L @ self.C))
+        """Roots of A - L C, or from sample to sample: how fast the error decays."""
+        A = self.lin.A if self.rate is None else held(self.lin.A, self.lin.B, self.rate)[0]
+        return ordered(np.linalg.eigvals(A - self.L @ self.C))
 
     def __repr__(self) -> str:
         measured = ", ".join(map(str, self.measured))
-        return f"observer of {', '.join(self.lin.states)} from {measured}; roots {in_words(self.roots)}"
+        sampled = "" if self.rate is None else f", sampled {self.rate:g} times a second"
+        return f"observer of {', '.join(self.lin.states)} from {measured}{sampled}; roots {in_words(self.roots)}"
 
 
-def luenberger(lin: Linearization, measured: Iterable[Any], roots: Iterable[complex]) -> Observer:
+def luenberger(
+    lin: Linearization, measured: Iterable[Any], roots: Iterable[complex], *, rate: float | None = None
+) -> Observer:
     """The observer whose error has wanted roots.
 
     Args:
         lin: The linearisation.
         measured: What is measured: letters, names, or formulas.
-        roots: As many roots as states, complex ones in pairs.
+        roots: As many roots as states, complex ones in pairs; with a rate those from sample to sample, as of `place`.
+        rate: Samples per second; the observer is continuous if left out.
 
     Returns:
         The observer.
@@ -65,11 +81,27 @@ def luenberger(lin: Linearization, measured: Iterable[Any], roots: Iterable[comp
     Reference: Luenberger 1964.
     """
     formulas, C = _measured(lin, measured)
-    L = placed_gain(lin.A.T, C.T, roots, lin.states, "observable").T
-    return Observer(lin, formulas, C, L)
+    reach = observability(lin, formulas)
+    A = _seen(lin, C, reach, formulas, rate, every=True)
+    L = placed_gain(A.T, C.T, roots, lin.states, reach, rate).T / (rate or 1.0)
+    return Observer(lin, formulas, C, L, rate)
 
 
-def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, noise: Any = 1.0) -> Observer:
+def _seen(
+    lin: Linearization, C: np.ndarray, reach: Reach, formulas: tuple[sp.Expr, ...], rate: float | None, every: bool
+) -> np.ndarray:
+    """A, with a rate that of differences, of which as much is seen: every mode, or all that must be."""
+    if rate is None:
+        return lin.A
+    check_rate(rate)
+    A = differences(lin.A, lin.B, rate)[0]
+    check_sampling(reach, A.T, C.T, rate, ", ".join(map(str, formulas)), every)
+    return A
+
+
+def kalman(
+    lin: Linearization, measured: Iterable[Any], process: Any = 1.0, noise: Any = 1.0, *, rate: float | None = None
+) -> Observer:
     r"""The observer with the smallest variance, $L = \Sigma C'R^{-1}$.
 
     $A\Sigma + \Sigma A' - \Sigma C'R^{-1}C\Sigma + Q = 0$.
@@ -81,6 +113,7 @@ def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, nois
         measured: What is measured: letters, names, or formulas.
         process: Q, intensity of the disturbances of the states: a number, numbers by name, a diagonal, or a matrix.
         noise: R, intensity of the noise of the measurements, positive definite: a number, a diagonal, or a matrix.
+        rate: Samples per second, of which each has the variance R times the rate; continuous if left out.
 
     Returns:
         The observer.
@@ -91,6 +124,7 @@ def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, nois
     Q = weight_matrix(process, lin.states, "process", False)
     R = weight_matrix(noise, tuple(map(str, formulas)), "noise", True)
     reach = observability(lin, formulas)
+    _seen(lin, C, reach, formulas, rate, every=False)
     hidden = [mode for mode in reach.missed if mode.root.real >= 0]
     idle = _hidden(lin, C)
     if sum(mode.missed for mode in hidden) != idle.shape[1]:
@@ -108,13 +142,24 @@ def kalman(lin: Linearization, measured: Iterable[Any], process: Any = 1.0, nois
             "and follow no more. Give `process` a weight on every state."
         )
     try:
-        S = riccati(A.T, C_shown.T, Y.T @ Q @ Y, R)
+        gain = _filter_gain(A, C_shown, Y.T @ Q @ Y, R, rate)
     except np.linalg.LinAlgError:
         raise ControlError(
             f"No filter can be computed: {', '.join(map(str, formulas))} hardly shows a mode (margin "
             f"{reach.margin:.2g}); measure something that contains it."
         ) from None
-    return Observer(lin, formulas, C, Y @ np.linalg.solve(R, C_shown @ S).T)
+    return Observer(lin, formulas, C, Y @ gain, rate)
+
+
+def _filter_gain(A: np.ndarray, C: np.ndarray, Q: np.ndarray, R: np.ndarray, rate: float | None) -> np.ndarray:
+    r"""$\Sigma C'R^{-1}$; sampled $\Phi\Sigma C'(C\Sigma C' + R\,\mathrm{rate})^{-1}$."""
+    if rate is None:
+        return np.linalg.solve(R, C @ riccati(A.T, C.T, Q, R)).T
+    nothing = np.zeros_like(A[:, :0])
+    grown = held_cost(A.T, nothing, Q, np.zeros((0, 0)), rate)[0]
+    step, noise = held(A, nothing, rate)[0], R * rate
+    S = discrete_riccati(step.T, C.T, grown, noise)
+    return np.linalg.solve(noise + C @ S @ C.T, C @ S @ step.T).T
 
 
 def _hidden(lin: Linearization, C: np.ndarray) -> np.ndarray:
@@ -152,11 +197,22 @@ class OutputFeedback:
     observer: Observer
 
     @property
+    def rate(self) -> float | None:
+        """Samples per second; None if it acts continuously."""
+        return self.feedback.rate
+
+    @cached_property
+    def _pair(self) -> tuple[np.ndarray, np.ndarray]:
+        """A and B, or from sample to sample."""
+        lin = self.feedback.lin
+        return (lin.A, lin.B) if self.rate is None else held(lin.A, lin.B, self.rate)
+
+    @property
     def A(self) -> np.ndarray:
-        """The closed loop in (eta, estimate)."""
-        lin, K, L = self.feedback.lin, self.feedback.K, self.observer.L
-        BK, LC = lin.B @ K, L @ self.observer.C
-        return np.block([[lin.A, -BK], [LC, lin.A - BK - LC]])
+        """The closed loop in (eta, estimate); sampled from sample to sample."""
+        A, B = self._pair
+        BK, LC = B @ self.feedback.K, self.observer.L @ self.observer.C
+        return np.block([[A, -BK], [LC, A - BK - LC]])
 
     @property
     def roots(self) -> np.ndarray:
@@ -167,6 +223,11 @@ class OutputFeedback:
     def controller(self) -> Controller:
         """Laws and the observer's states with their rates, as formulas."""
         lin = self.feedback.lin
+        if self.rate is not None:
+            raise ControlError(
+                f"The output feedback is sampled {self.rate:g} times a second and is no formula; write "
+                "simulate(loop.feedback.plant, loop.start({...}), until=..., control=loop)."
+            )
         hats: list[ExtraState] = [states(f"hat_{s.replace('.', '_')}") for s in lin.states]
         laws = self._laws(hats)
         eta, u = sp.Matrix(hats), sp.Matrix([laws[w] - _number(lin.at.inputs[w.label]) for w in laws])
@@ -209,8 +270,40 @@ class OutputFeedback:
         Args:
             deviations: By name, how far from the equilibrium.
         """
+        if self.rate is not None:
+            return self.feedback.start(deviations)
         near = self.feedback.start(deviations).to_dict()
         return self.system.state({**near, **{z.label: 0.0 for z in self.controller.states}})
+
+    def anew(self) -> Callable[[float, State], dict[str, float]]:
+        """A sampled law that knows nothing yet: what `simulate(..., control=loop)` asks at every sample of a run."""
+        if self.rate is None:
+            raise ControlError(
+                "The output feedback is continuous, its estimate is integrated with the system: write "
+                "simulate(loop.system, loop.start({...}), until=...), or give rate= to feedback and observer."
+            )
+        (A, B), C, L, K = self._pair, self.observer.C, self.observer.L, self.feedback.K
+        lin, limits = self.feedback.lin, self.feedback.limits
+        hold = np.array([lin.at.inputs[w] for w in lin.inputs])
+        low, high = np.array([limits.get(w, (-np.inf, np.inf)) for w in lin.inputs]).T
+        rest = np.array([lin.tangent.evaluate(e) for e in self.observer.measured])
+        measure, eta = self._measure, np.zeros(len(lin.states))
+
+        def law(t: float, state: State) -> dict[str, float]:
+            nonlocal eta
+            w = np.clip(hold - K @ eta, low, high)
+            eta = A @ eta + B @ (w - hold) + L @ (measure(t, state) - rest - C @ eta)
+            return dict(zip(lin.inputs, w.tolist(), strict=True))
+
+        return law
+
+    @cached_property
+    def _measure(self) -> Callable[[float, State], np.ndarray]:
+        lin, system = self.feedback.lin, self.feedback.plant
+        column = [system.equations.formula(lin.tangent.in_rates(e)) for e in self.observer.measured]
+        function = ca.Function("measured", system.equations.arguments, [ca.densify(ca.vertcat(*column))])
+        number = Numeric(function)
+        return lambda t, state: number(t, system.to_x(state), system.w, system.p)[0][:, 0]
 
 
 def output_feedback(feedback: Feedback, observer: Observer) -> OutputFeedback:
@@ -225,6 +318,10 @@ def output_feedback(feedback: Feedback, observer: Observer) -> OutputFeedback:
     """
     if observer.lin.states != feedback.lin.states or observer.lin.at.state is not feedback.lin.at.state:
         raise ControlError("Feedback and observer belong to different linearisations; make both from one.")
+    if observer.rate != feedback.rate:
+        raise ControlError(
+            f"The feedback has rate={feedback.rate}, the observer rate={observer.rate}; design both for the same."
+        )
     hidden = _hidden(observer.lin, observer.C)
     if np.any(np.abs(feedback.K @ hidden) > 1e-9 * (np.abs(feedback.K) @ np.abs(hidden))):
         raise ControlError(

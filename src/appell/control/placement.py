@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from appell.control.controllability import Reach, comparable, reached
+from appell.control.controllability import Reach, comparable
 from appell.errors import ControlError
 
 EQUAL = 1e-9  # roots nearer than this, against the largest, are one
@@ -15,16 +15,17 @@ EXACT = 1e-6  # by how much the characteristic polynomial may miss the wanted on
 
 
 def placed_gain(
-    A: np.ndarray, B: np.ndarray, roots: Iterable[complex], names: tuple[str, ...], word: str
+    A: np.ndarray, B: np.ndarray, roots: Iterable[complex], names: tuple[str, ...], reach: Reach, rate: float | None
 ) -> np.ndarray:
     """K with the given roots of A - B K.
 
     Args:
-        A: Matrix of the states.
-        B: Matrix of the inputs.
-        roots: The wanted roots.
+        A: Matrix of the states; with a rate that of differences.
+        B: Matrix of the inputs, likewise.
+        roots: The wanted roots; with a rate those from sample to sample.
         names: Names of the states.
-        word: What a pair is called whose roots can all be placed.
+        reach: Which modes are reached.
+        rate: Samples per second; None for continuous time.
     """
     try:
         wanted = np.array(list(roots), dtype=complex)
@@ -38,9 +39,15 @@ def placed_gain(
     paired = np.sort_complex(wanted) - np.sort_complex(wanted.conj())
     if np.max(np.abs(paired), initial=0.0) > 1e-12 * largest:
         raise ControlError("Complex roots must come in conjugate pairs.")
-    reach = reached(A, B, names, word)
+    if rate is not None:
+        if largest >= 1:
+            raise ControlError(
+                f"With rate= roots are those from sample to sample, inside the unit circle; got {largest:g}. What "
+                f"decays like exp(-3 t) has the root exp(-3/{rate:g}) = {np.exp(-3 / rate):.6g}."
+            )
+        wanted, largest = rate * (wanted - 1), rate * max(largest, 1.0)
     if not reach.complete:
-        raise ControlError(f"The roots cannot be placed, the pair is not {word}: {missed(reach)}.")
+        raise ControlError(f"The roots cannot be placed, the pair is not {reach.word}: {missed(reach)}.")
     a, b, scale, size = comparable(A, B)
     wide = np.linalg.norm(B / scale[:, None], axis=0)
     k = _gain(a, b, np.sort_complex(wanted) / size, EQUAL * largest / size)

@@ -1,9 +1,11 @@
-"""The algebraic Riccati equation of optimal feedback and of the steady Kalman filter."""
+"""The algebraic Riccati equation of optimal feedback and of the steady Kalman filter, continuous and from samples."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+
+from appell.analysis.sampling import held, held_cost
 
 NEWTON = 2  # steps of Newton's method, for the last digits
 
@@ -43,3 +45,52 @@ def riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.nd
         S = scipy.linalg.solve_continuous_lyapunov(closed.T, -(Q + K.T @ R @ K))
         S = (S + S.T) / 2
     return S
+
+
+def optimal(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    r"""S, the cost to go $\eta'S\eta$, and the gains $K = R^{-1}B'S$; arguments and errors as of `riccati`."""
+    S = riccati(A, B, Q, R)
+    K = np.linalg.solve(R, B.T @ S)
+    if np.max(np.linalg.eigvals(A - B @ K).real) >= 0:
+        raise np.linalg.LinAlgError("The Riccati equation has no stabilising solution within rounding.")
+    return S, K
+
+
+def optimal_held(
+    A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, rate: float
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""The same for inputs that are held between samples: the exact cost of an interval is summed.
+
+    Args:
+        A: Matrix of the states.
+        B: Matrix of the inputs.
+        Q: Weights of the states, positive semidefinite.
+        R: Weights of the inputs, positive definite.
+        rate: Samples per second.
+
+    Reference: Levis, Schlueter and Athans 1971.
+    """
+    states, inputs, both = held_cost(A, B, Q, R, rate)
+    A, B = held(A, B, rate)
+    S = discrete_riccati(A, B, states, inputs, both)
+    K = np.linalg.solve(inputs + B.T @ S @ B, B.T @ S @ A + both.T)
+    if np.max(np.abs(np.linalg.eigvals(A - B @ K))) >= 1:
+        raise np.linalg.LinAlgError("The Riccati equation has no stabilising solution within rounding.")
+    return S, K
+
+
+def discrete_riccati(
+    A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, N: np.ndarray | None = None
+) -> np.ndarray:
+    """The stabilising S of A'SA - S - (A'SB + N)(R + B'SB)^-1(B'SA + N') + Q = 0, in numbers of comparable size.
+
+    Args:
+        A: Matrix from sample to sample.
+        B: Matrix of the inputs.
+        Q: Weights of the states.
+        R: Weights of the inputs.
+        N: Weights of both.
+    """
+    size = float(np.linalg.norm(R)) or 1.0
+    S = scipy.linalg.solve_discrete_are(A, B, Q / size, R / size, s=None if N is None else N / size) * size
+    return (S + S.T) / 2

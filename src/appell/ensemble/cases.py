@@ -81,6 +81,14 @@ def _case(system: System, given: Mapping[str, Any], control: Any, start: Any) ->
     return Case(bound, None if law is None else Law(bound, functions, control), start)
 
 
+def own_rate(cases: list[Case]) -> float | None:
+    """Samples per second that the controls of a sweep have of their own."""
+    rates = {getattr(case.law.control, "rate", None) for case in cases if case.law is not None}
+    if len(rates) > 1:
+        raise ModelError("The controls of this sweep have different rates; make one sweep for each.")
+    return next(iter(rates), None)
+
+
 def _checked_start(system: System, start: Any) -> Any:
     """A state, or values by name."""
     if start is None:

@@ -119,6 +119,11 @@ def region_of_attraction(
     Returns:
         The region.
     """
+    if feedback.rate is not None:
+        raise ControlError(
+            "The region of attraction is that of a continuous feedback; run a sampled one from many starts by "
+            "sweep(feedback.plant, {'start': [...]}, control=feedback)."
+        )
     sizes = _sizes(feedback, box)
     slowest = _slowest(feedback)
     end = 12.0 / slowest if until is None else float(until)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from appell.code.system import System
-from appell.ensemble.cases import cases
+from appell.ensemble.cases import cases, own_rate
 from appell.ensemble.design import design
 from appell.ensemble.local import cores, run_here
 from appell.ensemble.plan import Plan
@@ -79,7 +79,8 @@ def sweep(
         inputs: Inputs as numbers, formulas (also in new parameters, which can then be varied), or functions of t.
         control: A Python function (t, state) -> values of the open inputs. Every run has its own copy of what it
             remembers.
-        rate: Samples per second of a control that is asked at regular times only, its answer held in between.
+        rate: Samples per second of a control that is asked at regular times only, its answer held in between; that of
+            a sampled feedback if left out.
         out: A folder `name.zarr` to which results are appended as they come.
         resume: Go on with what is in that folder.
         chunk: Runs of one chunk, the unit of work and of disk; chosen by size if left out.
@@ -112,6 +113,7 @@ def sweep(
     _check_words(columns, {"outputs": outputs, "inputs": inputs})
     _check_folder(out, resume)
     found, which = cases(system, table, inputs, control, start)
+    rate = own_rate(found) if rate is None else rate
     settings = Settings.of(
         system.model, found[0].start, until, method=method, rtol=rtol, atol=atol, points=points, at=at, events=events,
         outputs=outputs, max_steps=max_steps, corners=corners, columns=columns, rate=rate,

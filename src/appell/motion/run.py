@@ -55,9 +55,11 @@ def simulate(
         events: Zeros to locate, with what then happens.
         outputs: Further quantities to tabulate: name -> formula.
         inputs: Inputs as numbers, formulas in the state and time, or Python functions of t.
-        control: A Python function (t, state) -> values of the open inputs (a number, a list, or name -> value).
+        control: A Python function (t, state) -> values of the open inputs (a number, a list, or name -> value), or a
+            feedback.
         rate: Samples per second of a control, or of inputs by Python functions, that are asked at regular times only,
-            their answer held in between; left out, they act continuously and must depend on time and state alone.
+            their answer held in between; left out, they act continuously and must depend on time and state alone, but
+            for a control that has a rate of its own, as a sampled feedback.
         progress: Whether to show a bar; on terminals by default.
         max_steps: Largest number of steps.
 
@@ -85,6 +87,7 @@ def simulate(
         if name in taken:
             raise ModelError(f"The output {name!r} has the name of a quantity of the motion itself; give it another.")
         system.equations.formula(formula, system.equations.mechanics.a)
+    rate = getattr(control, "rate", None) if rate is None else rate
     if not max_steps >= 1:
         raise IntegrationError(f"A run needs at least one step, got max_steps={max_steps!r}.")
     if rate is not None and law is None:
@@ -139,6 +142,7 @@ def driven(
         system = System(system.code.with_equations(system.equations.close(formulas)), system.values)
     if not functions and control is None:
         return system, None
+    control = control.anew() if hasattr(control, "anew") else control  # what remembers begins anew in every run
     if control is not None and not callable(control):
         raise ModelError(f"The control must be a function (t, state) -> inputs or formulas by input, got {control!r}.")
     refuse_changing(
