@@ -294,6 +294,31 @@ def test_mpc_under_a_constraint_holds_a_ball_on_its_beam():
     assert run.motion.columns["tau"][-1] == pytest.approx(rest["tau"], rel=1e-2)
 
 
+def test_mpc_does_not_brake_where_run_and_reference_end(cart):
+    """The reference ends at full speed; only a run that goes on must stop there."""
+    reference, law = ap.simulate(cart, {x.rate: 1.0}, until=1.0, inputs={u: 0.5}), MPC(MODEL)
+    run = ap.track(cart, reference, law, rate=20)
+    assert run.metrics()["x"]["largest"] < 2e-4
+    assert run.motion.columns["u"].min() > 0.3
+    stopped = ap.track(cart, reference, law, until=3.0, rate=20)
+    assert stopped.motion.columns["u"].min() < -1
+    assert abs(stopped.motion.at(3.0)[x.rate]) < 1e-4
+
+
+def test_mpc_looks_ahead_along_the_constraints():
+    """A bob on a ring, in Cartesian coordinates: a run that ends in full swing."""
+    x, y, u, ground = *ap.coordinates("x y"), ap.inputs("u"), ap.Frame("ground")
+    bob = ap.Particle("bob", 1.0, ground.point(x, y))
+    model = ap.Model(
+        ground, (x, y), [bob], [ap.Generalized({x: -u * y, y: u * x})], [ap.Holonomic(x**2 + y**2 - 1)], start={x: 1}
+    )
+    system = ap.compile(ap.derive(model))
+    reference = ap.simulate(system, system.consistent({x: 1, y: 0, y.rate: 3.0}), until=1.0, inputs={u: 0})
+    run = ap.track(system, reference, MPC(model, horizon=10), rate=50)
+    assert max(entry["largest"] for entry in run.metrics().values()) < 1e-4
+    assert np.max(np.abs(run.motion.columns["u"])) < 0.05
+
+
 def test_mpc_says_what_it_cannot_predict():
     driven = ap.control.with_motors(ap.library.ball_and_beam(), ap.control.Motor(18.91, 0.1491, 0.01))
     with pytest.raises(ModelError, match=r"'ball and beam' has i_tau\. Give it a model without them"):

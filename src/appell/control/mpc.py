@@ -13,10 +13,11 @@ from appell.code.machine import Machine
 from appell.control.inverse_dynamics import InverseDynamics
 from appell.control.laws import AbstractTracker, gains
 from appell.control.limits import bounds
-from appell.control.reference import Point
+from appell.control.reference import SLACK, Point, Reference
 from appell.errors import ModelError
 from appell.formulation.abstract import derive
 from appell.formulation.multipliers import Multipliers
+from appell.kinematics.consistency import project_positions, project_velocities
 from appell.model.model import Model
 
 
@@ -105,6 +106,31 @@ class MPC(AbstractTracker):
     def horizon(self, t: float) -> np.ndarray:
         """The times of the prediction."""
         return t + self.dt * np.arange(self.N + 1)
+
+    def ahead(self, course: Reference, t: float, until: float) -> Point:
+        """The reference at the times of the prediction.
+
+        A run that goes on behind the end of its reference is to stand still there. One that is over by then is not:
+        the reference is continued at its last velocity, along the constraints, so that nothing brakes at the end.
+
+        Args:
+            course: The reference.
+            t: The time.
+            until: Where the run ends.
+        """
+        times = self.horizon(t)
+        q, v, a = course.at(times)
+        if until > course.end + SLACK:
+            return q, v, a
+        mechanics, p, nothing = self.dynamics.mechanics, self.dynamics.p, np.zeros(0)
+        here, (place, velocity, _) = course.end, course(course.end)
+        for k in np.flatnonzero(times > course.end + SLACK):
+            step = times[k] - here
+            place = project_positions(mechanics, times[k], place + step * velocity, p)[0]
+            turned = project_velocities(mechanics, times[k], place, velocity, nothing, p)[0]
+            q[k], v[k], a[k] = place, turned, (turned - velocity) / step
+            here, velocity = times[k], turned
+        return q, v, a
 
     def inputs(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, reference: Point) -> np.ndarray:
         """The first inputs of the plan; the reference has one row for each time of the horizon."""

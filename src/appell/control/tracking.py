@@ -143,7 +143,7 @@ def track(
             of t that gives q, q', q''.
         law: Such as `control.ComputedTorque(model, rates)`, `control.SlotineLi(...)`, `control.MPC(...)`.
         start: A state, values, or nothing for the reference's own start; coordinates not named are on the reference.
-        until: The time at which to stop; the end of the reference if left out.
+        until: The time at which to stop; the end of the reference if left out, behind which it stands still.
         rate: Samples per second of the law, its inputs held in between; continuous if left out.
         limits: Of the inputs (saturation): a number for all, or by name or symbol a number or a pair (lowest, highest).
         points: How many times the motion is tabulated at.
@@ -199,7 +199,7 @@ def track(
 
     def control(t: float, now: State) -> dict[str, float]:
         x = now.array[order]
-        point = course.at(law.horizon(t)) if isinstance(law, MPC) else course(t)
+        point = law.ahead(course, t, until) if isinstance(law, MPC) else course(t)
         w = np.clip(law.inputs(t, x[:n], x[n:k], x[k:], point), low, high)
         return dict(zip(law.dynamics.labels, w.tolist(), strict=True))
 
