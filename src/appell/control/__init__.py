@@ -7,7 +7,8 @@ from appell.control.laws import ComputedTorque, SlotineLi
 from appell.control.many import track_many
 from appell.control.motor import Motor, with_motors
 from appell.control.mpc import MPC
-from appell.control.observer import Observer, OutputFeedback, kalman, luenberger, output_feedback
+from appell.control.observer import Observer, kalman, luenberger
+from appell.control.output import OutputFeedback, output_feedback
 from appell.control.pid import PID, Controller, Loop, regulate, schedule
 from appell.control.reference import Reference
 from appell.control.tracking import Tracking, track

@@ -1,13 +1,11 @@
-"""Observers, and feedback that needs only what is measured."""
+"""Observers: all states from what is measured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import scipy.linalg
 import sympy as sp
@@ -15,19 +13,14 @@ import sympy as sp
 from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.roots import in_words
 from appell.analysis.sampling import differences, held, held_cost
-from appell.code.state import State
-from appell.code.system import System, compile
 from appell.control.controllability import Reach, comparable, observability
-from appell.control.feedback import Feedback, complement, on_axis, within
-from appell.control.pid import Controller
+from appell.control.designable import complement, on_axis, within
 from appell.control.placement import placed_gain
 from appell.control.riccati import discrete_riccati, riccati
 from appell.control.sampling import check_sampling
 from appell.control.weights import weight_matrix
 from appell.errors import ControlError
-from appell.formulation.abstract import derive
-from appell.graph.numeric import Numeric
-from appell.model.symbols import ExtraState, listed, states
+from appell.model.symbols import listed
 from appell.motion.clock import check_rate
 
 
@@ -126,7 +119,7 @@ def kalman(
     reach = observability(lin, formulas)
     _seen(lin, C, reach, formulas, rate, every=False)
     hidden = [mode for mode in reach.missed if mode.root.real >= 0]
-    idle = _hidden(lin, C)
+    idle = unseen(lin, C)
     if sum(mode.missed for mode in hidden) != idle.shape[1]:
         raise ControlError(
             f"{', '.join(map(str, formulas))} {'do' if len(formulas) > 1 else 'does'} not show "
@@ -162,8 +155,13 @@ def _filter_gain(A: np.ndarray, C: np.ndarray, Q: np.ndarray, R: np.ndarray, rat
     return np.linalg.solve(noise + C @ S @ C.T, C @ S @ step.T).T
 
 
-def _hidden(lin: Linearization, C: np.ndarray) -> np.ndarray:
-    """Directions that are not shown, stay, and are moved by no input: the spin of a ball at rest."""
+def unseen(lin: Linearization, C: np.ndarray) -> np.ndarray:
+    """Directions that are not shown, stay, and are moved by no input: the spin of a ball at rest.
+
+    Args:
+        lin: The linearisation.
+        C: Matrix of what is measured.
+    """
     A, B, scale, _ = comparable(lin.A, lin.B)
     seen = C * scale
     seen = seen / np.maximum(np.linalg.norm(seen, axis=1, keepdims=True), 1e-300)
@@ -182,154 +180,3 @@ def _measured(lin: Linearization, measured: Iterable[Any]) -> tuple[tuple[sp.Exp
     if running:
         raise ControlError(f"{', '.join(running)} is no state of this linearisation and cannot be measured for it.")
     return formulas, lin.output_matrix(formulas)
-
-
-@dataclass(frozen=True, eq=False)
-class OutputFeedback:
-    r"""$u = u_0 - K\hat\eta$ with the state of an observer: few measurements, all states.
-
-    Attributes:
-        feedback: The state feedback.
-        observer: The observer.
-    """
-
-    feedback: Feedback
-    observer: Observer
-
-    @property
-    def rate(self) -> float | None:
-        """Samples per second; None if it acts continuously."""
-        return self.feedback.rate
-
-    @cached_property
-    def _pair(self) -> tuple[np.ndarray, np.ndarray]:
-        """A and B, or from sample to sample."""
-        lin = self.feedback.lin
-        return (lin.A, lin.B) if self.rate is None else held(lin.A, lin.B, self.rate)
-
-    @property
-    def A(self) -> np.ndarray:
-        """The closed loop in (eta, estimate); sampled from sample to sample."""
-        A, B = self._pair
-        BK, LC = B @ self.feedback.K, self.observer.L @ self.observer.C
-        return np.block([[A, -BK], [LC, A - BK - LC]])
-
-    @property
-    def roots(self) -> np.ndarray:
-        """Roots of the closed loop: those of the feedback and those of the observer."""
-        return ordered(np.concatenate([self.feedback.roots, self.observer.roots]))
-
-    @cached_property
-    def controller(self) -> Controller:
-        """Laws and the observer's states with their rates, as formulas."""
-        lin = self.feedback.lin
-        if self.rate is not None:
-            raise ControlError(
-                f"The output feedback is sampled {self.rate:g} times a second and is no formula; write "
-                "simulate(loop.feedback.plant, loop.start({...}), until=..., control=loop)."
-            )
-        hats: list[ExtraState] = [states(f"hat_{s.replace('.', '_')}") for s in lin.states]
-        laws = self._laws(hats)
-        eta, u = sp.Matrix(hats), sp.Matrix([laws[w] - _number(lin.at.inputs[w.label]) for w in laws])
-        measured = [(lin.tangent.in_rates(e), lin.tangent.evaluate(e)) for e in self.observer.measured]
-        deviations = sp.Matrix([e - _number(value) for e, value in measured])
-        matrices = (lin.A, lin.B, self.observer.C, self.observer.L)
-        A, B, C, L = (sp.Matrix(*M.shape, [_number(e) for e in M.ravel()]) for M in matrices)
-        rates = A * eta + B * u + L * (deviations - C * eta)
-        return Controller(laws, dict(zip(hats, rates, strict=True)))
-
-    def _laws(self, hats: list[ExtraState]) -> dict[Any, sp.Expr]:
-        lin = self.feedback.lin
-        inputs = {w.label: w for w in lin.model.inputs}
-        laws: dict[Any, sp.Expr] = {}
-        for label, row in zip(lin.inputs, self.feedback.K, strict=True):
-            law = _number(lin.at.inputs[label]) - sum(
-                (_number(k) * hat for k, hat in zip(row, hats, strict=True)), sp.Integer(0)
-            )
-            if label in self.feedback.limits:
-                low, high = self.feedback.limits[label]
-                law = sp.Max(low, sp.Min(high, law))
-            laws[inputs[label]] = law
-        return laws
-
-    @cached_property
-    def system(self) -> System:
-        """The compiled closed loop, the observer's states among its own; they begin at zero."""
-        lin = self.feedback.lin
-        equations = lin.at.system.equations
-        model = self.controller.on(lin.model)
-        held = {
-            w: v for w, v in lin.at.system.values.items() if w in {s.label for s in (*model.parameters, *model.inputs)}
-        }
-        derived = derive(model, equations.formulation).close({**equations.closed, **self.controller.laws})
-        return compile(derived).bind(held)
-
-    def start(self, deviations: Any = None) -> Any:
-        """A state near the equilibrium as of `Feedback.start`, the observer knowing nothing of the deviation.
-
-        Args:
-            deviations: By name, how far from the equilibrium.
-        """
-        if self.rate is not None:
-            return self.feedback.start(deviations)
-        near = self.feedback.start(deviations).to_dict()
-        return self.system.state({**near, **{z.label: 0.0 for z in self.controller.states}})
-
-    def anew(self) -> Callable[[float, State], dict[str, float]]:
-        """A sampled law that knows nothing yet: what `simulate(..., control=loop)` asks at every sample of a run."""
-        if self.rate is None:
-            raise ControlError(
-                "The output feedback is continuous, its estimate is integrated with the system: write "
-                "simulate(loop.system, loop.start({...}), until=...), or give rate= to feedback and observer."
-            )
-        (A, B), C, L, K = self._pair, self.observer.C, self.observer.L, self.feedback.K
-        lin, limits = self.feedback.lin, self.feedback.limits
-        hold = np.array([lin.at.inputs[w] for w in lin.inputs])
-        low, high = np.array([limits.get(w, (-np.inf, np.inf)) for w in lin.inputs]).T
-        rest = np.array([lin.tangent.evaluate(e) for e in self.observer.measured])
-        measure, eta = self._measure, np.zeros(len(lin.states))
-
-        def law(t: float, state: State) -> dict[str, float]:
-            nonlocal eta
-            w = np.clip(hold - K @ eta, low, high)
-            eta = A @ eta + B @ (w - hold) + L @ (measure(t, state) - rest - C @ eta)
-            return dict(zip(lin.inputs, w.tolist(), strict=True))
-
-        return law
-
-    @cached_property
-    def _measure(self) -> Callable[[float, State], np.ndarray]:
-        lin, system = self.feedback.lin, self.feedback.plant
-        column = [system.equations.formula(lin.tangent.in_rates(e)) for e in self.observer.measured]
-        function = ca.Function("measured", system.equations.arguments, [ca.densify(ca.vertcat(*column))])
-        number = Numeric(function)
-        return lambda t, state: number(t, system.to_x(state), system.w, system.p)[0][:, 0]
-
-
-def output_feedback(feedback: Feedback, observer: Observer) -> OutputFeedback:
-    """Feedback from measurements: the gains of a state feedback on the estimate of an observer.
-
-    Args:
-        feedback: The state feedback.
-        observer: The observer, of the same linearisation.
-
-    Returns:
-        The output feedback; its `system` is the compiled closed loop.
-    """
-    if observer.lin.states != feedback.lin.states or observer.lin.at.state is not feedback.lin.at.state:
-        raise ControlError("Feedback and observer belong to different linearisations; make both from one.")
-    if observer.rate != feedback.rate:
-        raise ControlError(
-            f"The feedback has rate={feedback.rate}, the observer rate={observer.rate}; design both for the same."
-        )
-    hidden = _hidden(observer.lin, observer.C)
-    if np.any(np.abs(feedback.K @ hidden) > 1e-9 * (np.abs(feedback.K) @ np.abs(hidden))):
-        raise ControlError(
-            f"The feedback needs what {', '.join(map(str, observer.measured))} does not show; measure more, or give it "
-            "no weight in the design."
-        )
-    return OutputFeedback(feedback, observer)
-
-
-def _number(value: Any) -> sp.Float:
-    return sp.Float(float(value), 17)

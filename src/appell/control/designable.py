@@ -1,0 +1,100 @@
+"""What a feedback can stabilise: what is left where first integrals are out of reach, and why it may be too little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.linalg
+
+from appell.analysis.linearize import Linearization
+from appell.control.controllability import controllability, reached
+from appell.errors import ControlError
+
+
+def designable(lin: Linearization) -> np.ndarray:
+    """An orthonormal basis of what a feedback can stabilise: everything, or what is left by momenta that stay."""
+    reach = controllability(lin)
+    stuck = [mode for mode in reach.missed if mode.root.real > -1e-12]
+    n = len(lin.states)
+    if not stuck:
+        return np.eye(n)
+    if any(abs(mode.root) > 1e-7 * np.linalg.norm(lin.A) for mode in stuck):
+        raise ControlError(
+            f"{lin.model.name!r} cannot be stabilised by {', '.join(lin.inputs)}, which "
+            f"{'do' if len(lin.inputs) > 1 else 'does'} not reach "
+            + "; ".join(f"{mode} ({mode.combination})" for mode in stuck if abs(mode.root) > 0)
+            + ". Add an input that acts on it."
+        )
+    left, Z = _without_integrals(lin.A, lin.B)
+    if left.shape[1] != sum(mode.missed for mode in stuck):
+        raise ControlError(
+            f"The zero root of {lin.model.name!r} is not reached by {', '.join(lin.inputs)} and belongs to no integral."
+        )
+    if _unreached(lin.A, lin.B, Z):
+        idle = _places_to_ignore(lin)
+        words = "; ".join(f"{mode} ({mode.combination})" for mode in stuck)
+        raise ControlError(
+            f"{lin.model.name!r} cannot be brought back by {', '.join(lin.inputs)}: {words} is not reached, and "
+            "neither is the place that it moves. Add an input that acts on it"
+            + (f", or leave the place out by linearize(..., ignore={list(idle)!r})." if idle else ".")
+        )
+    return Z
+
+
+def _places_to_ignore(lin: Linearization) -> tuple[str, ...]:
+    """What to leave out so that the rest can be brought back: as few coordinates as will do, else whole attitudes."""
+
+    def stuck(ignored: Sequence[str]) -> bool:
+        kept = [i for i, s in enumerate(lin.states) if s not in ignored]
+        A, B = lin.A[np.ix_(kept, kept)], lin.B[kept]
+        return _unreached(A, B, _without_integrals(A, B)[1])
+
+    idle = list(lin.tangent.ignorable)
+    if not idle or stuck(idle):
+        return lin.ignorable
+    for name in tuple(idle):
+        fewer = [e for e in idle if e != name]
+        idle = idle if stuck(fewer) else fewer
+    return (*lin.dropped, *idle)
+
+
+def _without_integrals(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Integrals that no input changes, zero roots all, and the perturbations that do not change them either."""
+    left = scipy.linalg.null_space(np.hstack([M / (np.linalg.norm(M) or 1.0) for M in (A, B)]).T, rcond=1e-9)
+    return left, complement(left)
+
+
+def _unreached(A: np.ndarray, B: np.ndarray, Z: np.ndarray) -> bool:
+    """Whether a mode within a space is not reached and does not decay by itself."""
+    names = tuple(f"x{i + 1}" for i in range(Z.shape[1]))
+    return any(mode.root.real > -1e-12 for mode in reached(within(A, Z), Z.T @ B, names, "").missed)
+
+
+def within(A: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Z'AZ for orthonormal columns Z, without traces of rounding, which balancing would blow up.
+
+    Args:
+        A: A square matrix.
+        Z: A basis.
+    """
+    inner = Z.T @ A @ Z
+    return np.where(np.abs(inner) > 1e-14 * (np.abs(Z).T @ np.abs(A) @ np.abs(Z)), inner, 0.0)
+
+
+def complement(left: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of all that is at right angles to some columns, traces of rounding put to zero.
+
+    Args:
+        left: The columns; there may be none.
+    """
+    Z = scipy.linalg.null_space(left.T) if left.size else np.eye(left.shape[0])
+    return np.where(np.abs(Z) > 1e-14, Z, 0.0)
+
+
+def on_axis(A: np.ndarray, B: np.ndarray, names: tuple[str, ...]) -> str:
+    """Modes of a pair on the imaginary axis that are not reached, in words; without names only their roots."""
+    limit = 1e-9 * float(np.linalg.norm(A))
+    labels = names or tuple(f"x{i + 1}" for i in range(A.shape[0]))
+    stuck = [mode for mode in reached(A, B, labels, "").missed if abs(mode.root.real) <= limit]
+    return "; ".join(f"{mode} ({mode.combination})" if names else str(mode) for mode in stuck)
