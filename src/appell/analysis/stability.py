@@ -109,7 +109,7 @@ def stability(
         constraint_zeros=m,
         momentum_zeros=momenta,
         family_zeros=family,
-        full_roots=ordered(full_roots),
+        full_roots=ordered(full_roots if rate is None else exponents(full_roots, rate)),
         zeros_found=zeros,
         margin=margin,
         damping=_damping(left),

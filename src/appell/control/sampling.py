@@ -8,6 +8,8 @@ from appell.analysis.sampling import exponents
 from appell.control.controllability import Reach, reached
 from appell.errors import ControlError
 
+LASTING = 1e-9  # what decays by less from sample to sample does not decay by itself
+
 
 def check_sampling(continuously: Reach, A: np.ndarray, B: np.ndarray, rate: float, who: str, every: bool) -> None:
     """Raise if less is reached from sample to sample than continuously.
@@ -26,9 +28,9 @@ def check_sampling(continuously: Reach, A: np.ndarray, B: np.ndarray, rate: floa
     sampled = reached(A, B, names, "")
     lost = continuously.rank - sampled.rank
     if not every:
-        lasting = [exponents(np.array([mode.root]), rate)[0].real > -1e-9 for mode in sampled.missed]
-        before = sum(mode.missed for mode in continuously.missed if mode.root.real > -1e-9)
-        lost = sum(mode.missed for mode, lasts in zip(sampled.missed, lasting, strict=True) if lasts) - before
+        decays = exponents(np.array([mode.root for mode in sampled.missed]), rate).real
+        after = sum(mode.missed for mode, e in zip(sampled.missed, decays, strict=True) if e > -LASTING * rate)
+        lost = after - sum(mode.missed for mode in continuously.missed if mode.root.real > -LASTING * rate)
     if lost > 0:
         swings = [str(mode) for mode in continuously.modes if mode.root.imag > 0.99 * np.pi * rate]
         raise ControlError(

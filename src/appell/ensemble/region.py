@@ -222,7 +222,9 @@ def far_out(feedback: Feedback, names: tuple[str, ...], starts: np.ndarray) -> E
     letters = {s.label: s for s in tangent.equations.states}
     gaps = sp.Matrix([tangent.in_rates(letters[s]) - tangent.value(s) for s in states])
     moved = [states.index(s) for s in names]
-    farthest = float(np.max(np.einsum("bi,ij,bj->b", starts, feedback.S[np.ix_(moved, moved)], starts)))
+    S = feedback.S[np.ix_(moved, moved)]
+    farthest = float(np.max(np.einsum("bi,ij,bj->b", starts, S, starts)))
+    farthest = max(farthest, 1e-9 * float(np.linalg.norm(S) * np.max(starts**2)))  # along a family V is rounding
     return Event((gaps.T * sp.Matrix(feedback.S) * gaps)[0] - FAR**2 * farthest, 1, stop=True, name="far out")
 
 
