@@ -209,31 +209,13 @@ def linearize(
     if jet is not None:
         blocks = first_approximation(steady, point, split, chosen, multiplier_terms, jet)
         states, A, B = _assembled(point, blocks, jet, chosen)
-        return Linearization(
-            at=point,
-            states=states,
-            inputs=chosen,
-            A=A,
-            B=B,
-            named=blocks,
-            dropped=(),
-            multiplier_terms=multiplier_terms,
-            tangent=tangent,
-        )
-    if not multiplier_terms:
+    elif not multiplier_terms:
         raise EquilibriumError(
             "multiplier_terms=False is for holonomic systems at rest, where C^B is a block by itself."
         )
-    A, B, states = tangent.reduced(chosen)
-    if not (np.all(np.isfinite(A)) and np.all(np.isfinite(B))):
-        raise EquilibriumError(
-            f"The equations of {point.model.name!r} have no finite linearisation here: the inertia is singular, as "
-            "where polar coordinates meet their axis. Use other coordinates for this configuration."
-        )
-    blocks = None
-    cyclic = {point.model.coordinates[i].label for i in steady.cyclic(point.system.p)} if plain else set()
-    if plain and set(tangent.dropped) <= cyclic and len(tangent.dropped) < len(point.model.coordinates):
-        blocks = first_approximation(steady, point, split, chosen, True, jets(steady, point, tangent.dropped))
+    else:
+        states, A, B = _reduced(tangent, chosen)
+        blocks = _of_routh(tangent, chosen) if plain else None
     return Linearization(
         at=point,
         states=states,
@@ -242,9 +224,30 @@ def linearize(
         B=B,
         named=blocks,
         dropped=tangent.dropped,
-        multiplier_terms=True,
+        multiplier_terms=multiplier_terms,
         tangent=tangent,
     )
+
+
+def _reduced(tangent: Tangent, inputs: tuple[str, ...]) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Names of the states, A and B from the compiled equations."""
+    A, B, states = tangent.reduced(inputs)
+    if not (np.all(np.isfinite(A)) and np.all(np.isfinite(B))):
+        raise EquilibriumError(
+            f"The equations of {tangent.at.model.name!r} have no finite linearisation here: the inertia is singular, "
+            "as where polar coordinates meet their axis. Use other coordinates for this configuration."
+        )
+    return states, A, B
+
+
+def _of_routh(tangent: Tangent, inputs: tuple[str, ...]) -> Blocks | None:
+    """The blocks of Routh's function, where all that is left out is cyclic and something remains."""
+    steady, point = tangent.steady, tangent.at
+    coordinates = point.model.coordinates
+    cyclic = {coordinates[i].label for i in steady.cyclic(point.system.p)}
+    if not set(tangent.dropped) <= cyclic or len(tangent.dropped) == len(coordinates):
+        return None
+    return first_approximation(steady, point, tangent.split, inputs, True, jets(steady, point, tangent.dropped))
 
 
 def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None) -> Equilibrium:
