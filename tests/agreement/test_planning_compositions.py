@@ -6,6 +6,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import FormulationError, InconsistentStartError, MissingValueError, ModelError
+from appell.formulation import FORMULATIONS
 from appell.planning import Limits, distance, follow, path_speed, profile
 
 
@@ -384,3 +385,17 @@ def test_a_programme_that_leaves_the_workspace_says_so(differentiate):
     assert motion.outcome is ap.Outcome.ROWS_SINGULAR
     assert motion.times[-1] == pytest.approx(2 * (np.sqrt(0.72) - 0.3), abs=1e-7)
     assert "the edge of what the programme can be followed to" in motion.detail
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_one_coordinate_that_is_programmed_altogether(order):
+    x, ground = ap.coordinates("x"), ap.Frame("ground")
+    row = ap.Programmed([x - sp.sin(ap.t), x.rate - sp.cos(ap.t), x.rate.rate + sp.sin(ap.t)][order])
+    start = {x: 0, x.rate: 1}
+    model = ap.Model(ground, (x,), [ap.Particle("cart", 2.0, ground.point(x, 0))], [], [row], start=start, until=1.0)
+    for formulation in FORMULATIONS:
+        if {"holonomic", "linear", "acceleration"} <= formulation.accepts or order == 0:
+            motion = ap.simulate(ap.compile(ap.derive(model, formulation())).bind())
+            assert motion.at(1.0)["x"] == pytest.approx(np.sin(1), abs=1e-11)
+    torque = ap.plan(model).torques["torque"].values[-1, 0]
+    assert torque == pytest.approx(-2 * np.sin(1))

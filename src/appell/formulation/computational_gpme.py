@@ -63,9 +63,9 @@ class ComputationalGPME(AbstractProgrammedMotion):
             Q = Q + ca.jtimes(Q, x.v, x.v, True)
         E = M @ mechanics.a - h - Q
         free, dependent = split.free(mechanics.a.numel()), list(split.dependent)
-        left = E[free]
+        left = E[free, 0]
         if dependent:
-            left = left + partition_basis(mechanics, split).T @ E[dependent]
+            left = left + partition_basis(mechanics, split).T @ E[dependent, 0]
         return assembled(self, mechanics, split, left, self.options)
 
 

@@ -89,11 +89,11 @@ class GPME(AbstractProgrammedMotion):
         held_top = ca.SX.sym("held", len(free))
         inserted = ca.SX.sym("beta", len(dependent))
         if dependent:
-            R = ca.substitute(R, top[dependent], inserted + W @ (top[free] - held_top))
-        gradient = ca.gradient(R, top[free]) if free else ca.SX(0, 1)
+            R = ca.substitute(R, top[dependent, 0], inserted + W @ (top[free, 0] - held_top))
+        gradient = ca.gradient(R, top[free, 0]) if free else ca.SX(0, 1)
         if dependent:
             back = ca.vertcat(held_top, inserted)
-            gradient = ca.substitute(gradient, back, ca.vertcat(top[free], top[dependent]))
+            gradient = ca.substitute(gradient, back, ca.vertcat(top[free, 0], top[dependent, 0]))
         gradient = ca.substitute(gradient, ca.vertcat(force, dT), ca.vertcat(Q, _slope(mechanics)))
         # What the paper's literal rule adds at p = 1: derivatives of dT/dq and of Q by the velocities.
         N = ca.SX.zeros(top.numel(), len(free))

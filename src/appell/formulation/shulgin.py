@@ -125,7 +125,7 @@ def _chart(mechanics: Mechanics, split: Split) -> Chart:
         unknowns=tuple(e.rate for e in letters),
         udot=y,
         a=a,
-        formulas=x.v[r],
+        formulas=x.v[r, 0],
         redundant=False,
     )
 
