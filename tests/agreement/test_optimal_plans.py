@@ -85,6 +85,8 @@ def test_the_elbow_keeps_away_and_ends_at_rest(least):
 def test_what_cannot_be_is_said():
     with pytest.raises(ap.AppellError, match="goal= is 'effort' or 'jerk'"):
         optimize(arm()[0], "time")
+    with pytest.raises(ap.AppellError, match=r"1 <= degree < nodes, got until=2, degree=41, nodes=41"):
+        optimize(arm()[0], degree=41)
     with pytest.raises(ap.AppellError, match="No motion of 'model' was found"):
         optimize(arm()[0], limits=Limits(speed={"q1": 1e-3}))
     with pytest.raises(ap.AppellError, match="leave nothing free"):
@@ -179,3 +181,32 @@ def test_a_start_beyond_the_limits_is_said():
         optimize(point(), limits=Limits(position={x: (0.1, 2)}), **TO_ONE)
     with pytest.raises(ap.AppellError, match=r"is only 0.5 away where the motion begins"):
         optimize(point(), obstacles=[Obstacle(ground.point(x, y), ground.point(0.5, 0), 0.6)], **TO_ONE)
+
+
+def test_a_way_round_an_obstacle_in_the_middle_of_the_straight_one():
+    """Either side costs the same; and without a way round, what is left of the distance is said."""
+    way = {"until": 1.0, "end": {x: 1.0, y: 0.0, x.rate: 0.0, y.rate: 0.0}}
+    post = Obstacle(ground.point(x, y), ground.point(0.5, 0), 0.2, "post")
+    found = optimize(point(), obstacles=[post], **way)
+    places = found.motion.states(found.plan.times)[:, :2]
+    assert np.min(np.hypot(places[:, 0] - 0.5, places[:, 1])) >= 0.2 - 1e-9
+    assert found.plan.feasible
+    straight = ap.plan(
+        point(ap.Programmed(x.rate.rate - 6 + 12 * ap.t, "along"), ap.Programmed(y)), until=1.0, obstacles=[post]
+    )
+    assert not straight.feasible
+    assert repr(straight.violations[0]).startswith(
+        "distance from post: 0 at t = 0.5 s, allowed 0.2 or more: VIOLATED first at t = 0.36"
+    )
+
+
+def test_what_is_overstepped_between_few_nodes_is_said():
+    posts = [Obstacle(ground.point(x, y), ground.point(*at), r) for at, r in (((0.5, 0), 0.1), ((0.7, 0.2), 0.12))]
+    end = {x: 1.0, y: 0.01, x.rate: 0.0, y.rate: 0.0}
+    found = optimize(point(), until=1.0, end=end, obstacles=posts, degree=4, nodes=11)
+    places = found.motion.states(np.linspace(0, 1, 2001))[:, :2]
+    kept = [np.min(np.linalg.norm(places - at, axis=1)) >= r - 1e-6 for at, r in (((0.5, 0), 0.1), ((0.7, 0.2), 0.12))]
+    assert [f.name for f in found.plan.findings] == ["obstacle 1", "obstacle 2"]
+    assert [f.first is None for f in found.plan.findings] == kept
+    assert found.plan.feasible == all(kept)
+    assert all(kept) or "more nodes=" in repr(found)

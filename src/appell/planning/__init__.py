@@ -1,8 +1,8 @@
 """Programmed motions: tasks as constraints, plans, their feasibility, and the best use of what they leave free."""
 
 from appell.model.task import curvature, direction, distance, follow, path_speed, profile, surface
-from appell.planning.collocation import Obstacle
 from appell.planning.feasibility import Finding, Limits, Regularity
+from appell.planning.obstacle import Obstacle
 from appell.planning.optimal import Optimum, optimize
 from appell.planning.pace import paced
 from appell.planning.planner import Plan, plan

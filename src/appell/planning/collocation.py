@@ -3,47 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 import sympy as sp
-from numpy.polynomial import Polynomial
-from numpy.polynomial.chebyshev import Chebyshev, chebfit
+from numpy.polynomial.chebyshev import Chebyshev, cheb2poly, chebfit
 
 from appell.code.state import State
 from appell.code.system import System, compile
 from appell.errors import AppellError, ModelError
 from appell.formulation.abstract import derive
-from appell.model.frame import Vector
 from appell.model.programme import Programmed
 from appell.model.symbols import key, t
 from appell.model.values import number, unknown
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
-from appell.planning.feasibility import Limits
+from appell.planning.feasibility import Finding, Limits
 from appell.planning.nodes import Nodes
+from appell.planning.obstacle import Obstacle, told_apart
 
 Guess = Mapping[ca.MX, np.ndarray]
 ITERATIONS = 300
 DEAR = 100  # times the cost of the best guess above which another one is not tried
+NOTHING = 1e-9  # share of the dearest guess below which one costs nothing, and no other can be compared with it
 ROUNDING = 1e-9  # by which a start may be beyond a limit
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """A round obstacle that a point keeps away from.
-
-    Attributes:
-        point: A point of a body.
-        center: Centre of the obstacle; its components may contain `appell.t`.
-        radius: The distance to keep.
-    """
-
-    point: Vector
-    center: Vector
-    radius: float
 
 
 class Collocation:
@@ -76,11 +60,20 @@ class Collocation:
     ) -> None:
         self.system, self.state, self.free, self.duration = system, state, free, duration
         self.nodes = Nodes(0.0, duration, nodes)
-        self.margins: dict[Any, ca.MX] = {}
+        self.margins: dict[tuple[str, str], ca.MX] = {}
         opti, n = ca.Opti(), state.q.size
         self.opti = opti
         self.c = opti.variable(len(free), degree + 1)
-        self.q, self.v, self.a, self.tau = self._local = tuple(opti.variable(n, nodes) for _ in range(4))
+        self.drift = simulate(system, state, duration) if earlier is None else earlier.drift
+        ok = self.drift.outcome.ok
+        self.moved = _moved(system) if ok else list(range(state.z.size))
+        sizes = (n, n, n, n, len(self.moved), len(self.moved))
+        self.q, self.v, self.a, self.tau, zdot, moved = self._local = tuple(
+            opti.variable(size, nodes) if size else ca.MX(0, nodes) for size in sizes
+        )
+        self.timed = self.drift.states(self.nodes.times)[:, 2 * n :].T if ok else np.zeros((state.z.size, nodes))
+        self.z = ca.MX(ca.DM(self.timed))
+        self.z[self.moved, :] = moved
         basis = [Chebyshev.basis(j, domain=[0, duration]) for j in range(degree + 1)]
         second, first, zeroth = (np.array([b.integ(k, lbnd=0)(self.nodes.times) for b in basis]) for k in range(3))
         one, W = np.ones((1, nodes)), self.nodes.integral.T
@@ -88,15 +81,21 @@ class Collocation:
             opti.subject_to(self.a[i, :] == self.c[k, :] @ second)
             opti.subject_to(self.v[i, :] == state.v[i] + self.c[k, :] @ first)
             opti.subject_to(self.q[i, :] == state.q[i] + state.v[i] * self.nodes.times[None, :] + self.c[k, :] @ zeroth)
-        self.residual = _residual(system, state)
-        opti.subject_to(self.residual.map(nodes)(self.nodes.times[None, :], self.q, self.v, self.a, self.tau) == 0)
+        self.residual = _residual(system, self.moved)
+        at = self.nodes.times[None, :], self.q, self.v, self.z
+        opti.subject_to(self.residual.map(nodes)(*at, self.a, self.tau, zdot) == 0)
         dependent = [i for i in range(n) if i not in free]
         if dependent:  # integrated, not solved for at each node, where they might jump from one branch to another
             opti.subject_to(self.v[dependent, :] == state.v[dependent][:, None] @ one + self.a[dependent, :] @ W)
             opti.subject_to(self.q[dependent, :] == state.q[dependent][:, None] @ one + self.v[dependent, :] @ W)
+        if self.moved:
+            opti.subject_to(moved == state.z[self.moved][:, None] @ one + zdot @ W)
         last = self._end(end)
-        lines = [_line(state.q[i], state.v[i], last[0].get(i), last[1].get(i), duration) for i in free]
-        known = [self._driven(state, lines), self._left_alone(state)] if earlier is None else [self._as_in(earlier)]
+        straight = np.zeros(self.c.shape)
+        for k, i in enumerate(free):
+            a, b = _line(state.q[i], state.v[i], last[0].get(i), last[1].get(i), duration)
+            straight[k, :2] = a + b * duration / 2, b * duration / 2
+        known = [self._driven(straight), self._drifting()] if earlier is None else [self._as_in(earlier)]
         self.guesses = [guess for guess in known if guess is not None]
 
     def _end(self, end: Mapping[Any, float]) -> tuple[dict[int, float], dict[int, float]]:
@@ -113,22 +112,25 @@ class Collocation:
             self.opti.subject_to((self.q, self.v)[order][i, -1] == found[order][i])
         return found
 
-    def _driven(self, state: State, lines: Sequence[tuple[float, float]]) -> Guess | None:
-        """A motion whose free coordinates have the accelerations a + b t."""
-        model = self.system.model
+    def _driven(self, c: np.ndarray) -> Guess | None:
+        """A motion whose free coordinates have given accelerations."""
+        model, state = self.system.model, self.state
         rows = [
-            Programmed(model.coordinates[i].rate.rate - a - b * t, f"guess {i}")
-            for i, (a, b) in zip(self.free, lines, strict=True)
+            Programmed(model.coordinates[i].rate.rate - self._formula(row), f"guess {i}")
+            for i, row in zip(self.free, c, strict=True)
         ]
         system = compile(derive(model.add(*rows), self.system.equations.formulation), "casadi").bind(self.system.values)
         start = dict(zip(state.names, state.array.tolist(), strict=True))
-        c = np.zeros(self.c.shape)
-        c[:, :2] = [(a + b * self.duration / 2, b * self.duration / 2) for a, b in lines]
         return self._guess(simulate(system, start, self.duration, method="dop853"), c)
 
-    def _left_alone(self, state: State) -> Guess | None:
+    def _formula(self, c: np.ndarray) -> sp.Expr:
+        """A polynomial in time; in s = -1 .. 1 its powers cancel far less than in t = 0 .. 1."""
+        s = sp.Float(2 / self.duration) * t - 1
+        return sum((sp.Float(e) * s**j for j, e in enumerate(cheb2poly(c))), sp.Integer(0))
+
+    def _drifting(self) -> Guess | None:
         """The motion without drives of the free coordinates."""
-        return self._guess(simulate(self.system, state, self.duration), np.zeros(self.c.shape))
+        return self._guess(self.drift, np.zeros(self.c.shape))
 
     def _as_in(self, earlier: Collocation) -> Guess:
         """A solution that other coordinates lead."""
@@ -141,9 +143,11 @@ class Collocation:
             return None
         table, n = motion.states(self.nodes.times), len(self.system.model.coordinates)
         a = np.array([motion.system.accelerations(motion.at(float(s))) for s in self.nodes.times])
-        q, v, forces = table[:, :n].T, table[:, n : 2 * n].T, np.zeros(a.T.shape)
-        forces = -np.array(self.residual.map(self.nodes.count)(self.nodes.times[None, :], q, v, a.T, forces))[:n]
-        return {self.c: c, self.q: q, self.v: v, self.a: a.T, self.tau: forces}
+        q, v, z = table[:, :n].T, table[:, n : 2 * n].T, table[:, 2 * n :].T
+        nothing = np.zeros(q.shape), np.zeros((len(self.moved), self.nodes.count))
+        left = self.residual.map(self.nodes.count)(self.nodes.times[None, :], q, v, z, a.T, *nothing)
+        forces, zdot, _ = np.split(-np.array(left), [n, n + len(self.moved)])
+        return dict(zip((self.c, *self._local), (c, q, v, a.T, forces, zdot, z[self.moved]), strict=True))
 
     def keep(self, limits: Limits, obstacles: Sequence[Obstacle]) -> None:
         """Limits and obstacles, at the nodes; refuses a start that is beyond them."""
@@ -161,34 +165,53 @@ class Collocation:
                 )
             margin = self._margin((kind, label))
             opti.subject_to(opti.bounded(low + margin, column[i, first is not None :], high - margin))
-        for obstacle in obstacles:
-            square = self.gap(obstacle)
-            near = float(np.sqrt(float(square(state.t, state.q))))
+        for name, obstacle in told_apart(obstacles).items():
+            gap = obstacle.gap(self.system)
+            near = float(np.sqrt(float(gap(state.t, state.q, state.z)[0])))
             if near < obstacle.radius - ROUNDING:
                 raise ModelError(
-                    f"A point that keeps {obstacle.radius:g} away from an obstacle is only {near:.6g} away where the "
+                    f"A point that keeps {obstacle.radius:g} away from {name!r} is only {near:.6g} away where the "
                     "motion begins; give another start."
                 )
-            squares = square.map(self.nodes.count - 1)(self.nodes.times[None, 1:], self.q[:, 1:])
-            opti.subject_to(squares >= (obstacle.radius + self._margin(obstacle)) ** 2)
+            at = self.nodes.times[None, 1:], self.q[:, 1:], self.z[:, 1:]
+            margin = self._margin(("distance", name))
+            opti.subject_to(gap.map(self.nodes.count - 1)(*at)[0] >= (obstacle.radius + margin) ** 2)
+            self.guesses += self._detours(obstacle, gap)
 
-    def _margin(self, name: Any) -> ca.MX:
+    def _detours(self, obstacle: Obstacle, gap: ca.Function) -> list[Guess]:
+        """Ways past an obstacle that the first guess runs into, by each free coordinate to either side.
+
+        From its middle no direction leads out sooner than another, and the solver stays there.
+        """
+        if not self.guesses:
+            return []
+        squares, reach = gap.map(self.nodes.count)(self.nodes.times[None, :], self.guesses[0][self.q], self.timed)
+        k = int(np.argmin(np.array(squares)))
+        if float(squares[k]) >= obstacle.radius**2:
+            return []
+        s, found = Chebyshev.identity(domain=[0, self.duration]), []
+        aside = (1 - s**2) ** 3  # and back
+        shapes = [aside.deriv(m)(self.nodes.times) if m else aside(self.nodes.times) for m in range(3)]
+        c = chebfit(self.nodes.points, shapes[2], self.c.shape[1] - 1)
+        for row, i in enumerate(self.free):
+            for side in (1, -1) if reach[i, k] > ROUNDING else ():
+                guess = {variable: values.copy() for variable, values in self.guesses[0].items()}
+                size = side * 1.5 * obstacle.radius / float(reach[i, k])
+                guess[self.c][row] += size * c
+                for variable, shape in zip((self.q, self.v, self.a), shapes, strict=True):
+                    guess[variable][i] += size * shape
+                found.append(guess)
+        return found
+
+    def _margin(self, name: tuple[str, str]) -> ca.MX:
         margin = self.margins[name] = self.opti.parameter()
         self.opti.set_value(margin, 0.0)
         return margin
 
-    def gap(self, obstacle: Obstacle) -> ca.Function:
-        """The square of the distance from the centre of an obstacle, in t and q."""
-        x = self.system.equations.mechanics.variables
-        gap = self.system.model.ground.components(obstacle.point - obstacle.center)
-        square = x.lower(sum((e**2 for e in gap), sp.Integer(0)))
-        (square,) = ca.substitute([square], [x.p], [ca.SX(ca.DM(self.system.p))])
-        return ca.Function("gap", [x.t, x.q], [square])
-
-    def tighten(self, name: Any, excess: float) -> None:
-        """Ask for more of a limit or an obstacle that was overstepped by so much."""
-        margin = self.margins[name]
-        self.opti.set_value(margin, self.opti.value(margin) + 1.5 * excess)
+    def tighten(self, found: Finding) -> None:
+        """Ask for more of a limit or an obstacle that was overstepped."""
+        margin = self.margins[found.kind, found.name]
+        self.opti.set_value(margin, self.opti.value(margin) + 1.5 * found.excess)
 
     def minimize(self, goal: str) -> None:
         """What is wanted, said once and last: it makes the solver."""
@@ -206,27 +229,24 @@ class Collocation:
                 f"({self.opti.return_status()}); relax them, give more time, or a higher degree."
             )
         best = min(solutions, key=lambda found: found.value(self.opti.f))
-        self.guesses = [{e: np.reshape(best.value(e), e.shape) for e in (self.c, *self._local)}]
+        listed = (self.c, *self._local)
+        self.guesses = [{e: np.reshape(best.value(e) if e.numel() else [], e.shape) for e in listed}]
         return int(best.stats()["iter_count"])
 
     @property
     def formulas(self) -> dict[str, sp.Expr]:
         """The accelerations of the free coordinates of the solution."""
-        found = {}
-        for i, row in zip(self.free, self.guesses[0][self.c], strict=True):
-            poly = Chebyshev(row, domain=[0, self.duration]).convert(
-                domain=[0, self.duration], kind=Polynomial, window=[0, 1]
-            )
-            terms = (sp.Float(e) * (t / self.duration) ** j for j, e in enumerate(poly.coef))
-            found[self.system.model.coordinates[i].label] = sum(terms, sp.Integer(0))
-        return found
+        labels = [self.system.model.coordinates[i].label for i in self.free]
+        return {label: self._formula(row) for label, row in zip(labels, self.guesses[0][self.c], strict=True)}
 
     @property
     def states(self) -> list[State]:
         """The solution at the nodes."""
-        q, v = (self.guesses[0][e].T for e in (self.q, self.v))
-        rows = zip(self.nodes.times.tolist(), q, v, strict=True)
-        return [State(self.system.model, np.concatenate([*row, self.state.z]), moment) for moment, *row in rows]
+        q, v, _, _, _, moved = (self.guesses[0][e] for e in self._local)
+        z = self.timed.copy()
+        z[self.moved] = moved
+        rows = np.vstack([q, v, z]).T
+        return [State(self.system.model, row, moment) for moment, row in zip(self.nodes.times, rows, strict=True)]
 
     def _promising(self) -> list[Guess]:
         """The guesses without those that cost many times more than the best: they lead nowhere, slowly."""
@@ -234,11 +254,15 @@ class Collocation:
         for guess in self.guesses:
             self._begin(guess)
             costs.append(float(self.opti.debug.value(self.opti.f, self.opti.initial())))
-        return [guess for guess, cost in zip(self.guesses, costs, strict=True) if cost <= DEAR * min(costs)] or [{}]
+        if not costs:
+            return [{}]
+        least = min(cost for cost in costs if cost >= NOTHING * max(costs))
+        return [guess for guess, cost in zip(self.guesses, costs, strict=True) if cost <= DEAR * least]
 
     def _begin(self, guess: Guess) -> None:
         for variable, values in guess.items():
-            self.opti.set_initial(variable, values)
+            if values.size:
+                self.opti.set_initial(variable, values)
 
     def _solution(self, guess: Guess) -> Any:
         self._begin(guess)
@@ -248,17 +272,29 @@ class Collocation:
             return None
 
 
-def _residual(system: System, state: State) -> ca.Function:
-    """What vanishes at a node: tau - (M a - F), and the rows on accelerations."""
+def _moved(system: System) -> list[int]:
+    """The extra states that depend on the motion; the others, such as a tank that drains by itself, only on time."""
+    x, found = system.equations.mechanics.variables, []
+    causes = ca.vertcat(x.q, x.v)
+    while len(more := [i for i in range(x.z.numel()) if ca.depends_on(x.zdot[i], causes)]) > len(found):
+        found, causes = more, ca.vertcat(causes, x.z[more])
+    return found
+
+
+def _residual(system: System, moved: list[int]) -> ca.Function:
+    """What vanishes at a node: tau - (M a - F), the rates of what moves without their formulas, rows on a."""
     mechanics, model = system.equations.mechanics, system.model
-    n = len(model.coordinates)
-    moment, q, v, a, tau = (ca.SX.sym(name, size) for name, size in (("t", 1), *((e, n) for e in ("q", "v", "a", "f"))))
-    w = [system.values.get(s.label, 0.0) for s in model.inputs]
-    M, F, _, gamma, C = mechanics.functions["multiplier"](moment, q, v, state.z, w, system.p)
-    left = [tau - (M @ a - F)]
+    x, a = mechanics.variables, mechanics.a
+    tau, zdot = ca.SX.sym("tau", a.numel()), ca.SX.sym("zdot", len(moved))
+    M, F = mechanics.lagrange
+    left = [tau - (M @ a - F), zdot - x.zdot[moved, 0]]
     if model.rows:
-        left.append((C @ a - gamma)[list(system.equations.split.rows)])
-    return ca.Function("local", [moment, q, v, a, tau], [ca.vertcat(*left)], {"cse": True})
+        rows = mechanics.C @ a - mechanics.gamma
+        rows[list(mechanics.acceleration_rows)] = mechanics.f
+        left.append(rows[list(system.equations.split.rows)])
+    w = [system.values[s.label] for s in model.inputs]
+    (left,) = ca.substitute([ca.vertcat(*left)], [x.w, x.p], [ca.SX(ca.DM(e)) for e in (w, system.p)])
+    return ca.Function("local", [x.t, x.q, x.v, x.z, a, tau, zdot], [left], {"cse": True})
 
 
 def _line(q: float, v: float, end: float | None, rate: float | None, duration: float) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,8 +99,8 @@ class Finding:
     """One limit, and how a motion stands to it.
 
     Attributes:
-        kind: position, speed, torque or torque_rate.
-        name: The coordinate.
+        kind: position, speed, torque, torque_rate; or distance.
+        name: The coordinate; or the obstacle.
         bounds: Lowest and highest value allowed.
         worst: The value that is nearest to a bound, or farthest beyond it.
         at: When.
@@ -116,58 +116,74 @@ class Finding:
     first: float | None
     state: Mapping[str, float]
 
-    def __repr__(self) -> str:
+    @property
+    def what(self) -> str:
+        """What is limited, in words."""
+        return (
+            f"distance from {self.name}" if self.kind == "distance" else f"{self.kind.replace('_', ' ')} of {self.name}"
+        )
+
+    @property
+    def allowed(self) -> str:
+        """The bounds in words."""
         low, high = self.bounds
-        text = f"{self.kind.replace('_', ' ')} of {self.name}: {self.worst:.6g} at t = {self.at:.4g} s"
-        text += f", allowed {low:g} .. {high:g}"
+        return f"{low:g} .. {high:g}" if high < math.inf else f"{low:g} or more"
+
+    @property
+    def excess(self) -> float:
+        """By how much the value that is farthest beyond a bound is beyond it; negative within."""
+        return max(self.worst - self.bounds[1], self.bounds[0] - self.worst)
+
+    def __repr__(self) -> str:
+        text = f"{self.what}: {self.worst:.6g} at t = {self.at:.4g} s, allowed {self.allowed}"
         if self.first is None:
             return text
         place = ", ".join(f"{n} = {v:.4g}" for n, v in self.state.items())
         return f"{text}: VIOLATED first at t = {self.first:.6g} s, {place}"
 
 
-def findings(
-    motion: Motion, limits: Limits, values: Mapping[str, np.ndarray], times: np.ndarray, sampler: Any
-) -> list[Finding]:
-    """Compare a motion with limits.
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """What a motion is to keep.
 
-    Args:
-        motion: The motion.
-        limits: The limits.
-        values: For each kind the values at the times, one column for each coordinate.
-        times: The times.
-        sampler: (kind, coordinate, t) -> value, to locate the first violation between two times.
+    Attributes:
+        kind: Of what: as in `Finding`.
+        name: Whose.
+        bounds: Lowest and highest value allowed.
+        along: times -> values.
     """
-    model = motion.system.model
-    found = []
-    for kind, i, (low, high) in limits.pairs(model):
-        column = values[kind][:, i]
-        excess = np.maximum(column - high, low - column)
+
+    kind: str
+    name: str
+    bounds: tuple[float, float]
+    along: Callable[[np.ndarray], np.ndarray]
+
+    def finding(self, motion: Motion, times: np.ndarray) -> Finding:
+        """How a motion, looked at at some times, stands to it."""
+        low, high = self.bounds
+        values = self.along(times)
+        excess = np.maximum(values - high, low - values)
         k = int(np.argmax(excess))
-        first = None
-        over = np.flatnonzero(excess > 1e-9 * max(1.0, abs(low), abs(high)))
-        if over.size:
-            first = _locate(kind, i, low, high, times, int(over[0]), sampler)
-        place = motion.states(first if first is not None else times[k])[0]
-        state = {q.label: float(e) for q, e in zip(model.coordinates, place, strict=False)}
-        found.append(
-            Finding(kind, model.coordinates[i].label, (low, high), float(column[k]), float(times[k]), first, state)
-        )
-    return found
+        largest = max((abs(e) for e in self.bounds if math.isfinite(e)), default=0.0)
+        over = np.flatnonzero(excess > 1e-9 * max(1.0, largest))
+        first = self._first(times, int(over[0])) if over.size else None
+        place = motion.states(times[k] if first is None else first)[0]
+        state = {q.label: float(e) for q, e in zip(motion.system.model.coordinates, place, strict=False)}
+        return Finding(self.kind, self.name, self.bounds, float(values[k]), float(times[k]), first, state)
 
-
-def _locate(kind: str, i: int, low: float, high: float, times: np.ndarray, k: int, sampler: Any) -> float:
-    if k == 0:
-        return float(times[0])
-    before, after = float(times[k - 1]), float(times[k])
-    for _ in range(40):
-        middle = (before + after) / 2
-        value = sampler(kind, i, middle)
-        if value > high or value < low:
-            after = middle
-        else:
-            before = middle
-    return after
+    def _first(self, times: np.ndarray, k: int) -> float:
+        """When it is violated first, at the k-th time or since the one before."""
+        if k == 0:
+            return float(times[0])
+        before, after = float(times[k - 1]), float(times[k])
+        for _ in range(40):
+            middle = (before + after) / 2
+            (value,) = self.along(np.array([middle]))
+            if self.bounds[0] <= value <= self.bounds[1]:
+                before = middle
+            else:
+                after = middle
+        return after
 
 
 @dataclass(frozen=True)

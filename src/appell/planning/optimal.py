@@ -11,26 +11,24 @@ from typing import Any
 import numpy as np
 
 from appell.code.state import State
-from appell.code.system import System, compile
+from appell.code.system import System
 from appell.errors import AppellError, ModelError
-from appell.formulation.abstract import derive
-from appell.formulation.gpme import GPME
 from appell.kinematics.chart import Split, unit_rows
 from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.values import number
 from appell.motion.motion import Motion
-from appell.planning.collocation import Collocation, Obstacle
+from appell.planning.collocation import Collocation
 from appell.planning.feasibility import PARTITIONS, Limits
 from appell.planning.nodes import Nodes
-from appell.planning.planner import Plan, plan
+from appell.planning.obstacle import Obstacle
+from appell.planning.planner import Plan, plan, reference
 from appell.planning.projection import projected
 
 GOALS = ("effort", "jerk")
 FINE = 129  # points of the integral that is the cost
 TRIES = 4  # solutions, each with the limits a little tighter where the one before overstepped them in between
 CHOICES = 3  # of coordinates that lead the motion, one after the other
-CLOSE = 1e-9  # share of a radius by which obstacles may be passed closer
 LED = 0.01  # distance from the solution beyond which the simulated motion is another one
 
 
@@ -57,7 +55,12 @@ class Optimum:
 
     def __repr__(self) -> str:
         names = ", ".join(self.free)
-        return f"cost {self.cost:.6g} by the accelerations of {names}, {self.iterations} iterations\n{self.plan!r}"
+        text = f"cost {self.cost:.6g} by the accelerations of {names}, {self.iterations} iterations\n{self.plan!r}"
+        if self.plan.violations:
+            text += (
+                "\nWhat is not kept was kept at the nodes; more nodes=, or a higher degree=, leave less between them."
+            )
+        return text
 
 
 def optimize(
@@ -75,9 +78,11 @@ def optimize(
     r"""The motion within a programme with the least effort $\int |\tau|^2 dt$ or jerk $\int |q^{(3)}|^2 dt$.
 
     Without a programme: the motion from the start to the end. All coordinates are taken to be driven,
-    $\tau = M\ddot q - F$. The accelerations of n - K free coordinates are
-    Chebyshev polynomials in time; the others follow from the rows at Chebyshev's points. The motion found is then
-    simulated with these polynomials as programmes of order two, so that what is returned is exact.
+    $\tau = M\ddot q - F$; inputs keep their values. The accelerations of n - K free coordinates are Chebyshev
+    polynomials in time; the others follow from the rows at Chebyshev's points, and so do extra states that depend on
+    the motion; those that do not are known beforehand. The motion found is then simulated with these polynomials as
+    programmes of order two, so that what is returned is exact. What it still oversteps between the points is said in
+    `found.plan.violations`.
 
     Args:
         model: A model; its programmed rows, if any, of order 2 or less.
@@ -99,9 +104,14 @@ def optimize(
     if model.programme:
         got = ", ".join(f"{row.name!r} of order {row.order}" for row in model.programme)
         raise ModelError(f"optimize takes programmed rows of order 2 or less; {model.name!r} has {got}.")
-    system = compile(derive(model, GPME())).bind(values)
+    system = reference(model, values, None)
     state = projected(system, start)
     duration = number("until", model.until if until is None else until)
+    if not (duration > 0 and 1 <= degree < nodes):
+        raise ModelError(
+            f"optimize needs until > 0 and 1 <= degree < nodes, got until={duration:g}, degree={degree!r}, "
+            f"nodes={nodes!r}."
+        )
     free, problem = _leading([_rows(system, state)]), None
     if not free:
         raise ModelError(f"The rows of {model.name!r} leave nothing free; use plan.")
@@ -133,14 +143,21 @@ def _solved(
     model, state = problem.system.model, problem.state
     q = {e.label: e for e in model.coordinates}
     start = dict(zip(state.names, state.array.tolist(), strict=True))
-    for _ in range(TRIES):
-        iterations = problem.solve()
+
+    def planned() -> Plan:
         rows = [Programmed(q[name].rate.rate - e, f"optimal {q[name].name}") for name, e in problem.formulas.items()]
-        made = plan(model.add(*rows), values, start, problem.duration, limits)
-        overstepped = _overstepped(made, problem, obstacles) if _led(made, problem) else {}
-        for name, excess in overstepped.items():
-            problem.tighten(name, excess)
+        return plan(model.add(*rows), values, start, problem.duration, limits, obstacles=obstacles)
+
+    iterations, made = problem.solve(), planned()
+    for _ in range(TRIES - 1):
+        overstepped = [f for f in made.violations if f.at > 0] if _led(made, problem) else []  # no help at the start
         if not overstepped:
+            break
+        for finding in overstepped:
+            problem.tighten(finding)
+        try:
+            iterations, made = problem.solve(), planned()
+        except AppellError:  # too much is asked for now; the plan before says what it oversteps
             break
     return made, iterations
 
@@ -154,26 +171,11 @@ def _led(made: Plan, problem: Collocation) -> bool:
     return bool(np.max(np.abs(simulated - [state.q for state in problem.states])) < LED)
 
 
-def _overstepped(made: Plan, problem: Collocation, obstacles: Sequence[Obstacle]) -> dict[Any, float]:
-    """Limits and obstacles that the motion does not keep, and by how much; nothing helps where it begins."""
-    found: dict[Any, float] = {}
-    for f in made.findings:
-        if f.first is not None and f.at > 0:
-            found[f.kind, f.name] = max(f.worst - f.bounds[1], f.bounds[0] - f.worst)
-    positions = made.motion.states(made.times)[:, : len(made.motion.system.model.coordinates)]
-    for obstacle in obstacles:
-        gap = np.sqrt(np.array(problem.gap(obstacle).map(made.times.size)(made.times[None, :], positions.T))).ravel()
-        k = int(np.argmin(gap))
-        if k and gap[k] < obstacle.radius * (1 - CLOSE):
-            found[obstacle] = obstacle.radius - float(gap[k])
-    return found
-
-
 def _rows(system: System, state: State) -> np.ndarray:
     """The coefficients of the accelerations in the independent rows."""
     if not system.model.rows:
         return np.zeros((0, state.q.size))
-    w = [system.values.get(s.label, 0.0) for s in system.model.inputs]
+    w = [system.values[s.label] for s in system.model.inputs]
     C = system.equations.mechanics.functions["multiplier"](state.t, state.q, state.v, state.z, w, system.p)[-1]
     return unit_rows(np.array(C)[list(system.equations.split.rows)])
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from appell.code.state import State
@@ -22,7 +24,8 @@ from appell.model.values import number
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
 from appell.planning.effort import Effort, check_drives
-from appell.planning.feasibility import Finding, Limits, Regularity, findings, regularity
+from appell.planning.feasibility import Demand, Finding, Limits, Regularity, regularity
+from appell.planning.obstacle import Obstacle, told_apart
 from appell.planning.pace import paced
 from appell.planning.programme import Programme, orders
 from appell.planning.projection import projected
@@ -40,6 +43,7 @@ class Task:
         given: Where to begin, as the user says.
         until: End of the motion.
         limits: What joints and drives can do.
+        obstacles: What points keep away from.
         drives: Names of forces that drives exert besides the programme.
         pace: Name of the parameter that multiplies time in the programme.
         method: The integrator.
@@ -49,6 +53,7 @@ class Task:
     given: Mapping[Any, float]
     until: float
     limits: Limits
+    obstacles: tuple[Obstacle, ...]
     drives: tuple[str, ...]
     pace: str
     method: str
@@ -118,19 +123,29 @@ class Plan:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Every limit, and how the motion stands to it."""
-        n = len(self.motion.system.model.coordinates)
-        states = self.motion.states(self.times)
-        values = {"position": states[:, :n], "speed": states[:, n : 2 * n]}
-        if self.limits.torque or self.limits.torque_rate:
-            values["torque"], values["torque_rate"] = self._forces
-        return tuple(findings(self.motion, self.limits, values, self.times, self._value))
+        """Every limit and obstacle, and how the motion stands to it."""
+        system = self.motion.system
+        asked = [
+            Demand(kind, system.model.coordinates[i].label, bounds, partial(self._values, kind, i))
+            for kind, i, bounds in self.limits.pairs(system.model)
+        ]
+        for name, obstacle in told_apart(self.task.obstacles).items():
+            along = partial(self._distances, obstacle.gap(system))
+            asked.append(Demand("distance", name, (obstacle.radius, math.inf), along))
+        return tuple(demand.finding(self.motion, self.times) for demand in asked)
 
-    def _value(self, kind: str, i: int, t: float) -> float:
-        n = len(self.motion.system.model.coordinates)
+    def _values(self, kind: str, i: int, times: np.ndarray) -> np.ndarray:
+        """What has limits along a coordinate at some times."""
         if kind in ("position", "speed"):
-            return float(self.motion.states(t)[0][i + n * (kind == "speed")])
-        return float(self.effort.along(self.motion, np.array([t]))[kind == "torque_rate"][0, i])
+            n = len(self.motion.system.model.coordinates)
+            return self.motion.states(times)[:, i + n * (kind == "speed")]
+        forces = self._forces if times is self.times else self.effort.along(self.motion, times)
+        return forces[kind == "torque_rate"][:, i]
+
+    def _distances(self, gap: ca.Function, times: np.ndarray) -> np.ndarray:
+        """How far a point is from an obstacle at some times."""
+        n, rows = len(self.motion.system.model.coordinates), self.motion.states(times)
+        return np.sqrt([float(gap(s, row[:n], row[2 * n :])[0]) for s, row in zip(times, rows, strict=True)])
 
     @cached_property
     def regularity(self) -> Regularity:
@@ -145,7 +160,7 @@ class Plan:
 
     @property
     def feasible(self) -> bool:
-        """Whether the motion reached its end, keeps all limits and meets no singular configuration."""
+        """Whether the motion reached its end, keeps all limits and distances and meets no singular configuration."""
         return self.motion.outcome.ok and not self.violations and self.regularity.smallest > 1e-6
 
     def slower(self, factor: float) -> Plan:
@@ -244,6 +259,7 @@ def plan(
     formulation: AbstractFormulation | None = None,
     pace: str = "pace",
     method: str = "auto",
+    obstacles: Sequence[Obstacle] = (),
 ) -> Plan:
     """Plan a programmed motion: start on the programme at every level, reference dynamics, feasibility.
 
@@ -258,6 +274,7 @@ def plan(
         pace: Name of a parameter of the model that multiplies time in its programme and drives. A model without one
             gets it in its programmed rows when it is slowed down.
         method: The integrator, as for `simulate`.
+        obstacles: What points keep away from.
 
     Returns:
         The plan; `plan.motion` is its motion.
@@ -280,15 +297,23 @@ def plan(
     made.pairs(model)
     drives = (drives,) if isinstance(drives, str) else tuple(drives)
     check_drives(model, drives)
+    system = reference(model, values, formulation)
+    task = Task(
+        system=system, given=dict(start or {}), until=model.until if until is None else until, limits=made,
+        obstacles=tuple(obstacles), drives=drives, pace=pace, method=method,
+    )  # fmt: skip
+    return _simulated(task, system, task.given)
+
+
+def reference(model: Model, values: Mapping[Any, float] | None, formulation: AbstractFormulation | None) -> System:
+    """The reference dynamics of a model with all its numbers."""
     system = compile(derive(model, formulation or GPME())).bind(values)
     if system.missing:
         listed = ", ".join(f"{name}: ..." for name in system.missing)
         error = MissingValueError(f"The plan needs numbers for {', '.join(system.missing)}; give values={{{listed}}}.")
         error.names = tuple(system.missing)
         raise error
-    end = model.until if until is None else until
-    task = Task(system, dict(start or {}), end, made, drives, pace, method)
-    return _simulated(task, system, task.given)
+    return system
 
 
 def _slowed(task: Task, factor: float) -> Plan:

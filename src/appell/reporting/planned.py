@@ -40,8 +40,7 @@ def plan_section(plan: Plan, title: str = "") -> Section:
         verdict = "Feasible: the motion reaches its end, keeps all limits and meets no singular configuration."
     elif plan.violations:
         first = plan.violations[0]
-        kind = first.kind.replace("_", " ")
-        verdict = f"NOT feasible: the {kind} of {first.name} breaks its limit at t = {first.first:.4g} s."
+        verdict = f"NOT feasible: the {first.what} breaks its limit at t = {first.first:.4g} s."
     else:
         motion = plan.motion
         early = f"the motion ends at t = {motion.times[-1]:.4g} s. {motion.outcome.value}"
@@ -55,7 +54,7 @@ def plan_section(plan: Plan, title: str = "") -> Section:
         Table(("row", "order", "kind"), rows, "Programme"),
     ]
     limits = tuple(
-        (f.kind.replace("_", " "), f.name, f"{f.bounds[0]:g} .. {f.bounds[1]:g}", f"{f.worst:.6g}", f"{f.at:.4g}",
+        (f.kind.replace("_", " "), f.name, f.allowed, f"{f.worst:.6g}", f"{f.at:.4g}",
          "yes" if f.first is None else f"NO, from t = {f.first:.4g} s")
         for f in plan.findings
     )  # fmt: skip
