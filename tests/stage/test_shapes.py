@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import appell as ap
 from appell.errors import ImpossibleBodyWarning, ModelError
 from appell.model.inertia import MassDistribution
+from appell.model.shapes.outside import reach
 
 shapes = ap.shapes
 s, t, w = sp.symbols("s t w", real=True)  # parameters of a map from the unit cube
@@ -383,7 +384,10 @@ def test_bodies_that_cannot_exist_are_named_with_the_inequality():
     with pytest.warns(ImpossibleBodyWarning, match="'lid'.*I1 >= 0"):
         ap.RigidBody("lid", 1, frame.point(0, 0), frame, (1, 1, 1, 1.5, 0, 0))
     cut = shapes.Box(1, 1, 1, density=1) - shapes.Box(1.8, 0.2, 0.2, density=5)
-    with pytest.warns(ImpossibleBodyWarning, match="'shell'.*I1"):
+    with (
+        pytest.warns(ImpossibleBodyWarning, match="'shell'.*I1"),
+        pytest.warns(ImpossibleBodyWarning, match=r"A box that is cut out stands out of the material by 0.4"),
+    ):
         ap.RigidBody("shell", frame=frame, shape=cut)
     with pytest.warns(ImpossibleBodyWarning, match="'link2'"):
         ap.Chain(
@@ -394,6 +398,35 @@ def test_bodies_that_cannot_exist_are_named_with_the_inequality():
         )
     ap.RigidBody("flat", 1, frame.point(0, 0), frame, (1, 1, 2))
     ap.RigidBody("plane", 1, frame.point(0, 0), frame, (0, 0, 2))
+
+
+@pytest.mark.parametrize(("shape", "mapping"), MAPS, ids=[shape.kind for shape, _ in MAPS])
+def test_every_primitive_reaches_as_far_as_its_points(shape, mapping):
+    f = sp.lambdify((s, t, w), mapping, "numpy")
+    grid = np.meshgrid(*[np.linspace(0, 1, 73)] * 3, indexing="ij")
+    points = np.stack([np.broadcast_to(e, grid[0].shape).ravel() for e in f(*grid)])
+    rng = np.random.default_rng(3)
+    for d in (*np.eye(3), *-np.eye(3), *rng.normal(size=(6, 3))):
+        d = d / np.linalg.norm(d)
+        assert float(reach(shape, d)) == pytest.approx((d @ points).max(), abs=2e-3)
+
+
+def test_what_is_cut_out_where_nothing_is_is_said():
+    box = shapes.Box(1, 1, 1, density=1)
+    with pytest.raises(ModelError, match=r"More is cut out than there is: the mass is -7"):
+        _ = (box - shapes.Box(2, 2, 2)).mass
+    with pytest.warns(ImpossibleBodyWarning, match=r"A cylinder .* stands out of the material by 0.25 .*\(0, 0, -1\)"):
+        _ = (box - shapes.Cylinder(0.2, 1.5)).mass
+    off = (box - shapes.Cylinder(0.2, 1).at(0.31, 0)).turned("z", pi / 4)
+    with pytest.warns(ImpossibleBodyWarning, match=r"out of the material by 0.01 in the direction \(0.707, 0.707"):
+        _ = off.mass
+    heavy = shapes.Sphere(0.1, density=80)
+    with pytest.warns(ImpossibleBodyWarning, match=r"the rest violates I1 \+ I2 >= I3"):
+        _ = (box - heavy.at(0.4, 0) - heavy.at(-0.4, 0)).mass
+    hollow = box - shapes.Box(2, 2, 2) + shapes.Box(3, 3, 3, density=1)
+    assert hollow.mass == 20
+    r = sp.Symbol("r", positive=True)
+    assert sp.simplify((box - shapes.Cylinder(r, 2)).mass - (1 - 2 * pi * r**2)) == 0
 
 
 def test_spatial_inertia_from_the_distribution():
@@ -407,7 +440,7 @@ def test_cavity_in_parts_of_one_material_wherever_they_are_placed():
     # Their densities are what was given, not mass over measure again.
     frustum = shapes.Frustum(0.4, 0.15, 0.7, density=3.7).at(0.1, 0, 0)
     torus = shapes.Torus(0.5, 0.2, density=3.7).turned("x", 0.3)
-    body = (frustum + torus).at(0, 0, 1) - shapes.Sphere(0.05)
+    body = (frustum + torus).at(0, 0, 1) - shapes.Sphere(0.05).at(0, 0, 1.2)
     assert {part.density for _, part in body.parts} == {sp.Float(3.7)}
     assert float(body.mass) == pytest.approx(
         3.7 * float(frustum.measure + torus.measure - shapes.Sphere(0.05).measure), rel=1e-14, abs=0

@@ -13,6 +13,7 @@ from appell.errors import ModelError
 from appell.model.inertia import MassDistribution
 from appell.model.placement import Placement
 from appell.model.shapes.abstract import AbstractPrimitive, AbstractShape
+from appell.model.shapes.outside import check_cut
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -60,8 +61,8 @@ class Composite(AbstractShape):
         if mass is not None:
             if any(part.mass is None for _, part in self.parts):
                 object.__setattr__(self, "members", tuple((s, _dense(shape, 1)) for s, shape in self.members))
-            object.__setattr__(self, "factor", sp.sympify(mass) / self.distribution.mass)
-            del self.__dict__["distribution"]
+            object.__setattr__(self, "factor", sp.sympify(mass) / self._sum.mass)
+            del self.__dict__["_sum"]
 
     @property
     def mass(self) -> Any:
@@ -95,9 +96,15 @@ class Composite(AbstractShape):
     @cached_property
     def distribution(self) -> MassDistribution:
         """The signed sum, in the axes the composite is placed in."""
+        check_cut(self.parts, self._sum)
+        return self._sum
+
+    @cached_property
+    def _sum(self) -> MassDistribution:
+        """The signed sum, unchecked: a member may well be cut out of others that stand behind it."""
         total = MassDistribution(sp.zeros(4, 4))
         for sign, shape in self.members:
-            total = total + sign * shape.distribution
+            total = total + sign * (shape._sum if isinstance(shape, Composite) else shape.distribution)
         return (self.factor * total).moved(self.pose)
 
 
