@@ -115,7 +115,13 @@ def test_damaged_and_missing_chunks_are_made_again(system, whole, tmp_path):
     flipped.write_bytes(bytes(data))
     cut.write_bytes(cut.read_bytes()[:10])
     gone.unlink()
-    made = []
+    opened = open_study(path)
+    assert opened.complete
+    for name, words in (("q1", "1 of 'q1' .* not what was written"), ("steps", "7 of 'steps' .* is missing")):
+        with pytest.raises(StoreError, match=f"Chunk {words}.* resume=True"):
+            _ = opened[name].values
+    with pytest.raises(StoreError, match=r"Chunk 4 of 'q2.rate'"):
+        opened.statistics("q2.rate")
     study = ap.sweep(system, OVER, **OPTIONS, out=path, resume=True, workers=1)
     made = [line["chunk"] for line in read_journal(path)]
     assert sorted(made[-3:]) == [1, 4, 7]  # only these were added behind those that were sound

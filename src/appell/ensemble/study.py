@@ -285,7 +285,7 @@ def assembled(
     import xarray
 
     if path is not None:
-        data = xarray.open_zarr(path, consolidated=True, chunks=None, mask_and_scale=False)
+        data = _on_disk(path)
     else:
         arrays = {
             name: (dims, read(name), {"units": layout.units.get(name.removesuffix(".end"), "")})
@@ -317,8 +317,6 @@ def open_study(path: str | Path) -> Study:
     Args:
         path: The Zarr folder, or the file that `Study.save` wrote.
     """
-    import xarray
-
     path = Path(path)
     if path.is_file():
         return _saved(path)
@@ -328,7 +326,7 @@ def open_study(path: str | Path) -> Study:
     failures: dict[int, dict[str, Any]] = {}
     reasons: dict[str, int] = {}
     try:
-        with xarray.open_zarr(path, consolidated=True, chunks=None, mask_and_scale=False) as data:
+        with _on_disk(path) as data:
             info = json.loads(data.attrs["appell"])
             check_whole(path, data)
         journal = read_journal(path)
@@ -342,6 +340,15 @@ def open_study(path: str | Path) -> Study:
         for reason, count in line["reasons"].items():
             reasons[reason] = reasons.get(reason, 0) + count
     return assembled(None, None, {**info, "reasons": reasons}, list(failures.values()), path)
+
+
+def _on_disk(path: Path) -> Dataset:
+    """A dataset that is read, chunk by chunk, where it is looked at."""
+    import xarray
+
+    from appell.ensemble.verified import Verified
+
+    return xarray.open_zarr(Verified(path, read_only=True), consolidated=True, chunks=None, mask_and_scale=False)
 
 
 def _saved(path: Path) -> Study:
