@@ -210,3 +210,23 @@ def test_what_is_overstepped_between_few_nodes_is_said():
     assert [f.first is None for f in found.plan.findings] == kept
     assert found.plan.feasible == all(kept)
     assert all(kept) or "more nodes=" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: optimize(point(), limits={x: 1}, **TO_ONE), r"limits= takes planning.Limits"),
+        (lambda: optimize(point(), end=[1.0]), r"given by name"),
+        (lambda: optimize(point(), obstacles=["post"], **TO_ONE), r"obstacles= takes planning.Obstacle\(point, center"),
+        (lambda: Obstacle(ground.point(x, y), (0, 0), 1.0), r"center of 'obstacle' is a vector"),
+        (lambda: Obstacle(ground.point(x, y), ground.point(0, 0), 0), r"radius of 'obstacle' must be positive"),
+        (
+            lambda: optimize(point(), obstacles=Obstacle(POINT.center, ground.point(x.rate + 3, 0), 0.1), **TO_ONE),
+            r"distance from 'obstacle': the rate x' cannot stand in a position",
+        ),
+        (lambda: ap.plan(point(ap.Programmed(y)), until="soon"), r"'until' must be a finite number"),
+    ],
+)
+def test_what_is_no_limit_end_or_obstacle_is_said(wrong, words):
+    with pytest.raises(ap.AppellError, match=words):
+        wrong()

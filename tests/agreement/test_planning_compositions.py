@@ -399,3 +399,14 @@ def test_one_coordinate_that_is_programmed_altogether(order):
             assert motion.at(1.0)["x"] == pytest.approx(np.sin(1), abs=1e-11)
     torque = ap.plan(model).torques["torque"].values[-1, 0]
     assert torque == pytest.approx(-2 * np.sin(1))
+
+
+def test_positions_that_part_in_time_are_refused():
+    x, ground = ap.coordinates("x"), ap.Frame("ground")
+    y = ap.coordinates("y")
+    rows = [ap.Programmed(y - 0.6, "here"), ap.Programmed(y - 0.6 - ap.t**2, "there")]
+    model = ap.Model(ground, (x, y), [ap.Particle("p", 1.0, ground.point(x, y))], [], rows)
+    with pytest.raises(
+        ap.AppellError, match=r"'here' .* and 'there' .* coincide.* different positions sooner or later"
+    ):
+        ap.plan(model, start={y: 0.6}, until=1.0)

@@ -315,7 +315,7 @@ def _independent(mechanics: Mechanics, split: Split) -> tuple[tuple[Evolving, ..
     """The rates of independent coordinates as speeds."""
     coordinates = mechanics.model.coordinates
     free = split.free(len(coordinates))
-    return tuple(coordinates[i].rate for i in free), mechanics.variables.v[free]
+    return tuple(coordinates[i].rate for i in free), mechanics.variables.v[free, 0]
 
 
 def _defined(

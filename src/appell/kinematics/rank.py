@@ -134,9 +134,13 @@ def _message(model: str, rows: list[Row], sizes: np.ndarray) -> str:
             f"The programme {names} of {model!r} has no highest derivative left on the constraints: its coefficients "
             "vanish at every typical state. Write it in another form, of the order that it really has."
         )
-    return (
+    text = (
         f"The rows {names} of {model!r} coincide: on the constraints the coefficients of their highest derivatives are "
         f"dependent (singular values {', '.join(f'{s:.3g}' for s in sizes)}), so that no force can enforce them apart. "
-        f"A combination of them is a hidden row of order {top.order - 1} or less. Replace {top.name!r} by that row: "
-        "write the task in the variables that the other rows leave free, at a lower order."
+    )
+    if not top.order:
+        return f"{text}They ask for different positions sooner or later; leave one of them away."
+    return (
+        f"{text}A combination of them is a hidden row of order {top.order - 1} or less. Replace {top.name!r} by that "
+        "row: write the task in the variables that the other rows leave free, at a lower order."
     )

@@ -15,8 +15,8 @@ from appell.code.system import System, compile
 from appell.errors import AppellError, ModelError
 from appell.formulation.abstract import derive
 from appell.model.programme import Programmed
-from appell.model.symbols import key, t
-from appell.model.values import number, unknown
+from appell.model.symbols import t
+from appell.model.values import unknown
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
 from appell.planning.feasibility import Finding, Limits
@@ -55,7 +55,7 @@ class Collocation:
         free: Sequence[int],
         degree: int,
         nodes: int,
-        end: Mapping[Any, float],
+        end: Mapping[str, float],
         earlier: Collocation | None = None,
     ) -> None:
         self.system, self.state, self.free, self.duration = system, state, free, duration
@@ -98,17 +98,17 @@ class Collocation:
         known = [self._driven(straight), self._drifting()] if earlier is None else [self._as_in(earlier)]
         self.guesses = [guess for guess in known if guess is not None]
 
-    def _end(self, end: Mapping[Any, float]) -> tuple[dict[int, float], dict[int, float]]:
+    def _end(self, end: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
         """Ask for values at the end; positions and rates by the number of the coordinate."""
         coordinates = self.system.model.coordinates
         names = {q.label: (0, i) for i, q in enumerate(coordinates)}
         names |= {q.rate.label: (1, i) for i, q in enumerate(coordinates)}
         found: tuple[dict[int, float], dict[int, float]] = ({}, {})
         for name, value in end.items():
-            if key(name) not in names:
-                raise ModelError(unknown(key(name), list(names), "coordinate or rate that could be given an end"))
-            order, i = names[key(name)]
-            found[order][i] = number(key(name), value)
+            if name not in names:
+                raise ModelError(unknown(name, list(names), "coordinate or rate that could be given an end"))
+            order, i = names[name]
+            found[order][i] = value
             self.opti.subject_to((self.q, self.v)[order][i, -1] == found[order][i])
         return found
 

@@ -42,6 +42,13 @@ class Limits:
     torque_rate: Mapping[Any, Any] = field(default_factory=dict)
 
     @classmethod
+    def checked(cls, given: Any) -> Limits:
+        """What was given as limits; none if nothing."""
+        if given is not None and not isinstance(given, Limits):
+            raise ModelError(f"limits= takes planning.Limits(position=..., speed=..., torque=...), got {given!r}.")
+        return given or cls()
+
+    @classmethod
     def of(cls, chain: Chain) -> Limits:
         """Ranges, speeds and efforts that the joints of a robot declare, as its URDF file does.
 

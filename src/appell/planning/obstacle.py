@@ -30,21 +30,33 @@ class Obstacle:
     name: str = "obstacle"
 
     def __post_init__(self) -> None:
+        for what in ("point", "center"):
+            if not isinstance(getattr(self, what), Vector):
+                raise ModelError(
+                    f"The {what} of {self.name!r} is a vector such as ground.point(1, 0), got {getattr(self, what)!r}."
+                )
         if not number(f"radius of {self.name!r}", self.radius) > 0:
             raise ModelError(f"The radius of {self.name!r} must be positive, got {self.radius!r}.")
 
     def gap(self, system: System) -> ca.Function:
         """In t, q, z: the square of the distance of the point from the centre, and how far each coordinate moves it."""
         x = system.equations.mechanics.variables
-        gap = x.lower.column(list(system.model.ground.components(self.point - self.center)))
+        formulas = system.model.ground.components(self.point - self.center)
+        for e in formulas:
+            x.positions_only(e, f"the distance from {self.name!r}", shape=True)
+        gap = x.lower.column(list(formulas))
         reach = ca.sqrt(ca.sum1(ca.jacobian(gap, x.q) ** 2)).T
         found = ca.substitute([ca.sumsqr(gap), ca.densify(reach)], [x.p], [ca.SX(ca.DM(system.p))])
         return ca.Function("gap", [x.t, x.q, x.z], found)
 
 
-def told_apart(obstacles: Sequence[Obstacle]) -> dict[str, Obstacle]:
+def told_apart(obstacles: Obstacle | Sequence[Obstacle]) -> dict[str, Obstacle]:
     """Obstacles by name, numbered if two have the same."""
-    names = [obstacle.name for obstacle in obstacles]
+    listed = [obstacles] if isinstance(obstacles, Obstacle) else list(obstacles)
+    for obstacle in listed:
+        if not isinstance(obstacle, Obstacle):
+            raise ModelError(f"obstacles= takes planning.Obstacle(point, center, radius), got {obstacle!r}.")
+    names = [obstacle.name for obstacle in listed]
     if len(set(names)) < len(names):
         names = [f"{name} {k}" for k, name in enumerate(names, 1)]
-    return dict(zip(names, obstacles, strict=True))
+    return dict(zip(names, listed, strict=True))

@@ -16,12 +16,12 @@ from appell.errors import AppellError, ModelError
 from appell.kinematics.chart import Split, unit_rows
 from appell.model.model import Model
 from appell.model.programme import Programmed
-from appell.model.values import number
+from appell.model.values import number, numbers
 from appell.motion.motion import Motion
 from appell.planning.collocation import Collocation
 from appell.planning.feasibility import PARTITIONS, Limits
 from appell.planning.nodes import Nodes
-from appell.planning.obstacle import Obstacle
+from appell.planning.obstacle import Obstacle, told_apart
 from appell.planning.planner import Plan, plan, reference
 from appell.planning.projection import projected
 
@@ -70,7 +70,7 @@ def optimize(
     start: Mapping[Any, float] | None = None,
     until: float | None = None,
     limits: Limits | None = None,
-    obstacles: Sequence[Obstacle] = (),
+    obstacles: Obstacle | Sequence[Obstacle] = (),
     values: Mapping[Any, float] | None = None,
     degree: int = 8,
     nodes: int = 41,
@@ -99,6 +99,8 @@ def optimize(
     Returns:
         The optimum with its plan.
     """
+    if not isinstance(model, Model):
+        raise ModelError(f"A model is needed to optimize its motion, got {model!r}.")
     if goal not in GOALS:
         raise ModelError(f"goal= is 'effort' or 'jerk', got {goal!r}.")
     if model.programme:
@@ -107,7 +109,8 @@ def optimize(
     system = reference(model, values, None)
     state = projected(system, start)
     duration = number("until", model.until if until is None else until)
-    if not (duration > 0 and 1 <= degree < nodes):
+    limits, obstacles = Limits.checked(limits), list(told_apart(obstacles).values())
+    if not (isinstance(degree, int) and isinstance(nodes, int) and duration > 0 and 1 <= degree < nodes):
         raise ModelError(
             f"optimize needs until > 0 and 1 <= degree < nodes, got until={duration:g}, degree={degree!r}, "
             f"nodes={nodes!r}."
@@ -117,10 +120,10 @@ def optimize(
         raise ModelError(f"The rows of {model.name!r} leave nothing free; use plan.")
     for _ in range(CHOICES):
         problem = Collocation(
-            system=system, state=state, duration=duration, free=free, degree=degree, nodes=nodes, end=end or {},
+            system=system, state=state, duration=duration, free=free, degree=degree, nodes=nodes, end=numbers(end),
             earlier=problem,
         )  # fmt: skip
-        problem.keep(limits or Limits(), obstacles)
+        problem.keep(limits, obstacles)
         problem.minimize(goal)
         made, iterations = _solved(problem, obstacles, limits, values)
         if _led(made, problem):
@@ -136,7 +139,7 @@ def optimize(
 def _solved(
     problem: Collocation,
     obstacles: Sequence[Obstacle],
-    limits: Limits | None,
+    limits: Limits,
     values: Mapping[Any, float] | None,
 ) -> tuple[Plan, int]:
     """The plan of the solution, and how many iterations it took."""

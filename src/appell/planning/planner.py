@@ -53,7 +53,7 @@ class Task:
     given: Mapping[Any, float]
     until: float
     limits: Limits
-    obstacles: tuple[Obstacle, ...]
+    obstacles: Mapping[str, Obstacle]
     drives: tuple[str, ...]
     pace: str
     method: str
@@ -129,7 +129,7 @@ class Plan:
             Demand(kind, system.model.coordinates[i].label, bounds, partial(self._values, kind, i))
             for kind, i, bounds in self.limits.pairs(system.model)
         ]
-        for name, obstacle in told_apart(self.task.obstacles).items():
+        for name, obstacle in self.task.obstacles.items():
             along = partial(self._distances, obstacle.gap(system))
             asked.append(Demand("distance", name, (obstacle.radius, math.inf), along))
         return tuple(demand.finding(self.motion, self.times) for demand in asked)
@@ -259,7 +259,7 @@ def plan(
     formulation: AbstractFormulation | None = None,
     pace: str = "pace",
     method: str = "auto",
-    obstacles: Sequence[Obstacle] = (),
+    obstacles: Obstacle | Sequence[Obstacle] = (),
 ) -> Plan:
     """Plan a programmed motion: start on the programme at every level, reference dynamics, feasibility.
 
@@ -291,16 +291,14 @@ def plan(
         raise ModelError(
             f"{model.name!r} has no programmed constraint; add appell.Programmed(...), or use simulate (appell run)."
         )
-    made = limits or Limits()
-    if not isinstance(made, Limits):
-        raise ModelError(f"limits= takes planning.Limits(position=..., speed=..., torque=...), got {limits!r}.")
-    made.pairs(model)
+    limits = Limits.checked(limits)
+    limits.pairs(model)
     drives = (drives,) if isinstance(drives, str) else tuple(drives)
     check_drives(model, drives)
     system = reference(model, values, formulation)
     task = Task(
-        system=system, given=dict(start or {}), until=model.until if until is None else until, limits=made,
-        obstacles=tuple(obstacles), drives=drives, pace=pace, method=method,
+        system=system, given=dict(start or {}), until=number("until", model.until if until is None else until),
+        limits=limits, obstacles=told_apart(obstacles), drives=drives, pace=pace, method=method,
     )  # fmt: skip
     return _simulated(task, system, task.given)
 
