@@ -3,6 +3,8 @@
 import casadi as ca
 import numpy as np
 import pytest
+import scipy.integrate
+import sympy as sp
 
 import appell as ap
 from appell.planning import optimize
@@ -79,3 +81,24 @@ def test_polynomials_of_a_high_degree_reach_their_end():
     load = ap.states("load", "kg")
     found = optimize(cart(load, -load, 1.0), degree=28, nodes=61, **TO_ONE)
     assert found.motion.at(1.0)["x"] == pytest.approx(1, abs=1e-6)
+
+
+def test_reactions_of_what_is_material_cost_nothing():
+    """A weight on a rod in Cartesian coordinates: no neighbour with the same ends needs less of the drive."""
+    y = ap.coordinates("y", "m")
+    weight = ap.Particle("weight", 1.0, ground.point(x, y))
+    rod = ap.Holonomic(x**2 + y**2 - 1, "rod")
+    model = ap.Model(ground, (x, y), [weight], [ap.Gravity(-9.81 * ground.y)], [rod], start={x: 0, y: -1}, until=1.0)
+    found = optimize(model, end={x: 0.7, x.rate: 0.0}, degree=12)
+    assert list(found.free) == ["x"]
+
+    def cost(aside):
+        row = ap.Programmed(
+            x.rate.rate - found.free["x"] - aside * sp.diff(ap.t**2 * (1 - ap.t) ** 2, ap.t, 2), "other"
+        )
+        other = ap.plan(model.add(row), start=found.plan.start.to_dict())
+        assert other.motion.at(1.0)["x"] == pytest.approx(0.7)
+        return scipy.integrate.simpson(np.sum(other.torques["torque"].values ** 2, axis=1), x=other.times)
+
+    assert cost(0) == pytest.approx(found.cost, rel=1e-8)
+    assert min(cost(0.1), cost(-0.1)) > found.cost

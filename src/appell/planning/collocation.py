@@ -14,6 +14,7 @@ from appell.code.state import State
 from appell.code.system import System, compile
 from appell.errors import AppellError, ModelError
 from appell.formulation.abstract import derive
+from appell.graph.solve import solve
 from appell.model.programme import Programmed
 from appell.model.symbols import t
 from appell.model.values import unknown
@@ -81,10 +82,10 @@ class Collocation:
             opti.subject_to(self.a[i, :] == self.c[k, :] @ second)
             opti.subject_to(self.v[i, :] == state.v[i] + self.c[k, :] @ first)
             opti.subject_to(self.q[i, :] == state.q[i] + state.v[i] * self.nodes.times[None, :] + self.c[k, :] @ zeroth)
-        self.residual = _residual(system, self.moved)
+        dependent = [i for i in range(n) if i not in free]
+        self.residual = _residual(system, dependent, self.moved)
         at = self.nodes.times[None, :], self.q, self.v, self.z
         opti.subject_to(self.residual.map(nodes)(*at, self.a, self.tau, zdot) == 0)
-        dependent = [i for i in range(n) if i not in free]
         if dependent:  # integrated, not solved for at each node, where they might jump from one branch to another
             opti.subject_to(self.v[dependent, :] == state.v[dependent][:, None] @ one + self.a[dependent, :] @ W)
             opti.subject_to(self.q[dependent, :] == state.q[dependent][:, None] @ one + self.v[dependent, :] @ W)
@@ -281,17 +282,22 @@ def _moved(system: System) -> list[int]:
     return found
 
 
-def _residual(system: System, moved: list[int]) -> ca.Function:
-    """What vanishes at a node: tau - (M a - F), the rates of what moves without their formulas, rows on a."""
+def _residual(system: System, dependent: list[int], moved: list[int]) -> ca.Function:
+    """What vanishes at a node: tau and the rates of what moves without their formulas, and the rows on a."""
     mechanics, model = system.equations.mechanics, system.model
-    x, a = mechanics.variables, mechanics.a
+    x, a, used = mechanics.variables, mechanics.a, list(system.equations.split.rows)
     tau, zdot = ca.SX.sym("tau", a.numel()), ca.SX.sym("zdot", len(moved))
     M, F = mechanics.lagrange
-    left = [tau - (M @ a - F), zdot - x.zdot[moved, 0]]
-    if model.rows:
+    pushed = M @ a - F
+    material = [k for k, i in enumerate(used) if not model.rows[i].programmed]
+    if material:  # nothing drives the dependent coordinates but the rows, which says how much of it is a reaction
+        J = mechanics.J[used, :]
+        pushed = pushed - J[material, :].T @ solve(J[:, dependent].T, pushed[dependent, 0])[material, 0]
+    left = [tau - pushed, zdot - x.zdot[moved, 0]]
+    if used:
         rows = mechanics.C @ a - mechanics.gamma
         rows[list(mechanics.acceleration_rows)] = mechanics.f
-        left.append(rows[list(system.equations.split.rows)])
+        left.append(rows[used, 0])
     w = [system.values[s.label] for s in model.inputs]
     (left,) = ca.substitute([ca.vertcat(*left)], [x.w, x.p], [ca.SX(ca.DM(e)) for e in (w, system.p)])
     return ca.Function("local", [x.t, x.q, x.v, x.z, a, tau, zdot], [left], {"cse": True})

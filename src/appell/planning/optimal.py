@@ -77,12 +77,12 @@ def optimize(
 ) -> Optimum:
     r"""The motion within a programme with the least effort $\int |\tau|^2 dt$ or jerk $\int |q^{(3)}|^2 dt$.
 
-    Without a programme: the motion from the start to the end. All coordinates are taken to be driven,
-    $\tau = M\ddot q - F$; inputs keep their values. The accelerations of n - K free coordinates are Chebyshev
-    polynomials in time; the others follow from the rows at Chebyshev's points, and so do extra states that depend on
-    the motion; those that do not are known beforehand. The motion found is then simulated with these polynomials as
-    programmes of order two, so that what is returned is exact. What it still oversteps between the points is said in
-    `found.plan.violations`.
+    Without a programme: the motion from the start to the end. Drives enforce the programme and move the coordinates
+    that it leaves free, $\tau = M\ddot q - F$ without the reactions of material rows; inputs keep their values. The
+    accelerations of n - K free coordinates are Chebyshev polynomials in time; the others follow from the rows at
+    Chebyshev's points, and so do extra states that depend on the motion; those that do not are known beforehand. The
+    motion found is then simulated with these polynomials as programmes of order two, so that what is returned is exact.
+    What it still oversteps between the points is said in `found.plan.violations`.
 
     Args:
         model: A model; its programmed rows, if any, of order 2 or less.
@@ -115,7 +115,7 @@ def optimize(
             f"optimize needs until > 0 and 1 <= degree < nodes, got until={duration:g}, degree={degree!r}, "
             f"nodes={nodes!r}."
         )
-    free, problem = _leading([_rows(system, state)]), None
+    free, problem = _leading(_rows(system, state)), None
     if not free:
         raise ModelError(f"The rows of {model.name!r} leave nothing free; use plan.")
     for _ in range(CHOICES):
@@ -128,7 +128,7 @@ def optimize(
         made, iterations = _solved(problem, obstacles, limits, values)
         if _led(made, problem):
             return Optimum(made, _cost(made, goal), problem.formulas, iterations)
-        free = _leading([_rows(system, at) for at in problem.states])
+        free = _leading([J for at in problem.states for J in _rows(system, at)])
     names = ", ".join(problem.formulas) if problem else ""
     raise AppellError(
         f"The best motion found of {model.name!r} goes where {names} does not lead the other coordinates. Keep it away "
@@ -174,13 +174,13 @@ def _led(made: Plan, problem: Collocation) -> bool:
     return bool(np.max(np.abs(simulated - [state.q for state in problem.states])) < LED)
 
 
-def _rows(system: System, state: State) -> np.ndarray:
-    """The coefficients of the accelerations in the independent rows."""
+def _rows(system: System, state: State) -> list[np.ndarray]:
+    """The coefficients of the accelerations in the independent rows, and the directions of their forces."""
     if not system.model.rows:
-        return np.zeros((0, state.q.size))
+        return [np.zeros((0, state.q.size))]
     w = [system.values[s.label] for s in system.model.inputs]
-    C = system.equations.mechanics.functions["multiplier"](state.t, state.q, state.v, state.z, w, system.p)[-1]
-    return unit_rows(np.array(C)[list(system.equations.split.rows)])
+    found = system.equations.mechanics.functions["multiplier"](state.t, state.q, state.v, state.z, w, system.p)
+    return [unit_rows(np.array(e)[list(system.equations.split.rows)]) for e in (found[-1], found[2])]
 
 
 def _leading(rows: Sequence[np.ndarray]) -> list[int]:
