@@ -190,9 +190,9 @@ class Collocation:
         k = int(np.argmin(np.array(squares)))
         if float(squares[k]) >= obstacle.radius**2:
             return []
-        s, found = Chebyshev.identity(domain=[0, self.duration]), []
+        s, found = Chebyshev([0, 1], domain=[0, self.duration]), []  # -1 .. 1
         aside = (1 - s**2) ** 3  # and back
-        shapes = [aside.deriv(m)(self.nodes.times) if m else aside(self.nodes.times) for m in range(3)]
+        shapes = [e(self.nodes.times) for e in (aside, aside.deriv(), aside.deriv(2))]
         c = chebfit(self.nodes.points, shapes[2], self.c.shape[1] - 1)
         for row, i in enumerate(self.free):
             for side in (1, -1) if reach[i, k] > ROUNDING else ():
