@@ -7,6 +7,7 @@ import pytest
 
 import appell as ap
 from appell.motion.dop853 import interpolate, step_functions
+from appell.sprayer import Sprayer
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +75,16 @@ def test_coarse_tolerances_take_fewer_steps(swing):
         for rtol in (1e-5, 1e-8, 1e-11)
     ]
     assert steps[0] < steps[1] < steps[2]
+
+
+def test_an_error_estimate_that_passes_through_zero_is_not_taken_at_its_word():
+    """From t = 13.9 s the estimate of a step nearly vanishes, and again that of one four times as long behind it."""
+    nozzles = [(0.5, -0.6, -2, 0.7, None, 1.5), (-0.3, 0.5, 1.9, 0.4, 0.8, 2)]
+    robot = Sprayer(nozzles, internal_flow=True, drive="wheels", separate_tank=True)
+    system = ap.compile(ap.derive(robot.model, robot.formulation)).bind(robot.model.values)
+    start = {"v": 1.0, "omega": 0.3, "m": 112.0}
+    found, exact = (
+        ap.simulate(system, start, until=16.0, method="dop853", rtol=rtol, atol=rtol, at=[15.0, 15.5])
+        for rtol in (1e-12, 1e-14)
+    )
+    assert np.max(np.abs(found["omega"] - exact["omega"])) < 1e-11

@@ -16,7 +16,7 @@ from appell.ensemble.jobs import Jobs, Results
 from appell.ensemble.kernel import Kernel
 from appell.ensemble.lane_machine import cores_in_use, padded
 from appell.ensemble.lane_rules import LaneRules
-from appell.motion.attempt import Status
+from appell.motion.attempt import GROW, Status
 from appell.motion.events import KEPT, piled, piling_up
 from appell.motion.flow import RESTING, falls, resting, rests
 from appell.motion.settling import slide_of
@@ -133,7 +133,7 @@ class Lanes:
         k, P = self.k, self.P[:, lanes]
         h = k.machines["first"].some(V[: k.n + 1], P)[0]
         V[k.h] = np.where(h > 0, h, 1e-6)
-        V[k.rejected] = V[k.stalled] = 0.0
+        V[k.room], V[k.stalled] = GROW, 0.0
         if k.guarded:
             g, rate = np.split(k.machines["guards"].some(V[: k.n + 1], P), 2)
             limits = self._limits(lanes, V, np.abs(g))

@@ -18,7 +18,7 @@ class Kernel:
         simd: Whether they become machine code.
 
     Attributes:
-        t, h, rejected, stalled, steps, status: Rows of V behind the n of x.
+        t, h, room, stalled, steps, status: Rows of V behind the n of x.
         w, p, masses, modes, gates: Rows of P.
         setting: Rows of P with the settings of a run, by name.
         numbers: Rows of P in all.
@@ -30,7 +30,7 @@ class Kernel:
         self.graphs, self.n = graphs, graphs.sizes["x"]
         self.machines = {name: LaneMachine(f, simd) for name, f in graphs.functions.items()}
         self.step = self.machines["step"]
-        self.t, self.h, self.rejected, self.stalled, self.steps, self.status = (self.n + i for i in range(len(ROWS)))
+        self.t, self.h, self.room, self.stalled, self.steps, self.status = (self.n + i for i in range(len(ROWS)))
         self.w = slice(0, graphs.sizes["w"])
         self.p = slice(self.w.stop, self.w.stop + graphs.sizes["p"])
         self.setting = {name: self.p.stop + i for i, name in enumerate(SETTINGS)}

@@ -1,7 +1,7 @@
 r"""A whole adaptive step as one graph, for many runs side by side.
 
 Stages, new state, error norm, choice of the next step size, projection onto the constraints and the reasons to stop are
-one function of a lane: it takes V = (x, t, h, rejected, stalled, steps, status) and gives the next V. Every lane has
+one function of a lane: it takes V = (x, t, h, room, stalled, steps, status) and gives the next V. Every lane has
 its own time, step size and numbers P = (w, p, rtol, atol, end, most, calm, m0, modes, gates), so lanes of one batch
 know nothing of each other. A lane whose status is not GOING stays as it is, so that many steps can be made between two
 looks at it. The attempt itself and the control of the step size are those of single runs, `appell.motion.attempt`.
@@ -134,13 +134,13 @@ class _Lane:
     def __init__(self, code: Code, flow: Flow, formulas: Sequence[ca.Function]) -> None:
         self.code, self.flow, self.formulas, self.equations = code, flow, formulas, code.equations
         self.t, self.x, self.w, self.p = t, x, w, p = self.equations.arguments
-        self.h, self.rejected, self.stalled, self.made, self.before = (ca.SX.sym(name) for name in ROWS[1:])
+        self.h, self.room, self.stalled, self.made, self.before = (ca.SX.sym(name) for name in ROWS[1:])
         settings = [ca.SX.sym(name) for name in SETTINGS]
         self.rtol, self.atol, self.end, self.most, self.calm = settings
         self.m0, self.gates = ca.SX.sym("m0", len(formulas)), ca.SX.sym("gates", flow.count)
         self.modes = ca.SX.sym("modes", flow.rhs.nnz_in(3) - p.numel())
         self.numbers = ca.vertcat(p, self.modes)
-        self.V = ca.vertcat(x, t, self.h, self.rejected, self.stalled, self.made, self.before)
+        self.V = ca.vertcat(x, t, self.h, self.room, self.stalled, self.made, self.before)
         self.P = ca.vertcat(w, p, *settings, self.m0, self.modes, self.gates)
         self.short = self.V[: x.numel() + 1]
         self.onto = function_of(self.equations, "projected")
@@ -155,7 +155,7 @@ class _Lane:
         t, x, w, numbers, V = self.t, self.x, self.w, self.numbers, self.V
         step, dense = step_functions(self.flow.rhs)
         tolerances = self.rtol, self.atol
-        attempt = Attempt.of(step, (x, t, self.h, self.rejected), (w, numbers), tolerances, self.end, self.flow.growth)
+        attempt = Attempt.of(step, (x, t, self.h, self.room), (w, numbers), tolerances, self.end, self.flow.growth)
         outcome = self._outcome(attempt)
         going = self.before == int(Status.GOING)
         functions = {

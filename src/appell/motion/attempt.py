@@ -1,6 +1,6 @@
 """An attempted step and what follows from it as one graph: accepted or not, the next step size, the reasons to stop.
 
-A trajectory is a column V = (x, t, h, rejected, stalled, steps); a step is a function of V that gives the next V with a
+A trajectory is a column V = (x, t, h, room, stalled, steps); a step is a function of V that gives the next V with a
 status behind it. So a run calls one function again and again and has nothing else to do, and many runs side by side
 are the same function over many columns.
 """
@@ -18,6 +18,7 @@ from appell.graph.quick import Quick, choose, larger, root, smaller
 from appell.motion.leg import CRAWL, CRAWLS, SHARE, STALL
 
 SAFETY, SHRINK, GROW = 0.85, 0.2, 8.0
+FASTER = 2.0  # a step grows at most so many times as much as the one before it did
 HALF_WAY = 0.5  # how much of the way to where the speeds are dependent a step may go
 NEAR = 3.0  # a step that might be so many times longer has nearly the right size
 EPS = 2.0**-52
@@ -41,8 +42,8 @@ class Status(IntEnum):
     ALONE = 11  # what happens next only a single run can say
 
 
-BEHIND = ("t", "h", "rejected", "stalled", "steps")
-"""Rows of V behind x."""
+BEHIND = ("t", "h", "room", "stalled", "steps")
+"""Rows of V behind x; `room` is by how much h may grow: `GROW` at first, 1 only right after a rejected step."""
 SETTINGS = ("rtol", "atol", "end", "most", "calm")
 """Numbers of a run behind w and p: tolerances, where to stop, steps at most, growth below which speeds are calm."""
 
@@ -55,7 +56,7 @@ class Attempt:
         x, t, left: The state it begins with, its time, and the time left.
         new, later: The state it leads to, and its time.
         accepted, finite, reached: Whether the error is small enough, is a number, and the end is reached.
-        h_next: The size to try next.
+        h_next, room: The size to try next, and by how much it may grow then.
     """
 
     x: ca.SX
@@ -67,6 +68,7 @@ class Attempt:
     finite: ca.SX
     reached: ca.SX
     h_next: ca.SX
+    room: ca.SX
 
     @classmethod
     def of(
@@ -83,16 +85,20 @@ class Attempt:
         Where the speeds become dependent the equations have a pole. A step that goes most of the way to it may be wrong
         by far more than its error says, so none goes further than half way.
 
+        The estimate of the error passes through zero here and there, along the motion and as a function of h. Where it
+        nearly vanishes for a step of size h, it vanishes again for one of about 4 h right behind it, which may be wrong
+        by orders. So a lucky step is not taken at its word: h grows at most `FASTER` times as much as it did before.
+
         Args:
             step: The step.
-            V: x, t, h, and whether the last attempt was rejected.
+            V: x, t, h, and by how much h may grow.
             numbers: w and p.
             tolerances: Relative and absolute.
             end: Where to stop.
             growth: How strongly the speeds grow into rates, if velocities are dependent.
         """
         (x, *others), (w, p) = V, numbers
-        t, h, rejected, until = (Quick(e) for e in (*others, end))
+        t, h, room, until = (Quick(e) for e in (*others, end))
         left = until - t
         trial = smaller(h, left)
         new, error = step(t.graph, x, w, ca.vertcat(p, trial.graph, *tolerances))
@@ -110,13 +116,12 @@ class Attempt:
         wish = SAFETY / root(root(root(larger(error, 1e-200))))
         # A size that is nearly right is changed by half of the wish, on a logarithmic scale: far fewer steps are
         # rejected then, and errors are smaller for less work.
-        factor = smaller(GROW, larger(SHRINK, choose(wish > NEAR, wish, root(SAFETY * wish))))
+        factor = smaller(room, larger(SHRINK, choose(wish > NEAR, wish, root(SAFETY * wish))))
         reached = accepted & (trial >= left)
-        free = trial >= h  # the step was not cut short by the end
-        grown = choose(free, h * choose(rejected > 0, smaller(1.0, factor), factor), larger(h, trial * factor))
         shrunk = trial * choose(finite, larger(SHRINK, smaller(1.0, wish)), 0.1)
         later = choose(reached, until, t + trial)
-        h_next = choose(accepted, grown, shrunk)
+        h_next = choose(accepted, h * factor, shrunk)
+        more = choose(accepted, smaller(GROW, FASTER * larger(1.0, factor)), 1.0)
         return cls(
             x=x,
             t=t.graph,
@@ -127,6 +132,7 @@ class Attempt:
             finite=finite.graph,
             reached=reached.graph,
             h_next=h_next.graph,
+            room=more.graph,
         )
 
     def outcome(
@@ -167,4 +173,4 @@ class Attempt:
         fails = ~accepted & ((h < floor) | (h < 1e-290))
         status = choose(fails, lost, status)
         after, place = choose(accepted, moved, self.x), choose(accepted, later, t)
-        return ca.vertcat(*(e.graph for e in (after, place, h, 1 - accepted, count, made, status)))
+        return ca.vertcat(*(e.graph for e in (after, place, h, Quick(self.room), count, made, status)))

@@ -22,7 +22,7 @@ from appell.code.iteration import TURNS, Iteration
 from appell.code.machine import Machine
 from appell.graph.quick import Quick, larger, root
 from appell.graph.sparse import densified
-from appell.motion.attempt import BEHIND, SETTINGS, Attempt, Status
+from appell.motion.attempt import BEHIND, GROW, SETTINGS, Attempt, Status
 from appell.motion.crossing import LOOKS, Looked, looked_graph
 from appell.motion.flow import Flow
 from appell.motion.leg import End, Enough, Leg, Task
@@ -137,7 +137,7 @@ def dense_function(rhs: ca.Function) -> ca.Function:
 def attempt_function(
     rhs: ca.Function, growth: ca.Function | None = None, alarm: ca.Function | None = None
 ) -> ca.Function:
-    """An attempt (V, P) -> (V', status), V = (x, t, h, rejected, stalled, steps), P = (w, p, *SETTINGS).
+    """An attempt (V, P) -> (V', status), V = (x, t, h, room, stalled, steps), P = (w, p, *SETTINGS).
 
     Args:
         rhs: The right-hand side.
@@ -146,18 +146,18 @@ def attempt_function(
             below `calm` or the side changes its sign.
     """
     t, x, w, p = rhs.sx_in()
-    h, rejected, stalled, steps = (ca.SX.sym(name) for name in BEHIND[1:])
+    h, room, stalled, steps = (ca.SX.sym(name) for name in BEHIND[1:])
     rtol, atol, end, most, calm = (ca.SX.sym(name) for name in SETTINGS)
 
     def step(*arguments: ca.SX) -> tuple[ca.SX, ca.SX]:
         return step_graph(rhs, *arguments)
 
-    attempt = Attempt.of(step, (x, t, h, rejected), (w, p), (rtol, atol), end, growth)
+    attempt = Attempt.of(step, (x, t, h, room), (w, p), (rtol, atol), end, growth)
     wishes = []
     if alarm is not None:
         (_, before), (growth, after) = alarm(t, x, w, p), alarm(attempt.later, attempt.new, w, p)
         wishes = [((~(Quick(growth) < calm) | (Quick(before) * after < 0)).graph, Status.RESTLESS)]
-    V, P = ca.vertcat(x, t, h, rejected, stalled, steps), ca.vertcat(w, p, rtol, atol, end, most, calm)
+    V, P = ca.vertcat(x, t, h, room, stalled, steps), ca.vertcat(w, p, rtol, atol, end, most, calm)
     return ca.Function("attempt", [V, P], [densified(attempt.outcome(attempt.new, stalled, steps, most, wishes))])
 
 
@@ -230,7 +230,7 @@ class Stepper:
         self._machines = _machines(flow)
         self.t, self.x = task.t0, np.array(task.x0, dtype=float)
         self._n = self.x.size
-        self._V = np.concatenate([self.x, [self.t, self._first_step(), 0.0, 0.0, 0.0]])
+        self._V = np.concatenate([self.x, [self.t, self._first_step(), GROW, 0.0, 0.0]])
         self._P = self._settings()
         self._done: list[np.ndarray] = []  # x, t, h at the start of accepted steps
 
@@ -269,7 +269,7 @@ class Stepper:
         attempts, n = self._attempts, self._n
         self._V[:n] = self.x
         rows = attempts(self._V, self._P, min(turns, attempts.turns), self._compiled)
-        self._done.append(rows[:-1, : n + 2][rows[1:, n + 2] == 0])
+        self._done.append(rows[:-1, : n + 2][rows[1:, n + 2] > 1])
         self._V[:] = rows[-1, :-1]
         self.t, self.x = float(self._V[n]), self._V[:n].copy()
         return Status(int(rows[-1, -1]))
@@ -283,7 +283,7 @@ class Stepper:
             V[:] = after[:-1]
             if after[-1] in FAULTS:
                 return FAULTS[Status(int(after[-1]))]
-            if not after[n + 2]:
+            if after[n + 2] > 1:
                 self._done.append(before[None, : n + 2].copy())
                 self.t, self.x = float(V[n]), V[:n].copy()
                 return None
