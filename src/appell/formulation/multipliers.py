@@ -10,6 +10,7 @@ from appell.equations import Equations
 from appell.formulation.abstract import AbstractFormulation
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.saddle import solve_in_own_units
 from appell.model.symbols import Letter
 
 
@@ -38,8 +39,10 @@ class Multipliers(AbstractFormulation):
         multipliers = ca.vertcat(*[ca.SX.sym(f"lambda_{i}") for i in rows]) if rows else ca.SX(0, 1)
         zero = ca.SX(len(rows), len(rows))
         A = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)) if rows else M
+        b = ca.vertcat(F, gamma)
         names = tuple(Letter(f"lambda_{mechanics.row_names[i]}") for i in rows)
         chart = Chart.in_rates(mechanics, Split(split.rows))
         chart = replace(chart, y=ca.vertcat(chart.y, multipliers), unknowns=(*chart.unknowns, *names))
         definite = not rows and not mechanics.accelerating
-        return Equations(self, chart, A, ca.vertcat(F, gamma), definite=definite)
+        solution = None if definite else solve_in_own_units(A, b, M)
+        return Equations(self, chart, A, b, definite=definite, solution=solution)

@@ -16,6 +16,7 @@ from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, gradient_row
+from appell.kinematics.saddle import solve_in_own_units
 from appell.model.programme import chains
 from appell.model.symbols import Coordinate
 
@@ -159,7 +160,8 @@ def assembled(
         A = ca.vertcat(A, mechanics.C[rows, :])
         b = ca.vertcat(b, rows_with_gains(mechanics, split, options))
     definite = not rows and not mechanics.accelerating and not options.literal
-    return Equations(formulation, Chart.in_rates(mechanics, split), A, b, definite=definite)
+    solution = None if definite else solve_in_own_units(A, b, mechanics.lagrange[0])
+    return Equations(formulation, Chart.in_rates(mechanics, split), A, b, definite=definite, solution=solution)
 
 
 def _orthogonal(columns: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

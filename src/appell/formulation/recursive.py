@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
+import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import FormulationError
@@ -85,7 +86,7 @@ class Recursive(AbstractFormulation):
             J: The constraint rows there.
         """
         norms = J[list(mechanics.norm_rows)]
-        return M + norms.T @ norms
+        return M + norms.T * ((norms != 0) @ np.diag(M)) @ norms
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """The accelerations, solved."""
@@ -263,11 +264,23 @@ def _other_forces(mechanics: Mechanics, forces: list[AbstractForce]) -> ca.SX:
 
 
 def _norms(mechanics: Mechanics, form: Form) -> None:
-    """Along its norm a quaternion has no inertia: (J y - gamma)^2 / 2 gives it some and moves nothing, being zero."""
+    """Along its norm a quaternion has no inertia: I (J y - gamma)^2 / 2 gives it some and moves nothing, being zero."""
     for row in mechanics.norm_rows:
         J, gamma = list(matrix(mechanics.J[row, :])[0].items()), scalar(mechanics.gamma[row])
+        inertia = _turned_inertia(mechanics, mechanics.model.rows[row].expression)
         for i, (k, slope) in enumerate(J):
-            form.add(-1 - k, -1 - k, {0: {0: mul(slope, slope)}})
-            form.add_linear(-1 - k, {0: {0: neg(mul(slope, gamma))}})
+            heavy = mul(inertia, slope)
+            form.add(-1 - k, -1 - k, {0: {0: mul(heavy, slope)}})
+            form.add_linear(-1 - k, {0: {0: neg(mul(heavy, gamma))}})
             for other, later in J[i + 1 :]:
-                form.add(-1 - k, -1 - other, {0: {0: mul(slope, later)}})
+                form.add(-1 - k, -1 - other, {0: {0: mul(heavy, later)}})
+
+
+def _turned_inertia(mechanics: Mechanics, norm: sp.Expr) -> Scalar:
+    """How much a quaternion of this norm turns: the traces of the tensors, or the masses if all of these are zero."""
+    x, traces, masses = mechanics.variables, ca.SX(0), ca.SX(0)
+    for body in mechanics.model.bodies:
+        if isinstance(body, RigidBody) and norm in [sum(e**2 for e in q) - 1 for q in body.frame.unit_quaternions]:
+            traces += sum((to_sx(row.get(i, 0.0)) for i, row in x.inertias.get(body, {}).items()), ca.SX(0))
+            masses += x.masses[body]
+    return scalar(next((e for e in (traces, masses) if not e.is_zero()), ca.SX(1)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from appell.graph.solve import solve
+from appell.kinematics.saddle import saddle, solve_in_own_units
 
 APPROACH, NEWTON = 4, 10  # steps with the mass matrix alone, then with the curvature of the rows
 
@@ -57,11 +57,10 @@ def least_constraint(
     multiplier = ca.SX.sym("lambda", f.numel())
     others = [s for s in ca.symvar(ca.veccat(M, F, J, gamma, f)) if not ca.depends_on(s, a)]
     if near is None:
-        free = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(J, ca.SX(linear, linear)))
-        near = solve(free, ca.vertcat(F, gamma))[:n]
+        near = saddle(M, J, J, F, gamma)[:n]
     now, pull = near, ca.SX.zeros(f.numel())
     for given, steps in ((None, APPROACH), (multiplier, NEWTON)):
-        solution = solve(*conditions(M, F, J, gamma, f, a, given))
+        solution = solve_in_own_units(*conditions(M, F, J, gamma, f, a, given), M)
         step = ca.Function("step", [a, multiplier, *others], [solution[:n], solution[n + linear :]])
         for _ in range(steps):
             now, pull = step(now, pull, *others)

@@ -18,6 +18,7 @@ from appell.graph.kinks import has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.solve import solve, solve_spd
 from appell.kinematics.forces import GeneralizedForce
+from appell.kinematics.saddle import saddle
 from appell.kinematics.variables import Variables
 from appell.model.constraint import Row
 from appell.model.programme import chains
@@ -82,8 +83,7 @@ def accelerations(mechanics: Mechanics) -> ca.SX:
     if not rows:
         return solve(M, F) if mechanics.accelerating else solve_spd(M, F)
     J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows]
-    zero = ca.SX(len(rows), len(rows))
-    return solve(ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)), ca.vertcat(F, gamma))[: M.shape[0]]
+    return saddle(M, J, C, F, gamma)[: M.shape[0]]
 
 
 class Along:

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import casadi as ca
 import numpy as np
+
+from appell.graph.solve import solve
 
 REGULAR = 1e12  # condition number up to which a matrix of inertia is regular; beyond it counts as singular
 NO_INERTIA = 1e-28  # an inertia below this part of the largest is none: sin(pi)**2 is 1.5e-32
@@ -66,6 +69,36 @@ def accelerations_and_multipliers(
         idle = np.linalg.svd(system)[2][rank:, n:].T / pushes[:, None]
         values = values - idle @ np.linalg.lstsq(idle, values, rcond=None)[0]
     return y[:n] * d, values
+
+
+def saddle(M: ca.SX, J: ca.SX, C: ca.SX, f: ca.SX, g: ca.SX) -> ca.SX:
+    """The same on the graph, a and below it lambda; rows must be independent."""
+    rows = J.shape[0]
+    whole = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, ca.SX(rows, rows)))
+    return solve_in_own_units(whole, ca.vertcat(f, g), M)
+
+
+def solve_in_own_units(matrix: ca.SX, right: ca.SX, M: ca.SX) -> ca.SX:
+    """y with A y = b on the graph, every equation divided by its size.
+
+    Orthogonalisation takes columns of any size, but forces on masses of 1e-18 kg are lost beside rows on lengths.
+
+    Args:
+        matrix: A. Its first columns are those of the accelerations; if there are others, of multipliers, its first rows
+            are those of the coordinates.
+        right: b.
+        M: Mass matrix. What has no inertia is measured by that of all together.
+    """
+    n, own = M.shape[0], ca.vertsplit(ca.diag(M))
+    total = sum((e for e in own if not e.is_zero()), ca.SX(0))
+    if total.is_zero():
+        return solve(matrix, right)
+    # Not the absolute value, which has a kink.
+    inertia = ca.vertcat(*[total if e.is_zero() else ca.sqrt(e**2 + (NO_INERTIA * total) ** 2) for e in own])
+    squares = matrix**2
+    pushes = [ca.dot(squares[:n, i], 1 / inertia) for i in range(n, matrix.shape[1])]
+    sizes = ca.sqrt(squares @ (1 / ca.vertcat(inertia, *pushes)))
+    return solve(matrix / ca.repmat(sizes, 1, matrix.shape[1]), right / sizes)
 
 
 def _lengths(rows: np.ndarray) -> np.ndarray:

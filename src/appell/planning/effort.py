@@ -10,9 +10,9 @@ import numpy as np
 
 from appell.code.system import System
 from appell.errors import ModelError
-from appell.graph.solve import solve
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.programme import Along
+from appell.kinematics.saddle import saddle
 from appell.model.model import Model
 from appell.model.values import unknown
 from appell.motion.motion import Motion
@@ -49,10 +49,7 @@ class Effort:
         rows = list(sample_split(mechanics).rows)
         M, F = mechanics.lagrange
         J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows]
-        zero = ca.SX(len(rows), len(rows))
-        found = (
-            solve(ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)), ca.vertcat(F, gamma)) if rows else solve(M, F)
-        )
+        found = saddle(M, J, C, F, gamma)
         a, multipliers = found[:n], found[n:]
         tau = ca.SX.zeros(n)
         for k, i in enumerate(rows):
