@@ -16,7 +16,7 @@ sizes = pytest.mark.parametrize("size", SIZES, ids=["um", "light um", "km", "100
 
 def factor(unit, length, mass, time):
     """How many times larger a number in some unit becomes."""
-    units = {"kg": mass, "m": length, "s": time, "rad": 1.0, "N": mass * length / time**2}
+    units = {"": 1.0, "kg": mass, "m": length, "s": time, "rad": 1.0, "N": mass * length / time**2}
     found = 1.0
     for k, part in enumerate(unit.split("/")):
         for word in part.split("*"):
@@ -135,3 +135,33 @@ def test_the_command_line_wants_all_coordinates_that_can_be_wanted():
     """Six legs hold six coordinates of the platform; wishing for one of them would leave a family of five."""
     model = ap.library.stewart_platform()
     assert len(work(model).suggested(ap.compile(ap.derive(model)).bind())) == 6
+
+
+UNITS = [*SIZES, (1.0, 1e-9, 1.0), (1.0, 1e9, 1.0), (1.0, 1.0, 1e6)]
+units = pytest.mark.parametrize("size", UNITS, ids=["um", "light um", "km", "1000 km", "light", "heavy", "slow"])
+
+
+@units
+@pytest.mark.parametrize("name", ["rolling_disk", "rolling_ball", "ball_and_beam"])
+def test_formulations_of_every_size_agree(name, size):
+    model, _ = scaled(getattr(ap.library, name)(), size)
+    found = ap.verify(model, states=4)
+    assert found.ok, found
+
+
+@units
+def test_wrong_formulas_are_found_in_every_size(size):
+    """What the paper prints for p = 1, in a mechanism however slow, light or small."""
+    model, _ = scaled(ap.library.rolling_disk(), size)
+    wrong = ap.verify(model, ap.GPME(order=1, literal=["P1"]), states=2)
+    assert wrong.worst > 1e-3
+    assert not wrong.ok
+
+
+@units
+def test_checks_of_every_size_are_the_same(size):
+    model, _ = scaled(ap.library.rolling_disk(), size)
+    system = ap.compile(ap.derive(model, ap.GPME())).bind()
+    found = ap.simulate(system, until=0.3 * size[2]).check()
+    assert found.ok, found
+    assert max(found.agreement.values()) < 1e-12

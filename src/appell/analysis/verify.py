@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from appell.code.agreement import Rivals, disagreement
+from appell.code.agreement import Rivals
 from appell.code.constants import check_masses
 from appell.errors import FormulationError, InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation, derived
 from appell.kinematics.chart import Split
-from appell.kinematics.consistency import jacobian_at, sample_split, sample_state
+from appell.kinematics.consistency import jacobian_at, row_units, sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_rank
+from appell.kinematics.saddle import own_units
 from appell.model.model import Model
 from appell.model.symbols import key
 from appell.model.values import number
@@ -157,7 +158,8 @@ def verify(
         p = np.array([given.get(s.label, model.values.get(s.label, rng.uniform(0.5, 1.5))) for s in model.parameters])
         w = np.array([given.get(s.label, rng.normal()) for s in model.inputs])
         t = clock.uniform(0.0, until)
-        state = sample_state(mechanics, rng, p, t=t)
+        units = _Units(mechanics, t, p)
+        state = sample_state(mechanics, rng, p, t=t, units=units.places, rates=units.rates)
         if state is None or tries > 20 * states:
             if tries > 5 + 3 * (done + left_out.total()):
                 raise InconsistentStartError(
@@ -167,7 +169,8 @@ def verify(
             until = t if state is None else until
             continue
         q, v, z = state
-        jacobian = jacobian_at(mechanics, t, q, v, z, p)
+        measure = rivals.measure(t, q, v, z, w, p)
+        jacobian = jacobian_at(mechanics, t, q, v, z, p) * measure.units
         if split.growth(jacobian) > 1e3 or len(Split.at(jacobian, rtol=1e-3).rows) != len(split.rows):
             continue  # near a singular configuration rounding would be blamed on the formulations
         found = rivals.accelerations(t, q, v, z, w, p)
@@ -177,9 +180,43 @@ def verify(
             continue
         rounding = max(rounding, rivals.rounding(t, q, v, z, w, p))
         for a, b in itertools.combinations(found, 2):
-            pairs[a, b] = max(pairs.get((a, b), 0.0), disagreement(found[a], found[b]))
+            pairs[a, b] = max(pairs.get((a, b), 0.0), measure.disagreement(found[a], found[b]))
         if model.rows:
             e = np.array(mechanics.functions["velocity"](t, q, v, z, p)[0])
             residual = max(residual, float(np.max(np.abs(e))))
         done += 1
     return Verification(model.name, pairs, done, residual, rounding, left_out)
+
+
+class _Units:
+    """What random states at a time are measured in, so that those of mechanisms of every size are alike.
+
+    Args:
+        mechanics: The model on the graph.
+        t: The time.
+        p: Values of the parameters.
+    """
+
+    def __init__(self, mechanics: Mechanics, t: float, p: np.ndarray) -> None:
+        self.mechanics, self.t, self.p = mechanics, t, p
+
+    @property
+    def places(self) -> np.ndarray:
+        """Of coordinates: what their rows say, else one or the smaller length that belongs to its inertia."""
+        model = self.mechanics.model
+        q, v = np.array([[model.start.get(s.label, 0.0) for s in (e, e.rate)] for e in model.coordinates]).T
+        z = np.array([model.start.get(s.label, 1.0) for s in model.states])
+        units, own = row_units(self.mechanics, self.p)[0], self._own(q, v, z)
+        known = np.isfinite(units)
+        longest = np.min(own[known] / units[known]) if known.any() else np.max(own)
+        return np.where(known, units, np.minimum(1.0, own / longest))
+
+    def rates(self, q: np.ndarray, v: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Of rates, of like kinetic energies: the fastest is one in a second, or all are as fast as v."""
+        own = self._own(q, v, z)
+        return own * max(1 / np.max(own), np.max(np.abs(v) / own))
+
+    def _own(self, q: np.ndarray, v: np.ndarray, z: np.ndarray) -> np.ndarray:
+        w = np.zeros(len(self.mechanics.model.inputs))
+        M = np.array(self.mechanics.functions["multiplier"](self.t, q, v, z, w, self.p)[0])
+        return own_units(M) if np.all(np.isfinite(M)) else np.ones(q.size)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -14,9 +16,10 @@ from appell.formulation import FORMULATIONS
 from appell.formulation.abstract import AbstractFormulation, kinds
 from appell.formulation.multipliers import Multipliers
 from appell.formulation.recursive import Recursive
+from appell.graph.terms import term_sizes
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.saddle import REGULAR, condition, without_inertia
+from appell.kinematics.saddle import REGULAR, accelerations_and_multipliers, condition, measured, without_inertia
 
 ROOTS = "a division by zero, the root or the logarithm of a negative number"
 BIG = 24  # coordinates from which on dense elimination in the graph takes too long to be worth it
@@ -86,26 +89,38 @@ class Rivals:
         return found
 
     def _by_multipliers(self, *state: object) -> np.ndarray:
-        whole, right = self._lagrange(*state)
-        try:
-            return np.linalg.solve(whole, right)[: len(self.mechanics.model.coordinates), 0]
-        except np.linalg.LinAlgError:
-            return np.full(len(self.mechanics.model.coordinates), np.nan)
+        M, J, C, F, gamma = self._lagrange(*state)
+        if not all(np.all(np.isfinite(e)) for e in (M, J, C, F, gamma)):
+            return np.full(F.size, np.nan)
+        return accelerations_and_multipliers(M, J, C, F, gamma)[0]
 
-    def _lagrange(self, *state: object) -> tuple[np.ndarray, np.ndarray]:
-        """Lagrange's equations with multipliers and the independent rows below them: matrix and right-hand side."""
+    def _lagrange(self, *state: object) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """M, J, C, F and gamma of Lagrange's equations with multipliers and the independent rows."""
         M, F, J, gamma, C = (np.array(e) for e in self.mechanics.functions["multiplier"](*state))
-        J, C, gamma = J[self.rows], C[self.rows], gamma[self.rows]
-        return np.block([[M, -J.T], [C, np.zeros((J.shape[0], J.shape[0]))]]), np.concatenate([F, gamma])
+        return M, J[self.rows], C[self.rows], F[:, 0], gamma[self.rows, 0]
+
+    def measure(self, *state: object) -> Measure:
+        """What accelerations at a state are measured by: the terms of the forces and of what the rows ask for."""
+        _, units, _, asks = measured(*self._lagrange(*state)[:3])
+        terms = np.array(self._terms(*state)).ravel() * np.concatenate([units, 1 / asks])
+        return Measure(units, float(np.max(terms[np.isfinite(terms)], initial=0.0)))
+
+    @cached_property
+    def _terms(self) -> ca.Function:
+        """Sizes of the terms of F and gamma in M q'' - J' lambda = F, C q'' = gamma."""
+        (_, F), gamma = self.mechanics.lagrange, self.mechanics.gamma[self.rows]
+        right = ca.Function("right", self.mechanics.variables.arguments, [ca.densify(ca.vertcat(F, gamma))])
+        return term_sizes(right)
 
     def cause(self, found: Mapping[str, np.ndarray], *state: object) -> str:
         """Why accelerations found at a state are not finite."""
-        whole, right = self._lagrange(*state)
-        if not np.all(np.isfinite(whole)):
+        M, J, C, F, gamma = self._lagrange(*state)
+        if not all(np.all(np.isfinite(e)) for e in (M, J, C)):
             return f"an inertia or a constraint is not finite ({ROOTS})"
-        if not np.all(np.isfinite(right)):
+        if not all(np.all(np.isfinite(e)) for e in (F, gamma)):
             return f"a force or a constraint is not finite ({ROOTS})"
-        if not _condition(whole) < REGULAR:
+        whole = measured(M, J, C)[0]
+        if not np.linalg.cond(whole) < REGULAR:
             idle = without_inertia(whole, self.mechanics.model.coordinates)
             return f"the mass matrix is singular; {idle} has no inertia (a mass or a length of zero?)"
         names = [name for name, value in found.items() if not np.all(np.isfinite(value))]
@@ -115,7 +130,8 @@ class Rivals:
         """What rounding alone may make of accelerations at a state; nothing to speak of unless the model is big."""
         if not self.big:
             return 0.0
-        return float(np.finfo(float).eps * _condition(np.array(self.mechanics.functions["multiplier"](*state)[0])))
+        M = self._lagrange(*state)[0]
+        return float(np.finfo(float).eps * condition(M)) if np.all(np.isfinite(M)) else float("inf")
 
 
 def _chosen(formulation: AbstractFormulation) -> bool:
@@ -129,17 +145,24 @@ def _open(equations: Equations) -> ca.SX:
     return equations.qddot
 
 
-def _condition(matrix: np.ndarray) -> float:
-    """The condition number; infinite for a matrix that is not finite."""
-    return float(np.linalg.cond(matrix)) if np.all(np.isfinite(matrix)) else float("inf")
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """What accelerations at a state are measured by.
 
-
-def disagreement(a: np.ndarray, b: np.ndarray) -> float:
-    """Largest difference of two accelerations, relative to their size (absolute where they are below 1).
-
-    Of numbers that are not finite there is none to tell: it is nan, which is below no tolerance.
+    Attributes:
+        units: For each coordinate the unit in which its own inertia is one.
+        size: In these units, how large accelerations are before they cancel.
     """
-    if not np.all(np.isfinite([*a, *b])):
-        return float("nan")
-    size = max(1.0, float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
-    return float(np.max(np.abs(a - b), initial=0.0) / size)
+
+    units: np.ndarray
+    size: float
+
+    def disagreement(self, a: np.ndarray, b: np.ndarray) -> float:
+        """Largest difference of two accelerations, relative to their size and to what they are made of.
+
+        Of numbers that are not finite there is none to tell: it is nan, which is below no tolerance.
+        """
+        if not np.all(np.isfinite([*a, *b])):
+            return float("nan")
+        apart, *sizes = (float(np.max(np.abs(e / self.units), initial=0.0)) for e in (a - b, a, b))
+        return apart / max(self.size, *sizes) if apart else 0.0

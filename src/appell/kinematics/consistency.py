@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -223,6 +223,7 @@ def sample_state(
     roughly: bool = False,
     positions: Numeric | None = None,
     units: np.ndarray | None = None,
+    rates: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """A random state (q, v, z) on the constraints, near the suggested start; None if none is found.
 
@@ -237,26 +238,30 @@ def sample_state(
             linear rows does not depend, need not be possible.
         positions: The function of the position rows, for who asks for several.
         units: What coordinates are measured in, as for `project_positions`.
+        rates: What rates are measured in, of q, q' at the start and z; units in a second if left out.
     """
     model = mechanics.model
     q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
     v0 = np.array([model.start.get(s.rate.label, 0.0) for s in model.coordinates])
     z0 = np.array([model.start.get(s.label, rng.uniform(0.5, 1.5)) for s in model.states])
+    own = np.ones(q0.size) if units is None else units
     for attempt in range(tries):
         # Widen the search only if the neighbourhood of the start has nothing.
         reach = spread * (1.0 if attempt < tries // 2 else 2.0)
-        near = q0 + rng.uniform(-reach, reach, q0.size) * (1.0 if units is None else units)
+        near = q0 + rng.uniform(-reach, reach, q0.size) * own
         tolerance = 1e-11 if roughly else 1e-13
         q, left = project_positions(
             mechanics, t, near, p, tolerance=tolerance, function=positions, roughly=roughly, units=units
         )
         if left > 1e-9:
             continue
-        v = v0 + rng.uniform(-1, 1, v0.size) * (1.0 if units is None else units)
+        v = v0 + rng.uniform(-1, 1, v0.size) * (own if rates is None else rates(q, v0, z0))
         if roughly and mechanics.linear:
             return q, v, z0
-        v, left = project_velocities(mechanics, t, q, v, z0, p)
-        if left < 1e-9 and np.all(np.isfinite(v)):
+        near, (v, _) = v, project_velocities(mechanics, t, q, v, z0, p)
+        residual, slopes = Numeric(mechanics.functions["velocity"])(t, q, v, z0, p)
+        terms = sizes(slopes, np.maximum(np.abs(v), np.abs(near)))
+        if np.isfinite(v).all() and (np.abs(residual[:, 0]) <= 1e-9 * terms).all():
             return q, v, z0
     return None
 

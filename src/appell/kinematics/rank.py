@@ -12,6 +12,7 @@ from appell.kinematics.chart import unit_rows
 from appell.kinematics.consistency import sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import gradient_row
+from appell.kinematics.saddle import measured
 from appell.model.constraint import Row
 
 DEPENDENT = 1e-9  # singular value of rows of length one at which they say nothing new
@@ -110,10 +111,7 @@ def out_of_reach(mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z
     """How badly the forces of the rows determine the accelerations that they demand: a condition number."""
     w = np.zeros(mechanics.variables.w.numel())
     M, _, J, _, C = (np.array(e) for e in mechanics.functions["multiplier"](t, q, v, z, w, p))
-    J, C = unit_rows(J), unit_rows(C)
-    M = M / np.max(np.abs(M))
-    system = np.block([[M, -J.T], [C, np.zeros((C.shape[0], C.shape[0]))]])
-    return float(np.linalg.cond(system))
+    return float(np.linalg.cond(measured(M, J, C)[0]))
 
 
 def _follow(mechanics: Mechanics, state: tuple[np.ndarray, np.ndarray, np.ndarray], p: np.ndarray) -> bool:

@@ -59,16 +59,22 @@ def accelerations_and_multipliers(
         g: What the rows ask for.
     """
     n, rows = M.shape[0], J.shape[0]
-    d = own_units(M)
-    J, C = J * d, C * d
-    pushes, asks = _lengths(J), _lengths(C)
-    system = np.block([[M * d * d[:, None], -(J / pushes[:, None]).T], [C / asks[:, None], np.zeros((rows, rows))]])
+    system, d, pushes, asks = measured(M, J, C)
     y, _, rank, _ = np.linalg.lstsq(system, np.concatenate([f * d, g / asks]), rcond=1e-13)
     values = y[n:] / pushes
     if rank < n + rows:
         idle = np.linalg.svd(system)[2][rank:, n:].T / pushes[:, None]
         values = values - idle @ np.linalg.lstsq(idle, values, rcond=None)[0]
     return y[:n] * d, values
+
+
+def measured(M: np.ndarray, J: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The matrix of the system in own units; units of the accelerations, lengths of the rows J and C in these."""
+    rows, d = J.shape[0], own_units(M)
+    J, C = J * d, C * d
+    pushes, asks = _lengths(J), _lengths(C)
+    system = np.block([[M * d * d[:, None], -(J / pushes[:, None]).T], [C / asks[:, None], np.zeros((rows, rows))]])
+    return system, d, pushes, asks
 
 
 def saddle(M: ca.SX, J: ca.SX, C: ca.SX, f: ca.SX, g: ca.SX) -> ca.SX:

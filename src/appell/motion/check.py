@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appell.code.agreement import Rivals, disagreement
+from appell.code.agreement import Rivals
 from appell.errors import AppellError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
@@ -263,7 +263,9 @@ def _agreement(motion: Motion) -> dict[str, float]:
             rivals[split] = next(near, None) or Rivals(mechanics, split, big=equations.operations > HEAVY)
         now = np.array([t])
         mine = stretch.accelerations(t, motion.sample(stretch, now)[:, 0], motion.open_inputs(stretch, now)[0])
-        for name, other in rivals[split].accelerations(t, q, v, z, inputs, system.p).items():
+        state = t, q, v, z, inputs, system.p
+        measure = rivals[split].measure(*state)
+        for name, other in rivals[split].accelerations(*state).items():
             if name != equations.formulation.name:
-                found[name] = float(np.maximum(found.get(name, 0.0), disagreement(mine, other)))
+                found[name] = float(np.maximum(found.get(name, 0.0), measure.disagreement(mine, other)))
     return found
