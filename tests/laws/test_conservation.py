@@ -249,3 +249,18 @@ def test_whoever_moves_the_end_of_a_spring_and_a_damper_works():
     mover = np.trapezoid(-pull * 2 * np.cos(2 * times), times)
     assert check.work["prescribed motion"] == pytest.approx(mover, rel=1e-6)
     assert check.ok
+
+
+def test_work_that_is_rounding_alone_is_none():
+    model = ap.library.appell_hamel()
+    found = ap.simulate(ap.compile(ap.derive(model)).bind(), until=2.0).check()
+    assert found.work["reactions"] == 0.0
+    assert "work of reactions: 0 J" in repr(found)
+    assert found.work["gravity"] != 0.0
+
+
+def test_a_mechanism_at_rest_is_well():
+    """What moves it is rounding: forces on its bars cancel, and what is left of them is all the energy there is."""
+    rest = ap.equilibrium(ap.library.four_bar())
+    motion = ap.simulate(rest.system, rest.state, until=3.0)
+    assert motion.check().ok

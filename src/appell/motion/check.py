@@ -24,6 +24,8 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 FEW, MANY = 50, 4000  # panels of each stretch at first, and how many are looked at together
 INSIDE = 1e-13  # share of a stretch by which its ends are moved inside, off corners
 CLOSED = 1e-4  # a balance that is closed to this share of what is expected needs no more panels; of many, to a tenth
+NOTHING = 1e-15  # work that is no more than this share of the energy that went through is none
+LITTLE = 1e-6  # share of what coordinates exchange; rounding of so much may be all there is of less
 LOOKS = 15
 HEAVY = 8000  # operations of a right-hand side from which on few formulations are derived for a proof
 NEAR = 10.0  # growth of the rates up to which others are compared in a choice of speeds made before
@@ -37,8 +39,9 @@ class Check:
         position: Largest residual of a position row.
         velocity: Largest residual of a velocity row.
         acceleration: Largest residual of a row on accelerations; None where there is none.
-        balance: Largest error of the power balance, relative to the energy that went through the system.
-        work: Energy put in by each force, drive and reaction over the motion.
+        balance: Largest error of the power balance, relative to the energy that went through the system, or to a
+            millionth of what its coordinates exchanged if that is more.
+        work: Energy put in by each force, drive and reaction over the motion; zero where rounding is all there is.
         energy: Kinetic energy at the first and the last moment.
         agreement: Largest relative disagreement of q'' with each other formulation along the motion; nan where
             accelerations are not finite.
@@ -170,7 +173,7 @@ def _balance(motion: Motion, expected: float) -> tuple[float, dict[str, float], 
 def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[str, float], tuple[float, float]]:
     """The same by Gauss quadrature over the integrator's own steps, joined until so many panels are left."""
     total = np.zeros(len(ledger.names))
-    error, through, jumps = 0.0, 0.0, 0.0
+    error, through, exchanged, jumps = 0.0, 0.0, 0.0, 0.0
     first = last = before = None
     for stretch in motion.stretches:
         edges = stretch.times
@@ -188,14 +191,17 @@ def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[
                 jumps += values[0] - before  # what a reset did, or a mass that jumped
             middle, half = (part[1:] + part[:-1]) / 2, np.diff(part) / 2
             nodes = (middle[:, None] + half[:, None] * NODES[None, :]).ravel()
-            powers = _account(motion, stretch, ledger, nodes)[1].reshape(half.size, NODES.size, -1)
-            works = np.einsum("kij,i,k->kj", powers, WEIGHTS, half)
+            _, powers, terms = _account(motion, stretch, ledger, nodes)
+            works = np.einsum("kij,i,k->kj", powers.reshape(half.size, NODES.size, -1), WEIGHTS, half)
+            exchanged += float(np.einsum("ki,i,k", terms.reshape(half.size, NODES.size), WEIGHTS, half))
             sums = total + np.cumsum(works, axis=0)
             total = sums[-1]
             through += float(np.sum(np.abs(works)))
             error = np.maximum(error, np.max(np.abs(values[1:] - first - jumps - np.sum(sums, axis=1))))
             before = last = values[-1]
     scale = max(through, abs(first or 0.0), abs(last or 0.0))
+    total[np.abs(total) <= NOTHING * scale] = 0.0
+    scale = max(scale, LITTLE * exchanged)
     return (
         float(error / scale) if scale else float(error),
         dict(zip(ledger.names, total.tolist(), strict=True)),
@@ -209,8 +215,13 @@ def _within(edges: np.ndarray) -> np.ndarray:
     return np.clip(edges, min(edges[0] + hair, edges[1]), max(edges[-1] - hair, edges[-2]))
 
 
-def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """T and all powers, one row each, at some times of a stretch; forces with kinks in the modes of the stretch."""
+def _account(
+    motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """T, all powers, and the terms of these added up, a row for each of some times of a stretch.
+
+    Forces with kinks are those in the modes of the stretch.
+    """
     system = motion.system
     n, m = len(system.model.coordinates), len(stretch.code.equations.speeds)
     x, w_open = motion.sample(stretch, times), motion.open_inputs(stretch, times).T
@@ -223,8 +234,8 @@ def _account(motion: Motion, stretch: Stretch, ledger: Ledger, times: np.ndarray
         v = rate[:n]
         a = along(stretch.code.second.function, times, x, w_open, system.p, rate)[0]
     forces = along(stretch.powers.function, times, x, w_open, stretch.p)[0] if stretch.powers is not None else None
-    T, powers = ledger.along(times, q=x[:n], v=v, a=a, z=x[n + m :], w=w_all, p=system.p, forces=forces)
-    return T, powers.T
+    T, powers, terms = ledger.along(times, q=x[:n], v=v, a=a, z=x[n + m :], w=w_all, p=system.p, forces=forces)
+    return T, powers.T, terms
 
 
 def _on_a_kink(motion: Motion, stretch: Stretch, t: float) -> bool:

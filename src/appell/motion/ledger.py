@@ -18,6 +18,7 @@ import casadi as ca
 import numpy as np
 
 from appell.code.machine import Machine
+from appell.graph.terms import term_sizes
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.saddle import accelerations_and_multipliers
 
@@ -54,6 +55,7 @@ class Ledger:
             self.names.append("reactions")
         column = ca.vertcat(*[power for _, power in named]) if named else ca.SX(0, 1)
         everything = [x.t, x.q, x.v, mechanics.a, x.z, x.w, x.p]
+        self._column = ca.Function("powers", everything, [ca.densify(x.thaw(column))], {"cse": True})
         self._function = Machine(
             ca.Function(
                 "ledger",
@@ -63,6 +65,11 @@ class Ledger:
             ),
             simd=False,
         )
+
+    @cached_property
+    def _sizes(self) -> ca.Function:
+        """Sizes of the terms of the powers, reactions left aside."""
+        return term_sizes(self._column)
 
     @cached_property
     def _multiplier(self) -> Machine:
@@ -85,12 +92,13 @@ class Ledger:
         w: np.ndarray,
         p: np.ndarray,
         forces: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """T and the powers in the order of `names`, one column for each moment.
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """T, the powers in the order of `names`, and the terms of all powers added up, one column for each moment.
 
         `forces` are the powers of the forces and what of them is carried, if they are not those of their formulas.
         """
         T, powers, carried = along(self._function.function, t, q, v, a, z, w, p)
+        terms = np.nan_to_num(along(self._sizes, t, q, v, a, z, w, p)[0], posinf=0.0).sum(axis=0)
         if forces is not None:
             powers[: len(forces) - 1], carried = forces[:-1], forces[-1:]
         if self.drive is not None:
@@ -101,7 +109,7 @@ class Ledger:
                 J = self._multiplier(t[i], q[:, i], v[:, i], z[:, i], w[:, i], p)[2]
                 rows[0, i] = self.multipliers(t[i], q[:, i], v[:, i], z[:, i], w[:, i], p) @ (J @ v[:, i])
             powers = np.concatenate([powers, rows])
-        return T[0], powers
+        return T[0], powers, terms
 
 
 def along(function: ca.Function, t: np.ndarray, *columns: np.ndarray) -> list[np.ndarray]:
