@@ -225,6 +225,23 @@ def test_a_motion_that_grows_without_bound_is_told_so(driven):
     assert "larger max_steps" not in motion.summary()
 
 
+def test_a_sampled_control_that_makes_a_loop_unstable_ends_the_run():
+    """Each sample would take more steps than the last; the same law asked more often holds the pendulum."""
+    arm = ground.rotate("z", x)
+    bob = ap.Particle("bob", 1.0, arm.x)
+    model = ap.Model(ground, (x,), [bob], [ap.Gravity(-9.81 * ground.y), ap.Generalized({x: u})])
+    system = ap.compile(ap.derive(model))
+
+    def law(t, state):
+        return {u: -60 * (state[x] - 1) - 30 * state[x.rate]}
+
+    motion = ap.simulate(system, {x: 0.5}, until=20.0, control=law, rate=8.0)
+    assert motion.outcome is ap.Outcome.UNBOUNDED
+    assert motion.info["steps"] < 5000
+    assert "sample the control more often" in motion.detail
+    assert ap.simulate(system, {x: 0.5}, until=2.0, control=law, rate=100.0).outcome.ok
+
+
 WRONG = {
     "no system": (
         lambda s: ap.simulate(s.model),

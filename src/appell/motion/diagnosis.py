@@ -78,6 +78,15 @@ def diagnose(outcome: Outcome, stop: Stop, choice: Choice, stretches: Sequence[S
     return Ending(outcome, f"t = {t:.9g}, {choice.system.from_x(t, x)!r}; likely cause: {cause}")
 
 
+def runaway(stop: Stop, stretches: Sequence[Stretch]) -> Ending | None:
+    """How a run under a sampled control ends, if its motion grows without bound."""
+    growth = grown(stretches, stop)
+    if not growth:
+        return None
+    place = f"t = {stop.t:.9g}, {stop.system.from_x(stop.t, stop.x)!r}"
+    return Ending(Outcome.UNBOUNDED, f"{place}; {growth}; sample the control more often, or lower its gains")
+
+
 def grown(stretches: Sequence[Stretch], stop: Stop) -> str:
     """Which rate has grown most, in words, if the largest of them grew from each quarter of a run to the next."""
     t0, t1 = stop.start.t, stop.t

@@ -11,7 +11,7 @@ import numpy as np
 from appell.code.state import State
 from appell.code.system import System
 from appell.kinematics.chart import Split
-from appell.motion.diagnosis import Stop, diagnose, smallest_inertia
+from appell.motion.diagnosis import Stop, diagnose, runaway, smallest_inertia
 from appell.motion.drive import Drive, Law
 from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.front import Front
@@ -26,6 +26,7 @@ from appell.motion.stretch import Stretch
 from appell.motion.table import table_times
 from appell.motion.watch import Watch
 
+RACE, FASTER = 1000, 10  # steps between samples of a control that make it suspect, if so many times those at first
 CHAIN = 1000  # events at one instant that follow from each other's resets and do not come to an end
 FAULTS = {
     End.NOT_FINITE: Outcome.NOT_FINITE,
@@ -54,7 +55,7 @@ class Run:
         rate: float | None,
     ) -> None:
         self.system, self.start, self.end, self.events = system, state, end, events
-        self.rtol, self.atol, self.max_steps = rtol, atol, max_steps
+        self.rtol, self.atol, self.max_steps, self.steps = rtol, atol, max_steps, 0
         self.drive = Drive.of(law, rate, state, end)
         self.progress = Progress(state.t, end, progress)
         self.stretches: list[Stretch] = []
@@ -63,6 +64,8 @@ class Run:
         self.began = time.perf_counter()
         self.guards = Guards()
         self._stops: list[float] = []  # when guards ended legs
+        self._paces: list[int] = []  # steps from one sample of a control to the next
+        self._sampled, self._race = 0, RACE  # steps up to the last sample, and how many behind it are a race
         self._reach = np.inf  # how far a leg goes at most; behind a corner no further than the next may be
         self.front = Front(system, state, events, self.drive, rtol)
         here, choice = self.front, self.front.choice
@@ -168,6 +171,7 @@ class Run:
         """Go to the end of a leg, and keep it."""
         here, choice = self.front, self.front.choice
         self.max_steps -= leg.steps
+        self.steps += leg.steps
         here.t, here.x = float(leg.times[-1]), np.array(leg.final)
         self.stretches.append(
             Stretch(
@@ -197,7 +201,16 @@ class Run:
         if self.drive.clock is None or self._over:
             return DONE
         self.front.tick()
-        return None
+        return self._races()
+
+    def _races(self) -> Ending | None:
+        """The end where a control drives the motion ever faster, so that each sample takes longer than the last."""
+        pace, self._sampled = self.steps - self._sampled, self.steps
+        self._paces.append(pace)
+        if pace < self._race or pace < FASTER * max(self._paces[: -(-len(self._paces) // 4)]):
+            return None
+        self._race = 2 * pace
+        return runaway(self._stop(), self.stretches)
 
     def _rests(self) -> Ending | None:
         """The end where a length passes through zero ever again: what friction brought to rest in a plane."""
@@ -228,8 +241,12 @@ class Run:
 
     def _broken(self, fault: Outcome) -> Ending:
         """How a run ends that could not go on."""
+        return diagnose(fault, self._stop(), self.front.choice, self.stretches)
+
+    def _stop(self) -> Stop:
+        """Where the run is, for who asks why it ends there."""
         here, choice = self.front, self.front.choice
-        stop = Stop(
+        return Stop(
             system=choice.system,
             t=here.t,
             x=here.x,
@@ -241,7 +258,6 @@ class Run:
             inertia=self.inertia,
             jacobian=choice.speeds.jacobian,
         )
-        return diagnose(fault, stop, choice, self.stretches)
 
     def _guard(self, guard: int, task: Task) -> Ending | None:
         """What the guards that fall through zero here ask for; there may be several at once."""

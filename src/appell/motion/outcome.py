@@ -24,6 +24,7 @@ class Outcome(Enum):
     NOT_STARTED = "The run could not begin."
     RAISED = "A Python function of the caller raised an error."
     JUMP = "A position, a mass in a stream, or what a programme takes further jumps there; no finite rate follows it."
+    UNBOUNDED = "A sampled control made the motion grow without bound."
 
     @property
     def ok(self) -> bool:
