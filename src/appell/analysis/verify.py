@@ -24,6 +24,7 @@ from appell.model.symbols import key
 from appell.model.values import number
 
 ENOUGH = 1e-10  # difference of accelerations, against their size, up to which formulations agree
+STRAINED = 100.0  # growth of the rates from which on a state is near a singular one
 SPARE = 5  # so many states without finite accelerations are put up with for each that has them
 
 
@@ -169,9 +170,9 @@ def verify(
             until = t if state is None else until
             continue
         q, v, z = state
-        measure = rivals.measure(t, q, v, z, w, p)
+        measure = rivals.measure(1 / (model.until or 1.0), t, q, v, z, w, p)
         jacobian = jacobian_at(mechanics, t, q, v, z, p) * measure.units
-        if split.growth(jacobian) > 1e3 or len(Split.at(jacobian, rtol=1e-3).rows) != len(split.rows):
+        if split.growth(jacobian) > STRAINED or len(Split.at(jacobian, rtol=1e-3).rows) != len(split.rows):
             continue  # near a singular configuration rounding would be blamed on the formulations
         found = rivals.accelerations(t, q, v, z, w, p)
         if not all(np.all(np.isfinite(value)) for value in found.values()):
@@ -202,14 +203,14 @@ class _Units:
 
     @property
     def places(self) -> np.ndarray:
-        """Of coordinates: what their rows say, else one or the smaller length that belongs to its inertia."""
+        """Of coordinates: one, or less if rows say so; of those in no row less if beside these their inertia does."""
         model = self.mechanics.model
         q, v = np.array([[model.start.get(s.label, 0.0) for s in (e, e.rate)] for e in model.coordinates]).T
         z = np.array([model.start.get(s.label, 1.0) for s in model.states])
-        units, own = row_units(self.mechanics, self.p)[0], self._own(q, v, z)
-        known = np.isfinite(units)
-        longest = np.min(own[known] / units[known]) if known.any() else np.max(own)
-        return np.where(known, units, np.minimum(1.0, own / longest))
+        units = row_units(self.mechanics, self.p)[0]
+        known, own = np.isfinite(units), self._own(q, v, z)
+        longest = np.min(own[known] / units[known]) if known.any() else np.min(own)
+        return np.fmin(1.0, np.where(known, units, own / longest))
 
     def rates(self, q: np.ndarray, v: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Of rates, of like kinetic energies: the fastest is one in a second, or all are as fast as v."""

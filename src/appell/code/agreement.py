@@ -99,11 +99,27 @@ class Rivals:
         M, F, J, gamma, C = (np.array(e) for e in self.mechanics.functions["multiplier"](*state))
         return M, J[self.rows], C[self.rows], F[:, 0], gamma[self.rows, 0]
 
-    def measure(self, *state: object) -> Measure:
-        """What accelerations at a state are measured by: the terms of the forces and of what the rows ask for."""
+    def measure(
+        self, pace: float, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
+    ) -> Measure:
+        """What accelerations at a state are measured by.
+
+        Those are the terms of the forces and of what the rows ask for, and what would change the rates at a pace.
+
+        Args:
+            pace: Of the motion, in one over seconds.
+            t: Time.
+            q: Positions.
+            v: Velocities.
+            z: Extra states.
+            w: Inputs.
+            p: Parameters.
+        """
+        state = t, q, v, z, w, p
         _, units, _, asks = measured(*self._lagrange(*state)[:3])
         terms = np.array(self._terms(*state)).ravel() * np.concatenate([units, 1 / asks])
-        return Measure(units, float(np.max(terms[np.isfinite(terms)], initial=0.0)))
+        size = np.max(terms[np.isfinite(terms)], initial=0.0)
+        return Measure(units, float(max(size, pace * np.max(np.abs(v) / units, initial=0.0))))
 
     @cached_property
     def _terms(self) -> ca.Function:

@@ -26,8 +26,14 @@ def solve_spd(matrix: ca.SX, right: ca.SX) -> ca.SX:
     return ca.ldl_solve(ca.densify(right), *factors)
 
 
-def solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
-    """x with A x = b for any regular A."""
+def solve(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None = None) -> ca.SX:
+    """x with A x = b for any regular A.
+
+    Args:
+        matrix: A.
+        right: b, of one or several columns.
+        sizes: How large the rows of A are, where they may be of very different size.
+    """
     n = matrix.shape[0]
     if n == 0:
         return ca.SX(0, right.shape[1])
@@ -36,7 +42,7 @@ def solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
     if right.shape[1] == 1:
         return _solve_column(matrix, right.nonzeros(), [
             [(rows[k], columns[k]) for k in range(row_starts[block], row_starts[block + 1])] for block in range(blocks)
-        ])  # fmt: skip
+        ], sizes)  # fmt: skip
     unknown: list[ca.SX | None] = [None] * n
     # Block lower triangular: the first block stands alone, each later one knows the earlier unknowns.
     for block in range(blocks):
@@ -47,13 +53,13 @@ def solve(matrix: ca.SX, right: ca.SX) -> ca.SX:
         if earlier:
             known = ca.vertcat(*[_of(unknown[k]) for k in earlier])
             remainder = remainder - matrix[i, earlier] @ known
-        solution, _ = _solve_block(ca.densify(matrix[i, j]), remainder)
+        solution, _ = _solve_block(ca.densify(matrix[i, j]), remainder, None if sizes is None else sizes[i])
         for position, k in enumerate(j):
             unknown[k] = solution[position, :]
     return ca.densify(ca.vertcat(*[_of(row) for row in unknown]))
 
 
-def _solve_column(matrix: ca.SX, right: list[ca.SX], blocks: list[list[tuple[int, int]]]) -> ca.SX:
+def _solve_column(matrix: ca.SX, right: list[ca.SX], blocks: list[list[tuple[int, int]]], sizes: ca.SX | None) -> ca.SX:
     """The same for one right-hand side: scalar by scalar, which is much quicker than by pieces of matrices."""
     entries = sparse_matrix(matrix)
     known: dict[int, ca.SX] = {}
@@ -71,7 +77,8 @@ def _solve_column(matrix: ca.SX, right: list[ca.SX], blocks: list[list[tuple[int
         if len(block) == 1:
             solution = [ca.SX.binary(ca.OP_DIV, remainder[0], to_sx(entries[i[0]][j[0]]))]
         else:
-            column, short = _solve_block(densified(matrix[i, j]), ca.vertcat(*remainder))
+            own = None if sizes is None else sizes[i]
+            column, short = _solve_block(densified(matrix[i, j]), ca.vertcat(*remainder), own)
             solution, shortened = column.nonzeros(), shortened or short
         known.update(zip(j, solution, strict=True))
     result = ca.vertcat(*[known[k] for k in range(len(known))])
@@ -95,13 +102,14 @@ def _of(row: ca.SX | None) -> ca.SX:
     return row
 
 
-def _solve_block(matrix: ca.SX, right: ca.SX) -> tuple[ca.SX, bool]:
+def _solve_block(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None) -> tuple[ca.SX, bool]:
     """The solution, and whether sin² + cos² = 1 made its determinant shorter."""
     n = matrix.shape[0]
     if n == 1:
         return right / matrix, False
     if n > 3:
-        return _orthogonalize(matrix, right), False
+        own = [e if sizes is None else e / ca.repmat(sizes, 1, e.shape[1]) for e in (matrix, right)]
+        return _orthogonalize(*own), False
     above, below = ca.adj(matrix) @ right, ca.det(matrix)
     plain, short = above / below, above / reduced(below)
     shorter = ca.n_nodes(ca.cse(short)) < ca.n_nodes(ca.cse(plain))

@@ -85,7 +85,7 @@ def saddle(M: ca.SX, J: ca.SX, C: ca.SX, f: ca.SX, g: ca.SX) -> ca.SX:
 
 
 def solve_in_own_units(matrix: ca.SX, right: ca.SX, M: ca.SX) -> ca.SX:
-    """y with A y = b on the graph, every equation divided by its size.
+    """y with A y = b on the graph, every equation measured by its size in own units.
 
     Orthogonalisation takes columns of any size, but forces on masses of 1e-18 kg are lost beside rows on lengths.
 
@@ -103,8 +103,7 @@ def solve_in_own_units(matrix: ca.SX, right: ca.SX, M: ca.SX) -> ca.SX:
     inertia = ca.vertcat(*[total if e.is_zero() else ca.sqrt(e**2 + (NO_INERTIA * total) ** 2) for e in own])
     squares = matrix**2
     pushes = [ca.dot(squares[:n, i], 1 / inertia) for i in range(n, matrix.shape[1])]
-    sizes = ca.sqrt(squares @ (1 / ca.vertcat(inertia, *pushes)))
-    return solve(matrix / ca.repmat(sizes, 1, matrix.shape[1]), right / sizes)
+    return solve(matrix, right, ca.sqrt(squares @ (1 / ca.vertcat(inertia, *pushes))))
 
 
 def _lengths(rows: np.ndarray) -> np.ndarray:

@@ -254,7 +254,8 @@ def _agreement(motion: Motion) -> dict[str, float]:
     mechanics = equations.mechanics
     # Not at the ends nor at round times: there the motion may stand on a kink, whose formula has a value of its own.
     share = (np.arange(LOOKS) + 0.3819660113) / LOOKS
-    times = motion.times[0] + share * (motion.times[-1] - motion.times[0])
+    span = float(motion.times[-1] - motion.times[0])
+    times, pace = motion.times[0] + share * span, 1 / (span or 1.0)
     w = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
     found: dict[str, float] = {}
     rivals: dict[Split, Rivals] = {}
@@ -275,7 +276,7 @@ def _agreement(motion: Motion) -> dict[str, float]:
         now = np.array([t])
         mine = stretch.accelerations(t, motion.sample(stretch, now)[:, 0], motion.open_inputs(stretch, now)[0])
         state = t, q, v, z, inputs, system.p
-        measure = rivals[split].measure(*state)
+        measure = rivals[split].measure(pace, *state)
         for name, other in rivals[split].accelerations(*state).items():
             if name != equations.formulation.name:
                 found[name] = float(np.maximum(found.get(name, 0.0), measure.disagreement(mine, other)))
