@@ -8,6 +8,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import IntegrationError, MissingValueError, ModelError, UndeclaredError
+from appell.motion import run
 
 METHODS = ["taylor", "dop853", "cvodes", "RK45", "DOP853", "Radau", "BDF", "LSODA"]
 x = ap.coordinates("x", "m")
@@ -223,6 +224,14 @@ def test_a_motion_that_grows_without_bound_is_told_so(driven):
     assert motion.outcome is ap.Outcome.STEP_LIMIT
     assert re.search(r"grows without bound, x.rate was \S+ at most in the first quarter", motion.summary())
     assert "larger max_steps" not in motion.summary()
+
+
+def test_a_run_that_never_ends_does_so_before_memory_does(driven, monkeypatch):
+    monkeypatch.setattr(run, "MEMORY", 2e5)
+    motion = ap.simulate(driven, {x: 0.1}, until=500.0, inputs={u: 3 * x.rate - 40 * x})
+    assert motion.outcome is ap.Outcome.STEP_LIMIT
+    assert motion.info["steps"] == 500
+    assert "grows without bound" in motion.summary()
 
 
 def test_a_sampled_control_that_makes_a_loop_unstable_ends_the_run():

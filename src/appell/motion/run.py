@@ -21,6 +21,9 @@ from appell.motion.events import Event, check_events
 from appell.motion.method import check_tolerances
 from appell.motion.motion import Motion
 
+MEMORY = 2e9  # bytes that the steps of a run may take unless more of them are asked for
+STEP = 200  # of them that a state takes in a step: the coefficients of its series
+
 
 def simulate(
     system: System,
@@ -38,7 +41,7 @@ def simulate(
     control: Any = None,
     rate: float | None = None,
     progress: bool | None = None,
-    max_steps: int = 100_000_000,
+    max_steps: int | None = None,
 ) -> Motion:
     """Integrate the equations of a system.
 
@@ -61,7 +64,7 @@ def simulate(
             their answer held in between; left out, they act continuously and must depend on time and state alone, but
             for a control that has a rate of its own, as a sampled feedback.
         progress: Whether to show a bar; on terminals by default.
-        max_steps: Largest number of steps.
+        max_steps: Largest number of steps; left out, as many as two gigabytes hold.
 
     Returns:
         The motion, also if the run ended early; `motion.outcome` says how it ended.
@@ -88,6 +91,7 @@ def simulate(
             raise ModelError(f"The output {name!r} has the name of a quantity of the motion itself; give it another.")
         system.equations.formula(formula, system.equations.mechanics.a)
     rate = getattr(control, "rate", None) if rate is None else rate
+    max_steps = int(MEMORY / (STEP * len(system.equations.states))) if max_steps is None else max_steps
     if not max_steps >= 1:
         raise IntegrationError(f"A run needs at least one step, got max_steps={max_steps!r}.")
     if rate is not None and law is None:
