@@ -3,11 +3,13 @@
 import re
 
 import pytest
+import sympy as sp
 from sympy import cos, sin, sinh
 
 import appell as ap
 from appell.reading import page
-from appell.reading.printing import as_latex, as_text, latex_rows
+from appell.reading.letters import Shown
+from appell.reading.printing import _Latex, _pieces, _Text, as_latex, as_text, latex_rows
 from appell.reading.widths import seen, spaced
 
 
@@ -84,3 +86,15 @@ def test_rows_not_linear_in_the_accelerations_are_written_as_they_were_given():
     ax, ay, az = system.accelerations(system.state(model.start))
     assert abs(2 * 0.5 * az * ax - 2 * (2 * 0.5 * ax + ay) * (ay + 9.81) + az**2) < 1e-9
     assert abs(ax**2 + ay * az - 16) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("printer", "opened"), [(_Text(), "(a0 + a1)*(a2*a3"), (_Latex(), r"\left(a_{0} + a_{1}\right) \bigl(a_{2} a_{3}")]
+)
+def test_long_products_of_sums_are_broken_within_their_brackets(printer, opened):
+    letters = [Shown(i, f"a{i}", f"a_{{{i}}}") for i in range(42)]
+    long = sp.Add(*[a * b for a, b in zip(letters[2::2], letters[3::2], strict=True)])
+    first, *others = _pieces(sp.Mul(letters[0] + letters[1], long, evaluate=False), printer)
+    assert first == opened
+    assert len(others) == 19
+    assert others[-1].endswith(printer.closing)

@@ -16,6 +16,7 @@ from appell.reading.rows import Row
 from appell.reading.widths import seen, spaced
 
 WIDTH = 110  # of a line of text
+TERM_WIDTH = 90  # of a term of it that is written in one piece
 FORMULA_WIDTH = 76  # of a line of LaTeX, in letters as they are seen
 BESIDE = 8  # of what stands beside a coefficient: its sign before it, the unknown behind it
 ALIGNED_WIDTH = 26  # of a left side that is aligned with others in LaTeX
@@ -45,7 +46,11 @@ def _decimals(expr: Any) -> Any:
 
 
 class _Text(StrPrinter):
-    sign = "*"
+    sign, opening, closing, width = "*", "(", ")", TERM_WIDTH
+
+    @staticmethod
+    def size(text: str) -> int:
+        return len(text)
 
     def doprint(self, expr: Any) -> str:
         return super().doprint(_decimals(expr))
@@ -64,7 +69,11 @@ class _Text(StrPrinter):
 
 
 class _Latex(LatexPrinter):
-    sign = " "
+    sign, opening, closing, width = " ", r"\bigl(", r"\bigr)", FORMULA_WIDTH
+
+    @staticmethod
+    def size(text: str) -> int:
+        return seen(text)
 
     def doprint(self, expr: Any) -> str:
         return spaced(super().doprint(_decimals(expr)))
@@ -159,38 +168,39 @@ def _sides(row: Row, printer: _Text | _Latex) -> tuple[list[str], list[str]]:
 
 
 def _terms(formula: sp.Expr, printer: _Text | _Latex) -> list[str]:
-    """The terms of a sum in the order in which they are printed; in LaTeX, long ones in pieces."""
+    """The terms of a sum in the order in which they are printed, long ones in pieces."""
     terms = printer._as_ordered_terms(formula) if isinstance(formula, sp.Add) else [formula]
     return [piece for term in terms for piece in _pieces(term, printer)]
 
 
 def _pieces(term: sp.Expr, printer: _Text | _Latex) -> list[str]:
-    """A term as it is printed; where it is too long for a line of LaTeX, the terms of a sum in it one by one."""
+    """A term as it is printed; where it is too long for a line, the terms of a sum in it one by one."""
     whole = printer.doprint(term)
-    if not isinstance(printer, _Latex) or seen(whole) <= FORMULA_WIDTH or not isinstance(term, sp.Mul):
+    if printer.size(whole) <= printer.width or not isinstance(term, sp.Mul):
         return [whole]
     sums = [e for e in term.args if isinstance(e, sp.Add)]
-    longest = max(sums, key=lambda e: seen(printer.doprint(e)), default=None)
-    if longest is None or 3 * seen(printer.doprint(longest)) < FORMULA_WIDTH:
+    longest = max(sums, key=lambda e: printer.size(printer.doprint(e)), default=None)
+    if longest is None or 3 * printer.size(printer.doprint(longest)) < printer.width:
         return [whole]
     others = [e for e in term.args if e is not longest]
-    before = printer.doprint(
-        sp.Mul(*others, evaluate=len(others) < 2 or not any(isinstance(e, sp.Add) for e in others))
-    )
+    kept = len(others) < 2 or not any(isinstance(e, sp.Add) for e in others)
+    before = printer.doprint(sp.Mul(*others, evaluate=kept))
+    if len(others) == 1 and isinstance(others[0], sp.Add):
+        before = printer.in_brackets(before)
+    sign = "" if before == "1" else "-" if before == "-1" else before + printer.sign
     first, *middle, last = _terms(longest, printer)
-    sign = "" if before == "1" else "-" if before == "-1" else f"{before} "
-    return [rf"{sign}\bigl({first}", *middle, rf"{last}\bigr)"]
+    return [sign + printer.opening + first, *middle, last + printer.closing]
 
 
 def _bracketed(total: sp.Expr, printer: _Text | _Latex) -> list[str]:
-    """A sum in brackets; where it is too long for a line of LaTeX its terms one by one. Nothing for what is no sum."""
+    """A sum in brackets; where it is too long for a line its terms one by one. Nothing for what is no sum."""
     if not isinstance(total, sp.Add):
         return []
     whole = printer.in_brackets(printer.doprint(total))
-    if not isinstance(printer, _Latex) or seen(whole) + BESIDE <= FORMULA_WIDTH:
+    if printer.size(whole) + BESIDE <= printer.width:
         return [whole]
     first, *middle, last = _terms(total, printer)
-    return [rf"\bigl({first}", *middle, rf"{last}\bigr)"]
+    return [printer.opening + first, *middle, last + printer.closing]
 
 
 def _joined(words: list[str]) -> str:
