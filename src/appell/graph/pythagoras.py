@@ -8,8 +8,8 @@ import casadi as ca
 
 from appell.graph.sparse import Scalar, add, mul, to_sx
 
-LARGEST = 250  # matrices of more nodes are left as they are
-LONGEST = 60  # and sums of more products
+LARGEST = 80  # matrices of more nodes are left as they are
+LONGEST = 20  # and sums of more products
 
 Product = tuple[tuple[int, int], ...]  # (number of a factor, exponent), in the order of the numbers
 Sum = dict[Product, float]
@@ -56,7 +56,7 @@ class _Algebra:
         except _TooLong:
             return None
         nodes = ca.n_nodes(entry)
-        if len(terms) + len({factor for product in terms for factor, _ in product}) >= nodes:
+        if sum(map(len, terms)) - len(terms) * len(_shared(terms)) >= nodes:
             return None
         short = self._graph(terms)
         return short if ca.n_nodes(short) < nodes else None
@@ -113,11 +113,9 @@ class _Algebra:
         """What all terms share before the bracket."""
         if not terms:
             return ca.SX(0)
-        exponents = [dict(product) for product in terms]
-        shared = {f: min(e.get(f, 0) for e in exponents) for f in exponents[0]}
+        outside = _shared(terms)
         size = abs(next(iter(terms.values())))
         size = size if all(abs(c) == size for c in terms.values()) else 1.0
-        outside = tuple((f, e) for f, e in shared.items() if e > 0)
         inside = [self._term(_product(m, tuple((f, -e) for f, e in outside)), c / size) for m, c in terms.items()]
         return to_sx(mul(self._term(outside, size), reduce(add, inside)))
 
@@ -126,6 +124,13 @@ class _Algebra:
         below = [self.factors[f] for f, e in product for _ in range(-e)]
         value = reduce(mul, above, c)
         return to_sx(value) / to_sx(reduce(mul, below)) if below else value
+
+
+def _shared(terms: Sum) -> Product:
+    """The factors that all terms have."""
+    exponents = [dict(product) for product in terms]
+    least = {f: min(e.get(f, 0) for e in exponents) for f in (exponents[0] if exponents else ())}
+    return tuple((f, e) for f, e in least.items() if e > 0)
 
 
 def _product(a: Product, b: Product) -> Product:

@@ -110,9 +110,10 @@ def _solve_block(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None) -> tuple[ca.S
     if n > 3:
         own = [e if sizes is None else e / ca.repmat(sizes, 1, e.shape[1]) for e in (matrix, right)]
         return _orthogonalize(*own), False
-    above, below = ca.adj(matrix) @ right, ca.det(matrix)
-    plain, short = above / below, above / reduced(below)
-    shorter = ca.n_nodes(ca.cse(short)) < ca.n_nodes(ca.cse(plain))
+    above, whole = ca.adj(matrix) @ right, ca.det(matrix)
+    below = reduced(whole)
+    plain, short = above / whole, above / below
+    shorter = below is not whole and ca.n_nodes(ca.cse(short)) < ca.n_nodes(ca.cse(plain))
     return short if shorter else plain, shorter
 
 

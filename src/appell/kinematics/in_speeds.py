@@ -21,7 +21,7 @@ import numpy as np
 
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
-from appell.graph.pythagoras import reduced
+from appell.graph.pythagoras import LARGEST, reduced
 from appell.graph.sparse import Column, Scalar, add, apply, column, cross, dense, dot, mul, nonzero, plus, transposed
 from appell.kinematics.geometry import AbstractGeometry, FrameMotion
 from appell.kinematics.variables import Variables
@@ -55,6 +55,7 @@ class InSpeeds(AbstractGeometry):
         self._rate = {e.element_hash(): rate for e, rate in zip(self._letters, rates_of, strict=True)}
         rolling = (c for c in variables.model.constraints if isinstance(c, Rolling))
         self._contacts = {c.body: c.contact for c in rolling if c.on is None and c.along is None}
+        self._short = ca.n_nodes(rates) <= LARGEST
         self._turnings: dict[tuple[Frame, Frame], tuple[Column, Column]] = {}
         self._lettered: dict[Frame, Frame | None] = {}
         self._known: list[tuple[Frame, set[tuple[Frame, Triple]]]] = []
@@ -141,7 +142,7 @@ class InSpeeds(AbstractGeometry):
         if order == 0:
             return turned
         if not self.given:  # K may have brought in the heading that is turned back here
-            return column(reduced(dense(turned)))
+            return column(reduced(dense(turned))) if self._short else turned
         if order == 1:
             return self._recognized(turned)
         v = self.resolve(before, here, 1)
