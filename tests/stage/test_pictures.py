@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import appell as ap
+from appell.view.faces import Shaded
 from appell.view.outline import outline, sphere
 from appell.view.parts import part
 from appell.view.picture import Camera, Faces, Pointer, picture, round_step
@@ -129,3 +130,17 @@ def test_what_is_sprayed_lies_inside_the_frame():
     corners = camera.flat(np.array([[x, y, scene.floor] for x in grid[[30, 37]] for y in grid[[3, 7]]]))
     assert left < corners[:, 0].min() < corners[:, 0].max() < right
     assert low < corners[:, 1].min() < corners[:, 1].max() < high
+
+
+def test_what_is_under_a_long_board_does_not_show_through():
+    """The middle of the board is farther away than the front truck; its plane is above both trucks all the same."""
+    scene = ap.library.snakeboard().draw()
+    shaded = Shaded(scene, 0, Camera(scene), 1e-3)
+    order = shaded._order()
+    heights = np.array([face[:, 2].max() for face in shaded.faces])
+    level = [i for i, face in enumerate(shaded.faces) if np.ptp(face[:, 2]) < 1e-9]
+    deck = max(level, key=lambda i: np.prod(np.sort(np.ptp(shaded.faces[i], axis=0))[1:]))
+    under = [i for i in order if heights[i] < heights[deck] - 1e-9]
+    assert len(under) > 20
+    assert order.index(deck) > max(order.index(i) for i in under)
+    assert sorted(order) == list(range(len(shaded.faces)))

@@ -18,6 +18,8 @@ FOOT = "#4a545e"
 SHADES = ("", "#f4f1ea", INK)
 DIM, LIT = 0.62, 0.38  # brightness away from the light, and what the light adds
 FLAT = ("box", "plate", "mesh")
+LARGE = 0.01  # of the square of the whole: faces of such an area part the others by their planes
+PLANES = 30  # so many of them at most
 CAP = 8  # a face of more corners is the flat end of something round
 
 
@@ -53,9 +55,39 @@ class Shaded:
 
     def sorted(self) -> tuple[list[np.ndarray], list[str], list[str]]:
         """Faces from back to front as they are seen, their fills and their edges."""
-        order = np.argsort(self.depths, kind="stable")
+        order = self._order()
         flat = _flat([self.faces[i] for i in order], self.camera)
         return flat, [self.fills[i] for i in order], [self.edges[i] for i in order]
+
+    def _order(self) -> list[int]:
+        """By the depth of their middles, which says little of a long board: planes of large faces part the others.
+
+        What is behind the plane of a face that is seen never hides what is in front of it. Faces that the plane cuts go
+        to the side on which their middle is.
+        """
+        if not self.faces:
+            return []
+        starts = np.cumsum([0, *(len(face) for face in self.faces[:-1])])
+        places, depths = np.concatenate(self.faces), np.array(self.depths)
+        middles = np.add.reduceat(places, starts) / np.diff([*starts, len(places)])[:, None]
+        normals = np.array([_normal(face) for face in self.faces])
+        areas = np.linalg.norm(normals, axis=1)
+        large = np.flatnonzero(areas > LARGE * np.sum(np.ptp(places, axis=0) ** 2))
+        slack = 1e-6 * self.scene.size
+
+        def parted(some: np.ndarray, planes: list[int]) -> list[int]:
+            planes = [i for i in planes if i in some]
+            if not planes:
+                return some.tolist()
+            above = (middles[some] - middles[planes[0]]) @ normals[planes[0]] / areas[planes[0]]
+            behind, before = above < -slack, above > slack
+            return [
+                *parted(some[behind], planes[1:]),
+                *some[~behind & ~before].tolist(),
+                *parted(some[before], planes[1:]),
+            ]
+
+        return parted(np.argsort(depths, kind="stable"), large[np.argsort(-areas[large])][:PLANES].tolist())
 
     def shadows(self) -> list[np.ndarray]:
         """What the bodies cover of the floor under a light straight above."""
@@ -129,6 +161,12 @@ class Shaded:
         self.fills.append(fill)
         self.edges.append(edge)
         self.depths.append(float(depth))
+
+
+def _normal(face: np.ndarray) -> np.ndarray:
+    """The normal of a flat face, as long as its area."""
+    arms = face - face[0]
+    return 0.5 * np.cross(arms[1:-1], arms[2:]).sum(axis=0)
 
 
 def _flat(faces: list[np.ndarray], camera: Camera) -> list[np.ndarray]:
