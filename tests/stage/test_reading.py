@@ -379,41 +379,6 @@ def test_large_systems_get_named_quantities():
     assert lines(text)[-1] == f"{equations.operations} operations for one right-hand side"
 
 
-def wheels_with_an_arm():
-    x, y, yaw, left, right, q1, q2 = ap.coordinates("x y yaw left right q1 q2")
-    r, b, M, m, a, l1, l2, m1, m2 = ap.parameters("r b M m a l1 l2 m1 m2")
-    ground = ap.Frame("ground")
-    base = ground.rotate("z", yaw)
-    upper = base.rotate("z", q1)
-    lower = upper.rotate("z", q2)
-    axle = ground.point(x, y, r)
-    bodies, rolling = [ap.RigidBody("platform", M, axle + a * base.x, base, (0, 0, M * b**2))], []
-    for name, side, angle in (("left", 1, left), ("right", -1, right)):
-        hub = axle + side * b * base.y
-        inertia = (m * r**2 / 4, m * r**2 / 2, m * r**2 / 4)
-        bodies.append(ap.RigidBody(f"{name} wheel", m, hub, base.rotate("y", angle), inertia))
-        rolling.append(ap.Rolling(bodies[-1], hub - r * ground.z, name=name))
-    shoulder, elbow = axle + a * base.x, axle + a * base.x + l1 * upper.x
-    for name, mass, at, length, frame in (("upper", m1, shoulder, l1, upper), ("lower", m2, elbow, l2, lower)):
-        bodies.append(ap.RigidBody(name, mass, at + length / 2 * frame.x, frame, (0, 0, mass * length**2 / 12)))
-    model = ap.Model(ground, (x, y, yaw, left, right, q1, q2), bodies, [], rolling, name="wheels with an arm")
-    return ap.derive(model, ap.GibbsAppell(dependent=(x, y, yaw)))
-
-
-def test_kinematics_are_simple_where_dynamics_are_long():
-    equations = wheels_with_an_arm()
-    written = page(equations)
-    assert written.names
-    assert lines(as_text(written))[2:5] == [
-        "x' = r*(left' + right')*cos(yaw)/2",
-        "y' = r*(left' + right')*sin(yaw)/2",
-        "yaw' = r*(right' - left')/(2*b)",
-    ]
-    used = set().union(*(formula.free_symbols for formula in written.names.values()))
-    assert "yaw'" in {letter.text for letter in used}
-    assert page(equations, simplify=False).length < written.length * 1.1
-
-
 def test_named_quantities_avoid_letters_of_the_model():
     written = page(spring(), simplify=False)
     assert written.names

@@ -7,12 +7,10 @@ from functools import reduce
 import casadi as ca
 
 from appell.graph.sparse import Scalar, add, mul, to_sx
+from appell.graph.sums import ONE, Monomial, Sum, common, inverse, plus, shifted, times
 
 LARGEST = 80  # matrices of more nodes are left as they are
 LONGEST = 20  # and sums of more products
-
-Product = tuple[tuple[int, int], ...]  # (number of a factor, exponent), in the order of the numbers
-Sum = dict[Product, float]
 
 
 def reduced(matrix: ca.SX) -> ca.SX:
@@ -56,7 +54,7 @@ class _Algebra:
         except _TooLong:
             return None
         nodes = ca.n_nodes(entry)
-        if sum(map(len, terms)) - len(terms) * len(_shared(terms)) >= nodes:
+        if sum(map(len, terms)) - len(terms) * len(common([terms])) >= nodes:
             return None
         short = self._graph(terms)
         return short if ca.n_nodes(short) < nodes else None
@@ -74,16 +72,16 @@ class _Algebra:
             return {(): float(node)} if float(node) else {}
         operation = -1 if node.is_symbolic() else node.op()
         if operation in (ca.OP_ADD, ca.OP_SUB):
-            return _plus(self._sum(node.dep(0)), self._sum(node.dep(1)), 1.0 if operation == ca.OP_ADD else -1.0)
+            return plus(self._sum(node.dep(0)), self._sum(node.dep(1)), 1.0 if operation == ca.OP_ADD else -1.0)
         if operation == ca.OP_NEG:
-            return _plus({}, self._sum(node.dep(0)), -1.0)
+            return shifted(self._sum(node.dep(0)), ONE, -1.0)
         if operation == ca.OP_TWICE:
-            return _plus({}, self._sum(node.dep(0)), 2.0)
+            return shifted(self._sum(node.dep(0)), ONE, 2.0)
         if operation in (ca.OP_MUL, ca.OP_SQ):
-            return _times(self._sum(node.dep(0)), self._sum(node.dep(node.n_dep() - 1)))
+            return _multiplied(self._sum(node.dep(0)), self._sum(node.dep(node.n_dep() - 1)))
         if operation == ca.OP_DIV and len(below := self._sum(node.dep(1))) == 1:
             ((product, c),) = below.items()
-            return _times(self._sum(node.dep(0)), {tuple((f, -e) for f, e in product): 1 / c})
+            return shifted(self._sum(node.dep(0)), inverse(product), 1 / c)
         return {((self._factor(node, operation), 1),): 1.0}
 
     def _factor(self, node: ca.SX, operation: int) -> int:
@@ -102,57 +100,31 @@ class _Algebra:
         for product, c in terms.items():
             for factor, exponent in product:
                 if exponent >= 2 and factor in self.cosines:
-                    rest = _product(product, ((factor, -2),))
-                    other = _product(rest, ((self.cosines[factor], 2),))
+                    rest = times(product, ((factor, -2),))
+                    other = times(rest, ((self.cosines[factor], 2),))
                     if terms.get(other) == c:
                         left = {m: d for m, d in terms.items() if m not in (product, other)}
-                        return self._joined(_plus(left, {rest: c}, 1.0))
+                        return self._joined(plus(left, {rest: c}))
         return terms
 
     def _graph(self, terms: Sum) -> ca.SX:
         """What all terms share before the bracket."""
         if not terms:
             return ca.SX(0)
-        outside = _shared(terms)
+        outside = common([terms])
         size = abs(next(iter(terms.values())))
         size = size if all(abs(c) == size for c in terms.values()) else 1.0
-        inside = [self._term(_product(m, tuple((f, -e) for f, e in outside)), c / size) for m, c in terms.items()]
+        inside = [self._term(m, c) for m, c in shifted(terms, inverse(outside), 1 / size).items()]
         return to_sx(mul(self._term(outside, size), reduce(add, inside)))
 
-    def _term(self, product: Product, c: float) -> Scalar:
+    def _term(self, product: Monomial, c: float) -> Scalar:
         above = [self.factors[f] for f, e in product for _ in range(e)]
         below = [self.factors[f] for f, e in product for _ in range(-e)]
         value = reduce(mul, above, c)
         return to_sx(value) / to_sx(reduce(mul, below)) if below else value
 
 
-def _shared(terms: Sum) -> Product:
-    """The factors that all terms have."""
-    exponents = [dict(product) for product in terms]
-    least = {f: min(e.get(f, 0) for e in exponents) for f in (exponents[0] if exponents else ())}
-    return tuple((f, e) for f, e in least.items() if e > 0)
-
-
-def _product(a: Product, b: Product) -> Product:
-    exponents = dict(a)
-    for factor, exponent in b:
-        exponents[factor] = exponents.get(factor, 0) + exponent
-    return tuple(sorted((f, e) for f, e in exponents.items() if e))
-
-
-def _plus(a: Sum, b: Sum, share: float) -> Sum:
-    total = dict(a)
-    for product, c in b.items():
-        total[product] = total.get(product, 0.0) + share * c
-    return {product: c for product, c in total.items() if c}
-
-
-def _times(a: Sum, b: Sum) -> Sum:
+def _multiplied(a: Sum, b: Sum) -> Sum:
     if len(a) * len(b) > LONGEST:
         raise _TooLong
-    total: Sum = {}
-    for product, c in a.items():
-        for other, d in b.items():
-            both = _product(product, other)
-            total[both] = total.get(both, 0.0) + c * d
-    return {product: c for product, c in total.items() if c}
+    return reduce(plus, (shifted(a, product, c) for product, c in b.items()), {})

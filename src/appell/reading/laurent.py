@@ -13,7 +13,7 @@ from sympy.polys.domains import QQ
 from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
 
-from appell.reading.sums import ONE, Monomial, Sum, common, content, generators, inverse, plus, shifted, times
+from appell.graph.sums import ONE, Monomial, Sum, common, content, generators, inverse, plus, shifted, times
 
 FACTORED = 10  # sums of more terms or generators are not factored
 PRIME = 2_147_483_647

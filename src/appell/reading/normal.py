@@ -8,9 +8,9 @@ from functools import reduce
 import sympy as sp
 from sympy.polys.domains import QQ
 
+from appell.graph.sums import ONE, Monomial, Rational, Sum, generators, plus, shifted
 from appell.reading.laurent import Laurent
 from appell.reading.letters import Shown
-from appell.reading.sums import ONE, Monomial, Rational, Sum, generators, plus, shifted
 
 
 class Normal:

@@ -12,12 +12,12 @@ import sympy as sp
 
 from appell.errors import CompileError
 from appell.graph.lower import Lowering
+from appell.graph.sums import ONE, Rational, Sum, common, content, generators, inverse, shifted, sign
 from appell.reading.laurent import Laurent, TooLong
 from appell.reading.letters import Shown, weight
 from appell.reading.normal import Normal
 from appell.reading.sharing import BEHIND, Names
 from appell.reading.shorten import Shortener
-from appell.reading.sums import ONE, Rational, Sum, common, content, generators, inverse, shifted, sign
 
 POINTS = 12
 ENOUGH = 3  # so many of them must be states at which the graph has a value

@@ -7,9 +7,9 @@ from typing import Any
 import sympy as sp
 from sympy.polys.domains import QQ
 
+from appell.graph.sums import ONE, Monomial, Rational, Sum, common, content, inverse, plus, shifted, sign, times
 from appell.reading.laurent import Laurent, TooLong
 from appell.reading.letters import BRACKETS, weight
-from appell.reading.sums import ONE, Monomial, Rational, Sum, common, content, inverse, plus, shifted, sign, times
 from appell.reading.trigonometry import Trigonometry
 from appell.reading.written import Written, measured, powers, product, rational, term_weight, total
 

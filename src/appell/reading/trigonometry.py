@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import sympy as sp
 from sympy.polys.domains import QQ
 
+from appell.graph.sums import ONE, Monomial, Sum, times
 from appell.reading.laurent import Laurent
-from appell.reading.sums import ONE, Monomial, Sum, times
 
 Angle = tuple[tuple[int, int], ...]  # (sine of a base angle, how many of it)
 MULTIPLES = 8  # products of more sines and cosines are not turned into multiples of angles

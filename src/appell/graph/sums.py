@@ -1,4 +1,4 @@
-"""Sums of products with integer exponents of any sign, as dictionaries: monomial -> rational coefficient."""
+"""Sums of products with integer exponents of any sign, as dictionaries: monomial -> coefficient."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from sympy.polys.domains import QQ
 
 Monomial = tuple[tuple[int, int], ...]  # (number of a generator, exponent), in the order of the numbers
-Rational = Any  # an element of SymPy's domain QQ
+Rational = Any  # an element of SymPy's domain QQ, or a float
 Sum = dict[Monomial, Rational]
 
 ONE: Monomial = ()
