@@ -9,7 +9,7 @@ from sympy import cos, sin, sinh
 import appell as ap
 from appell.reading import page
 from appell.reading.letters import Shown
-from appell.reading.printing import _Latex, _pieces, _Text, as_latex, as_text, latex_rows
+from appell.reading.printing import _Latex, _pieces, _Text, as_latex, as_text, formula_latex, latex_rows
 from appell.reading.widths import seen, spaced
 
 
@@ -134,3 +134,15 @@ def test_kinematics_are_simple_where_dynamics_are_long():
     used = set().union(*(formula.free_symbols for formula in written.names.values()))
     assert "yaw'" in {letter.text for letter in used}
     assert page(equations, simplify=False).length < written.length * 1.1
+
+
+def test_measured_numbers_are_decimals_and_those_of_textbooks_fractions():
+    x = ap.coordinates("x")
+    written = {
+        sp.Rational(2159, 5000): "0.4318 x", sp.Rational(9, 100): "0.09 x", sp.Rational(7, 10): r"\frac{7 x}{10}",
+        sp.Rational(1, 12): r"\frac{x}{12}", sp.Rational(3, 80): r"\frac{3 x}{80}", sp.Rational(5, 2): r"\frac{5 x}{2}",
+    }  # fmt: skip
+    assert {number: formula_latex(number * x) for number in written} == written
+    text = ap.derive(ap.library.six_axis_arm()).text()
+    assert "0.4318*Z" in text
+    assert "/5000" not in text

@@ -12,7 +12,7 @@ from sympy import cos, sin, tan
 
 import appell as ap
 from appell.reading import page, pages
-from appell.reading.printing import as_text, formula_latex
+from appell.reading.printing import as_text
 from appell.reading.rows import Row, agrees
 
 
@@ -488,15 +488,3 @@ def test_the_same_from_run_to_run():
     ]
     assert len(printed[0]) > 3000
     assert printed[0] == printed[1] == printed[2]
-
-
-def test_measured_numbers_are_decimals_and_those_of_textbooks_fractions():
-    x = ap.coordinates("x")
-    written = {
-        sp.Rational(2159, 5000): "0.4318 x", sp.Rational(9, 100): "0.09 x", sp.Rational(7, 10): r"\frac{7 x}{10}",
-        sp.Rational(1, 12): r"\frac{x}{12}", sp.Rational(3, 80): r"\frac{3 x}{80}", sp.Rational(5, 2): r"\frac{5 x}{2}",
-    }  # fmt: skip
-    assert {number: formula_latex(number * x) for number in written} == written
-    text = ap.derive(ap.library.six_axis_arm()).text()
-    assert "0.4318*Z" in text
-    assert "/5000" not in text
