@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from appell.analysis.steady import Steady
-from appell.graph.terms import cleared
+from appell.graph.terms import cleared, terms_at
 from appell.kinematics.consistency import changes, row_units
 
 LIKE = 0.01  # coordinates that are not smaller than this against the largest are measured in the same unit
@@ -52,13 +52,13 @@ class Units:
         outer, inner = (ca.densify(ca.jacobian(e, ca.vertcat(x.q, x.z, x.w))) for e in (pulls, flows))
         letters, values = [x.t, x.z, x.w, x.p], [0.0, z, w, p]
         parts = (pulls, outer, inner, *ca.substitute([ca.densify(ca.diag(mechanics.lagrange[0]))], *still))
-        found = (cleared(ca.Function("part", [x.q, *letters], [ca.cse(e)]), q, *values) for e in parts)
+        found = (cleared(*terms_at(ca.Function("part", [x.q, *letters], [ca.cse(e)]), q, *values)) for e in parts)
         force, slope, rates, masses = (np.where(np.isfinite(e), np.abs(e), 0.0) for e in found)
         loose = np.flatnonzero(~np.isfinite(places))
         if loose.size:
             own = np.abs(q[loose])
             if not own.all():
-                felt = changes(force[:, 0], pulls, x.q, letters, [q, *values])[loose]
+                felt = changes(pulls, x.q, letters, [q, *values], force[:, 0])[0][loose]
                 felt[np.isin(loose, steady.cyclic(p))] = np.nan
                 own = np.where(own > 0, own, np.nan_to_num(felt))
             largest = float(np.max(own)) or 1.0

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from appell.analysis.linearize import Linearization
-from appell.control.controllability import controllability, reached
+from appell.control.controllability import clusters, controllability, reached
 from appell.errors import ControlError
 
 
@@ -95,6 +95,8 @@ def complement(left: np.ndarray) -> np.ndarray:
 def on_axis(A: np.ndarray, B: np.ndarray, names: tuple[str, ...]) -> str:
     """Modes of a pair on the imaginary axis that are not reached, in words; without names only their roots."""
     limit = 1e-9 * float(np.linalg.norm(A))
+    if not any(abs(root.real) <= limit for root, _ in clusters(A)):
+        return ""
     labels = names or tuple(f"x{i + 1}" for i in range(A.shape[0]))
     stuck = [mode for mode in reached(A, B, labels, "").missed if abs(mode.root.real) <= limit]
     return "; ".join(f"{mode} ({mode.combination})" if names else str(mode) for mode in stuck)

@@ -20,6 +20,8 @@ from appell.graph.solve import solve
 
 KINKED = frozenset("fabs sign fmin fmax lt le eq ne floor ceil fmod remainder copysign".split())
 UNBOUNDED = frozenset("floor ceil fmod remainder copysign".split())
+_KINKED = frozenset(operation for operation, name in NAMES.items() if name in KINKED)
+_JUMPING = frozenset(operation for operation in _KINKED if NAMES[operation] not in ("fabs", "fmin", "fmax"))
 
 _SMOOTH_UNARY: dict[str, Callable[[ca.SX], ca.SX]] = {
     name: getattr(ca, name)
@@ -29,13 +31,16 @@ _SMOOTH_UNARY: dict[str, Callable[[ca.SX], ca.SX]] = {
 
 def has_kinks(function: ca.Function) -> bool:
     """Whether any operation of a function is not smooth."""
-    return any(NAMES[function.instruction_id(k)] in KINKED for k in range(function.n_instructions()))
+    return _has(function, _KINKED)
 
 
 def has_jumps(function: ca.Function) -> bool:
     """Whether an operation may jump, and not only turn a corner as |a|, min and max do."""
-    jumping = KINKED - {"fabs", "fmin", "fmax"}
-    return any(NAMES[function.instruction_id(k)] in jumping for k in range(function.n_instructions()))
+    return _has(function, _JUMPING)
+
+
+def _has(function: ca.Function, operations: frozenset[int]) -> bool:
+    return not operations.isdisjoint(map(function.instruction_id, range(function.n_instructions())))
 
 
 def roots(function: ca.Function) -> ca.SX:

@@ -23,6 +23,8 @@ def reduced(matrix: ca.SX) -> ca.SX:
         return matrix
     algebra, shared = _Algebra(), ca.cse(matrix)
     shorter = [algebra.shorter(entry) for entry in shared.nonzeros()]
+    if not any(entry is not None for entry in shorter):
+        return matrix
     entries = [old if new is None else new for new, old in zip(shorter, shared.nonzeros(), strict=True)]
     result = ca.cse(ca.SX(shared.sparsity(), ca.vertcat(*entries)))
     return result if ca.n_nodes(result) < ca.n_nodes(shared) else matrix

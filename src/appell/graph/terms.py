@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple
 
 import casadi as ca
@@ -24,7 +25,8 @@ class _Term(NamedTuple):
 def term_sizes(function: ca.Function) -> ca.Function:
     """The sizes of the terms of a function's first output: |a| + |b| for a - b, |a b| for a b."""
     letters = function.sx_in()
-    return ca.Function("terms", letters, [ca.vertcat(*_sizes(function, [ca.vertsplit(e) for e in letters], _Graph))])
+    found = _terms(function, [ca.vertsplit(e) for e in letters], _Graph)
+    return ca.Function("terms", letters, [ca.vertcat(*[e.size for e in found])])
 
 
 def term_sizes_at(function: ca.Function, *arguments: Any) -> np.ndarray:
@@ -32,37 +34,47 @@ def term_sizes_at(function: ca.Function, *arguments: Any) -> np.ndarray:
     blocks = [np.array(ca.DM(e)) for e in arguments]
     columns = max(block.shape[1] for block in blocks)  # constants are the same for all of them
     with np.errstate(all="ignore"):
-        sizes = [np.broadcast_to(size, columns) for size in _sizes(function, blocks, _Row)]
-    return np.array(sizes).reshape(-1, columns)
+        found = _terms(function, blocks, _Numbers)
+    return np.array([np.broadcast_to(e.size, columns) for e in found]).reshape(-1, columns)
 
 
-def cleared(function: ca.Function, *arguments: Any) -> np.ndarray:
-    """A function's only output at numbers, with zero where nothing but rounding is left of its terms."""
-    value = np.array(function(*arguments))
-    terms = term_sizes_at(ca.Function("column", function.sx_in(), [ca.vec(function(*function.sx_in()))]), *arguments)
-    return np.where(np.abs(value) > ROUNDING * terms.reshape(value.shape, order="F"), value, 0.0)
+def terms_at(function: ca.Function, *arguments: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A function's first output, which is dense, and the sizes of its terms, both at numbers."""
+    with np.errstate(all="ignore"):
+        found = _terms(function, [np.array(ca.DM(e))[:, 0] for e in arguments], _Numbers)
+    values, sizes = np.array(found).reshape(-1, 2).T
+    shape = function.size_out(0)
+    return values.reshape(shape, order="F"), sizes.reshape(shape, order="F")
 
 
-class _Row:
-    """Numbers of several columns at once: NumPy's operations are many times quicker than CasADi's on so few of them."""
+def cleared(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Values, with zero where nothing but rounding is left of terms of these sizes."""
+    return np.where(np.abs(values) > ROUNDING * sizes, values, 0.0)
 
-    QUICK: ClassVar[dict[int, Callable[..., np.ndarray]]] = {
-        ca.OP_ADD: np.add, ca.OP_SUB: np.subtract, ca.OP_MUL: np.multiply, ca.OP_DIV: np.divide,
-        ca.OP_NEG: np.negative, ca.OP_SQ: np.square, ca.OP_SQRT: np.sqrt, ca.OP_FABS: np.abs,
-        ca.OP_SIN: np.sin, ca.OP_COS: np.cos, ca.OP_ASSIGN: np.positive,
+
+class _Numbers:
+    """Numbers, one or a row of them: Python's operators are many times quicker than CasADi's on so few of them."""
+
+    QUICK: ClassVar[dict[int, Callable[..., Any]]] = {
+        ca.OP_ADD: operator.add, ca.OP_SUB: operator.sub, ca.OP_MUL: operator.mul, ca.OP_DIV: operator.truediv,
+        ca.OP_NEG: operator.neg, ca.OP_SQ: lambda a: a * a, ca.OP_SQRT: np.sqrt, ca.OP_FABS: abs,
+        ca.OP_SIN: np.sin, ca.OP_COS: np.cos, ca.OP_ASSIGN: operator.pos,
     }  # fmt: skip
 
     @staticmethod
-    def number(value: float) -> np.ndarray:
-        return np.array([value])
+    def number(value: float) -> np.float64:
+        return np.float64(value)
 
     @classmethod
-    def apply(cls, operation: int, *values: np.ndarray) -> np.ndarray:
-        quick = cls.QUICK.get(operation)
-        if quick is not None:
-            return quick(*values)
-        rows = [ca.DM(row).T for row in np.broadcast_arrays(*values)]
-        return np.array((ca.DM.unary if len(rows) == 1 else ca.DM.binary)(operation, *rows)).ravel()
+    def rule(cls, operation: int) -> Callable[..., Any]:
+        return cls.QUICK.get(operation) or partial(cls._applied, operation)
+
+    @staticmethod
+    def _applied(operation: int, *values: Any) -> Any:
+        rows = np.broadcast_arrays(*values)
+        flat = [ca.DM(row.ravel()).T for row in rows]
+        found = np.array((ca.DM.unary if len(flat) == 1 else ca.DM.binary)(operation, *flat))
+        return found.reshape(rows[0].shape)[()]
 
 
 class _Graph:
@@ -73,25 +85,24 @@ class _Graph:
         return ca.SX(value)
 
     @staticmethod
-    def apply(operation: int, *values: ca.SX) -> ca.SX:
-        return (ca.SX.unary if len(values) == 1 else ca.SX.binary)(operation, *values)
+    def rule(operation: int) -> Callable[..., ca.SX]:
+        return lambda *values: (ca.SX.unary if len(values) == 1 else ca.SX.binary)(operation, *values)
 
 
-def _sizes(function: ca.Function, blocks: Sequence[Any], kind: type[_Row] | type[_Graph]) -> list[Any]:
+def _terms(function: ca.Function, blocks: Sequence[Any], kind: type[_Numbers] | type[_Graph]) -> list[_Term]:
+    """The first output with the sizes of its terms."""
+    size = kind.rule(ca.OP_FABS)
+
     def term(value: Any) -> _Term:
-        return _Term(value, kind.apply(ca.OP_FABS, value))
+        return _Term(value, size(value))
 
     arguments = [[term(e) for e in block] for block in blocks]
-    found = replay(function, arguments, _algebra(kind), lambda value: term(kind.number(value)))[0]
-    return [e.size for e in found]
+    return replay(function, arguments, _algebra(kind), lambda value: term(kind.number(value)))[0]
 
 
 @cache
-def _algebra(kind: Any) -> Algebra:
-    return {name: _rule(operation, name, kind) for operation, name in NAMES.items()}
-
-
-def _rule(operation: int, name: str, kind: Any) -> Callable[..., _Term]:
+def _algebra(kind: type[_Numbers] | type[_Graph]) -> Algebra:
+    absolute, root = kind.rule(ca.OP_FABS), kind.rule(ca.OP_SQRT)
     sizes: dict[str, Callable[..., Any]] = {
         "assign": lambda a: a.size,
         "neg": lambda a: a.size,
@@ -100,13 +111,20 @@ def _rule(operation: int, name: str, kind: Any) -> Callable[..., _Term]:
         "twice": lambda a: 2 * a.size,
         "mul": lambda a, b: a.size * b.size,
         "sq": lambda a: a.size * a.size,
-        "div": lambda a, b: a.size / kind.apply(ca.OP_FABS, b.value),
-        "sqrt": lambda a: kind.apply(ca.OP_SQRT, a.size),
+        "div": lambda a, b: a.size / absolute(b.value),
+        "sqrt": lambda a: root(a.size),
     }
-    size = sizes.get(name)
 
-    def rule(*terms: _Term) -> _Term:
-        value = kind.apply(operation, *[term.value for term in terms])
-        return _Term(value, kind.apply(ca.OP_FABS, value) if size is None else size(*terms))
+    def rule(operation: int, name: str) -> Callable[..., _Term]:
+        apply, size = kind.rule(operation), sizes.get(name)
 
-    return rule
+        def plain(*terms: _Term) -> _Term:
+            value = apply(*[term.value for term in terms])
+            return _Term(value, absolute(value))
+
+        def summed(*terms: _Term) -> _Term:
+            return _Term(apply(*[term.value for term in terms]), size(*terms))  # type: ignore[misc]
+
+        return plain if size is None else summed
+
+    return {name: rule(operation, name) for operation, name in NAMES.items()}

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from appell.graph.numeric import Numeric
-from appell.graph.terms import cleared, term_sizes_at
+from appell.graph.terms import cleared, terms_at
 from appell.kinematics.chart import Split, growths, independent_rows, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
 from appell.once import once
@@ -107,34 +107,35 @@ def row_units(mechanics: Mechanics, p: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def _row_units(mechanics: Mechanics, p: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     model, x = mechanics.model, mechanics.variables
     q = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
-    terms = term_sizes_at(ca.Function("rows", [x.t, x.q, x.p], [ca.densify(mechanics.c)]), 0.0, q, p)[:, 0]
-    units = changes(terms, mechanics.c, x.q, [x.t, x.p], [q, 0.0, p])
+    units, terms = changes(mechanics.c, x.q, [x.t, x.p], [q, 0.0, p])
     return units, np.where(np.isfinite(terms) & (terms > 0), terms, 1.0)
 
 
 def changes(
-    sizes: np.ndarray, formulas: ca.SX, q: ca.SX, letters: Sequence[ca.SX], values: Sequence[Any]
-) -> np.ndarray:
-    """For each coordinate the smallest change that upsets one of some formulas by its size; nan if none does.
+    formulas: ca.SX, q: ca.SX, letters: Sequence[ca.SX], values: Sequence[Any], sizes: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each coordinate the smallest change that upsets one of some formulas by its size, nan if none; the sizes.
 
     First derivatives say so, and second ones where the first vanish: upright, or at a dead centre.
 
     Args:
-        sizes: Of the formulas.
         formulas: The formulas.
         q: The coordinates.
         letters: The other letters in the formulas.
         values: Of the coordinates and of the other letters.
+        sizes: Of the formulas; how large their terms are if not given.
     """
-    slopes = ca.densify(ca.jacobian(formulas, q))
-    bends = ca.horzcat(*[ca.densify(ca.jacobian(slopes[:, j], q[j])) for j in range(q.numel())])
-    both = ca.Function("changes", [q, *letters], [ca.horzcat(slopes, bends)], {"cse": True})
+    n, slopes = q.numel(), ca.densify(ca.jacobian(formulas, q))
+    bends = [ca.densify(ca.jacobian(slopes[:, j], q[j])) for j in range(n)]
+    columns = ca.horzcat(ca.densify(formulas), slopes, *bends)
+    found, terms = terms_at(ca.Function("changes", [q, *letters], [columns]), *values)
+    size = terms[:, 0] if sizes is None else sizes
     with np.errstate(divide="ignore", invalid="ignore"):
-        change = sizes[:, None] / np.abs(cleared(both, *values))
-    change[:, q.numel() :] **= 0.5
+        change = size[:, None] / np.abs(cleared(found, terms)[:, 1:])
+    change[:, n:] **= 0.5
     change = np.where(np.isfinite(change) & (change > 0), change, np.inf).min(axis=0, initial=np.inf)
     least = np.minimum(*np.split(change, 2))
-    return np.where(np.isfinite(least), least, np.nan)
+    return np.where(np.isfinite(least), least, np.nan), size
 
 
 def sizes(slopes: np.ndarray, values: np.ndarray) -> np.ndarray:

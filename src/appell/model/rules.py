@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 SIZES = (1.0, 1.0, 1.0, 10.0, 1e2, 1e3, 1e4)  # of letters, at which formulas are compared
 JUMPING = (sp.Piecewise, sp.Heaviside, sp.sign)  # a stream may carry what a mass loses at once
 ENDLESS = frozenset({sp.nan, sp.oo, -sp.oo, sp.zoo})
+UNKNOWN = (sp.Derivative, sp.core.function.AppliedUndef)
+LETTERS = (Parameter, Input)  # what the model takes from its formulas
 
 
 def check_kinds(model: Model) -> None:
@@ -108,20 +110,20 @@ def declared_letters(model: Model) -> list[Letter]:
     found: dict[tuple[str, str], Letter] = {}
     within, elsewhere = set(), set()  # rates of second order are allowed in constraints only
     for place, formula in formulas(model):
-        parts = list(nodes(formula, within if place.startswith("the constraint") else elsewhere))
-        for symbol in (e for e in parts if isinstance(e, sp.Symbol)):
-            check_letter(model, symbol, place, declared)
-            if isinstance(symbol, Rate):
-                check_rate(model, symbol, place)
-            if isinstance(symbol, Parameter | Input):
-                found.setdefault((symbol.name, symbol.kind), symbol)
-        if any(isinstance(e, sp.Derivative | sp.core.function.AppliedUndef) for e in parts):
-            raise UndeclaredError(
-                f"In {place}: {quoted(formula)} contains a function or derivative that SymPy does not know in "
-                "closed form; write q.rate for velocities and give functions explicitly."
-            )
-        if not ENDLESS.isdisjoint(parts):
-            raise ModelError(f"In {place}: the formula {quoted(formula)} is not finite.")
+        for part in nodes(formula, within if place.startswith("the constraint") else elsewhere):
+            if isinstance(part, sp.Symbol):
+                check_letter(model, part, place, declared)
+                if isinstance(part, Rate):
+                    check_rate(model, part, place)
+                elif isinstance(part, LETTERS):
+                    found.setdefault((part.name, part.kind), part)
+            elif isinstance(part, UNKNOWN):
+                raise UndeclaredError(
+                    f"In {place}: {quoted(formula)} contains a function or derivative that SymPy does not know in "
+                    "closed form; write q.rate for velocities and give functions explicitly."
+                )
+            elif part in ENDLESS:
+                raise ModelError(f"In {place}: the formula {quoted(formula)} is not finite.")
     letters = in_order(found.values(), model.coordinates, model.forces)
     names = [s.name for s in (*model.coordinates, *model.states, *letters)]
     for name in names:
@@ -200,7 +202,7 @@ def check_contacts(model: Model) -> None:
 def check_letter(model: Model, symbol: Any, place: str, declared: set[Any] | None = None) -> None:
     """Raise if a symbol has no meaning in this model."""
     declared = {*model.coordinates, *model.states} if declared is None else declared
-    if isinstance(symbol, Parameter | Input | Time) or symbol in declared:
+    if isinstance(symbol, (*LETTERS, Time)) or symbol in declared:
         return
     if isinstance(symbol, Rate) and symbol.base in declared:
         return
