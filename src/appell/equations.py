@@ -304,11 +304,11 @@ class Equations:
                     f"{w} is no open input of this model; open are: {', '.join(map(str, self.inputs)) or 'none'}."
                 )
             law = sp.sympify(law).xreplace({z.rate: rate for z, rate in self.model.states.items()})
-            if law.free_symbols & set(laws):
+            if letters_in(law) & set(laws):
                 raise ModelError(f"The law of {w} contains a closed input: {quoted(law)}.")
             self.formula(law)
             closed[w] = law
-        changing = [w.label for w, law in closed.items() if not all(isinstance(s, Parameter) for s in law.free_symbols)]
+        changing = [w.label for w, law in closed.items() if not all(isinstance(s, Parameter) for s in letters_in(law))]
         refuse_changing(self.mechanics, changing)
         return replace(self, closed=closed)
 

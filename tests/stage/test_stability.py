@@ -138,7 +138,7 @@ def test_a_symbolic_law_is_the_feedback():
     ((tau, law),) = feedback.laws.items()
     theta = lin.model.coordinates[0]
     assert str(tau) == "tau"
-    assert law.free_symbols == {theta, theta.rate}
+    assert law.atoms(sp.Symbol) == {theta, theta.rate}
     assert float(sp.diff(law, theta)) == pytest.approx(-feedback.K[0, 0], rel=1e-14)
     assert float(law.subs({theta: 1.0, theta.rate: 0.0})) == pytest.approx(lin.at["tau"], rel=1e-14)
 

@@ -8,7 +8,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import ModelError
-from appell.model.symbols import key, quoted, time_derivative
+from appell.model.symbols import explicit_rate, key, quoted, time_derivative
 
 
 def test_one_name_gives_a_symbol_and_several_a_tuple():
@@ -86,6 +86,29 @@ def test_time_derivative():
     expected = m * sp.cos(x) * x.rate * y.rate + m * sp.sin(x) * y.derivative(2) + 2 * ap.t * z + ap.t**2 * z.rate
     assert sp.expand(time_derivative(formula) - expected) == 0
     assert time_derivative(3) == 0
+
+
+def test_sympy_differentiates_what_moves_by_time():
+    x, y = ap.coordinates("x y")
+    m, z, t = ap.parameters("m"), ap.states("z"), ap.t
+    assert x.diff(t) == x.rate
+    assert x.diff(t, 3) == x.derivative(3)
+    assert x.rate.diff(t) == x.rate.rate
+    assert sp.diff(m, t) == 0 == x.diff(y)
+    assert sp.expand(sp.diff(m * sp.sin(x) * y + t**2 * z, t)) == sp.expand(
+        time_derivative(m * sp.sin(x) * y + t**2 * z)
+    )
+    assert sp.Matrix([x, y * t]).diff(t) == sp.Matrix([x.rate, y + t * y.rate])
+    lagrangian = m * x.rate**2 * y / 2 - m * x**2
+    by_hand = m * (x.rate.rate * y + x.rate * y.rate) + 2 * m * x
+    assert sp.expand(lagrangian.diff(x.rate, t) - lagrangian.diff(x) - by_hand) == 0
+    assert sp.expand(lagrangian.diff(x.rate).diff(t) - lagrangian.diff(x) - by_hand) == 0
+
+
+def test_partial_derivatives_by_time_hold_what_moves():
+    x, t = ap.coordinates("x"), ap.t
+    assert explicit_rate(x**2 * sp.sin(t)) == x**2 * sp.cos(t)
+    assert explicit_rate(x**2) == 0
 
 
 def test_units_one_for_all_or_one_each():

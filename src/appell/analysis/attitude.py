@@ -23,7 +23,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.model.body import RigidBody
 from appell.model.frame import Frame, angular_velocity
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, Rate, Speed
+from appell.model.symbols import Coordinate, Rate, Speed, letters_in
 
 if TYPE_CHECKING:
     from appell.analysis.equilibrium import Equilibrium
@@ -86,7 +86,7 @@ def _letters(frame: Frame) -> tuple[str, ...]:
     turn = frame.rotation
     formulas = () if turn is None else turn.quaternion if turn.quaternion is not None else (turn.angle,)
     found = [
-        s.label for e in map(sp.sympify, formulas) for s in sorted(e.free_symbols, key=str) if isinstance(s, Coordinate)
+        s.label for e in map(sp.sympify, formulas) for s in sorted(letters_in(e), key=str) if isinstance(s, Coordinate)
     ]
     return tuple(dict.fromkeys(found))
 

@@ -18,7 +18,7 @@ from appell.analysis.course import Course
 from appell.analysis.weak_form import Walk, share
 from appell.code.system import System
 from appell.errors import ModelError
-from appell.model.symbols import quoted, t
+from appell.model.symbols import letters_in, quoted, t
 from appell.motion.motion import Motion
 
 SINES = 6  # tests with fixed ends, where none are given
@@ -203,10 +203,10 @@ def _tests(tests: Any, ends: str, start: float, end: float) -> tuple[tuple[str, 
     if not named:
         raise ModelError("No test functions were given; leave tests out for a family of them.")
     for name, formula in named.items():
-        strange = sorted(map(str, formula.free_symbols - {t}))
+        strange = sorted(map(str, letters_in(formula) - {t}))
         if strange:
             raise ModelError(f"The test {name} contains {', '.join(strange)}; a test is a formula in appell.t alone.")
-        if t not in formula.free_symbols:
+        if t not in letters_in(formula):
             raise ModelError(f"The test {name} is constant; only the rate of a test enters, so it would test nothing.")
     return tuple(named), list(named.values())
 

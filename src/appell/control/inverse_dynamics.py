@@ -16,7 +16,7 @@ from appell.code.state import State
 from appell.errors import MissingValueError, ModelError
 from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
-from appell.model.symbols import Input
+from appell.model.symbols import Input, letters_in
 from appell.model.values import numbers
 
 DEPENDENT = 1e-10  # singular value of the inputs, each of unit strength, below which they are dependent
@@ -83,7 +83,7 @@ class InverseDynamics:
     def indirect(self) -> dict[str, list[str]]:
         """Inputs that enter no force but rates of extra states, such as voltages those of currents: these states."""
         acting = set(self.graph[2].sparsity().get_col()) if self.graph[2].nnz() else set()
-        rates = {z.label: {s.label for s in sp.sympify(e).free_symbols if isinstance(s, Input)}
+        rates = {z.label: {s.label for s in letters_in(sp.sympify(e)) if isinstance(s, Input)}
                  for z, e in self.model.states.items()}  # fmt: skip
         idle = [label for k, label in enumerate(self.labels) if k not in acting]
         found = {label: [z for z, held in rates.items() if label in held] for label in idle}

@@ -16,7 +16,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, ExtraState, Input, Rate, Speed, quoted, states, time_derivative
+from appell.model.symbols import Coordinate, ExtraState, Input, Rate, Speed, letters_in, quoted, states, time_derivative
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def _above(formula: sp.Expr) -> sp.Expr:
 def _check_gain(name: str, gain: sp.Expr) -> None:
     if gain.is_number and not gain.is_finite:
         raise ModelError(f"The gain {name} must be finite, got {quoted(gain)}.")
-    wrong = [s for s in gain.free_symbols if isinstance(s, Coordinate | Rate | Speed | Input)]
+    wrong = [s for s in letters_in(gain) if isinstance(s, Coordinate | Rate | Speed | Input)]
     if wrong:
         raise ModelError(
             f"The gain {name} = {quoted(gain)} contains {', '.join(map(str, wrong))}; a gain schedule is a "
@@ -155,7 +155,7 @@ def _check_gain(name: str, gain: sp.Expr) -> None:
 
 
 def _check_error(name: str, error: sp.Expr) -> None:
-    for symbol in error.free_symbols:
+    for symbol in letters_in(error):
         if isinstance(symbol, Speed):
             raise ModelError(
                 f"The error {name!r} contains the speed {symbol}; its integral is a state of the model, which knows "
@@ -169,7 +169,7 @@ def error_rate(name: str, error: sp.Expr, known: Mapping[ExtraState, Any]) -> sp
     """The rate of an error as a formula without accelerations, or an error that says why there is none."""
     rate = time_derivative(error)
     rate = rate.xreplace({z.rate: sp.sympify(e) for z, e in known.items()})
-    left = sorted((s for s in rate.free_symbols if isinstance(s, Rate)), key=lambda s: s.name)
+    left = sorted((s for s in letters_in(rate) if isinstance(s, Rate)), key=lambda s: s.name)
     accelerations = [s for s in left if s.order > 1]
     if accelerations:
         raise ModelError(

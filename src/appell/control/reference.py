@@ -13,7 +13,7 @@ from appell.errors import ModelError
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric
 from appell.higher_order.trajectory import Trajectory
-from appell.model.symbols import Coordinate, key, t
+from appell.model.symbols import Coordinate, key, letters_in, t
 from appell.motion.motion import Motion
 
 Point = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -94,7 +94,7 @@ class Reference:
         for q in coordinates:
             if q.label not in given:
                 raise ModelError(f"The reference says nothing about {q}; give a formula in appell.t for it.")
-            strange = given[q.label].free_symbols - {t}
+            strange = letters_in(given[q.label]) - {t}
             if strange:
                 raise ModelError(
                     f"The reference of {q} contains {', '.join(sorted(map(str, strange)))}; only t may be in it."

@@ -16,7 +16,7 @@ from appell.ensemble.design import Design
 from appell.ensemble.law import Law
 from appell.errors import MissingValueError, ModelError
 from appell.formulation.abstract import derive
-from appell.model.symbols import Parameter, key
+from appell.model.symbols import Parameter, key, letters_in
 from appell.model.values import numbers
 from appell.motion.run import driven
 
@@ -108,7 +108,7 @@ def _with_gains(system: System, laws: list[Any], varied: Mapping[str, Any]) -> S
     known, found = set(system.model.parameters), {}
     for law in laws:
         if isinstance(law, sp.Basic):
-            found.update({s.name: s for s in law.free_symbols if isinstance(s, Parameter) and s not in known})
+            found.update({s.name: s for s in letters_in(law) if isinstance(s, Parameter) and s not in known})
     if not found:
         return system
     absent = [name for name in sorted(found) if name not in varied]

@@ -18,6 +18,7 @@ from appell.code.system import System
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import AppellError, MissingValueError, ModelError
 from appell.kinematics.consistency import tolerances
+from appell.model.symbols import letters_in
 from appell.model.values import unknown
 from appell.motion.projection import GOOD, Projection
 from appell.motion.run import starting_state
@@ -247,7 +248,7 @@ class Starts:
         listed, function = self._constants
         if not listed:
             return
-        varied = any(s.label in self.numbers for constant in listed for s in constant.formula.free_symbols)
+        varied = any(s.label in self.numbers for constant in listed for s in letters_in(constant.formula))
         values = np.array(function(batch.p if varied else batch.p[:, :1]))
         for constant, row in zip(listed, np.broadcast_to(values, (len(listed), batch.p.shape[1])), strict=True):
             for i in np.flatnonzero(constant.bad(row)):

@@ -17,7 +17,7 @@ from appell.graph.lower import Lowering
 from appell.graph.solve import solve
 from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
-from appell.model.symbols import Letter, Rate, Speed, quoted
+from appell.model.symbols import Letter, Rate, Speed, letters_in, quoted
 from appell.model.values import formula_of
 
 NEWTON = 20  # steps for quasi-accelerations that are not linear
@@ -95,7 +95,7 @@ class QuasiAccelerations(AbstractFormulation):
                 f"Give the rate of each speed by quasi-accelerations: {', '.join(sorted(map(str, wanted)))}; "
                 f"got {', '.join(map(str, self.accelerations))}."
             )
-        found = {s for formula in self.accelerations.values() for s in formula.free_symbols if isinstance(s, Speed)}
+        found = {s for formula in self.accelerations.values() for s in letters_in(formula) if isinstance(s, Speed)}
         letters = tuple(sorted(found - set(self.speeds), key=lambda s: s.name))
         if len(letters) != len(wanted):
             raise FormulationError(
@@ -134,7 +134,7 @@ class QuasiAccelerations(AbstractFormulation):
         leaves.update({s: inner.chart.in_speeds(self._speed(inner, s)) for s in self.speeds})
         leaves.update({letter: e[i] for i, letter in enumerate(letters)})
         for formula in self.accelerations.values():
-            for symbol in formula.free_symbols:
+            for symbol in letters_in(formula):
                 if symbol not in leaves or (isinstance(symbol, Rate) and symbol.order > 1):
                     raise FormulationError(f"{symbol} cannot stand in a quasi-acceleration: {quoted(formula)}.")
         lower = Lowering(leaves)

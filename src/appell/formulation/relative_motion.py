@@ -20,7 +20,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.model.body import Body, RigidBody
 from appell.model.frame import Frame
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, Letter, Parameter, Rate, Speed, Time, t
+from appell.model.symbols import Coordinate, Letter, Parameter, Rate, Speed, Time, letters_in, t
 from appell.reading.laurent import Laurent, TooLong
 from appell.reading.letters import Shown, weight
 from appell.reading.normal import Normal
@@ -178,7 +178,7 @@ def _short(formula: sp.Expr, places: Mapping[Letter, Shown]) -> sp.Expr:
 
 def _only_time(formulas: list[sp.Expr], carrier: Frame) -> None:
     for formula in formulas:
-        for symbol in formula.free_symbols:
+        for symbol in letters_in(formula):
             if not isinstance(symbol, Time | Parameter):
                 raise FormulationError(
                     f"The carrier {carrier.name!r} moves with {symbol}; its motion must be a given function of time."

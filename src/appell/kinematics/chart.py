@@ -23,7 +23,7 @@ from appell.kinematics.geometry import AbstractGeometry, Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
 from appell.model.rules import check_letter
-from appell.model.symbols import Coordinate, Evolving, Input, Letter, Rate, Speed, quoted
+from appell.model.symbols import Coordinate, Evolving, Input, Letter, Rate, Speed, letters_in, quoted
 from appell.model.values import formula_of
 
 WEAK = 0.3  # share of the best rows' smallest singular value below which others take the place of redundant rows
@@ -339,7 +339,7 @@ def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
         return mechanics.variables.lower(formula)  # a rate may stand for itself
     if not isinstance(speed, Speed):
         raise FormulationError(f"{speed!r} is not a speed; make it by appell.speeds({str(speed)!r}).")
-    for symbol in formula.free_symbols:
+    for symbol in letters_in(formula):
         check_letter(mechanics.model, symbol, f"the speed {speed.name!r}")
         if isinstance(symbol, Input):
             raise FormulationError(
@@ -353,6 +353,6 @@ def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
             )
         if isinstance(symbol, Evolving) and not isinstance(symbol, Coordinate) and getattr(symbol, "order", 1) > 1:
             raise ModelError(f"The speed {speed.name!r} contains an acceleration: {quoted(formula)}.")
-    if not any(getattr(s, "order", 0) == 1 for s in formula.free_symbols):
+    if not any(getattr(s, "order", 0) == 1 for s in letters_in(formula)):
         raise FormulationError(f"The speed {speed.name!r} = {quoted(formula)} contains no velocity.")
     return mechanics.variables.lower(formula)

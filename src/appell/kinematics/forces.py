@@ -117,7 +117,7 @@ def _torque(force: Torque, geometry: AbstractGeometry) -> GeneralizedForce:
 def _potential(force: Potential, geometry: AbstractGeometry) -> GeneralizedForce:
     """Q = -dV/dq."""
     variables = geometry.variables
-    for symbol in force.energy.free_symbols:
+    for symbol in letters_in(force.energy):
         if not isinstance(symbol, Coordinate | Parameter | Time):
             raise ModelError(
                 f"The potential {force.name!r} contains {symbol}; a potential is a formula in coordinates, "
@@ -236,7 +236,7 @@ def _gravity(force: Gravity, geometry: AbstractGeometry) -> GeneralizedForce:
         return _carried(variables.v, *pushes)()
 
     constant = all(
-        frame is ground and all(isinstance(s, Parameter) for e in part for s in e.free_symbols)
+        frame is ground and all(isinstance(s, Parameter) for e in part for s in letters_in(e))
         for frame, part in force.acceleration.parts.items()
     )
     if constant:

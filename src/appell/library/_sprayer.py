@@ -16,7 +16,7 @@ from appell.model.frame import Frame, Vector
 from appell.model.look import Look, Solid
 from appell.model.mass_flow import Stream, drained
 from appell.model.model import Model
-from appell.model.symbols import coordinates, inputs, parameters, states
+from appell.model.symbols import coordinates, inputs, letters_in, parameters, states
 
 x, y = coordinates("x y", "m", "axle centre")
 theta = coordinates("theta", "rad", "heading")
@@ -301,6 +301,6 @@ def _values(
         values.update({x_t: 0.2, y_t: 0.0})
     if separate_tank:
         values[k_t] = 0.2
-    used = set().union(*(e.free_symbols for k in listed for e in (k.x, k.y, k.angle, k.flow, k.speed, k.mass)))
+    used = set().union(*(letters_in(e) for k in listed for e in (k.x, k.y, k.angle, k.flow, k.speed, k.mass)))
     nozzle = {mu: 2.0 / len(listed), u0: 0.5, alpha: 2 * sp.pi / 3}
     return values | {letter: value for letter, value in nozzle.items() if letter in used}

@@ -15,7 +15,7 @@ from appell.model.frame import Frame, Vector
 from appell.model.inertia import warn_if_impossible
 from appell.model.rotation import Triple, exact_zero
 from appell.model.shapes.abstract import AbstractShape
-from appell.model.symbols import Evolving, ExtraState, quoted
+from appell.model.symbols import Evolving, ExtraState, letters_in, quoted
 from appell.model.values import formula_of
 
 Content = sp.Expr | Vector | Frame
@@ -159,7 +159,7 @@ class RigidBody:
         if not isinstance(point, Vector):
             raise ModelError(f"A point of {self.name!r} is a vector such as ground.point(x, y), got {quoted(point)}.")
         ground, arm = self.frame.path[0], point - self.center
-        letters = {s for part in arm.parts.values() for e in part for s in e.free_symbols}
+        letters = {s for part in arm.parts.values() for e in part for s in letters_in(e)}
         if any(isinstance(s, Evolving) and not isinstance(s, ExtraState) for s in letters):
             return self.center.dt(ground, frozen=True) - arm.cross(self.angular_velocity)
         return point.dt(ground, frozen=True) - arm.dt(self.frame, frozen=True)

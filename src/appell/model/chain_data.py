@@ -13,7 +13,7 @@ import sympy as sp
 from appell.errors import MissingValueError, ModelError
 from appell.graph.jets import Jet, from_derivatives, product, to_derivatives
 from appell.model.screws import adjoint, carried, exponential, hat, spatial_inertia, zeros
-from appell.model.symbols import Evolving, Input, Time, quoted
+from appell.model.symbols import Evolving, Input, Time, letters_in, quoted
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -191,14 +191,14 @@ def _floats(array: np.ndarray, values: Mapping[str, float]) -> np.ndarray:
     result = np.empty(array.shape)
     for place, formula in np.ndenumerate(array):
         formula = sp.sympify(formula)
-        for s in sorted(formula.free_symbols, key=str):
+        for s in sorted(letters_in(formula), key=str):
             if isinstance(s, Evolving | Input | Time):
                 raise ModelError(f"The chain has {quoted(formula)} in its data, which is no constant: {s} changes.")
             if getattr(s, "label", str(s)) not in values:
                 raise MissingValueError(
                     f"The parameter {s} of the chain has no number; give values={{{str(s)!r}: ...}}."
                 )
-        if formula.free_symbols:
-            formula = formula.subs({s: values[s.label] for s in formula.free_symbols})
+        if letters_in(formula):
+            formula = formula.subs({s: values[s.label] for s in letters_in(formula)})
         result[place] = float(formula)
     return result

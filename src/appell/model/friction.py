@@ -18,13 +18,13 @@ from appell.model.chain import Chain
 from appell.model.constraint import Holonomic
 from appell.model.force import Generalized
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, ExtraState, Rate, quoted, states, time_derivative
+from appell.model.symbols import Coordinate, ExtraState, Rate, letters_in, quoted, states, time_derivative
 
 
 def along(slip: sp.Expr, force: sp.Expr, name: str) -> Generalized:
     """Generalized forces of a force along a slip: Q_k = F d(slip)/d(q_k')."""
     rates = sorted(
-        (s for s in slip.free_symbols if isinstance(s, Rate) and s.order == 1 and isinstance(s.base, Coordinate)),
+        (s for s in letters_in(slip) if isinstance(s, Rate) and s.order == 1 and isinstance(s.base, Coordinate)),
         key=lambda s: s.name,
     )
     if not rates:

@@ -11,6 +11,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.frame import Vector
 from appell.model.rotation import Triple, triple, unit_axis
+from appell.model.symbols import letters_in
 
 KINDS = {"box": 3, "cylinder": 2, "wheel": 2, "capsule": 2, "cone": 2, "sphere": 1, "ball": 1}
 
@@ -82,4 +83,4 @@ class Look:
         vectors = [*(end for rod in self.rods for end in rod), *named, *self.curves.values(), *up]
         formulas = [e for solid in solids for e in (*solid.size, *solid.at, *solid.axis)]
         formulas += [e for vector in vectors for part in vector.parts.values() for e in part]
-        return frozenset(s for e in formulas for s in sp.sympify(e).free_symbols)
+        return frozenset(s for e in formulas for s in letters_in(sp.sympify(e)))

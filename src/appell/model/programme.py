@@ -15,7 +15,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.constraint import AbstractConstraint, Row, formulas_of, order_of
 from appell.model.frame import Frame
-from appell.model.symbols import Coordinate, Evolving, ExtraState, Input, Rate, quoted
+from appell.model.symbols import Coordinate, Evolving, ExtraState, Input, Rate, letters_in, quoted
 
 REALIZATIONS = ("ideal", "gauss")
 
@@ -86,14 +86,14 @@ def _drives(realization: Any, name: str, labels: list[str]) -> list[Coordinate |
 
 
 def _row(label: str, e: sp.Expr, differentiate: int, drive: Coordinate | None, gauss: bool) -> Row:
-    for symbol in e.free_symbols:
+    for symbol in letters_in(e):
         if isinstance(symbol, Input):
             raise ModelError(
                 f"The programme {label!r} contains the input {symbol}; let an extra state follow the input instead."
             )
         if isinstance(symbol, Rate) and isinstance(symbol.base, ExtraState):
             raise ModelError(f"The programme {label!r} contains {symbol}; write the formula of that rate instead.")
-    if not any(isinstance(s, Evolving) and not isinstance(s, ExtraState) for s in e.free_symbols):
+    if not any(isinstance(s, Evolving) and not isinstance(s, ExtraState) for s in letters_in(e)):
         raise ModelError(
             f"The programme {label!r} contains no coordinate: {quoted(e)} = 0 demands nothing or everything."
         )
@@ -105,8 +105,8 @@ def _row(label: str, e: sp.Expr, differentiate: int, drive: Coordinate | None, g
 
 def _affine(e: sp.Expr, order: int) -> bool:
     """Whether a formula is linear in its derivatives of the highest order."""
-    top = [s for s in e.free_symbols if isinstance(s, Rate) and s.order == order]
-    return not any(sp.diff(e, s).free_symbols & set(top) for s in top)
+    top = [s for s in letters_in(e) if isinstance(s, Rate) and s.order == order]
+    return not any(letters_in(sp.diff(e, s)) & set(top) for s in top)
 
 
 def state_names(row: Row) -> tuple[str, ...]:

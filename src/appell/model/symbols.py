@@ -64,10 +64,23 @@ class Time(Letter):
 
 
 class Evolving(Letter):
-    """A letter that has rates: `x.rate`, `x.rate.rate`."""
+    """A letter that has rates, `x.rate`, `x.rate.rate`, and depends on time: SymPy's `diff(x, t)` is `x.rate`."""
 
     __slots__ = ("_rate",)
     _rate: Rate
+
+    @property
+    def free_symbols(self) -> set[sp.Basic]:
+        """The letter and time: SymPy takes derivatives by what stands here for zero or not."""
+        return {self, t}
+
+    def _eval_derivative_n_times(self, s: sp.Expr, n: sp.Expr) -> sp.Expr:
+        if s == t and n.is_Integer:
+            return self.derivative(int(n))
+        return sp.Symbol._eval_derivative_n_times(self, s, n)
+
+    def _eval_derivative(self, s: sp.Expr) -> sp.Expr:
+        return self.rate if s == t else sp.Integer(self == s)
 
     @property
     def rate(self) -> Rate:
@@ -288,11 +301,20 @@ def time_derivative(expression: Any, frozen: bool = False) -> sp.Expr:
     if isinstance(expression, Evolving):
         return sp.Integer(0) if frozen and isinstance(expression, ExtraState) else expression.rate
     letters = letters_in(expression)
-    total = sp.diff(expression, t) if t in letters else sp.Integer(0)
+    total = explicit_rate(expression)
     moving = (s for s in letters if isinstance(s, Evolving) and not (frozen and isinstance(s, ExtraState)))
     for letter in sorted(moving, key=lambda s: s.name):
         total += sp.diff(expression, letter) * letter.rate
     return total
+
+
+def explicit_rate(expression: sp.Expr) -> sp.Expr:
+    """The partial derivative of a formula by time, all other letters held."""
+    letters = letters_in(expression)
+    if t not in letters:
+        return sp.Integer(0)
+    held = {s: sp.Dummy(s.name, real=True) for s in letters if isinstance(s, Evolving)}
+    return sp.diff(expression.xreplace(held), t).xreplace({dummy: s for s, dummy in held.items()})
 
 
 def key(name: Any) -> str:

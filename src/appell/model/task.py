@@ -14,7 +14,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.frame import Frame, Vector
 from appell.model.programme import Programmed
-from appell.model.symbols import Coordinate, quoted, time_derivative
+from appell.model.symbols import Coordinate, letters_in, quoted, time_derivative
 
 Realization = str | Iterable[Coordinate]
 
@@ -126,7 +126,7 @@ def direction(
     if along not in ("x", "y", "z"):
         raise ModelError(f"along= takes 'x', 'y' or 'z', got {along!r}.")
     listed = _components(axis, frame)
-    rows = [e for letter, e in zip("xyz", listed, strict=True) if letter != along and e.free_symbols]
+    rows = [e for letter, e in zip("xyz", listed, strict=True) if letter != along and letters_in(e)]
     if not rows:
         raise ModelError(f"The direction {axis!r} cannot turn away from {along!r}; nothing is left to programme.")
     return Programmed(rows if len(rows) > 1 else rows[0], name, None, differentiate, realization)

@@ -11,7 +11,7 @@ from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.errors import InconsistentStartError
 from appell.kinematics.saddle import REGULAR
-from appell.model.symbols import Input
+from appell.model.symbols import Input, letters_in
 from appell.motion.crossing import zero
 from appell.motion.leg import Leg
 
@@ -42,9 +42,9 @@ class Masses:
     def __init__(self, code: Code) -> None:
         self.code = code
         equations, constant = code.equations, set(code.equations.model.parameters)
-        bodies = [body for body in equations.model.bodies if not body.mass.free_symbols <= constant]
+        bodies = [body for body in equations.model.bodies if not letters_in(body.mass) <= constant]
         self.names, self.formulas = [body.name for body in bodies], [body.mass for body in bodies]
-        self.driven = any(isinstance(s, Input) for body in bodies for s in body.mass.free_symbols)
+        self.driven = any(isinstance(s, Input) for body in bodies for s in letters_in(body.mass))
         if bodies:
             column = ca.densify(ca.vertcat(*[equations.formula(body.mass) for body in bodies]))
             self._machine = Machine(ca.Function("masses", equations.arguments, [column]), simd=False)

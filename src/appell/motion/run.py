@@ -14,7 +14,7 @@ from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
 from appell.kinematics.programme import refuse_changing
-from appell.model.symbols import Input, key, quoted
+from appell.model.symbols import Input, key, letters_in, quoted
 from appell.model.values import number, unknown
 from appell.motion.driver import Run
 from appell.motion.events import Event, check_events
@@ -132,7 +132,7 @@ def driven(
             raise ModelError(unknown(label, sorted(names), f"input of {system.model.name!r}"))
         if callable(value) and not isinstance(value, sp.Basic):
             functions[label] = value
-        elif isinstance(value, sp.Basic) and value.free_symbols:
+        elif isinstance(value, sp.Basic) and letters_in(value):
             formulas[names[label]] = value
         elif isinstance(value, list | tuple) or np.ndim(value):
             raise ModelError(

@@ -9,7 +9,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.constraint import AbstractConstraint, Row
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, Parameter, Rate, t
+from appell.model.symbols import Coordinate, Parameter, Rate, letters_in, t
 
 
 def paced(model: Model, name: str = "pace") -> Model:
@@ -44,7 +44,7 @@ def _constraint(constraint: AbstractConstraint, sigma: Parameter) -> AbstractCon
 
 
 def _row(row: Row, sigma: Parameter) -> Row:
-    letters = {s for s in row.expression.free_symbols if isinstance(s, Rate) and isinstance(s.base, Coordinate)}
+    letters = {s for s in letters_in(row.expression) if isinstance(s, Rate) and isinstance(s.base, Coordinate)}
     swaps: dict[sp.Basic, sp.Expr] = {s: s / sigma**s.order for s in letters}
     swaps[t] = sigma * t
     return replace(row, expression=row.expression.xreplace(swaps))

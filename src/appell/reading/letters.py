@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import sympy as sp
 
 from appell.model.body import RigidBody
-from appell.model.symbols import Evolving, Letter, Parameter, t
+from appell.model.symbols import Evolving, Letter, Parameter, letters_in, t
 
 if TYPE_CHECKING:
     from appell.equations import Equations
@@ -66,7 +66,7 @@ def ordered_parameters(equations: Equations) -> list[Parameter]:
     inertias: set[Any] = set()
     masses: set[Any] = set()
     for body in equations.model.bodies:
-        masses |= body.mass.free_symbols
+        masses |= letters_in(body.mass)
         if isinstance(body, RigidBody):
             inertias |= {e for e in body.inertia if isinstance(e, sp.Symbol)}
     return sorted(

@@ -9,6 +9,7 @@ import sympy as sp
 from sympy.polys.domains import QQ
 
 from appell.graph.sums import ONE, Monomial, Rational, Sum, generators, plus, shifted
+from appell.model.symbols import letters_in
 from appell.reading.laurent import Laurent
 from appell.reading.letters import Shown
 
@@ -50,7 +51,7 @@ class Normal:
             if isinstance(formula, sp.tan):
                 return algebra.multiply(sine, algebra.reciprocal(cosine))
             return sine if isinstance(formula, sp.sin) else cosine
-        inside = {s: algebra.formula(self.known[s]) for s in formula.free_symbols if s in self.known}
+        inside = {s: algebra.formula(self.known[s]) for s in letters_in(formula) if s in self.known}
         return algebra.atom(formula.xreplace(inside))
 
     def _product(self, sums: list[Sum]) -> Sum:

@@ -9,7 +9,7 @@ import sympy as sp
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
-from appell.model.symbols import Letter
+from appell.model.symbols import Letter, letters_in
 from appell.reading.letters import Shown
 from appell.reading.pages import Page
 from appell.reading.rows import Row
@@ -95,7 +95,7 @@ class _Latex(LatexPrinter):
 def formula_latex(expression: Any) -> str:
     """A formula in the letters of a model as LaTeX, its letters set as on a page."""
     given = sp.sympify(expression)
-    letters = sorted((s for s in given.free_symbols if isinstance(s, Letter)), key=lambda s: s.name)
+    letters = sorted((s for s in letters_in(given) if isinstance(s, Letter)), key=lambda s: s.name)
     return _Latex().doprint(given.xreplace({s: Shown.of(i, s) for i, s in enumerate(letters)}))
 
 

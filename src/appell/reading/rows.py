@@ -13,6 +13,7 @@ import sympy as sp
 from appell.errors import CompileError
 from appell.graph.lower import Lowering
 from appell.graph.sums import ONE, Rational, Sum, common, content, generators, inverse, shifted, sign
+from appell.model.symbols import letters_in
 from appell.reading.laurent import Laurent, TooLong
 from appell.reading.letters import Shown, weight
 from appell.reading.normal import Normal
@@ -103,7 +104,7 @@ class Simplifier:
         return not self.algebra.denominators and not self.algebra.squares
 
     def _unknown(self, formula: sp.Expr) -> bool:
-        return any(s in self._pieces and s not in self._normal.known for s in formula.free_symbols)
+        return any(s in self._pieces and s not in self._normal.known for s in letters_in(formula))
 
     def _name(self, a: Sum, root: bool) -> Shown:
         key = (root, *sorted(a.items()))

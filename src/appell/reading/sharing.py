@@ -8,6 +8,7 @@ import casadi as ca
 import sympy as sp
 
 from appell.graph.raising import raised
+from appell.model.symbols import letters_in
 from appell.reading.letters import Shown, weight
 
 KEPT = 4  # formulas no longer than this are written out wherever they occur
@@ -86,7 +87,7 @@ def replaced(formula: sp.Expr, put: Mapping[Shown, sp.Expr]) -> sp.Expr:
     """A formula with others in place of symbols; SymPy's own way would multiply numbers into brackets again."""
     if formula in put:
         return put[formula]
-    if not formula.args or put.keys().isdisjoint(formula.free_symbols):
+    if not formula.args or put.keys().isdisjoint(letters_in(formula)):
         return formula
     inside = [replaced(e, put) for e in formula.args]
     if isinstance(formula, sp.Mul) and len(inside) == 2 and isinstance(inside[0], sp.Number):
@@ -98,11 +99,11 @@ def _counts(names: Names, used: Iterable[sp.Expr]) -> dict[Shown, int]:
     """How often each name occurs in the formulas and in the formulas of names that occur."""
     counts = dict.fromkeys(names, 0)
     for formula in used:
-        for symbol in formula.free_symbols & counts.keys():
+        for symbol in letters_in(formula) & counts.keys():
             counts[symbol] += formula.count(symbol)
     for name in reversed(names):
         if counts[name]:
-            for symbol in names[name].free_symbols & counts.keys():
+            for symbol in letters_in(names[name]) & counts.keys():
                 counts[symbol] += names[name].count(symbol)
     return counts
 
@@ -112,7 +113,7 @@ def _in_order(pieces: Names, entries: Sequence[sp.Expr]) -> Names:
     ordered: Names = {}
 
     def missing(formula: sp.Expr) -> list[Shown]:
-        found = [s for s in formula.free_symbols if s in pieces and s not in ordered]
+        found = [s for s in letters_in(formula) if s in pieces and s not in ordered]
         return sorted(found, key=lambda s: s.name, reverse=True)
 
     stack = [s for e in reversed(entries) for s in missing(e)]

@@ -8,6 +8,7 @@ import sympy as sp
 from sympy.polys.domains import QQ
 
 from appell.graph.sums import ONE, Monomial, Rational, Sum, common, content, inverse, plus, shifted, sign, times
+from appell.model.symbols import letters_in
 from appell.reading.laurent import Laurent, TooLong
 from appell.reading.letters import BRACKETS, weight
 from appell.reading.trigonometry import Trigonometry
@@ -200,7 +201,7 @@ class Shortener:
     def is_parameter(self, generator: int) -> bool:
         """Whether a generator contains nothing that varies."""
         if generator not in self._constant:
-            letters = self.algebra.formulas[generator].free_symbols
+            letters = letters_in(self.algebra.formulas[generator])
             self._constant[generator] = not any(s.varies for s in letters)
         return self._constant[generator]
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from appell.errors import ModelError
 from appell.library._sprayer import m, theta, x, y
+from appell.model.symbols import letters_in
 from appell.motion.motion import Motion
 from appell.sprayer.robot import Sprayer, omega, v
 
@@ -210,7 +211,7 @@ def _times(robot: Sprayer, motion: Motion, strip: Strip, cell: float) -> np.ndar
 
 def _number(motion: Motion, formula: Any) -> float:
     values = motion.system.values
-    return float(formula.subs({s: values[s.label] for s in formula.free_symbols}))
+    return float(formula.subs({s: values[s.label] for s in letters_in(formula)}))
 
 
 def _litres(robot: Sprayer, motion: Motion, times: np.ndarray, middle: np.ndarray) -> np.ndarray:

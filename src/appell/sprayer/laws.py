@@ -18,7 +18,7 @@ from appell.formulation.abstract import derive
 from appell.library._sprayer import FORWARD, PHI, R, theta, x, y
 from appell.model.body import RigidBody
 from appell.model.frame import Frame
-from appell.model.symbols import ExtraState, Rate, t, time_derivative
+from appell.model.symbols import ExtraState, Rate, letters_in, t, time_derivative
 from appell.sprayer.paths import Path
 from appell.sprayer.robot import Sprayer, omega, v
 
@@ -162,7 +162,7 @@ def _hold(
 
 def _set_point_rate(label: str, set_point: sp.Expr, known: Mapping[ExtraState, sp.Expr]) -> sp.Expr:
     rate = time_derivative(set_point).xreplace({z.rate: e for z, e in known.items()})
-    if any(isinstance(s, Rate) for s in rate.free_symbols) or any(s in (x, y, theta) for s in set_point.free_symbols):
+    if any(isinstance(s, Rate) for s in letters_in(rate)) or any(s in (x, y, theta) for s in letters_in(set_point)):
         raise ModelError(
             f"The set point of {label} comes from an outer loop, so its rate contains what the robot does; give the "
             "inner PID a lag= for its derivative, or no kd."

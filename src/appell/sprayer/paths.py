@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.symbols import ExtraState, quoted, states, t
+from appell.model.symbols import ExtraState, explicit_rate, letters_in, quoted, states, t
 
 x_ref, y_ref = states("x_ref y_ref", "m", "reference")
 theta_ref = states("theta_ref", "rad", "reference heading")
@@ -104,7 +104,7 @@ class Path:
     def rate(self, formula: Any) -> sp.Expr:
         """The time derivative of a formula in time and the reference's states."""
         formula = sp.sympify(formula)
-        total = sp.diff(formula, t)
+        total = explicit_rate(formula)
         for z, rate in self.states.items():
             total += sp.diff(formula, z) * rate
         return total
@@ -112,7 +112,7 @@ class Path:
 
 def _of_time(what: str, formula: Any) -> sp.Expr:
     formula = sp.sympify(formula)
-    wrong = sorted(map(str, formula.free_symbols - {t}))
+    wrong = sorted(map(str, letters_in(formula) - {t}))
     if wrong:
         raise ModelError(
             f"The {what} of a path is a formula in appell.t alone, got {quoted(formula)} with {', '.join(wrong)}."

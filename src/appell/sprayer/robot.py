@@ -36,7 +36,7 @@ from appell.library._sprayer import (
     y_t,
 )
 from appell.model.model import Model
-from appell.model.symbols import Evolving, Input, quoted, speeds, t
+from appell.model.symbols import Evolving, Input, explicit_rate, letters_in, quoted, speeds, t
 
 v, omega = speeds("v omega", "m/s rad/s")
 
@@ -143,14 +143,14 @@ class Sprayer:
 
     def _flow_rate(self, nozzle: Nozzle) -> sp.Expr:
         """How fast the flow of a nozzle changes, of time and of what is left in the tank."""
-        strange = [s for s in nozzle.flow.free_symbols if isinstance(s, Evolving) and s != m]
+        strange = [s for s in letters_in(nozzle.flow) if isinstance(s, Evolving) and s != m]
         if strange:
             raise ModelError(
                 f"The flow {quoted(nozzle.flow)} depends on {', '.join(map(str, strange))}; in closed form "
                 "internal flow is known for flows in time and in the mass m only."
             )
         drained = -sp.Add(*(k.open_flow for k in self.nozzles))
-        return (sp.diff(nozzle.flow, t) + sp.diff(nozzle.flow, m) * drained) * OPEN
+        return (explicit_rate(nozzle.flow) + sp.diff(nozzle.flow, m) * drained) * OPEN
 
     @cached_property
     def lateral_force(self) -> sp.Expr:

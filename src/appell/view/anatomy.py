@@ -137,7 +137,7 @@ def upright(frame: Frame) -> bool:
 
 
 def _moving(part: tuple[sp.Expr, ...]) -> bool:
-    return any(isinstance(s, Evolving) or s == t for e in part for s in e.free_symbols)
+    return any(isinstance(s, Evolving) or s == t for e in part for s in letters_in(e))
 
 
 def _floating(start: Vector) -> bool:
@@ -210,7 +210,7 @@ def closing_points(model: Model, constraint: Holonomic) -> list[Vector]:
 
 def _opposed(mine: tuple[sp.Expr, ...], theirs: tuple[sp.Expr, ...]) -> bool:
     product = sum(a * b for a, b in zip(mine, theirs, strict=True))
-    numbers = {s: sp.Rational(7 + i, 5) for i, s in enumerate(sorted(product.free_symbols, key=str))}
+    numbers = {s: sp.Rational(7 + i, 5) for i, s in enumerate(sorted(letters_in(product), key=str))}
     value = product.subs(numbers)
     return bool(value.is_number and value < 0)
 
@@ -238,7 +238,7 @@ def _spinner(model: Model, body: RigidBody) -> Wheel | None:
     if rotation.quaternion is not None:
         return _rolling_ball(model, body, rotation.quaternion)
     assert rotation.angle is not None
-    letters = [s for s in rotation.angle.free_symbols if isinstance(s, Coordinate)]
+    letters = [s for s in letters_in(rotation.angle) if isinstance(s, Coordinate)]
     if len(letters) != 1:
         return None
     phi = letters[0]
@@ -250,7 +250,7 @@ def _spinner(model: Model, body: RigidBody) -> Wheel | None:
         arm = sp.diff(row.expression, phi.rate)
         lever = [sp.diff(row.expression, q.rate) for q in model.coordinates if q.unit in ("m", "") and q is not phi]
         size = sp.sqrt(sum(e**2 for e in lever)) if any(lever) else sp.Integer(1)
-        if not any(isinstance(s, Rate) for s in arm.free_symbols):
+        if not any(isinstance(s, Rate) for s in letters_in(arm)):
             return Wheel(body, sp.Abs(arm) / size, rotation.axis, None)
     return None
 
@@ -261,11 +261,11 @@ def _by_itself(model: Model, body: RigidBody, phi: Coordinate) -> bool:
         return False
     for other in model.bodies:
         frames = [*other.center.parts, *([other.frame.axes] if isinstance(other, RigidBody) else [])]
-        if any(phi in e.free_symbols for part in other.center.parts.values() for e in part):
+        if any(phi in letters_in(e) for part in other.center.parts.values() for e in part):
             return False
         for frame in (f for deep in frames for f in deep.path):
             angle = frame.rotation.angle if frame.rotation is not None else None
-            if frame is not body.frame.axes and angle is not None and phi in angle.free_symbols:
+            if frame is not body.frame.axes and angle is not None and phi in letters_in(angle):
                 return other.frame.axes is frame if isinstance(other, RigidBody) and other.mass == 0 else False
         if other is not body and body.frame.axes in frames:
             return False
@@ -277,10 +277,10 @@ def _rolling_ball(model: Model, body: RigidBody, attitude: tuple[sp.Expr, ...]) 
     moments = body.inertia.diagonal()
     if any(sp.expand(e - moments[0]) != 0 for e in moments) or moments[0] == 0:
         return None
-    rates = {s.rate for e in attitude for s in e.free_symbols if isinstance(s, Coordinate)}
+    rates = {s.rate for e in attitude for s in letters_in(e) if isinstance(s, Coordinate)}
     rows = [r for r in model.rows if r.order == 1 and rates & letters_in(r.expression)]
     height = body.center.dot(model.ground.z)
-    if not rows or height == 0 or any(isinstance(s, Evolving) for s in height.free_symbols):
+    if not rows or height == 0 or any(isinstance(s, Evolving) for s in letters_in(height)):
         return None
     return Wheel(body, height, None, body.center - height * model.ground.z)
 
@@ -324,7 +324,7 @@ def _along(row: sp.Expr, distance: sp.Expr, letters: set[Coordinate]) -> bool:
     """Whether a row is a function of a distance alone: their gradients are parallel, at two places."""
     order = sorted(letters, key=str)
     for place in (7, 11):
-        rest = sorted((row.free_symbols | distance.free_symbols) - letters, key=str)
+        rest = sorted((letters_in(row) | letters_in(distance)) - letters, key=str)
         at = {s: sp.Rational(place + 3 * i * i, 5) for i, s in enumerate((*order, *rest))}
         slopes = [[sp.diff(e, q).subs(at) for q in order] for e in (row, distance)]
         pivot = next((i for i, e in enumerate(slopes[1]) if e != 0), None)
