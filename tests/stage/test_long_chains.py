@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sympy.core.cache import clear_cache
 
 import appell as ap
 from appell.model.components import DEEP
@@ -42,6 +43,44 @@ def test_nested_components_are_those_of_the_product(monkeypatch, target):
     monkeypatch.setattr("appell.model.components.DEEP", 10 * DEEP)
     product = [float(e.subs(values)) for e in frame.components(model.bodies[-1].center)]
     np.testing.assert_allclose(nested, product, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("product", ["dot", "cross"])
+def test_products_of_vectors_far_apart_are_those_in_one_frame(product):
+    model = chain(14)
+    values = {q: 0.1 + 0.07 * i for i, q in enumerate(model.coordinates)}
+    first, last = (body.center - model.bodies[3].center for body in (model.bodies[0], model.bodies[-1]))
+    a, b = ([float(e.subs(values)) for e in model.ground.components(v)] for v in (first, last))
+    if product == "dot":
+        found = [float(first.dot(last).subs(values)), float(last.dot(last).subs(values))]
+        expected = [np.dot(a, b), np.dot(b, b)]
+    else:
+        found = [float(e.subs(values)) for e in model.ground.components(first.cross(last))]
+        expected = np.cross(a, b)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+
+
+def test_equal_formulas_of_a_long_chain_are_one_object():
+    model = chain(60)
+    first = model.ground.components(model.bodies[-1].center)
+    clear_cache()  # SymPy remembers a thousand formulas
+    again = model.ground.components(model.bodies[-1].center)
+    same = [a is b for a, b in zip(first, again, strict=True)]  # not compared, and not printed, as trees
+    assert all(same)
+
+
+def test_a_chain_of_sixty_held_at_a_distance_is_derived():
+    q = ap.coordinates(" ".join(f"q{i}" for i in range(60)))
+    ground = ap.Frame("ground")
+    frame, bodies = ground, []
+    for i, angle in enumerate(q):
+        frame = frame.pin(angle, "xyz"[i % 3], (0.5, 0.1, 0.0) if i else (0, 0, 0))
+        bodies.append(ap.RigidBody(f"body {i}", 1.0, frame.point(0.25), frame, (0.02, 0.03, 0.04)))
+    gap = frame.point(0.5) - ground.point(9.0, 0.1)
+    assert len(ground.components(gap)) == 3  # resolved a second time below
+    held = ap.Holonomic(gap.dot(gap) / 2 - 0.5, "rope")
+    equations = ap.derive(ap.Model(ground, q, bodies, [ap.Gravity(-9.81 * ground.y)], [held], name="held"))
+    assert equations.operations < 40_000
 
 
 def test_a_long_closed_chain_is_derived_and_moves(long):

@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.components import resolved, shared_depth
+from appell.model.components import common_frame, resolved, shared_depth, unordered
 from appell.model.rotation import ZERO, Rotation, Triple, added, exact_zero, inner, minus, times, triple, unit_axis
 from appell.model.symbols import quoted, time_derivative
 
@@ -299,6 +299,9 @@ class Vector:
 
     def dot(self, other: Vector) -> sp.Expr:
         """Scalar product."""
+        frame = common_frame(self.parts, other.parts)
+        if frame is not None:
+            return unordered(frame.path[0]).inner(frame.components(self), frame.components(other))
         total = sp.Integer(0)
         for frame, part in self.parts.items():
             total += inner(part, frame.components(other))
@@ -306,8 +309,9 @@ class Vector:
 
     def cross(self, other: Vector) -> Vector:
         """Vector product."""
-        total = Vector({})
-        for frame, (a, b, c) in self.parts.items():
+        common, total = common_frame(self.parts, other.parts), Vector({})
+        parts = self.parts if common is None else {common: common.components(self)}
+        for frame, (a, b, c) in parts.items():
             x, y, z = frame.components(other)
             total = total + frame.vector(
                 minus(times(b, z), times(c, y)), minus(times(c, x), times(a, z)), minus(times(a, y), times(b, x))

@@ -177,19 +177,6 @@ def _known_cosine(twelfths: int) -> sp.Expr:
     return _COSINES[half] if half <= 6 else -_COSINES[12 - half]
 
 
-def plainly_turned(offset: Triple, rows: Rows, part: Triple) -> Triple:
-    """Offset + A v, without any ordering or collecting of terms."""
-
-    def entry(first: sp.Expr, row: Triple) -> sp.Expr:
-        terms = [first] if first != 0 else []
-        for x, y in zip(row, part, strict=True):
-            if x != 0 and y != 0:
-                terms.append(y if x == 1 else x if y == 1 else sp.Mul(x, y, evaluate=False))
-        return sp.Integer(0) if not terms else terms[0] if len(terms) == 1 else sp.Add(*terms, evaluate=False)
-
-    return entry(offset[0], rows[0]), entry(offset[1], rows[1]), entry(offset[2], rows[2])
-
-
 def transposed(rows: Rows) -> Rows:
     """Rows as columns."""
     return as_rows(zip(*rows, strict=True))
