@@ -132,6 +132,17 @@ def test_a_row_that_keeps_a_distance_is_drawn_as_a_rod():
         assert len(anatomy(model).rods) == drawn
 
 
+def test_what_rolls_on_a_varying_radius_is_no_wheel():
+    model = ap.library.rattleback()
+    assert not anatomy(model).wheels
+    assert anatomy(ap.library.rolling_disk()).wheels
+    scene = model.draw()
+    (stone,) = scene.solids[0].parts
+    half_axes = np.max(np.abs(stone.points), axis=0)
+    np.testing.assert_allclose(half_axes, [0.2, 0.03, 0.02], rtol=1e-12, atol=0)
+    assert scene.floor == pytest.approx(0.0, abs=1e-12)  # where the contact is
+
+
 def test_hints_are_followed():
     model = ap.library.rolling_disk()
     r = next(p for p in model.parameters if p.name == "r")

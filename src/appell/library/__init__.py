@@ -50,6 +50,7 @@ MODELS: dict[str, str] = {
     "planar-2r": "_planar_2r:planar_2r",
     "pursuit": "_pursuit:pursuit",
     "raindrop": "_raindrop:raindrop",
+    "rattleback": "_rattleback:rattleback",
     "rocket": "_rocket:rocket",
     "rocket-car": "_rocket_car:rocket_car",
     "rolling-ball": "_rolling_ball:rolling_ball",

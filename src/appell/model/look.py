@@ -13,7 +13,7 @@ from appell.model.frame import Vector
 from appell.model.rotation import Triple, triple, unit_axis
 from appell.model.symbols import letters_in
 
-KINDS = {"box": 3, "cylinder": 2, "wheel": 2, "capsule": 2, "cone": 2, "sphere": 1, "ball": 1}
+KINDS = {"box": 3, "ellipsoid": 3, "cylinder": 2, "wheel": 2, "capsule": 2, "cone": 2, "sphere": 1, "ball": 1}
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -21,8 +21,8 @@ class Solid:
     """A shape fixed in a body, for the eye only.
 
     Args:
-        kind: "box" (lengths along x, y, z), "cylinder", "wheel" (with spokes), "capsule" or "cone" (radius, length),
-            "sphere" or "ball" (with a pattern that shows how it turns; radius).
+        kind: "box" (lengths along x, y, z), "ellipsoid" (half axes along x, y, z), "cylinder", "wheel" (with spokes),
+            "capsule" or "cone" (radius, length), "sphere" or "ball" (with a pattern that shows how it turns; radius).
         size: Its dimensions: numbers, or formulas in parameters.
         at: Its middle from the centre of the body, in the body's axes.
         axis: The axis of a cylinder, wheel, capsule or cone in the body's axes.

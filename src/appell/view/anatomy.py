@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from appell.model.body import Body, Particle, RigidBody
@@ -41,7 +42,7 @@ class Anatomy:
         anchors: Points fixed in the ground at which something hangs.
         joints: Other points at which pieces meet.
         wheels: What rolls.
-        edges: Bodies on knife edges: the body, the point, the direction in which it cannot move.
+        edges: Bodies that touch at a point: the body, the point, the direction in which a knife edge cannot move.
     """
 
     fixed: dict[Body, list[Vector]] = field(default_factory=dict)
@@ -225,9 +226,24 @@ def _rolling(found: Anatomy, constraint: Rolling) -> None:
     products = (body.inertia[0, 1], body.inertia[1, 2], body.inertia[0, 2])
     ball = all(sp.expand(e - moments[0]) == 0 for e in moments) and not any(products)
     axis = body.frame.axes.rotation.axis if body.frame.axes.rotation is not None else None
+    radius = arm.norm
+    if not _constant(radius):
+        found.edges.append((body, contact, None))
+        return
     if not ball and axis is None:
         return
-    found.wheels.setdefault(body, Wheel(body, arm.norm, None if ball else axis, contact))
+    found.wheels.setdefault(body, Wheel(body, radius, None if ball else axis, contact))
+
+
+def _constant(length: sp.Expr) -> bool:
+    """Whether a length is the same wherever a model is: numbers tell, as formulas may not show it."""
+    letters, rng = sorted(letters_in(length), key=str), np.random.default_rng(5)
+    lengths = []
+    numbers = {s: rng.uniform(0.5, 1.5) for s in letters}
+    for _ in range(3):
+        numbers |= {s: rng.uniform(0.1, 0.6) for s in letters if isinstance(s, Evolving) or s == t}
+        lengths.append(complex(length.subs(numbers)))
+    return bool(np.ptp(np.abs(lengths)) <= 1e-9 * abs(lengths[0]))
 
 
 def _spinner(model: Model, body: RigidBody) -> Wheel | None:

@@ -43,12 +43,17 @@ def _made(kind: str, s: dict[str, float], given: Any, thin: float) -> Part | Non
     if kind in ("cylinder", "cylinder shell"):
         return part("cylinder", s["radius"], s["height"])
     if kind == "ellipsoid":
-        ball = revolved(_arc(1.0, -np.pi / 2, np.pi / 2))
-        return _mesh(ball[0] * np.array([s["a"], s["b"], s["c"]]), ball[1])
+        return ellipsoid(s["a"], s["b"], s["c"])
     if kind in ("mesh", "triangle", "tetrahedron"):
         return _polyhedron(kind, given)
     profile = _profile(kind, s, thin)
     return None if profile is None else _mesh(*revolved(profile, np.pi if kind.startswith("half ") else 2 * np.pi))
+
+
+def ellipsoid(a: float, b: float, c: float) -> Part:
+    """A ball of other half axes."""
+    vertices, faces = revolved(_arc(1.0, -np.pi / 2, np.pi / 2))
+    return _mesh(vertices * np.array([a, b, c]), faces)
 
 
 def _profile(kind: str, s: dict[str, float], thin: float) -> np.ndarray | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from appell.view.measure import Measure, plane_of
 from appell.view.parts import Part, along, of_inertia, part, through
 from appell.view.plot import unit_words
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
-from appell.view.shape_parts import primitive_part
+from appell.view.shape_parts import ellipsoid, primitive_part
 from appell.view.standing import ground_normal, stand_on_edges
 from appell.view.tracks import Course, Tracks, Values
 
@@ -473,5 +474,7 @@ def _thickness(kind: str, coiled: bool) -> float:
 def _given(solid: Solid, numbers: list[float]) -> Part:
     n = len(solid.size)
     size, at, axis = numbers[:n], np.array(numbers[n : n + 3]), np.array(numbers[n + 3 :])
+    if solid.kind == "ellipsoid":
+        return replace(ellipsoid(*size), at=at, color=solid.color)
     turn = np.eye(3) if solid.kind in ("box", "sphere", "ball") else along(axis)
     return Part(solid.kind, tuple(size), at, turn, color=solid.color)
