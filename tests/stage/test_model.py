@@ -190,6 +190,11 @@ WRONG = {
         ModelError,
         r"m is not a coordinate; make it by appell.coordinates\('m'\)",
     ),
+    "a function of time as coordinate": (
+        lambda: model(coordinates=(x, sp.Function("s")(sp.Symbol("t")))),
+        ModelError,
+        r"s\(t\) is not a coordinate; make it by appell.coordinates\('s'\)",
+    ),
     "a coordinate as state": (
         lambda: model(states={theta: 1}),
         ModelError,

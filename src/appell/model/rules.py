@@ -50,7 +50,8 @@ def check_kinds(model: Model) -> None:
         raise ModelError('A model needs at least one coordinate: coordinates=appell.coordinates("x y").')
     for q in model.coordinates:
         if not isinstance(q, Coordinate):
-            raise ModelError(f"{q!r} is not a coordinate; make it by appell.coordinates({str(q)!r}).")
+            name = str(q.func if isinstance(q, sp.core.function.AppliedUndef) else q)  # SymPy's own x(t) is called x
+            raise ModelError(f"{q!r} is not a coordinate; make it by appell.coordinates({name!r}).")
     for things, kinds, word in (
         (model.bodies, (Particle, RigidBody), "body"),
         (model.forces, (AbstractForce,), "force"),
