@@ -141,9 +141,7 @@ class Frame:
 
     def components(self, vector: Vector) -> Triple:
         """The components of any vector in this frame."""
-        if not isinstance(vector, Vector):
-            raise ModelError(f"A vector such as 3*ground.x is needed here, got {quoted(vector)}.")
-        return resolved(vector.parts, self)
+        return resolved(_parts(vector), self)
 
     @property
     def angular_velocity(self) -> Vector:
@@ -299,7 +297,7 @@ class Vector:
 
     def dot(self, other: Vector) -> sp.Expr:
         """Scalar product."""
-        frame = common_frame(self.parts, other.parts)
+        frame = common_frame(self.parts, _parts(other))
         if frame is not None:
             return unordered(frame.path[0]).inner(frame.components(self), frame.components(other))
         total = sp.Integer(0)
@@ -309,7 +307,7 @@ class Vector:
 
     def cross(self, other: Vector) -> Vector:
         """Vector product."""
-        common, total = common_frame(self.parts, other.parts), Vector({})
+        common, total = common_frame(self.parts, _parts(other)), Vector({})
         parts = self.parts if common is None else {common: common.components(self)}
         for frame, (a, b, c) in parts.items():
             x, y, z = frame.components(other)
@@ -339,6 +337,12 @@ class Vector:
             rate = own.vector(*(time_derivative(c, frozen) for c in part))
             total = total + rate - Vector({own: part}).cross(angular_velocity(own, frame))
         return total
+
+
+def _parts(vector: Vector) -> Mapping[Frame, Triple]:
+    if not isinstance(vector, Vector):
+        raise ModelError(f"A vector such as 3*ground.x is needed here, got {quoted(vector)}.")
+    return vector.parts
 
 
 Place = Vector | Iterable[Any]
