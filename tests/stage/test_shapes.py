@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import appell as ap
 from appell.errors import ImpossibleBodyWarning, ModelError
 from appell.model.inertia import MassDistribution
+from appell.model.shapes.inside import evenly, inside
 from appell.model.shapes.outside import reach
 
 shapes = ap.shapes
@@ -420,13 +421,54 @@ def test_what_is_cut_out_where_nothing_is_is_said():
     off = (box - shapes.Cylinder(0.2, 1).at(0.31, 0)).turned("z", pi / 4)
     with pytest.warns(ImpossibleBodyWarning, match=r"out of the material by 0.01 in the direction \(0.707, 0.707"):
         _ = off.mass
-    heavy = shapes.Sphere(0.1, density=80)
-    with pytest.warns(ImpossibleBodyWarning, match=r"the rest violates I1 \+ I2 >= I3"):
-        _ = (box - heavy.at(0.4, 0) - heavy.at(-0.4, 0)).mass
+    with pytest.warns(ImpossibleBodyWarning, match=r"A sphere that is cut out is denser than the material"):
+        _ = (box - shapes.Sphere(0.1, density=1.01)).mass
+    with pytest.warns(ImpossibleBodyWarning, match=r"A sphere is cut out where there is no material, at \("):
+        _ = (shapes.Torus(1, 0.2, density=1) - shapes.Sphere(0.1)).mass
+    plate, heavy = shapes.Plate(1, 1, density=1), shapes.Disc(0.1, density=12)
+    with pytest.warns(ImpossibleBodyWarning, match=r"the rest violates I1 >= 0"):
+        _ = (plate - heavy.at(0.4, 0) - heavy.at(-0.4, 0)).mass
     hollow = box - shapes.Box(2, 2, 2) + shapes.Box(3, 3, 3, density=1)
     assert hollow.mass == 20
     r = sp.Symbol("r", positive=True)
     assert sp.simplify((box - shapes.Cylinder(r, 2)).mass - (1 - 2 * pi * r**2)) == 0
+
+
+CORNER = (np.array([[0, 0, 0], [0.4, 0, 0], [0, 0.3, 0], [0, 0, 0.2]]), [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+
+
+@pytest.mark.parametrize(
+    ("shape", "mapping"),
+    [*((shape, mapping) for shape, mapping in MAPS if shape.extent == 3), (shapes.Mesh(*CORNER), None)],
+    ids=lambda e: getattr(e, "kind", ""),
+)
+def test_every_solid_knows_its_inside(shape, mapping):
+    high, low = (np.array([side * float(reach(shape, side * e)) for e in np.eye(3)]) for side in (1, -1))
+    box = low - 0.1 + (high - low + 0.2) * evenly(4000)
+    share = float(shape.measure) / np.prod(high - low + 0.2)
+    assert np.mean(inside(shape, box)) == pytest.approx(share, abs=0.005)
+    if mapping is not None:
+        f = sp.lambdify((s, t, w), mapping, "numpy")
+        points = np.stack([np.broadcast_to(e, 400) for e in f(*(1e-3 + 0.998 * evenly(400).T))], axis=1)
+        assert inside(shape, points).all()
+
+
+def test_cavities_that_overlap_are_said():
+    plate, bore = shapes.Box(4, 2, 1, density=3), shapes.Cylinder(0.3, 1)
+    for wrong in (plate - bore - bore.at(0.5, 0), plate - bore - shapes.Cylinder(0.2, 1)):
+        with pytest.warns(ImpossibleBodyWarning, match=r"A cylinder and a cylinder that are cut out overlap, at \("):
+            _ = wrong.mass
+    corner = shapes.Mesh(*CORNER)
+    with pytest.warns(ImpossibleBodyWarning, match=r"A cylinder and a mesh that are cut out overlap"):
+        _ = (plate - bore - corner.at(0.25, 0, 0)).mass
+
+
+def test_cavities_that_touch_or_are_filled_again_pass():
+    plate, bore = shapes.Box(4, 2, 1, density=3), shapes.Cylinder(0.3, 1)
+    _ = (plate - bore - bore.at(0.6, 0)).mass
+    bush = shapes.Cylinder(0.3, 1, density=8) - shapes.Cylinder(0.2, 1)
+    _ = (plate - bore + bush).mass
+    _ = (plate - (bore - shapes.Cylinder(0.2, 1))).turned("x", 0.3).mass
 
 
 def test_spatial_inertia_from_the_distribution():

@@ -1,4 +1,4 @@
-"""What is cut out where nothing is: a cavity takes away all of itself, also what lies outside of the material."""
+"""What is cut out where nothing is: a cavity takes away all of itself, also what others or nobody have there."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from appell.errors import ImpossibleBodyWarning, ModelError
 from appell.model.inertia import MassDistribution, violation
 from appell.model.shapes.abstract import AbstractPrimitive
+from appell.model.shapes.inside import evenly, inside
 from appell.model.shapes.lines import HalfRing, Point, Ring, Rod
 from appell.model.shapes.mesh import Mesh
 from appell.model.shapes.polyhedra import Tetrahedron, Triangle
@@ -28,11 +29,13 @@ from appell.model.shapes.surfaces import (
 )
 
 Part = tuple[int, AbstractPrimitive]
-SLACK = 1e-9  # share of the size of a shape by which a cavity may stand out
+SLACK = 1e-9  # share of the size of a shape by which a cavity may stand out, of its density by which it may be denser
+PLACES = 2000  # points of each cavity that are looked at
+FACES = 10_000_000  # of meshes, for all of these points
 
 
 def check_cut(parts: Sequence[Part], total: MassDistribution) -> None:
-    """Refuse a negative mass; warn of cavities that stand out, and of moments that nothing can have.
+    """Refuse a negative mass; warn of cavities that stand out or overlap, and of moments that nothing can have.
 
     Args:
         parts: Signs and primitives in the same axes.
@@ -43,7 +46,7 @@ def check_cut(parts: Sequence[Part], total: MassDistribution) -> None:
     cure = "Cut out what is inside of the material only, each part once."
     if total.mass.is_number and total.mass < 0:
         raise ModelError(f"More is cut out than there is: the mass is {float(total.mass):.6g}. {cure}")
-    words = _standing_out(parts)
+    words = _standing_out(parts) or _below_nothing(parts)
     if not words and total.mass != 0 and (broken := violation(total.mass, total.central_inertia)):
         words = f"More is cut out than there is: the rest violates {broken}."
     if words:
@@ -78,6 +81,44 @@ def _standing_out(parts: Sequence[Part]) -> str:
         f"A {cavity.kind} that is cut out stands out of the material by {beyond[i, k]:.3g} in the direction ({along}), "
         "and takes away mass there as well."
     )
+
+
+def _below_nothing(parts: Sequence[Part]) -> str:
+    """A place within a solid cavity at which sum sigma_j rho_j < 0, in words; nothing where letters leave it open."""
+    solids = [(sign, part) for sign, part in parts if part.extent == 3]
+    faces = sum(len(part.faces) for _, part in solids if isinstance(part, Mesh))
+    cube = evenly(min(PLACES, FACES // max(faces, 1)))
+    try:
+        poses = [np.array(part.pose.matrix.tolist(), dtype=float) for _, part in solids]
+        amounts = np.array([sign * float(part.density) for sign, part in solids])
+        for i in np.flatnonzero(amounts < 0):
+            cavity, (R, o) = solids[i][1], (poses[i][:3, :3], poses[i][:3, 3])
+            low, high = (np.array([side * float(reach(cavity, side * e)) for e in np.eye(3)]) for side in (-1, 1))
+            own = low + (high - low) * cube
+            places = own[inside(cavity, own)] @ R.T + o
+            there = np.array(
+                [inside(part, (places - T[:3, 3]) @ T[:3, :3]) for (_, part), T in zip(solids, poses, strict=True)]
+            )
+            density = amounts @ there
+            if density.size and density.min() < -SLACK * np.abs(amounts).max():
+                k = int(np.argmin(density))
+                return _too_much(solids, there[:, k], places[k])
+    except TypeError:
+        return ""
+    return ""
+
+
+def _too_much(solids: Sequence[Part], there: np.ndarray, place: np.ndarray) -> str:
+    """What is wrong at a place, told which of the solids are there."""
+    cut = [part.kind for (sign, part), yes in zip(solids, there, strict=True) if yes and sign < 0]
+    at = f"at ({', '.join(f'{e + 0.0:.3g}' for e in place)})"
+    if len(cut) > 1:
+        return (
+            f"A {' and a '.join(cut)} that are cut out overlap, {at} for instance, and take away the same mass twice."
+        )
+    if any(yes and sign > 0 for (sign, _), yes in zip(solids, there, strict=True)):
+        return f"A {cut[0]} that is cut out is denser than the material it is cut out of, {at} for instance."
+    return f"A {cut[0]} is cut out where there is no material, {at} for instance, and takes away mass there as well."
 
 
 def reach(shape: AbstractPrimitive, direction: np.ndarray) -> Any:
