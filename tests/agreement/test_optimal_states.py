@@ -35,9 +35,9 @@ def transcribed(force, rate, z0, intervals=30, degree=4):
     return found.value(cost), found.value(X[2, -1])
 
 
-def cart(mass, rate, start):
+def cart(mass, rate, start, jet=0):
     body = ap.Particle("cart", 1 + mass, ground.point(x, 0))
-    loss = ap.Stream(body, 0 * ground.x, rate=rate)
+    loss = ap.Stream(body, -jet * ground.x, rate=rate)
     return ap.Model(ground, (x,), [body], [loss], [], states={mass: rate}, start={x: 0, mass: start})
 
 
@@ -75,6 +75,37 @@ def test_a_tank_that_runs_dry_on_the_way():
     b = np.linalg.solve(asked, [1.0, 0.0])
     assert found.cost == pytest.approx((b @ basis) ** 2 @ w, rel=2e-3)
     assert found.motion.at(1.0)["fuel"] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("flow", "jet"), [(lambda v: 3 * v**2, 0), (lambda v: 10 * v, 0), (lambda v: 0.5 + 4 * v**2, 0.5)], ids="abc"
+)
+def test_a_tank_that_runs_dry_sooner_at_speed(flow, jet):
+    """The other transcription lets the amount y go on below zero, where it has no mass and no thrust."""
+    fuel = ap.states("fuel", "kg")
+    found = optimize(cart(fuel, ap.drained(-flow(x.rate), fuel), 1.0, jet), degree=14, **TO_ONE)
+
+    def force(v, a, y):
+        wet = (1 + ca.tanh(200 * y)) / 2
+        return (1 + wet * y) * a - jet * wet * flow(v)
+
+    cost, _ = transcribed(force, lambda v, y: -flow(v), 1.0)
+    assert found.cost == pytest.approx(cost, rel=3e-2 if jet else 3e-3)  # where a thrust ends, the best a jumps
+    assert found.motion.at(1.0)["fuel"] == pytest.approx(0, abs=1e-12)
+
+
+def test_a_tank_that_is_full_before_the_end():
+    load = ap.states("load", "kg")
+    rate = sp.Piecewise((2 * x.rate, load < 1), (0, True))
+    found = optimize(cart(load, rate, 0.5), degree=14, **TO_ONE)
+
+    def force(v, a, y):
+        full = (1 + ca.tanh(200 * (y - 1))) / 2
+        return (1 + y + full * (1 - y)) * a
+
+    cost, _ = transcribed(force, lambda v, y: 2 * v, 0.5)
+    assert found.cost == pytest.approx(cost, rel=3e-3)
+    assert found.motion.at(1.0)["load"] == pytest.approx(1, abs=1e-12)
 
 
 def test_polynomials_of_a_high_degree_reach_their_end():

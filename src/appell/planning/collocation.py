@@ -23,6 +23,7 @@ from appell.motion.run import simulate
 from appell.planning.feasibility import Finding, Limits
 from appell.planning.nodes import Nodes
 from appell.planning.obstacle import Obstacle, told_apart
+from appell.planning.tanks import blunted
 
 Guess = Mapping[ca.MX, np.ndarray]
 ITERATIONS = 300
@@ -73,8 +74,11 @@ class Collocation:
             opti.variable(size, nodes) if size else ca.MX(0, nodes) for size in sizes
         )
         self.timed = self.drift.states(self.nodes.times)[:, 2 * n :].T if ok else np.zeros((state.z.size, nodes))
-        self.z = ca.MX(ca.DM(self.timed))
-        self.z[self.moved, :] = moved
+        dependent = [i for i in range(n) if i not in free]
+        self.residual, self.amounts = _residual(system, state, dependent, self.moved)
+        unending, self.z = ca.MX(ca.DM(self.timed)), ca.MX(ca.DM(self.timed))
+        if self.moved:
+            unending[self.moved, :], self.z[self.moved, :] = moved, self.amounts.map(nodes)(moved)
         basis = [Chebyshev.basis(j, domain=[0, duration]) for j in range(degree + 1)]
         second, first, zeroth = (np.array([b.integ(k, lbnd=0)(self.nodes.times) for b in basis]) for k in range(3))
         one, W = np.ones((1, nodes)), self.nodes.integral.T
@@ -82,9 +86,7 @@ class Collocation:
             opti.subject_to(self.a[i, :] == self.c[k, :] @ second)
             opti.subject_to(self.v[i, :] == state.v[i] + self.c[k, :] @ first)
             opti.subject_to(self.q[i, :] == state.q[i] + state.v[i] * self.nodes.times[None, :] + self.c[k, :] @ zeroth)
-        dependent = [i for i in range(n) if i not in free]
-        self.residual = _residual(system, dependent, self.moved)
-        at = self.nodes.times[None, :], self.q, self.v, self.z
+        at = self.nodes.times[None, :], self.q, self.v, unending
         opti.subject_to(self.residual.map(nodes)(*at, self.a, self.tau, zdot) == 0)
         if dependent:  # integrated, not solved for at each node, where they might jump from one branch to another
             opti.subject_to(self.v[dependent, :] == state.v[dependent][:, None] @ one + self.a[dependent, :] @ W)
@@ -146,8 +148,11 @@ class Collocation:
         a = np.array([motion.system.accelerations(motion.at(float(s))) for s in self.nodes.times])
         q, v, z = table[:, :n].T, table[:, n : 2 * n].T, table[:, 2 * n :].T
         nothing = np.zeros(q.shape), np.zeros((len(self.moved), self.nodes.count))
-        left = self.residual.map(self.nodes.count)(self.nodes.times[None, :], q, v, z, a.T, *nothing)
-        forces, zdot, _ = np.split(-np.array(left), [n, n + len(self.moved)])
+        forces = zdot = np.zeros(0)
+        for _ in range(2):  # again with the amounts that there would be without an end
+            left = self.residual.map(self.nodes.count)(self.nodes.times[None, :], q, v, z, a.T, *nothing)
+            forces, zdot, _ = np.split(-np.array(left), [n, n + len(self.moved)])
+            z[self.moved] = self.state.z[self.moved][:, None] + zdot @ self.nodes.integral.T
         return dict(zip((self.c, *self._local), (c, q, v, a.T, forces, zdot, z[self.moved]), strict=True))
 
     def keep(self, limits: Limits, obstacles: Sequence[Obstacle]) -> None:
@@ -245,7 +250,8 @@ class Collocation:
         """The solution at the nodes."""
         q, v, _, _, _, moved = (self.guesses[0][e] for e in self._local)
         z = self.timed.copy()
-        z[self.moved] = moved
+        if self.moved:
+            z[self.moved] = np.array(self.amounts.map(self.nodes.count)(moved))
         rows = np.vstack([q, v, z]).T
         return [State(self.system.model, row, moment) for moment, row in zip(self.nodes.times, rows, strict=True)]
 
@@ -282,8 +288,11 @@ def _moved(system: System) -> list[int]:
     return found
 
 
-def _residual(system: System, dependent: list[int], moved: list[int]) -> ca.Function:
-    """What vanishes at a node: tau and the rates of what moves without their formulas, and the rows on a."""
+def _residual(system: System, state: State, dependent: list[int], moved: list[int]) -> tuple[ca.Function, ca.Function]:
+    """What vanishes at a node: tau and the rates of what moves without their formulas, and the rows on a.
+
+    Extra states that move have no end in it; the other function gives them where theirs is.
+    """
     mechanics, model = system.equations.mechanics, system.model
     x, a, used = mechanics.variables, mechanics.a, list(system.equations.split.rows)
     tau, zdot = ca.SX.sym("tau", a.numel()), ca.SX.sym("zdot", len(moved))
@@ -293,14 +302,16 @@ def _residual(system: System, dependent: list[int], moved: list[int]) -> ca.Func
     if material:  # nothing drives the dependent coordinates but the rows, which says how much of it is a reaction
         J = mechanics.J[used, :]
         pushed = pushed - J[material, :].T @ solve(J[:, dependent].T, pushed[dependent, 0])[material, 0]
-    left = [tau - pushed, zdot - x.zdot[moved, 0]]
-    if used:
-        rows = mechanics.C @ a - mechanics.gamma
-        rows[list(mechanics.acceleration_rows)] = mechanics.f
-        left.append(rows[used, 0])
+    rows = mechanics.C @ a - mechanics.gamma
+    rows[list(mechanics.acceleration_rows)] = mechanics.f
     w = [system.values[s.label] for s in model.inputs]
-    (left,) = ca.substitute([ca.vertcat(*left)], [x.w, x.p], [ca.SX(ca.DM(e)) for e in (w, system.p)])
-    return ca.Function("local", [x.t, x.q, x.v, x.z, a, tau, zdot], [left], {"cse": True})
+    numbers = [ca.SX(ca.DM(e)) for e in (w, system.p)]
+    rates, *others = ca.substitute([x.zdot[moved, 0], pushed, rows[used, 0]], [x.w, x.p], numbers)
+    timed = [i for i in range(state.z.size) if i not in moved]
+    letters = ca.vertcat(x.t, x.q, x.v, x.z[timed, 0], a)
+    amounts, rates, (pushed, rows) = blunted(rates, others, letters, x.z[moved, 0], state.z[moved])
+    left = ca.vertcat(tau - pushed, zdot - rates, rows)
+    return ca.Function("local", [x.t, x.q, x.v, x.z, a, tau, zdot], [left], {"cse": True}), amounts
 
 
 def _line(q: float, v: float, end: float | None, rate: float | None, duration: float) -> tuple[float, float]:
