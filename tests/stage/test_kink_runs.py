@@ -270,3 +270,19 @@ def test_friction_that_slips_by_a_long_formula_is_named_after_its_force():
     start = {x: 1.0, y: 0.5, x.rate: 1.0, y.rate: 0.0}
     motion = ap.simulate(ap.compile(ap.derive(brake)), start, until=5.0, progress=False)
     assert {o.name for o in motion.occurrences} == {"brake: no slip"}
+
+
+def test_large_equations_are_looked_at_piece_by_piece_with_the_same_result(monkeypatch):
+    """Steps of large equations are looked through by single calls, not by a graph for every set of what sticks."""
+    chain = ap.Chain([ap.Joint("y", at=(i, 0, 0), mass=1, center=(0.5, 0, 0), friction=2.0) for i in range(3)])
+    system = ap.compile(ap.derive(ap.friction.declared(chain))).bind()
+    runs = []
+    for large in (10**9, 0):
+        monkeypatch.setattr("appell.motion.dop853.LARGE", large)
+        runs.append(ap.simulate(system, {"q2": 0.4}, until=2.0, method="dop853", progress=False))
+    one, other = ([(o.name, o.t) for o in run.occurrences] for run in runs)
+    assert len(one) > 5
+    assert [name for name, _ in one] == [name for name, _ in other]
+    np.testing.assert_allclose([t for _, t in one], [t for _, t in other], rtol=1e-12)
+    times = np.linspace(0, 2, 77)
+    np.testing.assert_allclose(runs[0].states(times), runs[1].states(times), rtol=0, atol=1e-11)

@@ -1,7 +1,8 @@
 """Dormand and Prince's method of order 8(5,3), a whole step as one function.
 
 The twelve stages, the new state, the error norm and the choice of the next step are one graph, so an attempted step is
-one call; the extra stages of the dense output are a second one, called when somebody asks for a value in between.
+one call; the extra stages of the dense output are a second one, called when somebody asks for a value in between, and
+guards along a step a third. Of large equations only attempts are one graph: kinks give them new ones again and again.
 Coefficients: Hairer, Norsett and Wanner 1993, as kept by SciPy.
 """
 
@@ -41,6 +42,7 @@ def _table() -> SimpleNamespace:
 table = _table()
 STAGES = table.N_STAGES
 LONG = 50_000  # steps in which CasADi's machine takes about as long as compiling them to machine code would
+LARGE = 1000  # instructions of a right-hand side of which stages are calls, not parts of one graph, between steps
 THIRD = table.E3[:STAGES] - table.B
 REGISTER = 8  # a multiple of the lanes of a SIMD register
 FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}
@@ -205,7 +207,7 @@ def look_function(rhs: ca.Function, guards: ca.Function) -> ca.Function:
     seen = [guards(t + s * h, interpolate(columns, x, s) if s else x, w, p) for s in places]
     values, rates = (ca.densify(ca.horzcat(*e)) for e in zip(*seen, strict=True))
     results = [ca.densify(e) for e in looked_graph(values, rates, h / LOOKS)]
-    return ca.Function("looks", [t, x, w, ca.vertcat(p, h, tolerances)], results, {"cse": True})
+    return ca.Function("looks", [t, x, w, ca.vertcat(p, h, tolerances)], results)
 
 
 def interpolate(coefficients: Any, start: Any, share: Any) -> Any:
@@ -325,8 +327,10 @@ class Stepper:
 
         return at
 
-    def looks(self) -> Looked:
-        """Guards along the last step, in one call."""
+    def looks(self) -> Looked | None:
+        """Guards along the last step, in one call; not of large equations."""
+        if self._large:
+            return None
         x, t, h = self._last()
         machine = self._machines.looks(self.task.flow.guard_machine.function)
         values, rates, doubts = machine(t, x, self.task.w, self._extended(h))
@@ -342,7 +346,14 @@ class Stepper:
         """p with what a step needs behind it."""
         return np.concatenate([self.task.p, [h, self.rtol, self.atol]])
 
+    @property
+    def _large(self) -> bool:
+        return self.task.flow.rhs.n_instructions() > LARGE
+
     def _coefficients(self, t: float, h: float, x: np.ndarray) -> np.ndarray:
+        if self._large:
+            f = self.task.f
+            return np.stack(_columns(f, t, x, h, _stages(f, t, x, h)))
         return self._machines.dense.flat(t, x, self.task.w, self._extended(h)).reshape(7, -1)
 
     def _many_coefficients(self, t: np.ndarray, h: np.ndarray, x: np.ndarray) -> np.ndarray:

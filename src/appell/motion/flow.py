@@ -56,7 +56,7 @@ class Flow:
         t, x, w, p = self.rhs.sx_in()
         g = self.guards(t, x, w, p)
         rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(self.rhs(t, x, w, p), 1))
-        return Machine(ca.Function("guards", [t, x, w, p], [ca.densify(g), ca.densify(rate)], {"cse": True}))
+        return Machine(ca.Function("guards", [t, x, w, p], [ca.densify(g), ca.densify(rate)]))
 
     @cached_property
     def jacobian_machine(self) -> Machine:

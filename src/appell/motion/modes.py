@@ -30,6 +30,7 @@ class _Kept:
     Attributes:
         modal: Right-hand side, powers of the forces, what may jump or be struck, with their kinks taken out; None if
             there are none.
+        slid: x' and the modes in between, by which kinks slide.
         flows: By what is looked for and which kinks slide, and with them their integrators.
         powers: The power of every force, by which kinks slide.
         sides: The switching functions, by which kinks slide.
@@ -38,6 +39,7 @@ class _Kept:
     """
 
     modal: Modal | None
+    slid: dict[tuple[int, ...], tuple[ca.SX, ca.SX]] = field(default_factory=dict)
     flows: dict[Any, dict[tuple[int, ...], Flow]] = field(default_factory=dict)
     powers: dict[tuple[int, ...], Machine] = field(default_factory=dict)
     sides: dict[tuple[int, ...], Machine] = field(default_factory=dict)
@@ -47,14 +49,21 @@ class _Kept:
     def _machine(self, name: str, results: list[ca.SX], simd: bool = True) -> Machine:
         assert self.modal is not None
         m = self.modal
-        return Machine(ca.Function(name, [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], results, {"cse": True}), simd=simd)
+        return Machine(ca.Function(name, [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], results), simd=simd)
+
+    def sliding(self, slide: tuple[int, ...]) -> tuple[ca.SX, ca.SX]:
+        """x' and the modes, in between for the kinks that slide."""
+        assert self.modal is not None
+        if slide not in self.slid:
+            self.slid[slide] = self.modal.sliding(slide)
+        return self.slid[slide]
 
     def switches(self, slide: tuple[int, ...]) -> Machine:
         """The switching functions, their rates, and the modes, in between for the kinks that slide."""
         assert self.modal is not None
         if slide not in self.sides:
             m = self.modal
-            xdot, s = m.sliding(slide)
+            xdot, s = self.sliding(slide)
             g = ca.substitute(m.g, m.s, s) if slide else m.g
             rates = ca.jtimes(g, ca.vertcat(m.x, m.t), ca.vertcat(xdot, 1))
             self.sides[slide] = self._machine("switches", [ca.densify(e) for e in (g, rates, s)], simd=False)
@@ -78,7 +87,7 @@ class _Kept:
         """The power of every force while some kinks slide."""
         assert self.modal is not None
         if slide not in self.powers:
-            column = ca.substitute(self.modal.extras[0], self.modal.s, self.modal.sliding(slide)[1])
+            column = ca.substitute(self.modal.extras[0], self.modal.s, self.sliding(slide)[1])
             self.powers[slide] = self._machine("powers", [ca.densify(column)], simd=False)
         return self.powers[slide]
 
@@ -206,7 +215,7 @@ class Modes:
         if self.modal is None:
             return self.crossing
         m = self.modal
-        xdot, s = m.sliding(slide)
+        xdot, s = self.kept.sliding(slide)
         p = ca.vertcat(m.p, m.s)
         moded = in_modes(self.code, self._user, slide) if self._accelerated else None  # accelerations have kinks
         guards = [self._user(m.t, m.x, m.w, m.p) if moded is None else moded(m.t, m.x, m.w, p)]
