@@ -244,7 +244,13 @@ BODY = {"mass": 1, "inertia": (1, 1, 1)}
         ([ap.Joint("z", name="not a name", **BODY)], r"joint 'not a name' names a coordinate"),
         ([ap.Joint("z", limits=(1, -1), **BODY)], r"limits of the joint 'q1'"),
         ([ap.Joint("z", damping=float("nan"), **BODY)], r"damping of the joint 'q1'"),
+        ([ap.Joint("z", limits=("low", "high"), **BODY)], r"limits of the joint 'q1' must be \(lowest, highest\)"),
+        ([ap.Joint("z", limits=3, **BODY)], r"limits of the joint 'q1' must be \(lowest, highest\), got 3"),
+        ([ap.Joint("z", effort="much", **BODY)], r"effort of the joint 'q1' must be a finite number"),
+        ([ap.Joint("z", at=("a", 0, 0), **BODY)], r"the point of the joint 'q1' must be a number or a formula"),
+        ([ap.Joint("z", kind="helical", pitch="steep", **BODY)], r"pitch of the joint 'q1' must be a number"),
         ([], r"at least one joint"),
+        (ap.Joint("z", **BODY), r"made of a list of appell.Joint"),
     ],
 )
 def test_bad_joints_are_refused_by_name(joints, message):
@@ -257,8 +263,12 @@ def test_bad_questions_are_refused(tree):
         tree.poses([1, 2])
     with pytest.raises(ModelError, match="variable of the joint 'q2'"):
         tree.poses([0, np.nan, 0, 0, 0, 0])
+    with pytest.raises(ModelError, match=r"variable of the joint 'q3' must be a number or a formula.*got None"):
+        tree.poses([0, 0, None, 0, 0, 0])
     with pytest.raises(ModelError, match="'hand' is no link"):
         tree.pose(np.zeros(6), "hand")
+    with pytest.raises(ModelError, match=r"1\.5 is no link"):
+        tree.pose(np.zeros(6), 1.5)
     with pytest.raises(ModelError, match="must be numbers; got"):
         tree.poses(list("abcdef"))
     with pytest.raises(ModelError, match="point of a Jacobian needs two or three components"):

@@ -153,6 +153,9 @@ def test_rows_may_be_formulas():
     [
         ([(0, 0, 0)], [ap.Joint(mass=1)], "standard", "joint 'q1' needs theta, d, a, alpha; got 3"),
         ([(0, 0, 0, 0)], [], "standard", "1 rows and 0 joints"),
+        (None, [ap.Joint(mass=1)], "standard", "Give a list of rows"),
+        (["abcd"], [ap.Joint(mass=1)], "standard", "row of the joint 'q1' must be a number or a formula"),
+        ([3], [ap.Joint(mass=1)], "standard", "joint 'q1' needs theta, d, a, alpha; got 3"),
         ([(0, 0, 0, 0)], [ap.Joint(mass=1)], "craig", "there are: standard, modified"),
         ([(0, float("nan"), 0, 0)], [ap.Joint(mass=1)], "modified", "row of the joint 'q1' must be finite"),
         ([(0, 0, 0, 0)], [ap.Joint(mass=1, at=(1, 0, 0))], "modified", "leave out at, frame and parent"),
@@ -295,6 +298,8 @@ def test_what_is_no_urdf_is_refused(tmp_path):
         ap.Chain.from_urdf("<robot name='r'/>")
     with pytest.raises(ModelError, match=r"contains <xacro:arm>.*expand it first"):
         ap.Chain.from_urdf("<robot xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:arm/><link name='a'/></robot>")
+    with pytest.raises(ModelError, match="path of a URDF file or its text, got None"):
+        ap.Chain.from_urdf(None)
     with pytest.raises(ModelError, match="no URDF file"):
         ap.Chain.from_urdf(tmp_path / "none.urdf")
     with pytest.raises(ModelError, match="not <robot>"):

@@ -278,6 +278,9 @@ def test_open_and_twisted_meshes_are_refused():
     [
         (lambda: shapes.Cylinder(-1, 2), "radius of a cylinder must be positive and finite, got -1"),
         (lambda: shapes.Box(1, float("nan"), 1), "depth of a box must be positive"),
+        (lambda: shapes.Box("wide", 1, 1), "width of a box must be a number or a formula"),
+        (lambda: shapes.Box(1, 1, 1).at("a", 0), "a placement must be a number or a formula"),
+        (lambda: shapes.Mesh("abc", [[0, 1, 2]]), "vertices of a mesh are numbers"),
         (lambda: shapes.Tube(1, 2, 3), "outer radius of the tube must exceed"),
         (lambda: shapes.Torus(1, 2), "radius of a torus"),
         (lambda: shapes.Cap(1, 3), "height of a cap"),
@@ -289,6 +292,8 @@ def test_open_and_twisted_meshes_are_refused():
         (lambda: shapes.Tetrahedron([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]), "one plane"),
         (lambda: shapes.Box(1, 1, 1) + 3, "Only shapes can be added"),
         (lambda: shapes.Composite([]), "at least one shape"),
+        (lambda: shapes.Composite(shapes.Box(1, 1, 1)), "made of a list of shapes"),
+        (lambda: shapes.Composite([shapes.Box(1, 1, 1), (-1, shapes.Box(1, 1, 1))], mass=1), "nothing is left"),
         (lambda: shapes.Composite([(0, shapes.Box(1, 1, 1))]), "signs .1 or -1"),
         (
             lambda: shapes.Box(1, 1, 1, density=1) + shapes.Box(1, 1, 1, density=2) - shapes.Sphere(0.1),
@@ -296,6 +301,7 @@ def test_open_and_twisted_meshes_are_refused():
         ),
         (lambda: shapes.filled(shapes.Torus(2, 1), 1, mass=1), "got a 'torus'"),
         (lambda: shapes.filled(shapes.Box(1, 1, 1), 1, mass=2), "mass from 0 to 1, got 2"),
+        (lambda: shapes.filled(3, 1, mass=1), "A tank is a box"),
         (lambda: shapes.filled(shapes.Box(1, 1, 1), 1), "by mass= or by level="),
         (lambda: shapes.filled(shapes.Box(1, 1, 1), 1, level=-1), "level from 0 to 1"),
     ],

@@ -26,7 +26,7 @@ from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import links_from_joints
 from appell.model.symbols import ExtraState, Parameter, key
 from appell.model.urdf import read_urdf
-from appell.model.values import number
+from appell.model.values import formula_of, number
 
 
 class Chain(Model):
@@ -87,6 +87,8 @@ class Chain(Model):
         until: float = 10.0,
         states: Mapping[ExtraState, Any] | None = None,
     ) -> None:
+        if not isinstance(joints, Iterable | Linkage):
+            raise ModelError(f"A chain is made of a list of appell.Joint(...), got {joints!r}.")
         linkage = joints if isinstance(joints, Linkage) else Linkage(links_from_joints(tuple(joints)))
         g = finite(triple(gravity, "The gravity of a chain"), "The gravity of a chain")
         place = Placement.of(tool, "The tool")
@@ -443,7 +445,11 @@ def _joint_variables(q: Any, names: Sequence[str]) -> np.ndarray:
     q = np.asarray(q)
     if q.ndim == 0 or q.shape[-1] != len(names):
         raise ModelError(f"This chain has {len(names)} coordinates, {', '.join(names)}; got shape {q.shape}.")
-    if q.dtype != object:
+    if q.dtype == object:
+        for name, e in zip(names, np.moveaxis(q, -1, 0), strict=True):
+            for one in e.flat if isinstance(e, np.ndarray) else (e,):
+                formula_of(one, f"The variable of the joint {name!r}")
+    else:
         try:
             q = q.astype(float, casting="same_kind")
         except TypeError:

@@ -7,16 +7,18 @@ Modified:  $T_i = T_{i-1}\,R_x(\alpha)\,T_x(a)\,R_z(\theta)\,T_z(d)$, the joint 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.joint import Joint, Link, checked_kind, order
-from appell.model.placement import Placement, finite
+from appell.model.placement import Placement, check_finite
 from appell.model.rotation import Triple, exact_zero, triple, unit_axis
 from appell.model.screw_joints import made_link
+from appell.model.values import formula_of
 
 CONVENTIONS = ("standard", "modified")
 
@@ -34,6 +36,8 @@ def links_from_rows(
     """
     if convention not in CONVENTIONS:
         raise ModelError(f"The convention of the rows is {convention!r}; there are: {', '.join(CONVENTIONS)}.")
+    if not (isinstance(rows, Sequence | np.ndarray) and isinstance(joints, Sequence)):
+        raise ModelError("Give a list of rows (theta, d, a, alpha) and a list of appell.Joint(...), one for each row.")
     if len(rows) != len(joints):
         raise ModelError(f"{len(rows)} rows and {len(joints)} joints were given; each row needs its joint.")
     names = [joint.name or f"q{i}" for i, joint in enumerate(joints, 1)]
@@ -77,11 +81,12 @@ def _zero() -> Triple:
 
 
 def _row(row: Sequence[Any], name: str) -> tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]:
-    values = [exact_zero(sp.sympify(e)) for e in row]
+    if not isinstance(row, Iterable):
+        raise ModelError(f"The row of the joint {name!r} needs theta, d, a, alpha; got {row!r}.")
+    values = [exact_zero(formula_of(e, f"A number in the row of the joint {name!r}")) for e in row]
     if len(values) != 4:
         raise ModelError(f"The row of the joint {name!r} needs theta, d, a, alpha; got {len(values)} numbers.")
-    for e in values:
-        finite((e,) * 3, f"The row of the joint {name!r}")
+    check_finite(values, f"The row of the joint {name!r}")
     theta, d, a, alpha = values
     return _quarter(theta), d, a, _quarter(alpha)
 

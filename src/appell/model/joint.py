@@ -9,8 +9,9 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.placement import Placement, finite
+from appell.model.placement import Placement, check_finite, finite
 from appell.model.rotation import AXES, Triple, exact_zero, triple
+from appell.model.values import formula_of
 
 KINDS = ("revolute", "prismatic", "helical")
 
@@ -159,12 +160,12 @@ def checked_kind(kind: str, pitch: Any, name: str) -> sp.Expr:
     """
     if kind not in KINDS:
         raise ModelError(f"The joint {name!r} is of the unknown kind {kind!r}; there are: {', '.join(KINDS)}.")
-    pitch = exact_zero(sp.sympify(pitch))
+    pitch = exact_zero(formula_of(pitch, f"The pitch of the joint {name!r}"))
     if kind != "helical" and pitch != 0:
         raise ModelError(f"The joint {name!r} is {kind} and has a pitch; only helical joints have one.")
     if kind == "helical" and pitch == 0:
         raise ModelError(f"The helical joint {name!r} needs a pitch: its advance per radian.")
-    finite((pitch,) * 3, f"The pitch of the joint {name!r}")
+    check_finite((pitch,), f"The pitch of the joint {name!r}")
     return pitch
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class Linkage:
             for listed in (names, [e.joint for e in self.links], [e.label for e in self.links]):
                 if link in listed:
                     return listed.index(link)
-        elif -len(names) <= link < len(names):
+        elif isinstance(link, Integral) and -len(names) <= link < len(names):
             return int(link) % len(names)
         raise ModelError(f"{link!r} is no link of this chain; there are: {', '.join(names)}.")
 

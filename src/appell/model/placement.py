@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from appell.errors import ModelError
 from appell.model.frame import Frame
 from appell.model.rotation import Rotation, Triple, triple, unit_axis
 from appell.model.symbols import quoted
+from appell.model.values import formula_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class Placement:
             shift: Three components.
             turns: Pairs of an axis, as for `Frame.rotate`, and an angle.
         """
-        listed = tuple((unit_axis(axis), sp.sympify(angle)) for axis, angle in turns)
+        listed = tuple((unit_axis(axis), formula_of(angle, "The angle of a turn")) for axis, angle in turns)
         return cls(triple(shift, "A shift"), tuple((k, a) for k, a in listed if a != 0))
 
     @classmethod
@@ -123,9 +124,14 @@ class Placement:
 
 def finite(values: Triple, what: str) -> Triple:
     """The same three, refused if one is not finite."""
-    if any(e.has(sp.nan, sp.oo, -sp.oo, sp.zoo) for e in values):
-        raise ModelError(f"{what} must be finite, got {quoted(values)}.")
+    check_finite(values, what)
     return values
+
+
+def check_finite(values: Sequence[sp.Expr], what: str) -> None:
+    """Refuse numbers and formulas of which one is not finite."""
+    if any(e.has(sp.nan, sp.oo, -sp.oo, sp.zoo) for e in values):
+        raise ModelError(f"{what} must be finite, got {quoted(values if len(values) > 1 else values[0])}.")
 
 
 def axis_angle(R: np.ndarray) -> tuple[tuple[float, ...], sp.Expr]:

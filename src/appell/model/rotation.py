@@ -11,6 +11,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.symbols import Letter, quoted, time_derivative
+from appell.model.values import formula_of
 
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 Triple = tuple[sp.Expr, sp.Expr, sp.Expr]
@@ -23,9 +24,12 @@ UNIT: Rows = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 def triple(values: Iterable[Any], what: str) -> Triple:
     """Three SymPy numbers or formulas; two are completed by a zero."""
     try:
-        given = [exact_zero(sp.sympify(value)) for value in values]
+        listed = None if isinstance(values, str) else list(values)
     except TypeError:
-        raise ModelError(f"{what} needs two or three components such as (0, 0, 1), got {quoted(values)}.") from None
+        listed = None
+    if listed is None:
+        raise ModelError(f"{what} needs two or three components such as (0, 0, 1), got {quoted(values)}.")
+    given = [exact_zero(formula_of(value, f"A component of {what[0].lower()}{what[1:]}")) for value in listed]
     if len(given) == 2:
         given.append(sp.Integer(0))
     if len(given) != 3:

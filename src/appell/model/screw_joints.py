@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import sympy as sp
@@ -138,7 +139,16 @@ def _parent(joint: Joint, i: int, names: list[str]) -> str | None:
 def _check_data(joint: Joint, name: str) -> None:
     for what in ("effort", "velocity", "damping", "friction"):
         value = getattr(joint, what)
-        if value is not None and not (math.isfinite(value) and value >= 0):
+        if value is not None and not (_numeric(value) and math.isfinite(value) and value >= 0):
             raise ModelError(f"The {what} of the joint {name!r} must be a finite number, not negative; got {value!r}.")
-    if joint.limits is not None and not (len(joint.limits) == 2 and joint.limits[0] <= joint.limits[1]):
-        raise ModelError(f"The limits of the joint {name!r} must be (lowest, highest), got {joint.limits!r}.")
+    match joint.limits:
+        case None:
+            pass
+        case (low, high) if _numeric(low) and _numeric(high) and low <= high:
+            pass
+        case _:
+            raise ModelError(f"The limits of the joint {name!r} must be (lowest, highest), got {joint.limits!r}.")
+
+
+def _numeric(value: Any) -> bool:
+    return isinstance(value, Real | sp.Number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 from xml.etree import ElementTree
@@ -83,6 +84,8 @@ def parsed(source: str | Path) -> RobotText:
         if text.startswith("<?xml"):
             data = text[text.index("?>") + 2 :].encode() if "?>" in text else data  # text has no encoding any more
     else:
+        if not isinstance(source, str | PathLike):
+            raise ModelError(f"Give the path of a URDF file or its text, got {source!r}.")
         path = Path(source)
         if not str(source) or not path.is_file():
             raise ModelError(f"There is no URDF file {str(source)!r}.")

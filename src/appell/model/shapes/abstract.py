@@ -15,6 +15,7 @@ from appell.model.inertia import MassDistribution
 from appell.model.placement import Placement, finite
 from appell.model.rotation import Triple, exact_zero, triple
 from appell.model.symbols import quoted
+from appell.model.values import formula_of
 
 if TYPE_CHECKING:
     from appell.model.shapes.composite import Composite
@@ -153,15 +154,14 @@ class AbstractPrimitive(AbstractShape):
         """Refuse dimensions that do not fit each other."""
 
     def _length(self, name: str, value: Any) -> Any:
-        value = exact_zero(sp.sympify(value))
+        what = f"The {name.replace('_', ' ')} of a {self.kind}"
+        value = exact_zero(formula_of(value, what))
         if value.is_number and not (value.is_real and value.is_finite and value > 0):
-            raise ModelError(
-                f"The {name.replace('_', ' ')} of a {self.kind} must be positive and finite, got {quoted(value)}."
-            )
+            raise ModelError(f"{what} must be positive and finite, got {quoted(value)}.")
         return value
 
     def _amount(self, name: str, value: Any) -> sp.Expr:
-        value = exact_zero(sp.sympify(value))
+        value = exact_zero(formula_of(value, f"The {name} of a {self.kind}"))
         if value.is_number and not (value.is_real and value.is_finite and value >= 0):
             raise ModelError(f"The {name} of a {self.kind} must be finite and not negative, got {quoted(value)}.")
         return value

@@ -14,6 +14,7 @@ from appell.model.inertia import MassDistribution
 from appell.model.placement import Placement
 from appell.model.shapes.abstract import AbstractPrimitive, AbstractShape
 from appell.model.shapes.outside import check_cut
+from appell.model.values import formula_of
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -47,6 +48,8 @@ class Composite(AbstractShape):
         mass: Any = None,
         pose: Any = None,
     ) -> None:
+        if not isinstance(members, Iterable):
+            raise ModelError(f"A composite is made of a list of shapes, got {members!r}.")
         listed = []
         for member in members:
             sign, shape = member if isinstance(member, tuple) else (1, member)
@@ -61,7 +64,9 @@ class Composite(AbstractShape):
         if mass is not None:
             if any(part.mass is None for _, part in self.parts):
                 object.__setattr__(self, "members", tuple((s, _dense(shape, 1)) for s, shape in self.members))
-            object.__setattr__(self, "factor", sp.sympify(mass) / self._sum.mass)
+            if self._sum.mass == 0:
+                raise ModelError("A composite of which nothing is left cannot be given a mass.")
+            object.__setattr__(self, "factor", formula_of(mass, "The mass of a composite") / self._sum.mass)
             del self.__dict__["_sum"]
 
     @property

@@ -12,6 +12,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.shapes.abstract import AbstractPrimitive
+from appell.model.symbols import quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,10 @@ class Mesh(AbstractPrimitive):
     def _length(self, name: str, value: Any) -> Any:
         if name == "source":
             return str(value)
-        array = np.array(value, dtype=float if name == "vertices" else np.int64)
+        try:
+            array = np.array(value, dtype=float if name == "vertices" else np.int64)
+        except (TypeError, ValueError):
+            raise ModelError(f"The {name} of a mesh are numbers of shape (N, 3), got {quoted(value)}.") from None
         if array.ndim != 2 or array.shape[1] != 3 or not len(array) or not np.isfinite(array).all():
             raise ModelError(f"The {name} of a mesh are finite numbers of shape (N, 3), got shape {array.shape}.")
         return array

@@ -14,6 +14,7 @@ from appell.model.shapes.abstract import AbstractPrimitive
 from appell.model.shapes.lines import Point
 from appell.model.shapes.round_solids import Cap, Cone, Frustum, Sphere
 from appell.model.shapes.solids import Box, Cylinder
+from appell.model.values import formula_of
 
 
 def filled(vessel: AbstractPrimitive, density: Any, mass: Any = None, level: Any = None) -> AbstractPrimitive:
@@ -42,14 +43,14 @@ def filled(vessel: AbstractPrimitive, density: Any, mass: Any = None, level: Any
     """
     if (mass is None) == (level is None):
         raise ModelError("The filling of a tank is told by mass= or by level=; give one of them.")
-    rho = sp.sympify(density)
+    depth, rho = _depth(vessel), formula_of(density, "The density of the filling")
     if rho.is_number and not (rho.is_finite and rho > 0):
         raise ModelError(f"The density of the filling must be positive and finite, got {density}.")
-    given = exact_zero(sp.sympify(mass if level is None else level))
-    size = _depth(vessel) if level is not None else vessel.measure * rho
+    what, amount = ("mass", mass) if level is None else ("level", level)
+    given = exact_zero(formula_of(amount, f"The {what} of the filling"))
+    size = depth if mass is None else vessel.measure * rho
     for excess in (given - size, -given):
         if excess.is_number and excess > 0:
-            what = "level" if mass is None else "mass"
             raise ModelError(f"The tank holds a {what} from 0 to {size}, got {given}.")
     if given == 0:
         return Point(mass=0, pose=vessel.pose)
