@@ -95,7 +95,12 @@ def test_a_flexible_drive_and_a_gear():
     [
         (lambda: ap.friction.Viscous(push, 1.0).force, "contains no rate of a coordinate"),
         (lambda: ap.friction.Coulomb(x, 1.0, static=2.0), "give stribeck="),
+        (lambda: ap.friction.Coulomb(x, -1.0), "kinetic= of 'dry friction' must be finite and not negative, got -1"),
+        (lambda: ap.friction.Coulomb(None, 1.0), "What rubs, a coordinate or a velocity, must be"),
+        (lambda: ap.friction.LuGre(x, 1e5, 1.0, 0.0, 0.0), "kinetic= of 'friction' must be finite and above zero"),
         (lambda: ap.friction.FlexibleDrive(push, 0, 1.0), "A drive turns a coordinate"),
+        (lambda: ap.friction.FlexibleDrive(x, 0, 1.0, ratio=0), "ratio of 'drive' must not be zero"),
+        (lambda: ap.friction.declared(block()), "joints of an appell.Chain declare friction, got Model"),
     ],
 )
 def test_bad_friction(make, message):

@@ -39,7 +39,10 @@ class AbstractTracker(ABC):
 
 def gains(given: Any, n: int, what: str) -> np.ndarray:
     """One positive number for each coordinate."""
-    values = np.asarray(given, dtype=float)
+    try:
+        values = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
     if values.shape not in ((), (n,)) or not np.all(np.isfinite(values)) or np.any(values < 0):
         raise ModelError(
             f"{what} must be a number that is not negative, or one for each of the {n} coordinates; got {given!r}."

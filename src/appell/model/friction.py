@@ -19,6 +19,7 @@ from appell.model.constraint import Holonomic
 from appell.model.force import Generalized
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, ExtraState, Rate, letters_in, quoted, states, time_derivative
+from appell.model.values import formula_of
 
 
 def along(slip: sp.Expr, force: sp.Expr, name: str) -> Generalized:
@@ -36,7 +37,7 @@ def along(slip: sp.Expr, force: sp.Expr, name: str) -> Generalized:
 
 def _rate(slip: Any) -> sp.Expr:
     """A slip velocity; a coordinate stands for its rate."""
-    slip = sp.sympify(slip)
+    slip = formula_of(slip, "What rubs, a coordinate or a velocity,")
     return slip.rate if isinstance(slip, Coordinate) else slip
 
 
@@ -83,7 +84,7 @@ class Viscous(AbstractFriction):
 
     def __init__(self, slip: Any, coefficient: Any, name: str = "viscous friction") -> None:
         self.name, self.slip, self.states = name, _rate(slip), {}
-        self.resistance = sp.sympify(coefficient) * self.slip
+        self.resistance = _resisting(coefficient, "coefficient", name) * self.slip
 
 
 class Coulomb(AbstractFriction):
@@ -116,10 +117,10 @@ class Coulomb(AbstractFriction):
         name: str = "dry friction",
     ) -> None:
         v = _rate(slip)
-        G = _stribeck(v, kinetic, static, stribeck, name) * sp.sympify(load)
-        side = sp.sign(v) if width is None else sp.tanh(v / sp.sympify(width))
+        G = _stribeck(v, kinetic, static, stribeck, name) * formula_of(load, f"The load of {name!r}")
+        side = sp.sign(v) if width is None else sp.tanh(v / _resisting(width, "width", name, above=True))
         self.name, self.slip, self.states = name, v, {}
-        self.resistance = G * side + sp.sympify(viscous) * v
+        self.resistance = G * side + _resisting(viscous, "viscous", name) * v
 
 
 def declared(chain: Chain) -> Model:
@@ -131,6 +132,8 @@ def declared(chain: Chain) -> Model:
     Returns:
         The model with these forces; the chain itself where no joint declares any.
     """
+    if not isinstance(chain, Chain):
+        raise ModelError(f"The joints of an appell.Chain declare friction, got {type(chain).__name__}.")
     found: list[AbstractFriction] = []
     for link, (_, rate) in zip(chain.links, chain.series(1), strict=True):
         if link.friction:
@@ -172,17 +175,20 @@ class LuGre(AbstractFriction):
         load: Any = 1,
         name: str = "friction",
     ) -> None:
-        v, sigma0 = _rate(slip), sp.sympify(stiffness)
-        G = _stribeck(v, kinetic, static, stribeck, name) * sp.sympify(load)
+        v, sigma0 = _rate(slip), _resisting(stiffness, "stiffness", name, above=True)
+        low = _resisting(kinetic, "kinetic", name, above=True)
+        G = _stribeck(v, low, static, stribeck, name) * formula_of(load, f"The load of {name!r}")
         self.bristle: ExtraState = states(f"{name}_z".replace(" ", "_"))
         rate = v - sigma0 * sp.Abs(v) * self.bristle / G
         self.name, self.slip, self.states = name, v, {self.bristle: rate}
-        self.resistance = sigma0 * self.bristle + sp.sympify(damping) * rate + sp.sympify(viscous) * v
+        sigma1, sigma2 = _resisting(damping, "damping", name), _resisting(viscous, "viscous", name)
+        self.resistance = sigma0 * self.bristle + sigma1 * rate + sigma2 * v
 
 
 def _stribeck(v: sp.Expr, kinetic: Any, static: Any, stribeck: Any, name: str) -> sp.Expr:
     """G(v) = mu_k + (mu_s - mu_k) exp(-(v/v_S)^2)."""
-    low, high = sp.sympify(kinetic), sp.sympify(kinetic if static is None else static)
+    low = _resisting(kinetic, "kinetic", name)
+    high = low if static is None else _resisting(static, "static", name)
     if low == high:
         return low
     if stribeck is None:
@@ -190,7 +196,16 @@ def _stribeck(v: sp.Expr, kinetic: Any, static: Any, stribeck: Any, name: str) -
             f"{name!r} has static friction {quoted(high)} and kinetic friction {quoted(low)}; give stribeck=, "
             "the velocity at which the one becomes the other."
         )
-    return low + (high - low) * sp.exp(-((v / sp.sympify(stribeck)) ** 2))
+    return low + (high - low) * sp.exp(-((v / _resisting(stribeck, "stribeck", name, above=True)) ** 2))
+
+
+def _resisting(value: Any, what: str, name: str, above: bool = False) -> sp.Expr:
+    """A coefficient of friction; a number must not be negative, nor zero where it has to be above that."""
+    found = formula_of(value, f"{what}= of {name!r}")
+    if found.is_number and not (found.is_finite and found.is_real and (found > 0 if above else found >= 0)):
+        bound = "above zero" if above else "not negative"
+        raise ModelError(f"{what}= of {name!r} must be finite and {bound}, got {quoted(found)}.")
+    return found
 
 
 class FlexibleDrive:
@@ -214,9 +229,13 @@ class FlexibleDrive:
         if not isinstance(joint, Coordinate):
             raise ModelError(f"A drive turns a coordinate, got {joint!r}.")
         self.name = name
-        self.twist = sp.sympify(motor) / sp.sympify(ratio) - joint
+        n = formula_of(ratio, f"The ratio of {name!r}")
+        if n.is_zero:
+            raise ModelError(f"The ratio of {name!r} must not be zero.")
+        self.twist = formula_of(motor, f"The motor of {name!r}") / n - joint
         rate = time_derivative(self.twist)
-        self.torque = sp.sympify(stiffness) * self.twist + sp.sympify(damping) * rate
+        s, d = (_resisting(e, what, name) for e, what in ((stiffness, "stiffness"), (damping, "damping")))
+        self.torque = s * self.twist + d * rate
         self.force = along(rate, -self.torque, name)
 
     def on(self, model: Model) -> Model:
@@ -237,4 +256,4 @@ def gear(motor: Coordinate, joint: Coordinate, ratio: Any, name: str = "gear") -
         ratio: How often the motor turns for one turn of the joint.
         name: Its name in messages and reaction forces.
     """
-    return Holonomic(motor - sp.sympify(ratio) * joint, name)
+    return Holonomic(motor - formula_of(ratio, f"The ratio of {name!r}") * joint, name)

@@ -15,13 +15,19 @@ from appell.errors import ModelError
 from appell.model.frame import Frame, Vector
 from appell.model.programme import Programmed
 from appell.model.symbols import Coordinate, letters_in, quoted, time_derivative
+from appell.model.values import formula_of
 
 Realization = str | Iterable[Coordinate]
 
 
-def _components(point: Any, frame: Frame | None) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    if not isinstance(point, Vector) or not point.parts:
-        raise ModelError(f"A task needs a point such as ground.point(x, y), got {quoted(point)}.")
+def _components(point: Any, frame: Frame | None, start: Any = None) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """The components of a point, counted from another one if there is one."""
+    for given in (point, *(() if start is None else (start,))):
+        if not isinstance(given, Vector):
+            raise ModelError(f"A task needs a point such as ground.point(x, y), got {quoted(given)}.")
+    point = point if start is None else point - start
+    if not point.parts:
+        raise ModelError("A task needs a point that can move, got the origin of the ground.")
     axes = frame or next(iter(point.parts)).path[0]
     x, y, z = axes.components(point)
     return x, y, z
@@ -49,7 +55,7 @@ def follow(
     """
     if not axes or set(axes) - set("xyz"):
         raise ModelError(f"axes= takes letters of 'xyz', got {axes!r}.")
-    gap = dict(zip("xyz", _components(point - target, frame), strict=True))
+    gap = dict(zip("xyz", _components(point, frame, target), strict=True))
     axes = "".join(axis for axis in axes if gap[axis] != 0)
     made = Programmed([gap[axis] for axis in axes], name, None, differentiate, realization)
     made.rows = tuple(replace(row, name=f"{name}.{axis}") for axis, row in zip(axes, made.rows, strict=True))
@@ -102,7 +108,8 @@ def path_speed(
         realization: As for `Programmed`.
     """
     v = [time_derivative(e) for e in _components(point, frame)]
-    return Programmed((sum(e**2 for e in v) - sp.sympify(speed) ** 2) / 2, name, None, differentiate, realization)
+    wanted = formula_of(speed, f"The speed of {name!r}")
+    return Programmed((sum(e**2 for e in v) - wanted**2) / 2, name, None, differentiate, realization)
 
 
 def direction(
@@ -159,6 +166,7 @@ def curvature(
     place = dict(zip("xyz", _components(point, frame), strict=True))
     x1, y1 = (time_derivative(place[letter]) for letter in plane)
     x2, y2 = time_derivative(x1), time_derivative(y1)
+    kappa = formula_of(kappa, f"The curvature of {name!r}")
     turn, cube = x1 * y2 - y1 * x2, (x1**2 + y1**2) ** sp.Rational(3, 2)
     formula = turn / cube - kappa if differentiate else turn - kappa * cube
     return Programmed(formula, name, None, differentiate, realization)
@@ -182,8 +190,9 @@ def distance(
         differentiate: Demand only this derivative.
         realization: As for `Programmed`.
     """
-    gap = _components(point - center, None)
-    return Programmed(sp.sqrt(sum(e**2 for e in gap)) - length, name, None, differentiate, realization)
+    x, y, z = _components(point, None, center)
+    length = formula_of(length, f"The length of {name!r}")
+    return Programmed(sp.sqrt(x**2 + y**2 + z**2) - length, name, None, differentiate, realization)
 
 
 def profile(
@@ -206,7 +215,7 @@ def profile(
     """
     if not isinstance(order, int) or order < 0:
         raise ModelError(f"The order of a profile is 0, 1, 2, ..., got {order!r}.")
-    formula = sp.sympify(quantity)
+    formula = formula_of(quantity, f"The quantity of {name!r}")
     for _ in range(order):
         formula = time_derivative(formula)
-    return Programmed(formula - sp.sympify(value), name, None, 0, realization)
+    return Programmed(formula - formula_of(value, f"The value of {name!r}"), name, None, 0, realization)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -52,7 +52,7 @@ class Obstacle:
 
 def told_apart(obstacles: Obstacle | Sequence[Obstacle]) -> dict[str, Obstacle]:
     """Obstacles by name, numbered if two have the same."""
-    listed = [obstacles] if isinstance(obstacles, Obstacle) else list(obstacles)
+    listed = list(obstacles) if isinstance(obstacles, Iterable) else [obstacles]
     for obstacle in listed:
         if not isinstance(obstacle, Obstacle):
             raise ModelError(f"obstacles= takes planning.Obstacle(point, center, radius), got {obstacle!r}.")

@@ -64,7 +64,7 @@ class Composite(AbstractShape):
         if mass is not None:
             if any(part.mass is None for _, part in self.parts):
                 object.__setattr__(self, "members", tuple((s, _dense(shape, 1)) for s, shape in self.members))
-            if self._sum.mass == 0:
+            if self._sum.mass.is_zero:
                 raise ModelError("A composite of which nothing is left cannot be given a mass.")
             object.__setattr__(self, "factor", formula_of(mass, "The mass of a composite") / self._sum.mass)
             del self.__dict__["_sum"]

@@ -1,0 +1,31 @@
+"""Tasks as constraints: what they refuse."""
+
+import pytest
+
+import appell as ap
+from appell.errors import ModelError
+from appell.planning import curvature, distance, follow, path_speed, profile
+
+x, y = ap.coordinates("x y")
+hand = ap.Frame("ground").point(x, y)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: curvature(hand, "tight"), "curvature of 'curvature' must be a number or a formula"),
+        (lambda: path_speed(hand, None), "speed of 'speed' must be a number or a formula"),
+        (lambda: profile("x", 2, 0), "quantity of 'profile' must be a number or a formula"),
+        (lambda: distance(hand, 3, 1.0), r"needs a point such as ground.point\(x, y\), got 3"),
+        (lambda: follow(None, hand), r"needs a point such as ground.point\(x, y\), got None"),
+        (lambda: follow(hand, hand), "needs a point that can move"),
+    ],
+)
+def test_bad_tasks_are_refused(make, message):
+    with pytest.raises(ModelError, match=message):
+        make()
+
+
+def test_a_distance_from_the_origin():
+    (row,) = distance(hand, ap.Frame("ground").point(0, 0), 2).rows
+    assert row.expression.subs({x: 0.6 * 2, y: 0.8 * 2}) == pytest.approx(0, abs=1e-15)
