@@ -67,7 +67,7 @@ class Tangent:
         if ca.depends_on(xdot, eqs.mechanics.variables.t):
             raise EquilibriumError(f"{self.at.model.name!r} depends on time explicitly and has no steady motion.")
         slopes = [ca.densify(ca.jacobian(xdot, e)) for e in (eqs.x, eqs.w)]
-        function = ca.Function("tangent", eqs.arguments, [xdot, *slopes], {"cse": True})
+        function = ca.Function("tangent", eqs.arguments, [xdot, *slopes])
         w = [self.at.inputs[s.label] for s in eqs.inputs]
         value, slope, inputs = (np.array(e) for e in function(0.0, self.x, w, self.at.system.p))
         return value[:, 0], slope, inputs
