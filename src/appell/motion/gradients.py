@@ -150,9 +150,9 @@ class Gradients:
         """What was lost."""
         rows = ", ".join(map(repr, self.rows))
         return (
-            f"velocities at which {rows} {'loses its' if len(self.rows) == 1 else 'lose their'} direction: derivatives "
-            "by the velocities vanish, depend on each other or have no limit, and the motion could go on in more ways "
-            "than one"
+            f"a pose or velocities at which {rows} {'loses its' if len(self.rows) == 1 else 'lose their'} direction: "
+            "derivatives by the velocities vanish, depend on each other or have no limit, and the motion could go on "
+            "in more ways than one"
         )
 
     def _lowest(self, leg: Leg, left: float, right: float) -> tuple[float, float]:
