@@ -343,3 +343,22 @@ def test_a_link_that_loses_mass_has_poses_and_force_rates():
         ap.simulate(s, s.state(b), until=0.5)["q1"][-1] for s, b in ((plain, begin), (rates, {**begin, "tau1": 1.0}))
     ]
     np.testing.assert_allclose(*ends, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("place", "size"), [((5e5, 4e6, 120.0), 1.0), ((0.0, 0.0, 0.0), 1e-6)])
+def test_robots_far_away_and_small_ones_are_like_others(place, size):
+    """A survey grid has its origin far away; the wrist is light about its own axis."""
+
+    def arm(place, size):
+        x, y, z = place
+        links = [
+            ap.Joint("z", (x, y, z), mass=3, center=(0.25 * size, 0, 0), inertia=[e * size**2 for e in (0.004, 1, 1)]),
+            ap.Joint("x", (x + size / 2, y, z), mass=0.1, inertia=[2e-6 * size**2] * 3),
+        ]
+        return ap.higher_order.Dynamics(ap.Chain(links, gravity=(0, -9.81 * size, 0)))
+
+    Q = np.random.default_rng(2).normal(size=(2, 3))
+    expected = arm((0, 0, 0), 1).inverse(Q) * size**2
+    found = arm(place, size)
+    np.testing.assert_allclose(found.inverse(Q), expected, rtol=1e-8)
+    assert ap.higher_order.verify(found.chain, order=2).ok

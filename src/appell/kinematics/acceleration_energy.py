@@ -8,6 +8,7 @@ and the expansion by the partitions of p + 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product as every
 from math import comb, factorial, prod
 from typing import Any
@@ -83,7 +84,9 @@ class Sums:
         self.skeleton = skeleton
         self._carried: dict[tuple[int, int], list[Any]] = {}
         series = [[divided(x, factorial(k)) for k, x in enumerate(row)] for row in q]
-        self.poses = _poses(skeleton, series)
+        # Nothing here depends on where the trees stand: from their feet, not from far away, no digits are lost.
+        feet = [replace(joint, r=(0, 0, 0)) if joint.parent < 0 else joint for joint in skeleton.joints]
+        self.poses = _poses(replace(skeleton, joints=tuple(feet)), series)
 
     def __call__(self, a: int, b: int) -> list[Any]:
         """S_{a,b} of every joint."""

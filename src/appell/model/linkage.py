@@ -20,7 +20,7 @@ from appell.model.inertia import warn_if_impossible
 from appell.model.joint import Link, drive_name
 from appell.model.placement import Placement
 from appell.model.rotation import Triple
-from appell.model.screws import hat, pseudo_inertia
+from appell.model.screws import exponential, hat, pseudo_inertia
 from appell.model.symbols import Coordinate, Input, Parameter, coordinates, inputs
 
 
@@ -155,14 +155,19 @@ class Linkage:
     # What cannot be.
 
     def check_inertia(self, data: ChainData) -> None:
-        """M_jj = tr(S_j N_j S_j') > 0 at a generic pose, with N_j the pseudo-inertia of all that joint j carries."""
-        q = np.sin(1.0 + np.arange(data.n))[:, None]
-        poses, screws = data.poses(q)[0], hat(data.spatial_screws(q)[0])
-        N = poses @ data.pseudo @ np.swapaxes(poses, 1, 2)
+        """M_jj = tr(A_j N_j A_j') > 0 at a generic pose, with N_j the pseudo-inertia of all that joint j carries.
+
+        In the axes of link j, and against the size of what it is summed up from: robots far from the origin of the
+        ground, or of a few micrometres, are like others.
+        """
+        q, N, felt = np.sin(1.0 + np.arange(data.n)), np.array(data.pseudo), [True] * data.n
         for j in reversed(range(data.n)):
+            A = hat(data.screws[j])
+            size = np.trace(np.abs(A) @ np.abs(N[j]) @ np.abs(A).T)
+            felt[j] = bool(np.trace(A @ N[j] @ A.T) > 1e-14 * size)
             if data.parents[j] >= 0:
-                N[data.parents[j]] += N[j]
-        felt = [bool(np.trace(S @ I @ S.T) > 1e-14 * np.trace(I)) for S, I in zip(screws, N, strict=True)]
+                T = data.relative[j] @ exponential(data.screws[j], q[j : j + 1])[0]
+                N[data.parents[j]] += T @ N[j] @ T.T
         self._check_moved(felt, "no inertia about its axis", "an inertia")
 
     def _check_moved(self, felt: Sequence[bool], lack: str, remedy: str) -> None:
