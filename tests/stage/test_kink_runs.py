@@ -286,3 +286,18 @@ def test_large_equations_are_looked_at_piece_by_piece_with_the_same_result(monke
     np.testing.assert_allclose([t for _, t in one], [t for _, t in other], rtol=1e-12)
     times = np.linspace(0, 2, 77)
     np.testing.assert_allclose(runs[0].states(times), runs[1].states(times), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("jump", [1.0, np.pi / 3, 0.7])
+def test_a_control_that_jumps_breaks_loose_what_sticks(jump):
+    """Dry friction of 5 N holds 1 kg against 4 N, and not against 9 N: from the jump on x = 4 s²/2."""
+    push = ap.inputs("push")
+    body = ap.Particle("block", 1, ground.point(x, 0))
+    model = Coulomb(x, 5.0).on(ap.Model(ground, x, [body], [ap.Generalized({x: push})]))
+
+    def control(t, _):
+        return 4.0 if np.cos(t) > np.cos(jump) else 9.0
+
+    motion = ap.simulate(ap.compile(ap.derive(model)), {x: 0.0}, until=2.0, control=control, progress=False)
+    assert motion.outcome is ap.Outcome.DONE
+    np.testing.assert_allclose(last(motion), [2 * (2 - jump) ** 2, 4 * (2 - jump)], rtol=1e-9)

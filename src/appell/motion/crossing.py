@@ -35,6 +35,21 @@ def zero(f: Callable[[float], float], a: float, b: float, near: float = 1e-12) -
     return float(brentq(f, a, b, xtol=near, rtol=1e-15, maxiter=200))
 
 
+def behind(f: Callable[[float], float], root: float, end: float, limit: float, near: float) -> float:
+    """The zero of a guard; where it jumps instead, as under a control that does, a place behind the jump.
+
+    Args:
+        f: The guard, which is not positive at the end.
+        root: What was found.
+        end: Where the search ended.
+        limit: Up to which size a guard counts as zero.
+        near: How far apart two times are told.
+    """
+    while root < end and f(root) > limit:
+        root, near = min(root + near, end), 2 * near
+    return root
+
+
 def fallen(value: Callable[[float], float], start: float, end: float, limit: float) -> float | None:
     """Where a guard that rested on zero at the start and rose beyond a limit falls through zero again, if it did."""
     times = start + (end - start) * SHARES
@@ -207,7 +222,7 @@ def first_crossing(
 
         bracket = _first_bracket(seen, int(k), value, rate, float(task.limits[k]), near)
         if bracket is not None:
-            root = zero(value, *bracket, near)
+            root = behind(value, zero(value, *bracket, near), bracket[1], float(task.limits[k]), near)
             if lifts[k] and (through := fallen(guard, t0, root, task.limits[k])) is not None:
                 root = through
             if found is None or root < found[0]:
