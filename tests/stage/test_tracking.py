@@ -55,6 +55,29 @@ def test_a_rate_needs_a_control(cart):
         ap.simulate(cart, {x: 1.0}, until=1.0, inputs={u: 0.0}, rate=10)
 
 
+def test_dry_friction_is_compensated_through_standstill():
+    """On the reference the error stays zero where the velocity passes zero; beside it, it still decays."""
+    rough = ap.friction.Coulomb(x, kinetic=5.0, viscous=0.3).on(MODEL)
+    system, wanted = ap.compile(ap.derive(rough)), {x: 1 - sp.cos(2 * ap.t)}
+    run = ap.track(system, wanted, ComputedTorque(rough, 3.0), until=4.0)
+    assert run.motion.outcome is ap.Outcome.DONE
+    np.testing.assert_allclose(run.error.values, 0, rtol=0, atol=1e-8)
+    run = ap.track(system, wanted, ComputedTorque(rough, 3.0), {x: 0.5}, until=4.0)
+    assert run.motion.outcome is ap.Outcome.DONE
+    assert abs(run.error.values[-1, 0]) < 2e-4
+
+
+def test_trial_steps_into_infinity_are_not_remembered():
+    """Bristles far stiffer than the first step allows for: the law is asked about states that are no numbers."""
+    rough = ap.friction.LuGre(x, 1e9, 1e6, 0.1, 1.0).on(MODEL)
+    law = ComputedTorque(MODEL, 5.0)
+    q, v = np.array([np.inf]), np.array([0.0])
+    law.inputs(0.0, q, v, np.zeros(0), (np.zeros(1), np.zeros(1), np.zeros(1)))
+    assert np.isfinite(law.inputs(0.0, v, v, np.zeros(0), (np.zeros(1), np.zeros(1), np.zeros(1)))).all()
+    run = ap.track(ap.compile(ap.derive(rough)), {x: 0.1 * sp.sin(ap.t)}, law, until=1e-3, method="Radau")
+    assert run.motion.outcome is ap.Outcome.DONE
+
+
 def test_the_error_decays_as_the_closed_form_says(cart):
     run = ap.track(cart, {x: sp.sin(ap.t)}, ComputedTorque(MODEL, 3.0), {x: 0.5}, until=4.0)
     t = run.motion.times

@@ -16,6 +16,7 @@ from appell.errors import ModelError
 from appell.model.model import Model
 from appell.model.symbols import Parameter
 from appell.model.values import numbers
+from appell.motion.flow import RESTING
 
 
 class AbstractTracker(ABC):
@@ -54,7 +55,7 @@ class ComputedTorque(AbstractTracker):
     r"""Computed torque with PD, $\tau = M(q)u + b(q,\dot q) + g(q)$, $u = \ddot{\hat q} - 2\delta\dot e - \delta^2 e$.
 
     With $e = q - \hat q$ the error obeys $\ddot e + 2\delta\dot e + \delta^2 e = 0$ if the model is the plant. Friction
-    is compensated if it is in the model.
+    is compensated if it is in the model: that of the velocity, or where a joint stands still of the one it shall have.
 
     Args:
         model: The mechanism as the controller knows it, with inputs.
@@ -86,9 +87,12 @@ class ComputedTorque(AbstractTracker):
         """S^-1 (M u - F)."""
         qh, vh, ah = reference
         e = q - qh
-        u = ah - 2 * self.delta * (v - vh) - self.delta**2 * e - self.integral * self.sum
-        self.sum = self.sum + self.step * e
-        return self.dynamics.inputs_for(t, q, v, z, u)
+        u = ah - 2 * self.delta * (v - vh) - self.delta**2 * e
+        if self.sampled:  # else a trial step into infinity would be remembered
+            u = u - self.integral * self.sum
+            self.sum = self.sum + self.step * e
+        directed = np.where(np.abs(v) <= RESTING, RESTING * np.sign(vh), v)
+        return self.dynamics.inputs_for(t, q, directed, z, u)
 
 
 class SlotineLi(AbstractTracker):
