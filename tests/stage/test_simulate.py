@@ -438,6 +438,37 @@ def test_a_reset_position_is_kept_and_the_others_follow(formulation):
             run(**wrong)
 
 
+@pytest.mark.parametrize(("length", "mass"), [(1.0, 1.0), (1e-6, 1e-15), (1e6, 1e15)], ids=["m", "um", "1000 km"])
+def test_joints_take_their_share_of_an_impact(length, mass):
+    """The middle of the second of two hinged rods hits a wall: as for two angles, M dw = n P."""
+    x1, y1, a1, x2, y2, a2 = places = ap.coordinates("x1 y1 a1 x2 y2 a2")
+    masses, lengths = (mass, 0.3 * mass), (length, 0.7 * length)
+    bodies, ends = [], []
+    for k, (x, y, angle) in enumerate(((x1, y1, a1), (x2, y2, a2))):
+        center, frame, inertia = ground.point(x, y), ground.rotate("z", angle), masses[k] * lengths[k] ** 2 / 12
+        bodies.append(ap.RigidBody(f"rod{k}", masses[k], center, frame, (0, 0, inertia)))
+        ends.append((center - lengths[k] / 2 * frame.x, center + lengths[k] / 2 * frame.x))
+    gaps = ends[0][0], ends[0][1] - ends[1][0]
+    hinges = [ap.Holonomic(list(ground.components(gap)[:2]), f"hinge{k}") for k, gap in enumerate(gaps)]
+    model = ap.Model(ground, places, bodies, [ap.Gravity(-9.81 * length * ground.y)], hinges)
+    system = ap.compile(ap.derive(model)).bind()
+    near = dict(zip((x1, y1, x2, y2), np.array([0.48, -0.15, 1.17, -0.57]) * length, strict=True))
+    start = system.consistent({a1: -0.3, a2: -0.9}, near=near)
+    wall = ap.Event(x2 - 0.5 * length, direction=-1, reset={x2.rate: -0.4 * x2.rate}, name="wall")
+    motion = ap.simulate(system, start, until=0.6, events=[wall])
+    when = motion.occurrences[0].t
+    before, after = motion.at(np.nextafter(when, 0)), motion.at(when)
+    turned = before["a1"] - before["a2"]
+    coupling = 0.3 * 0.7 / 2 * np.cos(turned)
+    M = np.array([[1 / 3 + 0.3, coupling], [coupling, 0.3 * 0.7**2 / 3]])
+    n = -np.array([np.sin(before["a1"]), 0.35 * np.sin(before["a2"])])
+    rates = np.array([before["a1.rate"], before["a2.rate"]])
+    way = np.linalg.solve(M, n)
+    known = rates - 1.4 * (n @ rates) / (n @ way) * way
+    np.testing.assert_allclose([after["a1.rate"], after["a2.rate"]], known, rtol=0, atol=1e-11)
+    assert motion.check().ok
+
+
 def test_a_law_given_as_inputs_is_told_where_it_belongs():
     system = ap.compile(ap.derive(ap.library.planar_2r())).bind()
     with pytest.raises(ModelError, match=r"inputs= needs \{input: .*given as control="):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import casadi as ca
 import numpy as np
 
@@ -9,19 +11,22 @@ from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.code.state import names_of
 from appell.errors import InconsistentStartError
-from appell.kinematics.consistency import project_positions, project_velocities
+from appell.graph.numeric import Numeric
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.saddle import accelerations_and_multipliers
 from appell.motion.events import Event
-from appell.motion.projection import GOOD
+from appell.motion.projection import GOOD, LEAST
 
-FORBIDDEN = 1e-9  # what rows may be left with, for positions and velocities of the size of one
+FORBIDDEN = 1e-9  # share of their terms that rows may be left with
+STEPS, HALVINGS = 60, 10  # of Newton's method, and how often one of them is halved that leads away from the rows
 
 
 class Reset:
     """What one event does to x = (q, u, z) of one choice of speeds.
 
     What is reset is kept. Where constraint rows bind it, the other positions and then the other rates follow by the
-    rows: they change as little as can be, by the sum of the squares of their changes, whatever the speeds are.
+    rows: they change as little as can be, whatever the speeds and the units are. A change of rates dv is measured by
+    dv' M dv, the kinetic energy of such rates, so that it is what impulses along the rows do; so is one of positions.
 
     Args:
         code: The equations as functions.
@@ -43,10 +48,17 @@ class Reset:
             np.array([i for i, label in enumerate(labels) if label not in new], dtype=int)
             for labels in ([q.label for q in model.coordinates], [q.rate.label for q in model.coordinates])
         )
-        formulation = equations.formulation
-        moved = self._free_positions.size < n and bool(formulation.movable(mechanics, equations.split))
-        self._moves = moved and formulation.projects
+        formulation, moved = equations.formulation, self._free_positions.size < n and bool(mechanics.position_rows)
+        self._moves = moved and formulation.projects and bool(formulation.movable(mechanics, equations.split))
         self._machine = Machine(self.function, simd=False)
+
+    @cached_property
+    def _inertia(self) -> Machine:
+        """M of T = v' M v / 2 + ..."""
+        mechanics = self.code.equations.mechanics
+        x = mechanics.variables
+        M = x.thaw(ca.hessian(mechanics.T, x.v)[0])
+        return Machine(ca.Function("inertia", x.arguments, [ca.densify(M)], {"cse": True}), simd=False)
 
     @property
     def function(self) -> ca.Function:
@@ -67,23 +79,58 @@ class Reset:
         if self.plain:
             return found
         q, v, z = found[:n], found[n : 2 * n], found[2 * n : found.size - len(self._speeds)]
-        mechanics = self.code.equations.mechanics
         if self._moves:
-            q, left = project_positions(mechanics, t, q, p, self._free_positions, tolerance=GOOD)
-            self._refuse(left, q, t, "positions")
-        v, left = project_velocities(mechanics, t, q, v, z, p, self._free_rates)
-        self._refuse(left, v, t, "rates")
+            q = self._follow("position", self._free_positions, q, (t,), (p,), self._inertia(t, q, v, z, w, p)[0])
+        v = self._follow("velocity", self._free_rates, v, (t, q), (z, p), self._inertia(t, q, v, z, w, p)[0])
         u = np.array(self.code.speeds(t, q, v, z, p)[0][:, 0])
         u[list(self._speeds)] = found[found.size - len(self._speeds) :]
         return np.concatenate([q, u, z])
 
-    def _refuse(self, left: float, values: np.ndarray, t: float, what: str) -> None:
-        """Raise if rows are left with more than rounding."""
-        if not left <= FORBIDDEN * max(1.0, float(np.max(np.abs(values)))):
-            raise InconsistentStartError(
-                f"The event {self.event.name!r} at t = {t:.9g} resets {', '.join(self.event.reset)} to {what} that the "
-                "constraints forbid; reset fewer of them, the others follow."
-            )
+    def _follow(
+        self, what: str, free: np.ndarray, values: np.ndarray, before: tuple, behind: tuple, M: np.ndarray
+    ) -> np.ndarray:
+        """Positions or rates on their rows, by Newton's method; raises if there are none.
+
+        Args:
+            what: Which rows, those on positions or on velocities.
+            free: Which of the values may change.
+            values: The values.
+            before: Arguments of the rows before the values.
+            behind: Arguments of the rows behind them.
+            M: The matrix of inertia.
+        """
+        mechanics, terms = self.code.equations.mechanics, np.full(1, LEAST)
+        rows, sizes = Numeric(mechanics.functions[what]), Numeric(mechanics.row_terms[what])
+
+        def looked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+            """Residuals, slopes, and the largest residual as a share of what the terms of its row have been."""
+            nonlocal terms
+            residual, slopes = rows(*before, values, *behind)
+            terms = np.fmax(terms, sizes(*before, values, *behind)[0][:, 0])
+            return residual[:, 0], slopes[:, free], float(np.max(np.abs(residual[:, 0]) / terms))
+
+        residual, slopes, left = looked(values)
+        for _ in range(STEPS):
+            if not GOOD < left < np.inf or not free.size:
+                break
+            nothing = np.zeros(free.size)
+            step = accelerations_and_multipliers(M[np.ix_(free, free)], slopes, slopes, nothing, -residual)[0]
+            for halving in range(HALVINGS):
+                trial = np.array(values)
+                trial[free] += step / 2**halving
+                *found, share = looked(trial)
+                if share < left:
+                    values, (residual, slopes), left = trial, found, share
+                    break
+            else:
+                break
+        if left <= FORBIDDEN:
+            return values
+        called = {"position": "positions", "velocity": "rates"}[what]
+        raise InconsistentStartError(
+            f"The event {self.event.name!r} at t = {before[0]:.9g} resets {', '.join(self.event.reset)} to {called} "
+            "that the constraints forbid; reset fewer of them, the others follow."
+        )
 
 
 def _bound(mechanics: Mechanics) -> list[str]:
