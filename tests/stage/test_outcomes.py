@@ -50,6 +50,23 @@ def test_a_border_of_what_a_force_is_defined_for_is_told_as_such(method, force):
     assert "no value just beyond (a root" in motion.detail or "is not finite there" in motion.detail
 
 
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+def test_a_friction_that_loses_its_direction_is_told_as_such(method):
+    """A puck that friction -v/|v| stops while a force pushes it aside: (|v| + 0.3 v_y)' = 0.3² - 1."""
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    ground, y = ap.Frame("ground"), ap.coordinates("y")
+    puck = ap.Particle("puck", 1.0, ground.point(x, y))
+    v = puck.center.dt(ground)
+    forces = [ap.Force(-v / v.norm, puck), ap.Force(0.3 * ground.y, puck)]
+    system = ap.compile(ap.derive(ap.Model(ground, (x, y), [puck], forces))).bind()
+    motion = ap.simulate(system, {x.rate: 1.0}, until=5.0, method=method, max_steps=3000)
+    assert not motion.outcome.ok
+    assert motion.times[-1] == pytest.approx(1 / (1 - 0.3**2), abs=1e-3)
+    assert "comes to zero there and has no direction" in motion.detail or "again and again" in motion.detail
+    assert "grow without bound" not in motion.detail
+
+
 def test_a_start_at_such_a_border():
     motion = ap.simulate(block(sp.sqrt(x)), {x: 0.0, x.rate: -1.0}, until=5.0)
     assert "a force or a constraint has no value just beyond" in motion.detail

@@ -7,12 +7,14 @@ over it in a straight line; the next one starts on the other side.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from appell.motion.flow import WIDE
+from appell.motion.flow import WIDE, Flow
 from appell.motion.leg import End, Leg, Task
+from appell.motion.stretch import Stretch
 
 LOOKS = 16  # parts of a step in which a lowest value is looked for
 LOW = 0.02  # a lowest value there, as a share of those at the ends of the step, below which it may be zero
@@ -22,6 +24,11 @@ HAIR = 1e-10  # the way over a corner, as a share of the time it took to come ne
 SMOOTH = 1e-6  # how much more than straight ahead the state may change on that way
 CLOSER = 40  # steps of the false position at most
 ASIDE = 1e-6  # where slopes are taken, as a share of a step
+FAR, NEAR = np.linspace(1, 0.1, 10), np.geomspace(1e-2, 1e-8, 4)  # shares of a stretch before its end, to look at rates
+LOST, BOUNDED = (
+    1e-8,
+    10.0,
+)  # share of an argument that counts as zero where a run ends; how much rates may grow till then
 
 
 def over_the_first_corner(task: Task, leg: Leg) -> Leg:
@@ -114,12 +121,35 @@ def _own(values: np.ndarray, which: np.ndarray) -> np.ndarray:
 
 
 def _arguments(task: Task, leg: Leg, times: np.ndarray) -> np.ndarray:
-    """The arguments of the roots at any times, the arguments first."""
+    """The arguments of the roots at any times of a leg, the arguments first."""
+    return arguments(task.flow, task.w, task.p, leg.dense, times)
+
+
+def arguments(
+    flow: Flow, w: np.ndarray, p: np.ndarray, dense: Callable[[np.ndarray], np.ndarray], times: np.ndarray
+) -> np.ndarray:
+    """The arguments of the roots of a flow at any times of its dense output, the arguments first."""
     t = times.ravel()
-    x, parts = leg.dense(t), []
-    assert task.flow.roots is not None
-    w, p = np.tile(task.w, WIDE), np.tile(task.p, WIDE)
+    x, parts = dense(t), []
+    assert flow.roots is not None
+    w, p = np.tile(w, WIDE), np.tile(p, WIDE)
     for start in range(0, t.size, WIDE):
         here = np.minimum(np.arange(start, start + WIDE), t.size - 1)
-        parts += task.flow.roots(t[here], x[:, here].ravel("F"), w, p)
+        parts += flow.roots(t[here], x[:, here].ravel("F"), w, p)
     return np.concatenate(parts, axis=1)[:, : t.size].reshape(-1, *times.shape)
+
+
+def undirected(stretch: Stretch) -> bool:
+    """Whether a motion ends where a length or a speed vanishes and leaves what is divided by it without a direction.
+
+    Rates do not grow there, as they do next to a centre that attracts.
+    """
+    flow, t0, t1 = stretch.flow, stretch.times[0], stretch.times[-1]
+    if flow is None or flow.roots is None or not t0 < t1:
+        return False
+    times = t1 - (t1 - t0) * np.append(FAR, NEAR)
+    a = arguments(flow, stretch.w, stretch.p, stretch.dense, np.append(times, t1))
+    states = zip(times, stretch.dense(times).T, strict=True)
+    sizes = np.array([np.abs(flow.machine.flat(t, x, stretch.w, stretch.p)).max() for t, x in states])
+    bounded = sizes[FAR.size :].max() < BOUNDED * sizes[: FAR.size].max()
+    return bool(bounded and np.any(a[:, -1] <= LOST * a.max(axis=1)))

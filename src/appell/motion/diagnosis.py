@@ -17,6 +17,7 @@ from appell.kinematics.rank import Stacked, out_of_reach
 from appell.kinematics.saddle import REGULAR, without_inertia
 from appell.model.model import Model
 from appell.motion.choice import Choice
+from appell.motion.corners import undirected
 from appell.motion.masses import GONE, Masses, used_up
 from appell.motion.outcome import Ending, Outcome
 from appell.motion.stretch import Stretch
@@ -25,6 +26,10 @@ GROWS = 2.0  # how many times as fast as in the quarter before a motion is that 
 ROWS = 1e-5  # smallest singular value of rows of length one at which they count as dependent
 REACHED = 1e6  # condition from which on the drives of servo constraints count as powerless
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
+
+GROWING = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
+REGULARIZE = "if friction holds it there, write v/sqrt(v² + ε²) with a small ε instead of v/|v| to go on"
+UNDIRECTED = f"a length or speed under a square root comes to zero there and has no direction; {REGULARIZE}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,7 +75,9 @@ def diagnose(outcome: Outcome, stop: Stop, choice: Choice, stretches: Sequence[S
         outcome, cause = Outcome.ROWS_SINGULAR, choice.gradients.words
     else:
         outcome, cause = cause_of(outcome, stop)
-    if outcome is Outcome.STEP_LIMIT:
+        if cause == GROWING and stretches and undirected(stretches[-1]):
+            cause = UNDIRECTED
+    if outcome is Outcome.STEP_LIMIT and cause != UNDIRECTED:
         growth = grown(stretches, stop)
         if not growth:
             return Ending(outcome, f"t = {t:.9g}, {choice.system.from_x(t, x)!r}; give a larger max_steps")
@@ -200,5 +207,4 @@ def likely_cause(
         return None, "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
     if any(np.any(np.isnan(rate)) for rate in beyond):
         return None, "a force or a constraint has no value just beyond (a root or a logarithm of a negative number)"
-    words = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
-    return None, words
+    return None, GROWING

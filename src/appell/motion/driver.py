@@ -11,7 +11,7 @@ import numpy as np
 from appell.code.state import State
 from appell.code.system import System
 from appell.kinematics.chart import Split
-from appell.motion.diagnosis import Stop, diagnose, runaway, smallest_inertia
+from appell.motion.diagnosis import REGULARIZE, Stop, diagnose, runaway, smallest_inertia
 from appell.motion.drive import Drive, Law
 from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.front import Front
@@ -217,11 +217,8 @@ class Run:
         limit = self._accumulating()
         if limit is None:
             return None
-        return Ending(
-            Outcome.ACCUMULATION,
-            f"a length or speed under a square root passes through zero again and again at t = {limit:.9g}; if "
-            "friction holds it there, write v/sqrt(v² + ε²) with a small ε instead of v/|v| to go on",
-        )
+        words = f"a length or speed under a square root passes through zero again and again at t = {limit:.9g}"
+        return Ending(Outcome.ACCUMULATION, f"{words}; {REGULARIZE}")
 
     def _accumulating(self) -> float | None:
         """The time at which ends of legs pile up."""
