@@ -179,6 +179,22 @@ def test_inputs_of_a_loaded_motion(tmp_path):
         assert len(again.animate().jets) == 0
 
 
+def test_states_between_the_rows_of_a_file(tmp_path):
+    """A ball that is thrown moves on a parabola; the row before and the row behind an impact are joined by a line."""
+    y, ground = ap.coordinates("y", "m"), ap.Frame("ground")
+    ball = ap.Particle("ball", 1, ground.point(0, y))
+    system = ap.compile(ap.derive(ap.Model(ground, y, [ball], [ap.Gravity(-10 * ground.y)]))).bind()
+    floor = ap.Event(y, direction=-1, reset={y.rate: -y.rate}, name="floor")
+    motion = ap.simulate(system, {y: 1.0}, until=0.8, at=[0.0, 0.3, 0.5, 0.7], events=[floor])
+    again = ap.load(motion.save(tmp_path / "ball.nc"), system)
+    for time in (0.0, 0.1, 0.29, 0.3, 0.5, 0.61, 0.7):  # on the floor at 0.447
+        here, there = motion.at(time), again.at(time)
+        assert (there[y], there[y.rate]) == pytest.approx((here[y], here[y.rate]), rel=0, abs=1e-12)
+    assert again.at(0.4)[y] == pytest.approx((motion.at(0.3)[y] + motion.at(0.5)[y]) / 2)
+    with pytest.raises(ap.AppellError, match=r"The motion covers t = 0 \.\. 0.7; got 0.8"):
+        again.at(0.8)
+
+
 def test_a_loaded_motion_says_what_it_cannot_do(motion, letters, tmp_path):
     again = ap.load(motion.save(tmp_path / "disk.nc"))
     with pytest.raises(AppellError, match=r"use appell.load\(path, system=...\)"):

@@ -42,8 +42,8 @@ def load(path: str | Path, system: System | None = None) -> Motion:
 
     Args:
         path: A .nc file or a .zarr folder.
-        system: The system it belongs to, for states between the rows of the table (interpolated), reactions and
-            animations; the table itself and its plots need none.
+        system: The system it belongs to, for states between the rows of the table (cubics through positions and
+            rates), reactions and animations; the table itself and its plots need none.
     """
     import xarray
 

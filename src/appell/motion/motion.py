@@ -25,6 +25,7 @@ from appell.motion.modes import in_modes
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.stretch import Stretch
+from appell.motion.table import between
 from appell.motion.versions import versions
 
 if TYPE_CHECKING:
@@ -141,20 +142,26 @@ class Motion:
 
     def located(self, times: np.ndarray) -> list[tuple[Stretch, np.ndarray]]:
         """Which stretch each time belongs to; a boundary belongs to what follows. Times outside are refused."""
-        first, last = self.stretches[0].times[0], self.stretches[-1].times[-1]
-        if not np.all((times >= first - 1e-12) & (times <= last + 1e-12 * max(1, abs(last)))):
-            raise ModelError(f"The motion covers t = {first:g} .. {last:g}; got {times.min():g} .. {times.max():g}.")
+        self._refuse_outside(times, self.stretches[0].times[0], self.stretches[-1].times[-1])
         if len(self.stretches) == 1:
             return [(self.stretches[0], np.arange(times.size))]
         starts = np.array([s.times[0] for s in self.stretches])
         which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(self.stretches) - 1)
         return [(self.stretches[k], np.flatnonzero(which == k)) for k in np.unique(which)]
 
+    @staticmethod
+    def _refuse_outside(times: np.ndarray, first: float, last: float) -> None:
+        rounding = 1e-12 * max(abs(first), abs(last))
+        if not np.all((times >= first - rounding) & (times <= last + rounding)):
+            raise ModelError(f"The motion covers t = {first:g} .. {last:g}; got {times.min():g} .. {times.max():g}.")
+
     def states(self, times: Any) -> np.ndarray:
-        """q, q', z at any times, one row each, from the dense output."""
+        """q, q', z at any times, one row each, from the dense output; of a file, between the rows of its table."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
         if self._system is None or not self.stretches:
-            return np.array([np.interp(times, self.times, self.columns[n]) for n in self.info["state"]]).T
+            self._refuse_outside(times, self.times[0], self.times[-1])
+            happened = [occurrence.t for occurrence in self.occurrences]
+            return between(self.times, self.columns, self.info["state"], happened, times)
         model = self.system.model
         n, k = len(model.coordinates), len(model.states)
         result = np.empty((times.size, 2 * n + k))

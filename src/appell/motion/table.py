@@ -1,7 +1,8 @@
-"""The times at which runs are tabulated."""
+"""Tables of motions: the times at which runs are tabulated, and what is between their rows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,3 +34,36 @@ def table_times(start: float, end: float, points: int, at: Any) -> np.ndarray:
             f"The times at=... must lie within [{start:g}, {end:g}]; got {times[0]:g} .. {times[-1]:g}."
         )
     return times
+
+
+def between(
+    rows: np.ndarray,
+    columns: Mapping[str, np.ndarray],
+    names: Sequence[str],
+    events: Sequence[float],
+    times: np.ndarray,
+) -> np.ndarray:
+    """Entries of the state between the rows of a table, one row for each time.
+
+    Cubics through positions and rates, and their slopes; straight lines through extra states, and from one row to the
+    next where something happened in between that may have made rates jump.
+
+    Args:
+        rows: The times of the table.
+        columns: Its columns.
+        names: The entries of the state: coordinates, their rates, extra states.
+        events: When something happened.
+        times: The times that are asked for, within those of the table.
+    """
+    lines = np.array([np.interp(times, rows, columns[name]) for name in names]).T
+    last = np.clip(np.searchsorted(rows, times, side="right") - 1, 0, max(0, rows.size - 2))
+    smooth = np.isin(last, np.searchsorted(rows, events, side="left") - 1, invert=True)
+    if rows.size < 2 or not smooth.any():
+        return lines
+    from scipy.interpolate import CubicHermiteSpline  # slow to import
+
+    for i, name in enumerate(names):
+        if (rate := f"{name}.rate") in names:
+            cubic = CubicHermiteSpline(rows, columns[name], columns[rate])
+            lines[smooth, i], lines[smooth, names.index(rate)] = cubic(times[smooth]), cubic(times[smooth], 1)
+    return lines
