@@ -163,22 +163,3 @@ def test_checks_of_every_size_are_the_same(size):
     found = ap.simulate(system, until=0.3 * size[2]).check()
     assert found.ok, found
     assert max(found.agreement.values()) < 1e-12
-
-
-@sizes
-def test_resets_of_every_size_are_the_same(size):
-    """A bob on a rod is put back and thrown on again and again."""
-    length, mass, time = size
-
-    def run(length, mass, time):
-        x, y = ap.coordinates("x y")
-        ground = ap.Frame("ground")
-        bob, rod = ap.Particle("bob", mass, ground.point(x, y)), ap.Holonomic(x**2 + y**2 - length**2, "rod")
-        model = ap.Model(ground, (x, y), [bob], [ap.Gravity(-9.81 * length / time**2 * ground.y)], [rod])
-        system = ap.compile(ap.derive(model)).bind()
-        back = ap.Event(x - 0.3 * length, direction=-1, reset={x: 0.5 * length, x.rate: 0.3 * x.rate}, name="back")
-        motion = ap.simulate(system, {x: 0.8 * length, y: -0.6 * length}, until=time, events=[back])
-        return np.array([o.t for o in motion.occurrences]) / time, motion[y].values / length
-
-    for here, there in zip(run(1.0, 1.0, 1.0), run(length, mass, time), strict=True):
-        np.testing.assert_allclose(there, here, rtol=0, atol=1e-9)

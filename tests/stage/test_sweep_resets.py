@@ -181,10 +181,12 @@ def test_no_tick_of_an_encoder_is_lost_in_a_lane(machine):
 
 def test_events_pile_up_where_their_gaps_shrink_by_one_ratio():
     times = 2.0 - np.cumprod(np.full(30, 0.5))
-    assert piling_up(times[:6]) is None
-    assert piling_up(times[:10]) is None  # the limit is still far
-    assert piling_up(times) == pytest.approx(2.0, rel=0, abs=1e-9)
-    assert piling_up(np.arange(10.0)) is None
+    assert piling_up(times[:6], 0.0) is None
+    assert piling_up(times[:10], 0.0) is None  # the limit is still far
+    assert piling_up(times, 0.0) == pytest.approx(2.0, rel=0, abs=1e-9)
+    assert piling_up(np.arange(10.0), 0.0) is None
+    assert piling_up(1e-9 * times[:10], 0.0) is None  # in nanoseconds as well
+    assert piling_up(1e9 * times, 0.0) == pytest.approx(2e9, rel=1e-9)
 
 
 def test_what_turns_twice_between_two_looks_is_seen_in_lanes():

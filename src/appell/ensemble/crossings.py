@@ -116,7 +116,7 @@ class Steps:
         here = clear[place]  # among the lanes that were looked at
         lane, lift = seen.lanes[here], seen.lifts[guard, here]
         a, b = seen.times[look, here], seen.times[look + 1, here]
-        fine = 1e-15 * np.maximum(1.0, np.abs(seen.times[-1, here]))
+        fine = 1e-15 * np.maximum(np.abs(seen.times[0, here]), np.abs(seen.times[-1, here]))
         real, turning = seen.falls[guard, look, here], seen.turns[guard, look, here]
         if turning.any():
             k = np.flatnonzero(turning)
@@ -208,7 +208,7 @@ class _Looks:
         values, rates = (e.reshape(-1, shares.size, lanes.size) for e in found)
         values = values + lifts[:, None]
         even = np.r_[0, shares.size - parts : shares.size]
-        watched = (~rested | moving(values, rates, limits))[:, None]
+        watched = (~rested | moving(values, (ends - start) * rates, limits))[:, None]
         missed = excess(values[:, even], rates[:, even], (ends - start) / parts) > limits[:, None]
         on_zero = np.logical_and.accumulate(np.abs(values) <= limits[:, None], axis=1)
         asleep = on_zero & rested[:, None]

@@ -57,7 +57,7 @@ class Lanes:
         self._next = np.append(grid, np.inf)
         self._piling = any(event.reset for event in rules.events) or bool(kernel.graphs.sizes["modes"])
         if len(results.seen) != len(rules.guards):
-            results.seen = np.zeros((len(rules.guards), results.status.size))
+            results.seen, results.haste = np.zeros((2, len(rules.guards), results.status.size))
 
     def run(self, jobs: Jobs) -> dict[Kernel, list[Jobs]]:
         """Run all; returns those that another kernel must go on with."""
@@ -135,27 +135,38 @@ class Lanes:
         V[k.h] = np.where(h > 0, h, 1e-6)
         V[k.room], V[k.stalled] = GROW, 0.0
         if k.guarded:
-            g, rate = np.split(k.machines["guards"].some(V[: k.n + 1], P), 2)
-            limits = self._limits(lanes, V, np.abs(g))
-            gates, user = ~rests(g, rate, limits), len(self.rules.guards)
+            g, rate, limits, haste = self._guards(lanes, V, P)
+            gates, user = ~rests(g, rate, limits, haste), len(self.rules.guards)
             limits[user:] = np.fmax(limits, -2 * g)[user:]  # a kink in the right mode is on zero if not above it
             self.P[k.gates, lanes] = np.concatenate([gates[:user], np.where(g > limits, 1.0, -limits)[user:]])
             self.begun[lanes] = V[k.t]
 
-    def _limits(self, lanes: np.ndarray, V: np.ndarray, sizes: np.ndarray | float = 0.0) -> np.ndarray:
-        """Up to which size the guards of some lanes count as zero, that have these sizes now."""
-        user, runs = len(self.rules.guards), self.owner[lanes]
-        limits = np.full((self.k.graphs.sizes["guards"], lanes.size), RESTING)
+    def _guards(
+        self, lanes: np.ndarray, V: np.ndarray, P: np.ndarray, spans: np.ndarray | float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Guards of some lanes, their rates, up to which size they count as zero, and what the rates are made of.
+
+        Args:
+            lanes: The lanes.
+            V: Their columns.
+            P: Their numbers.
+            spans: How long the legs were that end here.
+        """
+        k, r, user, runs = self.k, self.results, len(self.rules.guards), self.owner[lanes]
+        g, rate = np.split(k.machines["guards"].some(V[: k.n + 1], P), 2)
+        size, haste = np.split(k.machines["sizes"].some(V[: k.n + 1], P), 2)
+        now, time = np.fmax(np.abs(g), np.abs(rate) * spans), np.abs(V[k.t]) + self.rules.length
+        limits = np.full(g.shape, RESTING)
         if user:
-            now = sizes[:user] if isinstance(sizes, np.ndarray) else sizes
-            seen = self.results.seen[:, runs] = np.fmax(self.results.seen[:, runs], now)
-            limits[:user] = resting(seen, V[self.k.t], V[: self.k.n])
-        k, sides = self.k, self._sides
-        if sides.size:
-            now = sizes[user:][~k.between] if isinstance(sizes, np.ndarray) else sizes
-            sides[k.kinks[~k.between, None], runs] = np.fmax(sides[k.kinks[~k.between, None], runs], now)
-            limits[user:][~k.between] = resting(sides[:, runs], V[k.t], V[: k.n])[k.kinks[~k.between]]
-        return limits
+            seen = r.seen[:, runs] = np.fmax(r.seen[:, runs], now[:user])
+            haste[:user] = r.haste[:, runs] = np.fmax(r.haste[:, runs], haste[:user])
+            limits[:user] = resting(seen, size[:user], haste[:user], time)
+        if self._sides.size:
+            own = np.flatnonzero(~k.between)
+            kinks, of_own = k.kinks[own, None], user + own
+            seen = self._sides[kinks, runs] = np.fmax(self._sides[kinks, runs], now[of_own])
+            limits[of_own] = resting(seen, size[of_own], haste[of_own], time)
+        return g, rate, limits, haste
 
     @property
     def _sides(self) -> np.ndarray:
@@ -214,25 +225,22 @@ class Lanes:
         W = k.machines["unwatched"].some(V, P)
         gates, lifts, going = P[k.gates] > 0, self._lifts(P[k.gates]), np.ones(lanes.size, dtype=bool)
         steps = self._steps(V, P)
-        when, which, unclear = steps.first_crossings(W[k.t], gates, lifts, self._limits(lanes, V))
+        when, which, unclear = steps.first_crossings(W[k.t], gates, lifts, self._guards(lanes, V, P)[2])
         hit = np.flatnonzero(np.isfinite(when))
         if hit.size:
             times = when[hit]
             x = np.concatenate([steps.states(times, hit), times[None, :]])
-            g, rate = np.split(k.machines["guards"].some(x, P[:, hit]), 2)
-            sizes = np.fmax(np.abs(g), np.abs(rate) * (times - self.begun[lanes[hit]]))
-            limits = self._limits(lanes[hit], x, sizes)
-            down = falls(g, rate, limits)
+            here = self._guards(lanes[hit], x, P[:, hit], times - self.begun[lanes[hit]])
+            down = falls(*here)
             falling = gates[:, hit] & down
             falling[which[hit], np.arange(hit.size)] = True
-            above = falling | (rests(g, rate, limits) & ~down)  # what rests on zero or came down to it
+            above = falling | (rests(*here) & ~down)  # what rests on zero or came down to it
             W[: k.n, hit], W[k.t, hit] = k.machines["settle"].some(x, P[:, hit]), times
             W[:, hit] = self._cut(lanes[hit], W[:, hit], falling, above)
             going[hit] = False  # their gates are those of a new leg
         W[k.status, unclear] = Status.ALONE
         if going.any():
-            g = k.machines["guards"].some(W[: k.n + 1, going], P[:, going])[: k.graphs.sizes["guards"]]
-            limits, user = self._limits(lanes[going], W[:, going]), len(self.rules.guards)
+            (g, _, limits, _), user = self._guards(lanes[going], W[:, going], P[:, going]), len(self.rules.guards)
             limits[user:] = np.fmax(limits, -P[k.gates, going])[user:]
             moved = gates[:, going] | (np.abs(g) > limits)
             self.P[k.gates, lanes[going]] = np.concatenate(
@@ -285,8 +293,7 @@ class Lanes:
         if not here.size:
             return
         V = W[: k.n + 1, here]
-        g, rate = np.split(k.machines["guards"].some(V, self.P[:, lanes[here]]), 2)
-        down = falls(g, rate, self._limits(lanes[here], V))
+        down = falls(*self._guards(lanes[here], V, self.P[:, lanes[here]]))
         both = np.isin(guards, np.flatnonzero(np.array(self.rules.guards) == self.rules.guards[which]))
         above[np.ix_(both & (guards != which), here)] = False
         above[which, here] &= ~down[which]
@@ -314,7 +321,7 @@ class Lanes:
             run = int(runs[j])
             stops = self.results.recent.setdefault(run, deque(maxlen=KEPT))
             stops.append(float(W[k.t, j]))
-            limit = piling_up(tuple(stops), self.rules.length)
+            limit = piling_up(tuple(stops), self.rules.settings.t0)
             if limit is not None:
                 fell = np.flatnonzero(falling[:, j])
                 mine = fell[fell < user]

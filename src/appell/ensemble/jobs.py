@@ -59,6 +59,7 @@ class Results:
         recent: When the last events of a run happened, where they may pile up.
         details: Further words about the end of a run.
         seen: For each run the largest size of the guard of every event, one row each.
+        haste: The same of what its rate is made of.
         sides: The same of every switching function, by the choice of speeds.
     """
 
@@ -73,6 +74,7 @@ class Results:
     recent: dict[int, deque[float]] = field(default_factory=dict)
     details: dict[int, str] = field(default_factory=dict)
     seen: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    haste: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     sides: dict[Split, np.ndarray] = field(default_factory=dict)
 
     @classmethod

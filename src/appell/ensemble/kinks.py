@@ -18,7 +18,7 @@ from appell.ensemble.lane_machine import LaneMachine
 from appell.ensemble.lone_kink import LoneKink
 from appell.errors import CompileError
 from appell.motion.events import Event
-from appell.motion.flow import Flow, resting
+from appell.motion.flow import Flow, resting, sizes
 from appell.motion.modes import Modes, guarded
 from appell.motion.settling import slide_of
 
@@ -30,17 +30,19 @@ class Kinks:
     Attributes:
         events: What the user looks for.
         located: Whether runs stop at kinks; else they step over them.
+        length: Of the runs.
     """
 
     events: Sequence[Event]
     located: bool
+    length: float
     _modes: dict[Code, Modes] = field(default_factory=dict)
     _sides: dict[Code, LaneMachine] = field(default_factory=dict)
     _lone: dict[tuple[Code, int], LoneKink | None] = field(default_factory=dict)
 
     def _of(self, code: Code) -> Modes:
         if code not in self._modes:
-            self._modes[code] = Modes(code, self.events)
+            self._modes[code] = Modes(code, self.events, self.length)
         return self._modes[code]
 
     def flow(self, code: Code, slide: tuple[int, ...]) -> Flow:
@@ -62,11 +64,13 @@ class Kinks:
             return np.zeros((0, t.size))
         if code not in self._sides:
             arguments = [ca.vertcat(modal.x, modal.t), ca.vertcat(modal.w, modal.p, modal.s)]
-            self._sides[code] = LaneMachine(ca.Function("sides", arguments, [ca.densify(modal.g)]), simd=False)
+            looked_at = ca.vertcat(modal.g, *sizes(modal.g, modal.t, modal.x, modal.xdot))
+            self._sides[code] = LaneMachine(ca.Function("sides", arguments, [looked_at]), simd=False)
         found = np.ones((modal.s.numel(), t.size))
-        g = self._sides[code].some(np.concatenate([x, t[None, :]]), np.concatenate([w, p, found]))
+        g, *made = np.split(self._sides[code].some(np.concatenate([x, t[None, :]]), np.concatenate([w, p, found])), 3)
         found[g < 0] = -1
-        unclear = ~(np.abs(g) > resting(np.abs(g), t, x)).all(axis=0) | ca.depends_on(modal.g, modal.s)
+        off = np.abs(g) > resting(np.abs(g), *made, np.abs(t) + self.length)
+        unclear = ~off.all(axis=0) | ca.depends_on(modal.g, modal.s)
         modes = self._of(code)
         for i in np.flatnonzero(unclear):
             with suppress(CompileError):  # the kernel of what cannot slide says so

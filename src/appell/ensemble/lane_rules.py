@@ -92,7 +92,8 @@ class LaneRules:
     def kinks(self) -> Kinks:
         """The kinks of the equations."""
         rhs = self.system.code.rhs.function
-        return Kinks(self.events, has_kinks(rhs) and (self.settings.corners == "locate" or has_jumps(rhs)))
+        located = has_kinks(rhs) and (self.settings.corners == "locate" or has_jumps(rhs))
+        return Kinks(self.events, located, self.length)
 
     # The functions of lanes.
 

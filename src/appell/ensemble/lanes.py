@@ -178,6 +178,7 @@ class _Lane:
         return {
             **functions,
             "guards": self.function("guards", self.short, ca.vertcat(g, rate)),
+            "sizes": self.function("sizes", self.short, ca.vertcat(*self.flow.size_machine.function(t, x, w, numbers))),
             "unwatched": functions["step"],
             "step": self.function("step", V, watched),
             "settle": self.function("settle", self.short, self.onto(t, x, w, self.p)),

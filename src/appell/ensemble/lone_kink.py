@@ -15,8 +15,8 @@ import numpy as np
 from appell.ensemble.lane_machine import LaneMachine
 from appell.errors import CompileError
 from appell.motion.flow import RESTING, resting
-from appell.motion.modes import Modes
-from appell.motion.settling import AHEAD, NOWHERE, NOWHERE_AHEAD
+from appell.motion.modes import ONTO, Modes
+from appell.motion.settling import NOWHERE
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,19 +60,17 @@ class LoneKink:
 
     @cached_property
     def _looks(self) -> LaneMachine:
-        """All switching functions, and the rates of this one in its modes +1 and -1, now and over a short while."""
+        """All switching functions with `sizes`; the rates of this one in modes +1 and -1 and what they are made of."""
         m, i, switches = self.modes.modal, self.kink, self.modes.kept.switches(()).function
         assert m is not None
-        g, f, rates, ahead = ca.Function("g", [m.t, m.x, m.w, m.p], [m.g[i]]), self.modes.flow_of(()).rhs, [], []
+        own, all_of_them = [], []
         for mode in (1, -1):
             s = ca.SX(m.s)
             s[i] = mode
-            values = ca.vertcat(m.p, s)
-            rates.append(switches(m.t, m.x, m.w, values)[1][i])
-            half = m.x + AHEAD / 2 * f(m.t, m.x, m.w, values)
-            end = m.x + AHEAD * f(m.t + AHEAD / 2, half, m.w, values)
-            ahead.append((g(m.t + AHEAD, end, m.w, m.p) - m.g[i]) / AHEAD)
-        return self._machine("looks", ca.vertcat(m.g, *rates, *ahead))
+            g, rates, _, *made = switches(m.t, m.x, m.w, ca.vertcat(m.p, s))
+            own.append(ca.vertcat(rates[i], made[1][i]))
+            all_of_them = [g, *made]
+        return self._machine("looks", ca.vertcat(*all_of_them, *own))
 
     @cached_property
     def _between(self) -> LaneMachine | None:
@@ -112,12 +110,11 @@ class LoneKink:
         slid = before[i] == 0
         moved = np.where(slid, self._onto.some(np.concatenate([x, t[None, :]]), P), x)
         V = np.concatenate([moved, t[None, :]])
-        g, rates, ahead = np.split(self._looks.some(V, P), (-4, -2))
-        limits, tiny = resting(seen, t, moved), NOWHERE * np.fmax(1.0, np.abs(rates).max(axis=0))
-        flat = np.abs(rates) <= tiny
-        up, down = rates = np.where(flat, ahead, rates)
-        done = (np.abs(rates) > np.where(flat, NOWHERE_AHEAD, tiny)).all(axis=0)
-        done &= slid | (np.abs(g[i]) <= RESTING * np.fmax(1.0, seen[i]))  # else an input jumped
+        looks = self._looks.some(V, P)
+        (up, of_up, down, of_down), (g, *made) = looks[-4:], np.split(looks[:-4], 3)
+        limits = resting(seen, *made, np.abs(t) + self.modes.length)
+        done = np.minimum(np.abs(up), np.abs(down)) > NOWHERE * np.maximum(of_up, of_down)
+        done &= slid | (np.abs(g[i]) <= ONTO * limits[i])  # else an input jumped
         done &= (g[others] * before[others] > limits[others]).all(axis=0)
         sticks = (up < 0) & (down > 0)
         done &= sticks | (np.where(mode > 0, up, -down) > 0)

@@ -158,7 +158,8 @@ class Attempt:
             Quick(e) for e in (self.accepted, self.finite, self.t, self.later, self.h_next)
         )
         made_good, left = later - t, Quick(self.left)
-        hardly, crawling = made_good <= STALL * larger(1.0, abs(t)), made_good <= CRAWL * smaller(abs(t), left)
+        moment = STALL * larger(abs(t), smaller(1.0, abs(t) + left))
+        hardly, crawling = made_good <= moment, made_good <= CRAWL * smaller(abs(t), left)
         more = choose(hardly, Quick(stalled) + SHARE, choose(crawling, Quick(stalled) + 1, 0))
         count = choose(accepted, more, stalled)
         made = Quick(steps) + accepted

@@ -244,8 +244,8 @@ def _on_a_kink(motion: Motion, stretch: Stretch, t: float) -> bool:
         return False
     now = np.array([t])
     x, w = motion.sample(stretch, now)[:, 0], motion.open_inputs(stretch, now)[0]
-    values = stretch.flow.guard_machine(t, x, w, stretch.p)[0]
-    return bool(np.any(np.abs(values) <= RESTING_ANYWAY * np.max(np.abs(x), initial=0.0)))
+    values, size = (m(t, x, w, stretch.p)[0] for m in (stretch.flow.guard_machine, stretch.flow.size_machine))
+    return bool(np.any(np.abs(values) <= RESTING_ANYWAY * size))
 
 
 def _agreement(motion: Motion) -> dict[str, float]:

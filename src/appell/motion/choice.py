@@ -28,6 +28,7 @@ class Choice:
         events: What the user looks for.
         drive: Where the inputs come from.
         began: When the run began.
+        length: How long it shall go on.
         rtol: The relative tolerance of the run, if one was given.
         sizes: How long the rows are at ordinary states, where those left out may have to be others elsewhere.
 
@@ -49,12 +50,13 @@ class Choice:
         events: Sequence[Event],
         drive: Drive,
         began: float,
+        length: float,
         rtol: float | None,
         sizes: np.ndarray | None,
     ) -> None:
         self.system, self.drive, self.sizes = system, drive, sizes
         self.code, self.p = code, p = system.code, system.p
-        self.modes = Modes(code, events, drive.law is not None)
+        self.modes = Modes(code, events, length, drive.law is not None)
         self.projection = Projection(code, p, self.modes.rows)
         self.masses = Masses(code)
         self.branch = Branch(code, self.inputs, p) if code.equations.mechanics.curved else None

@@ -25,17 +25,17 @@ SOON = np.geomspace(1e-4, 1e-1, 4)  # shares of the first part, where guards tha
 _Look = tuple[float, np.ndarray, np.ndarray]  # when, guards, rates
 
 
-def zero(f: Callable[[float], float], a: float, b: float, near: float = 1e-12) -> float:
-    """Where f vanishes between two places at which its signs differ, or differ but for rounding."""
+def zero(f: Callable[[float], float], a: float, b: float) -> float:
+    """When f vanishes between two times at which its signs differ, or differ but for rounding."""
     at_a, at_b = f(a), f(b)
     if (at_a > 0) == (at_b > 0):
         return a if abs(at_a) <= abs(at_b) else b
     from scipy.optimize import brentq  # slow to import, and most runs look for no zero
 
-    return float(brentq(f, a, b, xtol=near, rtol=1e-15, maxiter=200))
+    return float(brentq(f, a, b, xtol=1e-15 * max(abs(a), abs(b)), rtol=1e-15, maxiter=200))
 
 
-def behind(f: Callable[[float], float], root: float, end: float, limit: float, near: float) -> float:
+def behind(f: Callable[[float], float], root: float, end: float, limit: float) -> float:
     """The zero of a guard; where it jumps instead, as under a control that does, a place behind the jump.
 
     Args:
@@ -43,8 +43,8 @@ def behind(f: Callable[[float], float], root: float, end: float, limit: float, n
         root: What was found.
         end: Where the search ended.
         limit: Up to which size a guard counts as zero.
-        near: How far apart two times are told.
     """
+    near = 1e-15 * max(abs(root), abs(end))
     while root < end and f(root) > limit:
         root, near = min(root + near, end), 2 * near
     return root
@@ -56,7 +56,7 @@ def fallen(value: Callable[[float], float], start: float, end: float, limit: flo
     values = np.array([value(t) for t in times])
     up = np.flatnonzero(values > limit)
     down = np.flatnonzero(values[up[0] :] <= 0) + up[0] if up.size else up
-    return zero(value, times[down[0] - 1], times[down[0]], 1e-15 * max(1.0, abs(end))) if down.size else None
+    return zero(value, times[down[0] - 1], times[down[0]]) if down.size else None
 
 
 def misses(values: Any, rates: Any, apart: Any) -> tuple[Any, Any]:
@@ -110,9 +110,15 @@ def excess_graph(values: ca.SX, rates: ca.SX, apart: ca.SX) -> ca.SX:
     return more
 
 
-def moving(values: np.ndarray, rates: np.ndarray, limits: np.ndarray) -> np.ndarray:
-    """Which guards do not rest on zero all along; by their rates, since all looks may fall on zeros."""
-    return (np.maximum(np.abs(values), np.abs(rates))[:, 1:] > limits[:, None]).any(axis=1)
+def moving(values: np.ndarray, moves: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Which guards do not rest on zero all along a step.
+
+    Args:
+        values: Guards at some times of it.
+        moves: Their rates there times its length, since all looks may fall on zeros.
+        limits: Up to which sizes they count as zero.
+    """
+    return (np.maximum(np.abs(values), np.abs(moves))[:, 1:] > limits[:, None]).any(axis=1)
 
 
 @dataclass(frozen=True)
@@ -201,14 +207,14 @@ def first_crossing(
     below = np.flatnonzero((lifts > 0) & (values[:, 0] <= 0))
     if below.size:
         return t0, int(below[0])
-    watched = np.isfinite(task.lifts) | moving(values, rates, task.limits)
+    watched = np.isfinite(task.lifts) | moving(values, (t1 - t0) * rates, task.limits)
     if (excess(values, rates, times[1] - times[0]) > task.limits[:, None])[watched].any():
         seen = _closer(task, x_at, list(zip(times.tolist(), values.T, rates.T, strict=True)), watched)
     else:
         seen = _Looks.of(task, times, values, rates)
     if (watched & seen.asleep[:, 0]).any():
         seen = _from_rest(task, x_at, seen)
-    found, near = None, 1e-15 * max(1.0, abs(t1))
+    found = None
     for k in np.flatnonzero(watched & (seen.falls | seen.turns).any(axis=1)):
 
         def guard(t: float, k: int = int(k)) -> float:
@@ -220,9 +226,9 @@ def first_crossing(
         def rate(t: float, k: int = int(k)) -> float:
             return float(task.guards_and_rates(t, x_at(t))[1][k])
 
-        bracket = _first_bracket(seen, int(k), value, rate, float(task.limits[k]), near)
+        bracket = _first_bracket(seen, int(k), value, rate, float(task.limits[k]))
         if bracket is not None:
-            root = behind(value, zero(value, *bracket, near), bracket[1], float(task.limits[k]), near)
+            root = behind(value, zero(value, *bracket), bracket[1], float(task.limits[k]))
             if lifts[k] and (through := fallen(guard, t0, root, task.limits[k])) is not None:
                 root = through
             if found is None or root < found[0]:
@@ -317,7 +323,6 @@ def _first_bracket(
     value: Callable[[float], float],
     rate: Callable[[float], float],
     limit: float,
-    near: float,
 ) -> tuple[float, float] | None:
     """Two times at the first of which a guard is positive, and at the second no longer.
 
@@ -330,10 +335,10 @@ def _first_bracket(
         if asleep[i]:
             g = min(g, 0.0)
         if turns[i] and rates[i] < 0 and g > 0 and later > 0:
-            after = zero(rate, before, after, near)
+            after = zero(rate, before, after)
             later = value(after)
         elif turns[i] and rates[i] > 0 and later <= 0:
-            turn = zero(rate, before, after, near)
+            turn = zero(rate, before, after)
             there = value(turn) - limit * asleep[i]
             if there > 0:
                 before, g = turn, there

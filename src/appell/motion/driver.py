@@ -67,7 +67,7 @@ class Run:
         self._paces: list[int] = []  # steps from one sample of a control to the next
         self._sampled, self._race = 0, RACE  # steps up to the last sample, and how many behind it are a race
         self._reach = np.inf  # how far a leg goes at most; behind a corner no further than the next may be
-        self.front = Front(system, state, events, self.drive, rtol)
+        self.front = Front(system, state, events, self.drive, end - state.t, rtol)
         here, choice = self.front, self.front.choice
         self.first_masses = choice.masses.start(here.t, here.x, here.w, choice.p)
         changing = bool(choice.masses.names)
@@ -223,7 +223,7 @@ class Run:
     def _accumulating(self) -> float | None:
         """The time at which ends of legs pile up."""
         self._stops.append(self.front.t)
-        return piling_up(self._stops, self.end - self.start.t)
+        return piling_up(self._stops, self.start.t)
 
     def _heed(self, watch: Watch) -> Ending | None:
         """Do what the watch wishes that ended a leg."""

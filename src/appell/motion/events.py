@@ -14,7 +14,7 @@ from appell.equations import Equations
 from appell.errors import IntegrationError, ModelError
 from appell.model.symbols import Coordinate, Rate, key, letters_in, quoted
 
-ZENO = 1e-5  # seconds before the limit of ever faster events at which a run ends; of a short run this share
+ZENO = 1e-5  # share of the time that went by, before the limit of ever faster events, at which a run ends
 KEPT = 7  # events in a row that show it
 STEADY, ROUGH = 1e-3, 0.95  # spread of the ratios of gaps, and the ratio up to which tolerances may make it larger
 
@@ -88,18 +88,18 @@ def check_events(events: Sequence[Event]) -> None:
         raise IntegrationError(f"The events must be a list of appell.Event(...), got {events!r}.")
 
 
-def piling_up(times: Sequence[float], length: float = np.inf) -> float | None:
+def piling_up(times: Sequence[float], start: float) -> float | None:
     """The time at which events pile up, if the last ones follow each other ever faster and it is almost there.
 
     Args:
         times: When they happened; the last few are looked at.
-        length: Of the run.
+        start: When the run began.
     """
     last = np.asarray(times[-KEPT:])
     if last.size < KEPT:
         return None
     gaps, now = np.diff(last), float(last[-1])
-    if gaps.sum() <= ZENO * 1e-3 * min(1.0, length):
+    if gaps.sum() <= ZENO * 1e-3 * min(1.0, now - start):
         return now
     ratios = gaps[1:] / np.maximum(gaps[:-1], 1e-300)
     steady = np.ptp(ratios) <= STEADY
@@ -107,7 +107,7 @@ def piling_up(times: Sequence[float], length: float = np.inf) -> float | None:
     if np.any(ratios >= 0.999) or not (steady or ratio < ROUGH):
         return None
     left = float(gaps[-1]) * ratio / (1 - ratio)
-    return now + left if left < ZENO * min(max(1.0, abs(now)), length) else None
+    return now + left if left < ZENO * (now - start) else None
 
 
 def piled(name: str, limit: float) -> str:

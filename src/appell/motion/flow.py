@@ -18,9 +18,9 @@ from appell.code.machine import Machine
 from appell.graph.kinks import roots
 from appell.graph.numeric import Numeric
 
-RESTING = 1e-9  # a guard or switching function up to this is on zero
-RESTING_ANYWAY = 1e-13  # up to this share of the state it is, however small it is itself
-SLOW = 1e-3  # a guard on zero that moves by less than this share of its limit in a second stays there
+RESTING = 1e-9  # share of the largest that it was, up to which a guard or switching function is on zero
+RESTING_ANYWAY = 1e-13  # share of what it is made of, up to which it is, however small it has been
+SLOW = 1e-12  # share of what its rate is made of, up to which a guard on zero stays there
 WIDE = 64  # moments at which arguments of roots are evaluated in one call
 
 Inputs = Callable[[float, np.ndarray], np.ndarray]
@@ -34,6 +34,7 @@ class Flow:
     Attributes:
         rhs: The smooth right-hand side.
         guards: The guard formulas; none if there are none.
+        sides: Those of them that have units; zero in place of others, which watch modes in between.
         growth: How strongly the speeds grow into rates; None where no velocities are dependent.
         compiled: Whether steps are machine code from the first one on.
         simd: Whether they may become machine code where it pays.
@@ -41,6 +42,7 @@ class Flow:
 
     rhs: ca.Function
     guards: ca.Function
+    sides: ca.Function
     growth: ca.Function | None = None
     compiled: bool = False
     simd: bool = False
@@ -57,6 +59,13 @@ class Flow:
         g = self.guards(t, x, w, p)
         rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(self.rhs(t, x, w, p), 1))
         return Machine(ca.Function("guards", [t, x, w, p], [ca.densify(g), ca.densify(rate)]))
+
+    @cached_property
+    def size_machine(self) -> Machine:
+        """Evaluates what the guards that have units are made of, and their rates; see `sizes`."""
+        t, x, w, p = self.rhs.sx_in()
+        results = sizes(self.sides(t, x, w, p), t, x, self.rhs(t, x, w, p))
+        return Machine(ca.Function("sizes", [t, x, w, p], results, {"cse": True}), simd=False)
 
     @cached_property
     def jacobian_machine(self) -> Machine:
@@ -77,35 +86,44 @@ class Flow:
         return self.guards.nnz_out(0)
 
 
-def resting(seen: np.ndarray, t: Any, x: np.ndarray) -> np.ndarray:
-    """Up to which size the guards of events count as zero: a share of the largest that they had, at most `RESTING`.
+def sizes(g: ca.SX, t: ca.SX, x: ca.SX, xdot: ca.SX) -> list[ca.SX]:
+    """What guards are made of, and what their rates are, in whatever units: their rounding is a share of it."""
+    slopes = ca.fabs(ca.jacobian(g, x))
+    haste = slopes @ ca.fabs(xdot) + ca.fabs(ca.jacobian(g, t))
+    return [ca.densify(slopes @ ca.fabs(x)), ca.densify(haste)]
+
+
+def resting(seen: np.ndarray, size: np.ndarray, haste: np.ndarray, time: Any) -> np.ndarray:
+    """Up to which size guards count as zero.
+
+    Time is known up to a share of itself, and so is a guard that moves. Where nothing has a size and nothing moves, as
+    where everything is zero at the start, none is known.
 
     Args:
         seen: The largest size of each guard so far; a column for each of several runs.
-        t: Time, or times.
-        x: The state, or a column for each run.
+        size: What it is made of.
+        haste: What its rate is made of.
+        time: The length of the run and how late it is.
     """
-    size = np.maximum(np.abs(t), np.abs(x).max(axis=0, initial=1.0))
-    return np.clip(RESTING * seen, RESTING_ANYWAY * size, RESTING)
+    limits = np.fmax(RESTING * seen, RESTING_ANYWAY * (size + haste * time))
+    return np.where(limits > 0, limits, RESTING_ANYWAY)
 
 
-def rests(g: np.ndarray, rate: np.ndarray, limits: np.ndarray) -> np.ndarray:
+def rests(g: np.ndarray, rate: np.ndarray, limits: np.ndarray, haste: np.ndarray) -> np.ndarray:
     """Which guards are on zero and do not rise from it: at the start of a leg these are not looked at.
 
     Args:
         g: Their values; a column for each of several runs.
         rate: Their rates.
         limits: Up to which size they count as zero.
+        haste: What their rates are made of.
     """
-    return (np.abs(g) < limits) & (rate <= SLOW * limits)
+    return (np.abs(g) <= limits) & (rate <= SLOW * haste)
 
 
-def falls(g: np.ndarray, rate: np.ndarray, limits: np.ndarray) -> np.ndarray:
+def falls(g: np.ndarray, rate: np.ndarray, limits: np.ndarray, haste: np.ndarray) -> np.ndarray:
     """Which guards are on zero and go on falling: at the end of a leg these fall together with the one that ended it.
 
-    Args:
-        g: Their values; a column for each of several runs.
-        rate: Their rates.
-        limits: Up to which size they count as zero.
+    Arguments as for `rests`.
     """
-    return (np.abs(g) < limits) & (rate < -SLOW * limits)
+    return (np.abs(g) <= limits) & (rate < -SLOW * haste)

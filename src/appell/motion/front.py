@@ -25,6 +25,7 @@ class Front:
         start: Where the run begins.
         events: What the user looks for.
         drive: Where the inputs come from.
+        length: How long it shall go on.
         rtol: The relative tolerance of the run, if one was given.
 
     Attributes:
@@ -33,8 +34,17 @@ class Front:
         switches: Changes of it, in words.
     """
 
-    def __init__(self, system: System, start: State, events: Sequence[Event], drive: Drive, rtol: float | None) -> None:
+    def __init__(
+        self,
+        system: System,
+        start: State,
+        events: Sequence[Event],
+        drive: Drive,
+        length: float,
+        rtol: float | None,
+    ) -> None:
         self.system, self.start, self.events, self.drive, self.rtol = system, start, events, drive, rtol
+        self.length = length
         self.switches: list[str] = []
         self._sizes = spare_sizes(system.code)
         self._choices: dict[Code, Choice] = {}
@@ -134,7 +144,8 @@ class Front:
         """The choice that belongs to some code; made once."""
         if code not in self._choices:
             system = System(code, self.system.values)
-            self._choices[code] = Choice(system, self.events, self.drive, self.start.t, self.rtol, self._sizes)
+            numbers = self.start.t, self.length, self.rtol, self._sizes
+            self._choices[code] = Choice(system, self.events, self.drive, *numbers)
         return self._choices[code]
 
     def switch(self, split: Split) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from appell.motion.choice import Choice
-from appell.motion.flow import RESTING, falls, resting, rests
+from appell.motion.flow import falls, resting, rests
 from appell.motion.leg import Task
 
 
@@ -16,15 +16,15 @@ class Guards:
     """
 
     def __init__(self) -> None:
-        self._seen = np.zeros(())  # the largest size of the guard of every event
+        self._seen = self._haste = np.zeros(())  # the largest size of the guard of every event, and of its rate
 
     def gates(self, choice: Choice, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Guards that rest on zero are not looked at until they have moved; and up to which size they rest."""
         if not choice.modes.flow().count:
             return np.ones(0, dtype=bool), np.zeros(0)
-        values, rates, limits = self._here(choice, t, x)
+        values, rates, limits, haste = self._here(choice, t, x)
         events = len(choice.modes.event_guards)
-        gates = ~rests(values, rates, limits)
+        gates = ~rests(values, rates, limits, haste)
         limits[events:] = np.fmax(limits, -2 * values)[events:]  # a kink in the right mode is on zero if not above it
         gates[events:] = (values > limits)[events:]
         return gates, limits
@@ -43,29 +43,35 @@ class Guards:
             x: The state there.
             guard: The one that ended it.
         """
-        values, rates = task.guards_and_rates(t, x)
-        limits = self._limits(choice, t, x, values, rates, t - task.t0)
-        down = falls(values, rates, limits)
+        here = self._here(choice, t, x, t - task.t0)
+        down = falls(*here)
         falling = task.gates & down
         falling[guard] = True
-        return falling, falling | (rests(values, rates, limits) & ~down)
+        return falling, falling | (rests(*here) & ~down)
 
-    def _here(self, choice: Choice, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values, rates and limits."""
+    def _here(
+        self, choice: Choice, t: float, x: np.ndarray, span: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Values, rates, up to which size they count as zero, and what the rates are made of.
+
+        Args:
+            choice: The choice of speeds.
+            t: Time.
+            x: The state.
+            span: How long the leg was that ends here.
+        """
         modes, w = choice.modes, choice.inputs(t, x)
-        values, rates = (e.ravel() for e in modes.flow().guard_machine(t, x, w, modes.parameters(choice.p)))
-        return values, rates, self._limits(choice, t, x, values, rates, 0.0)
-
-    def _limits(
-        self, choice: Choice, t: float, x: np.ndarray, values: np.ndarray, rates: np.ndarray, span: float
-    ) -> np.ndarray:
-        """Up to which size guards count as zero, at the end of a leg of length `span` or at the start of one."""
-        events, limits = len(choice.modes.event_guards), np.full(values.size, RESTING)
+        flow, p = modes.flow(), modes.parameters(choice.p)
+        values, rates = (e.ravel() for e in flow.guard_machine(t, x, w, p))
+        size, haste = (e.ravel() for e in flow.size_machine(t, x, w, p))
+        events, limits = len(modes.event_guards), np.empty(values.size)
         with np.errstate(invalid="ignore"):  # where a run breaks off rates may be infinite
             self._seen = np.fmax(self._seen, np.fmax(np.abs(values), np.abs(rates) * span)[:events])
-        limits[:events] = resting(self._seen, t, x)
-        limits[events:] = choice.modes.limits(values[events:], rates[events:], span, t, x)
-        return limits
+            haste[:events] = self._haste = np.fmax(self._haste, haste[:events])
+        time = abs(t) + modes.length
+        limits[:events] = resting(self._seen, size[:events], haste[:events], time)
+        limits[events:] = modes.limits(values[events:], rates[events:], span, size[events:], haste[events:], time)
+        return values, rates, limits, haste
 
 
 def arrived(task: Task, t: float, x: np.ndarray) -> int | None:

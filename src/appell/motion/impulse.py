@@ -13,9 +13,9 @@ import numpy as np
 from appell.code.machine import Machine
 from appell.equations import Equations
 from appell.graph.kinks import Modal
-from appell.kinematics.saddle import accelerations_and_multipliers
+from appell.kinematics.saddle import accelerations_and_multipliers, own_units
 
-JOLT = 1e-9  # share of the velocities by which they must jump to count
+JOLT = 1e-9  # share of the velocities, in own units of their inertia, by which they must jump to count
 CLOSE = 1e-14  # the same at which they are found
 LOOKS = 50  # Newton steps at most; rows linear in the velocities take one
 
@@ -66,16 +66,18 @@ class Impulses:
         """
         was, _, kept, *_ = (e.copy() for e in self._machine(t, x, w, before))
         now = np.array(x)
-        u = now[self.speeds]
-        size, struck = max(1.0, float(np.max(np.abs(u), initial=0.0))), False
+        u, struck = now[self.speeds], False
         for _ in range(LOOKS):
             momenta, masses, rows, N, slope, C = self._machine(t, now, w, after)
-            p = (momenta - was) @ masses[:, 0]
+            p, parts = (momenta - was) @ masses[:, 0], (np.abs(momenta) + np.abs(was)) @ np.abs(masses[:, 0])
             if self.redundant and C.shape[0]:
                 step = -accelerations_and_multipliers(slope, self._along(C), C, p, (rows - kept)[:, 0])[0]
             else:
-                step = -np.linalg.solve(N.T @ slope, N.T @ p)
-            largest = float(np.max(np.abs(step), initial=0.0))
+                slope, parts = N.T @ slope, np.abs(N.T) @ parts
+                step = -np.linalg.solve(slope, N.T @ p)
+            unit = own_units(slope)
+            size = max(float(np.max(np.abs(u) / unit, initial=0.0)), float(np.max(parts * unit, initial=0.0)))
+            largest = float(np.max(np.abs(step) / unit, initial=0.0))
             if not struck and not largest > JOLT * size:
                 return x
             u += step

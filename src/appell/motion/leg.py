@@ -16,6 +16,11 @@ CRAWL, CRAWLS = 1e-10, 1000  # or after so many that are no more than this share
 SHARE = CRAWLS / STALLS  # how many steps of the second kind one of the first counts for
 
 
+def moment(t: float, left: float) -> float:
+    """A time that is as good as none, at time t with so much left: a share of it, of a second, or of a short run."""
+    return STALL * max(abs(t), min(1.0, abs(t) + left))
+
+
 class End(Enum):
     """Why a leg ended."""
 

@@ -88,7 +88,7 @@ class Masses:
             def left(t: float, which: int = which) -> float:
                 return float(self(t, leg.dense(t)[:, 0], w, p)[which])
 
-            end = zero(left, before, after, 1e-15 * max(1.0, abs(after))) if left(before) > 0 else before
+            end = zero(left, before, after) if left(before) > 0 else before
             times = np.append(leg.times[leg.times < end], end)
             return replace(leg, times=times, final=leg.dense(end)[:, 0]), self.names[which]
         raise AssertionError("no mass became negative on this leg")

@@ -16,11 +16,13 @@ from appell.code.machine import Machine
 from appell.errors import CompileError, IntegrationError
 from appell.graph.kinks import Modal, has_kinks
 from appell.motion.events import Event
-from appell.motion.flow import RESTING, Flow, Inputs, resting
+from appell.motion.flow import RESTING, Flow, Inputs, resting, sizes
 from appell.motion.impulse import Impulses, breakable
 from appell.motion.kink_names import kink_name
 from appell.motion.settling import Place, slide_of
 from appell.once import once
+
+ONTO = 4.0  # times its limit, up to which a switching function is on zero where its guard fell: it may be lifted
 
 
 @dataclass(eq=False)
@@ -59,14 +61,15 @@ class _Kept:
         return self.slid[slide]
 
     def switches(self, slide: tuple[int, ...]) -> Machine:
-        """The switching functions, their rates, and the modes, in between for the kinks that slide."""
+        """The switching functions, their rates, the modes, in between for the kinks that slide, and `sizes`."""
         assert self.modal is not None
         if slide not in self.sides:
             m = self.modal
             xdot, s = self.sliding(slide)
             g = ca.substitute(m.g, m.s, s) if slide else m.g
             rates = ca.jtimes(g, ca.vertcat(m.x, m.t), ca.vertcat(xdot, 1))
-            self.sides[slide] = self._machine("switches", [ca.densify(e) for e in (g, rates, s)], simd=False)
+            results = [*(ca.densify(e) for e in (g, rates, s)), *sizes(g, m.t, m.x, xdot)]
+            self.sides[slide] = self._machine("switches", results, simd=False)
         return self.sides[slide]
 
     def slope(self, kink: int) -> Machine:
@@ -79,9 +82,11 @@ class _Kept:
 
     @cached_property
     def places(self) -> Machine:
-        """The positions that may jump."""
+        """The positions that may jump, and how large what they are made of is, in whatever units."""
         assert self.modal is not None
-        return self._machine("places", [ca.densify(self.modal.extras[1])], simd=False)
+        m, places = self.modal, self.modal.extras[1]
+        size = ca.fabs(places) + ca.fabs(ca.jacobian(places, ca.vertcat(m.x, m.t))) @ ca.fabs(ca.vertcat(m.x, m.t))
+        return self._machine("places", [ca.densify(e) for e in (places, size)], simd=False)
 
     def power(self, slide: tuple[int, ...]) -> Machine:
         """The power of every force while some kinks slide."""
@@ -152,11 +157,12 @@ class Modes:
     Args:
         code: The equations as functions.
         events: What the user looks for.
+        length: Of the run.
         driven: Whether inputs are given by Python functions, whose rates nobody knows.
     """
 
-    def __init__(self, code: Code, events: Sequence[Event], driven: bool = False) -> None:
-        self.code, self.driven = code, driven
+    def __init__(self, code: Code, events: Sequence[Event], length: float, driven: bool = False) -> None:
+        self.code, self.length, self.driven = code, length, driven
         equations = code.equations
         self.event_guards: list[tuple[int, int]] = []  # which event, which sign
         self._formulas: list[ca.SX] = []
@@ -209,7 +215,7 @@ class Modes:
     def crossing(self) -> Flow:
         """The equations as they are, for who steps over their kinks."""
         growth = self.code.growth.function if self.code.equations.split.dependent else None
-        return Flow(self.code.rhs.function, self._user, growth, *self._machine)
+        return Flow(self.code.rhs.function, self._user, self._user, growth, *self._machine)
 
     def _make(self, slide: tuple[int, ...]) -> Flow:
         if self.modal is None:
@@ -219,15 +225,19 @@ class Modes:
         p = ca.vertcat(m.p, m.s)
         moded = in_modes(self.code, self._user, slide) if self._accelerated else None  # accelerations have kinks
         guards = [self._user(m.t, m.x, m.w, m.p) if moded is None else moded(m.t, m.x, m.w, p)]
+        sides = list(guards)
         for i in range(m.s.numel()):
             if i in slide:  # the mode in between must stay between -1 and 1
                 guards += [1 - s[i], 1 + s[i]]
+                sides += [ca.SX(0), ca.SX(0)]
             else:
                 guards.append(ca.substitute(m.g[i], m.s, s) * m.s[i])
+                sides.append(guards[-1])
         arguments, growth = [m.t, m.x, m.w, p], self.crossing.growth
         return Flow(
             ca.Function("rhs", arguments, [ca.cse(ca.densify(xdot))]),
             ca.Function("guards", arguments, [ca.densify(ca.vertcat(*guards))]),
+            ca.Function("sides", arguments, [ca.densify(ca.vertcat(*sides))]),
             None if growth is None else ca.Function("growth", arguments, [growth(m.t, m.x, m.w, m.p)]),
             *self._machine,
         )
@@ -248,7 +258,8 @@ class Modes:
             return
         self.modes[:] = 1
         place = Place(self, t, x, inputs, p)
-        limits = resting(np.abs(place.look(self.modes)[0]), t, x)
+        g, *_, size, haste = place.look(self.modes)
+        limits = resting(np.abs(g), size, haste, abs(t) + self.length)
         place.rest_below(limits)
         place.settle(limits)
 
@@ -282,12 +293,23 @@ class Modes:
                 "rate is not known; give the input as a formula in appell.t, or make it an extra state."
             )
 
-    def limits(self, values: np.ndarray, rates: np.ndarray, span: float, t: float, x: np.ndarray) -> np.ndarray:
-        """Up to which size the guards of kinks count as zero, that have these values and rates after a time `span`."""
+    def limits(
+        self, values: np.ndarray, rates: np.ndarray, span: float, size: np.ndarray, haste: np.ndarray, time: float
+    ) -> np.ndarray:
+        """Up to which size the guards of kinks count as zero.
+
+        Args:
+            values: Their values.
+            rates: Their rates.
+            span: How long the leg was that ends with them.
+            size: What they are made of.
+            haste: What their rates are made of.
+            time: The length of the run and how late it is.
+        """
         which, between = guarded(self.modes.size, self.sliding)
-        sizes = np.fmax(np.abs(values), np.abs(rates) * span)[~between]
-        self.seen[which[~between]] = np.fmax(self.seen[which[~between]], sizes)
-        return np.where(between, RESTING, resting(self.seen, t, x)[which])
+        now = np.fmax(np.abs(values), np.abs(rates) * span)[~between]
+        self.seen[which[~between]] = np.fmax(self.seen[which[~between]], now)
+        return np.where(between, RESTING, resting(self.seen[which], size, haste, time))
 
     def sides(self, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> np.ndarray:
         """The switching functions in the present modes."""
@@ -319,9 +341,9 @@ class Modes:
             place.keep()
             was = place.look(self.modes)[0]
         on, jumped = self.modes == 0, np.zeros(self.modes.size, dtype=bool)
-        limits = resting(self.seen, t, x)
+        limits = resting(self.seen, *place.look(self.modes)[3:], abs(t) + self.length)
         for kink, side in fired:
-            jumped[kink] = not on[kink] and not abs(was[kink]) <= RESTING * max(1.0, self.seen[kink])
+            jumped[kink] = not on[kink] and not abs(was[kink]) <= ONTO * limits[kink]
             on[kink] = True
             self.modes[kink] = -self.modes[kink] or (1 if side == 0 else -1)
         place.settle(limits, np.where(on, was, 0.0), jumped)
@@ -351,9 +373,12 @@ class Modes:
             return ""
         old = np.where(before, before, self.modes)
         new = np.where(self.modes, self.modes, -old)  # what slides has the other side next to it
-        here, there = (self.kept.places.flat(t, x, inputs(t, x), np.concatenate([p, s])).copy() for s in (old, new))
-        sizes = np.abs(there - here)
-        if not np.max(sizes) > RESTING * max(1.0, float(np.max(np.abs(here)))):
+        (here, size), (there, other) = (
+            self.kept.places(t, x, inputs(t, x), np.concatenate([p, s])) for s in (old, new)
+        )
+        gaps = np.abs(there - here)
+        jumps = np.where(gaps > RESTING * np.fmax(size, other), gaps, 0.0)
+        if not jumps.any():
             return ""
         owners = [name for name, e in unbroken.items() for _ in range(e.numel())]
-        return f"{owners[int(np.argmax(sizes))]} jumps by {np.max(sizes):.6g}"
+        return f"{owners[int(np.argmax(jumps))]} jumps by {np.max(jumps):.6g}"

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from appell.motion.modes import Modes
 
 MANY = 7  # kinks on zero at once of which all modes are tried
-NOWHERE = 1e-12  # a rate of a switching function, as a share of its largest, that counts as zero
-AHEAD = 1e-4  # seconds of a look ahead where a switching function and its rate are both zero
+NOWHERE = 1e-12  # a rate of a switching function, as a share of what it is made of, that counts as zero
+AHEAD = 1e-5  # share of a run to look ahead where a switching function and its rate are both zero,
+SOON = 1e-3  # and at most this share of the time in which the flow may change it
 NOWHERE_AHEAD = 1e-10  # a rate over that while that counts as zero
 
 
@@ -87,7 +88,7 @@ class Place:
                 modes[i] = -1
 
     def look(self, modes: np.ndarray) -> list[np.ndarray]:
-        """The switching functions, their rates, and the modes, in between for those that slide."""
+        """The switching functions, their rates, the modes, in between for those that slide, and `flow.sizes`."""
         key = modes.tobytes()
         if key not in self._known:
             self._known[key] = self._look(modes, self.t, self.x)
@@ -105,7 +106,7 @@ class Place:
         self, modes: np.ndarray, limits: np.ndarray, was: np.ndarray | float, jumped: np.ndarray
     ) -> tuple[int, int] | None:
         """The first kink whose mode is wrong beside the others, and its right one."""
-        g, _, between = self.look(modes)
+        g, _, between, *_ = self.look(modes)
         off, order = np.abs(g - was) > limits, list(range(modes.size))
         order.sort(key=lambda i: modes[i] != 0 or bool(np.isfinite(between[i])))  # else nothing is known of the others
         for i in order:
@@ -140,24 +141,25 @@ class Place:
         for mode, trial in zip((1, -1), trials, strict=True):
             trial[i] = mode
         rates = [float(self.look(trial)[1][i]) for trial in trials]
-        tiny = NOWHERE * max(1.0, *map(abs, rates))
+        haste = max(float(self.look(trial)[4][i]) for trial in trials)
         found = []
         for rate, trial in zip(rates, trials, strict=True):
-            if abs(rate) <= tiny:
-                rate, small = self._ahead(i, trial), NOWHERE_AHEAD
-            else:
-                small = tiny
+            small = NOWHERE * haste
+            if abs(rate) <= small:
+                rate, small = self._ahead(i, trial), NOWHERE_AHEAD * haste
             found.append(0 if not abs(rate) > small else 1 if rate > 0 else -1)
         return found
 
     def _ahead(self, i: int, modes: np.ndarray) -> float:
         """How fast g_i moves over a short while, by one step of the midpoint rule."""
-        values = np.concatenate([self.p, modes])
-        f = self.owner.flow_of(slide_of(modes)).machine.flat
-        t, x, middle, later = self.t, self.x, self.t + AHEAD / 2, self.t + AHEAD
-        half = x + AHEAD / 2 * f(t, x, self.inputs(t, x), values)
-        end = x + AHEAD * f(middle, half, self.inputs(middle, half), values)
-        return float(self._look(modes, later, end)[0][i] - self.look(modes)[0][i]) / AHEAD
+        t, x, w, values = self.t, self.x, self.inputs(self.t, self.x), np.concatenate([self.p, modes])
+        flow, h = self.owner.flow_of(slide_of(modes)), AHEAD * self.owner.length
+        J = flow.jacobian_machine(t, x, w, values)[0]
+        pace = float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else 0.0
+        h = min(h, SOON / pace) if pace > 0 else h
+        half = x + h / 2 * flow.machine.flat(t, x, w, values)
+        end = x + h * flow.machine.flat(t + h / 2, half, self.inputs(t + h / 2, half), values)
+        return float(self._look(modes, t + h, end)[0][i] - self.look(modes)[0][i]) / h
 
     def keep(self) -> None:
         """Move x, by what errors of integration have left, onto the kinks along which it slides."""

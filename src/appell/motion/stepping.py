@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from appell.motion.crossing import Looked, first_crossing
-from appell.motion.leg import CRAWL, CRAWLS, SHARE, STALL, End, Enough, Leg, Task
+from appell.motion.leg import CRAWL, CRAWLS, SHARE, End, Enough, Leg, Task, moment
 
 
 class AnyStepper(Protocol):
@@ -36,7 +36,7 @@ class AnyStepper(Protocol):
 
 def _stalled(count: float, t: float, h: float, left: float) -> float:
     """The count of steps in a row that lead nowhere, with the one from t to t + h."""
-    if h <= STALL * max(1.0, abs(t)):
+    if h <= moment(t, left):
         return count + SHARE
     return count + 1 if h <= CRAWL * min(abs(t), left) else 0.0
 

@@ -12,7 +12,7 @@ from appell.code import heyoka_code
 from appell.motion.corners import over_the_first_corner
 from appell.motion.crossing import fallen, first_crossing
 from appell.motion.flow import Flow
-from appell.motion.leg import STALL, STALLS, End, Enough, Leg, Task
+from appell.motion.leg import STALLS, End, Enough, Leg, Task, moment
 from appell.once import once
 
 GLANCES = 40  # steps between two looks at the keyboard where nothing else is to be watched
@@ -167,7 +167,7 @@ class _Watcher:
 
     def _count_stalls(self, t: float) -> None:
         """How many steps in a row hardly moved time."""
-        self._stalled = self._stalled + 1 if t - self.t <= STALL * max(1.0, abs(t)) else 0
+        self._stalled = self._stalled + 1 if t - self.t <= moment(t, self.task.t1 - t) else 0
 
     def at_guard(self, ta: Any, guard: int) -> None:
         """Look at a step that ended where a guard fell: that need not be the first, nor the only one there.
@@ -175,7 +175,7 @@ class _Watcher:
         And it may have been lifted.
         """
         task, t = self.task, float(ta.time)
-        if self.t >= t or self._overlooked(ta, t, np.array(ta.state), STALL * max(1.0, abs(t))):
+        if self.t >= t or self._overlooked(ta, t, np.array(ta.state), moment(t, task.t1 - t)):
             return
 
         def value(time: float) -> float:
@@ -199,7 +199,7 @@ class _Watcher:
         self._guards = now, falling
         below = now < (-task.limits if margin else 0.0)  # where a guard ended the step, that one is on zero
         on_zero = np.abs(before) < task.limits
-        moved = ~task.gates & ((np.abs(now) > task.limits) | (np.abs(falling) > task.limits))
+        moved = ~task.gates & (np.maximum(np.abs(now), np.abs(falling) * (t - self.t)) > task.limits)
         passed = task.gates & below & ((before > 0) | ((on_zero | (rising > 0)) & (falling < 0)))
         moved[task.events :] = False
         passed[task.events :] = (below & (now + task.lifts <= 0))[task.events :]  # wherever it was before
