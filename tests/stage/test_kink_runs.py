@@ -301,3 +301,29 @@ def test_a_control_that_jumps_breaks_loose_what_sticks(jump):
     motion = ap.simulate(ap.compile(ap.derive(model)), {x: 0.0}, until=2.0, control=control, progress=False)
     assert motion.outcome is ap.Outcome.DONE
     np.testing.assert_allclose(last(motion), [2 * (2 - jump) ** 2, 4 * (2 - jump)], rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", SOME)
+def test_friction_that_sets_its_own_pressure_holds_a_rod_by_its_tip(method):
+    """A rod whose tip is dragged over a floor: friction turns it, and so presses it down (Painleve 1895).
+
+    While the tip sticks the rod falls about it, a'' = -3 g cos a / 4, up to |F| = mu N; times by another integration.
+    """
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    a, mu, g, inertia = ap.coordinates("a"), 1.2, 9.81, sp.Rational(1, 3)
+    rod = ap.RigidBody("rod", 1, ground.point(x, sp.sin(a)), ground.rotate("z", a), (0, 0, inertia))
+    slip = x.rate + sp.sin(a) * a.rate
+    lift = sp.cos(a) * (sp.cos(a) + mu * sp.sign(slip) * sp.sin(a)) / inertia
+    pressure = (g - sp.sin(a) * a.rate**2) / (1 + lift)
+    friction = ap.Force(-mu * pressure * sp.sign(slip) * ground.x, rod.center - rod.frame.x, body=rod)
+    model = ap.Model(ground, (x, a), [rod], [ap.Gravity(-g * ground.y), friction])
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), {a: 2.3, x.rate: 2.0}, until=1.0, method=method)
+    when = [o.t for o in motion.occurrences]
+    loose = 1e-11 if method == "taylor" else 1e-8
+    assert when == pytest.approx([0.061833687963937, 0.695769936288275], rel=0, abs=loose)
+    for time in (0.1, 0.4, 0.69):
+        here = motion.at(time)
+        assert here["x.rate"] + np.sin(here["a"]) * here["a.rate"] == pytest.approx(0, abs=loose)
+        assert motion.evaluate(a.rate.rate, time)[0] == pytest.approx(-0.75 * g * np.cos(here["a"]), rel=1e-9)
+    assert motion.check().ok

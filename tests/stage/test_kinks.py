@@ -107,9 +107,21 @@ def test_what_slides_is_not_led_away_by_friction_that_depends_on_the_slip():
         assert float(mode) == pytest.approx(0.95, rel=1e-6)
 
 
+def test_a_kink_that_acts_by_one_force_holds_by_it():
+    """x' = c - s/(2 + s), y' = 3 s/(2 + s): on x = 0 the force is c, and s in between as c is between -1 and 1/3."""
+    share = sp.sign(a) / (2 + sp.sign(a))
+    modal = Modal.of(function(c - share, 3 * share, 0))
+    xdot, s = modal.sliding((0,))
+    f = ca.Function("f", [modal.x], [xdot, s, modal.held(5 * modal.xdot[1], (0,))])
+    for force, between in ((1 / 3, 1.0), (-1.0, -1.0), (-1 / 3, 0.0)):
+        rate, mode, five = f([0, 0, force])
+        np.testing.assert_allclose(np.array(rate).ravel(), [0, 3 * force, 0], rtol=0, atol=1e-15)
+        assert (float(mode), float(five)) == pytest.approx((between, 15 * force))
+
+
 def test_a_kink_that_enters_twice_cannot_slide():
-    """Between the modes the rate is not linear in the mode: the motion on g = 0 is not determined."""
-    modal = Modal.of(function(c - sp.sign(a) * (1 + b * sp.exp(sp.sign(a))), 0, 0))
+    """Between the modes x' goes another way than to them: the motion on g = 0 is not determined."""
+    modal = Modal.of(function(c - sp.exp(sp.sign(a)), sp.sign(a), 0))
     with pytest.raises(CompileError, match="cannot be resolved uniquely"):
         modal.sliding((0,))
 

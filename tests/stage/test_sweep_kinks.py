@@ -211,15 +211,28 @@ def test_outputs_that_jump_at_countless_places_mean_what_they_say():
     np.testing.assert_array_equal(alone.columns["thirds"], np.floor(3 * alone.columns["x"]))
 
 
-def test_what_sticks_in_no_single_way_fails_alone():
-    """Modes enter as s + s c(x, v): on v = 0 two answers are possible, and only runs that stick there end."""
+def test_friction_that_is_not_the_same_both_ways_sticks():
+    """-2 against what moves back, 4 + x against what moves on; by hand x stays where v = 0 is reached."""
     system = mass(lambda x: -x - sp.sign(x.rate) * (2 + sp.Heaviside(x.rate, 0) * (2 + x)))
     study = ap.sweep(system, {"x": [0.1, 1.0], "x.rate": [0.5, 40.0]}, until=0.5, points=3, progress=False)
+    assert study.outcomes == {"DONE": 4}
+    for run, (x, v) in enumerate(((0.1, 0.5), (1.0, 0.5))):
+        reached = ((x + 2) ** 2 + v**2 / 2) ** 0.5 - 2  # v² + 2 (x + 2)² is kept on the way there
+        np.testing.assert_allclose(study["x"].sel(run=2 * run)[-1], reached, rtol=0, atol=1e-9)
+
+
+def test_what_sticks_in_no_single_way_fails_alone():
+    """Modes act on two states, on one of them not linearly: on v = 0 x' depends on how, and only what sticks ends."""
+    x, heat, ground = ap.coordinates("x"), ap.states("heat"), ap.Frame("ground")
+    push = ap.Generalized({x: 1 - x - sp.exp(sp.sign(x.rate))})
+    model = ap.Model(ground, x, [ap.Particle("mass", 1, ground.point(x, 0))], [push], states={heat: sp.sign(x.rate)})
+    system = ap.compile(ap.derive(model)).bind()
+    study = ap.sweep(system, {"x": [0.1, 0.3], "x.rate": [0.5, 40.0]}, until=0.5, points=3, progress=False)
     assert study.outcomes == {"DONE": 2, "NOT_STARTED": 2}
     assert set(study.failures["x.rate.start"]) == {0.5}
     assert study.failures["reason"].str.contains("cannot be resolved uniquely").all()
     with pytest.raises(ap.AppellError, match="cannot be resolved uniquely"):
-        simulated(system, {"x": 1.0, "x.rate": 0.5}, 0.5)
+        ap.simulate(system, {"x": 0.3, "x.rate": 0.5}, until=0.5)
 
 
 def test_no_pulse_of_a_programme_is_lost():

@@ -32,7 +32,6 @@ class _Kept:
     Attributes:
         modal: Right-hand side, powers of the forces, what may jump or be struck, with their kinks taken out; None if
             there are none.
-        slid: x' and the modes in between, by which kinks slide.
         flows: By what is looked for and which kinks slide, and with them their integrators.
         powers: The power of every force, by which kinks slide.
         sides: The switching functions, by which kinks slide.
@@ -41,7 +40,6 @@ class _Kept:
     """
 
     modal: Modal | None
-    slid: dict[tuple[int, ...], tuple[ca.SX, ca.SX]] = field(default_factory=dict)
     flows: dict[Any, dict[tuple[int, ...], Flow]] = field(default_factory=dict)
     powers: dict[tuple[int, ...], Machine] = field(default_factory=dict)
     sides: dict[tuple[int, ...], Machine] = field(default_factory=dict)
@@ -53,19 +51,12 @@ class _Kept:
         m = self.modal
         return Machine(ca.Function(name, [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], results), simd=simd)
 
-    def sliding(self, slide: tuple[int, ...]) -> tuple[ca.SX, ca.SX]:
-        """x' and the modes, in between for the kinks that slide."""
-        assert self.modal is not None
-        if slide not in self.slid:
-            self.slid[slide] = self.modal.sliding(slide)
-        return self.slid[slide]
-
     def switches(self, slide: tuple[int, ...]) -> Machine:
         """The switching functions, their rates, the modes, in between for the kinks that slide, and `sizes`."""
         assert self.modal is not None
         if slide not in self.sides:
             m = self.modal
-            xdot, s = self.sliding(slide)
+            xdot, s = m.sliding(slide)
             g = ca.substitute(m.g, m.s, s) if slide else m.g
             rates = ca.jtimes(g, ca.vertcat(m.x, m.t), ca.vertcat(xdot, 1))
             results = [*(ca.densify(e) for e in (g, rates, s)), *sizes(g, m.t, m.x, xdot)]
@@ -92,7 +83,7 @@ class _Kept:
         """The power of every force while some kinks slide."""
         assert self.modal is not None
         if slide not in self.powers:
-            column = ca.substitute(self.modal.extras[0], self.modal.s, self.sliding(slide)[1])
+            column = self.modal.held(self.modal.extras[0], slide)
             self.powers[slide] = self._machine("powers", [ca.densify(column)], simd=False)
         return self.powers[slide]
 
@@ -145,7 +136,7 @@ def in_modes(code: Code, formula: ca.Function, slide: tuple[int, ...]) -> ca.Fun
     shared = known.s.numel()  # those of the equations come first
     between = m.sliding(slide)[1]
     own = ca.substitute(ca.sign(m.g[shared:]), m.s, between)
-    graph = ca.substitute(ca.substitute(m.extras[-1], m.s[shared:], own), m.s, between)
+    graph = m.held(ca.substitute(m.extras[-1], m.s[shared:], own), slide)
     return ca.Function("formula", [m.t, m.x, m.w, ca.vertcat(m.p, m.s[:shared])], [ca.densify(graph)], {"cse": True})
 
 
@@ -221,7 +212,7 @@ class Modes:
         if self.modal is None:
             return self.crossing
         m = self.modal
-        xdot, s = self.kept.sliding(slide)
+        xdot, s = self.kept.modal.sliding(slide)
         p = ca.vertcat(m.p, m.s)
         moded = in_modes(self.code, self._user, slide) if self._accelerated else None  # accelerations have kinks
         guards = [self._user(m.t, m.x, m.w, m.p) if moded is None else moded(m.t, m.x, m.w, p)]

@@ -238,7 +238,8 @@ def _first_step(integrator: Any, task: Task) -> tuple[Any, _Series]:
     length = np.inf
     if np.all(np.isfinite(sizes)):
         scale = max(1.0, sizes[0])
-        radii = [(scale / sizes[k]) ** (1 / k) for k in range(max(2, order // 3), order + 1) if sizes[k] > 0]
+        with np.errstate(over="ignore"):
+            radii = [(scale / sizes[k]) ** (1 / k) for k in range(max(2, order // 3), order + 1) if sizes[k] > 0]
         length = min(radii, default=np.inf) * np.exp(-2.0 - 0.7 / max(1, order - 1))
     outcome, _ = integrator.step(max_delta_t=min(length, task.t1 - task.t0))
     return outcome, _Series(series, np.array([task.t0, float(integrator.time)]))
