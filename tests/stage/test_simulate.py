@@ -249,6 +249,12 @@ def test_a_sampled_control_that_makes_a_loop_unstable_ends_the_run():
     assert motion.info["steps"] < 5000
     assert "sample the control more often" in motion.detail
     assert ap.simulate(system, {x: 0.5}, until=2.0, control=law, rate=100.0).outcome.ok
+    rarely = ap.simulate(
+        system, {x: 0.5}, until=20.0, control=law, rate=0.5
+    )  # millions of steps before the next sample
+    assert rarely.outcome is ap.Outcome.UNBOUNDED
+    assert rarely.info["steps"] < 50000
+    assert rarely.times[-1] % 2 > 0
 
 
 WRONG = {

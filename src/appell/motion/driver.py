@@ -135,6 +135,8 @@ class Run:
             return self._guard(leg.guard, task)
         if leg.end is End.WATCHER:
             return self._heed(watch)
+        if leg.end is End.STEP_LIMIT and self.max_steps > 0:
+            return self._runs_away()
         if leg.end is not End.STEP_LIMIT and (guard := arrived(task, here.t, here.x)) is not None:
             return self._guard(guard, task)
         return self._broken(FAULTS[leg.end])
@@ -158,7 +160,7 @@ class Run:
             watch=watch,
             gates=gates,
             limits=limits,
-            max_steps=self.max_steps,
+            max_steps=int(min(self.max_steps, self._fair - self._pace)),
             idle=choice.idle,
             drive=choice.inputs if self.drive.law else None,
             grid=grid[(grid > here.t) & (grid <= end)],
@@ -201,15 +203,25 @@ class Run:
         if self.drive.clock is None or self._over:
             return DONE
         self.front.tick()
-        return self._races()
+        self._paces.append(self._pace)
+        self._sampled = self.steps
+        return None
 
-    def _races(self) -> Ending | None:
+    @property
+    def _pace(self) -> int:
+        """Steps since a control was sampled."""
+        return self.steps - self._sampled
+
+    @property
+    def _fair(self) -> float:
+        """How many steps from one sample to the next are not suspect, as those of a control that drives ever faster."""
+        if not self._paces:
+            return np.inf
+        return max(self._race, FASTER * max(self._paces[: -(-len(self._paces) // 4)]))
+
+    def _runs_away(self) -> Ending | None:
         """The end where a control drives the motion ever faster, so that each sample takes longer than the last."""
-        pace, self._sampled = self.steps - self._sampled, self.steps
-        self._paces.append(pace)
-        if pace < self._race or pace < FASTER * max(self._paces[: -(-len(self._paces) // 4)]):
-            return None
-        self._race = 2 * pace
+        self._race = 2 * self._pace
         return runaway(self._stop(), self.stretches)
 
     def _rests(self) -> Ending | None:
