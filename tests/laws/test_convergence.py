@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import appell as ap
-from appell.motion.dop853 import interpolate, step_functions
+from appell.motion.dormand_prince import interpolate, step_functions
 from appell.sprayer import Sprayer
 
 
@@ -40,6 +40,19 @@ def test_the_step_is_of_order_eight(swing):
     assert max(orders(errors)) < 10.0
 
 
+@pytest.mark.parametrize("machine", ["casadi", "heyoka"])
+def test_the_dense_output_is_as_good_as_the_steps_where_stability_limits_them(machine):
+    """The steering of the rocket car is damped ever more by its speed, up to steps of six times the time of decay."""
+    pytest.importorskip("heyoka")
+    equations = ap.derive(ap.library.rocket_car())
+    exact = ap.simulate(ap.compile(equations).bind(), method="taylor")
+    motion = ap.simulate(ap.compile(equations, machine).bind(), method="dop853", rtol=1e-12)
+    nodes = np.unique(np.concatenate([stretch.times for stretch in motion.stretches]))
+    within = np.concatenate([nodes[:-1] + share * np.diff(nodes) for share in (0.1, 0.3, 0.5, 0.8)])
+    for times in (nodes, within):
+        np.testing.assert_allclose(motion.states(times), exact.states(times), rtol=0, atol=3e-9)
+
+
 def test_the_error_estimate_falls_with_its_order(swing):
     system, _, step, _, x = swing
     estimates = [float(step(0.0, x, system.w, [*system.p, h, 1e-9, 1e-9])[1]) for h in (0.2, 0.1, 0.05)]
@@ -50,7 +63,7 @@ def test_the_dense_output_is_of_order_seven(swing):
     system, motion, _, dense, x = swing
     errors = []
     for h in (0.2, 0.1, 0.05):
-        columns = np.array(dense(0.0, x, system.w, [*system.p, h, 1e-9, 1e-9])).reshape(7, -1)
+        columns = np.array(dense(0.0, x, system.w, [*system.p, h, 1e-9, 1e-9])[0]).reshape(7, -1)
         shares = np.linspace(0.1, 0.9, 9)
         found = np.array([interpolate(columns, x, np.asarray(s)) for s in shares])
         exact = np.array([system.to_x(motion.at(s * h)) for s in shares])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from appell.motion.crossing import LOOKS, MOST, SHARES, SOON, excess, moving
-from appell.motion.dop853 import interpolate
+from appell.motion.dormand_prince import interpolate
 
 FINER = 4  # times as many looks where those so far are too few
 

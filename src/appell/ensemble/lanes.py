@@ -24,7 +24,7 @@ from appell.kinematics.chart import Split
 from appell.motion import forks, gradients
 from appell.motion.attempt import BEHIND, SETTINGS, Attempt, Status
 from appell.motion.crossing import LOOKS, excess_graph
-from appell.motion.dop853 import look_function, step_functions
+from appell.motion.dormand_prince import look_function, step_functions
 from appell.motion.flow import RESTING, RESTING_ANYWAY, Flow
 from appell.motion.formula import formula_function
 from appell.motion.gradients import may_vanish
@@ -162,7 +162,7 @@ class _Lane:
             "step": self.function("step", V, ca.if_else(going, outcome, V)),
             "first": self.function("first", self.short, self._first()),
             "dense": self.function(
-                "dense", V[: x.numel() + 2], dense(t, x, w, ca.vertcat(numbers, self.h, *tolerances))
+                "dense", V[: x.numel() + 2], dense(t, x, w, ca.vertcat(numbers, self.h, *tolerances))[0]
             ),
         }
         if not self.flow.count:

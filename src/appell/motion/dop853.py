@@ -1,139 +1,44 @@
-"""Dormand and Prince's method of order 8(5,3), a whole step as one function.
+"""Steps of Dormand and Prince's method, of adaptive size, each of them one function.
 
 The twelve stages, the new state, the error norm and the choice of the next step are one graph, so an attempted step is
 one call; the extra stages of the dense output are a second one, called when somebody asks for a value in between, and
 guards along a step a third. Of large equations only attempts are one graph: kinks give them new ones again and again.
-Coefficients: Hairer, Norsett and Wanner 1993, as kept by SciPy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, cached_property, reduce
-from importlib.util import find_spec
-from pathlib import Path
-from runpy import run_path
-from types import SimpleNamespace
-from typing import Any
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from appell.code.iteration import TURNS, Iteration
 from appell.code.machine import Machine
-from appell.graph.quick import Quick, larger, root
+from appell.graph.quick import Quick
 from appell.graph.sparse import densified
 from appell.motion.attempt import BEHIND, GROW, SETTINGS, Attempt, Status
-from appell.motion.crossing import LOOKS, Looked, looked_graph
+from appell.motion.crossing import Looked
+from appell.motion.dormand_prince import (
+    Parts,
+    columns_of,
+    dense_function,
+    interpolate,
+    look_function,
+    pace_of,
+    stages,
+    step_graph,
+)
 from appell.motion.flow import Flow
 from appell.motion.leg import End, Enough, Leg, Task
 from appell.motion.stepping import march
 from appell.once import once
 
-
-def _table() -> SimpleNamespace:
-    """SciPy's file of coefficients alone: the package around it takes half a second to import."""
-    package = find_spec("scipy")
-    assert package is not None
-    folder = Path(next(iter(package.submodule_search_locations or ())))
-    return SimpleNamespace(**run_path(str(folder / "integrate" / "_ivp" / "dop853_coefficients.py")))
-
-
-table = _table()
-STAGES = table.N_STAGES
 LONG = 50_000  # steps in which CasADi's machine takes about as long as compiling them to machine code would
 LARGE = 1000  # instructions of a right-hand side of which stages are calls, not parts of one graph, between steps
-THIRD = table.E3[:STAGES] - table.B
 REGISTER = 8  # a multiple of the lanes of a SIMD register
+WILD, MOST = 3.5, 16  # pace from which on the dense output of a step is made in parts, and so many at most
 FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}
-
-# CasADi's operators try all kinds of arguments first; named with their kind they are many times quicker.
-_binary = ca.SX.binary
-
-
-def _stages(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any) -> list[Any]:
-    """The slopes of the twelve stages, of graphs or of columns of numbers."""
-    slopes: list[Any] = []
-    for i in range(STAGES):
-        slopes.append(f(_later(t, h, table.C[i]), _moved(x, h, table.A[i][:i], slopes) if i else x))
-    return slopes
-
-
-def _columns(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any, slopes: list[Any]) -> list[Any]:
-    """The polynomial of degree seven within a step, by three more stages."""
-    new = _moved(x, h, table.B, slopes)
-    slopes = [*slopes, f(t + h, new)]
-    for i in range(STAGES + 1, table.N_STAGES_EXTENDED):
-        slopes.append(f(_later(t, h, table.C[i]), _moved(x, h, table.A[i][:i], slopes)))
-    difference = new - x
-    first = [difference, h * slopes[0] - difference, 2 * difference - h * (slopes[STAGES] + slopes[0])]
-    return first + [h * _weighted(row, slopes) for row in table.D]
-
-
-def _weighted(weights: np.ndarray, slopes: list[Any]) -> Any:
-    """The sum of b_i k_i."""
-    pairs = [(float(b), k) for b, k in zip(weights, slopes, strict=False) if b != 0]
-    if not isinstance(slopes[0], ca.SX):
-        return sum(b * k for b, k in pairs)
-    terms = [_binary(ca.OP_MUL, _constant(b), k) for b, k in pairs]
-    return reduce(lambda a, b: _binary(ca.OP_ADD, a, b), terms)
-
-
-@cache
-def _constant(coefficient: float) -> ca.SX:
-    """A coefficient of the method on the graph."""
-    return ca.SX(coefficient)
-
-
-def _moved(x: Any, h: Any, weights: np.ndarray, slopes: list[Any]) -> Any:
-    """x + h times the sum of b_i k_i."""
-    slope = _weighted(weights, slopes)
-    return _binary(ca.OP_ADD, x, _binary(ca.OP_MUL, h, slope)) if isinstance(slope, ca.SX) else x + h * slope
-
-
-def _later(t: Any, h: Any, share: float) -> Any:
-    """The time at a share of the step."""
-    if isinstance(t, ca.SX):
-        return _binary(ca.OP_ADD, t, _binary(ca.OP_MUL, _constant(float(share)), h))
-    return t + float(share) * h
-
-
-def step_functions(rhs: ca.Function) -> tuple[ca.Function, ca.Function]:
-    """The step (t, x, w, P) -> (x1, error) and the dense output (t, x, w, P) -> F, with P = (p, h, rtol, atol)."""
-    return step_function(rhs), dense_function(rhs)
-
-
-def step_function(rhs: ca.Function) -> ca.Function:
-    """The step (t, x, w, P) -> (x1, error), with P = (p, h, rtol, atol)."""
-    t, x, w, p = rhs.sx_in()
-    P = ca.vertcat(p, *(ca.SX.sym(name) for name in ("h", "rtol", "atol")))
-    return ca.Function("step", [t, x, w, P], list(step_graph(rhs, t, x, w, P)))
-
-
-def step_graph(rhs: ca.Function, t: ca.SX, x: ca.SX, w: ca.SX, P: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """The new state and the error of a step, with P = (p, h, rtol, atol)."""
-    p, (h, rtol, atol) = P[:-3], ca.vertsplit(P[-3:])
-    slopes = _stages(lambda time, state: rhs(time, state, w, p), t, x, h)
-    slope = _weighted(table.B, slopes)
-    new = _binary(ca.OP_ADD, x, _binary(ca.OP_MUL, h, slope))
-    size = 1.0 / (Quick(atol) + Quick(rtol) * larger(abs(Quick(x)), abs(Quick(new))))
-    # The formula of order three differs from that of order eight in three stages only.
-    apart = _weighted(table.E5[:STAGES], slopes), _binary(ca.OP_ADD, slope, _weighted(THIRD, slopes))
-    fifth, third = (Quick(ca.sumsqr((Quick(e) * size).graph)) for e in apart)
-    error = Quick(h) * fifth / root(larger((fifth + 0.01 * third) * x.numel(), 1e-300))
-    return densified(new), error.graph
-
-
-def dense_function(rhs: ca.Function) -> ca.Function:
-    """The dense output (t, x, w, P) -> F of a step, with P as for the step."""
-    t, x, w, p = rhs.sx_in()
-    h, tolerances = ca.SX.sym("h"), ca.SX.sym("tolerances", 2)
-
-    def f(time: ca.SX, state: ca.SX) -> ca.SX:
-        return rhs(time, state, w, p)
-
-    columns = ca.vertcat(*_columns(f, t, x, h, _stages(f, t, x, h)))
-    return ca.Function("dense", [t, x, w, ca.vertcat(p, h, tolerances)], [ca.densify(columns)])
 
 
 def attempt_function(
@@ -192,30 +97,6 @@ class _Machines:
 @once
 def _machines(flow: Flow) -> _Machines:
     return _Machines(flow.rhs, flow.growth)
-
-
-def look_function(rhs: ca.Function, guards: ca.Function) -> ca.Function:
-    """(t, x, w, P) -> guards, their rates and doubts at `LOOKS` + 1 places of the step from t to t + h, P as for it."""
-    t, x, w, p = rhs.sx_in()
-    h, tolerances = ca.SX.sym("h"), ca.SX.sym("tolerances", 2)
-
-    def f(time: ca.SX, state: ca.SX) -> ca.SX:
-        return rhs(time, state, w, p)
-
-    columns = _columns(f, t, x, h, _stages(f, t, x, h))
-    places = [k / LOOKS for k in range(LOOKS + 1)]
-    seen = [guards(t + s * h, interpolate(columns, x, s) if s else x, w, p) for s in places]
-    values, rates = (ca.densify(ca.horzcat(*e)) for e in zip(*seen, strict=True))
-    results = [ca.densify(e) for e in looked_graph(values, rates, h / LOOKS)]
-    return ca.Function("looks", [t, x, w, ca.vertcat(p, h, tolerances)], results)
-
-
-def interpolate(coefficients: Any, start: Any, share: Any) -> Any:
-    """x at a share (0..1) of a step, from the seven columns of its dense output."""
-    value = 0.0
-    for i, column in enumerate(reversed(coefficients)):
-        value = (value + column) * (share if i % 2 == 0 else 1 - share)
-    return value + start
 
 
 class Stepper:
@@ -318,12 +199,12 @@ class Stepper:
     def interpolant(self) -> Callable[[float], np.ndarray]:
         """x within the last step."""
         x, t, h = self._last()
-        columns: list[np.ndarray] = []
+        found: list[Parts] = []
 
         def at(time: float) -> np.ndarray:
-            if not columns:
-                columns.append(self._coefficients(t, h, x))
-            return interpolate(columns[0], x, (time - t) / h)
+            if not found:
+                found.append(self._parts(t, h, x, *self._coefficients(t, h, x)))
+            return found[0]((time - t) / h)
 
         return at
 
@@ -350,24 +231,44 @@ class Stepper:
     def _large(self) -> bool:
         return self.task.flow.rhs.n_instructions() > LARGE
 
-    def _coefficients(self, t: float, h: float, x: np.ndarray) -> np.ndarray:
+    def _coefficients(self, t: float, h: float, x: np.ndarray) -> tuple[np.ndarray, float]:
+        """The dense output of a step, and its pace."""
         if self._large:
             f = self.task.f
-            return np.stack(_columns(f, t, x, h, _stages(f, t, x, h)))
-        return self._machines.dense.flat(t, x, self.task.w, self._extended(h)).reshape(7, -1)
+            slopes = stages(f, t, x, h)
+            columns = columns_of(f, t, x, h, slopes)
+            return np.stack(columns), float(pace_of(x, h, slopes, columns, self.atol + self.rtol * np.abs(x)))
+        machine = self._machines.dense
+        return machine.flat(t, x, self.task.w, self._extended(h)).reshape(7, -1), float(machine.results[1][0])
 
-    def _many_coefficients(self, t: np.ndarray, h: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Those of many steps, of shape (7, n, steps): one by one, or side by side where steps are machine code."""
+    def _parts(self, t: float, h: float, x: np.ndarray, columns: np.ndarray, pace: float) -> Parts:
+        """A step as it is, or in so many shorter ones that its dense output is as good as its end."""
+        if not WILD < pace < np.inf:
+            return Parts([x], [columns], 0.0)
+        count = min(int(np.ceil(pace)), MOST)
+        states, found = [x], []
+        for k in range(count):
+            found.append(self._coefficients(t + k * h / count, h / count, states[-1])[0])
+            states.append(states[-1] + found[-1][0])
+        return Parts(states[:-1], found, x + columns[0] - states[-1])
+
+    def _many_parts(self, t: np.ndarray, h: np.ndarray, x: np.ndarray) -> list[Parts]:
+        """Those of many steps: one by one, or side by side where steps are machine code."""
         task = self.task
+        steps = list(zip(t, h, x.T, strict=True))
         if not task.flow.compiled:
-            return np.stack([self._coefficients(*step) for step in zip(t, h, x.T, strict=True)], axis=-1)
+            return [self._parts(*step, *self._coefficients(*step)) for step in steps]
         # Whole registers, so that a step has the same coefficients whatever is asked for beside it.
         t, h, x = (np.pad(e, [*((0, 0),) * (e.ndim - 1), (0, -t.size % REGISTER)], mode="edge") for e in (t, h, x))
 
         def f(time: np.ndarray, state: np.ndarray) -> np.ndarray:
             return task.flow.machine.batch(time, state, task.w, task.p)
 
-        return np.stack(_columns(f, t, x, h, _stages(f, t, x, h)))
+        slopes = stages(f, t, x, h)
+        columns = columns_of(f, t, x, h, slopes)
+        paces = pace_of(x, h, slopes, columns, self.atol + self.rtol * np.abs(x))
+        many = np.stack(columns)
+        return [self._parts(*step, many[..., i], float(paces[i])) for i, step in enumerate(steps)]
 
     def dense(self, cut: float) -> Callable[[np.ndarray], np.ndarray]:
         """x at any times of the leg; coefficients are made for the steps that are asked for."""
@@ -386,11 +287,15 @@ class Stepper:
                 used, place = np.unique(which[inside], return_inverse=True)
                 fresh = [k for k in used if k not in memo]
                 if fresh:
-                    found = self._many_coefficients(starts[fresh], h[fresh], x[:, fresh])
-                    memo.update({k: found[..., i] for i, k in enumerate(fresh)})
-                columns = np.stack([memo[k] for k in used], axis=-1)[:, :, place]
+                    memo.update(zip(fresh, self._many_parts(starts[fresh], h[fresh], x[:, fresh]), strict=True))
                 here = which[inside]
-                result[:, inside] = interpolate(columns, x[:, here], (times[inside] - starts[here]) / h[here])
+                share = (times[inside] - starts[here]) / h[here]
+                columns = np.stack([memo[k].columns[0] for k in used], axis=-1)[:, :, place]
+                result[:, inside] = interpolate(columns, x[:, here], share)
+                for i, k in enumerate(used):
+                    if len(memo[k].states) > 1:
+                        of_it = np.flatnonzero(place == i)
+                        result[:, inside[of_it]] = np.array([memo[k](s) for s in share[of_it]]).T
             return result
 
         return at
