@@ -327,3 +327,16 @@ def test_friction_that_sets_its_own_pressure_holds_a_rod_by_its_tip(method):
         assert here["x.rate"] + np.sin(here["a"]) * here["a.rate"] == pytest.approx(0, abs=loose)
         assert motion.evaluate(a.rate.rate, time)[0] == pytest.approx(-0.75 * g * np.cos(here["a"]), rel=1e-9)
     assert motion.check().ok
+
+
+@pytest.mark.parametrize("method", SOME)
+def test_what_rests_in_a_notch_leaves_it_where_it_is_pushed_out(method):
+    """A spring with a preload of 2 on either side, and a force that grows by 1 in a second."""
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    system = block(t - 2 * sp.sign(x))
+    motion = ap.simulate(system, {x: 0.0}, until=4.0, method=method)
+    assert [o.t for o in motion.occurrences] == pytest.approx([2.0], rel=0, abs=1e-8)
+    assert last(motion) == pytest.approx((4 / 3, 2.0), rel=0, abs=1e-7)
+    assert float(motion["x"].sel(t=1.6, method="nearest")) == pytest.approx(0, abs=1e-15)
+    assert motion.check().ok

@@ -149,15 +149,20 @@ class Modal:
         g = ca.vertcat(*switches) if switches else ca.SX(0, 1)
         return cls(t=t, x=x, w=w, p=p, s=column, xdot=xdot, g=g, extras=tuple(more))
 
-    @property
-    def g_rate(self) -> ca.SX:
-        """g' along the motion, in the modes."""
-        return ca.jtimes(self.g, ca.vertcat(self.x, self.t), ca.vertcat(self.xdot, 1))
+    def _along(self, graph: ca.SX) -> ca.SX:
+        """The rate of a graph along the motion, in the modes."""
+        return ca.jtimes(graph, ca.vertcat(self.x, self.t), ca.vertcat(self.xdot, 1))
+
+    def _rates(self, chosen: list[int]) -> ca.SX:
+        """What must vanish where g_i stays zero: g_i', or g_i'' where no mode acts on g_i' (rest in a notch)."""
+        first, letters = self._along(self.g[chosen]), self.s[chosen]
+        rates = [r if ca.depends_on(r, letters) else self._along(r) for r in ca.vertsplit(first)]
+        return ca.vertcat(*rates)
 
     def _slopes(self, which: tuple[int, ...]) -> ca.SX | None:
         """The slopes of g_i' by the modes of `which` on g_i = 0; None where they depend on these modes."""
         chosen = list(which)
-        letters, slope = self.s[chosen], ca.jacobian(self.g_rate[chosen], self.s[chosen])
+        letters, slope = self.s[chosen], ca.jacobian(self._rates(chosen), self.s[chosen])
         # On g = 0 a mode that multiplies g itself (|v| = s v in Stribeck's friction) drops out.
         middle = [ca.substitute(ca.vec(slope), letters, ca.SX.ones(len(chosen)) * k) for k in (-1.0, 0.3, 1.0)]
         if not _alike_on(self.g[chosen], middle):
@@ -170,7 +175,7 @@ class Modal:
         if not which:
             return self.xdot, self.s
         chosen = list(which)
-        rates, letters, slope = self.g_rate[chosen], self.s[chosen], self._slopes(which)
+        rates, letters, slope = self._rates(chosen), self.s[chosen], self._slopes(which)
         if slope is None:
             return self._pressed(chosen)
         if ca.sprank(ca.sparsify(slope)) < len(chosen):
@@ -197,17 +202,17 @@ class Modal:
         """
         xdot, force = self._pushed(self.xdot, chosen)
         sides = [ca.substitute(self.xdot, self.s[chosen], ca.SX(k)) for k in (1, -1)]
-        if len(chosen) > 1 or not _along(self._parts(self.xdot, chosen), sides):
+        if len(chosen) > 1 or not _on_one_line(self._parts(self.xdot, chosen), sides):
             raise CompileError("The motion sticks where a kink enters twice; this cannot be resolved uniquely.")
-        still, slope = self._parts(self.g_rate[chosen], chosen)
-        up, down = ((ca.substitute(self.g_rate[chosen], self.s[chosen], ca.SX(k)) - still) / slope for k in (1, -1))
+        still, slope = self._parts(self._rates(chosen), chosen)
+        up, down = ((ca.substitute(self._rates(chosen), self.s[chosen], ca.SX(k)) - still) / slope for k in (1, -1))
         s = ca.SX(self.s)
         s[chosen] = (2 * force - up - down) / (up - down)
         return xdot, s
 
     def _pushed(self, graph: ca.SX, chosen: list[int]) -> tuple[ca.SX, ca.SX]:
         """A graph under the force that keeps g = 0, in units of what the mode does at zero, and that force."""
-        (still, slope), (first, change) = (self._parts(e, chosen) for e in (self.g_rate[chosen], graph))
+        (still, slope), (first, change) = (self._parts(e, chosen) for e in (self._rates(chosen), graph))
         force = -still[0] / slope[0]
         return first + force * change, force
 
@@ -229,7 +234,7 @@ def _mode_only(a: ca.SX) -> bool:
     return all(letter.name().startswith("mode_") for letter in letters)
 
 
-def _along(parts: tuple[ca.SX, ca.SX], others: list[ca.SX]) -> bool:
+def _on_one_line(parts: tuple[ca.SX, ca.SX], others: list[ca.SX]) -> bool:
     """Whether others differ from the first part along the second one, seen at one random point."""
     letters = ca.vertcat(*ca.symvar(ca.vertcat(*parts, *others)))
     values = ca.Function("f", [letters], [*parts, *others])(np.random.default_rng(6).uniform(0.3, 1.2, letters.numel()))
