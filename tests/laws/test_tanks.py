@@ -266,3 +266,28 @@ def test_without_an_end_of_its_flow_the_run_ends_with_the_tank():
     motion = ap.simulate(torricelli(lambda rate, amount: rate), {"m": 1.0}, until=5.0)
     assert motion.outcome is ap.Outcome.NOT_FINITE
     assert motion.times[-1] == pytest.approx(EMPTY, abs=1e-9)
+
+
+LAWS = {
+    "drained": lambda m: ap.drained(-0.4 * sp.sqrt(m), m),
+    "root of the larger": lambda m: -0.4 * sp.sqrt(sp.Max(m, 0)),
+    "piecewise": lambda m: sp.Piecewise((-0.4 * sp.sqrt(m), m > 0), (0, True)),
+    "root of a piecewise": lambda m: -0.4 * sp.sqrt(sp.Piecewise((m, m > 0), (0, True))),
+}
+
+
+@pytest.mark.parametrize("method", ["auto", "dop853"])
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("size", [1.0, 1e-6, 1e6])
+def test_a_tank_empties_by_the_root_of_what_is_in_it(law, size, method):
+    """sqrt(m) falls by 1/5 in a second; v = 2 log(11) behind, however the law is written and in whatever units."""
+    x, m = ap.coordinates("x"), ap.states("m")
+    ground, rate = ap.Frame("ground"), size * LAWS[law](m / size)
+    cart = ap.Particle("cart", 0.1 * size + m, ground.point(x, 0))
+    model = ap.Model(ground, x, [cart], [ap.Stream(cart, -2 * ground.x, rate=rate)], states={m: rate})
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), {m: size}, until=10.0, method=method)
+    assert motion.outcome is ap.Outcome.DONE
+    assert [o.t for o in motion.occurrences] == pytest.approx([5.0], rel=0, abs=1e-5)  # where m is 1e-12 of it
+    assert float(motion["m"][-1]) / size == pytest.approx(0, abs=1e-12)
+    assert float(motion["x.rate"][-1]) == pytest.approx(2 * log(11), rel=0, abs=1e-8)
+    assert float(motion["m"].sel(t=2.0)) / size == pytest.approx(0.36, rel=1e-9)

@@ -110,6 +110,25 @@ class Modal:
             return modes[-1]
 
         zero = ca.SX(0)
+        branches: dict[int, tuple[ca.SX, list[tuple[ca.SX, ca.SX]]]] = {}
+
+        def larger(a: ca.SX, b: ca.SX, sign: int) -> ca.SX:
+            """The larger of two, or the smaller; which of them is remembered."""
+            s = sign * mode(a, b)
+            found = a * (1 + s) / 2 + b * (1 - s) / 2
+            branches[found.element_hash()] = found, [((1 + s) / 2, a), ((1 - s) / 2, b)]
+            return found
+
+        def rooted(function: Callable[..., ca.SX]) -> Callable[..., ca.SX]:
+            """A root of the larger of two is that of one of them: of zero it has no series."""
+
+            def rule(a: ca.SX, *more: ca.SX) -> ca.SX:
+                if a.element_hash() not in branches:
+                    return function(a, *more)
+                parts = branches[a.element_hash()][1]
+                return sum((c * ca.if_else(c != 0, function(e, *more), 0) for c, e in parts), zero)
+
+            return rule
 
         def refuse(name: str) -> Callable[..., ca.SX]:
             def rule(*_: ca.SX) -> ca.SX:
@@ -131,8 +150,11 @@ class Modal:
             "atan2": ca.atan2,
             "fabs": lambda a: mode(a, zero) * a,
             "sign": lambda a: mode(a, zero),
-            "fmin": lambda a, b: a * (1 - mode(a, b)) / 2 + b * (1 + mode(a, b)) / 2,
-            "fmax": lambda a, b: a * (1 + mode(a, b)) / 2 + b * (1 - mode(a, b)) / 2,
+            "fmin": lambda a, b: larger(a, b, -1),
+            "fmax": lambda a, b: larger(a, b, 1),
+            "sqrt": rooted(ca.sqrt),
+            "pow": rooted(ARITHMETIC["pow"]),
+            "constpow": rooted(ARITHMETIC["constpow"]),
             "lt": lambda a, b: _flag(a, b, mode),
             "le": lambda a, b: _flag(a, b, mode),
             "eq": lambda a, b: ca.SX(0) if not _mode_only(a - b) else (a == b),

@@ -59,7 +59,10 @@ def over_the_first_corner(task: Task, leg: Leg) -> Leg:
     times = np.array([*leg.times[leg.times < before], before, behind])
     cut = replace(leg, times=times, final=final, dense=dense, end=End.CORNER, guard=-1, steps=times.size - 1)
     if task.flow.count:
-        falls = (task.guards(before, x) + task.lifts > 0) & (task.guards(behind, final) + task.lifts <= 0)
+        now = task.guards(behind, final)
+        falls = (task.guards(before, x) + task.lifts > 0) & (now + task.lifts <= 0)
+        # A kink that the root only touches has been reached as well: a tank that empties by Torricelli's law.
+        falls[task.events :] |= ((now <= task.limits) & (task.guards(task.t0, task.x0) > task.limits))[task.events :]
         if falls.any():
             return replace(cut, end=End.GUARD, guard=int(np.argmax(falls)))
     return cut
