@@ -291,3 +291,18 @@ def test_a_tank_empties_by_the_root_of_what_is_in_it(law, size, method):
     assert float(motion["m"][-1]) / size == pytest.approx(0, abs=1e-12)
     assert float(motion["x.rate"][-1]) == pytest.approx(2 * log(11), rel=0, abs=1e-8)
     assert float(motion["m"].sel(t=2.0)) / size == pytest.approx(0.36, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-9, 1e9])
+def test_a_mass_below_zero_is_none_in_all_units(size):
+    """A body that loses more than it has, carried by another one: no matrix becomes singular, and yet the run ends."""
+    x, m = ap.coordinates("x"), ap.states("m")
+    ground = ap.Frame("ground")
+    bodies = [ap.Particle(name, mass, ground.point(x, 0)) for name, mass in (("cart", 5 * size), ("tank", m))]
+    model = ap.Model(ground, x, bodies, [ap.Force(size * ground.x, bodies[0])], states={m: -size / 4})
+    system = ap.compile(ap.derive(model)).bind()
+    motion = ap.simulate(system, {m: size}, until=10.0)
+    assert motion.outcome is ap.Outcome.MASS_USED_UP
+    assert motion.times[-1] == pytest.approx(4.0, abs=1e-7)
+    study = ap.sweep(system, {m: [size, 3 * size]}, until=10.0, points=3, progress=False)
+    assert study.outcomes == {"MASS_USED_UP": 1, "DONE": 1}

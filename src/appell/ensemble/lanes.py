@@ -196,7 +196,9 @@ class _Lane:
             good = ca.logic_and(growth < (SPEEDS_SINGULAR if fixed else self.calm), ca.logic_not(side * other < 0))
             wishes.append((ca.logic_not(good), Status.SINGULAR if fixed else Status.RESTLESS))
         if self.formulas:
-            low = ca.mmin(self.masses(later, moved) + OVERDRAWN * ca.fmax(1.0, ca.fabs(self.m0)))
+            largest = ca.mmax(self.m0)
+            held = ca.if_else(self.m0 > 0, self.m0, ca.if_else(largest > 0, largest, 1.0))
+            low = ca.mmin(self.masses(later, moved) + OVERDRAWN * held)
             ends.append((low < 0, Status.MASS_GONE))
         for slopes in filter(None, (gradients.volume(self.equations), forks.volume(self.equations))):
             sizes = slopes(self.t, self.x, w, p), slopes(later, moved, w, p)

@@ -70,7 +70,8 @@ class Masses:
         masses = self(t, x, w, p)
         if masses.min(initial=0.0) >= 0:
             return None
-        below = np.flatnonzero(masses < -OVERDRAWN * np.maximum(1.0, np.abs(first)))
+        held = np.where(first > 0, first, first.max(initial=0.0) or 1.0)
+        below = np.flatnonzero(masses < -OVERDRAWN * held)
         return int(below[0]) if below.size else None
 
     def gone(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray, first: np.ndarray) -> str | None:
