@@ -470,3 +470,15 @@ def test_what_turns_twice_between_two_looks_is_seen(method, place):
     run = ap.simulate(system, {h.rate: 1.0}, until=10.0, method=method, events=events)
     assert [o.name for o in run.occurrences] == ["rises", "falls", "rises"]
     np.testing.assert_allclose([o.t - place for o in run.occurrences], [0, 0.1, 0.2], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853", "RK45"])
+def test_a_formula_that_is_infinitely_steep_at_the_start_is_looked_at(method):
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    x, ground = ap.coordinates("x"), ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("p", 1, ground.point(x, 0))], [ap.Generalized({x: 1})])
+    system = ap.compile(ap.derive(model)).bind()
+    for formula in (sp.sqrt(x) - 1, sp.cbrt(x) - 1, x + x / sp.sqrt(x**2 + sp.Float("1e-300")) - 2):
+        motion = ap.simulate(system, {x.rate: 1.0}, until=3.0, events=[ap.Event(formula)], method=method)
+        assert [o.t for o in motion.occurrences] == [pytest.approx(3**0.5 - 1, abs=1e-7)], formula

@@ -155,17 +155,17 @@ class Lanes:
         k, r, user, runs = self.k, self.results, len(self.rules.guards), self.owner[lanes]
         g, rate = np.split(k.machines["guards"].some(V[: k.n + 1], P), 2)
         size, haste = np.split(k.machines["sizes"].some(V[: k.n + 1], P), 2)
-        now, time = np.fmax(np.abs(g), np.abs(rate) * spans), np.abs(V[k.t]) + self.rules.length
+        now, time = np.fmax(np.abs(g), np.abs(rate) * spans), (V[k.t], self.rules.length)
         limits = np.full(g.shape, RESTING)
         if user:
             seen = r.seen[:, runs] = np.fmax(r.seen[:, runs], now[:user])
+            limits[:user] = resting(seen, size[:user], haste[:user], *time)
             haste[:user] = r.haste[:, runs] = np.fmax(r.haste[:, runs], haste[:user])
-            limits[:user] = resting(seen, size[:user], haste[:user], time)
         if self._sides.size:
             own = np.flatnonzero(~k.between)
             kinks, of_own = k.kinks[own, None], user + own
             seen = self._sides[kinks, runs] = np.fmax(self._sides[kinks, runs], now[of_own])
-            limits[of_own] = resting(seen, size[of_own], haste[of_own], time)
+            limits[of_own] = resting(seen, size[of_own], haste[of_own], *time)
         return g, rate, limits, haste
 
     @property

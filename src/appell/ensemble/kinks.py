@@ -69,7 +69,7 @@ class Kinks:
         found = np.ones((modal.s.numel(), t.size))
         g, *made = np.split(self._sides[code].some(np.concatenate([x, t[None, :]]), np.concatenate([w, p, found])), 3)
         found[g < 0] = -1
-        off = np.abs(g) > resting(np.abs(g), *made, np.abs(t) + self.length)
+        off = np.abs(g) > resting(np.abs(g), *made, t, self.length)
         unclear = ~off.all(axis=0) | ca.depends_on(modal.g, modal.s)
         modes = self._of(code)
         for i in np.flatnonzero(unclear):

@@ -112,7 +112,7 @@ class LoneKink:
         V = np.concatenate([moved, t[None, :]])
         looks = self._looks.some(V, P)
         (up, of_up, down, of_down), (g, *made) = looks[-4:], np.split(looks[:-4], 3)
-        limits = resting(seen, *made, np.abs(t) + self.modes.length)
+        limits = resting(seen, *made, t, self.modes.length)
         done = np.minimum(np.abs(up), np.abs(down)) > NOWHERE * np.maximum(of_up, of_down)
         done &= slid | (np.abs(g[i]) <= ONTO * limits[i])  # else an input jumped
         done &= (g[others] * before[others] > limits[others]).all(axis=0)

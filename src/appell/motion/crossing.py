@@ -91,11 +91,12 @@ def swings(values: Any, rates: Any, apart: Any) -> Any:
 
 def excess(values: np.ndarray, rates: np.ndarray, apart: Any) -> np.ndarray:
     """By how much more than allowed cubics miss the looks between theirs, or swing; arguments as for `misses`."""
-    (value, rate), sizes = misses(values, rates, apart), np.abs(values)
-    outer, swing = sizes[:, ::2], swings(values, rates, apart)
-    size = np.maximum(np.maximum(outer[:, :-1], outer[:, 1:]), sizes[:, 1::2])
-    missed = np.maximum(np.abs(value), np.abs(rate)) - AGREE * size
-    return np.maximum(missed, np.maximum(swing[:, ::2], swing[:, 1::2]))
+    with np.errstate(invalid="ignore", over="ignore"):  # what begins infinitely steep, as a root does
+        (value, rate), sizes = misses(values, rates, apart), np.abs(values)
+        outer, swing = sizes[:, ::2], swings(values, rates, apart)
+        size = np.maximum(np.maximum(outer[:, :-1], outer[:, 1:]), sizes[:, 1::2])
+        missed = np.maximum(np.abs(value), np.abs(rate)) - AGREE * size
+        return np.maximum(missed, np.maximum(swing[:, ::2], swing[:, 1::2]))
 
 
 def excess_graph(values: ca.SX, rates: ca.SX, apart: ca.SX) -> ca.SX:

@@ -20,6 +20,7 @@ from appell.graph.numeric import Numeric
 
 RESTING = 1e-9  # share of the largest that it was, up to which a guard or switching function is on zero
 RESTING_ANYWAY = 1e-13  # share of what it is made of, up to which it is, however small it has been
+TICK = 1e-15  # share of itself that time is known to
 SLOW = 1e-12  # share of what its rate is made of, up to which a guard on zero stays there
 WIDE = 64  # moments at which arguments of roots are evaluated in one call
 
@@ -93,20 +94,23 @@ def sizes(g: ca.SX, t: ca.SX, x: ca.SX, xdot: ca.SX) -> list[ca.SX]:
     return [ca.densify(slopes @ ca.fabs(x)), ca.densify(haste)]
 
 
-def resting(seen: np.ndarray, size: np.ndarray, haste: np.ndarray, time: Any) -> np.ndarray:
+def resting(seen: np.ndarray, size: np.ndarray, haste: np.ndarray, t: Any, length: float) -> np.ndarray:
     """Up to which size guards count as zero.
 
-    Time is known up to a share of itself, and so is a guard that moves. Where nothing has a size and nothing moves, as
-    where everything is zero at the start, none is known.
+    Time is known up to a share of itself, and so is a guard that moves. Where it has had no size yet, as at a start at
+    which everything is zero, it is judged by what it may become; where nothing moves either, nothing is known.
 
     Args:
         seen: The largest size of each guard so far; a column for each of several runs.
         size: What it is made of.
         haste: What its rate is made of.
-        time: The length of the run and how late it is.
+        t: Time, or times.
+        length: Of the run.
     """
-    limits = np.fmax(RESTING * seen, RESTING_ANYWAY * (size + haste * time))
-    return np.where(limits > 0, limits, RESTING_ANYWAY)
+    limits = np.fmax(RESTING * seen, np.fmax(RESTING_ANYWAY * size, TICK * haste * np.abs(t)))
+    for otherwise in (RESTING_ANYWAY * length * haste, RESTING_ANYWAY):
+        limits = np.where(limits > 0, limits, otherwise)
+    return limits
 
 
 def rests(g: np.ndarray, rate: np.ndarray, limits: np.ndarray, haste: np.ndarray) -> np.ndarray:

@@ -67,10 +67,9 @@ class Guards:
         events, limits = len(modes.event_guards), np.empty(values.size)
         with np.errstate(invalid="ignore"):  # where a run breaks off rates may be infinite
             self._seen = np.fmax(self._seen, np.fmax(np.abs(values), np.abs(rates) * span)[:events])
-            haste[:events] = self._haste = np.fmax(self._haste, haste[:events])
-        time = abs(t) + modes.length
-        limits[:events] = resting(self._seen, size[:events], haste[:events], time)
-        limits[events:] = modes.limits(values[events:], rates[events:], span, size[events:], haste[events:], time)
+            limits[:events] = resting(self._seen, size[:events], haste[:events], t, modes.length)
+            limits[events:] = modes.limits(values[events:], rates[events:], span, size[events:], haste[events:], t)
+        haste[:events] = self._haste = np.fmax(self._haste, haste[:events])
         return values, rates, limits, haste
 
 

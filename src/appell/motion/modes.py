@@ -250,7 +250,7 @@ class Modes:
         self.modes[:] = 1
         place = Place(self, t, x, inputs, p)
         g, *_, size, haste = place.look(self.modes)
-        limits = resting(np.abs(g), size, haste, abs(t) + self.length)
+        limits = resting(np.abs(g), size, haste, t, self.length)
         place.rest_below(limits)
         place.settle(limits)
 
@@ -285,7 +285,7 @@ class Modes:
             )
 
     def limits(
-        self, values: np.ndarray, rates: np.ndarray, span: float, size: np.ndarray, haste: np.ndarray, time: float
+        self, values: np.ndarray, rates: np.ndarray, span: float, size: np.ndarray, haste: np.ndarray, t: float
     ) -> np.ndarray:
         """Up to which size the guards of kinks count as zero.
 
@@ -295,12 +295,12 @@ class Modes:
             span: How long the leg was that ends with them.
             size: What they are made of.
             haste: What their rates are made of.
-            time: The length of the run and how late it is.
+            t: Time.
         """
         which, between = guarded(self.modes.size, self.sliding)
         now = np.fmax(np.abs(values), np.abs(rates) * span)[~between]
         self.seen[which[~between]] = np.fmax(self.seen[which[~between]], now)
-        return np.where(between, RESTING, resting(self.seen[which], size, haste, time))
+        return np.where(between, RESTING, resting(self.seen[which], size, haste, t, self.length))
 
     def sides(self, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> np.ndarray:
         """The switching functions in the present modes."""
@@ -332,7 +332,7 @@ class Modes:
             place.keep()
             was = place.look(self.modes)[0]
         on, jumped = self.modes == 0, np.zeros(self.modes.size, dtype=bool)
-        limits = resting(self.seen, *place.look(self.modes)[3:], abs(t) + self.length)
+        limits = resting(self.seen, *place.look(self.modes)[3:], t, self.length)
         for kink, side in fired:
             jumped[kink] = not on[kink] and not abs(was[kink]) <= ONTO * limits[kink]
             on[kink] = True
