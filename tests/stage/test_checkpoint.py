@@ -169,7 +169,7 @@ def test_a_full_disk_loses_nothing(system, whole, tmp_path, monkeypatch):
 
     def full(number):
         calls.append(number)
-        if len(calls) > 4:
+        if len(calls) > 5:  # the description, and four chunks
             raise OSError(errno.ENOSPC, "No space left on device")
         real(number)
 
@@ -177,7 +177,47 @@ def test_a_full_disk_loses_nothing(system, whole, tmp_path, monkeypatch):
     with pytest.raises(StoreError, match=r"The disk is full at chunk \d+; 4 of 15 chunks are safe .* resume=True"):
         ap.sweep(system, OVER, **OPTIONS, out=path)
     monkeypatch.undo()
+    real_write, before = Path.write_text, (path / JOURNAL).read_bytes()
+
+    def no_room(self, text, *more, **options):
+        real_write(self, text[:9])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", no_room)
+    with pytest.raises(StoreError, match=r"The disk is full while .*study\.zarr was looked through; nothing is lost"):
+        ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
+    monkeypatch.undo()
+    assert (path / JOURNAL).read_bytes() == before
     assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
+
+
+def test_a_chunk_that_was_not_finished_counts_as_not_made(system, whole, tmp_path):
+    """Killed between two files of a chunk: some of them are there, others not, and one is torn."""
+    path = tmp_path / "study.zarr"
+    ap.sweep(system, OVER, **OPTIONS, out=path)
+    *kept, last = (path / JOURNAL).read_text().splitlines(keepends=True)
+    (path / JOURNAL).write_text("".join(kept) + last[:40])
+    (path / "steps" / "14").unlink()
+    torn = path / "q1" / "14.0.0123456789abcdef.partial"
+    torn.write_bytes(b"torn")
+    study = open_study(path)
+    assert not study.complete
+    assert study.outcomes == {"NOT_MADE": 8, "DONE": 112}
+    assert np.isnan(study["q1"].values[-8:]).all()
+    assert study.statistics("q1")["q1"].sel(statistic="runs").values.tolist() == [112] * 6
+    assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
+    assert not torn.exists()
+
+
+def test_a_damaged_description_is_called_so(system, tmp_path):
+    path = tmp_path / "study.zarr"
+    ap.sweep(system, OVER, **OPTIONS, out=path)
+    cut(path / ABOUT)
+    with pytest.raises(StoreError, match=r"study\.json is damaged .* cannot be continued"):
+        ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
+    (path / ABOUT).write_text('{"format": 1}')
+    with pytest.raises(StoreError, match=r"another version of appell \(format 1, this is 2\)"):
+        open_study(path)
 
 
 def test_two_processes_do_not_write_to_one_study(system, whole, tmp_path):

@@ -37,6 +37,7 @@ RESERVED = (
 MEANINGS = {
     "t": {"units": "s"},
     "end": {"units": "s"},
+    "event_time": {"units": "s"},
     "outcome": {
         "flag_values": list(range(len(OUTCOMES))), "flag_meanings": " ".join(outcome.name for outcome in OUTCOMES)
     },
@@ -56,7 +57,7 @@ class Layout:
         chunk: Runs of one chunk.
         grid: The times of the table.
         names: Columns of the table.
-        units: Their units.
+        units: Units of these and of what is varied.
         events: Names of events.
         columns: The varied numbers, by the name of their coordinate.
     """
@@ -98,6 +99,10 @@ class Layout:
             found["event_time"] = ("run", "event"), (n, e), np.float64, np.nan
             found["event_count"] = ("run", "event"), (n, e), np.int32, -1
         return found
+
+    def attributes(self, name: str) -> dict[str, Any]:
+        """What readers are told of an array beside its numbers; starts and ends have the unit of what they are of."""
+        return {"units": self.units.get(name.removesuffix(".start").removesuffix(".end"), ""), **MEANINGS.get(name, {})}
 
 
 class Memory:
@@ -179,7 +184,10 @@ class ZarrStore:
             for name, data in self._empty(about).items():
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 (part / name).write_bytes(data)
-            (part / ABOUT).write_text(json.dumps({**stored, "whole": list(known)}))
+            with open(part / ABOUT, "w") as description:  # without it nothing can be continued
+                description.write(json.dumps({**stored, "whole": list(known)}))
+                description.flush()
+                os.fsync(description.fileno())
             (part / JOURNAL).touch()
             os.replace(part, self.path)
         except OSError as error:
@@ -203,15 +211,14 @@ class ZarrStore:
             chunks = (min(layout.chunk, shape[0]), *shape[1:])
             array = group.create_array(name, shape=shape, chunks=chunks, dtype=kind, fill_value=fill)
             array.attrs["_ARRAY_DIMENSIONS"] = list(dimensions)
-            array.attrs["units"] = layout.units.get(name.removesuffix(".end"), "")
-            array.attrs.update(MEANINGS.get(name, {}))
+            array.attrs.update(layout.attributes(name))
         events = {"event": np.array(layout.events)} if layout.events else {}
         for name, values in {**self._whole(), **events}.items():
             array = group.create_array(
                 name, shape=values.shape, chunks=values.shape, dtype=values.dtype, fill_value=None
             )
             array.attrs["_ARRAY_DIMENSIONS"] = [name if name in ("t", "event") else "run"]
-            array.attrs.update(MEANINGS.get(name, {}))
+            array.attrs.update(layout.attributes(name))
             if name in about["labels"]:
                 array.attrs["labels"] = about["labels"][name]
             array[:] = values
@@ -233,6 +240,8 @@ class ZarrStore:
                     here.parent.mkdir(parents=True, exist_ok=True)
                     with whole(here) as part:
                         part.write_bytes(right)
+            for torn in self.path.glob("*/*.partial"):  # of a process that was killed while Zarr wrote
+                torn.unlink()
             (self.path / JOURNAL).touch()
         except OSError as error:
             raise _full(error, f"while {self.path} was looked through; nothing is lost") from error
@@ -283,9 +292,11 @@ class ZarrStore:
         for line in read_journal(self.path):
             if line["chunk"] in self.done:
                 kept.setdefault(line["chunk"], line)
-        part = self.path / f"{JOURNAL}.part"
-        part.write_text("".join(_signed(line) for line in kept.values()))
-        os.replace(part, self.path / JOURNAL)
+        try:
+            with whole(self.path / JOURNAL) as part:
+                part.write_text("".join(_signed(line) for line in kept.values()))
+        except OSError as error:
+            raise _full(error, f"while {self.path} was looked through; nothing is lost") from error
 
     def _sums(self, index: int) -> dict[str, int | None]:
         """Checksums of the files of a chunk, by name in the folder."""
@@ -334,11 +345,19 @@ def read_about(path: Path) -> dict[str, Any]:
     """The description of a study on disk."""
     try:
         stored = json.loads((path / ABOUT).read_text())
-        if stored["format"] != FORMAT:
-            raise ValueError(f"format {stored['format']}, this is {FORMAT}")
-        return stored
+        written = stored["format"]
     except (OSError, ValueError, KeyError, TypeError) as error:
+        if (path / JOURNAL).is_file():
+            raise StoreError(
+                f"{path / ABOUT} is damaged ({error}): which study this is cannot be told, and it cannot be continued. "
+                "Begin anew under another name; xarray.open_zarr reads what is in the folder."
+            ) from error
         raise StoreError(f"{path} is no study written by appell ({error}); give another name.") from error
+    if written != FORMAT:
+        raise StoreError(
+            f"{path} was written by another version of appell (format {written}, this is {FORMAT}); give another name."
+        )
+    return stored
 
 
 def check_whole(path: Path, data: Any) -> None:
