@@ -228,6 +228,28 @@ def test_a_study_draws_and_saves_itself(rod, tmp_path):
     assert "4 DONE" in study.summary()
 
 
+def test_what_was_varied_has_its_unit(tmp_path):
+    """On axes, in memory and on disk; also a unit that others read as a span of time, and of what is not kept."""
+    x, force = ap.coordinates("x", "m"), ap.inputs("force", "N")
+    k, T = ap.parameters("k T", "N/m^2 seconds")
+    ground = ap.Frame("ground")
+    mass = ap.Particle("mass", 1, ground.point(x, 0))
+    pull = ap.Generalized({x: force * sp.exp(-ap.t / T) - k * x})
+    model = ap.Model(ground, x, [mass], [pull], values={k: 1.0, T: 2.0, force: 0.0})
+    system = ap.compile(ap.derive(model)).bind()
+    over, event = {k: [1.0, 2.0], T: [1.0, 3.0], "x": [0.5, 1.0], "force": [0.0, 1.0]}, ap.Event(x, name="zero")
+    for out in (None, tmp_path / "study.zarr"):
+        study = ap.sweep(system, over, until=1.0, points=3, columns=["x.rate"], events=[event], out=out)
+        units = {
+            name: study[name].attrs["units"] for name in ("k", "T", "x.start", "force", "event_time", "x.rate.end")
+        }
+        assert list(units.values()) == ["N/m^2", "seconds", "m", "N", "s", "m/s"]
+        assert study["T"].values[:2].tolist() == [1.0, 1.0]
+        assert study.product["k"].attrs["units"] == "N/m^2"
+        (panel,) = study.plot("x.rate", against=("k", "x")).panels
+        assert (panel.x, panel.y) == ("k [N/m²]", "x at the start [m]")
+
+
 def test_plain_xarray_reads_a_folder_with_its_labels(rod, tmp_path):
     import xarray
 
@@ -379,6 +401,20 @@ def test_a_start_that_is_impossible_fails_alone():
     study = ap.sweep(system, {length: [system.values[length], 50.0]}, until=0.5, points=2)
     assert study.outcomes == {"DONE": 1, "NOT_STARTED": 1}
     assert "No positions satisfy the constraint" in study.failures["reason"].iloc[0]
+
+
+def test_a_start_is_moved_onto_the_constraints_of_every_run():
+    """With other lengths a four-bar stands elsewhere: what was named is kept, the rest follows; of a state all may."""
+    system = ap.compile(ap.derive(ap.library.four_bar())).bind()
+    lengths = np.linspace(0.8, 0.82, 9)
+    near = system.consistent({"q1": 1.2})
+    for start, kept in (({"q1": 1.2}, 1e-15), (near, 0.02)):
+        study = ap.sweep(system, {"la": lengths}, start=start, until=0.1, points=2)
+        assert study.outcomes == {"DONE": 9}
+        np.testing.assert_allclose(study["q1"][:, 0], 1.2, atol=kept, rtol=0)
+        assert np.ptp(study["q2"].values[:, 0]) > 1e-4
+    wrong = ap.sweep(system, {"start": [{"q1": 1.2}, near]}, until=0.1, points=2)  # nothing else is varied
+    assert wrong.outcomes == {"DONE": 1, "NOT_STARTED": 1}
 
 
 def test_a_negative_mass_fails_alone(rod):

@@ -82,7 +82,7 @@ class Runner:
         self.letters = _table_letters(system, shown)
         self.names = [*(s.label for s in self.letters), *settings.outputs]
         self.kept = self._kept()
-        self.units = {s.label: s.unit for s in self.letters}
+        self.units = {s.label: s.unit for s in (*system.model.parameters, *system.model.inputs, *self.letters)}
         self.masses = Masses(system.code)
         columns, formulas = (*self.letters, *settings.outputs.values()), tuple(self.masses.formulas)
         self.rules = LaneRules(system, settings, columns, formulas, self.lock, graphs)

@@ -16,7 +16,7 @@ from appell.code.fitting import fitting_code
 from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.ensemble.switching import best_growths, growths
-from appell.errors import AppellError, MissingValueError, ModelError
+from appell.errors import AppellError, InconsistentStartError, MissingValueError, ModelError
 from appell.kinematics.consistency import tolerances
 from appell.model.symbols import letters_in
 from appell.model.values import unknown
@@ -108,9 +108,16 @@ class Starts:
         """The starting state of one run."""
         start = self.given[int(values.get("start", 0))]
         if not self.states:
-            if start is None or isinstance(start, State):
-                return starting_state(system, start)
-            return starting_state(system, system.state(start, self.t0))
+            try:
+                given = start if start is None or isinstance(start, State) else system.state(start, self.t0)
+                return starting_state(system, given)
+            except InconsistentStartError:
+                if start is None or not self.numbers:
+                    raise
+            # On the constraints with other numbers, perhaps, but not with those of this run.
+            if isinstance(start, State):
+                return system.consistent(near=start.to_dict(), t=self.t0)
+            return system.consistent(start, t=self.t0)
         varied = {name: values[name] for name in self.states}
         names, base = names_of(self.system.model), dict(self._base(start))
         if set(varied) - set(names):  # quasi-velocities: rates of the suggestion would contradict them

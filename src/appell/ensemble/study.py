@@ -134,7 +134,8 @@ class Study:
         for name, position, length in zip(names, index, shape, strict=True):
             if name in self.dataset.coords:
                 values = self.dataset[name].values
-                levels[name] = [values[np.flatnonzero(position == i)[0]] for i in range(length)]
+                along = [values[np.flatnonzero(position == i)[0]] for i in range(length)]
+                levels[name] = (name, along, self.dataset[name].attrs)
             else:
                 levels[name] = list(range(length))
         arrays = {}
@@ -287,11 +288,8 @@ def assembled(
     if path is not None:
         data = _on_disk(path)
     else:
-        arrays = {
-            name: (dims, read(name), {"units": layout.units.get(name.removesuffix(".end"), "")})
-            for name, (dims, *_) in layout.arrays().items()
-        }
-        columns = {name: ("run", values) for name, values in layout.columns.items()}
+        arrays = {name: (dims, read(name), layout.attributes(name)) for name, (dims, *_) in layout.arrays().items()}
+        columns = {name: ("run", values, layout.attributes(name)) for name, values in layout.columns.items()}
         data = xarray.Dataset(arrays, {"t": layout.grid, "run": np.arange(layout.runs), **columns})
         data.attrs["appell"] = json.dumps(info)
     return _labelled(data, info, failures, path)
@@ -305,8 +303,8 @@ def _labelled(data: Dataset, info: Mapping[str, Any], failures: list[dict[str, A
     if info["events"]:
         coordinates["event"] = info["events"]
     data = data.assign_coords(coordinates)
-    for name, words in MEANINGS.items():
-        data[name].attrs.update(words)
+    for name in set(MEANINGS) & set(data.variables):
+        data[name].attrs.update(MEANINGS[name])
     data["outcome"].attrs["flag_values"] = np.array(MEANINGS["outcome"]["flag_values"], dtype=np.int8)
     return Study(data, info, failures, path)
 
@@ -348,7 +346,12 @@ def _on_disk(path: Path) -> Dataset:
 
     from appell.ensemble.verified import Verified
 
-    return xarray.open_zarr(Verified(path, read_only=True), consolidated=True, chunks=None, mask_and_scale=False)
+    plain: dict[str, Any] = {
+        "mask_and_scale": False,
+        "decode_times": False,
+        "decode_timedelta": False,
+    }  # a unit may be "seconds"
+    return xarray.open_zarr(Verified(path, read_only=True), consolidated=True, chunks=None, **plain)
 
 
 def _saved(path: Path) -> Study:

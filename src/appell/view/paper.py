@@ -69,6 +69,7 @@ def _panel(axis: Axes, panel: Panel, named: bool) -> None:
         axis.axvline(x, color="0.5", linewidth=0.9, linestyle=":", zorder=0)
     if panel.zero:
         axis.axvline(0, color="0.4", linewidth=0.9, zorder=0)
+    axis.set_axisbelow(True)
     axis.grid(alpha=0.25, linewidth=0.5)
     axis.spines[["top", "right"]].set_visible(False)
     handles, labels = axis.get_legend_handles_labels() if named else ([], [])

@@ -57,7 +57,7 @@ def _varied(study: Study, name: Any) -> str:
 def _axis(study: Study, name: str, words: str = "") -> str:
     begun = name.removesuffix(".start")
     words = " at the start" if begun != name else words
-    return labelled(shown(begun) + words, study[begun].attrs.get("units", ""))
+    return labelled(shown(begun.removesuffix(".choice")) + words, study[name].attrs.get("units", ""))
 
 
 def _nothing(study: Study, name: str, varied: list[str]) -> Panel:
@@ -74,7 +74,10 @@ def _bands(study: Study, name: str, varied: list[str]) -> Panel:
         (
             Band("90 % of runs", t, rows["5% quantile"], rows["95% quantile"], opacity=0.16),
             Band("50 %", t, rows["25% quantile"], rows["75% quantile"], opacity=0.28),
-            *(Line("", t, study[name][int(run)].values, color=GREY, thin=True) for run in drawn),
+            *(
+                Line("" if i else "some runs", t, study[name][int(run)].values, color=GREY, thin=True)
+                for i, run in enumerate(drawn)
+            ),
             Line("median", t, rows["50% quantile"], color=COLORS[0]),
         ),
         "t [s]",
