@@ -455,6 +455,20 @@ def test_bad_track(call, arguments, message):
     assert message in result.output
 
 
+def test_what_is_set_in_a_sweep_of_a_linkage_is_kept_as_in_a_run(call):
+    """The rest of the start follows from the constraints, in every run anew where lengths are varied."""
+    run = strict(call("run", "four-bar", "--set", "q1=1.2", "--until", "0.5", "--json").stdout)
+    for over in ("m=1,2", "la=0.8,0.82"):
+        options = ["--set", "q1=1.2", "--over", over, "--until", "0.5", "--points", "2"]
+        swept = strict(call("sweep", "four-bar", *options, "--json").stdout)
+        assert swept["outcomes"] == {"DONE": 2}
+        ends = [swept["final"]["q3"][which] for which in ("least", "greatest")]
+        assert min(abs(end - run["final"]["q3"]) for end in ends) < 1e-6
+    said = call("sweep", "four-bar", *options).stdout
+    assert "at the end ┃ unit" in said
+    assert "q1.rate    │ rad/s" in said
+
+
 def test_a_sweep_of_which_no_run_ends_as_wished_says_so_to_scripts(call):
     done = call("sweep", "pendulum-chain", "--over", "l=0,0", "--until", "1", "--points", "3")
     assert done.exit_code == 1

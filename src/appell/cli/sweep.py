@@ -54,6 +54,8 @@ def sweep(
         case = read_case(name)
         varied = read_varied(over, case.choices, runs)
         case, given = set_case(case, settings, varied)
+        if case.model.rows:  # what is set is kept, as what is varied, and the rest follows from the constraints
+            varied |= {label: [value] for label, value in given.start.items()}
         if plot is not None:
             check_picture(plot)
         if cluster is not None:
@@ -64,7 +66,7 @@ def sweep(
 
         study = make(
             given.system(case), varied, runs=runs, sampling=sampling, seed=seed, until=until, method=method, rtol=rtol,
-            start={**case.model.start, **given.start} if given.start else None,
+            start={**case.model.start, **given.start} if given.start and not case.model.rows else None,
             points=points, events=case.events, outputs=case.outputs, out=out, resume=resume, chunk=chunk,
             workers=workers, cluster=cluster, corners=corners, rate=case.control_rate,
             columns=None if columns is None else [label.strip() for label in columns.split(",") if label.strip()],
@@ -102,10 +104,10 @@ def _tell(study: Any) -> None:
     print(study.summary())
     if study.ok.any():
         rows = [
-            [label, *("" if math.isnan(value) else f"{value:.9g}" for value in spread.values())]
+            [label, study[label].attrs["units"], *("" if math.isnan(e) else f"{e + 0.0:.9g}" for e in spread.values())]
             for label, spread in _final(study).items()
         ]
-        print_table("", ["at the end", *STATISTICS], rows)
+        print_table("", ["at the end", "unit", *STATISTICS], rows)
 
 
 def _final(study: Any) -> dict[str, dict[str, float]]:
