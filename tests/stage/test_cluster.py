@@ -129,7 +129,7 @@ def when_chunks_are_done(path, count, then):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_scheduler_that_is_lost_is_told_and_the_study_goes_on_here(system, tmp_path):
+def test_a_scheduler_that_is_lost_is_told_and_the_study_goes_on_here(system, tmp_path, capfd):
     options = {"runs": 400, "until": 10.0, "points": 3, "chunk": 10, "seed": 4}
     path = tmp_path / "study.zarr"
     doomed = Cluster(tmp_path, workers=1)
@@ -140,6 +140,7 @@ def test_a_scheduler_that_is_lost_is_told_and_the_study_goes_on_here(system, tmp
         killer.join()
     finally:
         doomed.close()
+    assert "distributed.client" not in capfd.readouterr().err  # told once, in words
     lines = (path / JOURNAL).read_text().splitlines()
     assert 3 <= len(lines) < 40
     assert_equal(ap.sweep(system, OVER, **options, out=path, resume=True), ap.sweep(system, OVER, **options))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -60,10 +61,14 @@ def _client(cluster: Any) -> Iterator[Any]:
             f"No Dask scheduler answers at {cluster!r} ({type(error).__name__}). Start one with `dask scheduler`, and "
             "workers with `dask worker ADDRESS`; nothing was computed."
         ) from error
+    log = logging.getLogger("distributed.client")  # its tracebacks about a lost scheduler are told in words here
+    level = log.level
+    log.setLevel(logging.CRITICAL)
     try:
         yield client
     finally:
         client.close(timeout=5)
+        log.setLevel(level)
 
 
 def run_on_cluster(plan: Plan, sink: Sink, cluster: Any, progress: bool | None) -> str:
@@ -74,8 +79,8 @@ def run_on_cluster(plan: Plan, sink: Sink, cluster: Any, progress: bool | None) 
         try:
             return _run(plan, sink, client, blueprint, progress)
         except ClusterError as error:
-            kept = f"{len(sink.done)} of {sink.layout.chunks} chunks are done"
-            safe = f"; {kept} and safe in {sink.path}: go on with resume=True" if isinstance(sink, ZarrStore) else ""
+            kept = f"{len(sink.done)} of {sink.layout.chunks} chunks are done and safe in"
+            safe = f"; {kept} {sink.path}: go on with resume=True (--resume)" if isinstance(sink, ZarrStore) else ""
             raise ClusterError(f"{error} (scheduler {address}){safe}") from error
 
 
