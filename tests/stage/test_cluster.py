@@ -27,16 +27,19 @@ from appell.ensemble.store import JOURNAL
 from appell.errors import ModelError
 
 pytest.importorskip("distributed")
-WORKER = ["-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
-SCHEDULER = ["-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+WITHOUT = "import sys; sys.modules['appell'] = None; from distributed.cli.dask_{0} import main; main()"
+WORKER = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
+SCHEDULER = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
 
 
 class Cluster:
-    """Processes of our own, ended one by one."""
+    """Processes of our own, ended one by one; the scheduler has no appell."""
 
     def __init__(self, folder, workers=3):
         self.file, self.folder = folder / "scheduler.json", folder
-        self.scheduler = self._start([*SCHEDULER, "--scheduler-file", str(self.file)])
+        self.scheduler = self._start(
+            ["-c", WITHOUT.format("scheduler"), *SCHEDULER, "--scheduler-file", str(self.file)]
+        )
         deadline = time.monotonic() + 60
         while not self.file.exists() or not self.file.read_text().strip():
             assert time.monotonic() < deadline
@@ -52,9 +55,10 @@ class Cluster:
             stderr=subprocess.DEVNULL,
         )
 
-    def add(self):
+    def add(self, able=True):
+        program = ["-m", "distributed.cli.dask_worker"] if able else ["-c", WITHOUT.format("worker")]
         local = ["--local-directory", str(self.folder)]
-        return self._start([*WORKER, *local, "--scheduler-file", str(self.file)])
+        return self._start([*program, *WORKER, *local, "--scheduler-file", str(self.file)])
 
     def close(self):
         for process in (*self.workers, self.scheduler):
@@ -144,6 +148,17 @@ def test_a_scheduler_that_is_lost_is_told_and_the_study_goes_on_here(system, tmp
     lines = (path / JOURNAL).read_text().splitlines()
     assert 3 <= len(lines) < 40
     assert_equal(ap.sweep(system, OVER, **options, out=path, resume=True), ap.sweep(system, OVER, **options))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_without_appell_says_so(system, tmp_path):
+    poor = Cluster(tmp_path, workers=0)
+    try:
+        poor.workers.append(poor.add(able=False))
+        with pytest.raises(ClusterError, match=r"A worker cannot work .*appell.*pip install"):
+            ap.sweep(system, {"q1": [0.1]}, until=0.1, cluster=poor.address)
+    finally:
+        poor.close()
 
 
 @pytest.mark.filterwarnings("ignore")

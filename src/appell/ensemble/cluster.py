@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import pickle
 import re
 import time
+import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from appell.ensemble.blueprint import work, written
+from appell.ensemble.blueprint import asked, written
 from appell.ensemble.plan import Plan
 from appell.ensemble.store import Sink, ZarrStore
 from appell.errors import AppellError
@@ -105,8 +107,9 @@ def _run(plan: Plan, sink: Sink, client: Any, blueprint: bytes, progress: bool |
             index = left.pop()
             first, last = layout.bounds(index)
             columns, which = plan.columns(slice(first, last)), plan.which[first:last]
+            name = f"appell-runs-{uuid.uuid4().hex}"
             with _scheduler():
-                future = client.submit(work, blueprint, columns, which, pure=False, retries=0)
+                future = client.submit(pickle.loads, asked(blueprint, columns, which), key=name, retries=0)
             waiting[future] = index
 
     with Progress(0, plan.runs, progress, "sweeping on the cluster") as bar:
@@ -163,6 +166,8 @@ def _result(future: Any, index: int, tries: dict[int, int], left: list[int], cli
         return future.result(timeout=ANSWER)
     except AppellError as error:
         raise ClusterError(f"A worker refuses: {error}") from error
+    except ImportError as error:
+        raise ClusterError(f"A worker cannot work ({error}): `pip install 'appell[cluster]'` there.") from error
     except Exception as error:  # a worker died over it, or lost its result
         if client.status != "running":
             raise ClusterError(GONE) from error
