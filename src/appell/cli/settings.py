@@ -61,13 +61,13 @@ def read_settings(case: Case, given: list[str] | None, laws: bool = False) -> Se
         if label in inputs and (law := _law(case, label, text)) is not None:
             found.laws[inputs[label]] = law
             continue
-        number = _number(text) if separator else None
-        if number is None:
+        value = number(text) if separator else None
+        if value is None:
             raise ModelError(f"--set takes NAME=NUMBER, for example --set m=1.5; got {item!r}.")
         if label in values:
-            found.values[label] = number
+            found.values[label] = value
         elif label in states:
-            found.start[label] = number
+            found.start[label] = value
         else:
             raise ModelError(
                 unknown(label, sorted((*values, *states)), f"parameter, input or state of {case.model.name!r}")
@@ -110,7 +110,7 @@ def _parts(given: list[str] | None) -> list[str]:
     return [part for entry in given or () for part in re.split(r",(?=[\w.'\s]*=|[^()]*$)", entry)]
 
 
-def _number(text: str) -> float | None:
+def number(text: str) -> float | None:
     """A number or a formula of numbers, such as 2*pi/3."""
     from appell.cli.formulas import formula
 
@@ -129,7 +129,7 @@ def _law(case: Case, label: str, text: str) -> Any:
     from appell.cli.formulas import formula
     from appell.model.symbols import t
 
-    if _number(text) is not None:
+    if number(text) is not None:
         return None
     model = case.model
     evolving = [*model.coordinates, *(q.rate for q in model.coordinates), *model.states, *model.parameters]
@@ -151,7 +151,7 @@ def read_numbers(given: list[str] | None, option: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in (part for item in given or () for part in item.split(",")):
         name, separator, text = part.partition("=")
-        value = _number(text) if separator else None
+        value = number(text) if separator else None
         if value is None:
             raise ModelError(f"{option} takes NAME=NUMBER, for example {option} x=0.5; got {part!r}.")
         found[key(name.strip())] = value

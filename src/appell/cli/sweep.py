@@ -107,7 +107,8 @@ def _tell(study: Any) -> None:
             [label, study[label].attrs["units"], *("" if math.isnan(e) else f"{e + 0.0:.9g}" for e in spread.values())]
             for label, spread in _final(study).items()
         ]
-        print_table("", ["at the end", "unit", *STATISTICS], rows)
+        if rows:
+            print_table("", ["at the end", "unit", *STATISTICS], rows)
 
 
 def _final(study: Any) -> dict[str, dict[str, float]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from appell.cli.settings import number
 from appell.errors import ModelError
 
 EXAMPLE = "--over m=0.5:1.5:11, --over m=1,2,5, --over lean=uniform(0,0.2), --over m=normal(1,0.1)"
@@ -30,6 +31,8 @@ def read_varied(over: list[str], choices: Mapping[str, Mapping[str, Any]], runs:
     if drawn and runs is None:
         words = f"{', '.join(drawn)} {'is' if len(drawn) == 1 else 'are'}"
         raise ModelError(f"{words} drawn at random: say how many runs, for example --runs 1000.")
+    if runs is not None and not drawn:
+        raise ModelError(f"--runs {runs} goes with distributions, such as {over[0].partition('=')[0]}=uniform(0,1).")
     return varied
 
 
@@ -57,7 +60,7 @@ def _varied(item: str, choices: Mapping[str, Mapping[str, Any]]) -> tuple[str, A
 def _values(text: str) -> Any:
     """Numbers, first:last:count, or a distribution; a ValueError says what cannot be read."""
     called = re.fullmatch(r"(\w+)\((.*)\)", text)
-    if called:
+    if called and number(text) is None:
         from appell.ensemble.design import LogUniform, Normal, Uniform
 
         kinds = {"uniform": Uniform, "normal": Normal, "loguniform": LogUniform}
@@ -80,7 +83,7 @@ def _values(text: str) -> Any:
 
 
 def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"{text.strip()!r} is no number") from None
+    found = number(text)
+    if found is None:
+        raise ValueError(f"{text.strip()!r} is no number")
+    return found
