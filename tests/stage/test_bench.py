@@ -1,11 +1,18 @@
 """The benchmarks as a command: topics by name, JSON, a table for a page, curves. Nothing here asserts a time."""
 
 import json
+import shutil
+import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import appell
 from appell.cli import app
+
+ROOT = Path(__file__).parents[2]
 
 
 def call(*arguments):
@@ -51,3 +58,22 @@ def test_bad_names_are_told(tmp_path):
         result = call(*arguments)
         assert result.exit_code == 1
         assert words in result.stderr
+
+
+def test_the_installed_package_has_them_and_others_in_the_way_are_left_alone(tmp_path, monkeypatch):
+    """As the wheel lays them out, away from the repository, in a folder with benchmarks of somebody else."""
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    for source, place in build["targets"]["wheel"]["force-include"].items():
+        shutil.copytree(ROOT / source, tmp_path / "lib" / "site" / place)
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "suite.py").write_text("raise SystemExit('not ours')")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(appell, "__file__", str(tmp_path / "lib" / "site" / "appell" / "__init__.py"))
+    assert "ensembles" in call("--list").stdout.split()
+    assert Path(sys.modules["benchmarks"].__file__).is_relative_to(tmp_path / "lib")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
+        del sys.modules[name]
+    shutil.rmtree(tmp_path / "lib")
+    assert "has no benchmarks" in call("--list").stderr

@@ -58,10 +58,11 @@ def bench(
 
 
 def _suite() -> Any:
-    """The benchmarks of the repository: they need its models and peers and are no part of the installed package."""
+    """The benchmarks: a folder of the repository, and within the installed package."""
     import appell
 
-    for root in (Path(appell.__file__).parents[2], Path.cwd()):
+    package = Path(appell.__file__).parent
+    for root in (package / "measured", package.parents[1]):
         if (root / "benchmarks" / "suite.py").is_file():
             sys.path.insert(0, str(root))
             try:
@@ -69,6 +70,6 @@ def _suite() -> Any:
             finally:
                 sys.path.remove(str(root))
     raise AppellError(
-        "The benchmarks are in appell's repository, not in the installed package: get its source, `pip install -e "
-        "'.[peers]'` in it, and run `appell bench` there."
+        "This installation of appell has no benchmarks; they come with the wheel (`pip install 'appell[peers]'`) and "
+        "with its source (`pip install -e '.[peers]'` there)."
     )
