@@ -11,6 +11,7 @@ from scipy import stats
 
 import appell as ap
 from appell.ensemble import LogUniform, Normal, Uniform, open_study, plan
+from appell.ensemble.local import room
 from appell.ensemble.store import StoreError
 from appell.errors import AppellError, IntegrationError, ModelError
 
@@ -485,3 +486,27 @@ def test_a_controller_that_remembers_is_new_in_every_run(rod):
         ap.sweep(rod, over, until=1.0, rate=20.0)
     with pytest.raises(ModelError, match="positive number of samples"):
         ap.sweep(rod, over, until=1.0, control=Integrating(), rate=-1.0)
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_fills_it(rod, tmp_path, monkeypatch):
+    (tmp_path / "free").write_text("MemAvailable: 977 kB")
+    monkeypatch.setattr("appell.ensemble.local.FREE", tmp_path / "free")
+    over, options = {"m": np.linspace(1, 2, 1000)}, {"until": 0.1, "points": 101}
+    with pytest.raises(StoreError, match=r"table of 1,000 runs takes 0\.00165 GB, and 0\.001 GB .*out='study\.zarr'"):
+        ap.sweep(rod, over, **options)
+    with pytest.raises(StoreError, match=r"900 runs of one chunk takes .* fewer columns"):
+        ap.sweep(rod, over, **options, chunk=900, out=tmp_path / "study.zarr")
+    assert not (tmp_path / "study.zarr").exists()
+    assert ap.sweep(rod, over, **options, columns=["theta"]).complete
+
+
+def test_free_memory_is_that_of_the_container(tmp_path, monkeypatch):
+    for name, words in (("FREE", "MemTotal: 9 kB\nMemAvailable:   8000 kB"), ("LIMIT", "max"), ("USED", "1000")):
+        monkeypatch.setattr(f"appell.ensemble.local.{name}", tmp_path / name)
+        (tmp_path / name).write_text(words)
+    assert room() == 8_192_000
+    (tmp_path / "LIMIT").write_text("5000")
+    assert room() == 4000
+    (tmp_path / "FREE").unlink()
+    (tmp_path / "LIMIT").unlink()
+    assert room() == np.inf

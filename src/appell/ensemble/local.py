@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from math import inf
 from pathlib import Path
 
 from appell.ensemble.engine import Interrupted
@@ -20,6 +22,8 @@ from appell.ensemble.store import Sink
 from appell.motion.progress import Progress
 
 SHARE = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds of processor time in a period, and the period
+LIMIT, USED = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")  # of a container: bytes
+FREE = Path("/proc/meminfo")
 
 
 def cores() -> int:
@@ -33,6 +37,17 @@ def cores() -> int:
     except (OSError, ValueError):  # no container, or one without a limit
         return count
     return max(1, min(count, round(time / period)))
+
+
+def room() -> float:
+    """Bytes of memory that are free, in a container no more than it may have; infinite where nobody says."""
+    free = inf
+    with suppress(OSError, ValueError, StopIteration):
+        lines = FREE.read_text().splitlines()
+        free = 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    with suppress(OSError, ValueError):  # no container, or one without a limit
+        free = min(free, float(LIMIT.read_text()) - float(USED.read_text()))
+    return free
 
 
 def run_here(plan: Plan, sink: Sink, count: int, progress: bool | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -232,7 +232,7 @@ class Plan:
             "the equations": _digest(*equations),
             "the values of parameters": _digest(json.dumps(fixed, sort_keys=True)),
             "the starts": _digest(json.dumps(starts, sort_keys=True), repr(s.t0)),
-            "the runs": _digest(*(f"{n}:{v.tobytes().hex()}" for n, v in self.design.columns.items()), self.which),
+            "the runs": _digest(*self.design.columns.items(), self.which),
             "the times of the table": _digest(s.grid, repr(s.until)),
             "method and tolerances": _digest(repr((s.method, s.rtol, s.atol, s.max_steps, s.corners))),
             "the events": _digest(
@@ -297,6 +297,17 @@ def made(
 def _digest(*parts: Any) -> str:
     digest = hashlib.sha256()
     for part in parts:
-        digest.update(part.tobytes() if isinstance(part, np.ndarray) else str(part).encode())
+        for piece in _pieces(part):
+            digest.update(piece)
         digest.update(b"\0")
     return digest.hexdigest()
+
+
+def _pieces(part: Any) -> Iterator[bytes]:
+    """What is written of a text, an array, or a name with an array; of long ones piece by piece."""
+    if isinstance(part, tuple):
+        name, values = part
+        yield f"{name}:".encode()
+        yield from (values[i : i + HEAVY].tobytes().hex().encode() for i in range(0, values.size, HEAVY))
+    else:
+        yield part.tobytes() if isinstance(part, np.ndarray) else str(part).encode()

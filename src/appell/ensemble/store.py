@@ -16,6 +16,7 @@ import shutil
 import zlib
 from collections.abc import Mapping
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,11 @@ class Layout:
             found["event_time"] = ("run", "event"), (n, e), np.float64, np.nan
             found["event_count"] = ("run", "event"), (n, e), np.int32, -1
         return found
+
+    @property
+    def weight(self) -> int:
+        """Bytes of one run."""
+        return sum(prod(shape[1:]) * np.dtype(kind).itemsize for _, shape, kind, _ in self.arrays().values())
 
     def attributes(self, name: str) -> dict[str, Any]:
         """What readers are told of an array beside its numbers; starts and ends have the unit of what they are of."""

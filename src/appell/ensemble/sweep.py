@@ -12,10 +12,10 @@ import numpy as np
 from appell.code.system import System
 from appell.ensemble.cases import cases, own_rate
 from appell.ensemble.design import design
-from appell.ensemble.local import cores, run_here
+from appell.ensemble.local import cores, room, run_here
 from appell.ensemble.plan import Plan
 from appell.ensemble.settings import Settings
-from appell.ensemble.store import Memory, ZarrStore
+from appell.ensemble.store import Layout, Memory, StoreError, ZarrStore
 from appell.ensemble.study import Study, assembled
 from appell.errors import IntegrationError, ModelError
 from appell.motion.events import Event
@@ -122,6 +122,7 @@ def sweep(
     count = ELSEWHERE if cluster is not None else workers or cores()
     layout = plan.layout(chunk, 1, count) if cluster is None and plan.together else plan.layout(chunk, count)
     path = None if out is None else Path(out)
+    _check_room(layout, path is None)
     sink = Memory(layout) if path is None else ZarrStore(path, layout, plan.about(), plan.parts(), resume)
     try:
         if cluster is not None:
@@ -155,3 +156,15 @@ def _check_folder(out: Any, resume: bool) -> None:
         raise ModelError(f"Give a folder that ends in .zarr, got out={str(out)!r}.")
     if resume and out is None:
         raise ModelError("resume=True needs the folder to go on with: out='study.zarr'.")
+
+
+def _check_room(layout: Layout, in_memory: bool) -> None:
+    """Refuse what the system would end without a word, perhaps after hours."""
+    runs, free = layout.runs if in_memory else min(layout.chunk, layout.runs), room()
+    if runs * layout.weight > free:
+        disk = "to disk, out='study.zarr' (--out), or " if in_memory else ""
+        raise StoreError(
+            f"The table of {runs:,} runs{'' if in_memory else ' of one chunk'} takes {runs * layout.weight / 1e9:.3g} "
+            f"GB, and {free / 1e9:.3g} GB of memory are free. Write it {disk}with fewer columns (--columns), points "
+            "(--points) or runs."
+        )
