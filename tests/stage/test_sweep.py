@@ -6,6 +6,7 @@ import sympy as sp
 
 import appell as ap
 from appell.ensemble import Normal, Uniform, local, plan
+from appell.ensemble.engine import Interrupted
 from appell.ensemble.lane_machine import LaneMachine
 from appell.ensemble.runner import Runner
 from appell.ensemble.settings import Settings
@@ -142,14 +143,12 @@ def test_a_run_does_not_depend_on_its_neighbours(pendulums):
         np.testing.assert_array_equal(some[name].values, whole[name].values[picked])
 
 
-@pytest.mark.parametrize("lanes", [4, 12, 64])
-def test_a_run_does_not_depend_on_how_many_lanes_there_are(pendulums, lanes):
-    """Few lanes take many runs one after the other, many lanes end idle; table, events and ends stay the same."""
+def runner_of(pendulums):
+    """What makes runs of two seconds, with an event that ends some of them; and 37 rows of starts."""
     q1, _ = pendulums.model.coordinates
-    grid = np.linspace(0, 2.0, 8)
     events = (ap.Event(q1, name="low"), ap.Event(q1 + 0.6, stop=True, name="far"))
     settings = Settings(
-        grid=grid,
+        grid=np.linspace(0, 2.0, 8),
         t0=0.0,
         until=2.0,
         method="auto",
@@ -160,9 +159,27 @@ def test_a_run_does_not_depend_on_how_many_lanes_there_are(pendulums, lanes):
         start=None,
         max_steps=10_000,
     )
-    runner = Runner(pendulums, settings, ["q1", "q2"])
     rng = np.random.default_rng(5)
     columns = {"q1": rng.uniform(0.1, 1.5, 37), "q2": rng.uniform(-1, 1, 37)}
+    return Runner(pendulums, settings, ["q1", "q2"]), columns
+
+
+def test_lanes_say_how_far_they_are(pendulums):
+    runner, columns = runner_of(pendulums)
+    said = []
+    runner.run(columns, lambda done: said.append(done), lanes=12)
+    assert said == sorted(said)
+    assert said[0] == 0
+    assert 0.9 * 37 < said[-1] < 37
+    assert sum(0.3 * 37 < done < 0.7 * 37 for done in said) > 5
+    with pytest.raises(Interrupted):
+        runner.run(columns, lambda done: done > 20)
+
+
+@pytest.mark.parametrize("lanes", [4, 12, 64])
+def test_a_run_does_not_depend_on_how_many_lanes_there_are(pendulums, lanes):
+    """Few lanes take many runs one after the other, many lanes end idle; table, events and ends stay the same."""
+    runner, columns = runner_of(pendulums)
     whole, other = runner.run(columns), runner.run(columns, lanes=lanes)
     ended = {list(ap.Outcome)[code] for code in whole.arrays["outcome"]}
     assert ended == {ap.Outcome.DONE, ap.Outcome.EVENT}

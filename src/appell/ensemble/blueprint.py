@@ -20,6 +20,7 @@ from appell.code import heyoka_code
 from appell.code.code import Code
 from appell.code.native import native
 from appell.code.system import System
+from appell.ensemble.engine import unwatched
 from appell.ensemble.lane_machine import on_cores
 from appell.ensemble.lanes import Graphs
 from appell.ensemble.outcomes import Outcomes
@@ -117,7 +118,7 @@ def work(blueprint: bytes, columns: Mapping[str, np.ndarray], which: np.ndarray)
                 runner.prepare()
         runners = _KNOWN[name]
     with on_cores(1):  # the worker has a thread for each
-        return made(runners, columns, which, lambda: False)
+        return made(runners, columns, which, unwatched)
 
 
 class _Asked:

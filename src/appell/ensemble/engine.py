@@ -27,6 +27,15 @@ SHORT = 4  # the same where events are looked for
 SPARE = 32  # a share of the lanes may stand idle before they take new runs
 
 
+Watch = Callable[[float], bool]
+"""Told now and then how many runs are done, of those that go on a share; answers whether to give up."""
+
+
+def unwatched(done: float) -> bool:
+    """Nobody watches."""
+    return False
+
+
 class Interrupted(Exception):
     """The sweep is to end."""
 
@@ -39,7 +48,7 @@ class Lanes:
         grid: The times of the table.
         rules: What is looked for, and what follows.
         results: Where to write.
-        stop: Asked after every step whether to give up.
+        watch: Asked after every step.
         lanes: How many lanes at most; enough for the cores if left out.
     """
 
@@ -49,10 +58,10 @@ class Lanes:
         grid: np.ndarray,
         rules: LaneRules,
         results: Results,
-        stop: Callable[[], bool],
+        watch: Watch,
         lanes: int | None = None,
     ) -> None:
-        self.k, self.grid, self.rules, self.results, self.stop = kernel, grid, rules, results, stop
+        self.k, self.grid, self.rules, self.results, self.watch = kernel, grid, rules, results, watch
         self.most = padded(LANES * cores_in_use() if lanes is None else lanes)
         self._next = np.append(grid, np.inf)
         self._piling = any(event.reset for event in rules.events) or bool(kernel.graphs.sizes["modes"])
@@ -71,8 +80,9 @@ class Lanes:
         self._take(np.arange(count))
         blind = 1 if not k.step.simd else SHORT if k.guarded else BLIND
         while True:
+            done = self._done()
             for _ in range(blind):
-                if self.stop():
+                if self.watch(done):
                     raise Interrupted
                 k.step(self.V, self.P, self.W)
                 passed = np.flatnonzero(self.W[k.t] >= self.due)
@@ -89,6 +99,12 @@ class Lanes:
                     return self.handed
                 if 8 * padded(alive.size) <= 7 * self.owner.size:
                     self._shrink(alive)
+
+    def _done(self) -> float:
+        """How many runs are done, of those in lanes the share of their time that has passed."""
+        k = self.k
+        left = (self.P[k.setting["end"]] - self.V[k.t]) / self.rules.length
+        return np.count_nonzero(self.results.status >= 0) + float(np.sum(1 - left, where=self.owner >= 0))
 
     def _shrink(self, alive: np.ndarray) -> None:
         """Fewer lanes when no run is waiting."""
@@ -395,7 +411,7 @@ def run_all(
     grid: np.ndarray,
     rules: LaneRules,
     results: Results,
-    stop: Callable[[], bool],
+    watch: Watch,
     lanes: int | None = None,
 ) -> None:
     """Run jobs kernel by kernel until none is left; runs may go from one to another."""
@@ -403,6 +419,6 @@ def run_all(
     while waiting:
         kernel, listed = next(iter(waiting.items()))
         del waiting[kernel]
-        handed = Lanes(kernel, grid, rules, results, stop, lanes).run(Jobs.together(listed))
+        handed = Lanes(kernel, grid, rules, results, watch, lanes).run(Jobs.together(listed))
         for other, more in handed.items():
             waiting.setdefault(other, []).extend(more)

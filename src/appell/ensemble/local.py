@@ -56,12 +56,18 @@ def run_here(plan: Plan, sink: Sink, count: int, progress: bool | None) -> str:
     todo = [i for i in range(layout.chunks) if i not in sink.done]
     halt = threading.Event()
     bar = Progress(0, plan.runs, progress, "sweeping")
-    made = plan.runs - sum(layout.bounds(i)[1] - layout.bounds(i)[0] for i in todo)
+    far = made = plan.runs - sum(layout.bounds(i)[1] - layout.bounds(i)[0] for i in todo)
 
     processes = Processes(plan, count)
 
+    within: dict[int, float] = {}  # how many runs are done of chunks that are being made
+
     def chunk(index: int) -> Outcomes:
-        return plan.make(*layout.bounds(index), halt.is_set, processes.of)
+        def watch(done: float) -> bool:
+            within[index] = done
+            return halt.is_set()
+
+        return plan.make(*layout.bounds(index), watch, processes.of)
 
     pool = ThreadPoolExecutor(min(threads, max(1, len(todo))), "sweep")
     waiting: dict[Future[Outcomes], int] = {}
@@ -79,7 +85,9 @@ def run_here(plan: Plan, sink: Sink, count: int, progress: bool | None) -> str:
                     sink.write(index, future.result())
                     first, last = layout.bounds(index)
                     made += last - first
-                bar(made)
+                    within.pop(index, None)
+                far = max(far, made + sum(list(within.values())))  # lanes that wait for other kernels do not count
+                bar(far)
     except KeyboardInterrupt:
         halt.set()
         processes.close()

@@ -17,6 +17,7 @@ from appell.code import heyoka_code
 from appell.code.state import State
 from appell.ensemble.cases import START, Case
 from appell.ensemble.design import Design
+from appell.ensemble.engine import Watch, unwatched
 from appell.ensemble.fingerprint import fingerprint
 from appell.ensemble.outcomes import Outcomes
 from appell.ensemble.runner import Elsewhere, Runner
@@ -249,7 +250,7 @@ class Plan:
         self,
         first: int,
         last: int,
-        stop: Callable[[], bool] = lambda: False,
+        watch: Watch = unwatched,
         elsewhere: Callable[[int], Elsewhere] | None = None,
     ) -> Outcomes:
         """The runs from `first` up to `last`.
@@ -257,31 +258,34 @@ class Plan:
         Args:
             first: The first run.
             last: The first behind them.
-            stop: Asked now and then whether to give up.
+            watch: Told how far they are, and asked whether to give up.
             elsewhere: What may take over single runs of a case.
         """
-        return made(self.runners, self.columns(slice(first, last)), self.which[first:last], stop, elsewhere)
+        return made(self.runners, self.columns(slice(first, last)), self.which[first:last], watch, elsewhere)
 
 
 def made(
     runners: Sequence[Runner],
     columns: Mapping[str, np.ndarray],
     which: np.ndarray,
-    stop: Callable[[], bool],
+    watch: Watch,
     elsewhere: Callable[[int], Elsewhere] | None = None,
 ) -> Outcomes:
     """Some runs, each by the runner of its case."""
 
-    def run(case: int, mine: Mapping[str, np.ndarray]) -> Outcomes:
-        return runners[case].run(mine, stop, elsewhere=None if elsewhere is None else elsewhere(case))
+    def run(case: int, mine: Mapping[str, np.ndarray], before: int = 0) -> Outcomes:
+        other = None if elsewhere is None else elsewhere(case)
+        return runners[case].run(mine, lambda done: watch(before + done), elsewhere=other)
 
     present = np.unique(which)
     if present.size == 1:
         return run(int(present[0]), columns)
     whole: Outcomes | None = None
+    before = 0
     for case in present:
         members = np.flatnonzero(which == case)
-        part = run(int(case), {name: values[members] for name, values in columns.items()})
+        part = run(int(case), {name: values[members] for name, values in columns.items()}, before)
+        before += members.size
         if whole is None:
             whole = Outcomes({n: np.empty((which.size, *a.shape[1:]), a.dtype) for n, a in part.arrays.items()})
         for name, values in part.arrays.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 from appell.code.fitting import spare_sizes
 from appell.code.state import State
 from appell.code.system import System
-from appell.ensemble.engine import Interrupted, run_all
+from appell.ensemble.engine import Interrupted, Watch, run_all, unwatched
 from appell.ensemble.fingerprint import installed
 from appell.ensemble.jobs import Jobs, Results
 from appell.ensemble.kernel import Kernel
@@ -138,7 +138,7 @@ class Runner:
         batch = trial.starts.batch(columns)
         results = Results.empty(len(trial.names), batch.x.shape[1], 2, trial.system.equations.x.numel())
         jobs = trial._jobs(batch, {})
-        run_all(jobs, trial.settings.grid, trial.rules, results, lambda: False)
+        run_all(jobs, trial.settings.grid, trial.rules, results, unwatched)
         return float(results.steps[batch.good].mean()) if len(batch.good) else 0.0
 
     def prepare(self) -> None:
@@ -149,7 +149,7 @@ class Runner:
     def run(
         self,
         columns: Mapping[str, np.ndarray],
-        stop: Callable[[], bool] = lambda: False,
+        watch: Watch = unwatched,
         lanes: int | None = None,
         elsewhere: Elsewhere | None = None,
     ) -> Outcomes:
@@ -157,7 +157,7 @@ class Runner:
 
         Args:
             columns: The varied numbers, by name.
-            stop: Asked now and then whether to give up.
+            watch: Told how far it is, and asked whether to give up.
             lanes: How many lanes at most; enough for the cores if left out.
             elsewhere: What may take over the runs that are made one by one.
         """
@@ -171,14 +171,14 @@ class Runner:
                 for run, words in batch.errors.items():
                     found.fail(run, Outcome.NOT_STARTED, s.t0, words)
                 jobs = self._jobs(batch, single)
-            run_all(jobs, s.grid, self.rules, results, stop, lanes)
+            run_all(jobs, s.grid, self.rules, results, watch, lanes)
             for status, words in AGAIN.items():
                 single.update(dict.fromkeys(np.flatnonzero(results.status == status).tolist(), words))
             with self.lock:
                 found.take(results, single, partial(self._why, batch))
         for reason in single.values():
             found.reasons[reason] = found.reasons.get(reason, 0) + 1
-        self._one_by_one(list(single), columns, found, stop, elsewhere)
+        self._one_by_one(list(single), columns, found, watch, elsewhere)
         return found.outcomes()
 
     def _jobs(self, batch: Batch, single: dict[int, str]) -> dict[Kernel, Jobs]:
@@ -245,7 +245,7 @@ class Runner:
         """Make runs one by one, whatever they are."""
         count = next(iter(columns.values())).size
         found = Collected(self.system.model, self.names, self.kept, self.settings, count)
-        self._one_by_one(list(range(count)), columns, found, lambda: False, None)
+        self._one_by_one(list(range(count)), columns, found, unwatched, None)
         return found.outcomes()
 
     def _one_by_one(
@@ -253,12 +253,13 @@ class Runner:
         runs: list[int],
         columns: Mapping[str, np.ndarray],
         found: Collected,
-        stop: Callable[[], bool],
+        watch: Watch,
         elsewhere: Elsewhere | None,
     ) -> None:
-        """Some runs by `simulate`: here, and where these take long elsewhere."""
+        """Some runs by `simulate`, the others being done: here, and where these take long elsewhere."""
+        before = next(iter(columns.values())).size - len(runs)
         for k, run in enumerate(runs):
-            if stop():
+            if watch(before + k):
                 raise Interrupted
             with self.lock:
                 began = time.perf_counter()
