@@ -10,6 +10,7 @@ from appell.ensemble.engine import Interrupted
 from appell.ensemble.lane_machine import LaneMachine
 from appell.ensemble.runner import Runner
 from appell.ensemble.settings import Settings
+from appell.ensemble.store import read_journal
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import IntegrationError
 from appell.kinematics.chart import Split
@@ -353,8 +354,21 @@ def test_stiff_runs_are_made_one_by_one_and_the_others_are_not():
     model = ap.Model(ground, x, [ap.Particle("mass", 1, ground.point(x, 0))], [ap.Generalized({x: -c * x.rate - x})])
     study = ap.sweep(ap.compile(ap.derive(model)), {c: [1.0, 1e5]}, start={x: 1.0}, until=5.0, points=3)
     assert study.dataset["lane"].values.tolist() == [1, 0]
-    assert study.info["reasons"] == {"stiff": 1}
+    assert study.info["reasons"] == {"they are stiff": 1}
     np.testing.assert_allclose(study["x"].values[1, -1], np.exp(-5.0 / 1e5), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize(("least", "chunks"), [(1e5, 20), (1.0, 1)])
+def test_stiff_runs_have_small_chunks_unless_they_are_few(least, chunks, tmp_path):
+    """Each may take minutes: all cores share them, and whoever is interrupted keeps those that were made."""
+    x, c = ap.coordinates("x", "m"), ap.parameters("c")
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("mass", 1, ground.point(x, 0))], [ap.Generalized({x: -c * x.rate - x})])
+    over = {c: np.append(np.linspace(least, 2 * least, 30), np.linspace(1e5, 2e5, 10))}
+    options = {"start": {x: 1.0}, "until": 5.0, "points": 3, "workers": 2}
+    study = ap.sweep(ap.compile(ap.derive(model)), over, **options, out=tmp_path / "study.zarr")
+    assert study.info["reasons"] == {"they are stiff": 40 if chunks > 1 else 10}
+    assert len(read_journal(tmp_path / "study.zarr")) == chunks
 
 
 @pytest.mark.parametrize(("count", "together"), [(10, False), (17, True)])

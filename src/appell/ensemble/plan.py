@@ -118,11 +118,12 @@ class Plan:
             batch = runner.starts.batch(self.columns(picked))
             s, code = runner.settings, runner.system.code
             limit = STIFF if members.size <= SEVERAL else TOO_STIFF
-            if any(
+            stiff = sum(
                 stiffness(code, s.t0, batch.x[:, k], batch.w[:, k], batch.p[:, k]) * (s.until - s.t0) > limit
                 for k in batch.good
-            ):
-                runners[i] = runner.with_settings(too_stiff=limit)
+            )
+            if stiff:
+                runners[i] = runner.with_settings(too_stiff=limit, mostly_stiff=2 * stiff > len(batch.good))
         return replace(self, runners=tuple(runners))
 
     def _with_machine_code(self) -> Plan:
@@ -156,8 +157,8 @@ class Plan:
 
     @property
     def together(self) -> bool:
-        """Whether all runs go in lanes, which machine code spreads over the cores by itself."""
-        return not any(runner.why_single for runner in self.runners)
+        """Whether runs go in lanes, which machine code spreads over the cores by itself."""
+        return not any(runner.one_by_one for runner in self.runners)
 
     def layout(self, chunk: int | None, workers: int, cores: int = 1) -> Layout:
         """What is kept of every run; chunks of equal size, as many as the workers can share evenly.
@@ -171,9 +172,9 @@ class Plan:
         s = first.settings
         if chunk is None:
             heavy = max(4, HEAVY // (len(first.names) * s.grid.size))
-            most, least = (32, 1) if first.why_single else (min(SHARED * cores, heavy), FEWEST)
+            most, least = (32, 1) if first.one_by_one else (min(SHARED * cores, heavy), FEWEST)
             # Single runs may take minutes each: whoever interrupts them shall keep what was made.
-            rounds = -(-self.runs // (workers * most)) if not first.why_single else ROUNDS
+            rounds = -(-self.runs // (workers * most)) if not first.one_by_one else ROUNDS
             chunk = min(most, max(least, -(-self.runs // (workers * rounds))))
         columns = {self.coordinate(name): values for name, values in self.design.columns.items()}
         names = [event.name for event in s.events]

@@ -107,6 +107,11 @@ class Runner:
             return "the speeds chosen by the user are watched"
         return "they are few" if s.few else ""
 
+    @property
+    def one_by_one(self) -> bool:
+        """Whether most runs are made one by one."""
+        return bool(self.why_single) or self.settings.mostly_stiff
+
     def _kept(self) -> list[str]:
         """What is kept of that."""
         wanted = self.settings.columns
@@ -188,7 +193,7 @@ class Runner:
             for i in batch.good:
                 rate = stiffness(self.system.code, s.t0, batch.x[:, i], batch.w[:, i], batch.p[:, i])
                 if rate * (s.until - s.t0) > s.too_stiff:
-                    single[int(i)] = "stiff"
+                    single[int(i)] = "they are stiff"
         for code, started in batch.codes.items():
             members = np.setdiff1d(np.asarray(started, dtype=int), list(single))
             x, w, p = batch.x[:, members], batch.w[:, members], batch.p[:, members]

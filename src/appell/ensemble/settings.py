@@ -36,6 +36,7 @@ class Settings:
         columns: Names of what is kept beside outputs; None for all.
         rate: Samples per second of Python functions that give inputs; None if these act continuously.
         too_stiff: Decay rate times length above which a run is made alone; every run is tested unless it is None.
+        mostly_stiff: Whether that is most of them.
         corners: Whether corners of the equations are located or crossed.
         compiled: Whether lanes may be machine code.
         few: Whether there are so few runs that lanes do not pay.
@@ -54,6 +55,7 @@ class Settings:
     columns: tuple[str, ...] | None = None
     rate: float | None = None
     too_stiff: float | None = None
+    mostly_stiff: bool = False
     corners: str = "locate"
     compiled: bool = True
     few: bool = False
