@@ -1,8 +1,6 @@
 """Designs of sweeps, what a study tells of its runs, and what is refused."""
 
 import re
-import threading
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -445,47 +443,6 @@ def test_only_the_columns_that_are_asked_for_are_kept(rod, count, tmp_path):
         ap.sweep(rod, over, **options, columns="theta")
     with pytest.raises(StoreError, match="differs in: the outputs"):
         ap.sweep(rod, over, **options, out=tmp_path / "some.zarr", chunk=5, resume=True)
-
-
-# Controllers.
-
-
-class Integrating:
-    """A digital controller that remembers."""
-
-    def __init__(self):
-        self.sum, self.seen, self.lock, self.counts = 0.0, [], threading.Lock(), Counter()
-
-    def __call__(self, t, state):
-        with self.lock:
-            self.sum += state["theta"]
-        self.seen.append(t)
-        self.counts["calls"] += 1
-        return -4.0 * state["theta"] - 0.1 * self.sum - 0.01 * self.counts["calls"]
-
-
-def test_a_controller_that_remembers_is_new_in_every_run(rod):
-    def counting():
-        calls = 0
-
-        def law(t, state):
-            nonlocal calls
-            calls += 1
-            return -0.01 * calls
-
-        return law
-
-    over, options = {"theta": [0.5, 1.0, 0.5]}, {"until": 1.0, "points": 5, "rate": 20.0}
-    for made in (Integrating, lambda: Integrating().__call__, counting):
-        control = made()
-        study = ap.sweep(rod, over, **options, control=control)
-        for run, theta in enumerate(over["theta"]):
-            motion = ap.simulate(rod, {"theta": theta}, 1.0, points=5, control=made(), rate=20.0, rtol=1e-9)
-            np.testing.assert_array_equal(study["theta"].values[run], motion.columns["theta"])
-    with pytest.raises(ModelError, match="there is none here"):
-        ap.sweep(rod, over, until=1.0, rate=20.0)
-    with pytest.raises(ModelError, match="positive number of samples"):
-        ap.sweep(rod, over, until=1.0, control=Integrating(), rate=-1.0)
 
 
 def test_what_does_not_fit_into_memory_is_refused_before_it_fills_it(rod, tmp_path, monkeypatch):

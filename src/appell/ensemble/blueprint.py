@@ -90,7 +90,7 @@ def read(blueprint: bytes) -> list[Runner]:
         theirs = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
         ours = ", ".join(f"{name} {version}" for name, version in _versions().items())
         raise AppellError(f"The sweep was planned with {theirs}, this worker has {ours}; install the same versions.")
-    runners = []
+    runners, lock = [], threading.Lock()
     for case in data["cases"]:
         equations = derive(case["model"], case["formulation"])
         if case["closed"]:
@@ -98,7 +98,7 @@ def read(blueprint: bytes) -> list[Runner]:
         code = Code(equations, case["simd"], native if case["native"] else None, case["steps"])
         system = System(code, case["values"])
         graphs = None if case["graphs"] is None else Graphs.from_data(case["graphs"])
-        runners.append(Runner(system, case["settings"], data["varied"], case["shown"], graphs=graphs))
+        runners.append(Runner(system, case["settings"], data["varied"], case["shown"], graphs=graphs, lock=lock))
     return runners
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import random
 import sys
 import types
 from collections import deque
@@ -21,7 +22,8 @@ from appell.code.system import System
 from appell.ensemble.fingerprint import installed
 from appell.motion.run import driven
 
-PLAIN = (list, dict, set, tuple, deque, bytearray, np.ndarray, np.random.Generator, np.random.RandomState)
+RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, np.random.SeedSequence, random.Random)
+PLAIN = (list, dict, set, tuple, deque, bytearray, np.ndarray, *RANDOM)
 MADE = 1 << 9  # of a class: made at run time, not built in
 AROUND = (types.MethodType, partial)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -71,10 +72,11 @@ class Plan:
             raise ModelError("rate= is for a control or inputs given by Python functions; there is none here.")
         shown = tuple(w for w in cases[0].system.model.inputs if by_python or w in driven)
         runners: list[Runner] = []
+        lock = threading.Lock()
         for case in cases:
             for event in settings.events:
                 check_event(case.system, event)
-            runners.append(Runner(case.system, settings, varied, shown, case.law))
+            runners.append(Runner(case.system, settings, varied, shown, case.law, lock=lock))
             for name, formula in settings.outputs.items():
                 if name in [s.label for s in runners[-1].letters]:
                     raise ModelError(f"The output {name!r} has the name of a quantity of the motion; give it another.")

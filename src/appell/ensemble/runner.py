@@ -65,6 +65,7 @@ class Runner:
         shown: Inputs that are tabulated.
         law: Python functions that give inputs.
         graphs: The functions of its lanes, if they came from elsewhere.
+        lock: Of all runners of one model: the functions of single states have one set of buffers.
     """
 
     def __init__(
@@ -75,10 +76,11 @@ class Runner:
         shown: Sequence[Input] = (),
         law: Law | None = None,
         graphs: Graphs | None = None,
+        lock: threading.Lock | None = None,
     ) -> None:
         self.system, self.settings, self.varied, self.law, self.shown = system, settings, varied, law, shown
         self.starts = Starts(system, settings.start, settings.t0, varied, law is not None)
-        self.lock = threading.Lock()  # the functions of single states have one set of buffers
+        self.lock = lock or threading.Lock()
         self.letters = _table_letters(system, shown)
         self.names = [*(s.label for s in self.letters), *settings.outputs]
         self.kept = self._kept()
@@ -125,7 +127,7 @@ class Runner:
     def with_settings(self, **changes: Any) -> Runner:
         """The same with some settings changed, none of which move the start."""
         settings, given = replace(self.settings, **changes), self.rules.given
-        other = Runner(self.system, settings, self.varied, self.shown, self.law, given)
+        other = Runner(self.system, settings, self.varied, self.shown, self.law, given, self.lock)
         other.starts = self.starts
         return other
 

@@ -1,0 +1,84 @@
+"""Controllers of sweeps: every run has its own, and none disturbs another, on however many threads."""
+
+import random
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import appell as ap
+from appell.errors import ModelError
+
+
+@pytest.fixture(scope="module")
+def rod():
+    """A driven pendulum."""
+    theta, tau = ap.coordinates("theta", "rad"), ap.inputs("tau", "N*m")
+    ground = ap.Frame("ground")
+    bob = ap.Particle("bob", 1, ground.pin(theta).point(0, -1))
+    forces = [ap.Gravity(-9.81 * ground.y), ap.Generalized({theta: tau}, "motor")]
+    return ap.compile(ap.derive(ap.Model(ground, theta, [bob], forces, name="rod", values={tau: 0.0}))).bind()
+
+
+class Integrating:
+    """A digital controller that remembers."""
+
+    def __init__(self):
+        self.sum, self.seen, self.lock, self.counts = 0.0, [], threading.Lock(), Counter()
+
+    def __call__(self, t, state):
+        with self.lock:
+            self.sum += state["theta"]
+        self.seen.append(t)
+        self.counts["calls"] += 1
+        return -4.0 * state["theta"] - 0.1 * self.sum - 0.01 * self.counts["calls"]
+
+
+def test_a_controller_that_remembers_is_new_in_every_run(rod):
+    def counting():
+        calls = 0
+
+        def law(t, state):
+            nonlocal calls
+            calls += 1
+            return -0.01 * calls
+
+        return law
+
+    over, options = {"theta": [0.5, 1.0, 0.5]}, {"until": 1.0, "points": 5, "rate": 20.0}
+    for made in (Integrating, lambda: Integrating().__call__, counting):
+        control = made()
+        study = ap.sweep(rod, over, **options, control=control)
+        for run, theta in enumerate(over["theta"]):
+            motion = ap.simulate(rod, {"theta": theta}, 1.0, points=5, control=made(), rate=20.0, rtol=1e-9)
+            np.testing.assert_array_equal(study["theta"].values[run], motion.columns["theta"])
+    with pytest.raises(ModelError, match="there is none here"):
+        ap.sweep(rod, over, until=1.0, rate=20.0)
+    with pytest.raises(ModelError, match="positive number of samples"):
+        ap.sweep(rod, over, until=1.0, control=Integrating(), rate=-1.0)
+
+
+@pytest.mark.parametrize("made", [np.random.default_rng, np.random.RandomState, random.Random])
+def test_random_numbers_of_a_controller_begin_anew_in_every_run(rod, made):
+    class Noisy:
+        def __init__(self):
+            self.random = made(3)
+
+        def __call__(self, t, state):
+            return self.random.uniform(-1.0, 1.0)
+
+    study = ap.sweep(rod, {"theta": [0.5, 1.0, 0.5]}, until=0.5, points=5, control=Noisy(), rate=20.0)
+    np.testing.assert_array_equal(study["theta"].values[0], study["theta"].values[2])
+    motion = ap.simulate(rod, {"theta": 1.0}, 0.5, points=5, control=Noisy(), rate=20.0, rtol=1e-9)
+    np.testing.assert_array_equal(study["theta"].values[1], motion.columns["theta"])
+
+
+def test_several_controllers_on_several_threads_give_the_numbers_of_one(rod):
+    """Runs of one model share the buffers of its functions, whichever controller they have."""
+    laws = {str(gain): lambda t, state, gain=gain: -gain * state["theta"] for gain in (1.0, 5.0, 10.0)}
+    over = {"control": laws, "theta": np.linspace(0.1, 1.0, 12)}
+    one, several = (ap.sweep(rod, over, until=2.0, points=5, workers=n, chunk=1) for n in (1, 6))
+    assert several.outcomes == {"DONE": 36}
+    for name in one.dataset.variables:
+        np.testing.assert_array_equal(one.dataset[name].values, several.dataset[name].values, err_msg=str(name))
