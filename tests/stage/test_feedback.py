@@ -8,6 +8,7 @@ import sympy as sp
 import appell as ap
 from appell.analysis.roots import in_words
 from appell.control import Motor
+from appell.control.placement import placed_gain
 from appell.control.riccati import riccati
 from appell.errors import ControlError, ModelError
 
@@ -79,43 +80,6 @@ def test_an_unreachable_unstable_mode_is_named():
     assert ap.control.lqr(coupled).certificate.verdict.name == "ASYMPTOTIC"
 
 
-def test_units_do_not_decide_about_controllability(beam):
-    scale = np.diag([1e4, 1e-4, 1e5, 1e-3])
-    A, B = scale @ beam.A @ np.linalg.inv(scale), scale @ beam.B * 1e-6
-    assert ap.control.controllability(A, B).complete
-    assert ap.control.controllability(A, B).rank == 4
-
-
-@pytest.mark.parametrize("trace", [0.0, 3e-15, -2e-14])
-def test_traces_of_rounding_do_not_decide_about_controllability(trace):
-    A = np.array([[0, 1, 0, 0], [66, 0, 0, 0], [0, 0, 0, 1], [trace, 0, 0, 0]])
-    reach = ap.control.controllability(A, [0, 1, 0, -90])
-    assert (reach.rank, reach.missed) == (4, ())
-    assert ap.control.minimum_controls(A).number == 1
-
-
-def test_a_slow_swing_beside_a_stiff_one_is_no_trace_of_rounding():
-    A = np.zeros((4, 4))
-    A[0, 1] = A[2, 3] = 1.0
-    A[1, 0], A[3, 2] = -1e12, 1e-2
-    slow = max(ap.control.controllability(A, np.eye(4)[:, [1]]).modes, key=lambda mode: mode.root.real)
-    assert slow.root == pytest.approx(0.1)
-    assert slow.missed == 1
-
-
-@pytest.mark.parametrize(("B", "rank"), [([0, 0, 0], 0), ([1, 0, 0], 1), ([0, 1, 0], 2), ([0, 0, 1], 3)])
-def test_what_only_leads_to_what_is_missed_is_not_reached(B, rank):
-    reach = ap.control.controllability(np.eye(3, k=1) + np.diag([-2.0] * 3), B)
-    assert reach.rank == rank
-    assert reach.complete == (rank == 3)
-
-
-def test_what_inputs_do_not_reach_of_a_swing_counts_twice():
-    A = np.array([[0, 1, 0], [-4, 0, 0], [0, 0, -1]])
-    assert ap.control.controllability(A, [0, 0, 1]).rank == 1
-    assert ap.control.controllability(A, [0, 1, 0]).rank == 2
-
-
 def satellite():
     """A body that turns freely, with a wheel that a motor turns on it."""
     yaw, spin, u = *ap.coordinates("yaw spin"), ap.inputs("u")
@@ -146,6 +110,17 @@ def test_wanted_roots_are_placed(beam):
     for roots, message in ([[-1, -2, -3], "4 roots"], [[-1, -2, -3, -4 + 1j], "pairs"]):
         with pytest.raises(ControlError, match=message):
             ap.control.place(beam, roots)
+
+
+def test_roots_placed_by_several_inputs_are_met_to_all_digits():
+    """A trolley with a load on a rope that a winch shortens: swing and height do not know of each other."""
+    A = np.zeros((6, 6))
+    A[:3, 3:], A[3, :2], A[4, :2] = np.eye(3), [-3.27, 3.27], [6.54, -6.54]
+    B = np.zeros((6, 2))
+    B[3, 1], B[5, 0] = 0.5, -2 / 3
+    wanted = np.array([-6.0, -5, -4, -3, -2, -1])
+    K = placed_gain(A, B, wanted, tuple("abcdef"), ap.control.controllability(A, B), None)
+    np.testing.assert_allclose(np.sort(np.linalg.eigvals(A - B @ K).real), wanted, rtol=1e-11)
 
 
 def test_a_root_may_be_wanted_several_times(beam):

@@ -25,7 +25,7 @@ from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.model.model import Model
 from appell.model.symbols import Letter, key, listed
-from appell.model.values import unknown
+from appell.model.values import chosen, unknown
 
 if TYPE_CHECKING:
     StateSpace = Any
@@ -196,10 +196,7 @@ def linearize(
     tangent = _tangent(steady, point, split, ignored)
     point, steady = tangent.at, tangent.steady
     opened = [w.label for w in equations.inputs]
-    chosen = tuple(opened) if inputs is None else tuple(key(w) for w in listed(inputs))
-    for w in chosen:
-        if w not in opened:
-            raise ModelError(unknown(w, opened, f"open input of {point.model.name!r}"))
+    driving = tuple(opened) if inputs is None else chosen(inputs, opened, f"open input of {point.model.name!r}")
     holonomic = not steady.velocity_rows and not steady.mechanics.acceleration_rows
     plain = holonomic and not steady.mechanics.accelerating and not _masses_depend_on_positions(steady)
     jet = jets(steady, point) if plain and not np.any(point.state.v) and not ignored else None
@@ -207,19 +204,19 @@ def linearize(
     if jet is None or not jet.smooth:
         check_smooth(tangent)
     if jet is not None:
-        blocks = first_approximation(steady, point, split, chosen, multiplier_terms, jet)
-        states, A, B = _assembled(point, blocks, jet, chosen)
+        blocks = first_approximation(steady, point, split, driving, multiplier_terms, jet)
+        states, A, B = _assembled(point, blocks, jet, driving)
     elif not multiplier_terms:
         raise EquilibriumError(
             "multiplier_terms=False is for holonomic systems at rest, where C^B is a block by itself."
         )
     else:
-        states, A, B = _reduced(tangent, chosen)
-        blocks = _of_routh(tangent, chosen) if plain else None
+        states, A, B = _reduced(tangent, driving)
+        blocks = _of_routh(tangent, driving) if plain else None
     return Linearization(
         at=point,
         states=states,
-        inputs=chosen,
+        inputs=driving,
         A=A,
         B=B,
         named=blocks,

@@ -142,6 +142,8 @@ def gains_of(lin: Linearization, gains: Any) -> np.ndarray | None:
         K = np.atleast_2d(np.asarray(getattr(gains, "K", gains), dtype=float))
     except (TypeError, ValueError):
         raise ControlError(f"Got {gains!r} as gains; give a matrix K, or a feedback.") from None
+    if not np.all(np.isfinite(K)):
+        raise ControlError("The gains K have entries that are not finite.")
     if K.shape != (len(lin.inputs), len(lin.states)):
         raise ControlError(
             f"K has shape {K.shape}; {len(lin.inputs)} inputs ({', '.join(lin.inputs)}) and {len(lin.states)} states "
@@ -211,8 +213,9 @@ def _continued(
     zeros = int(np.sum(np.abs(left) <= np.maximum(slack, 1e-9 * np.max(np.abs(left), initial=0.0))))
     if not zeros:
         return 0
-    _, values, vh = np.linalg.svd(A)
-    kernel = vh[values <= 1e-9 * values[0]]
+    matrix, scale = balanced(A)
+    _, values, vh = np.linalg.svd(matrix)
+    kernel = vh[values <= 1e-9 * values[0]] * scale
     if kernel.shape[0] != zeros + known:
         return 0  # a Jordan block: no family of that dimension
     xdot = None if K is None else lin.tangent.fed_back(lin.inputs, lin.states, K)

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from appell.analysis.balance import balanced
 from appell.analysis.linearize import Linearization
-from appell.errors import ControlError, ModelError
-from appell.model.symbols import key, listed
-from appell.model.values import unknown
-
-TINY = 1e-9  # of the norm, at which a singular value counts as zero
+from appell.control.modes import clusters, comparable, unreached
+from appell.errors import ControlError
+from appell.model.symbols import listed
+from appell.model.values import chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +117,10 @@ def observability(system: Linearization | Any, C: Any) -> Reach:
         A, names = system.A, system.states
         C = system.output_matrix(C)
     else:
-        A = np.atleast_2d(np.asarray(system, dtype=float))
+        A, C = _square(system), np.atleast_2d(_finite(C, "C"))
         names = tuple(f"x{i + 1}" for i in range(A.shape[0]))
-        C = np.atleast_2d(np.asarray(C, dtype=float))
+        if C.shape[1] != A.shape[0]:
+            raise ControlError(f"A has {A.shape[0]} columns, C has {C.shape[1]}.")
     return reached(A.T, C.T, names, "observable")
 
 
@@ -129,43 +128,34 @@ def _pair(system: Any, B: Any, inputs: Iterable[Any] | None) -> tuple[np.ndarray
     if isinstance(system, Linearization):
         if inputs is None:
             return system.A, system.B, system.states
-        chosen = [key(w) for w in listed(inputs)]
-        for w in chosen:
-            if w not in system.inputs:
-                raise ModelError(unknown(w, system.inputs, "input of this linearisation"))
-        return system.A, system.B[:, [system.inputs.index(w) for w in chosen]], system.states
-    A = np.atleast_2d(np.asarray(system, dtype=float))
-    if B is None or A.shape[0] != A.shape[1]:
-        raise ControlError(f"Give a linearisation, or a square matrix A and B; got A of shape {A.shape}.")
-    B = np.asarray(B, dtype=float)
-    B = B.reshape(A.shape[0], -1) if B.ndim < 2 else B
+        columns = [system.inputs.index(w) for w in chosen(inputs, system.inputs, "input of this linearisation")]
+        return system.A, system.B[:, columns], system.states
+    A = _square(system)
+    if B is None:
+        raise ControlError("The matrix A needs a matrix B of inputs with as many rows, controllability(A, B).")
+    B = _finite(B, "B")
+    B = B.reshape(-1, 1) if B.ndim < 2 else B
     if B.shape[0] != A.shape[0]:
         raise ControlError(f"A has {A.shape[0]} rows, B has {B.shape[0]}.")
     return A, B, tuple(f"x{i + 1}" for i in range(A.shape[0]))
 
 
-def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
-    """Distinct roots with their multiplicities; rounding splits a multiple root, so near ones are averaged."""
-    roots = np.linalg.eigvals(balanced(A)[0]) if A.size else np.zeros(0)
-    size = max(float(np.max(np.abs(roots), initial=0.0)), 1e-300)
-    found: list[list[complex]] = []
-    for root in sorted(roots, key=lambda e: (e.real, e.imag)):
-        for group in found:
-            if abs(root - np.mean(group)) <= 2e-6 * max(abs(root), 1e-3 * size):
-                group.append(root)
-                break
-        else:
-            found.append([root])
-    return [(complex(np.mean(group)), len(group)) for group in found]
+def _square(matrix: Any) -> np.ndarray:
+    A = np.atleast_2d(_finite(matrix, "A"))
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ControlError(f"Give a linearisation, or a square matrix A; got A of shape {A.shape}.")
+    return A
 
 
-def comparable(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """A balanced pair of norms one, so that units do not decide; the scales of the states and the size of A."""
-    matrix, scale = balanced(A)
-    size = float(np.linalg.norm(matrix)) or 1.0
-    columns = B / scale[:, None]
-    norms = np.linalg.norm(columns, axis=0)
-    return matrix / size, columns / np.where(norms > 0, norms, 1.0), scale, size
+def _finite(matrix: Any, name: str) -> np.ndarray:
+    """A matrix of finite numbers."""
+    try:
+        found = np.asarray(matrix, dtype=float)
+    except (TypeError, ValueError):
+        raise ControlError(f"Got {type(matrix).__name__} as {name}; give a linearisation, or matrices.") from None
+    if not np.all(np.isfinite(found)):
+        raise ControlError(f"{name} has entries that are not finite.")
+    return found
 
 
 def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Reach:
@@ -180,37 +170,15 @@ def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Re
     n = A.shape[0]
     a, b, scale, size = comparable(A, B)
     modes, lost = [], 0
-    for found, count in clusters(A):
-        if found.imag < -1e-12 * size:
+    for root, count in clusters(A):
+        if root.imag < 0:
             continue
-        root = complex(*(e if abs(e) > 1e-12 * size else 0.0 for e in (found.real, found.imag)))
-        margin = float(np.linalg.svd(np.hstack([root * np.eye(n) - A, B]), compute_uv=False)[-1]) if n else np.inf
-        u, values, _ = np.linalg.svd(np.hstack([root / size * np.eye(n) - a, b]))
-        limit = TINY if count == 1 else 1e-7  # a multiple root is known to fewer digits
-        missed = int(np.sum(values <= limit))
-        lost += (2 if root.imag else 1) * _chains(root / size * np.eye(n) - a, b, u[:, n - missed :], count, limit)
-        modes.append(Mode(root, count, margin, missed, _combination(u[:, -1] / scale, names)))
+        margin = float(np.linalg.svd(np.hstack([root * np.eye(n) - A, B]), compute_uv=False)[-1])
+        missed, number = unreached(a, b, root / size, count)
+        lost += (2 if root.imag else 1) * missed.shape[1]
+        worst = missed[:, 0] if number else np.linalg.svd(np.hstack([root / size * np.eye(n) - a, b]))[0][:, -1]
+        modes.append(Mode(root, count, margin, number, _combination(worst / scale, names)))
     return Reach(tuple(modes), n - lost, n, min((m.margin for m in modes), default=np.inf), word)
-
-
-def _chains(a: np.ndarray, b: np.ndarray, missed: np.ndarray, count: int, limit: float) -> int:
-    """Dimension of what is not reached at a root: combinations that are missed, and those that only lead to them.
-
-    Args:
-        a: root I - A.
-        b: The inputs.
-        missed: An orthonormal basis of the combinations w with w'a = 0, w'b = 0.
-        count: How often the root occurs.
-        limit: Singular values that count as zero.
-    """
-    while 0 < missed.shape[1] < count:
-        rest = a - (a @ missed) @ missed.conj().T
-        u, values, _ = np.linalg.svd(np.hstack([rest, b]))
-        more = u[:, values <= limit]
-        if more.shape[1] <= missed.shape[1]:
-            break
-        missed = more
-    return min(missed.shape[1], count)
 
 
 def _combination(vector: np.ndarray, names: Sequence[str]) -> str:

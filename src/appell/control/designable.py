@@ -8,7 +8,8 @@ import numpy as np
 import scipy.linalg
 
 from appell.analysis.linearize import Linearization
-from appell.control.controllability import clusters, controllability, reached
+from appell.control.controllability import controllability, reached
+from appell.control.modes import clusters
 from appell.errors import ControlError
 
 

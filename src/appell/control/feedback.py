@@ -30,8 +30,8 @@ from appell.control.weights import weight_matrix
 from appell.equations import Equations
 from appell.errors import ControlError, ModelError
 from appell.graph.numeric import Numeric
-from appell.model.symbols import Input, key, listed
-from appell.model.values import number, unknown
+from appell.model.symbols import Input, key
+from appell.model.values import chosen, number, unknown
 from appell.motion.clock import check_rate
 
 
@@ -304,11 +304,8 @@ def _with_inputs(lin: Linearization, inputs: Iterable[Any] | None) -> Linearizat
     if not isinstance(lin, Linearization):
         raise ControlError(f"Got {type(lin).__name__}; give a linearisation, appell.linearize(...).")
     if inputs is not None:
-        chosen = tuple(key(w) for w in listed(inputs))
-        for w in chosen:
-            if w not in lin.inputs:
-                raise ModelError(unknown(w, lin.inputs, "input of this linearisation"))
-        lin = replace(lin, inputs=chosen, B=lin.B[:, [lin.inputs.index(w) for w in chosen]])
+        used = chosen(inputs, lin.inputs, "input of this linearisation")
+        lin = replace(lin, inputs=used, B=lin.B[:, [lin.inputs.index(w) for w in used]])
     if not lin.inputs and lin.model.inputs:
         raise ControlError(
             f"No input is left to control {lin.model.name!r} by; it has: {', '.join(map(str, lin.model.inputs))}."

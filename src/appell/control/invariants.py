@@ -12,7 +12,7 @@ import sympy as sp
 from appell.analysis.balance import balanced
 from appell.analysis.linearize import Linearization
 from appell.analysis.roots import in_words
-from appell.control.controllability import clusters
+from appell.control.modes import clusters
 from appell.errors import ControlError
 
 

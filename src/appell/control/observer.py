@@ -13,8 +13,9 @@ import sympy as sp
 from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.roots import in_words
 from appell.analysis.sampling import differences, held, held_cost
-from appell.control.controllability import Reach, comparable, observability
+from appell.control.controllability import Reach, observability
 from appell.control.designable import complement, on_axis, within
+from appell.control.modes import comparable
 from appell.control.placement import placed_gain
 from appell.control.riccati import discrete_riccati, riccati
 from appell.control.sampling import check_sampling

@@ -6,8 +6,10 @@ import warnings
 from collections.abc import Iterable
 
 import numpy as np
+import scipy.linalg
 
-from appell.control.controllability import Reach, comparable
+from appell.control.controllability import Reach
+from appell.control.modes import comparable
 from appell.errors import ControlError
 
 EQUAL = 1e-9  # roots nearer than this, against the largest, are one
@@ -73,7 +75,10 @@ def _gain(a: np.ndarray, b: np.ndarray, roots: np.ndarray, near: float) -> np.nd
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that the roots could be less sensitive still
-            return np.asarray(place_poles(a, b, roots, maxiter=100).gain_matrix)
+            found = place_poles(a, b, roots, maxiter=100)
+        if 1 < rank < len(a):
+            return _to_all_digits(a, b, found.X, found.requested_poles)
+        return np.asarray(found.gain_matrix)
     column = int(np.argmax(np.linalg.norm(b, axis=0)))
     k = np.zeros((b.shape[1], a.shape[0]))
     k[column] = _ackermann(a, b[:, column], roots)
@@ -83,6 +88,18 @@ def _gain(a: np.ndarray, b: np.ndarray, roots: np.ndarray, near: float) -> np.nd
             "Equal roots cannot be placed within rounding, the input hardly reaches some modes; spread the roots."
         )
     return k
+
+
+def _to_all_digits(a: np.ndarray, b: np.ndarray, vectors: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """k whose eigenvectors are the nearest to given ones that inputs can make: half of their digits are wrong."""
+    q, rank = scipy.linalg.qr(b, pivoting=True)[0], int(np.linalg.matrix_rank(b))
+    columns = []
+    for vector, root in zip(vectors.T, roots, strict=True):
+        possible = scipy.linalg.null_space(q[:, rank:].T @ (a - root * np.eye(len(a))))
+        columns.append(possible @ (possible.conj().T @ vector))
+    X = np.array(columns).T
+    wanted = np.linalg.solve(X.T, (X * roots).T).T.real  # a - b k = X diag(roots) X^-1
+    return np.linalg.lstsq(b, a - wanted, rcond=None)[0]
 
 
 def _ackermann(a: np.ndarray, b: np.ndarray, roots: np.ndarray) -> np.ndarray:

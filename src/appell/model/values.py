@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.symbols import key, quoted
+from appell.model.symbols import key, listed, quoted
 
 
 def formula_of(value: Any, what: str) -> sp.Expr:
@@ -45,6 +45,23 @@ def numbers(given: Mapping[Any, Any] | None) -> dict[str, float]:
     if given is not None and not isinstance(given, Mapping):
         raise ModelError(f"Values are given by name, {{name: 1.0}}; got {quoted(given)}.")
     return {key(name): number(key(name), value) for name, value in (given or {}).items()}
+
+
+def chosen(given: Any, known: Sequence[str], what: str) -> tuple[str, ...]:
+    """Labels of what was chosen among some things, by name or letter, each of them once.
+
+    Args:
+        given: One or several of them.
+        known: Labels of all.
+        what: What one of them is called in messages.
+    """
+    labels = tuple(key(e) for e in listed(given))
+    for i, label in enumerate(labels):
+        if label not in known:
+            raise ModelError(unknown(label, known, what))
+        if label in labels[:i]:
+            raise ModelError(f"{label!r} is given twice among {', '.join(labels)}; once is enough.")
+    return labels
 
 
 def unknown(label: str, known: Sequence[str], what: str) -> str:

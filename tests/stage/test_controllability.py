@@ -1,0 +1,124 @@
+"""Which modes inputs reach: multiple roots, units, traces of rounding, and what is refused."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import appell as ap
+from appell.errors import ControlError, ModelError
+
+
+@pytest.fixture(scope="module")
+def beam():
+    return ap.linearize(ap.equilibrium(ap.library.ball_and_beam(), {"xi": 0.2}), dependent=["alpha"])
+
+
+def test_units_do_not_decide_about_controllability(beam):
+    scale = np.diag([1e4, 1e-4, 1e5, 1e-3])
+    A, B = scale @ beam.A @ np.linalg.inv(scale), scale @ beam.B * 1e-6
+    assert ap.control.controllability(A, B).complete
+    assert ap.control.controllability(A, B).rank == 4
+
+
+@pytest.mark.parametrize("trace", [0.0, 3e-15, -2e-14])
+def test_traces_of_rounding_do_not_decide_about_controllability(trace):
+    A = np.array([[0, 1, 0, 0], [66, 0, 0, 0], [0, 0, 0, 1], [trace, 0, 0, 0]])
+    reach = ap.control.controllability(A, [0, 1, 0, -90])
+    assert (reach.rank, reach.missed) == (4, ())
+    assert ap.control.minimum_controls(A).number == 1
+
+
+def test_a_slow_swing_beside_a_stiff_one_is_no_trace_of_rounding():
+    A = np.zeros((4, 4))
+    A[0, 1] = A[2, 3] = 1.0
+    A[1, 0], A[3, 2] = -1e12, 1e-2
+    slow = max(ap.control.controllability(A, np.eye(4)[:, [1]]).modes, key=lambda mode: mode.root.real)
+    assert slow.root == pytest.approx(0.1)
+    assert slow.missed == 1
+
+
+@pytest.mark.parametrize(("B", "rank"), [([0, 0, 0], 0), ([1, 0, 0], 1), ([0, 1, 0], 2), ([0, 0, 1], 3)])
+def test_what_only_leads_to_what_is_missed_is_not_reached(B, rank):
+    reach = ap.control.controllability(np.eye(3, k=1) + np.diag([-2.0] * 3), B)
+    assert reach.rank == rank
+    assert reach.complete == (rank == 3)
+
+
+def test_what_inputs_do_not_reach_of_a_swing_counts_twice():
+    A = np.array([[0, 1, 0], [-4, 0, 0], [0, 0, -1]])
+    assert ap.control.controllability(A, [0, 0, 1]).rank == 1
+    assert ap.control.controllability(A, [0, 1, 0]).rank == 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_that_splits_a_multiple_root_does_not_change_what_is_reached(seed):
+    """Zero three times in a chain and once more, -1 twice in a chain: the end of each chain is not reached."""
+    A = scipy.linalg.block_diag(np.eye(3, k=1), np.zeros((1, 1)), [[-1, 1], [0, -1]], [[0, 2], [-2, 0]])
+    B = np.zeros((8, 2))
+    B[[1, 3, 4, 7], [0, 1, 0, 1]] = 1
+    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(8, 8)))[0]
+    reach = ap.control.controllability(turn @ A @ turn.T, turn @ B)
+    assert reach.rank == 6
+    assert [(np.round(m.root, 6), m.multiplicity, m.missed) for m in reach.modes] == [(-1, 2, 1), (0, 4, 1), (2j, 1, 0)]
+    assert ap.control.minimum_controls(turn @ A @ turn.T).number == 2
+
+
+def cube():
+    """A cube on its corner with a wheel behind each of three faces: the yaw and the wheels' turns matter to nothing."""
+    attitude, turns, torques = ap.coordinates("e0 e1 e2 e3"), ap.coordinates("s1 s2 s3"), ap.inputs("t1 t2 t3")
+    ground = ap.Frame("ground")
+    frame = ground.rotate_quaternion(*attitude, name="cube")
+    bodies = [ap.RigidBody("cube", 1.2, frame.point(0.075, 0.075, 0.075), frame, [4.5e-3] * 3)]
+    for i, axis in enumerate("xyz"):
+        place = [0.02 if k == i else 0.075 for k in range(3)]
+        inertia = [4e-4 if k == i else 2e-4 for k in range(3)]
+        wheel = frame.rotate(axis, turns[i])
+        bodies.append(ap.RigidBody(f"wheel {axis}", 0.15, frame.point(*place), wheel, inertia))
+    forces = [ap.Gravity(-9.81 * ground.z), *(ap.Generalized({s: u}) for s, u in zip(turns, torques, strict=True))]
+    half = np.arccos(1 / np.sqrt(3)) / 2
+    start = {"e0": np.cos(half), "e1": np.sin(half) / np.sqrt(2), "e2": -np.sin(half) / np.sqrt(2)}
+    return ap.Model(ground, (*attitude, *turns), bodies, forces, name="cube", start=start)
+
+
+def test_wheels_hold_a_cube_on_its_corner_all_but_its_momentum_about_the_vertical():
+    rest = ap.equilibrium(cube(), inputs=["t1", "t2", "t3"])
+    assert ap.control.controllability(ap.linearize(rest)).rank == 10
+    lin = ap.linearize(rest, ignore=["s1", "s2", "s3"])
+    reach = ap.control.controllability(lin)
+    assert (reach.rank, reach.size, [m.missed for m in reach.missed]) == (8, 9, [1])
+    feedback = ap.control.lqr(lin, {s: 1 if s.endswith("rate") else 100 for s in lin.states}, 1e4)
+    proof = feedback.certificate
+    assert (proof.verdict.name, proof.constraint_zeros, proof.family_zeros, proof.zeros_found) == ("FAMILY", 1, 1, 2)
+
+
+def test_an_input_cannot_be_chosen_twice(beam):
+    for choose in (
+        lambda: ap.control.lqr(beam, inputs=["tau", "tau"]),
+        lambda: ap.control.controllability(beam, inputs=["tau", "tau"]),
+        lambda: ap.linearize(beam.at, inputs=["tau", "tau"]),
+    ):
+        with pytest.raises(ModelError, match=r"'tau' is given twice among tau, tau"):
+            choose()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ap.control.controllability([[0, 1], [0, 0]], [np.nan, 1]), "B has entries that are not finite"),
+        (lambda: ap.control.controllability([[0, np.inf], [0, 0]], [0, 1]), "A has entries that are not finite"),
+        (lambda: ap.control.controllability([[0, 1]], [0, 1]), "square matrix A; got A of shape"),
+        (lambda: ap.control.controllability([[0, 1], [0, 0]]), "needs a matrix B"),
+        (lambda: ap.control.controllability([[0, 1], [0, 0]], [1, 2, 3]), "A has 2 rows, B has 3"),
+        (lambda: ap.control.observability([[0, 1], [0, 0]], [1, 0, 0]), "A has 2 columns, C has 3"),
+        (lambda: ap.control.controllability("pendulum"), "Got str as A; give a linearisation, or matrices"),
+    ],
+)
+def test_matrices_that_are_none_are_refused(call, message):
+    with pytest.raises(ControlError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("gain", [np.nan, np.inf])
+def test_gains_that_are_no_numbers_are_refused(beam, gain):
+    with pytest.raises(ControlError, match="gains K have entries that are not finite"):
+        ap.stability(beam, gains=np.full((1, 4), gain))
