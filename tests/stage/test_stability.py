@@ -83,6 +83,75 @@ def test_friction_turns_the_momentum_into_a_family_of_places():
     assert (proof.momentum_zeros, proof.family_zeros, proof.zeros_found) == ((), 1, 1)
 
 
+def chain(*forces):
+    """Three masses on a line, springs between them and to nothing else."""
+    x = ap.coordinates("x1 x2 x3")
+    ground = ap.Frame("ground")
+    masses = [ap.Particle(f"mass {i}", i + 1, ground.point(e, 0)) for i, e in enumerate(x)]
+    springs = ap.Potential(50 * (x[1] - x[0] - 1) ** 2 + 80 * (x[2] - x[1] - 1) ** 2)
+    slips = x[0].rate - x[1].rate, x[1].rate - x[2].rate
+    inner = ap.Generalized({x[0]: -2 * slips[0], x[1]: 2 * slips[0] - 2 * slips[1], x[2]: 2 * slips[1]})
+    return ap.Model(ground, x, masses, [springs, inner, *forces], name="chain", start={"x2": 1.0, "x3": 2.0})
+
+
+def test_a_free_chain_drifts_as_a_rigid_body():
+    proof = ap.stability(ap.equilibrium(chain()))
+    assert proof.verdict.name == "UNSTABLE"
+    assert "nothing holds x1 + x2 + x3, a rigid-body motion: after the smallest push" in proof.sentence
+    assert "all else decays" in proof.sentence
+    assert (proof.momentum_zeros, proof.family_zeros, proof.zeros_found) == (("x1 + x2 + x3",), 1, 2)
+    assert np.all(proof.roots.real < -0.5)
+
+
+def test_what_brakes_one_mass_ends_the_drift_of_all():
+    x1 = ap.coordinates("x1")
+    proof = ap.stability(ap.equilibrium(chain(ap.Generalized({x1: -x1.rate}))))
+    assert (proof.verdict.name, proof.momentum_zeros, proof.family_zeros) == ("FAMILY", (), 1)
+    slowly = ap.stability(ap.equilibrium(chain(ap.Generalized({x1: -(x1.rate**3)}))))
+    assert slowly.verdict.name == "CRITICAL"  # the brake is seen by no linear term, and no drift goes on for ever
+
+
+def test_a_feedback_that_feels_only_distances_lets_a_chain_drift():
+    x, u = ap.coordinates("x1 x2 x3"), ap.inputs("u")
+    lin = ap.linearize(ap.equilibrium(chain(ap.Generalized({x[0]: u, x[2]: -u})), {"x1": 0.0}))
+    K = [[3.0, 0.0, -3.0, 1.0, 0.0, -1.0]]
+    for rate in (None, 50):
+        proof = ap.stability(lin, gains=K, rate=rate)
+        assert (proof.verdict.name, proof.momentum_zeros) == ("UNSTABLE", ("x1 + x2 + x3",))
+        assert "nothing holds x1 + x2 + x3" in proof.sentence
+    held = ap.stability(lin, gains=[[3.0, 0.0, -2.0, 1.0, 0.0, -1.0]])
+    assert "nothing holds" not in held.sentence
+
+
+def test_a_free_rod_moves_and_turns():
+    """Two masses in a plane at a constant distance: zero roots of both displacements, and of the turn."""
+    q = ap.coordinates("a1 b1 a2 b2")
+    ground = ap.Frame("ground")
+    masses = [ap.Particle("one", 1, ground.point(q[0], q[1])), ap.Particle("two", 1, ground.point(q[2], q[3]))]
+    rod = ap.Holonomic((q[0] - q[2]) ** 2 + (q[1] - q[3]) ** 2 - 1, "rod")
+    proof = ap.stability(ap.equilibrium(ap.Model(ground, q, masses, [], [rod], start={"a2": 1.0})))
+    assert proof.momentum_zeros == ("a1 + a2", "b1 + b2")
+    assert "nothing holds a1 + a2, b1 + b2" in proof.sentence
+    assert "zero roots are of motions along b1 - b2, to other equilibria" in proof.sentence
+
+
+def test_two_wheels_with_a_clutch_keep_their_common_momentum():
+    turn = ap.coordinates("f1 f2")
+    ground = ap.Frame("ground")
+    wheels = [
+        ap.RigidBody(f, 1, ground.point(0, 0), ground.rotate("z", q), [1, 1, 2])
+        for f, q in zip("ab", turn, strict=True)
+    ]
+    slip = turn[0].rate - turn[1].rate
+    clutch = ap.Generalized({turn[0]: -0.3 * slip, turn[1]: 0.3 * slip})
+    rest = ap.equilibrium(ap.Model(ground, turn, wheels, [clutch], name="clutch"))
+    proof = ap.stability(rest)
+    assert (proof.momentum_zeros, proof.family_zeros, proof.zeros_found) == (("f1 + f2",), 2, 3)
+    aside = ap.stability(ap.linearize(rest, ignore=["f1", "f2"]))
+    assert aside.verdict.name == "FAMILY"
+    assert "The equilibrium of 'clutch', f1, f2 left aside, is" in aside.sentence
+
+
 def test_rolling_at_rest_has_a_family_of_equilibria():
     proof = ap.stability(ap.equilibrium(ap.library.differential_drive(), {"x": 0.0}))
     assert proof.verdict.name == "FAMILY"

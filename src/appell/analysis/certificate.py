@@ -61,8 +61,9 @@ class Certificate:
         roots: Roots of the second factor (25): all but the structural zeros. Of a sampled loop the exponents lambda of
             exp(lambda t) at the samples, those of structural zeros being zero there too.
         constraint_zeros: m, the zero roots that belong to the first integrals F = c.
-        momentum_zeros: Cyclic coordinates whose momentum nothing changes, one zero root each.
-        family_zeros: Zero roots of families of equilibria: of rolling, of cyclic coordinates at rest.
+        momentum_zeros: Rigid displacements along which nothing changes the momentum, one zero root each: cyclic
+            coordinates, or sums such as `x1 + x2` of the masses of a free chain.
+        family_zeros: Zero roots of families of equilibria: of rolling, of rigid displacements at rest.
         full_roots: All roots of the equations in (q, u, z), running cyclic coordinates left out.
         zeros_found: How many of the full roots vanish.
         margin: Distance of the roots from the imaginary axis, negative if unstable.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import scipy.linalg
 from scipy.optimize import minimize_scalar
 
 from appell.analysis.balance import balanced
 from appell.analysis.certificate import Certificate, Condition, Forces, Verdict
+from appell.analysis.drift import beside, conserved, drifts, in_words, rigid, unfelt
 from appell.analysis.equilibrium import Equilibrium
 from appell.analysis.kelvin import conservative, forces_at
 from appell.analysis.linearize import Linearization, linearize, ordered
@@ -37,10 +37,10 @@ def stability(
     r"""What the roots of $\lambda^m\det[A\lambda^2 + (G + D)\lambda + C] = 0$, eq. (24), prove.
 
     The m zero roots belong to the first integrals F = c and no feedback moves them; they are counted apart, as are
-    those of cyclic momenta that nothing changes and of the families of equilibria of nonholonomic systems. If all other
-    roots have negative real parts the equilibrium is asymptotically stable on F = 0 and Lyapunov stable otherwise
-    (Lyapunov and Malkin); a positive real part proves instability; roots on the imaginary axis decide nothing, unless
-    the energy does (Lagrange and Dirichlet, Routh).
+    those of momenta that nothing changes and of families of equilibria. If all other roots have negative real parts the
+    equilibrium is asymptotically stable on F = 0 and Lyapunov stable otherwise (Lyapunov and Malkin); a positive real
+    part proves instability, and so does a drift that goes on for ever, of a cyclic coordinate or of a free chain as a
+    rigid body; roots on the imaginary axis decide nothing, unless the energy does (Lagrange and Dirichlet, Routh).
 
     Args:
         subject: A linearisation, an equilibrium, or a system or model together with `at`.
@@ -74,8 +74,12 @@ def stability(
         A = _closed(A, lin.B, K, rate)
         full = _closed(full, tangent.pushed(lin.inputs), K @ tangent.selection(lin.states), rate)
     m = tangent.bonds.shape[0]
-    momenta, gradients = _conserved(lin, full)
-    family = _family(lin, A, K is not None)
+    directions = rigid(lin) if _singular(A) else np.zeros((0, len(lin.model.coordinates)))
+    kept, gradients = conserved(lin, directions, full)
+    idle = unfelt(lin, directions, A)
+    labels = [q.label for q in lin.model.coordinates]
+    momenta = tuple(in_words(k, labels) for k in kept)
+    family = _family(lin, A, idle, K is not None)
     structural = len(momenta) + family
     roots, tolerance = _roots(A)
     if lin.at.degenerate:
@@ -90,6 +94,7 @@ def stability(
         slack = rate * np.log1p(slack / rate / np.maximum(np.abs(1 + left / rate), EPS))
         left = exponents(left, rate)
     left = np.where(np.abs(left.real) <= slack, 1j * left.imag, left)  # on the axis, as far as rounding can tell
+    left = np.where(np.abs(left) <= slack, 0.0, left)
     awake = tangent.awake
     full_roots, full_tolerance = _roots(full[np.ix_(awake, awake)])
     reach = 1e-11 * float(np.max(np.abs(full_roots), initial=0.0))
@@ -98,9 +103,19 @@ def stability(
     pure = K is None and not lin.model.states  # a current or an integral is a force of no kind
     held = set(lin.dropped) <= set(momenta)  # the blocks are those of Routh's function, at constant momenta
     forces = forces_at(lin.named) if pure and held and lin.named is not None else None
-    drifting = tuple(s for s in momenta if s in _unfelt(lin, A))
+    xdot = None if K is None else tangent.fed_back(lin.inputs, lin.states, K)
+    going = drifts(lin, idle, lin.A if K is None else lin.A - lin.B @ K, xdot)  # inputs that stay need no samples
+    others = beside(lin, A, idle, xdot) if np.any(left == 0) and not np.any(left.real > slack) else ""
     verdict, why = _verdict(
-        lin=lin, left=left, slack=slack, m=m, momenta=momenta, family=family, forces=forces, drifting=drifting
+        lin=lin,
+        left=left,
+        slack=slack,
+        m=m,
+        momenta=momenta,
+        family=family,
+        forces=forces,
+        going=going,
+        others=others,
     )
     conditions = _conditions(lin, np.vstack([tangent.bonds, gradients]), full, zeros, m + structural, margin)
     return Certificate(
@@ -163,47 +178,29 @@ def _roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return roots, np.minimum(100 * EPS * size / np.maximum(overlap, 1e-300), 1e-7 * size)
 
 
-def _conserved(lin: Linearization, full: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    """Cyclic coordinates whose momentum nothing changes, and the gradients of these momenta by (q, u, z)."""
-    tangent, eqs = lin.tangent, lin.tangent.equations
-    steady, m, x = tangent.steady, tangent.steady.mechanics, tangent.steady.mechanics.variables
-    labels = [s.label for s in m.model.coordinates]
-    cyclic = [labels[i] for i in steady.cyclic(lin.at.system.p)]
-    if not cyclic or steady.velocity_rows or m.acceleration_rows or m.accelerating:
-        return (), np.zeros((0, full.shape[0]))
-    forces, rounding = steady.applied_slopes(lin.at)
-    momentum = eqs.chart.in_speeds(x.thaw(ca.gradient(m.T, x.v)))
-    column = ca.vertcat(*[momentum[labels.index(s)] for s in cyclic])
-    w = [lin.at.inputs[s.label] for s in eqs.inputs]
-    function = ca.Function("momenta", eqs.arguments, [ca.densify(ca.jacobian(column, eqs.x))])
-    slopes = np.array(function(0.0, tangent.x, w, lin.at.system.p))
-    kept = [
-        k
-        for k, s in enumerate(cyclic)
-        if np.all(np.abs(forces[:, labels.index(s)]) <= rounding[labels.index(s)])
-        and np.linalg.norm(slopes[k] @ full) <= 1e-9 * max(np.linalg.norm(slopes[k]) * np.linalg.norm(full), 1e-300)
-    ]
-    return tuple(cyclic[k] for k in kept), slopes[kept]
+def _singular(A: np.ndarray) -> bool:
+    """Whether there is a zero root."""
+    values = np.linalg.svd(balanced(A)[0], compute_uv=False)
+    return bool(values.size and values[-1] <= 1e-9 * values[0])
 
 
-def _family(lin: Linearization, A: np.ndarray, closed: bool) -> int:
-    """Parameters of the known families of equilibria: those of rolling at rest, and cyclic coordinates at rest."""
-    coordinates = {q.label for q in lin.model.coordinates}
-    places = [s for s in lin.states if s in coordinates]
-    idle = sum(1 for s in _unfelt(lin, A) if s in lin.tangent.ignorable)
-    rolling = bool(lin.tangent.steady.velocity_rows)
-    if closed or not rolling or np.any(lin.at.state.v):
-        return idle
-    return max(idle, len(places) - len(lin.tangent.equations.speeds))
+def _family(lin: Linearization, A: np.ndarray, idle: np.ndarray, closed: bool) -> int:
+    """Parameters of the known families of equilibria: those of rolling at rest, and displacements that nothing feels.
 
-
-def _unfelt(lin: Linearization, A: np.ndarray) -> tuple[str, ...]:
-    """Coordinates on which no rate depends, not even through a feedback: their columns are zero."""
+    Args:
+        lin: The linearisation.
+        A: The reduced matrix, with a feedback if there is one.
+        idle: Rigid displacements that nothing feels.
+        closed: Whether there is one.
+    """
+    labels = [q.label for q in lin.model.coordinates]
     limit = 1e-12 * np.max(np.abs(A), initial=1.0)
-    coordinates = {q.label for q in lin.model.coordinates}
-    return tuple(
-        s for s, column in zip(lin.states, A.T, strict=True) if s in coordinates and np.all(np.abs(column) <= limit)
-    )
+    unfelt = [s for s, column in zip(lin.states, A.T, strict=True) if s in labels and np.all(np.abs(column) <= limit)]
+    alone = [np.eye(len(labels))[labels.index(s)] for s in unfelt if s in lin.tangent.ignorable]
+    count = int(np.linalg.matrix_rank(np.array([*idle, *alone]))) if len(idle) or alone else 0
+    if closed or not lin.tangent.steady.velocity_rows or np.any(lin.at.state.v):
+        return count
+    return max(count, sum(s in labels for s in lin.states) - len(lin.tangent.equations.speeds))
 
 
 def _continued(
@@ -230,28 +227,36 @@ def _verdict(
     momenta: tuple[str, ...],
     family: int,
     forces: Forces | None,
-    drifting: tuple[str, ...],
+    going: np.ndarray,
+    others: str,
 ) -> tuple[Verdict, str]:
     if np.any(left.real > slack):
         worst = left[np.argmax(left.real)]
         return Verdict.UNSTABLE, f"the root {worst.real:.6g}{f'{abs(worst.imag):+.6g}i' if worst.imag else ''}"
-    if drifting:
-        return Verdict.UNSTABLE, (
-            f"{', '.join(drifting)} cyclic and free, so that the smallest push makes it drift away for ever; "
-            f"linearize(..., ignore=[{', '.join(map(repr, drifting))}]) judges the rest"
-        )
-    if np.all(left.real < -slack):
-        if momenta or family:
-            return Verdict.FAMILY, ""
-        return (Verdict.ON_CONSTRAINTS if m else Verdict.ASYMPTOTIC), ""
     critical = left[np.abs(left.real) <= slack]
+    shown = ", ".join(f"{abs(e.imag):.6g}i" if e.imag else "0" for e in critical if e.imag >= 0)
+    if len(going):
+        return Verdict.UNSTABLE, _drift(lin, going, f"{shown}{others}")
+    if not critical.size:
+        return (Verdict.FAMILY if momenta or family else Verdict.ON_CONSTRAINTS if m else Verdict.ASYMPTOTIC), ""
     sharp = forces is not None and forces.potential[1:] == (0, 0) and not lin.at.degenerate
     if sharp and not family and conservative(lin):
         return Verdict.LYAPUNOV, "the energy has a strict minimum here (Lagrange and Dirichlet, Routh)"
-    shown = ", ".join(f"{abs(e.imag):.6g}i" if e.imag else "0" for e in critical if e.imag >= 0)
-    idle = lin.ignorable
-    hint = f"; nothing depends on {', '.join(idle)}: leave out by ignore={list(idle)}" if idle else ""
-    return Verdict.CRITICAL, f"roots on the imaginary axis: {shown}{hint}"
+    idle = list(lin.ignorable)
+    hint = f"; nothing depends on {', '.join(idle)}: linearize(..., ignore={idle}) judges the rest" if idle else ""
+    return Verdict.CRITICAL, f"roots on the imaginary axis: {shown}{others}{hint}"
+
+
+def _drift(lin: Linearization, going: np.ndarray, critical: str) -> str:
+    """What drifts away, and what there is to say of the rest, in words."""
+    labels = [q.label for q in lin.model.coordinates]
+    moved = [s for s, column in zip(labels, going.T, strict=True) if np.any(column)]
+    alone = len(moved) == len(going)
+    along = ", ".join(in_words(k, labels) for k in going) + ("" if alone else ", a rigid-body motion")
+    words = f"nothing holds {along}: after the smallest push it goes on for ever"
+    if set(moved) <= set(lin.tangent.ignorable):
+        return f"{words}; linearize(..., ignore={moved}) judges the rest"
+    return f"{words}; {f'all else has roots on the imaginary axis: {critical}' if critical else 'all else decays'}"
 
 
 def _conditions(
@@ -339,7 +344,8 @@ def _sentence(
 ) -> str:
     """The verdict in plain words."""
     what = "steady motion" if np.any(lin.at.state.v) else "equilibrium"
-    text = f"The {what} of {lin.model.name!r}{by} is "
+    aside = f", {', '.join(lin.dropped)} left aside," if lin.dropped else ""
+    text = f"The {what} of {lin.model.name!r}{aside}{by} is "
     warning = "" if lin.multiplier_terms else " This is NOT a proof: the multiplier terms C^B were left out."
     match verdict:
         case Verdict.ON_CONSTRAINTS:
@@ -352,7 +358,8 @@ def _sentence(
         case Verdict.FAMILY:
             reasons = [f"the momenta of {', '.join(momenta)} keep their values"] if momenta else []
             reasons += [f"equilibria form a family with {family} parameter{'s' * (family > 1)}"] if family else []
-            reasons += [f"the {m} integrals F = c keep theirs"] if m else []
+            if m:
+                reasons.append("the integral F = c keeps its" if m == 1 else f"the {m} integrals F = c keep theirs")
             text += (
                 f"Lyapunov stable, and every near motion tends to a near steady motion: {', and '.join(reasons)}; for "
                 "perturbations that change none of these it is exponentially asymptotically stable."

@@ -153,7 +153,7 @@ class Tangent:
         names, count = self._names(), len(self.at.model.coordinates)
         found = [i for i, name in enumerate(names[:count]) if name in candidates]
         while found:
-            seen = np.max([self._share(found, *sample) for sample in self._seen], axis=0)
+            seen = np.max([self._share(found, *sample) for sample in self.seen], axis=0)
             if not np.any(seen > 1e-9):
                 break
             found = [i for i, share in zip(found, seen, strict=True) if share <= 1e-9]
@@ -166,7 +166,7 @@ class Tangent:
             names: Names of coordinates.
         """
         found = [i for i, name in enumerate(self._names()) if name in names]
-        return not np.any(self.at.state.v) and bool(np.any(self._share(found, *self._seen[0]) > 1e-9))
+        return not np.any(self.at.state.v) and bool(np.any(self._share(found, *self.seen[0]) > 1e-9))
 
     @staticmethod
     def _share(found: list[int], slope: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -182,7 +182,7 @@ class Tangent:
         return np.max(moved, axis=0, initial=0.0) / max(size, 1e-300)
 
     @cached_property
-    def _seen(self) -> list[tuple[np.ndarray, np.ndarray]]:
+    def seen(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """dx'/dx and the derivatives of the constraints here and at three other states on the constraints."""
         eqs, rng = self.equations, np.random.default_rng(2)
         c = eqs.mechanics.c if eqs.mechanics.position_rows else ca.SX(0, 1)
@@ -193,19 +193,19 @@ class Tangent:
         w = [self.at.inputs[s.label] for s in eqs.inputs]
         samples = []
         for shift in (0.0, 0.3, 0.3, 0.3):
-            x = self.x + shift * self._units * rng.normal(size=self.x.size)
+            x = self.x + shift * self.units * rng.normal(size=self.x.size)
             for _ in range(8 if shift and c.numel() else 0):
                 value, J = (np.array(e) for e in bound(0.0, x, w, self.at.system.p))
                 if not (np.all(np.isfinite(value)) and np.all(np.isfinite(J))):
                     break
-                x = x - self._units * np.linalg.lstsq(J * self._units, value[:, 0], rcond=1e-9)[0]
-            here, J = (np.array(e) * self._units for e in function(0.0, x, w, self.at.system.p))
+                x = x - self.units * np.linalg.lstsq(J * self.units, value[:, 0], rcond=1e-9)[0]
+            here, J = (np.array(e) * self.units for e in function(0.0, x, w, self.at.system.p))
             J = J / np.maximum(np.max(np.abs(J), axis=1, keepdims=True, initial=0.0), 1e-300)
-            samples.append((here / self._units[:, None], np.where(np.abs(J) > 1e-9, J, 0.0)))
+            samples.append((here / self.units[:, None], np.where(np.abs(J) > 1e-9, J, 0.0)))
         return samples
 
     @cached_property
-    def _units(self) -> np.ndarray:
+    def units(self) -> np.ndarray:
         """What the entries of x are measured in; speeds that are no rates as angles over time."""
         units, model = self.at.units, self.at.model
         labels = [*(s.label for s in model.coordinates), *(s.rate.label for s in model.coordinates)]
@@ -333,22 +333,26 @@ class Tangent:
         return ca.substitute(eqs.xdot, eqs.w[[opened.index(w) for w in inputs]], law)
 
     def leads_on(
-        self, states: tuple[str, ...], direction: np.ndarray, xdot: ca.SX | None = None, reach: float = 1e-2
+        self,
+        states: tuple[str, ...],
+        direction: np.ndarray,
+        xdot: ca.SX | None = None,
+        along: np.ndarray | None = None,
+        reach: float = 1e-2,
     ) -> bool:
-        """Whether a direction of the kernel leads to other steady motions, on both sides.
+        """Whether a direction leads to other steady motions, on both sides.
 
         Args:
             states: Names of the reduced states.
-            direction: A vector of the kernel of the reduced matrix.
+            direction: A vector of the kernel of the reduced matrix A, or with `along` one that A takes there.
             xdot: The equations, if they are not those of the system but with a feedback.
+            along: A direction of the coordinates along which a steady motion may go.
             reach: How far to go.
         """
         free, E = self._basis
         names, eqs = self._names(), self.equations
         order = [states.index(names[i]) for i in free]
-        units, time = self._units, self.at.units.time
-        along = E @ direction[order] / units
-        along /= np.linalg.norm(along)
+        units, time = self.units, self.at.units.time
         kept = [i for i, name in enumerate(names) if name not in self.dropped]
         column = ca.densify(ca.vertcat((eqs.xdot if xdot is None else xdot)[kept], eqs.mechanics.c))
         function = ca.Function("family", eqs.arguments, [column, ca.densify(ca.jacobian(column, eqs.x))])
@@ -356,13 +360,21 @@ class Tangent:
         sizes = np.concatenate(
             [units[kept] / time, self.at.units.equations[len(self.at.state.q) :][: eqs.mechanics.c.numel()]]
         )
+        going = np.zeros((sizes.size, 1))  # how fast it goes is one more unknown
+        if along is not None:
+            whole = np.concatenate([along, np.zeros(len(names) - along.size)])
+            going[: len(kept), 0] = whole[kept] / sizes[: len(kept)]
+        start = np.append(E @ direction[order] / units, 0.0 if along is None else 1.0)
+        start[:-1], start[-1] = start[:-1] / np.linalg.norm(start[:-1]), start[-1] / np.linalg.norm(start[:-1])
         size = 1e-10 * (1 + time * np.max(np.abs(self.full * units / units[:, None])))
         for side in (reach, -reach):
-            x, value = self.x + side * units * along, np.zeros(1)
+            y, value = side * start, np.zeros(1)
             for _ in range(12):
+                x = self.x + units * y[:-1]
                 value, slope = (np.array(e) / sizes[:, None] for e in function(0.0, x, w, self.at.system.p))
-                x = x - units * np.linalg.lstsq(slope * units, value[:, 0], rcond=1e-9)[0]
-            moved = float(((x - self.x) / units) @ along) / side
+                value = value[:, 0] - y[-1] * going[:, 0]
+                y = y - np.linalg.lstsq(np.hstack([slope * units, -going]), value, rcond=1e-9)[0]
+            moved = float(y[:-1] @ start[:-1]) / side
             if not np.max(np.abs(value)) < size or not 0.5 < moved < 2:
                 return False
         return True
