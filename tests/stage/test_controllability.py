@@ -91,6 +91,30 @@ def test_wheels_hold_a_cube_on_its_corner_all_but_its_momentum_about_the_vertica
     assert (proof.verdict.name, proof.constraint_zeros, proof.family_zeros, proof.zeros_found) == ("FAMILY", 1, 1, 2)
 
 
+def test_a_place_beside_a_wheel_is_reached_by_manoeuvres_only():
+    x, y, heading, F, N = *ap.coordinates("x y heading"), *ap.inputs("F N")
+    ground = ap.Frame("ground")
+    wheel = ap.RigidBody("wheel", 2, ground.point(x, y), ground.rotate("z", heading), [0, 0, 0.1])
+    forces = [ap.Force(F * wheel.frame.x, wheel), ap.Torque(N * ground.z, wheel)]
+    edge = ap.Rolling(wheel, wheel.center, along=[wheel.frame.y])
+    lin = ap.linearize(ap.equilibrium(ap.Model(ground, (x, y, heading), [wheel], forces, [edge]), {"x": 0, "y": 0}))
+    reach = ap.control.controllability(lin)
+    assert (reach.rank, reach.size) == (4, 5)
+    assert "reached by manoeuvres all the same" in repr(reach)
+    with pytest.raises(ControlError, match=r"not controllable: root 0 .*no smooth feedback holds such a place"):
+        ap.control.place(lin, [-1, -2, -3, -4, -5])
+
+
+def test_what_rolling_along_a_line_leaves_is_an_integral_and_no_manoeuvre():
+    s, turn, M = *ap.coordinates("s turn"), ap.inputs("M")
+    ground = ap.Frame("ground")
+    wheel = ap.RigidBody("wheel", 1, ground.point(s, 0.2), ground.rotate("z", turn), [0, 0, 0.02])
+    forces = [ap.Torque(M * ground.z, wheel)]
+    model = ap.Model(ground, (s, turn), [wheel], forces, [ap.Rolling(wheel, ground.point(s, 0))])
+    reach = ap.control.controllability(ap.linearize(ap.equilibrium(model, {"s": 0})))
+    assert (reach.rank, reach.size, reach.remark) == (2, 3, "")
+
+
 def test_an_input_cannot_be_chosen_twice(beam):
     for choose in (
         lambda: ap.control.lqr(beam, inputs=["tau", "tau"]),

@@ -185,5 +185,7 @@ def beside(lin: Linearization, A: np.ndarray, known: np.ndarray, xdot: ca.SX | N
     ways = [k for k in ways if tangent.leads_on(lin.states, k, xdot)]
     if not ways:
         return ""
-    others = "steady motions" if np.any(lin.at.state.v) else "equilibria"
+    touched = {s for k in ways for s, e in zip(lin.states, k, strict=True) if e}
+    rest = touched <= set(labels) and not np.any(lin.at.state.v)
+    others = "equilibria" if rest else "steady motions"
     return f"; zero roots are of motions along {', '.join(in_words(k, lin.states) for k in ways)}, to other {others}"

@@ -255,7 +255,8 @@ def _drift(lin: Linearization, going: np.ndarray, critical: str) -> str:
     along = ", ".join(in_words(k, labels) for k in going) + ("" if alone else ", a rigid-body motion")
     words = f"nothing holds {along}: after the smallest push it goes on for ever"
     if set(moved) <= set(lin.tangent.ignorable):
-        return f"{words}; linearize(..., ignore={moved}) judges the rest"
+        aside = [s for s in labels if s in (*moved, *lin.dropped)]
+        return f"{words}; linearize(..., ignore={aside}) judges the rest"
     return f"{words}; {f'all else has roots on the imaginary axis: {critical}' if critical else 'all else decays'}"
 
 

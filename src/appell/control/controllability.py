@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from appell.analysis.linearize import Linearization
+from appell.control.manoeuvres import by_manoeuvres
 from appell.control.modes import clusters, comparable, unreached
 from appell.errors import ControlError
 from appell.model.symbols import listed
@@ -49,6 +50,7 @@ class Reach:
         size: Dimension of the system.
         margin: The smallest margin of all modes.
         word: "controllable" or "observable".
+        remark: What the first approximation does not show, if there is anything.
     """
 
     modes: tuple[Mode, ...]
@@ -56,6 +58,7 @@ class Reach:
     size: int
     margin: float
     word: str
+    remark: str = ""
 
     @property
     def missed(self) -> tuple[Mode, ...]:
@@ -78,6 +81,7 @@ class Reach:
         for mode in self.missed:
             kind = "decays by itself" if mode.root.real < 0 else "does not decay"
             lines.append(f"  missed: {mode}, which {kind}: {mode.combination}")
+        lines += [f"  {self.remark}"] if self.remark else []
         return "\n".join(lines)
 
 
@@ -100,7 +104,10 @@ def controllability(system: Linearization | Any, B: Any = None, *, inputs: Itera
     Reference: Hautus 1969; Krasinskiy 2025, eq. (36).
     """
     A, B, names = _pair(system, B, inputs)
-    return reached(A, B, names, "controllable")
+    reach = reached(A, B, names, "controllable")
+    if reach.complete or not isinstance(system, Linearization) or inputs is not None:
+        return reach
+    return replace(reach, remark=by_manoeuvres(system))
 
 
 def observability(system: Linearization | Any, C: Any) -> Reach:

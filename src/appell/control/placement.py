@@ -49,7 +49,8 @@ def placed_gain(
             )
         wanted, largest = rate * (wanted - 1), rate * max(largest, 1.0)
     if not reach.complete:
-        raise ControlError(f"The roots cannot be placed, the pair is not {reach.word}: {missed(reach)}.")
+        remark = f" {reach.remark}" if reach.remark else ""
+        raise ControlError(f"The roots cannot be placed, the pair is not {reach.word}: {missed(reach)}.{remark}")
     a, b, scale, size = comparable(A, B)
     wide = np.linalg.norm(B / scale[:, None], axis=0)
     k = _gain(a, b, np.sort_complex(wanted) / size, EQUAL * largest / size)
