@@ -91,6 +91,23 @@ def test_wheels_hold_a_cube_on_its_corner_all_but_its_momentum_about_the_vertica
     assert (proof.verdict.name, proof.constraint_zeros, proof.family_zeros, proof.zeros_found) == ("FAMILY", 1, 1, 2)
 
 
+def test_where_an_attitude_must_be_left_out_places_are_kept():
+    """A body that balances on a ball: two torques bring it back to its place, but not the ball to its attitude."""
+    x, y, r, p, tx, ty = *ap.coordinates("x y r p"), *ap.inputs("tx ty")
+    attitude = ap.coordinates("e0 e1 e2 e3")
+    ground = ap.Frame("ground")
+    center, tilt = ground.point(x, y, 0.12), ground.rotate("x", r).rotate("y", p)
+    ball = ap.RigidBody("ball", 3, center, ground.rotate_quaternion(*attitude, name="ball"), [0.02] * 3)
+    body = ap.RigidBody("body", 10, center + 0.5 * tilt.z, tilt, [1, 1, 0.2])
+    forces = [ap.Gravity(-9.81 * ground.z), ap.Torque(tx * tilt.x, ball, body), ap.Torque(ty * tilt.y, ball, body)]
+    rolling = ap.Rolling(ball, ground.point(x, y, 0))
+    model = ap.Model(ground, (x, y, r, p, *attitude), [ball, body], forces, [rolling], start={"e0": 1.0})
+    rest = ap.equilibrium(model, {"x": 0, "y": 0})
+    missed = r"\(1 x -0.24 e2 and 1 y \+0.24 e1 and 1 e3.rate\)"
+    with pytest.raises(ControlError, match=missed + r".*ignore=\['e0', 'e1', 'e2', 'e3'\]"):
+        ap.control.lqr(ap.linearize(rest))
+
+
 def test_a_place_beside_a_wheel_is_reached_by_manoeuvres_only():
     x, y, heading, F, N = *ap.coordinates("x y heading"), *ap.inputs("F N")
     ground = ap.Frame("ground")

@@ -302,3 +302,20 @@ def test_wheels_that_turn_differently_roll_in_a_circle():
     model = ap.Model(ground, (x, y, yaw, left, right), [cart], constraints=[ap.Nonholonomic(rows, "rolling")])
     with pytest.raises(EquilibriumError, match=r"rolling in a circle.*ignore=\['x', 'y', 'left', 'right'\]"):
         ap.equilibrium(model, {"left.rate": 5, "right.rate": 4})
+
+
+def test_equations_are_counted_without_what_rest_meets_by_itself():
+    """A wheel on a slope with a body on its axle: one torque holds it where the body leans as it must."""
+    s, lean, turn, tau = *ap.coordinates("s lean turn"), ap.inputs("tau")
+    ground = ap.Frame("ground")
+    slope, frame = ground.rotate("z", 0.1), ground.rotate("z", lean)
+    hub = s * slope.x + 0.15 * slope.y
+    wheel = ap.RigidBody("wheel", 1.5, hub, slope.rotate("z", turn), (0, 0, 0.02))
+    body = ap.RigidBody("body", 5, hub + 0.4 * frame.y, frame, (0, 0, 0.3))
+    forces = [ap.Gravity(-9.81 * ground.y), ap.Torque(tau * ground.z, wheel, body)]
+    model = ap.Model(ground, (s, lean, turn), [wheel, body], forces, [ap.Rolling(wheel, s * slope.x)], name="roller")
+    with pytest.raises(EquilibriumError, match=r"3 equations \(the equation of s, .*\) stand against 2 unknowns"):
+        ap.equilibrium(model, {"s": 1.0, "lean": 0.2})
+    pulled = model.add(ap.Force(-200 * slope.x, wheel.center, body=wheel))
+    with pytest.raises(EquilibriumError, match="the equation of turn cannot be met all at once"):
+        ap.equilibrium(pulled, {"s": 0})

@@ -422,6 +422,36 @@ def test_stabilize_with_limits_runs_as_long_as_wanted(call):
     assert json.loads(result.stdout)["run"]["until"] == 200
 
 
+LIFT = """
+import appell as ap
+
+z, lean, load = ap.coordinates("z lean load")
+left, right = ap.inputs("left right")
+ground = ap.Frame("ground")
+frame = ground.rotate("z", lean)
+deck = ap.RigidBody("deck", 1, ground.point(0, z), frame, (0, 0, 0.02))
+ball = ap.Particle("ball", 0.2, deck.center + load * frame.x)
+rotors = [ap.Force(left * frame.y, deck.center - 0.3 * frame.x, body=deck),
+          ap.Force(right * frame.y, deck.center + 0.3 * frame.x, body=deck)]
+forces = [ap.Gravity(-9.81 * ground.y), ap.Potential(4 * load**2), *rotors]
+model = ap.Model(ground, (z, lean, load), [deck, ball], forces, start={"z": 2.0, "lean": 0.05}, name="lift")
+"""
+
+
+def test_stabilize_holds_as_much_of_the_start_as_inputs_can_and_thrust_does_not_pull(call, assert_fails, tmp_path):
+    path = tmp_path / "lift.py"
+    path.write_text(LIFT)
+    result = call("stabilize", path, "--limit", "left=0,12,right=0,12", "--json")
+    assert result.exit_code == 0, result.output
+    positions = json.loads(result.stdout)["equilibrium"]["positions"]
+    assert (positions["z"], positions["lean"]) == (2.0, 0.05)
+    assert "; from 0 to 12" in call("stabilize", path, "--limit", "left=0,12").stdout
+    assert_fails(call("stabilize", path, "--limit", "left=9,12"), "left = 5.", "not within its limits (9, 12)")
+    assert_fails(call("stabilize", path, "--limit", "0,12"), "INPUT=LOW,HIGH", "'0,12'")
+    assert_fails(call("stabilize", path, "--limit", "5", "--limit", "left=9"), "not both")
+    assert_fails(call("stabilize", path, "--inputs", "lift"), "'lift' is no input of 'lift'", "left")
+
+
 def test_stabilize_says_what_cannot_be(call, assert_fails):
     assert_fails(call("stabilize", "rolling-disk"), "no input to hold or control it by; add a force that has one")
     assert_fails(call("stabilize", "slider-crank", "--want", "x_s=0.9"), "cannot be reached", "closure")

@@ -332,11 +332,16 @@ def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> 
         names = [steady.names[i] for i in guilty]
         if not names:
             names = [steady.names[int(np.argmax(best.misses))]]
+        count = int(np.sum(problem.unknown < sum(problem.sizes[:4]))) + steady.independent
+        moving = np.any(problem.begin[n : 2 * n]) or any(s.rate.label in wishes.free for s in model.coordinates)
+        equations = len(steady.names) - (0 if moving else len(steady.velocity_rows))  # which rest meets by itself
         if len(names) <= 2:
             said = f"{' and '.join(names)} cannot be met{' both at once' * (len(names) > 1)}"
+        elif equations > count:
+            among = "among them " * (equations > len(names))
+            said = f"{equations} equations ({among}{', '.join(names)}) stand against {count} unknowns"
         else:
-            count = int(np.sum(problem.unknown < sum(problem.sizes[:4]))) + steady.independent
-            said = f"{len(steady.names)} equations ({', '.join(names)}) stand against {count} unknowns"
+            said = f"{', '.join(names)} cannot be met all at once"
         lines.append(f"{model.name!r} has no equilibrium {where}: {said}.")
         idle = [w.label for w in steady.equations.inputs if w.label not in wishes.fixed]
         if idle and not wishes.free:

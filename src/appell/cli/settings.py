@@ -159,13 +159,20 @@ def read_numbers(given: list[str] | None, option: str) -> dict[str, float]:
 
 
 def read_limits(given: list[str] | None) -> Any:
-    """Limits of inputs: VALUE for all, one for each in order, or INPUT=VALUE as often as needed."""
+    """Limits of inputs: NUMBER for all, one for each in order, or by name INPUT=NUMBER and INPUT=LOW,HIGH."""
+    from appell.model.symbols import key
+
     if not given:
         return None
-    if any("=" in item for item in given):
-        return read_numbers(given, "--limit")
-    try:
-        values = [float(item) for item in given]
-    except ValueError:
-        raise ModelError(f"--limit takes NUMBER or INPUT=NUMBER, got {' '.join(given)!r}.") from None
-    return values[0] if len(values) == 1 else values
+    found: list[tuple[str, Any]] = []
+    for part in (part for item in given for part in re.split(r",(?=[\w.'\s]*=)", item)):
+        name, _, text = part.rpartition("=")
+        numbers = [_number(e) for e in text.split(",")]
+        if None in numbers or len(numbers) > (2 if name else 1):
+            raise ModelError(f"--limit takes NUMBER, INPUT=NUMBER or INPUT=LOW,HIGH; got {part!r}.")
+        found.append((name.strip(), numbers[0] if len(numbers) == 1 else tuple(numbers)))
+    if all(name for name, _ in found):
+        return {key(name): limit for name, limit in found}
+    if any(name for name, _ in found):
+        raise ModelError(f"--limit takes numbers for all inputs, or limits by name, not both; got {' '.join(given)!r}.")
+    return found[0][1] if len(found) == 1 else [limit for _, limit in found]

@@ -44,7 +44,10 @@ def stabilize(
         typer.Option(metavar="[INPUT:]R=..,k=..,L=..,n=..", help="A motor in place of an input, or of all."),
     ] = None,
     limit: Annotated[
-        list[str] | None, typer.Option(metavar="[INPUT=]VALUE", help="Largest absolute value of an input, or of all.")
+        list[str] | None,
+        typer.Option(
+            metavar="[INPUT=]VALUE", help="Largest absolute value of an input, or of all; INPUT=LOW,HIGH for both ends."
+        ),
     ] = None,
     push: Annotated[
         list[str] | None,

@@ -10,6 +10,7 @@ import numpy as np
 
 from appell.analysis.certificate import Certificate
 from appell.analysis.equilibrium import Equilibrium
+from appell.analysis.roots import in_words
 from appell.cli.stabilizing import Stabilization, typed
 from appell.files import write_text
 from appell.terminal import print_table
@@ -94,24 +95,24 @@ def _pairs(values: np.ndarray) -> list[list[float]]:
 def show(work: Stabilization) -> None:
     """Print what was found."""
 
-    def root(e: complex) -> str:
-        real = 0.0 if abs(e.real) < 1e-12 * abs(e) else e.real
-        return f"{real:.6g}" + (f"{e.imag:+.6g}i" if e.imag else "")
-
-    def listed(proof: Any) -> list[str]:
-        return [root(e) for e in proof.roots] + ["0 (structural)"] * proof.zeros
+    def listed(roots: np.ndarray, zeros: int = 0) -> list[str]:
+        return [*(in_words(roots).split(", ") if roots.size else ()), *["0 (structural)"] * zeros]
 
     print(work.rest, "\n")
     print("without control: " + typed(work.open.sentence))
     if work.open.forces is not None:
         print("  " + work.open.forces.remark)
-    print(f"{work.reach}; {work.least}")
+    print(work.reach)
+    print(work.least)
     if work.subsets and len(work.subsets[0]) < len(work.lin.inputs):
         print("enough alone: " + " or ".join("+".join(s) for s in work.subsets))
     print(work.feedback, "\n")
-    columns = {"open loop": listed(work.open), "closed loop": listed(work.proof)}
+    columns = {
+        "open loop": listed(work.open.roots, work.open.zeros),
+        "closed loop": listed(work.proof.roots, work.proof.zeros),
+    }
     if work.without is not None:
-        columns["open loop if C^B were left out"] = [root(e) for e in work.without.eigenvalues]
+        columns["open loop if C^B were left out"] = listed(work.without.eigenvalues)
     rows = max(len(e) for e in columns.values())
     print_table("roots", list(columns), [[e[k] if k < len(e) else "" for e in columns.values()] for k in range(rows)])
     print("\n" + repr(work.proof), "\n")

@@ -23,6 +23,7 @@ from appell.formulation.abstract import AbstractFormulation, derive
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.model.model import Model
+from appell.model.values import chosen
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.run import simulate
@@ -89,6 +90,12 @@ class Stabilization:
         return linearize(self.rest, dependent=self.dependent, ignore=self.ignore)
 
     @cached_property
+    def used(self) -> tuple[str, ...]:
+        """The inputs that the feedback gives."""
+        known = self.lin.inputs
+        return known if self.inputs is None else chosen(self.inputs, known, f"input of {self.model.name!r}")
+
+    @cached_property
     def open(self) -> Certificate:
         """The stability without control."""
         return stability(self.lin)
@@ -103,7 +110,7 @@ class Stabilization:
     @cached_property
     def reach(self) -> Reach:
         """What the inputs can reach."""
-        return controllability(self.lin, inputs=self.inputs)
+        return controllability(self.lin, inputs=self.used)
 
     @cached_property
     def least(self) -> MinimumControls:
@@ -125,15 +132,18 @@ class Stabilization:
         free = [s for i, s in enumerate(labels) if i not in split.dependent]
         count = min(len(free), len(self.model.inputs))
         where = {**{s: 0.0 for s in labels}, **self.model.start, **self.guess}
-        tries = [free] if count == len(free) else [[s] for s in free]
-        reason = ""
-        for chosen in tries:
-            wanted = {s: where[s] for s in chosen}
+        wanted, reason = dict[str, float](), ""
+        for more in [free] if count == len(free) else [[s] for s in free]:
+            wish = {**wanted, **{s: where[s] for s in more}}
             try:
-                equilibrium(system, wanted, guess=self.guess, starts=6)
+                equilibrium(system, wish, guess=self.guess, starts=6)
             except EquilibriumError as refusal:
                 reason = reason or str(refusal)
                 continue
+            wanted = wish
+            if len(wanted) >= count:
+                break
+        if wanted:
             return wanted
         raise EquilibriumError(
             f"Say which configuration of {self.model.name!r} to hold, for example --want {free[0]}={where[free[0]]:g}; "
@@ -157,7 +167,7 @@ class Stabilization:
         if unknown:
             raise ControlError(f"{', '.join(unknown)} cannot be weighed; the states are: {', '.join(self.lin.states)}.")
         try:
-            return lqr(self.lin, *self._costs(), inputs=self.inputs, rate=self.rate)
+            return lqr(self.lin, *self._costs(), inputs=self.used, rate=self.rate)
         except ControlError as refusal:
             raise ControlError(typed(str(refusal))) from None
 
@@ -179,12 +189,11 @@ class Stabilization:
         weights = {s: self.weights.get(s, 1.0) for s in self.lin.states} if self.weights else bryson
         if self.price is not None:
             return weights, self.price
-        used = self.inputs or self.lin.inputs
         moved = self._moving_inputs(bryson)
         largest = max((abs(e) for e in self.rest.inputs.values()), default=0.0)
         if largest <= 1e-6 * max(moved.values()):  # zero, as far as rounding can tell
-            return weights, [moved[w] ** -2 for w in used]
-        return weights, [max(abs(self.rest.inputs[w]), 0.1 * largest) ** -2 for w in used]
+            return weights, [moved[w] ** -2 for w in self.used]
+        return weights, [max(abs(self.rest.inputs[w]), 0.1 * largest) ** -2 for w in self.used]
 
     def _moving_inputs(self, weights: dict[str, float]) -> dict[str, float]:
         """For each input what it takes to hold a coordinate at its acceptable deviation.

@@ -36,7 +36,10 @@ def track(
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second; continuous if left out.")] = None,
     limit: Annotated[
-        list[str] | None, typer.Option(metavar="[INPUT=]VALUE", help="Largest absolute value of an input, or of all.")
+        list[str] | None,
+        typer.Option(
+            metavar="[INPUT=]VALUE", help="Largest absolute value of an input, or of all; INPUT=LOW,HIGH for both ends."
+        ),
     ] = None,
     without: Annotated[
         list[str] | None, typer.Option(help="A force of the programme that the mechanism does not have.")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from appell.analysis.drift import simplest
 from appell.analysis.linearize import Linearization
 from appell.control.manoeuvres import by_manoeuvres
 from appell.control.modes import clusters, comparable, unreached
@@ -26,7 +27,7 @@ class Mode:
         multiplicity: How often it occurs.
         margin: Smallest singular value of [root I - A, B]: the distance to a pair in which it is not reached.
         missed: How many independent combinations of the states at this root are not reached.
-        combination: The worst reached combination of the states, in words.
+        combination: The combinations of the states that are not reached, or the one worst reached, in words.
     """
 
     root: complex
@@ -105,9 +106,9 @@ def controllability(system: Linearization | Any, B: Any = None, *, inputs: Itera
     """
     A, B, names = _pair(system, B, inputs)
     reach = reached(A, B, names, "controllable")
-    if reach.complete or not isinstance(system, Linearization) or inputs is not None:
+    if reach.complete or not isinstance(system, Linearization):
         return reach
-    return replace(reach, remark=by_manoeuvres(system))
+    return replace(reach, remark=by_manoeuvres(replace(system, B=B)))
 
 
 def observability(system: Linearization | Any, C: Any) -> Reach:
@@ -183,8 +184,12 @@ def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Re
         margin = float(np.linalg.svd(np.hstack([root * np.eye(n) - A, B]), compute_uv=False)[-1])
         missed, number = unreached(a, b, root / size, count)
         lost += (2 if root.imag else 1) * missed.shape[1]
-        worst = missed[:, 0] if number else np.linalg.svd(np.hstack([root / size * np.eye(n) - a, b]))[0][:, -1]
-        modes.append(Mode(root, count, margin, number, _combination(worst / scale, names)))
+        worst = missed if number else np.linalg.svd(np.hstack([root / size * np.eye(n) - a, b]))[0][:, -1:]
+        shown = (worst[:, : max(1, number)] / scale[:, None]).T
+        if number > 1 and not root.imag:
+            shown = simplest(shown.real, 1 / scale)
+        words = " and ".join(_combination(row, names) for row in shown)
+        modes.append(Mode(root, count, margin, number, words))
     return Reach(tuple(modes), n - lost, n, min((m.margin for m in modes), default=np.inf), word)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg
 
-from appell.analysis.linearize import Linearization
+from appell.analysis.linearize import Linearization, linearize
 from appell.control.controllability import controllability, reached
 from appell.control.modes import clusters
-from appell.errors import ControlError
+from appell.errors import ControlError, EquilibriumError
 
 
 def designable(lin: Linearization) -> np.ndarray:
@@ -53,11 +53,24 @@ def _places_to_ignore(lin: Linearization) -> tuple[str, ...]:
 
     idle = list(lin.tangent.ignorable)
     if not idle or stuck(idle):
-        return lin.ignorable
+        return _with_attitudes(lin, idle)
     for name in tuple(idle):
         fewer = [e for e in idle if e != name]
         idle = idle if stuck(fewer) else fewer
     return (*lin.dropped, *idle)
+
+
+def _with_attitudes(lin: Linearization, places: Sequence[str]) -> tuple[str, ...]:
+    """Whole attitudes to leave out, and of some places as few as will do."""
+    idle = list(lin.ignorable)
+    for name in places:
+        fewer = [e for e in idle if e != name]
+        try:
+            designable(linearize(lin.at, ignore=fewer, inputs=lin.inputs))
+        except (ControlError, EquilibriumError):
+            continue
+        idle = fewer
+    return tuple(idle)
 
 
 def _without_integrals(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
