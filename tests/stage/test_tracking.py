@@ -141,6 +141,19 @@ def test_predictive_control_respects_limits(arm):
     assert max(entry["largest"] for entry in run.metrics(after=2.0).values()) < 3e-3
 
 
+@pytest.mark.parametrize("limit", [None, 42.0])
+def test_predictive_control_raises_an_arm_to_a_far_place(arm, limit):
+    """The first plan lets the arm fall: a whole step of Gauss and Newton from there overshoots by far."""
+    law = MPC(arm, limits=limit)
+    run = ap.track(ap.compile(ap.derive(arm)), {"one": 0.5, "two": 0.2}, law, {"one": 0, "two": 0}, until=3.0, rate=20)
+    assert max(entry["largest"] for entry in run.metrics(after=2.5).values()) < 1e-5
+
+
+def test_starts_of_many_runs_are_an_array(cart):
+    with pytest.raises(ModelError, match=r"a row for each run, x, x.rate; got \[\{'x': 0.1\}\]"):
+        ap.control.track_many(cart, {x: sp.Float(0)}, ComputedTorque(MODEL, 5.0), [{"x": 0.1}], 2.0)
+
+
 def test_a_mechanism_with_constraints(arm):
     """A four-bar driven at one joint: the law works along what the loop leaves free."""
     bar = ap.library.four_bar()

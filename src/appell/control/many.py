@@ -58,7 +58,11 @@ def track_many(
     if [q.label for q in dynamics.model.coordinates] != [q.label for q in model.coordinates]:
         raise ModelError(f"The law's model must have the coordinates of {model.name!r} in the same order.")
     n = len(model.coordinates)
-    starts = np.atleast_2d(np.asarray(starts, dtype=float))
+    try:
+        starts = np.atleast_2d(np.asarray(starts, dtype=float))
+    except (TypeError, ValueError):
+        names = ", ".join(s.label for s in equations.states)
+        raise ModelError(f"Starts are an array with a row for each run, {names}; got {starts!r}.") from None
     if starts.shape[1] != equations.x.numel() or not np.all(np.isfinite(starts)):
         raise ModelError(
             f"Each start needs {equations.x.numel()} finite numbers; got an array of shape {starts.shape}."

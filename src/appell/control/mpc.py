@@ -20,6 +20,9 @@ from appell.formulation.multipliers import Multipliers
 from appell.kinematics.consistency import project_positions, project_velocities
 from appell.model.model import Model
 
+STEPS = 10  # of Gauss and Newton, from which the first plan is made
+PARTS = 0.5 ** np.arange(6)  # of a step that are tried where the whole of it makes the plan worse
+
 
 class MPC(AbstractTracker):
     r"""Model predictive tracking: at every sample the inputs of least cost over the horizon; the first is applied.
@@ -29,8 +32,8 @@ class MPC(AbstractTracker):
     with $\phi$ one Runge-Kutta step of the model and $\hat w$ the inputs that the reference itself needs, or with fewer
     inputs than degrees of freedom (a cart with a pole, a ball on a beam) those that come nearest. Then the last term is
     the cost to go of the linear regulator at the end of the horizon, and the plan is predicted under its gains. One
-    Gauss-Newton step is taken at each sample from the shifted plan of the last one (real-time iteration); its quadratic
-    programme is condensed to the inputs and solved by CasADi.
+    Gauss-Newton step is taken at each sample from the shifted plan of the last one (real-time iteration), or as much of
+    it as makes the plan better; its quadratic programme is condensed to the inputs and solved by CasADi.
 
     Args:
         model: The mechanism as the controller knows it; constraints are kept by multipliers in the prediction.
@@ -143,18 +146,28 @@ class MPC(AbstractTracker):
         if self._few:
             K, beyond = self._regulator(times[-1], wanted[-1], needed[-1], z)
         course = np.hstack([qh, vh])[:-1] if self._course is None else self._course
-        plan, states, slopes = self._predict(np.concatenate([q, v]), plan, times, K, course)
-        last, size = self.N - 1, 2 * self.n
-        weights = np.tile(self.W, last)
-        gaps = (wanted - states).ravel()
-        split = last * size
-        A = np.vstack([weights[:, None] * slopes[:split], beyond @ slopes[split:], np.diag(np.tile(self.R, self.N))])
-        b = np.concatenate([weights * gaps[:split], beyond @ gaps[split:], (self.R * (needed - plan)).ravel()])
-        lower = (self.low - plan).ravel()
-        upper = (self.high - plan).ravel()
-        change = np.array(self._solver(h=A.T @ A, g=-A.T @ b, lbx=lower, ubx=upper)["x"]).ravel()
-        self._course = states + (slopes @ change).reshape(states.shape)
-        self.plan = np.clip(plan + change.reshape(self.N, self.m), self.low, self.high)
+        x, weights = np.concatenate([q, v]), block_diag(*[np.diag(self.W)] * (self.N - 1), beyond)
+        effort = np.tile(self.R, self.N)
+
+        def left(plan: np.ndarray, states: np.ndarray, _: Any) -> np.ndarray:
+            return np.concatenate([weights @ (wanted - states).ravel(), effort * (needed - plan).ravel()])
+
+        found = self._predict(x, plan, times, K, course)
+        for _ in range(STEPS if self.plan is None else 1):
+            (plan, states, slopes), b = found, left(*found)
+            A = np.vstack([weights @ slopes, np.diag(effort)])
+            lower, upper = (self.low - plan).ravel(), (self.high - plan).ravel()
+            change = np.array(self._solver(h=A.T @ A, g=-A.T @ b, lbx=lower, ubx=upper)["x"])[:, 0]
+            for part in PARTS:
+                trial = np.clip(plan + part * change.reshape(plan.shape), self.low, self.high)
+                course = np.vstack([x, (states + part * (slopes @ change).reshape(states.shape))[:-1]])
+                found = self._predict(x, trial, times, K, course)
+                if np.sum(left(*found) ** 2) < np.sum(b**2):  # what is no number is not smaller
+                    break
+            else:
+                found = plan, states, slopes
+                break
+        self.plan, self._course, _ = found
         return self.plan[0]
 
     def _predict(
