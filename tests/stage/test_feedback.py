@@ -252,6 +252,20 @@ def test_riccati_equation_beside_scipy(seed):
     assert np.max(np.linalg.eigvals(A - B @ np.linalg.solve(R, B.T @ S)).real) < 0
 
 
+@pytest.mark.parametrize("units", [(1e-6, 1e-9, 1e-3), (1e-9, 1e-15, 1e-6), (1e6, 1e9, 1e3)])
+def test_riccati_equation_in_units_of_length_mass_and_time(units):
+    """A trolley with a load on a rope that a winch shortens, as a crane and as a microscopic one."""
+    length, mass, time = units
+    A, B = np.zeros((6, 6)), np.zeros((6, 2))
+    A[:3, 3:], A[3, :2], A[4, :2], B[3, 1], B[5, 0] = np.eye(3), [-3.27, 3.27], [6.54, -6.54], 0.5, -2 / 3
+    K = B.T @ riccati(A, B, np.eye(6), np.eye(2))
+    x, force = np.repeat([length, length / time], 3), mass * length / time**2
+    A, B = A / time * x[:, None] / x, B / time * x[:, None] / force
+    Q, R = np.diag(1 / x**2) / time, np.eye(2) / force**2 / time
+    found = np.linalg.solve(R, B.T @ riccati(A, B, Q, R))
+    np.testing.assert_allclose(found * x / force, K, rtol=0, atol=1e-10)
+
+
 def test_riccati_equation_without_a_stabilising_solution():
     """An oscillation that Q does not weigh and an integrator that no input reaches."""
     swing = np.array([[0.0, 1.0], [-4.0, 0.0]])
