@@ -158,8 +158,17 @@ def test_wrong_input_is_named():
     z = ap.states("z")
     with pytest.raises(ModelError, match=r"z'.*known=model.states"):
         PID(kp=1, kd=1).loop("e", z - s)
-    with pytest.raises(ModelError, match="other is no input"):
+    with pytest.raises(ModelError, match=r"'other' is no input.* There are: \w+"):
         regulate(cart(), {ap.inputs("other"): (PID(kp=1), s)})
+
+
+def test_loops_are_given_by_name_or_letter_with_their_errors():
+    (w,) = cart().inputs
+    assert regulate(cart(), {w.name: (PID(kp=2), 1 - s)}).laws == regulate(cart(), {w: (PID(kp=2), 1 - s)}).laws
+    with pytest.raises(ModelError, match=r"needs a PID and the error it acts on.*got PID"):
+        regulate(cart(), {w: PID(kp=2)})
+    with pytest.raises(ModelError, match=r"The error .* must be a number or a formula .*got '1 - s'"):
+        regulate(cart(), {w: (PID(kp=2), "1 - s")})
 
 
 def test_the_rate_of_a_known_state_is_used():

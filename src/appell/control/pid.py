@@ -7,7 +7,7 @@ agreement of formulations, power balance) can be said of the controlled one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,19 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, ExtraState, Input, Rate, Speed, letters_in, quoted, states, time_derivative
+from appell.model.symbols import (
+    Coordinate,
+    ExtraState,
+    Input,
+    Rate,
+    Speed,
+    key,
+    letters_in,
+    quoted,
+    states,
+    time_derivative,
+)
+from appell.model.values import formula_of, unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +118,7 @@ class PID:
             known: Rates of the extra states that the error contains, `model.states`; needed for derivative action.
             feedforward: Added to the output, within its limit.
         """
-        error = sp.sympify(error)
+        error = formula_of(error, f"The error {name!r}")
         _check_error(name, error)
         memory: dict[ExtraState, sp.Expr] = {}
         output = self.kp * error + sp.sympify(feedforward)
@@ -185,12 +197,12 @@ def error_rate(name: str, error: sp.Expr, known: Mapping[ExtraState, Any]) -> sp
     return rate
 
 
-def regulate(model: Model, loops: Mapping[Input, tuple[PID, Any]]) -> Controller:
+def regulate(model: Model, loops: Mapping[Any, tuple[PID, Any]]) -> Controller:
     """PID laws for inputs of a model.
 
     Args:
         model: The model.
-        loops: For each input its PID and the error it acts on.
+        loops: For each input, by letter or name, its PID and the error it acts on.
 
     Returns:
         Laws and states.
@@ -210,11 +222,15 @@ def regulate(model: Model, loops: Mapping[Input, tuple[PID, Any]]) -> Controller
     """
     laws: dict[Input, sp.Expr] = {}
     memory: dict[ExtraState, sp.Expr] = {}
-    for w, (pid, error) in loops.items():
-        if w not in model.inputs:
+    inputs = {w.label: w for w in model.inputs}
+    for name, given in loops.items():
+        if key(name) not in inputs:
+            raise ModelError(unknown(key(name), sorted(inputs), f"input of {model.name!r}"))
+        if not isinstance(given, Sequence) or len(given) != 2 or not isinstance(given[0], PID):
             raise ModelError(
-                f"{w} is no input of {model.name!r}; it has: {', '.join(map(str, model.inputs)) or 'none'}."
+                f"Each input needs a PID and the error it acts on, {{u: (PID(kp=2), 1 - x)}}; got {given!r}."
             )
+        w, (pid, error) = inputs[key(name)], given
         made = pid.loop(w.name, error, model.states)
         laws[w] = made.output
         memory.update(made.states)

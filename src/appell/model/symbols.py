@@ -163,17 +163,17 @@ def _letters(kind: type[Letter], names: str, units: str, described: str) -> Any:
     for given, what in ((names, "names"), (units, "units")):
         if not isinstance(given, str):
             raise ModelError(f'The {what} of {kind.kind}s are one text such as "a b", got {given!r}.')
-    words = names.replace(",", " ").split()
+    words, article = names.replace(",", " ").split(), "an" if kind.kind[0] in "aeiou" else "a"
     if not words:
-        raise ModelError(f'No name given for a {kind.kind}; write for example appell.{kind.kind}s("a b").')
+        raise ModelError(f'No name given for {article} {kind.kind}; write for example appell.{kind.kind}s("a b").')
     for word in words:
         if not _NAME.fullmatch(word) or keyword.iskeyword(word):
             raise ModelError(
-                f"{word!r} cannot name a {kind.kind}: use the letters a to z and A to Z, digits and _, beginning with "
+                f"{word!r} cannot name {article} {kind.kind}: use the letters a to z and A to Z, digits and _, beginning with "
                 "a letter, and no Python keyword."
             )
         if word == "t":
-            raise ModelError(f"'t' is time itself and cannot name a {kind.kind}; choose another name.")
+            raise ModelError(f"'t' is time itself and cannot name {article} {kind.kind}; choose another name.")
     if len(set(words)) < len(words):
         raise ModelError(f"The same name stands twice in {names!r}; every {kind.kind} needs its own.")
     labels = units.split() if units else [""] * len(words)
