@@ -135,6 +135,23 @@ def test_a_free_rod_moves_and_turns():
     assert "zero roots are of motions along b1 - b2, to other equilibria" in proof.sentence
 
 
+def test_a_folded_arm_without_weight_drifts_though_no_turn_of_it_is_steady():
+    """Its momentum stays; the elbow would open in any steady turn."""
+    one, two = ap.coordinates("one two")
+    ground = ap.Frame("ground")
+    upper = ground.rotate("z", one)
+    lower = upper.rotate("z", two)
+    elbow = upper.point(0.5, 0)
+    bodies = [
+        ap.RigidBody("upper", 1, upper.point(0.25, 0), upper, [0, 0, 0.02]),
+        ap.RigidBody("lower", 1, elbow + 0.25 * lower.x, lower, [0, 0, 0.02]),
+    ]
+    rest = ap.equilibrium(ap.Model(ground, (one, two), bodies, name="arm"), {"two": 1.0})
+    proof = ap.stability(rest)
+    assert (proof.verdict.name, proof.momentum_zeros) == ("UNSTABLE", ("one",))
+    assert "nothing holds one" in proof.sentence
+
+
 def test_two_wheels_with_a_clutch_keep_their_common_momentum():
     turn = ap.coordinates("f1 f2")
     ground = ap.Frame("ground")

@@ -61,6 +61,21 @@ def simplest(directions: np.ndarray, units: np.ndarray) -> np.ndarray:
     return rows / np.array([row[pivot] for row, pivot in zip(rows, sorted(pivots), strict=True)]).reshape(-1, 1)
 
 
+def joined(some: np.ndarray, others: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """The simplest rows that span what rows and others do.
+
+    Args:
+        some: Rows.
+        others: More rows.
+        units: What the columns are measured in.
+    """
+    rows = np.vstack([some, others])
+    if not len(rows):
+        return rows
+    _, values, vh = np.linalg.svd(rows / np.linalg.norm(rows / units, axis=1, keepdims=True) / units)
+    return simplest(vh[: values.size][values > ROUNDING] * units, units)
+
+
 def in_words(direction: np.ndarray, names: Sequence[str]) -> str:
     """A direction as a sum of names.
 

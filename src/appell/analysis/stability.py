@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 
 from appell.analysis.balance import balanced
 from appell.analysis.certificate import Certificate, Condition, Forces, Verdict
-from appell.analysis.drift import beside, conserved, drifts, in_words, rigid, unfelt
+from appell.analysis.drift import beside, conserved, drifts, in_words, joined, rigid, unfelt
 from appell.analysis.equilibrium import Equilibrium
 from appell.analysis.kelvin import conservative, forces_at
 from appell.analysis.linearize import Linearization, linearize, ordered
@@ -104,7 +104,8 @@ def stability(
     held = set(lin.dropped) <= set(momenta)  # the blocks are those of Routh's function, at constant momenta
     forces = forces_at(lin.named) if pure and held and lin.named is not None else None
     xdot = None if K is None else tangent.fed_back(lin.inputs, lin.states, K)
-    going = drifts(lin, idle, lin.A if K is None else lin.A - lin.B @ K, xdot)  # inputs that stay need no samples
+    loop = lin.A if K is None else lin.A - lin.B @ K  # samples do not matter to what changes nothing that is fed back
+    going = joined(drifts(lin, idle, loop, xdot), unfelt(lin, kept, A), tangent.units[: len(labels)])
     others = beside(lin, A, idle, xdot) if np.any(left == 0) and not np.any(left.real > slack) else ""
     verdict, why = _verdict(
         lin=lin,
@@ -252,8 +253,12 @@ def _drift(lin: Linearization, going: np.ndarray, critical: str) -> str:
     labels = [q.label for q in lin.model.coordinates]
     moved = [s for s, column in zip(labels, going.T, strict=True) if np.any(column)]
     alone = len(moved) == len(going)
-    along = ", ".join(in_words(k, labels) for k in going) + ("" if alone else ", a rigid-body motion")
-    words = f"nothing holds {along}: after the smallest push it goes on for ever"
+    along = ", ".join(in_words(k, labels) for k in going)
+    several = len(going) > 1
+    rigid_body = "" if alone else ", rigid-body motions" if several else ", a rigid-body motion"
+    words = (
+        f"nothing holds {along}{rigid_body}: after the smallest push {'they go' if several else 'it goes'} on for ever"
+    )
     if set(moved) <= set(lin.tangent.ignorable):
         aside = [s for s in labels if s in (*moved, *lin.dropped)]
         return f"{words}; linearize(..., ignore={aside}) judges the rest"

@@ -169,8 +169,8 @@ def _letters(kind: type[Letter], names: str, units: str, described: str) -> Any:
     for word in words:
         if not _NAME.fullmatch(word) or keyword.iskeyword(word):
             raise ModelError(
-                f"{word!r} cannot name {article} {kind.kind}: use the letters a to z and A to Z, digits and _, beginning "
-                "with a letter, and no Python keyword."
+                f"{word!r} cannot name {article} {kind.kind}: use the letters a to z and A to Z, digits and _, "
+                "beginning with a letter, and no Python keyword."
             )
         if word == "t":
             raise ModelError(f"'t' is time itself and cannot name {article} {kind.kind}; choose another name.")
