@@ -76,7 +76,7 @@ def joined(some: np.ndarray, others: np.ndarray, units: np.ndarray) -> np.ndarra
     return simplest(vh[: values.size][values > ROUNDING] * units, units)
 
 
-def in_words(direction: np.ndarray, names: Sequence[str]) -> str:
+def direction_in_words(direction: np.ndarray, names: Sequence[str]) -> str:
     """A direction as a sum of names.
 
     Args:
@@ -84,7 +84,7 @@ def in_words(direction: np.ndarray, names: Sequence[str]) -> str:
         names: Names of the components.
 
     Example:
-        >>> in_words(np.array([1.0, 0.0, 1.0, -0.5]), ["x1", "y1", "x2", "turn"])
+        >>> direction_in_words(np.array([1.0, 0.0, 1.0, -0.5]), ["x1", "y1", "x2", "turn"])
         'x1 + x2 - 0.5 turn'
     """
     parts = [(e, name) for e, name in zip(direction, names, strict=True) if e]
@@ -203,4 +203,5 @@ def beside(lin: Linearization, A: np.ndarray, known: np.ndarray, xdot: ca.SX | N
     touched = {s for k in ways for s, e in zip(lin.states, k, strict=True) if e}
     rest = touched <= set(labels) and not np.any(lin.at.state.v)
     others = "equilibria" if rest else "steady motions"
-    return f"; zero roots are of motions along {', '.join(in_words(k, lin.states) for k in ways)}, to other {others}"
+    along = ", ".join(direction_in_words(k, lin.states) for k in ways)
+    return f"; zero roots are of motions along {along}, to other {others}"

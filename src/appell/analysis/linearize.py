@@ -14,7 +14,7 @@ from appell.analysis.attitude import attitudes, in_angular_velocities
 from appell.analysis.blocks import Blocks, Jets, first_approximation, jets
 from appell.analysis.corners import check_smooth
 from appell.analysis.equilibrium import Equilibrium, as_system, equilibrium
-from appell.analysis.roots import in_words
+from appell.analysis.roots import clusters, in_words
 from appell.analysis.steady import Steady
 from appell.analysis.tangent import Tangent
 from appell.code.starting import violated
@@ -137,9 +137,10 @@ class Linearization:
         return linearization_html(self)
 
     def __repr__(self) -> str:
+        roots = ordered(np.array([root for root, count in clusters(self.A) for _ in range(count)]))
         text = (
             f"linearisation of {self.model.name!r}: {len(self.states)} states ({', '.join(self.states)}), "
-            f"inputs {', '.join(self.inputs) or 'none'}\n  roots {in_words(self.eigenvalues)}"
+            f"inputs {', '.join(self.inputs) or 'none'}\n  roots {in_words(roots)}"
         )
         return text if self.multiplier_terms else text + "\n  WITHOUT the multiplier terms C^B: wrong where they matter"
 

@@ -1,9 +1,15 @@
-"""Roots in words."""
+"""Roots: which are one, and how they are told."""
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
+import scipy.sparse.csgraph
 
+from appell.analysis.balance import balanced
+
+EPS = float(np.finfo(float).eps)
+SPREAD = 1e-4  # of the norm, the farthest that rounding is thought to move a root
 ROUNDING = 100 * np.finfo(float).eps  # of the largest root, below which a part of a root is shown as zero
 
 
@@ -20,3 +26,29 @@ def in_words(roots: np.ndarray) -> str:
     least = ROUNDING * float(np.max(np.abs(roots), initial=0.0))
     parts = [[0.0 if abs(e) <= least else e for e in (root.real, root.imag)] for root in np.asarray(roots, complex)]
     return ", ".join(f"{real:.6g}{imag:+.6g}i" if imag else f"{real:.6g}" for real, imag in parts)
+
+
+def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
+    """Distinct roots with their multiplicities, free of traces of rounding.
+
+    Rounding splits a k-fold root by the k-th root of its size. Those that are no farther apart than rounding may have
+    moved them are one: the mean, which is known to all digits.
+
+    Args:
+        A: A square matrix.
+    """
+    if not A.size:
+        return []
+    matrix = balanced(A)[0]
+    norm = float(np.linalg.norm(matrix))
+    roots, left, right = scipy.linalg.eig(matrix, left=True, right=True)
+    overlap = np.abs(np.sum(left.conj() * right, axis=0))
+    moved = np.minimum(100 * EPS * norm / np.maximum(overlap, 1e-300), SPREAD * norm)
+    size = max(float(np.max(np.abs(roots), initial=0.0)), 1e-300)
+    near = 1e-6 * np.maximum(np.abs(roots), 1e-3 * size)
+    reach = np.maximum(moved, near)
+    together = np.abs(roots[:, None] - roots) <= reach[:, None] + reach
+    count, group = scipy.sparse.csgraph.connected_components(together, directed=False)
+    found = [(complex(np.mean(roots[group == k])), int(np.sum(group == k))) for k in range(count)]
+    clean = [(complex(*(e if abs(e) > 1e-12 * norm else 0.0 for e in (r.real, r.imag))), n) for r, n in found]
+    return sorted(clean, key=lambda pair: (pair[0].real, pair[0].imag))

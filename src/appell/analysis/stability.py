@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 
 from appell.analysis.balance import balanced
 from appell.analysis.certificate import Certificate, Condition, Forces, Verdict
-from appell.analysis.drift import beside, conserved, drifts, in_words, joined, rigid, unfelt
+from appell.analysis.drift import beside, conserved, direction_in_words, drifts, joined, rigid, unfelt
 from appell.analysis.equilibrium import Equilibrium
 from appell.analysis.kelvin import conservative, forces_at
 from appell.analysis.linearize import Linearization, linearize, ordered
@@ -78,7 +78,7 @@ def stability(
     kept, gradients = conserved(lin, directions, full)
     idle = unfelt(lin, directions, A)
     labels = [q.label for q in lin.model.coordinates]
-    momenta = tuple(in_words(k, labels) for k in kept)
+    momenta = tuple(direction_in_words(k, labels) for k in kept)
     family = _family(lin, A, idle, K is not None)
     structural = len(momenta) + family
     roots, tolerance = _roots(A)
@@ -253,7 +253,7 @@ def _drift(lin: Linearization, going: np.ndarray, critical: str) -> str:
     labels = [q.label for q in lin.model.coordinates]
     moved = [s for s, column in zip(labels, going.T, strict=True) if np.any(column)]
     alone = len(moved) == len(going)
-    along = ", ".join(in_words(k, labels) for k in going)
+    along = ", ".join(direction_in_words(k, labels) for k in going)
     several = len(going) > 1
     rigid_body = "" if alone else ", rigid-body motions" if several else ", a rigid-body motion"
     words = (

@@ -11,8 +11,9 @@ import numpy as np
 
 from appell.analysis.drift import simplest
 from appell.analysis.linearize import Linearization
+from appell.analysis.roots import clusters
 from appell.control.manoeuvres import by_manoeuvres
-from appell.control.modes import clusters, comparable, unreached
+from appell.control.modes import comparable, unreached
 from appell.errors import ControlError
 from appell.model.symbols import listed
 from appell.model.values import chosen

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.linalg
 
 from appell.analysis.linearize import Linearization, linearize
+from appell.analysis.roots import clusters
 from appell.control.controllability import controllability, reached
-from appell.control.modes import clusters
 from appell.errors import ControlError, EquilibriumError
 
 

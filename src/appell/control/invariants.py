@@ -11,8 +11,7 @@ import sympy as sp
 
 from appell.analysis.balance import balanced
 from appell.analysis.linearize import Linearization
-from appell.analysis.roots import in_words
-from appell.control.modes import clusters
+from appell.analysis.roots import clusters, in_words
 from appell.errors import ControlError
 
 

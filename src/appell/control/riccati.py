@@ -36,7 +36,7 @@ def riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.nd
     found: list[np.ndarray] = []
     for d in (np.ones(A.shape[0]), _sizes(A, G, Q)):
         try:
-            S = _stabilising(A * d / d[:, None], B / d[:, None], Q * d * d[:, None], R)
+            S = _stabilizing(A * d / d[:, None], B / d[:, None], Q * d * d[:, None], R)
         except np.linalg.LinAlgError:
             continue
         found.append(S / d / d[:, None])
@@ -47,7 +47,7 @@ def riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.nd
     return min(found, key=lambda S: _missed(A, G, Q, S))
 
 
-def _stabilising(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
+def _stabilizing(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
     """S in given states."""
     n, gain = A.shape[0], np.linalg.solve(R, B.T)
     G = B @ gain
