@@ -365,7 +365,9 @@ def _sentence(
             reasons = [f"the momenta of {', '.join(momenta)} keep their values"] if momenta else []
             reasons += [f"equilibria form a family with {family} parameter{'s' * (family > 1)}"] if family else []
             if m:
-                reasons.append("the integral F = c keeps its" if m == 1 else f"the {m} integrals F = c keep theirs")
+                reasons.append(
+                    "the integral F = c keeps its value" if m == 1 else f"the {m} integrals F = c keep theirs"
+                )
             text += (
                 f"Lyapunov stable, and every near motion tends to a near steady motion: {', and '.join(reasons)}; for "
                 "perturbations that change none of these it is exponentially asymptotically stable."
