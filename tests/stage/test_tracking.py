@@ -149,6 +149,14 @@ def test_predictive_control_raises_an_arm_to_a_far_place(arm, limit):
     assert max(entry["largest"] for entry in run.metrics(after=2.5).values()) < 1e-5
 
 
+def test_gains_and_unknowns_that_are_none_are_refused():
+    with pytest.raises(ModelError, match=r"rates must be a number .*, or a list of 1 of them; got \{'x': 5\}"):
+        ComputedTorque(MODEL, {"x": 5})
+    with pytest.raises(ModelError, match="'mass' is no parameter of 'model'"):
+        SlotineLi(MODEL, ["mass"], 5.0, 20.0, 5.0)
+    assert SlotineLi(MODEL, "m", 5.0, 20.0, 5.0).estimate == {"m": 0.0}
+
+
 def test_starts_of_many_runs_are_an_array(cart):
     with pytest.raises(ModelError, match=r"a row for each run, x, x.rate; got \[\{'x': 0.1\}\]"):
         ap.control.track_many(cart, {x: sp.Float(0)}, ComputedTorque(MODEL, 5.0), [{"x": 0.1}], 2.0)

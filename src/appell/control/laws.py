@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -14,8 +14,7 @@ from appell.control.inverse_dynamics import InverseDynamics
 from appell.control.reference import Point
 from appell.errors import ModelError
 from appell.model.model import Model
-from appell.model.symbols import Parameter
-from appell.model.values import numbers
+from appell.model.values import chosen, numbers
 from appell.motion.flow import RESTING
 
 
@@ -39,15 +38,13 @@ class AbstractTracker(ABC):
 
 
 def gains(given: Any, n: int, what: str) -> np.ndarray:
-    """One positive number for each coordinate."""
+    """A number that is not negative for each of n things."""
     try:
         values = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         values = np.array(np.nan)
     if values.shape not in ((), (n,)) or not np.all(np.isfinite(values)) or np.any(values < 0):
-        raise ModelError(
-            f"{what} must be a number that is not negative, or one for each of the {n} coordinates; got {given!r}."
-        )
+        raise ModelError(f"{what} must be a number that is not negative, or a list of {n} of them; got {given!r}.")
     return np.broadcast_to(values, (n,)).astype(float)
 
 
@@ -104,7 +101,7 @@ class SlotineLi(AbstractTracker):
 
     Args:
         model: The mechanism, with as many inputs as coordinates, no constraints.
-        unknown: The parameters that are learnt; they must enter linearly.
+        unknown: The parameters that are learnt, by letter or name; they must enter linearly.
         slope: Lambda, a number or one for each coordinate.
         gain: K.
         adaptation: Gamma, a number or one for each unknown.
@@ -119,25 +116,21 @@ class SlotineLi(AbstractTracker):
     def __init__(
         self,
         model: Model,
-        unknown: list[Parameter],
+        unknown: Iterable[Any],
         slope: Any,
         gain: Any,
         adaptation: Any,
         guess: Mapping[Any, float] | None = None,
         values: Mapping[Any, float] | None = None,
     ) -> None:
-        placeholders = {s.label: 0.0 for s in unknown}
-        self.dynamics = InverseDynamics(model, {**placeholders, **{k: v for k, v in (values or {}).items()}})
+        labels = [s.label for s in model.parameters]
+        self.names = list(chosen(unknown, labels, f"parameter of {model.name!r}"))
+        self.dynamics = InverseDynamics(model, {**dict.fromkeys(self.names, 0.0), **(values or {})})
         if model.rows:
             raise ModelError("The adaptive law is for mechanisms without constraints; use ComputedTorque.")
         n = len(model.coordinates)
         self.slope, self.gain = gains(slope, n, "slope"), gains(gain, n, "gain")
-        self.adaptation = gains(adaptation, len(unknown), "adaptation")
-        self.names = [s.label for s in unknown]
-        labels = [s.label for s in model.parameters]
-        strange = [name for name in self.names if name not in labels]
-        if strange:
-            raise ModelError(f"{', '.join(strange)} is no parameter of {model.name!r}; it has {', '.join(labels)}.")
+        self.adaptation = gains(adaptation, len(self.names), "adaptation")
         given = numbers(guess)
         if odd := [name for name in given if name not in self.names]:
             raise ModelError(f"guess= says where the unknowns begin, {', '.join(self.names)}; got {', '.join(odd)}.")
