@@ -16,6 +16,7 @@ import scipy.linalg
 from appell.analysis.linearize import Linearization
 
 ROUNDING = 1e-9  # of the norm, at which a singular value counts as zero
+MANY = 8  # names in a sum, beyond which some stand for all
 
 
 def rigid(lin: Linearization) -> np.ndarray:
@@ -87,11 +88,12 @@ def direction_in_words(direction: np.ndarray, names: Sequence[str]) -> str:
         >>> direction_in_words(np.array([1.0, 0.0, 1.0, -0.5]), ["x1", "y1", "x2", "turn"])
         'x1 + x2 - 0.5 turn'
     """
-    parts = [(e, name) for e, name in zip(direction, names, strict=True) if e]
-    words = " ".join(
-        f"{'-' if e < 0 else '+'} {name if abs(abs(e) - 1) < ROUNDING else f'{abs(e):.6g} {name}'}" for e, name in parts
-    )
-    return words.removeprefix("+ ")
+    parts = [
+        f"{'-' if e < 0 else '+'} {name if abs(abs(e) - 1) < ROUNDING else f'{abs(e):.6g} {name}'}"
+        for e, name in zip(direction, names, strict=True)
+        if e
+    ]
+    return " ".join(parts if len(parts) <= MANY else [*parts[:3], "+ ...", parts[-1]]).removeprefix("+ ")
 
 
 def conserved(lin: Linearization, directions: np.ndarray, full: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
