@@ -91,6 +91,16 @@ def test_wheels_hold_a_cube_on_its_corner_all_but_its_momentum_about_the_vertica
     assert (proof.verdict.name, proof.constraint_zeros, proof.family_zeros, proof.zeros_found) == ("FAMILY", 1, 1, 2)
 
 
+def test_a_place_that_is_no_coordinate_is_left_out_in_other_coordinates():
+    one, two, push = *ap.coordinates("one two"), ap.inputs("push")
+    ground = ap.Frame("ground")
+    carts = [ap.Particle("a", 1, ground.point(one)), ap.Particle("b", 2, ground.point(two))]
+    forces = [ap.Potential((two - one - 1) ** 2), ap.Generalized({one: -push, two: push})]
+    model = ap.Model(ground, (one, two), carts, forces, start={"two": 1.0})
+    with pytest.raises(ControlError, match=r"distances from it as coordinates: then one \+ two can be left out"):
+        ap.control.lqr(ap.linearize(ap.equilibrium(model, {"one": 0.0})))
+
+
 def test_where_an_attitude_must_be_left_out_places_are_kept():
     """A body that balances on a ball: two torques bring it back to its place, but not the ball to its attitude."""
     x, y, r, p, tx, ty = *ap.coordinates("x y r p"), *ap.inputs("tx ty")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg
 
+from appell.analysis.drift import direction_in_words, rigid
 from appell.analysis.linearize import Linearization, linearize
 from appell.analysis.roots import clusters
 from appell.control.controllability import controllability, reached
@@ -33,14 +34,23 @@ def designable(lin: Linearization) -> np.ndarray:
             f"The zero root of {lin.model.name!r} is not reached by {', '.join(lin.inputs)} and belongs to no integral."
         )
     if _unreached(lin.A, lin.B, Z):
-        idle = _places_to_ignore(lin)
+        idle = list(_places_to_ignore(lin))
+        hint = f", or leave the place out by linearize(..., ignore={idle!r})." if idle else _in_other_letters(lin)
         words = "; ".join(f"{mode} ({mode.combination})" for mode in stuck)
         raise ControlError(
             f"{lin.model.name!r} cannot be brought back by {', '.join(lin.inputs)}: {words} is not reached, and "
-            "neither is the place that it moves. Add an input that acts on it"
-            + (f", or leave the place out by linearize(..., ignore={list(idle)!r})." if idle else ".")
+            f"neither is the place that it moves. Add an input that acts on it{hint}"
         )
     return Z
+
+
+def _in_other_letters(lin: Linearization) -> str:
+    """How a place that is no coordinate could be left out, in words."""
+    labels = [q.label for q in lin.model.coordinates]
+    along = ", ".join(direction_in_words(k, labels) for k in rigid(lin))
+    if not along:
+        return "."
+    return f", or take the place of one body and distances from it as coordinates: then {along} can be left out."
 
 
 def _places_to_ignore(lin: Linearization) -> tuple[str, ...]:
