@@ -63,20 +63,21 @@ def test_rounding_that_splits_a_multiple_root_does_not_change_what_is_reached(se
     assert ap.control.minimum_controls(turn @ A @ turn.T).number == 2
 
 
-def cube():
+def cube(length=1.0, mass=1.0):
     """A cube on its corner with a wheel behind each of three faces: the yaw and the wheels' turns matter to nothing."""
     attitude, turns, torques = ap.coordinates("e0 e1 e2 e3"), ap.coordinates("s1 s2 s3"), ap.inputs("t1 t2 t3")
     ground = ap.Frame("ground")
     frame = ground.rotate_quaternion(*attitude, name="cube")
-    bodies = [ap.RigidBody("cube", 1.2, frame.point(0.075, 0.075, 0.075), frame, [4.5e-3] * 3)]
+    half, inertia = 0.075 * length, mass * length**2
+    bodies = [ap.RigidBody("cube", 1.2 * mass, frame.point(half, half, half), frame, [4.5e-3 * inertia] * 3)]
     for i, axis in enumerate("xyz"):
-        place = [0.02 if k == i else 0.075 for k in range(3)]
-        inertia = [4e-4 if k == i else 2e-4 for k in range(3)]
+        place = [0.02 * length if k == i else half for k in range(3)]
+        moments = [4e-4 * inertia if k == i else 2e-4 * inertia for k in range(3)]
         wheel = frame.rotate(axis, turns[i])
-        bodies.append(ap.RigidBody(f"wheel {axis}", 0.15, frame.point(*place), wheel, inertia))
+        bodies.append(ap.RigidBody(f"wheel {axis}", 0.15 * mass, frame.point(*place), wheel, moments))
     forces = [ap.Gravity(-9.81 * ground.z), *(ap.Generalized({s: u}) for s, u in zip(turns, torques, strict=True))]
-    half = np.arccos(1 / np.sqrt(3)) / 2
-    start = {"e0": np.cos(half), "e1": np.sin(half) / np.sqrt(2), "e2": -np.sin(half) / np.sqrt(2)}
+    tilt = np.arccos(1 / np.sqrt(3)) / 2
+    start = {"e0": np.cos(tilt), "e1": np.sin(tilt) / np.sqrt(2), "e2": -np.sin(tilt) / np.sqrt(2)}
     return ap.Model(ground, (*attitude, *turns), bodies, forces, name="cube", start=start)
 
 
@@ -140,6 +141,18 @@ def test_what_rolling_along_a_line_leaves_is_an_integral_and_no_manoeuvre():
     model = ap.Model(ground, (s, turn), [wheel], forces, [ap.Rolling(wheel, ground.point(s, 0))])
     reach = ap.control.controllability(ap.linearize(ap.equilibrium(model, {"s": 0})))
     assert (reach.rank, reach.size, reach.remark) == (2, 3, "")
+
+
+def test_gains_beside_a_momentum_that_stays_are_the_same_in_all_sizes():
+    """Cheap control, whose gains are large; a length of a millionth makes everything a thousand times faster."""
+    slowest = []
+    for length, mass in ((1.0, 1.0), (1e-6, 1e-12)):
+        lin = ap.linearize(ap.equilibrium(cube(length, mass), inputs=["t1", "t2", "t3"]), ignore=["s1", "s2", "s3"])
+        weights = {s: length if s.endswith("rate") else 1.0 for s in lin.states}
+        proof = ap.control.lqr(lin, weights, 1e-4 / (mass * length) ** 2).certificate
+        assert proof.verdict.name == "FAMILY"
+        slowest.append(proof.margin * np.sqrt(length))
+    assert slowest[0] == pytest.approx(slowest[1], rel=1e-3)
 
 
 def test_an_input_cannot_be_chosen_twice(beam):

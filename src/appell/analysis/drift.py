@@ -164,8 +164,7 @@ def drifts(lin: Linearization, directions: np.ndarray, A: np.ndarray, xdot: ca.S
         return directions
     labels, tangent = [q.label for q in lin.model.coordinates], lin.tangent
     picked = np.array([[float(s == label) for s in lin.states] for label in labels])
-    names = [s.label for s in tangent.equations.states]
-    units = tangent.units[[names.index(s) for s in lin.states]]
+    units = lin.units
     rows = directions / np.linalg.norm(directions / tangent.units[: len(labels)], axis=1, keepdims=True)
     matrix, ends = A / units[:, None] * units, (rows @ picked / units).T / tangent.at.units.time
     size = float(np.linalg.norm(matrix)) or 1.0
@@ -191,8 +190,7 @@ def beside(lin: Linearization, A: np.ndarray, known: np.ndarray, xdot: ca.SX | N
         xdot: The equations with the feedback; None without.
     """
     tangent = lin.tangent
-    labels, names = [q.label for q in lin.model.coordinates], [s.label for s in tangent.equations.states]
-    units = tangent.units[[names.index(s) for s in lin.states]]
+    labels, units = [q.label for q in lin.model.coordinates], lin.units
     picked = np.array([[float(s == label) for s in lin.states] for label in labels])
     matrix = A / units[:, None] * units
     kernel = scipy.linalg.null_space(matrix, rcond=ROUNDING) if np.any(matrix) else np.eye(len(matrix))

@@ -82,6 +82,12 @@ class Linearization:
         return ordered(np.linalg.eigvals(self.A))
 
     @cached_property
+    def units(self) -> np.ndarray:
+        """Natural sizes of the states, powers of two: matrices in these units do not know those of the model."""
+        names = [s.label for s in self.tangent.equations.states]
+        return 2.0 ** np.round(np.log2(self.tangent.units[[names.index(s) for s in self.states]]))
+
+    @cached_property
     def ignorable(self) -> tuple[str, ...]:
         """What could be left out by `ignore`, coordinates and whole attitudes; empty if that is left out already."""
         found = {*self.tangent.ignorable, *self.dropped}

@@ -366,7 +366,8 @@ class Tangent:
             going[: len(kept), 0] = whole[kept] / sizes[: len(kept)]
         start = np.append(E @ direction[order] / units, 0.0 if along is None else 1.0)
         start[:-1], start[-1] = start[:-1] / np.linalg.norm(start[:-1]), start[-1] / np.linalg.norm(start[:-1])
-        size = 1e-10 * (1 + time * np.max(np.abs(self.full * units / units[:, None])))
+        here = np.array(function(0.0, self.x, w, self.at.system.p)[1]) * units / sizes[:, None]
+        size = 1e-10 * (1 + np.max(np.abs(here)))
         for side in (reach, -reach):
             y, value = side * start, np.zeros(1)
             for _ in range(12):

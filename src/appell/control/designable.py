@@ -15,7 +15,7 @@ from appell.errors import ControlError, EquilibriumError
 
 
 def designable(lin: Linearization) -> np.ndarray:
-    """An orthonormal basis of what a feedback can stabilise: everything, or what is left by momenta that stay."""
+    """An orthonormal basis, in natural units, of what a feedback can stabilise: all but momenta that stay."""
     reach = controllability(lin)
     stuck = [mode for mode in reach.missed if mode.root.real > -1e-12]
     n = len(lin.states)
@@ -28,12 +28,13 @@ def designable(lin: Linearization) -> np.ndarray:
             + "; ".join(f"{mode} ({mode.combination})" for mode in stuck if abs(mode.root) > 0)
             + ". Add an input that acts on it."
         )
-    left, Z = _without_integrals(lin.A, lin.B)
+    A, B = in_units(lin)
+    left, Z = _without_integrals(A, B)
     if left.shape[1] != sum(mode.missed for mode in stuck):
         raise ControlError(
             f"The zero root of {lin.model.name!r} is not reached by {', '.join(lin.inputs)} and belongs to no integral."
         )
-    if _unreached(lin.A, lin.B, Z):
+    if _unreached(A, B, Z):
         idle = list(_places_to_ignore(lin))
         hint = f", or leave the place out by linearize(..., ignore={idle!r})." if idle else _in_other_letters(lin)
         words = "; ".join(f"{mode} ({mode.combination})" for mode in stuck)
@@ -58,9 +59,10 @@ def _places_to_ignore(lin: Linearization) -> tuple[str, ...]:
 
     def stuck(ignored: Sequence[str]) -> bool:
         kept = [i for i, s in enumerate(lin.states) if s not in ignored]
-        A, B = lin.A[np.ix_(kept, kept)], lin.B[kept]
-        return _unreached(A, B, _without_integrals(A, B)[1])
+        inner, pushed = A[np.ix_(kept, kept)], B[kept]
+        return _unreached(inner, pushed, _without_integrals(inner, pushed)[1])
 
+    A, B = in_units(lin)
     idle = list(lin.tangent.ignorable)
     if not idle or stuck(idle):
         return _with_attitudes(lin, idle)
@@ -83,9 +85,16 @@ def _with_attitudes(lin: Linearization, places: Sequence[str]) -> tuple[str, ...
     return tuple(idle)
 
 
+def in_units(lin: Linearization) -> tuple[np.ndarray, np.ndarray]:
+    """A and B with the states in natural units."""
+    return lin.A / lin.units[:, None] * lin.units, lin.B / lin.units[:, None]
+
+
 def _without_integrals(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Integrals that no input changes, zero roots all, and the perturbations that do not change them either."""
-    left = scipy.linalg.null_space(np.hstack([M / (np.linalg.norm(M) or 1.0) for M in (A, B)]).T, rcond=1e-9)
+    norms = np.linalg.norm(B, axis=0)
+    pair = np.hstack([A / (np.linalg.norm(A) or 1.0), B / np.where(norms > 0, norms, 1.0)])
+    left = scipy.linalg.null_space(pair.T, rcond=1e-9)
     return left, complement(left)
 
 
