@@ -14,7 +14,7 @@ from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.roots import in_words
 from appell.analysis.sampling import differences, held, held_cost
 from appell.control.controllability import Reach, observability
-from appell.control.designable import complement, on_axis, within
+from appell.control.designable import complement, in_units, on_axis, within
 from appell.control.modes import comparable
 from appell.control.placement import placed_gain
 from appell.control.riccati import discrete_riccati, riccati
@@ -127,22 +127,23 @@ def kalman(
             + "; ".join(f"{mode} ({mode.combination})" for mode in hidden)
             + ". Measure something that contains it; smallest_sensors finds what is enough."
         )
-    Y = complement(idle)
-    A, C_shown = within(lin.A, Y), C @ Y
-    still = on_axis(A, Y.T @ Q @ Y, () if idle.size else lin.states)
+    units = lin.units
+    Y = complement(idle / units[:, None])
+    A, C_shown, moved = within(in_units(lin)[0], Y), C * units @ Y, Y.T @ (Q / units / units[:, None]) @ Y
+    still = on_axis(A, moved, () if idle.size else lin.states)
     if still:
         raise ControlError(
             f"There is no steady filter: `process` does not disturb {still}, of which the filter would become certain "
             "and follow no more. Give `process` a weight on every state."
         )
     try:
-        gain = _filter_gain(A, C_shown, Y.T @ Q @ Y, R, rate)
+        gain = _filter_gain(A, C_shown, moved, R, rate)
     except np.linalg.LinAlgError:
         raise ControlError(
             f"No filter can be computed: {', '.join(map(str, formulas))} hardly shows a mode (margin "
             f"{reach.margin:.2g}); measure something that contains it."
         ) from None
-    return Observer(lin, formulas, C, Y @ gain, rate)
+    return Observer(lin, formulas, C, units[:, None] * (Y @ gain), rate)
 
 
 def _filter_gain(A: np.ndarray, C: np.ndarray, Q: np.ndarray, R: np.ndarray, rate: float | None) -> np.ndarray:
