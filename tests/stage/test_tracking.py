@@ -327,6 +327,14 @@ def test_mpc_balances_a_pole_within_narrow_limits():
     assert np.max(np.abs(run.motion.columns["force"])) == pytest.approx(3.0, abs=1e-9)  # the limit was met
 
 
+def test_mpc_catches_a_pole_that_leans_far_over():
+    """The gains of the regulator throw the first prediction out of all bounds."""
+    model = cart_with_pole()
+    law = MPC(model, position=[10, 100], velocity=1.0, effort=0.01, horizon=25)
+    run = ap.track(ap.compile(ap.derive(model)), {"x": 0, "theta": 0}, law, {"theta": 1.3}, until=5.0, rate=25)
+    assert run.metrics()["theta"]["last"] < 2e-3
+
+
 def test_mpc_under_a_constraint_holds_a_ball_on_its_beam():
     model = ap.library.ball_and_beam(tilt=-0.05)
     rest = ap.equilibrium(model, {"xi": 0.2})

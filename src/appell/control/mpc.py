@@ -135,6 +135,7 @@ class MPC(AbstractTracker):
             here, velocity = times[k], turned
         return q, v, a
 
+    @np.errstate(over="ignore", invalid="ignore")  # a prediction that ends nowhere is not taken
     def inputs(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, reference: Point) -> np.ndarray:
         """The first inputs of the plan; the reference has one row for each time of the horizon."""
         qh, vh, ah = reference
@@ -153,9 +154,13 @@ class MPC(AbstractTracker):
             return np.concatenate([weights @ (wanted - states).ravel(), effort * (needed - plan).ravel()])
 
         found = self._predict(x, plan, times, K, course)
+        if K is not None and not np.all(np.isfinite(weights @ found[2])):  # gains that throw what is so far away
+            K, found = None, self._predict(x, plan, times, None, course)
         for _ in range(STEPS if self.plan is None else 1):
             (plan, states, slopes), b = found, left(*found)
             A = np.vstack([weights @ slopes, np.diag(effort)])
+            if not np.all(np.isfinite(A.T @ A)):
+                break
             lower, upper = (self.low - plan).ravel(), (self.high - plan).ravel()
             change = np.array(self._solver(h=A.T @ A, g=-A.T @ b, lbx=lower, ubx=upper)["x"])[:, 0]
             for part in PARTS:
