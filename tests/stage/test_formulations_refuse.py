@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.errors import FormulationError, IntegrationError
+from appell.errors import FormulationError, IntegrationError, ModelError
 
 x, y, z = ap.coordinates("x y z")
 m = ap.parameters("m")
@@ -129,6 +129,32 @@ def test_over_constrained_models_are_refused_with_their_rows(formulation):
         FormulationError, match=r"'bob' is over-constrained: its 3 independent constraint rows \(wall, tie, roll\)"
     ):
         ap.derive(particle(*rows), formulation)
+
+
+def test_a_mechanism_that_moves_as_given_has_no_freedom_and_a_drive():
+    """A slider-crank at constant speed: its motion is geometry, and what turns the crank is the reaction of its row."""
+    turn, rod, slide = ap.coordinates("turn rod slide")
+    ground = ap.Frame()
+    crank = ground.pin(turn)
+    coupler = crank.pin(rod, at=(0.3, 0, 0))
+    bodies = [ap.RigidBody("crank", 1, crank.origin, crank, (0, 0, 0.1)), ap.Particle("block", 2, ground.point(slide))]
+    rows = [ap.Holonomic(coupler.point(1, 0) - ground.point(slide), "wrist"), ap.Prescribed(turn, 5 * ap.t, "motor")]
+    model = ap.Model(ground, (turn, rod, slide), bodies, (), rows, start={slide: 1.3}, until=1.0)
+    motion = ap.simulate(ap.compile(ap.derive(model)), points=11)
+    angle = 5 * motion.times
+    np.testing.assert_allclose(motion[slide], 0.3 * np.cos(angle) + np.sqrt(1 - 0.09 * np.sin(angle) ** 2), atol=1e-14)
+    power = 2 * motion[slide.rate] * motion[slide.rate.rate]  # of the block's kinetic energy
+    np.testing.assert_allclose(5 * motion.reactions("motor")["motor"], power, rtol=0, atol=1e-12)
+    assert motion.check().ok
+    assert ap.verify(model).ok
+
+
+def test_velocities_given_in_full_are_a_motion_and_rest_is_none():
+    given = ap.Nonholonomic(x.rate - 1), ap.Nonholonomic(y.rate - x), ap.Nonholonomic(z.rate)
+    motion = ap.simulate(ap.compile(ap.derive(particle(*given))).bind({m: 1.0}), until=2.0)
+    assert np.isclose(motion.at(2.0)["y"], 2.0, rtol=1e-14)
+    with pytest.raises(ModelError, match="leave nothing that can move"):
+        particle(ap.Nonholonomic(x.rate), ap.Nonholonomic(y.rate - x * z.rate), ap.Nonholonomic(z.rate))
 
 
 def test_only_equations_can_be_compiled():

@@ -226,7 +226,7 @@ WRONG = {
     "a constraint as force": (lambda: model(forces=[ap.Holonomic(x)]), ModelError, "is not a force; it is a Holonomic"),
     "a turned ground": (lambda: model(ground=ground.rotate("z", theta)), ModelError, "begins with its inertial frame"),
     "nothing left to move": (
-        lambda: model(constraints=[ap.Nonholonomic([x.rate - 1, y.rate], "stop")]),
+        lambda: model(constraints=[ap.Nonholonomic([x.rate - y.rate, y.rate], "stop")]),
         ModelError,
         r"2 velocity constraints on 2 coordinates leave nothing that can move: stop\[0\], stop\[1\]",
     ),

@@ -138,7 +138,7 @@ def verify(
     mechanics = Mechanics(model)
     check_rank(mechanics)
     split = sample_split(mechanics)
-    if model.rows and len(split.rows) >= len(model.coordinates) + bool(model.programmed):
+    if model.rows and len(split.rows) >= len(model.coordinates) + model.driven:
         raise FormulationError(f"{model.name!r} is over-constrained; nothing is left to compare.")
     also = None if formulation is None else derived(mechanics, formulation)
     rivals = Rivals(mechanics, split, also)

@@ -236,7 +236,7 @@ def derived(mechanics: Mechanics, chosen: AbstractFormulation) -> Equations:
     chosen.check(mechanics)
     check_rank(mechanics)
     split = chosen.choose(mechanics)
-    if model.rows and len(split.rows) >= len(model.coordinates) + bool(model.programmed):
+    if model.rows and len(split.rows) >= len(model.coordinates) + model.driven:
         raise FormulationError(
             f"{model.name!r} is over-constrained: its {len(split.rows)} independent constraint rows "
             f"({', '.join(mechanics.row_names[i] for i in split.rows)}) fix all {len(model.coordinates)} coordinates "

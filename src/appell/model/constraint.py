@@ -16,7 +16,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.body import RigidBody
 from appell.model.frame import Frame, Vector
-from appell.model.symbols import Coordinate, Rate, letters_in, quoted, written
+from appell.model.symbols import Coordinate, Rate, letters_in, quoted, t, written
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,14 @@ class Row:
     programmed: bool = False
     drive: Coordinate | None = None
     gauss: bool = False
+
+    @property
+    def drives(self) -> bool:
+        """Whether it makes something move: by drives, by a position given in time, by a velocity that is not zero."""
+        if self.programmed or self.order == 0:
+            return self.programmed or t in letters_in(self.expression)
+        at_rest = {s: 0 for s in letters_in(self.expression) if isinstance(s, Rate)}
+        return self.expression.xreplace(at_rest) != 0
 
 
 def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, sp.Expr]]:

@@ -163,6 +163,11 @@ class Model:
         return tuple(row for constraint in self.constraints for row in constraint.rows if row.programmed)
 
     @property
+    def driven(self) -> bool:
+        """Whether constraints make it move; it may then have no freedom left."""
+        return any(row.drives for constraint in self.constraints for row in constraint.rows)
+
+    @property
     def degrees_of_freedom(self) -> int:
         """Coordinates minus constraint rows, if the rows are independent."""
         return len(self.coordinates) - len(self.rows) - len(self.programme)
