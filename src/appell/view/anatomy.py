@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 
 from appell.model.body import Body, Particle, RigidBody
-from appell.model.constraint import Holonomic, Rolling
+from appell.model.constraint import Holonomic, Rolling, Row
 from appell.model.force import Damper, Force, Potential
 from appell.model.frame import Frame, Vector
 from appell.model.mass_flow import Stream
@@ -38,6 +38,7 @@ class Anatomy:
     Attributes:
         fixed: For each rigid body the points fixed in it, its centre first.
         rods: Pairs of points joined by something that has no body.
+        lengths: Names of the rows that such rods stand for.
         plates: Corners of what is carried along without turning.
         anchors: Points fixed in the ground at which something hangs.
         joints: Other points at which pieces meet.
@@ -47,6 +48,7 @@ class Anatomy:
 
     fixed: dict[Body, list[Vector]] = field(default_factory=dict)
     rods: list[tuple[Vector, Vector]] = field(default_factory=list)
+    lengths: set[str] = field(default_factory=set)
     plates: list[list[Vector]] = field(default_factory=list)
     anchors: dict[Any, Vector] = field(default_factory=dict)
     joints: dict[Any, Vector] = field(default_factory=dict)
@@ -320,20 +322,51 @@ def _particle_rods(found: Anatomy, model: Model) -> None:
 
 
 def _distances(found: Anatomy, model: Model) -> None:
-    """A row that keeps the distance of two bodies placed in the ground is a rod between them."""
-    own: dict[Body, set[Coordinate]] = {}
-    for body in model.bodies:
-        if set(body.center.parts) == {model.ground}:
-            own[body] = {s for e in body.center.parts[model.ground] for s in letters_in(e) if isinstance(s, Coordinate)}
+    """A row that keeps a body placed in the ground at a distance from a point is a rod between them."""
     drawn = {frozenset((key(a), key(b))) for a, b in found.rods}
+    centers = {key(b.center) for b in model.bodies}
     for row in model.rows:
-        letters = {s for s in letters_in(row.expression) if isinstance(s, Coordinate)}
-        ends = [b for b, its in own.items() if its and its <= letters] if row.order == 0 else []
-        if len(ends) != 2 or own[ends[0]] & own[ends[1]] or own[ends[0]] | own[ends[1]] != letters:
+        ends = next(filter(None, (_held(row, body, model) for body in model.bodies)), None) if row.order == 0 else None
+        if ends is None:
             continue
-        a, b = (end.center for end in ends)
-        if frozenset((key(a), key(b))) not in drawn and _along(row.expression, (a - b).dot(a - b), letters):
-            found.rods.append((a, b))
+        found.lengths.add(row.name)
+        far = ends[1]
+        if frozenset(map(key, ends)) not in drawn:
+            found.rods.append(ends)
+        if still(far):
+            _add(found.anchors, far)
+        elif key(far) not in centers:
+            _add(found.joints, far)
+
+
+def _held(row: Row, body: Body, model: Model) -> tuple[Vector, Vector] | None:
+    """A body's place and the point from which a row keeps it at a distance: (x - u)^2 + (y - v)^2 = l^2."""
+    place = body.center.parts.get(model.ground)
+    if place is None or len(body.center.parts) > 1:
+        return None
+    letters = {s for s in letters_in(row.expression) if isinstance(s, Coordinate)}
+    own = [e for e in place if isinstance(e, Coordinate)]
+    if len(own) < 2 or not set(own) <= letters or any(e not in own and _moving((e,)) for e in place):
+        return None
+    roots = [p.base for p in row.expression.atoms(sp.Pow) if p.exp == sp.Rational(1, 2)]
+    for square in (row.expression, *roots):
+        scales = [sp.diff(square, q, 2) for q in own]
+        if scales[0] == 0 or len(set(scales)) > 1 or any(isinstance(s, Evolving) for s in scales[0].free_symbols):
+            continue
+        away = [sp.expand(sp.diff(square, e) / scales[0]) if e in own else sp.Integer(0) for e in place]
+        far = [sp.expand(e - d) for e, d in zip(place, away, strict=True)]
+        end = Vector({model.ground: tuple(far)})
+        if not any(e.has(*own) for e in far) and _along(row.expression, sum(d**2 for d in away), letters):
+            return (body.center, end) if _somewhere(end, model) else None
+    return None
+
+
+def _somewhere(point: Vector, model: Model) -> bool:
+    """Whether a point rests, is the centre of a body, or is fixed in one."""
+    if still(point) or key(point) in {key(b.center) for b in model.bodies}:
+        return True
+    bodies = (b for b in model.bodies if isinstance(b, RigidBody))
+    return any(not _moving(tuple(map(sp.simplify, b.frame.components(point - b.center)))) for b in bodies)
 
 
 def _along(row: sp.Expr, distance: sp.Expr, letters: set[Coordinate]) -> bool:

@@ -20,8 +20,8 @@ def path_curves(programmed: dict[str, int], values: Values) -> list[Curve]:
     return [Curve(name, (values.points[k].copy(),), "#6b7480") for name, k in programmed.items()]
 
 
-def constraint_curves(model: Model, variables: Variables, course: Course) -> list[Curve]:
-    """Curves f(x, y) = 0 and surfaces f(x, y, z) = 0 on which a particle must stay."""
+def constraint_curves(model: Model, variables: Variables, course: Course, rods: set[str]) -> list[Curve]:
+    """Curves f(x, y) = 0 and surfaces f(x, y, z) = 0 on which a particle must stay, but for rows drawn as rods."""
     listed: list[Curve] = []
     for constraint in model.constraints:
         if isinstance(constraint, QuaternionNorm):
@@ -29,7 +29,7 @@ def constraint_curves(model: Model, variables: Variables, course: Course) -> lis
         for row in constraint.rows:
             found = letters_in(row.expression)
             letters = {s for s in found if isinstance(s, Coordinate)}
-            if row.order or t in found or not letters:
+            if row.order or t in found or not letters or row.name in rods:
                 continue
             if any(isinstance(s, ExtraState) for s in found):
                 continue

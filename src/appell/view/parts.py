@@ -46,6 +46,20 @@ class Part:
             own = float(np.linalg.norm(self.size)) / (2 if self.kind == "box" else 1)
         return float(np.linalg.norm(self.at)) + own
 
+    def away(self, point: np.ndarray) -> float:
+        """How far a point is from the box about it."""
+        if self.points is not None:
+            corners = np.pad(self.points, ((0, 0), (0, 3 - self.points.shape[1])))
+            low, high = corners.min(axis=0), corners.max(axis=0)
+        elif self.kind == "box":
+            low, high = -np.array(self.size) / 2, np.array(self.size) / 2
+        else:
+            radius, half = self.size[0], self.size[-1] / (2 if len(self.size) > 1 else 1)
+            high = np.array([radius, radius, half + radius if self.kind == "capsule" else half])
+            low = -high
+        inside = self.turn.T @ (point - self.at)
+        return float(np.linalg.norm(inside - np.clip(inside, low, high)))
+
 
 def along(axis: np.ndarray) -> np.ndarray:
     """A rotation matrix whose third column is a given direction."""
@@ -95,6 +109,18 @@ def through(points: np.ndarray, unit: float) -> list[Part]:
         if np.dot(np.cross(b - a, c - a), equation[:3]) < 0:
             face[[1, 2]] = face[[2, 1]]
     return [Part("mesh", (), np.zeros(3), np.eye(3), points.copy(), faces)]
+
+
+def arms(solids: list[Part], points: np.ndarray, radius: float, color: str) -> list[Part]:
+    """Thin rods from points fixed in a body that lie outside of its shape to the nearest part of it."""
+    listed = []
+    for point in points if solids else ():
+        nearest = min(solids, key=lambda solid: solid.away(point))
+        arm = nearest.at - point
+        if nearest.away(point) > radius:
+            length = float(np.linalg.norm(arm))
+            listed.append(part("capsule", radius, length, at=point + arm / 2, axis=arm, color=color))
+    return listed
 
 
 def hull(flat: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from appell.view.anatomy import anatomy, rod_groups, still
 from appell.view.curves import constraint_curves, path_curves
 from appell.view.hollows import hollowed
 from appell.view.measure import Measure, plane_of
-from appell.view.parts import Part, along, of_inertia, part, through
+from appell.view.parts import Part, along, arms, of_inertia, part, through
 from appell.view.plot import unit_words
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
 from appell.view.shape_parts import ellipsoid, primitive_part
@@ -215,7 +215,7 @@ class _Stage:
         solids = self._solids(asked, values, near, measure.unit, ground)
         measure.add(solids, values)
         floor = self._floor(values, ground, view, contacts + edges, spins, measure, planar)
-        bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in pairs]
+        bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in _different(pairs, values, measure.size)]
         coils = {(a, b) for _, kind, a, b, _ in springs if kind == "spring"}
         bars += [Bar(name, kind, a, b, _thickness(kind, (a, b) in coils) * measure.unit, GREY)
                  for name, kind, a, b, _ in springs]  # fmt: skip
@@ -227,7 +227,7 @@ class _Stage:
         jets = self._jets(streams, values, measure)
         followed = -1 if self.field is not None else measure.follow(solids)
         lines = path_curves(programmed, values)
-        lines += constraint_curves(model, tracks.variables, self.course)
+        lines += constraint_curves(model, tracks.variables, self.course, found.lengths)
         return Scene(
             title=model.name,
             subtitle=model.description,
@@ -329,7 +329,8 @@ class _Stage:
         if entry["shape"]:
             drawn = [(sign, self._piece(*e, scalar, unit)) for *e, sign in entry["shape"]]
             solid = [p for sign, p in drawn if p is not None and sign > 0]
-            return hollowed(solid, [p for sign, p in drawn if p is not None and sign < 0])
+            whole = hollowed(solid, [p for sign, p in drawn if p is not None and sign < 0])
+            return whole + arms(solid, self._fixed(entry, values), 0.35 * unit, ROD)
         mass = float(scalar[entry["mass"]][0])
         if body in self.inside:
             return []
@@ -342,8 +343,7 @@ class _Stage:
                 return [part("ball", radius)]
             slim = 0.14 if entry["wheel"].contact is not None else 0.4
             return [part("wheel", radius, slim * radius, axis=np.array([float(e) for e in axis]))]
-        turn, center = values.turns[entry["turn"]][0], values.points[entry["point"]][0]
-        points = np.array([(values.points[k][0] - center) @ turn for k in entry["fixed"]]).reshape(-1, 3)
+        points = self._fixed(entry, values)
         inertia = np.array([float(scalar[k][0]) for k in entry["inertia"]]).reshape(3, 3)
         if entry["edges"]:
             return of_inertia(mass, inertia, unit)
@@ -355,6 +355,12 @@ class _Stage:
         if mass <= 0 and not shapes:
             return self._rotor(body, unit)
         return shapes or of_inertia(mass, inertia, unit)
+
+    @staticmethod
+    def _fixed(entry: dict[str, Any], values: Values) -> np.ndarray:
+        """Points fixed in a body, in its axes from the point that carries it."""
+        turn, carrier = values.turns[entry["turn"]][0], values.points[entry["point"]][0]
+        return np.array([(values.points[k][0] - carrier) @ turn for k in entry["fixed"]]).reshape(-1, 3)
 
     def _piece(
         self, piece: Any, dimensions: dict[str, int], pose: list[int], scalar: np.ndarray, unit: float
@@ -464,6 +470,12 @@ class _Stage:
 def _lengths(piece: Any) -> dict[str, Any]:
     """The dimensions of a primitive that are numbers or formulas, not arrays of corners."""
     return {n: e for n, e in piece.dimensions.items() if isinstance(e, int | float | sp.Expr)}
+
+
+def _different(pairs: list[tuple[int, int]], values: Values, size: float) -> list[tuple[int, int]]:
+    """Rods without those that lie where others do: of the model, and of its look."""
+    places = {frozenset(map(tuple, np.round(values.points[[a, b], 0] / size, 9) + 0.0)): (a, b) for a, b in pairs}
+    return list(places.values())
 
 
 def _thickness(kind: str, coiled: bool) -> float:
