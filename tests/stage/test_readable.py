@@ -146,3 +146,15 @@ def test_measured_numbers_are_decimals_and_those_of_textbooks_fractions():
     text = ap.derive(ap.library.six_axis_arm()).text()
     assert "0.4318*Z" in text
     assert "/5000" not in text
+
+
+def test_multiples_of_time_stay_whole():
+    """A drive of 0.7 rad/s is sin(7 t/10), and no polynomial in sin(t/10) and cos(t/10)."""
+    x, q = ap.coordinates("x q")
+    l, g = ap.parameters("l g")
+    ground = ap.Frame("ground")
+    bob = ap.Particle("bob", 1, ground.slide(x).pin(q).point(0, -l))
+    for rate in (sp.Rational(7, 10), 5):
+        drive = ap.Prescribed(x, sin(rate * ap.t))
+        text = ap.derive(ap.Model(ground, (x, q), [bob], [ap.Gravity(-g * ground.y)], [drive])).text()
+        assert f"sin({rate * ap.t})*cos(q)" in text

@@ -13,6 +13,8 @@ from appell.model.symbols import letters_in
 from appell.reading.laurent import Laurent
 from appell.reading.letters import Shown
 
+MULTIPLE = 2  # of an angle, up to which sines and cosines are taken apart
+
 
 class Normal:
     """Reads formulas into an algebra of sums.
@@ -29,7 +31,7 @@ class Normal:
         self.algebra = algebra
         self._settle = settle
         self.known: dict[sp.Symbol, Sum] = {}
-        self._units: dict[Monomial, int] = {}
+        self._bases: dict[Monomial, Rational] = {}
 
     def __call__(self, formula: sp.Expr) -> Sum:
         """The normal form of a formula."""
@@ -83,11 +85,13 @@ class Normal:
         return sine, cosine
 
     def _part(self, monomial: Monomial, c: Rational) -> tuple[Sum, int]:
-        """An angle as a whole number of base angles; the first fraction met decides the base."""
-        unit = self._units.setdefault(monomial, int(c.denominator))
-        if unit % int(c.denominator):
+        """An angle as once or twice a base angle, which the first one met decides: sin(7 t/10) is no polynomial."""
+        few = abs(c.numerator) <= MULTIPLE
+        base = self._bases.setdefault(monomial, QQ(1, int(c.denominator)) if few else abs(c))
+        count = c / base
+        if count.denominator != 1 or abs(count) > MULTIPLE:
             return {monomial: c}, 1
-        return {monomial: QQ(1, unit)}, int(c * unit)
+        return {monomial: base}, int(count)
 
     def _base(self, angle: Sum) -> tuple[Sum, Sum]:
         algebra = self.algebra
