@@ -276,3 +276,11 @@ def test_frames_without_names_are_told_apart_by_their_turns():
     assert repr(ground.rotate("z", a)) == 'Frame("ground\'", turned by a about z)'
     assert repr(ground.rotate((1, 1, 0), b)) != repr(ground.rotate("y", b)) != repr(ground.rotate("y", a))
     assert repr(ground.rotate("z", a, name="arm")) == "Frame('arm')"
+
+
+def test_a_quarter_turn_in_decimals_is_a_quarter_turn():
+    ground = ap.Frame("ground")
+    for count, wanted in ((1, (0, 0, 1)), (2, (0, -1, 0)), (-1, (0, 0, -1)), (7, (0, 0, -1))):
+        turned = ground.weld(axis="x", angle=count * np.pi / 2)
+        assert ground.components(turned.y) == wanted
+    assert ground.components(ground.weld(axis="x", angle=np.pi / 2 + 1e-9).y)[1] != 0

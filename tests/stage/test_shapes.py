@@ -505,3 +505,14 @@ def test_messages_begin_with_a_capital():
             call()
     with pytest.raises(ModelError, match=r"^The surface of the mesh is not closed"):
         shapes.Mesh(np.eye(3), [[0, 1, 2]], mass=1)
+
+
+def test_shapes_turned_by_decimals_are_bodies():
+    """Rounding makes a product of rotations and tensors not quite symmetric; that is no fault of the body."""
+    ground = ap.Frame("ground")
+    tilted = shapes.Cylinder(0.1, 1, mass=1).turned("y", 0.7).turned("x", 0.3).turned((1, 2, 3), 1.1)
+    body = ap.RigidBody("rod", frame=ground.pin(ap.coordinates("q")), shape=tilted)
+    assert body.inertia.is_symmetric()
+    np.testing.assert_allclose(np.linalg.eigvalsh(np.array(body.inertia, float))[1:], 0.0858333333333, rtol=1e-9)
+    with pytest.raises(ModelError, match="must be a symmetric 3 by 3 matrix"):
+        ap.RigidBody("rod", 1, ground.origin, ground, [[1, 0.1, 0], [0.11, 1, 0], [0, 0, 1]])

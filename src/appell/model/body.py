@@ -226,10 +226,10 @@ def inertia_tensor(name: str, inertia: Any) -> sp.Matrix:
     if isinstance(inertia, np.ndarray | list | tuple) and len(inertia) == 3 and isinstance(inertia[0], _ROWS):
         inertia = sp.Matrix([list(row) for row in inertia])
     if isinstance(inertia, sp.MatrixBase):
-        if inertia.shape != (3, 3) or not (inertia - inertia.T).is_zero_matrix:
+        if inertia.shape != (3, 3) or not _symmetric(inertia):
             raise ModelError(f"The inertia of {name!r} must be a symmetric 3 by 3 matrix, got {quoted(inertia)}.")
         _check_moments(name, inertia.diagonal(), (inertia[0, 1], inertia[1, 2], inertia[2, 0]))
-        return sp.Matrix(inertia)
+        return sp.Matrix(3, 3, lambda i, j: inertia[min(i, j), max(i, j)])
     entries = list(inertia) if isinstance(inertia, Iterable) else [inertia]
     values = [formula_of(e, f"The inertia of {name!r}") for e in entries]
     if len(values) == 3:
@@ -244,6 +244,12 @@ def inertia_tensor(name: str, inertia: Any) -> sp.Matrix:
 
 
 _ROWS = (np.ndarray, list, tuple)
+
+
+def _symmetric(matrix: sp.MatrixBase) -> bool:
+    """Whether it is, but for the rounding of numbers."""
+    largest = max((abs(e) for e in matrix if e.is_number), default=sp.Integer(0))
+    return all(e.is_zero or (e.is_number and abs(e) <= 1e-12 * largest) for e in matrix - matrix.T)
 
 
 def _check_moments(name: str, moments: Iterable[sp.Expr], products: Iterable[sp.Expr]) -> None:

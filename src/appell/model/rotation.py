@@ -163,9 +163,14 @@ def minus(a: sp.Expr, b: sp.Expr) -> sp.Expr:
 
 
 def _cos_and_sin(angle: Any) -> tuple[sp.Expr, sp.Expr]:
-    """Cosine and sine as SymPy would give them, which searches long where a bare letter or a known angle is given."""
+    """Cosine and sine as SymPy would give them, which searches long where a bare letter or a known angle is given.
+
+    A decimal that is a quarter turn within its rounding, such as `math.pi / 2`, is taken for one.
+    """
     if isinstance(angle, Letter):
         return sp.cos(angle, evaluate=False), sp.sin(angle, evaluate=False)
+    if angle.is_Float and abs(angle - (quarters := round(2 * angle / sp.pi)) * sp.pi / 2) < 1e-15 * (1 + abs(angle)):
+        return _known_cosine(6 * int(quarters)), _known_cosine(6 * int(quarters) - 6)
     twelfths = 12 * angle / sp.pi if angle.is_number else None
     if twelfths is not None and twelfths.is_Integer and (twelfths % 2 == 0 or twelfths % 3 == 0):
         return _known_cosine(int(twelfths)), _known_cosine(int(twelfths) - 6)
