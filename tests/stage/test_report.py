@@ -3,12 +3,14 @@
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import sympy as sp
 
 import appell as ap
+from appell.formulation import FORMULATIONS
 from appell.reporting.citations import bibtex
 from appell.reporting.latex import escape as tex_escape
 from appell.reporting.markdown import escape as md_escape
@@ -216,7 +218,10 @@ def test_sources_are_named():
     text = bibtex(ap.Voronets(), "dop853")
     assert "voronets1901" in text
     assert "hairer1993" in text
-    assert text.count("{") == text.count("}")
+    for formulation in FORMULATIONS:
+        text = bibtex(SimpleNamespace(name=formulation.name, reference=formulation.reference))
+        assert text.count("author = {") >= 3  # the principle, CasADi and SymPy
+        assert text.count("{") == text.count("}")
 
 
 def test_mistakes_are_named(motion, made, tmp_path):
@@ -332,4 +337,6 @@ def test_zeros_are_written_as_such():
     assert 0 < abs(motion.columns["pitch"][0]) < 1e-15
     blocks = ap.report(motion).sections[0].blocks
     table = next(b for b in blocks if getattr(b, "caption", "") == "Coordinates")
-    assert [row[-1] for row in table.rows] == ["0"] * 8
+    assert table.head[-2:] == ("at the start", "rate at the start")
+    assert [row[-2] for row in table.rows] == ["0"] * 8
+    assert table.rows[0][-1] == "5"

@@ -8,6 +8,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 import appell as ap
 
 SOURCE = Path(ap.__file__).parent
+ROOT = Path(__file__).parents[2]
 NAMES = """
     HigherOrder higher_order
     LyapunovElimination QuasiAccelerations RelativeMotion Shulgin Stream
@@ -212,3 +214,20 @@ def test_formulations_print_as_they_are_written():
     assert repr(ap.GibbsAppell()) == "GibbsAppell()"
     assert repr(ap.GibbsAppell({w: 2 * x.rate}, dependent=x)) == "GibbsAppell(speeds={w: 2*x'}, dependent=(x,))"
     assert repr(ap.HigherOrder(3)) == "HigherOrder(order=3)"
+
+
+def test_every_source_is_in_the_list_of_references():
+    """What docstrings and pages of theory cite, `Author 1900`, is told in full on one page."""
+
+    def plain(text):
+        return unicodedata.normalize("NFKD", text.replace("ł", "l")).encode("ascii", "ignore").decode()
+
+    listed = re.sub(r"\s+", " ", plain((ROOT / "docs" / "references.md").read_text()))
+    cited = {
+        f"{author} {year}"
+        for path in (*SOURCE.rglob("*.py"), *(ROOT / "docs" / "theory").glob("*.md"))
+        for words in re.findall(r"References?: (.*?)(?:\n\s*\n|\"\"\"|$)", path.read_text(), re.DOTALL)
+        for author, year in re.findall(r"([A-Z][\w-]+|et\s+al\.) (\d{4})", plain(words))
+    }
+    assert len(cited) > 60
+    assert sorted(e for e in cited if f"{e}." not in listed) == []

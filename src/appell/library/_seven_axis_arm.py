@@ -51,7 +51,7 @@ def seven_axis_arm() -> Chain:
     Parameters of the model: g, along -z. All else are numbers.
     Coordinates: q1 ... q7, angles of the hinges; at zero the arm stands upright.
 
-    Reference: Gaz, Cognetti, Oliva, Robuffo Giordano and De Luca 2019; limits of the maker's data sheet.
+    Reference: Gaz et al. 2019; limits of the maker's data sheet.
     """
     q = coordinates(" ".join(f"q{i}" for i in range(1, 8)))
     g = parameters("g", "m/s^2")

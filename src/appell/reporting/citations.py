@@ -36,6 +36,36 @@ ENTRIES = {
         "author": "Udwadia, Firdaus E. and Kalaba, Robert E.", "title": "A new perspective on constrained motion",
         "journal": "Proceedings of the Royal Society of London A", "volume": "439", "pages": "407--410",
         "year": "1992"}),
+    "Vereshchagin 1974": ("article", "vereshchagin1974", {
+        "author": "Vereshchagin, A. F.",
+        "title": "Computer simulation of the dynamics of complicated mechanisms of robot manipulators",
+        "journal": "Engineering Cybernetics", "volume": "12", "number": "6", "pages": "65--70", "year": "1974"}),
+    "Featherstone 1983": ("article", "featherstone1983", {
+        "author": "Featherstone, Roy", "title": "The calculation of robot dynamics using articulated-body inertias",
+        "journal": "International Journal of Robotics Research", "volume": "2", "pages": "13--30", "year": "1983"}),
+    "Shulgin 1958": ("article", "shulgin1958", {
+        "author": "Shulgin, M. F.",
+        "title": "On some differential equations of analytical dynamics and their integration",
+        "journal": "Proceedings of the Lenin Central Asian State University", "volume": "144", "year": "1958",
+        "note": "in Russian"}),
+    "Krasinskiy 2025": ("article", "krasinskiy2025", {
+        "author": "Krasinskiy, A. Ya.",
+        "title": "On the analytical mechanics methods in mathematical modeling the dynamics systems with geometric "
+                 "constraints",
+        "journal": "Mechanical Engineering Advances", "volume": "3", "number": "2", "pages": "2512", "year": "2025"}),
+    "Lyapunov": ("book", "lyapunov", {
+        "author": "Lyapunov, A. M.", "title": "Lectures on Theoretical Mechanics", "note": "in Russian"}),
+    "Jarzebowska 2008": ("article", "jarzebowska2008", {
+        "author": "Jarz{\\k{e}}bowska, El{\\.z}bieta",
+        "title": "Advanced programmed motion tracking control of nonholonomic mechanical systems",
+        "journal": "IEEE Transactions on Robotics", "volume": "24", "pages": "1315--1328", "year": "2008"}),
+    "Jarzebowska et al.": ("misc", "jarzebowska", {
+        "author": "Jarz{\\k{e}}bowska, El{\\.z}bieta and others",
+        "title": "Motion planning for task-based motions of mechanical systems"}),
+    "Negrean et al. 2025": ("misc", "negrean2025", {
+        "author": "Negrean, Iuliu and Crisan, Adina and others",
+        "title": "The role of mass distribution, higher-order acceleration energies and generalized forces in the "
+                 "advanced dynamics", "year": "2025", "note": "preprint"}),
     "sympy": ("article", "sympy2017", {
         "author": "Meurer, Aaron and others", "title": "{SymPy}: symbolic computing in {Python}",
         "journal": "PeerJ Computer Science", "volume": "3", "pages": "e103", "year": "2017"}),
@@ -73,20 +103,19 @@ def bibtex(formulation: Any, method: str = "") -> str:
         method: The integrator's name.
     """
     keys: list[str] = []
-    unknown: list[str] = []
     for words in formulation.reference.split(";"):
         name = re.match(r"\s*(.+?\d{4})", words)
-        found = name.group(1).strip() if name else words.strip()
-        (keys if found in ENTRIES else unknown).append(found)
+        keys.append(name.group(1) if name else words.strip())
     if formulation.name == "Gibbs-Appell":
         keys.insert(0, "Gibbs 1879")
     integrator = {"taylor": "taylor", "dop853": "dop853", "cvodes": "cvodes"}.get(method, "scipy" if method else "")
     keys += [integrator] if integrator else []
-    texts = [_entry(*ENTRIES[e]) for e in dict.fromkeys((*keys, "casadi", "sympy"))]
-    for words in unknown:
-        label = re.sub(r"\W+", "", words.lower()) or "source"
-        texts.append(_entry("misc", label, {"note": words}))
-    return "\n\n".join(texts)
+    return "\n\n".join(_entry(*ENTRIES.get(e) or _noted(e)) for e in dict.fromkeys((*keys, "casadi", "sympy")))
+
+
+def _noted(words: str) -> tuple[str, str, dict[str, str]]:
+    """A source of which only the words are known: that of a formulation of your own."""
+    return "misc", re.sub(r"\W+", "", words.lower()) or "source", {"note": words}
 
 
 def _entry(kind: str, label: str, fields: dict[str, str]) -> str:

@@ -79,16 +79,21 @@ def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]
 
 def _symbols(letters: Sequence[Letter], values: Mapping[str, float]) -> Table:
     """Letters of one kind; what several of them share is said once."""
-    moving = [values.get(name, 0.0) for s in letters if isinstance(s, Evolving) for name in (s.label, s.rate.label)]
-    small = NOTHING * max(map(abs, moving), default=0.0)
+    kind, moves = letters[0].kind, isinstance(letters[0], Evolving)
+    rated = kind == "coordinate" and any(values.get(s.rate.label) for s in letters)
+    labels = [(s.label, s.rate.label if rated else "") for s in letters]
+    small = NOTHING * max((abs(values.get(e, 0.0)) for pair in labels for e in pair), default=0.0) if moves else 0.0
+
+    def shown(label: str) -> str:
+        value = values.get(label)
+        return "" if value is None else f"{value if abs(value) > small else 0.0:.9g}"
+
     rows = []
-    for before, s in zip((None, *letters), letters, strict=False):
+    for before, s, pair in zip((None, *letters), letters, labels, strict=False):
         same = before is not None and s.description and before.description == s.description
-        value = values.get(s.label)
-        shown = "" if value is None else f"{value if abs(value) > small else 0.0:.9g}"
-        rows.append((tex(s), unit_words(s.unit), "″" if same else s.description, shown))
-    kind = letters[0].kind
-    return _table(("symbol", "unit", "what", "value"), rows, f"{'extra ' * (kind == 'state')}{kind}s".capitalize())
+        rows.append((tex(s), unit_words(s.unit), "″" if same else s.description, *map(shown, pair)))
+    head = ("symbol", "unit", "what", "at the start" if moves else "value", "rate at the start")
+    return _table(head, rows, f"{'extra ' * (kind == 'state')}{kind}s".capitalize())
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str) -> Table:
