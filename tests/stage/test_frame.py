@@ -284,3 +284,10 @@ def test_a_quarter_turn_in_decimals_is_a_quarter_turn():
         turned = ground.weld(axis="x", angle=count * np.pi / 2)
         assert ground.components(turned.y) == wanted
     assert ground.components(ground.weld(axis="x", angle=np.pi / 2 + 1e-9).y)[1] != 0
+
+
+def test_vectors_are_written_as_one_writes_them():
+    N = ap.Frame("N")
+    x, l = ap.coordinates("x"), ap.parameters("l")
+    written = {N.x: "N.x", -N.y: "-N.y", N.point(x + 1, -l): "(x + 1)*N.x - l*N.y", N.origin: "0", -x * N.x: "-x*N.x"}
+    assert [repr(v) for v in written] == list(written.values())

@@ -162,10 +162,15 @@ WRONG = {
         UndeclaredError,
         "'damper': 'c' is not declared",
     ),
+    "a coordinate made by SymPy": (
+        lambda: ap.Model(ground, sp.Function("q")(sp.Symbol("t")), [ap.Particle("bob", m, ground.point(x, y))]),
+        ModelError,
+        r"q\(t\) is not a coordinate; make it by appell.coordinates\('q'\)",
+    ),
     "an unknown function": (
         lambda: model(forces=[ap.Generalized({x: sp.Function("f")(x)})]),
         UndeclaredError,
-        r"f\(x\) contains a function or derivative",
+        r"SymPy knows f\(x\) by its name only",
     ),
     "a derivative": (
         lambda: model(forces=[ap.Generalized({x: sp.Derivative(sp.Function("f")(x), x)})]),
@@ -217,13 +222,17 @@ WRONG = {
         ModelError,
         "Two bodies are called 'bob'",
     ),
-    "a text as force": (lambda: model(forces=["gravity"]), ModelError, "'gravity' is not a force; it is a str"),
+    "a text as force": (
+        lambda: model(forces=["gravity"]),
+        ModelError,
+        "'gravity' is not a force but a str; write appell.Force",
+    ),
     "a force as constraint": (
         lambda: model(constraints=[ap.Gravity(-g * ground.y)]),
         ModelError,
         "is not a constraint",
     ),
-    "a constraint as force": (lambda: model(forces=[ap.Holonomic(x)]), ModelError, "is not a force; it is a Holonomic"),
+    "a constraint as force": (lambda: model(forces=[ap.Holonomic(x)]), ModelError, "is not a force but a Holonomic"),
     "a turned ground": (lambda: model(ground=ground.rotate("z", theta)), ModelError, "begins with its inertial frame"),
     "nothing left to move": (
         lambda: model(constraints=[ap.Nonholonomic([x.rate - y.rate, y.rate], "stop")]),

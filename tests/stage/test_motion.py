@@ -191,7 +191,7 @@ def test_states_between_the_rows_of_a_file(tmp_path):
         here, there = motion.at(time), again.at(time)
         assert (there[y], there[y.rate]) == pytest.approx((here[y], here[y.rate]), rel=0, abs=1e-12)
     assert again.at(0.4)[y] == pytest.approx((motion.at(0.3)[y] + motion.at(0.5)[y]) / 2)
-    with pytest.raises(ap.AppellError, match=r"The motion covers t = 0 \.\. 0.7; got 0.8"):
+    with pytest.raises(ap.AppellError, match=r"The motion covers t = 0 \.\. 0.7; got t = 0.8"):
         again.at(0.8)
 
 

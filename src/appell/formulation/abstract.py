@@ -176,6 +176,15 @@ def listed(dependent: Iterable[Coordinate | str] | Coordinate | str | None) -> t
     return (dependent,) if isinstance(dependent, Coordinate | str) else tuple(dependent)
 
 
+def speed_formulas(speeds: Mapping[Speed, Any] | None) -> dict[Speed, Any] | None:
+    """Quasi-velocities of the user's and their formulas."""
+    if speeds is not None and not isinstance(speeds, Mapping):
+        raise FormulationError(
+            f"speeds= takes speeds with their formulas, {{u: x.rate}} with u = appell.speeds('u'); got {speeds!r}."
+        )
+    return dict(speeds) if speeds else None
+
+
 def chosen_split(mechanics: Mechanics, dependent: tuple[Coordinate | str, ...] | None) -> Split:
     """The split with the dependent coordinates the user wants, or the best at a typical state."""
     chosen = sample_split(mechanics)

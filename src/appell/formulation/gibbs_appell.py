@@ -10,7 +10,7 @@ import numpy as np
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, chosen_split, listed
+from appell.formulation.abstract import AbstractFormulation, chosen_split, listed, speed_formulas
 from appell.graph.numeric import Numeric
 from appell.graph.sparse import densified, total
 from appell.kinematics.chart import Chart, Split
@@ -46,7 +46,7 @@ class GibbsAppell(AbstractFormulation):
     def __init__(
         self, speeds: Mapping[Speed, Any] | None = None, dependent: Iterable[Coordinate | str] | None = None
     ) -> None:
-        self.speeds = dict(speeds) if speeds else None
+        self.speeds = speed_formulas(speeds)
         self.dependent = listed(dependent)
 
     @property

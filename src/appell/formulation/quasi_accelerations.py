@@ -11,7 +11,7 @@ import numpy as np
 
 from appell.equations import Equations, Implicit
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation
+from appell.formulation.abstract import AbstractFormulation, speed_formulas
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.graph.lower import Lowering
 from appell.graph.solve import solve
@@ -53,7 +53,7 @@ class QuasiAccelerations(AbstractFormulation):
         accelerations: Mapping[Any, Any],
         guess: Mapping[Speed, float] | None = None,
     ) -> None:
-        self.speeds: dict[Speed, Any] = dict(speeds)
+        self.speeds: dict[Speed, Any] = speed_formulas(speeds) or {}
         self.accelerations = {rate: formula_of(e, f"{rate}") for rate, e in accelerations.items()}
         self.guess = {e: float(value) for e, value in (guess or {}).items()}
 

@@ -236,7 +236,8 @@ def inertia_tensor(name: str, inertia: Any) -> sp.Matrix:
         values += [sp.Integer(0)] * 3
     if len(values) != 6:
         raise ModelError(
-            f"The inertia of {name!r} needs 3 moments (Ixx, Iyy, Izz), 6 entries or a 3 by 3 matrix; got {len(values)}."
+            f"The inertia of {name!r} needs 3 moments (Ixx, Iyy, Izz), 6 entries or a 3 by 3 matrix; got "
+            f"{quoted(inertia)}."
         )
     _check_moments(name, values[:3], values[3:])
     xx, yy, zz, xy, yz, zx = values

@@ -287,8 +287,13 @@ class Vector:
         return self * (1 / sp.sympify(factor))
 
     def __repr__(self) -> str:
-        words = [f"{c}*{f.name}.{a}" for f, cs in self.parts.items() for a, c in zip("xyz", cs, strict=True) if c != 0]
-        return " + ".join(words) or "0"
+        words = ""
+        for axis, c in ((f"{f.name}.{a}", c) for f, cs in self.parts.items() for a, c in zip("xyz", cs, strict=True)):
+            negative = c.could_extract_minus_sign() and not c.is_Add
+            size = -c if negative else c
+            factor = "" if size == 1 else f"({size})*" if size.is_Add else f"{size}*"
+            words += f" {'-' if negative else '+'} {factor}{axis}" if c != 0 else ""
+        return words.removeprefix(" + ").replace(" - ", "-", 1 if words.startswith(" - ") else 0) or "0"
 
     @property
     def frame(self) -> Frame | None:

@@ -18,7 +18,7 @@ from appell.model.look import Look
 from appell.model.mass_flow import Stream
 from appell.model.programme import programme_states
 from appell.model.rules import check_contacts, check_flows, check_kinds, check_rows, declared_letters
-from appell.model.symbols import Coordinate, ExtraState, Input, Letter, Parameter, quoted
+from appell.model.symbols import Coordinate, ExtraState, Input, Parameter, quoted
 from appell.model.values import formula_of, numbers, unknown
 
 
@@ -83,7 +83,7 @@ class Model:
         until: float = 10.0,
         look: Look | None = None,
     ) -> None:
-        listed = (coordinates,) if isinstance(coordinates, Letter) else tuple(coordinates)
+        listed = tuple(coordinates) if isinstance(coordinates, Iterable) else (coordinates,)
         bodies, forces = _listed(bodies, "bodies"), _named(_listed(forces, "forces"))
         constraints = _named((*_listed(constraints, "constraints"), *_quaternion_norms(bodies)))
         own = {z: formula_of(e, f"The rate of {z}") for z, e in (states or {}).items()}

@@ -52,14 +52,14 @@ def check_kinds(model: Model) -> None:
         if not isinstance(q, Coordinate):
             name = str(q.func if isinstance(q, sp.core.function.AppliedUndef) else q)  # SymPy's own x(t) is called x
             raise ModelError(f"{q!r} is not a coordinate; make it by appell.coordinates({name!r}).")
-    for things, kinds, word in (
-        (model.bodies, (Particle, RigidBody), "body"),
-        (model.forces, (AbstractForce,), "force"),
-        (model.constraints, (AbstractConstraint,), "constraint"),
+    for things, kinds, word, example in (
+        (model.bodies, (Particle, RigidBody), "body", "appell.Particle(name, mass, center) or appell.RigidBody(...)"),
+        (model.forces, (AbstractForce,), "force", "appell.Force(vector, at), appell.Torque(vector, on) or another one"),
+        (model.constraints, (AbstractConstraint,), "constraint", "appell.Holonomic(formula) or another one"),
     ):
         for thing in things:
             if not isinstance(thing, kinds):
-                raise ModelError(f"{thing!r} is not a {word}; it is a {type(thing).__name__}.")
+                raise ModelError(f"{thing!r} is not a {word} but a {type(thing).__name__}; write {example}.")
     for z in model.states:
         if not isinstance(z, ExtraState):
             raise ModelError(f"{z!r} is not an extra state; make it by appell.states({str(z)!r}).")
@@ -120,8 +120,8 @@ def declared_letters(model: Model) -> list[Letter]:
                     found.setdefault((part.name, part.kind), part)
             elif isinstance(part, UNKNOWN):
                 raise UndeclaredError(
-                    f"In {place}: {quoted(formula)} contains a function or derivative that SymPy does not know in "
-                    "closed form; write q.rate for velocities and give functions explicitly."
+                    f"In {place}: SymPy knows {quoted(part)} by its name only. Make coordinates by "
+                    "appell.coordinates('q'), write q.rate for velocities, and give functions as formulas."
                 )
             elif part in ENDLESS:
                 raise ModelError(f"In {place}: the formula {quoted(formula)} is not finite.")

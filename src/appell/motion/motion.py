@@ -153,7 +153,8 @@ class Motion:
     def _refuse_outside(times: np.ndarray, first: float, last: float) -> None:
         rounding = 1e-12 * max(abs(first), abs(last))
         if not np.all((times >= first - rounding) & (times <= last + rounding)):
-            raise ModelError(f"The motion covers t = {first:g} .. {last:g}; got {times.min():g} .. {times.max():g}.")
+            asked = f"{times.min():g}" + (f" .. {times.max():g}" if times.min() < times.max() else "")
+            raise ModelError(f"The motion covers t = {first:g} .. {last:g}; got t = {asked}.")
 
     def states(self, times: Any) -> np.ndarray:
         """q, q', z at any times, one row each, from the dense output; of a file, between the rows of its table."""

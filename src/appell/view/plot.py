@@ -11,6 +11,7 @@ import numpy as np
 
 from appell.errors import AppellError
 from appell.files import check_place, whole, write_text
+from appell.model.model import counted
 
 # Told apart by colour-blind eyes too: the first six are those of Okabe and Ito 2008.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7b3fd6", "#7a3b1c", "#5f6b76")
@@ -187,10 +188,9 @@ class Plot:
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
-        count = sum(len(p.items) for p in self.panels)
-        return (
-            f"Plot {self.title!r}: {count} curves in {len(self.panels)} panels; plot.save('plot.html'), plot.figure()"
-        )
+        curves = counted([item for panel in self.panels for item in panel.items], "curve")
+        where = f"in {counted(self.panels, 'panel')}" if len(self.panels) > 1 else ""
+        return f"Plot {self.title!r}: {curves}{where and ' ' + where}; plot.save('plot.html'), plot.figure()"
 
     def legend(self, i: int) -> tuple[str, ...]:
         """Names for the legend of a panel: none where they are those of the panel above.
