@@ -301,7 +301,7 @@ class Equations:
         for w, law in laws.items():
             if w not in self.inputs:
                 raise ModelError(
-                    f"{w} is no open input of this model; open are: {', '.join(map(str, self.inputs)) or 'none'}."
+                    f"{w} is not an open input of this model; open are: {', '.join(map(str, self.inputs)) or 'none'}."
                 )
             law = sp.sympify(law).xreplace({z.rate: rate for z, rate in self.model.states.items()})
             if letters_in(law) & set(laws):

@@ -134,7 +134,7 @@ def test_jerk_and_snap_along_a_programme_that_demands_them():
     np.testing.assert_allclose(motion["snap"], motion["x"], rtol=0, atol=1e-12)
     np.testing.assert_array_equal(motion[y.derivative(4)], motion["snap"])
     np.testing.assert_array_equal(motion["x.rate.rate.rate"], motion.evaluate(x.derivative(3)))
-    with pytest.raises(ModelError, match="no quantity of this motion"):
+    with pytest.raises(ModelError, match="not a quantity of this motion"):
         motion[x.derivative(5)]
     h = 1e-3  # the jerk as a difference of accelerations
     earlier, later = motion.evaluate(y.rate.rate, [0.5 - h, 0.5 + h])
@@ -299,7 +299,7 @@ REFUSED = {
     ),
     "gains of a row that is none": (
         lambda: ap.derive(on_edge(ap.Programmed(x - ap.t, "a")), ap.GPME(stabilize={"b": (1.0, 1.0)})),
-        "stabilize= names 'b', which is no row of 'model' of order 2 or less; there are 'a'",
+        "stabilize= names 'b', which is not a row of 'model' of order 2 or less; there are 'a'",
     ),
     "a dependent coordinate that no row gives": (
         lambda: ap.derive(on_edge(ap.Programmed(x - ap.t, "a")), ap.GPME(dependent=[th])),
@@ -309,7 +309,10 @@ REFUSED = {
         lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)).add(ap.Generalized({th: ap.inputs("u")}))),
         "The plan needs numbers for u; give values={u: ...}",
     ),
-    "a drive that is none": (lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)), drives="motor"), "'motor' is no force"),
+    "a drive that is none": (
+        lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)), drives="motor"),
+        "'motor' is not a force",
+    ),
 }
 
 

@@ -215,9 +215,9 @@ def test_refusals():
     with pytest.raises(FormulationError, match="has multipliers among its unknowns"):
         integral_principle(system_of(0, ap.Multipliers()), motion)
     disk = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
-    with pytest.raises(ModelError, match="'yaw' is no quantity of the motion"):
+    with pytest.raises(ModelError, match="'yaw' is not a quantity of the motion"):
         integral_principle(disk, motion)
-    with pytest.raises(ModelError, match=r"'y' is no column of the table"):
+    with pytest.raises(ModelError, match=r"'y' is not a column of the table"):
         integral_principle(system, {"t": motion.times, "x": motion.columns["x"]})
     with pytest.raises(ModelError, match="at least eight increasing times"):
         integral_principle(system, {"t": [0, 1], "x": [0, 1], "y": [0, 1]})

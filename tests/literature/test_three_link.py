@@ -239,7 +239,9 @@ def test_every_pace_is_one_of_the_programme_as_given():
 def test_what_cannot_be_planned_is_said():
     with pytest.raises(ap.AppellError, match="has no programmed constraint"):
         ap.planning.plan(ap.library.rolling_disk())
-    with pytest.raises(ap.AppellError, match="'psi4' is no coordinate of 'three-link manipulator' with a speed limit"):
+    with pytest.raises(
+        ap.AppellError, match="'psi4' is not a coordinate of 'three-link manipulator' with a speed limit"
+    ):
         ap.planning.plan(ap.library.three_link(), limits=Limits(speed={"psi4": 1}))
     with pytest.raises(ap.AppellError, match="No position satisfies the programme"):
         ap.planning.plan(ap.library.three_link(), values={"z0": 5.0, "lE": 0.0, "b": 0.1, "a": 0.1, "l1": -50.0})

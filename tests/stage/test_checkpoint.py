@@ -257,7 +257,7 @@ def test_another_study_is_not_continued(system, tmp_path):
     assert sorted((str(p), p.stat().st_mtime_ns) for p in path.rglob("*")) == before
     foreign = tmp_path / "foreign.zarr"
     foreign.mkdir()
-    with pytest.raises(StoreError, match="is no study written by appell"):
+    with pytest.raises(StoreError, match="is not a study written by appell"):
         ap.sweep(system, OVER, **OPTIONS, out=foreign, resume=True)
     with pytest.raises(StoreError, match="There is no study"):
         open_study(tmp_path / "nothing.zarr")
@@ -295,7 +295,7 @@ def test_the_command_says_what_came_out(tmp_path):
     assert (tmp_path / "bands.png").stat().st_size > 5000
     for bad, words in (
         (["--over", "q1=one"], "--over takes NAME=VALUES"),
-        (["--over", "q9=1,2"], "'q9' is no parameter, input or state"),
+        (["--over", "q9=1,2"], "'q9' is not a parameter, input or state"),
         (["--over", "q1=uniform(1,0)"], "low < high"),
         (["--over", "q1=cauchy(1,0)"], "--over takes NAME=VALUES"),
         (["--over", "q1=uniform(0,1)"], "say how many runs"),

@@ -119,7 +119,7 @@ def test_rows_that_contradict_each_other():
     [
         (
             {"q9": 1.0},
-            r"'q9' is no entry of the state of 'four-bar linkage'. There are: q1, q2, q3, q1.rate, q2.rate, .*\.",
+            r"'q9' is not an entry of the state of 'four-bar linkage'. There are: q1, q2, q3, q1.rate, q2.rate, .*\.",
         ),
         ({"q1.rat": 1.0}, r"Did you mean 'q1.rate'\?"),
         ({"q1": np.nan}, "The value of 'q1' must be a finite number, got nan"),
@@ -132,7 +132,7 @@ def test_wrong_names_and_numbers(four_bar, how, given, words):
 
 
 def test_wrong_guesses(four_bar):
-    with pytest.raises(ModelError, match="'q9' is no entry"):
+    with pytest.raises(ModelError, match="'q9' is not an entry"):
         four_bar.consistent(near={"q9": 1.0})
 
 
@@ -200,7 +200,7 @@ def test_a_state_is_a_labelled_array(four_bar):
     assert state.names == ("q1", "q2", "q3", "q1.rate", "q2.rate", "q3.rate")
     with pytest.raises(ModelError, match=r"The state has 6 entries .*, got 2 to add"):
         state + np.ones(2)
-    with pytest.raises(ModelError, match="'q7' is no entry of the state"):
+    with pytest.raises(ModelError, match="'q7' is not an entry of the state"):
         state["q7"]
 
 

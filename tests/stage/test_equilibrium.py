@@ -113,8 +113,8 @@ def test_without_adjustable_inputs_the_reader_is_told_so(crank):
     ("wanted", "inputs", "message"),
     [
         ({"thet": 1.0}, None, "Did you mean 'theta'"),
-        ({"theta.rate": 1.0}, None, "theta is no cyclic coordinate"),
-        ({"theta": 1.0}, ["force"], "no input, or rate of a cyclic coordinate"),
+        ({"theta.rate": 1.0}, None, "theta is not a cyclic coordinate"),
+        ({"theta": 1.0}, ["force"], "not an input, or rate of a cyclic coordinate"),
         ({"theta": float("nan")}, None, "finite"),
     ],
 )

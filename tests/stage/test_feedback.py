@@ -56,7 +56,7 @@ def test_the_riccati_solution_is_a_lyapunov_function(beam):
         (1, 0, "R must be positive definite"),
         ([1, 1, 1], 1, "2 entries to weigh: theta, theta.rate"),
         ([[1, 2], [0, 1]], 1, "not symmetric"),
-        ({"phi": 1}, 1, "no entry that Q could weigh"),
+        ({"phi": 1}, 1, "not an entry that Q could weigh"),
         (float("inf"), 1, "not finite"),
         (None, 1, "Q must be a number, numbers by name, a list or a matrix; got None"),
     ],
@@ -216,7 +216,7 @@ def test_a_motor_without_inductance_has_no_current():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda m: ap.control.with_motors(m, {"force": Motor(1, 1)}), "no input of 'slider-crank'"),
+        (lambda m: ap.control.with_motors(m, {"force": Motor(1, 1)}), "not an input of 'slider-crank'"),
         (lambda m: Motor(resistance=0, constant=1), "resistance of a motor must be positive"),
         (lambda m: Motor(resistance=1, constant=1, inductance=-1), "inductance of a motor must be positive"),
     ],
@@ -295,7 +295,7 @@ def test_an_observer_works_where_a_coordinate_is_left_out():
     loop = ap.control.output_feedback(ap.control.lqr(lin), ap.control.kalman(lin, ["d", "a.rate"]))
     motion = ap.simulate(loop.system, loop.start({"d": 0.05}), until=25.0)
     assert motion.columns["d"][-1] == pytest.approx(1.0, abs=1e-6)
-    with pytest.raises(ControlError, match="a is no state of this linearisation"):
+    with pytest.raises(ControlError, match="a is not a state of this linearisation"):
         ap.control.kalman(lin, ["a"])
 
 

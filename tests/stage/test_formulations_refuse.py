@@ -109,7 +109,7 @@ def test_a_formulation_is_an_object(wrong):
 @pytest.mark.parametrize(
     ("dependent", "words"),
     [
-        ([ap.coordinates("q")], "q cannot be dependent: it is no coordinate of 'bob'"),
+        ([ap.coordinates("q")], "q cannot be dependent: it is not a coordinate of 'bob'"),
         (
             [x, y],
             r"2 dependent coordinates were given, but there are 1 independent constraint rows; give 1 of: x, y, z",

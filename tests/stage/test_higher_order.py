@@ -189,7 +189,7 @@ def test_repeated_single_calls_are_what_the_first_one_gave(machine):
             assert_allclose(arm.inverse(given, **options), first, rtol=1e-13, atol=1e-13)
     assert arm.inverse(Q[:, :3]).shape == (3, 1)
     Q[1, 2] = np.nan
-    with pytest.raises(AppellError, match="order 2 of the joint 'q2' is no finite number"):
+    with pytest.raises(AppellError, match="order 2 of the joint 'q2' is not a finite number"):
         arm.inverse(Q)
     with pytest.raises(AppellError, match="Driving forces need numbers"):
         arm.inverse(np.zeros((3, 4)) + 1j)

@@ -147,7 +147,10 @@ def test_formulas_of_a_geared_pair():
 @pytest.mark.parametrize(
     ("mimics", "message"),
     [
-        ({"v": '<mimic joint="w"/>'}, "joint 'v' mimics 'w', which is no joint that moves. There are: s, u, v, f2, f1"),
+        (
+            {"v": '<mimic joint="w"/>'},
+            "joint 'v' mimics 'w', which is not a joint that moves. There are: s, u, v, f2, f1",
+        ),
         ({"v": '<mimic joint="f11"/>'}, "joint 'v' mimics 'f11'.* Did you mean 'f1'"),
         ({"v": '<mimic joint="u"/>', "u": '<mimic joint="v"/>'}, "joints u -> v -> u mimic each other"),
         ({"v": '<mimic multiplier="2"/>'}, "<mimic> of the joint 'v' has no joint"),

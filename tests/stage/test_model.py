@@ -242,7 +242,7 @@ WRONG = {
     "a value nobody asked for": (
         lambda: model(values={k: 1.0}),
         ModelError,
-        "'k' is no parameter or input of this model",
+        "'k' is not a parameter or input of this model",
     ),
     "a misspelt value": (lambda: model(values={"mm": 1.0}), ModelError, r"Did you mean 'm'\?"),
     "an infinite value": (lambda: model(values={m: np.inf}), ModelError, "The value of 'm' must be a finite number"),
@@ -390,7 +390,7 @@ def system():
 @pytest.mark.parametrize(
     ("values", "error", "words"),
     [
-        ({"m": 1.0, "kk": 2.0}, ModelError, r"'kk' is no parameter or input of 'model'. Did you mean 'k'\?"),
+        ({"m": 1.0, "kk": 2.0}, ModelError, r"'kk' is not a parameter or input of 'model'. Did you mean 'k'\?"),
         ({"m": np.nan}, ModelError, "The value of 'm' must be a finite number, got nan"),
         ({"m": "heavy"}, ModelError, "The value of 'm' must be a finite number, got 'heavy'"),
         ({"m": None}, ModelError, "The value of 'm' must be a finite number, got None"),

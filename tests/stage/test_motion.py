@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy as sp
 import xarray
@@ -65,11 +66,11 @@ def test_by_formula(motion, letters):
 
 
 def test_what_a_motion_has_not_is_named(motion, letters):
-    with pytest.raises(ModelError, match=r"'leen' is no quantity of this motion. Did you mean 'lean'\?"):
+    with pytest.raises(ModelError, match=r"'leen' is not a quantity of this motion. Did you mean 'lean'\?"):
         motion["leen"]
     with pytest.raises(UndeclaredError, match="A coordinate or state of that name was declared through appell"):
         motion[sp.Symbol("lean")]
-    with pytest.raises(ModelError, match="is no quantity of this motion"):
+    with pytest.raises(ModelError, match="is not a quantity of this motion"):
         motion[letters["lean"].derivative(3)]
     with pytest.raises(ModelError, match="Got 3 as a name"):
         motion[3]
@@ -117,6 +118,15 @@ def test_save_and_load(motion, system, tmp_path, name):
     motion.save(path)  # once more over the first
 
 
+def test_tables_for_other_programs(motion, tmp_path):
+    path = motion.save(tmp_path / "disk.csv")
+    table = pd.read_csv(path, index_col="t")
+    assert list(table) == list(motion.columns)
+    np.testing.assert_array_equal(table["lean"], motion.columns["lean"])
+    with pytest.raises(AppellError, match=r"disk.csv has numbers only: read it by pandas.read_csv"):
+        ap.load(path)
+
+
 def test_files_describe_the_run_without_pickle(motion, tmp_path):
     data = xarray.open_dataset(motion.save(tmp_path / "disk.nc"), engine="scipy")
     try:
@@ -133,7 +143,7 @@ def test_files_describe_the_run_without_pickle(motion, tmp_path):
 
 @pytest.mark.parametrize("name", ["disk.txt", "disk", "no/disk.nc"])
 def test_what_cannot_be_saved_leaves_nothing_behind(motion, tmp_path, name):
-    with pytest.raises(AppellError, match=r"ends in .nc \(NetCDF\) or .zarr|does not exist; make it first"):
+    with pytest.raises(AppellError, match=r"ends in .nc \(NetCDF\), .zarr or .csv|does not exist; make it first"):
         motion.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
@@ -161,7 +171,7 @@ def test_files_that_are_none_of_ours(motion, tmp_path):
     whole = motion.save(tmp_path / "whole.nc").read_bytes()
     (tmp_path / "cut.nc").write_bytes(whole[:200])
     for name in ("text.nc", "foreign.nc", "cut.nc"):
-        with pytest.raises(AppellError, match="is no motion written by appell") as error:
+        with pytest.raises(AppellError, match="is not a motion written by appell") as error:
             ap.load(tmp_path / name)
         assert "\n" not in str(error.value)
 

@@ -26,8 +26,8 @@ def test_errors_say_what_to_type():
     for words, message in (
         (["rolling-disk"], "has no programmed constraint"),
         (["crane", "--limit", "speeed:x=1"], "--limit takes KIND:NAME=NUMBER"),
-        (["crane", "--limit", "speed:w=1"], "'w' is no coordinate"),
-        (["three-link", "--drive", "foo"], "'foo' is no force of 'three-link manipulator'"),
+        (["crane", "--limit", "speed:w=1"], "'w' is not a coordinate"),
+        (["three-link", "--drive", "foo"], "'foo' is not a force of 'three-link manipulator'"),
         (["crane", "--out", "folder"], "Only three-link has figures"),
     ):
         result = call(*words)

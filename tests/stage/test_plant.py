@@ -41,7 +41,7 @@ def test_inputs_with_given_values_drive_nothing():
     arm = ap.library.planar_2r()
     assert sorted(labels(plant(arm, given=["tau1"]))) == ["drive_q1", "tau1", "tau2"]
     assert sorted(labels(plant(arm, given=arm.inputs))) == ["drive_q1", "drive_q2", "tau1", "tau2"]
-    with pytest.raises(ModelError, match="'tau9' is no input of 'planar 2R'"):
+    with pytest.raises(ModelError, match="'tau9' is not an input of 'planar 2R'"):
         plant(arm, given=["tau9"])
 
 

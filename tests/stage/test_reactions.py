@@ -146,7 +146,7 @@ def test_reactions_with_inputs_and_python_laws():
 def test_wrong_names():
     system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
     motion = ap.simulate(system, until=0.1, points=2)
-    with pytest.raises(ModelError, match=r"'roling' is no constraint of 'rolling disk'. Did you mean 'rolling'\?"):
+    with pytest.raises(ModelError, match=r"'roling' is not a constraint of 'rolling disk'. Did you mean 'rolling'\?"):
         motion.reactions("roling")
     assert set(motion.reactions("rolling.x").data_vars) == {"rolling.x", "force"}
     free = ap.simulate(ap.compile(ap.derive(ap.library.pendulum_chain(1))).bind(), until=0.1, points=2)

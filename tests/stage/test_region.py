@@ -54,7 +54,7 @@ def test_the_picture_is_drawn(pendulum, tmp_path):
 
 
 def test_bad_boxes_are_refused(pendulum):
-    for box, message in (({"y": 0.1}, "no state"), ({"x": -1.0}, "positive"), ({}, "at least one")):
+    for box, message in (({"y": 0.1}, "not a state"), ({"x": -1.0}, "positive"), ({}, "at least one")):
         with pytest.raises(ModelError, match=message):
             ap.ensemble.region_of_attraction(pendulum, box, runs=2)
 

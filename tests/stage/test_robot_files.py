@@ -306,7 +306,7 @@ def test_what_is_no_urdf_is_refused(tmp_path):
         ap.Chain.from_urdf("<mujoco/>")
     with pytest.raises(ModelError, match="cannot be read as URDF"):
         ap.Chain.from_urdf("<robot><link></robot>")
-    with pytest.raises(ModelError, match="'hand' is no link"):
+    with pytest.raises(ModelError, match="'hand' is not a link"):
         ap.Chain.from_urdf(robot(link("a"), joint("j", "base", "a")), tool="hand")
     with pytest.raises(ModelError, match="'base' does not move"):
         ap.Chain.from_urdf(robot(link("a"), joint("j", "base", "a")), tool="base")

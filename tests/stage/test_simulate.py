@@ -308,14 +308,14 @@ WRONG = {
     "a reset of nothing": (
         lambda s: ap.simulate(s, events=[ap.Event(x, reset={"y": 1})]),
         ModelError,
-        "'y' is no entry of the state that an event could reset. There are: x, x.rate",
+        "'y' is not an entry of the state that an event could reset. There are: x, x.rate",
     ),
     "events for CVODES": (
         lambda s: ap.simulate(s, events=[ap.Event(x)], method="cvodes"),
         IntegrationError,
         "use method='Radau'",
     ),
-    "an unknown input": (lambda s: ap.simulate(s, inputs={"v": 1}), ModelError, "'v' is no input of 'block'"),
+    "an unknown input": (lambda s: ap.simulate(s, inputs={"v": 1}), ModelError, "'v' is not an input of 'block'"),
     "an input that is no number": (
         lambda s: ap.simulate(s, inputs={u: "hard"}),
         ModelError,
@@ -349,7 +349,7 @@ WRONG = {
     "a control of unknown inputs": (
         lambda s: ap.simulate(s, control=lambda t, state: {"v": 1}),
         ModelError,
-        "'v' is no open input",
+        "'v' is not an open input",
     ),
     "a control without value": (
         lambda s: ap.simulate(s, control=lambda t, state: {"u": None}),

@@ -291,7 +291,7 @@ def test_a_study_that_was_saved_is_opened_again(rod, tmp_path):
     with pytest.raises(StoreError, match=r"holds one motion; read it with appell\.load"):
         ap.ensemble.open_study(tmp_path / "motion.nc")
     (tmp_path / "text.nc").write_text("nothing")
-    with pytest.raises(StoreError, match="is no study written by appell"):
+    with pytest.raises(StoreError, match="is not a study written by appell"):
         ap.ensemble.open_study(tmp_path / "text.nc")
 
 
@@ -318,7 +318,7 @@ def test_without_any_good_run_statistics_are_nan_and_a_plot_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("over", "options", "words"),
     [
-        ({"lenght": [1.0]}, {}, "'lenght' is no parameter, input or state of 'rod'"),
+        ({"lenght": [1.0]}, {}, "'lenght' is not a parameter, input or state of 'rod'"),
         ({}, {}, "The sweep is empty"),
         ({"l": []}, {}, "no values for 'l'"),
         ([], {}, "The sweep is empty"),
@@ -336,8 +336,8 @@ def test_without_any_good_run_statistics_are_nan_and_a_plot_says_so(tmp_path):
         ({"l": [1.0]}, {"chunk": 0}, "positive whole number"),
         ({"tau": [1.0]}, {"inputs": {"tau": sp.sin(ap.t)}}, "given by a formula"),
         ([{"l": 1.0}, {"g": 1.0}], {}, "give the same names"),
-        ({"l": [1.0]}, {"start": {"zz": 1.0}}, "'zz' is no entry of the state of 'rod'"),
-        ({"start": [{"theta": 0.1}, {"zz": 1.0}]}, {}, "'zz' is no entry of the state of 'rod'"),
+        ({"l": [1.0]}, {"start": {"zz": 1.0}}, "'zz' is not an entry of the state of 'rod'"),
+        ({"start": [{"theta": 0.1}, {"zz": 1.0}]}, {}, "'zz' is not an entry of the state of 'rod'"),
         ({"l": [1.0]}, {"start": {"theta": np.nan}}, "'theta' must be a finite number"),
         ({"l": [1.0]}, {"max_steps": 0}, "max_steps must be a positive whole number"),
         ({"l": [1.0]}, {"max_steps": -1}, "max_steps must be a positive whole number"),
@@ -437,7 +437,7 @@ def test_only_the_columns_that_are_asked_for_are_kept(rod, count, tmp_path):
     assert set(whole.dataset.variables) - set(some.dataset.variables) == gone
     assert some.dataset.equals(whole.dataset.drop_vars(gone))
     assert some.failures.equals(whole.failures)
-    with pytest.raises(ModelError, match="'omega' is no quantity that a sweep could keep"):
+    with pytest.raises(ModelError, match="'omega' is not a quantity that a sweep could keep"):
         ap.sweep(rod, over, **options, columns=["omega"])
     with pytest.raises(ModelError, match="columns must be a list of names"):
         ap.sweep(rod, over, **options, columns="theta")

@@ -267,7 +267,7 @@ def test_references_limits_and_metrics_that_make_no_sense_are_refused(cart):
     assert alone.metrics()["x"]["largest"] < 1e-10
     with pytest.raises(ModelError, match="must give q, q', q'', each with 1 number; at t = 0 it gave"):
         ap.track(cart, lambda t: ([np.sin(t)], [np.cos(t)]), law, until=0.5)
-    with pytest.raises(ModelError, match="'w' is no input that could be limited"):
+    with pytest.raises(ModelError, match="'w' is not an input that could be limited"):
         ap.track(cart, {x: ap.t}, law, until=0.5, limits={"w": 3.0})
     with pytest.raises(ModelError, match=r"no errors after t = 5: the motion ended at 0\.5"):
         alone.metrics(after=5.0)

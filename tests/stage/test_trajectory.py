@@ -102,7 +102,7 @@ def test_messages(profile):
         (lambda: polynomial([0], [1], duration=1, degree=4), "odd number"),
         (lambda: polynomial([0], [1, 2], duration=1), "1 and 2 joints"),
         (lambda: polynomial([0], [1], duration=-1), "above zero"),
-        (lambda: polynomial([0], [1], limits={"crackle": 1}), "'crackle' is no bound"),
+        (lambda: polynomial([0], [1], limits={"crackle": 1}), "'crackle' is not a bound"),
         (lambda: polynomial([0], [0], limits={"jerk": 1}), "Nothing limits"),
         (lambda: spline([0, 0], [[1], [2]]), "later than the one before"),
         (lambda: polynomial([0], [1], duration=1)(2.0), "from 0 to 1 s only"),

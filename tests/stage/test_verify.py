@@ -78,7 +78,7 @@ def test_values_are_heeded():
     model = ap.Model(ground, x, [ap.Particle("p", m, ground.point(x, 0))], [ap.Generalized({x: -k * x})])
     assert ap.verify(model, states=2).ok
     assert ap.verify(model, states=2, values={m: 2.0, "k": 1e6}).ok
-    with pytest.raises(ModelError, match="'mm' is no parameter or input of 'model'"):
+    with pytest.raises(ModelError, match="'mm' is not a parameter or input of 'model'"):
         ap.verify(model, values={"mm": 1.0})
 
 

@@ -475,7 +475,7 @@ def test_track(call, tmp_path):
         (["track", "rolling-disk"], "has no programmed constraint"),
         (["track", "curvature-arm", "--law", "magic"], "There is no law 'magic'"),
         (["track", "curvature-arm", "--disturb", "q1"], "--disturb takes NAME=NUMBER"),
-        (["track", "curvature-arm", "--without", "wind"], "'wind' is no force"),
+        (["track", "curvature-arm", "--without", "wind"], "'wind' is not a force"),
         (["track", "curvature-arm", "--rate", "0"], "must be a positive number of samples a second, got 0.0"),
     ],
 )

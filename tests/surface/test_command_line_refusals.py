@@ -11,7 +11,7 @@ import pytest
 def test_unknown_models(call, command, tmp_path, assert_fails):
     more = ["--c", tmp_path / "a.c"] if command == "export" else []
     assert_fails(
-        call(command, "roling-disk", *more), "'roling-disk' is no model of the library. Did you mean 'rolling-disk'"
+        call(command, "roling-disk", *more), "'roling-disk' is not a model of the library. Did you mean 'rolling-disk'"
     )
     assert_fails(call(command, tmp_path / "nothing.py", *more), "There is no file")
     assert list(tmp_path.iterdir()) == []
@@ -66,8 +66,8 @@ def test_values_to_vary_have_no_gaps(call, over, assert_fails):
         ("m=1:2:2.5", "the count of first:last:count is a whole number"),
         ("m=1:2", "the count of first:last:count is a whole number"),
         ("m=1:2:3:4", "the count of first:last:count is a whole number"),
-        ("m=1,heavy", "'heavy' is no number"),
-        ("m=1:heavy:3", "'heavy' is no number"),
+        ("m=1,heavy", "'heavy' is not a number"),
+        ("m=1:heavy:3", "'heavy' is not a number"),
         ("m=gauss(1,2)", "there are uniform, normal, loguniform, each of two numbers"),
         ("m=uniform(1)", "there are uniform, normal, loguniform, each of two numbers"),
         ("m=uniform(2,1)", "Uniform(low, high) needs two finite numbers, low < high"),
@@ -101,7 +101,7 @@ def test_numbers_below_zero_that_cannot_be(call, arguments):
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("mm=1", "'mm' is no parameter, input or state of 'rolling disk'. Did you mean 'm'?"),
+        ("mm=1", "'mm' is not a parameter, input or state of 'rolling disk'. Did you mean 'm'?"),
         ("m", "--set takes NAME=NUMBER, for example --set m=1.5; got 'm'"),
         ("m=heavy", "--set takes NAME=NUMBER, for example --set m=1.5; got 'm=heavy'"),
         ("m=nan", "The value of 'm' must be a finite number"),

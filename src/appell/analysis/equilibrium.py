@@ -221,7 +221,7 @@ def _read(
             name, others = label.removesuffix(".rate"), [e.removesuffix(".rate") for e in cyclic]
             words = (
                 f"{label!r} must be zero in a motion without accelerations, which is what is looked for, because "
-                f"{name} is no cyclic coordinate; cyclic are: {', '.join(others) or 'none'}."
+                f"{name} is not a cyclic coordinate; cyclic are: {', '.join(others) or 'none'}."
             )
             if others and steady.velocity_rows:
                 words += f" {in_a_circle(name, others)}"

@@ -108,8 +108,8 @@ class Tangent:
             residual = jet.imbalance(self.at, STEADY) if jet is not None and self.steady.autonomous else self.rest()
             if residual > STEADY:
                 raise EquilibriumError(
-                    f"The point is no equilibrium of {model.name!r} with these inputs: relative residual {residual:.2g}"
-                    "; find one by equilibrium(system, {...})."
+                    f"The point is not an equilibrium of {model.name!r} with these inputs: relative residual "
+                    f"{residual:.2g}; find one by equilibrium(system, {{...}})."
                 )
             return
         running = {name for name in self.changing if name in labels}
@@ -118,7 +118,7 @@ class Tangent:
         moving = [name for name in self.changing if name not in dropped]
         if moving:
             raise EquilibriumError(
-                f"The point is no steady motion of {model.name!r}: {', '.join(moving[:4])} would change, and "
+                f"The point is not a steady motion of {model.name!r}: {', '.join(moving[:4])} would change, and "
                 f"{'they are' if len(moving) > 1 else 'it is'} not cyclic (or not at equilibrium)."
                 + self._remedy(running | set(ignore), set(moving), ignore)
             )

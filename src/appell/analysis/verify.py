@@ -146,7 +146,9 @@ def verify(
     known = {s.label for s in (*model.parameters, *model.inputs)}
     for name in given:
         if name not in known:
-            raise ModelError(f"{name!r} is no parameter or input of {model.name!r}; it has {', '.join(sorted(known))}.")
+            raise ModelError(
+                f"{name!r} is not a parameter or input of {model.name!r}; it has {', '.join(sorted(known))}."
+            )
     numbers = {**model.values, **given}
     check_masses(mechanics, np.array([numbers.get(s.label, np.nan) for s in model.parameters]))
     rng, clock = np.random.default_rng(seed), np.random.default_rng((seed, 1))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from appell.errors import ModelError
-from appell.files import whole
 
 PICTURES = (".png", ".svg", ".pdf")
 FILMS = (".html", ".gif", ".mp4")
@@ -73,9 +72,6 @@ def write(motion: Any, path: Path) -> None:
         motion.plot(path=path)
     elif path.suffix in FILMS:
         motion.animate(path)
-    elif path.suffix == ".csv":
-        with whole(path) as part:
-            motion.to_pandas().to_csv(part)
     else:
         motion.save(path)
 

@@ -85,5 +85,5 @@ def _values(text: str) -> Any:
 def _number(text: str) -> float:
     found = number(text)
     if found is None:
-        raise ValueError(f"{text.strip()!r} is no number")
+        raise ValueError(f"{text.strip()!r} is not a number")
     return found

@@ -180,5 +180,5 @@ def _measured(lin: Linearization, measured: Iterable[Any]) -> tuple[tuple[sp.Exp
     formulas = tuple(lin.tangent.letter(e) if isinstance(e, str) else sp.sympify(e) for e in given)
     running = sorted({str(s) for e in formulas for s in letters_in(e) if getattr(s, "label", "") in lin.dropped})
     if running:
-        raise ControlError(f"{', '.join(running)} is no state of this linearisation and cannot be measured for it.")
+        raise ControlError(f"{', '.join(running)} is not a state of this linearisation and cannot be measured for it.")
     return formulas, lin.output_matrix(formulas)

@@ -65,7 +65,7 @@ class OutputFeedback:
         lin = self.feedback.lin
         if self.rate is not None:
             raise ControlError(
-                f"The output feedback is sampled {self.rate:g} times a second and is no formula; write "
+                f"The output feedback is sampled {self.rate:g} times a second and is not a formula; write "
                 "simulate(loop.feedback.plant, loop.start({...}), until=..., control=loop)."
             )
         hats: list[ExtraState] = [states(f"hat_{s.replace('.', '_')}") for s in lin.states]

@@ -358,7 +358,7 @@ def read_about(path: Path) -> dict[str, Any]:
                 f"{path / ABOUT} is damaged ({error}): which study this is cannot be told, and it cannot be continued. "
                 "Begin anew under another name; xarray.open_zarr reads what is in the folder."
             ) from error
-        raise StoreError(f"{path} is no study written by appell ({error}); give another name.") from error
+        raise StoreError(f"{path} is not a study written by appell ({error}); give another name.") from error
     if written != FORMAT:
         raise StoreError(
             f"{path} was written by another version of appell (format {written}, this is {FORMAT}); give another name."

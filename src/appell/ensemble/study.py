@@ -194,11 +194,17 @@ class Study:
         """Write a study that is in memory to a file.
 
         Args:
-            path: A name that ends in .nc (NetCDF).
+            path: A name that ends in .nc (NetCDF), or in .csv for the table of `to_pandas` alone.
         """
         path = Path(path)
+        if path.suffix == ".csv":
+            with whole(path) as part:
+                self.to_pandas().to_csv(part)
+            return path
         if path.suffix != ".nc":
-            raise AppellError(f"Give a path that ends in .nc, got {path.name!r}; Zarr folders are written by out=...")
+            raise AppellError(
+                f"Give a path that ends in .nc or .csv, got {path.name!r}; Zarr folders are written by out=..."
+            )
         data = self.dataset.drop_vars("event", errors="ignore")  # its names are in the description
         for name, labels in self.info["labels"].items():
             data = data.assign_coords({name: ("run", [labels.index(e) for e in data[name].values])})
@@ -364,7 +370,7 @@ def _saved(path: Path) -> Study:
         info = json.loads(data.attrs["appell"])
         failures = json.loads(data.attrs.pop("failures", "[]"))
     except (KeyError, ValueError, TypeError, OSError) as error:
-        raise StoreError(f"{path} is no study written by appell ({error}).") from error
+        raise StoreError(f"{path} is not a study written by appell ({error}).") from error
     if "varied" not in info:
         raise StoreError(f"{path} holds one motion; read it with appell.load({str(path)!r}).")
     return _labelled(data, info, failures, None)

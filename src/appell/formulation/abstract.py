@@ -195,7 +195,7 @@ def chosen_split(mechanics: Mechanics, dependent: tuple[Coordinate | str, ...] |
     order = {q: i for i, q in enumerate(mechanics.model.coordinates)}
     for q in dependent:
         if q not in order:
-            raise FormulationError(f"{q} cannot be dependent: it is no coordinate of {mechanics.model.name!r}.")
+            raise FormulationError(f"{q} cannot be dependent: it is not a coordinate of {mechanics.model.name!r}.")
     if len(set(dependent)) != len(chosen.rows):
         raise FormulationError(
             f"{len(dependent)} dependent coordinates were given, but there are {len(chosen.rows)} independent "

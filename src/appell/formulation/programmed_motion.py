@@ -64,8 +64,8 @@ class Options:
             known = mechanics.row_names
             if strange := [name for name in self.stabilize if name not in known]:
                 raise FormulationError(
-                    f"stabilize= names {strange[0]!r}, which is no row of {mechanics.model.name!r} of order 2 or less; "
-                    f"there are {', '.join(map(repr, known)) or 'none'}."
+                    f"stabilize= names {strange[0]!r}, which is not a row of {mechanics.model.name!r} of order 2 or "
+                    f"less; there are {', '.join(map(repr, known)) or 'none'}."
                 )
 
     def gains(self, name: str) -> tuple[float, float]:

@@ -370,7 +370,7 @@ class Dynamics:
         if not isfinite(np.vdot(Q, Q) if Q.ndim == 2 else Q.sum()) and not np.all(np.isfinite(Q)):
             place = np.argwhere(~np.isfinite(Q))[0]
             raise ModelError(
-                f"The derivative of order {place[-1]} of the joint {self.names[place[-2]]!r} is no finite number."
+                f"The derivative of order {place[-1]} of the joint {self.names[place[-2]]!r} is not a finite number."
             )
         if Q.ndim == 2:
             return np.ascontiguousarray(Q).reshape(-1, 1), K

@@ -107,7 +107,7 @@ class Trajectory:
         factor = 0.0
         for name, bound in limits.items():
             if name not in BOUNDS:
-                raise ModelError(f"{name!r} is no bound of a trajectory; there are: {', '.join(BOUNDS)}.")
+                raise ModelError(f"{name!r} is not a bound of a trajectory; there are: {', '.join(BOUNDS)}.")
             bound = floats(bound, f"The bound on {name}")
             if bound.shape not in ((), (self.n,)) or not np.all(bound > 0):
                 raise ModelError(

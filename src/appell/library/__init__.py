@@ -106,7 +106,7 @@ def model(name: str, options: Mapping[str, Any] | None = None) -> Model:
     if label not in MODELS:
         near = difflib.get_close_matches(label, MODELS, 3, 0.5)
         hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(MODELS)}."
-        raise ModelError(f"{name!r} is no model of the library. {hint}")
+        raise ModelError(f"{name!r} is not a model of the library. {hint}")
     function = _load(MODELS[label])
     known = list(inspect.signature(function).parameters)
     for option in options or {}:

@@ -193,7 +193,7 @@ def _floats(array: np.ndarray, values: Mapping[str, float]) -> np.ndarray:
         formula = sp.sympify(formula)
         for s in sorted(letters_in(formula), key=str):
             if isinstance(s, Evolving | Input | Time):
-                raise ModelError(f"The chain has {quoted(formula)} in its data, which is no constant: {s} changes.")
+                raise ModelError(f"The chain has {quoted(formula)} in its data, which is not constant: {s} changes.")
             if getattr(s, "label", str(s)) not in values:
                 raise MissingValueError(
                     f"The parameter {s} of the chain has no number; give values={{{str(s)!r}: ...}}."

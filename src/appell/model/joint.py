@@ -183,7 +183,9 @@ def order(names: list[str], parents: list[str | None]) -> list[int]:
         index[name] = i
     for name, parent in zip(names, parents, strict=True):
         if parent is not None and parent not in index:
-            raise ModelError(f"The parent {parent!r} of the joint {name!r} is no joint; there are: {', '.join(names)}.")
+            raise ModelError(
+                f"The parent {parent!r} of the joint {name!r} is not a joint; there are: {', '.join(names)}."
+            )
     done: list[int] = []
     state = [0] * len(names)
     for first in range(len(names)):

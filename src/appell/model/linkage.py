@@ -88,7 +88,7 @@ class Linkage:
                     return listed.index(link)
         elif isinstance(link, Integral) and -len(names) <= link < len(names):
             return int(link) % len(names)
-        raise ModelError(f"{link!r} is no link of this chain; there are: {', '.join(names)}.")
+        raise ModelError(f"{link!r} is not a link of this chain; there are: {', '.join(names)}.")
 
     def place(self, link: str) -> tuple[str | int, Placement | None]:
         """The moving link that carries a link or marker, and where its frame is on that; None for its own frame."""

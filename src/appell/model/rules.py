@@ -75,7 +75,7 @@ def check_kinds(model: Model) -> None:
         raise ModelError("A model needs at least one body; add an appell.Particle or appell.RigidBody.")
     for row in model.programmed:
         if row.drive is not None and row.drive not in model.coordinates:
-            raise ModelError(f"The drive {row.drive} of the programme {row.name!r} is no coordinate of the model.")
+            raise ModelError(f"The drive {row.drive} of the programme {row.name!r} is not a coordinate of the model.")
 
 
 def check_rows(model: Model) -> None:

@@ -32,7 +32,7 @@ def drive(
     for w in formulas:
         if w not in model.inputs:
             raise ModelError(
-                f"{w} is no input of {model.name!r}; it has: {', '.join(map(str, model.inputs)) or 'none'}."
+                f"{w} is not an input of {model.name!r}; it has: {', '.join(map(str, model.inputs)) or 'none'}."
             )
     model.check_new(states or {})
     exchanged = {w: sp.sympify(e) for w, e in formulas.items()}

@@ -208,7 +208,7 @@ def _following(links: list[Link], follows: Mapping[int, tuple[str, float, float]
                 movers = [link.label for link in links]
                 near = difflib.get_close_matches(name, movers, 1)
                 raise ModelError(
-                    f"The joint {trail[-2]!r} mimics {name!r}, which is no joint that moves."
+                    f"The joint {trail[-2]!r} mimics {name!r}, which is not a joint that moves."
                     + (f" Did you mean {near[0]!r}?" if near else f" There are: {', '.join(movers)}.")
                 )
             leader = places[0]

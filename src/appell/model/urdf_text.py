@@ -97,7 +97,7 @@ def parsed(source: str | Path) -> RobotText:
         raise ModelError(f"{what} cannot be read as URDF: {error}.{hint}") from error
     _refuse_xacro(root, what)
     if _tag(root) != "robot":
-        raise ModelError(f"{what} is no URDF: its outermost element is <{_tag(root)}>, not <robot>.")
+        raise ModelError(f"{what} is not a URDF file: its outermost element is <{_tag(root)}>, not <robot>.")
     links = tuple(_link(e) for e in _all(root, "link"))
     if not links:
         raise ModelError(f"{what} has no <link>; a robot needs links and the joints between them.")

@@ -68,4 +68,4 @@ def unknown(label: str, known: Sequence[str], what: str) -> str:
     """A message for a name that does not exist, with the nearest that does."""
     near = difflib.get_close_matches(label, known, 1)
     hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known) or 'none'}."
-    return f"{label!r} is no {what}. {hint}"
+    return f"{label!r} is not {'an' if what[0] in 'aeiou' else 'a'} {what}. {hint}"

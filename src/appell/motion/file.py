@@ -20,11 +20,14 @@ def write(motion: Motion, path: Path) -> Path:
 
     Args:
         motion: The motion.
-        path: A name that ends in .nc (NetCDF) or .zarr.
+        path: A name that ends in .nc (NetCDF), .zarr or .csv.
     """
     if path.suffix == ".nc":
         with whole(path) as part:
             motion.dataset.to_netcdf(part, engine="scipy")
+    elif path.suffix == ".csv":
+        with whole(path) as part:
+            motion.to_pandas().to_csv(part)
     elif path.suffix == ".zarr":
         try:
             import zarr  # noqa: F401
@@ -33,7 +36,7 @@ def write(motion: Motion, path: Path) -> Path:
         with whole(path, folder=True) as part:
             motion.dataset.to_zarr(part, mode="w", consolidated=False)
     else:
-        raise AppellError(f"Give a path that ends in .nc (NetCDF) or .zarr, got {path.name!r}.")
+        raise AppellError(f"Give a path that ends in .nc (NetCDF), .zarr or .csv, got {path.name!r}.")
     return path
 
 
@@ -50,6 +53,8 @@ def load(path: str | Path, system: System | None = None) -> Motion:
     path = Path(path)
     if not path.exists():
         raise AppellError(f"There is no file {path}.")
+    if path.suffix == ".csv":
+        raise AppellError(f"{path} has numbers only: read it by pandas.read_csv. Motions are loaded from .nc or .zarr.")
     try:
         data = (
             xarray.open_zarr(path, consolidated=False)
@@ -61,7 +66,7 @@ def load(path: str | Path, system: System | None = None) -> Motion:
         info = json.loads(data.attrs["appell"])
     except (KeyError, ValueError, TypeError, OSError) as error:
         words = str(error).partition("\n")[0].rstrip(".")
-        raise AppellError(f"{path} is no motion written by appell ({words}).") from error
+        raise AppellError(f"{path} is not a motion written by appell ({words}).") from error
     if "varied" in info:
         raise AppellError(f"{path} holds a study of many runs; read it with appell.ensemble.open_study({str(path)!r}).")
     order = dict.fromkeys([*info["state"], *map(str, data.data_vars)])  # a Zarr folder does not keep it

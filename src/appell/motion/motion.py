@@ -332,7 +332,7 @@ class Motion:
         """Write the table to a file, with the description of the run and the versions of what computed it.
 
         Args:
-            path: A name that ends in .nc (NetCDF) or .zarr.
+            path: A name that ends in .nc (NetCDF) or .zarr; in .csv for the numbers alone.
         """
         from appell.motion.file import write
 

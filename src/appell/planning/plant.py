@@ -46,7 +46,7 @@ def plant(
     known = [force.name for force in model.forces]
     for name in left:
         if name not in known:
-            raise ModelError(f"{name!r} is no force of {model.name!r}; there are: {', '.join(known) or 'none'}.")
+            raise ModelError(f"{name!r} is not a force of {model.name!r}; there are: {', '.join(known) or 'none'}.")
     forces = [force for force in model.forces if force.name not in left]
     rows = [c for c in model.constraints if not isinstance(c, Programmed)]
     gone = {*(z.label for z in programme_states(model.programme, model.coordinates)), *rate_names(model)}
