@@ -5,7 +5,7 @@ import pytest
 
 import appell as ap
 from appell.errors import AppellError
-from appell.view import bode, phase, root_locus, roots, stability_map, work_precision
+from appell.view import Plot, bode, phase, root_locus, roots, stability_map, work_precision
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +186,15 @@ def test_a_linearisation_has_its_own_matrices_and_names_for_bode():
     by_hand = bode(lin.A, lin.B, lin.output_matrix(["xi"]), frequencies=[2.0])
     np.testing.assert_array_equal(plot.panels[0].items[0].y, by_hand.panels[0].items[0].y)
     assert len(bode(lin).panels[0].items) == 4
+    assert len(bode(lin, B="tau", C="xi").panels[0].items) == 1
+    with pytest.raises(AppellError, match="'xi' is not an input of this linearisation"):
+        bode(lin, B="xi")
+
+
+def test_phases_are_numbered_in_quarters_of_a_turn():
+    panel = bode([[0, 1], [-1, -0.2]], [[0], [1]], [[1, 0]]).panels[1]
+    assert panel.step == 45
+    assert set(np.diff(Plot("phase", (panel,)).figure().axes[0].get_yticks())) == {45}
 
 
 def test_work_and_precision():

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy as sp
 from scipy import stats
@@ -221,9 +222,13 @@ def test_a_study_draws_and_saves_itself(rod, tmp_path):
     assert plot.spec()["data"][0]["marker"]["color"] == pytest.approx(study["theta.end"].values.tolist(), rel=1e-8)
     with pytest.raises(ap.AppellError, match=r"Cannot plot to 'z.foo': use .*\.png"):
         study.plot("theta", path=tmp_path / "z.foo")
+    names = [line.name for line in study.plot("theta").panels[0].items]
+    assert names[:2] == ["theta = 0.1, l = 1", "theta = 0.1, l = 2"]  # so few runs are drawn one by one
     assert study.save(tmp_path / "study.nc").exists()
+    table = pd.read_csv(study.save(tmp_path / "study.csv"))
+    np.testing.assert_array_equal(table["theta.end"], study["theta.end"].values)
     assert "failures" not in study.dataset.attrs
-    assert "4 runs, all combinations of 2 theta, 2 l" in str(study)
+    assert "4 runs, all combinations of 2 values of theta, 2 values of l" in str(study)
     assert "4 DONE" in study.summary()
 
 

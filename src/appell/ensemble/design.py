@@ -179,7 +179,8 @@ def design(
         words = f"{sampling} samples of {', '.join(drawn)}, seed {seed}"
         words += f", at each of {', '.join(axes)}" if axes else ""
     else:
-        words = "all combinations of " + ", ".join(f"{values.size} {name}" for name, values in axes.items())
+        counts = [f"{v.size} {'value' if v.size == 1 else 'values'} of {name}" for name, v in axes.items()]
+        words = ", ".join(counts) if len(counts) == 1 else f"all combinations of {', '.join(counts)}"
     columns = {name: found[name] for name in given}
     names = (*axes, "sample") if drawn else tuple(axes)
     return Design(columns, choices, shape if len(shape) > 1 or not drawn else (), names, words)

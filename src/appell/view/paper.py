@@ -46,6 +46,8 @@ def _plain(words: str) -> str:
 
 
 def _panel(axis: Axes, panel: Panel, named: bool) -> None:
+    from matplotlib.ticker import MultipleLocator
+
     from appell.view.plot import COLORS, Line
 
     used = 0
@@ -63,6 +65,8 @@ def _panel(axis: Axes, panel: Panel, named: bool) -> None:
     for letter in panel.log:
         axis.set(**{f"{letter}scale": "log"})
         _decades(getattr(axis, f"{letter}axis"))
+    if panel.step:
+        axis.yaxis.set_major_locator(MultipleLocator(panel.step))
     if panel.equal:
         axis.set_aspect("equal", adjustable="datalim")
     for x, _ in panel.marks[:60]:

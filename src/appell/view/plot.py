@@ -151,6 +151,7 @@ class Panel:
         marks: Places along the first axis with a thin line, and their names.
         zero: Whether the line x = 0 is drawn strongly, as the border of stability.
         words: What stands in the middle of a panel that has nothing to show.
+        step: Distance of the numbers along the second axis; chosen by the program that draws if zero.
     """
 
     items: tuple[Line | Band | Cloud | Map, ...]
@@ -161,6 +162,7 @@ class Panel:
     marks: tuple[tuple[float, str], ...] = ()
     zero: bool = False
     words: str = ""
+    step: float = 0.0
 
     @property
     def named(self) -> tuple[str, ...]:

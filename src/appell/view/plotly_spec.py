@@ -59,6 +59,8 @@ def spec(plot: Plot) -> dict[str, Any]:
             x_axis["type"] = "log"
         if "y" in panel.log:
             y_axis["type"] = "log"
+        if panel.step:
+            y_axis["dtick"] = panel.step
         if panel.equal:
             y_axis.update(scaleanchor=f"x{end}", scaleratio=1)
         layout[f"xaxis{end}"], layout[f"yaxis{end}"] = x_axis, y_axis

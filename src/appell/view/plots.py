@@ -12,7 +12,8 @@ import sympy as sp
 from appell.analysis.linearize import Linearization
 from appell.code.state import names_of
 from appell.errors import AppellError, ModelError
-from appell.model.symbols import listed
+from appell.model.symbols import key, listed
+from appell.model.values import unknown
 from appell.view.plot import COLORS, GREY, RED, Line, Map, Panel, Plot, labelled, shown
 
 FINE = 2000  # moments of a curve
@@ -302,7 +303,7 @@ def bode(
 
     Args:
         A: System matrix, or a linearisation, which knows its B.
-        B: Input matrix.
+        B: Input matrix; of a linearisation the inputs, letters or names, all if left out.
         C: Output matrix; of a linearisation what is measured, letters, names or formulas, its states if left out.
         D: Direct term; zero if left out.
         names: Names of the curves, outputs first counted over inputs.
@@ -310,8 +311,12 @@ def bode(
     """
     if isinstance(A, Linearization):
         measured = list(A.states) if C is None else listed(C)
-        names = names or [f"{w} → {shown(str(y))}" for y in measured for w in A.inputs]
-        A, B, C = A.A, A.B, A.output_matrix(measured)
+        driven = list(A.inputs) if B is None else [key(w) for w in listed(B)]
+        for w in driven:
+            if w not in A.inputs:
+                raise ModelError(unknown(w, A.inputs, "input of this linearisation"))
+        names = names or [f"{w} → {shown(str(y))}" for y in measured for w in driven]
+        A, B, C = A.A, A.B[:, [A.inputs.index(w) for w in driven]], A.output_matrix(measured)
     if B is None or C is None:
         raise ModelError("Bode's diagram needs matrices A, B, C, or a linearisation, appell.linearize(...).")
     A, B, C = (np.atleast_2d(np.asarray(e, dtype=float)) for e in (A, B, C))
@@ -336,6 +341,12 @@ def bode(
             angles.append(Line("", omega, np.degrees(np.unwrap(np.angle(h))), color=color))
     panels = (
         Panel(tuple(gains), "ω [rad/s]", "gain [dB]", "x"),
-        Panel(tuple(angles), "ω [rad/s]", "phase [°]", "x"),
+        Panel(tuple(angles), "ω [rad/s]", "phase [°]", "x", step=_quarters(angles)),
     )
     return Plot("Bode", panels)
+
+
+def _quarters(angles: Sequence[Line]) -> float:
+    """Degrees between numbers of a phase: eighths of a turn, or as many quarters as leave few numbers."""
+    reach = max(float(np.ptp(line.y)) for line in angles)
+    return next(step for step in (45.0, 90.0, 180.0, 360.0 * np.ceil(reach / 2880)) if reach <= 8 * step)

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from appell.ensemble.region import Region
     from appell.ensemble.study import Study
 
+FEW = 6  # runs that are drawn one by one, with their values, and not as bands
 SHOWN = 12  # runs drawn one by one behind the bands
 BEYOND = 1.25  # of the starts, as far as the border of a level set is drawn
 
 
 def study_plot(study: Study, names: list[str], against: Any) -> Plot:
-    """Bands of quantiles over time, or values at the end over what was varied.
+    """Every run over time where there are few, else bands of quantiles; or values at the end over what was varied.
 
     Args:
         study: The study.
@@ -32,10 +33,11 @@ def study_plot(study: Study, names: list[str], against: Any) -> Plot:
     for name in chosen:
         study[name]
     varied = [] if against is None else [_varied(study, name) for name in _listed(against)]
-    panel: Callable[[Study, str, list[str]], Panel] = _bands if not varied else _scatter if len(varied) == 1 else _cloud
+    over_time = _runs if len(study) <= FEW else _bands
+    panel: Callable[[Study, str, list[str]], Panel] = (over_time, _scatter, _cloud)[len(varied)]
     if not study.ok.any():
         panel = _nothing
-    title = f"{study.info['model']}: {len(study)} runs, {study.info['words']}"
+    title = f"{study.info['model']}: {len(study)} {'run' if len(study) == 1 else 'runs'}, {study.info['words']}"
     return Plot(title, tuple(panel(study, name, varied) for name in chosen))
 
 
@@ -62,6 +64,23 @@ def _axis(study: Study, name: str, words: str = "") -> str:
 
 def _nothing(study: Study, name: str, varied: list[str]) -> Panel:
     return Panel((), "", _axis(study, name), words=f"no run of {len(study)} ended as wished")
+
+
+def _runs(study: Study, name: str, varied: list[str]) -> Panel:
+    places = study.info["varied"].values()
+
+    def words(run: int) -> str:
+        """What was varied, in this run."""
+        values = {place: study[place].values[run] for place in places}
+        return ", ".join(
+            f"{shown(place.removesuffix('.start').removesuffix('.choice'))} = "
+            + (f"{value:.6g}" if isinstance(value, float | np.floating) else str(value))
+            for place, value in values.items()
+        )
+
+    t = study["t"].values
+    lines = tuple(Line(words(int(run)), t, study[name][int(run)].values) for run in np.flatnonzero(study.ok))
+    return Panel(lines, "t [s]", _axis(study, name))
 
 
 def _bands(study: Study, name: str, varied: list[str]) -> Panel:
