@@ -326,6 +326,12 @@ WRONG = {
         ModelError,
         "got ndarray; measured values are given as lambda t: numpy.interp",
     ),
+    "an input of time and state": (
+        lambda s: ap.simulate(s, inputs={u: lambda t, state: 0.0}),
+        ModelError,
+        r"'u' is given as a function of t alone, lambda t: ...; a function \(t, state\) -> inputs is given as control",
+    ),
+    "a control of time alone": (lambda s: ap.simulate(s, control=lambda t: 0.0), ModelError, r"function \(t, state\)"),
     "an input that is not finite": (
         lambda s: ap.simulate(s, inputs={u: lambda t: np.nan}),
         ModelError,

@@ -163,6 +163,10 @@ def test_engines_come_when_they_are_needed(code, absent):
     assert out.strip() == ""
 
 
+def test_type_checkers_are_told_that_there_are_types():
+    assert (SOURCE / "py.typed").exists()
+
+
 def test_no_file_is_too_long():
     lengths = {str(p.relative_to(SOURCE)): len(p.read_text().splitlines()) for p in SOURCE.rglob("*.py")}
     assert {name: n for name, n in lengths.items() if n > 600} == {}

@@ -91,7 +91,7 @@ class RigidBody:
         >>> arm = ap.Frame("ground").rotate("z", ap.coordinates("angle"))
         >>> rod = ap.RigidBody("rod", frame=arm, shape=ap.shapes.Rod(2, mass=3).at(1, 0))
         >>> rod.center, rod.inertia[2, 2]
-        (1*ground'.x, 1)
+        (ground'.x, 1)
     """
 
     name: str

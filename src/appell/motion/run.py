@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 import casadi as ca
@@ -131,6 +132,11 @@ def driven(
         if label not in names:
             raise ModelError(unknown(label, sorted(names), f"input of {system.model.name!r}"))
         if callable(value) and not isinstance(value, sp.Basic):
+            if not _takes(value, 1):
+                raise ModelError(
+                    f"The input {label!r} is given as a function of t alone, lambda t: ...; a function (t, state) -> "
+                    "inputs is given as control=..."
+                )
             functions[label] = value
         elif isinstance(value, sp.Basic) and letters_in(value):
             formulas[names[label]] = value
@@ -147,13 +153,24 @@ def driven(
     if not functions and control is None:
         return system, None
     control = control.anew() if hasattr(control, "anew") else control  # what remembers begins anew in every run
-    if control is not None and not callable(control):
+    if control is not None and not (callable(control) and _takes(control, 2)):
         raise ModelError(f"The control must be a function (t, state) -> inputs or formulas by input, got {control!r}.")
     refuse_changing(
         system.equations.mechanics,
         functions if control is None else [w.label for w in system.equations.inputs],
     )
     return system, _law(system, functions, control)
+
+
+def _takes(function: Callable[..., Any], count: int) -> bool:
+    """Whether a function can be called with so many arguments, as far as it says."""
+    try:
+        signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # written in C
+        return True
+    return True
 
 
 def _law(
