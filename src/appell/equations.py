@@ -23,7 +23,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, refuse_changing
 from appell.model.model import Model
 from appell.model.rules import check_letter
-from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, letters_in, quoted
+from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, letters_in, quoted, t
 
 if TYPE_CHECKING:
     from appell.formulation.abstract import AbstractFormulation
@@ -333,6 +333,26 @@ class Equations:
 
     def __repr__(self) -> str:
         return self.summary()
+
+    def to_sympy(self) -> tuple[sp.Matrix, sp.Matrix]:
+        """A and b of A y = b as SymPy matrices in the letters of the model, for formulas of your own.
+
+        They are what the graph has, not simplified, and long for big models: SymPy writes out what a graph shares.
+
+        Example:
+            >>> import appell as ap
+            >>> equations = ap.derive(ap.library.knife_edge())
+            >>> A, b = equations.to_sympy()
+            >>> sp.simplify(A.LUsolve(b)), equations.unknowns
+            (Matrix([
+            [g*sin(alpha)*cos(phi)**2 - phi'*x'*tan(phi)],
+            [                                          0]]), (x'', phi''))
+        """
+        from appell.graph.raising import raised
+
+        letters = ((t,), self.states, self.inputs, self.model.parameters)
+        A, b = (raised(self.with_laws(e), self.arguments, letters) for e in (self.A, self.b))
+        return A, b
 
     def latex(self, simplify: bool | None = None) -> str:
         """The equations in LaTeX, raised from the graph that runs.

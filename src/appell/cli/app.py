@@ -16,8 +16,15 @@ from appell.cli.output import say
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 
+ORDER = ("list", "show", "verify", "run", "sweep", "stabilize", "plan", "track", "export", "bench")
+
+
 class Commands(TyperGroup):
-    """The commands; a wrong command line is told to machines as other errors are."""
+    """The commands, from the first one types on; a wrong command line is told to machines as other errors are."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, in the order of the help."""
+        return sorted(super().list_commands(ctx), key=ORDER.index)
 
     def main(
         self, args: Sequence[str] | None = None, prog_name: str | None = None, *, standalone_mode: bool = True,
@@ -58,7 +65,10 @@ def appell(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Equations of motion without multipliers: derive, prove, compile, simulate."""
+    """Equations of motion without multipliers: derive, prove, compile, simulate.
+
+    Begin with `appell list`, then `appell run rolling-disk --out disk.html`.
+    """
 
 
 ModelArgument = Annotated[
@@ -69,5 +79,5 @@ SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter, input or starting value.")
 ]
 ReportOption = Annotated[
-    Path | None, typer.Option(help="Write a report to hand on: .html (self-contained), .tex or .md.")
+    Path | None, typer.Option(metavar="FILE", help="Write a report to hand on: .html (self-contained), .tex or .md.")
 ]

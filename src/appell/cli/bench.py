@@ -22,12 +22,14 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes, no targets.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="Only name the topics.")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Save the numbers: bench.json, or a table for a page: bench.md.")
+        Path | None, typer.Option(metavar="FILE", help="Save the numbers: bench.json, or a table for a page: bench.md.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the growth curves: .png .svg .pdf (topic growth).")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the growth curves: .png .svg .pdf (topic growth).")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure appell and every installed peer side by side: ratios and operation counts."""
+    """Measure appell and its peers side by side. Prints ratios and operation counts."""
     with errors(as_json):
         suite = _suite()
         if listed:

@@ -17,9 +17,9 @@ from appell.files import check_place, write_text
 @app.command()
 def export(
     name: ModelArgument,
-    c: Annotated[Path | None, typer.Option("--c", help="Write C source and header: --c disk.c")] = None,
+    c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write C source and header: --c disk.c")] = None,
     casadi: Annotated[
-        Path | None, typer.Option("--casadi", help="Write a CasADi function: --casadi disk.casadi")
+        Path | None, typer.Option("--casadi", metavar="FILE", help="Write a CasADi function: --casadi disk.casadi")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

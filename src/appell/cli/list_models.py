@@ -9,7 +9,7 @@ from appell.terminal import print_table
 
 @app.command("list")
 def list_models(as_json: JsonOption = False) -> None:
-    """The models of the library."""
+    """List the models of the library."""
     from appell import library
 
     with errors(as_json):

@@ -24,20 +24,27 @@ def plan(
     ] = None,
     limit: Annotated[
         list[str] | None,
-        typer.Option(help="KIND:NAME=NUMBER or KIND:NAME=LOW,HIGH; KIND is position, speed, torque or torque_rate."),
+        typer.Option(
+            metavar="KIND:NAME=VALUE",
+            help="A limit, or two of them, LOW,HIGH; KIND is position, speed, torque or torque_rate.",
+        ),
     ] = None,
     drive: Annotated[
-        list[str] | None, typer.Option(help="A force of the model that drives exert besides the programme.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A force of the model that drives exert besides the programme."),
     ] = None,
     suggest: Annotated[bool, typer.Option(help="If not feasible, look for a slower pace that is.")] = False,
     out: Annotated[
         list[Path] | None,
-        typer.Option(help="Write the picture .png .svg .pdf, the motion .nc .csv; for three-link figures 5-8: DIR/."),
+        typer.Option(
+            metavar="FILE",
+            help="Write the picture .png .svg .pdf, the motion .nc .csv; for three-link figures 5-8: DIR/.",
+        ),
     ] = None,
     report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Plan the programmed motion of a model and say what it demands; exit code 1 if it is not feasible."""
+    """Plan the programmed motion of a model. Says what it demands; the exit code is 1 if it is not feasible."""
     from appell.planning import plan as make
 
     with errors(as_json):

@@ -27,14 +27,15 @@ def run(
     out: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Write the motion: .nc .zarr .csv, a plot .png .svg .pdf, an animation .html .gif .mp4; a study: DIR/."
+            metavar="FILE",
+            help="Write the motion .nc .zarr .csv, a plot .png .svg .pdf, an animation .html .gif .mp4; a study: DIR/.",
         ),
     ] = None,
     report: ReportOption = None,
     study: Annotated[bool, typer.Option(help="Run the study of a model that has one, such as sprayer.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Simulate a model and prove the motion; a model with a study is put through it."""
+    """Simulate a model and check the motion. A model that has a study, such as sprayer, is put through it."""
     from appell import library
     from appell.motion.run import simulate
 

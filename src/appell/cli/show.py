@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 def show(
     name: ModelArgument,
     latex: Annotated[bool, typer.Option("--latex", help="Print the equations in LaTeX.")] = False,
-    draw: Annotated[Path | None, typer.Option(help="Draw the model at its start: .png .svg .pdf.")] = None,
+    draw: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the model at its start: .png .svg .pdf.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Describe a model and print its equations."""

@@ -34,10 +34,10 @@ def stabilize(
             help="Weight of every input; by its holding value if left out, or by what holds a deviation if all are 0."
         ),
     ] = None,
-    dependent: Annotated[str, typer.Option(help="Dependent coordinates, apart by commas.")] = "",
-    inputs: Annotated[str, typer.Option(help="Inputs to use, apart by commas; all if left out.")] = "",
+    dependent: Annotated[str, typer.Option(help="Dependent coordinates, separated by commas.")] = "",
+    inputs: Annotated[str, typer.Option(help="Inputs to use, separated by commas; all if left out.")] = "",
     ignore: Annotated[
-        str, typer.Option(help="Coordinates to leave out, apart by commas: nothing else depends on them.")
+        str, typer.Option(help="Coordinates to leave out, separated by commas: nothing else depends on them.")
     ] = "",
     motor: Annotated[
         list[str] | None,
@@ -58,11 +58,11 @@ def stabilize(
         float | None, typer.Option(help="Samples per second of the feedback, held in between; continuous if left out.")
     ] = None,
     runs: Annotated[int, typer.Option(min=0, help="Starts for the region of attraction; 0 for none.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="A folder for pictures and numbers.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A folder for pictures and numbers.")] = None,
     report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold a configuration: equilibrium, first approximation, gains, proof, closed loop, pictures."""
+    """Hold a configuration, with a proof. Finds the equilibrium, linearises, computes gains, runs the closed loop."""
     from appell.cli import stabilized
     from appell.cli.stabilizing import Stabilization
 

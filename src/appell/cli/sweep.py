@@ -40,16 +40,20 @@ def sweep(
     rtol: Annotated[float, typer.Option(help="Tolerance, relative and absolute.")] = 1e-9,
     points: Annotated[int, typer.Option(help="Times of the table.")] = 101,
     columns: Annotated[str | None, typer.Option(help="Keep only these quantities: x,y.rate; outputs as well.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Append the results to this folder: study.zarr.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Append the results to this folder: study.zarr.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in that folder.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw the bands of the coordinates: .png .svg .pdf .html.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the coordinates over time: .png .svg .pdf .html.")
+    ] = None,
     chunk: Annotated[int | None, typer.Option(help="Runs of one chunk.")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads; one for each core if left out.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")] = None,
     corners: Annotated[str, typer.Option(help="Corners (Min, Max, Abs): locate, or cross.")] = "locate",
     as_json: JsonOption = False,
 ) -> None:
-    """Make many runs of a model: grids and samples of parameters and starts."""
+    """Make many runs of a model. Parameters and starts are varied over grids and samples."""
     with errors(as_json):
         case = read_case(name)
         varied = read_varied(over, case.choices, runs)

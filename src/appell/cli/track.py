@@ -32,7 +32,8 @@ def track(
         str, typer.Option(help="computed-torque, computed-torque-pid (with an integral of the error) or mpc.")
     ] = "computed-torque",
     gain: Annotated[
-        list[float] | None, typer.Option(help="delta of computed torque: one for all, or one for each coordinate.")
+        list[float] | None,
+        typer.Option(metavar="VALUE", help="delta of computed torque: one for all, or one for each coordinate."),
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second; continuous if left out.")] = None,
     limit: Annotated[
@@ -42,15 +43,16 @@ def track(
         ),
     ] = None,
     without: Annotated[
-        list[str] | None, typer.Option(help="A force of the programme that the mechanism does not have.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A force of the programme that the mechanism does not have."),
     ] = None,
     out: Annotated[
-        list[Path] | None, typer.Option(help="Write the picture .png .svg .pdf, the motion .nc .csv.")
+        list[Path] | None, typer.Option(metavar="FILE", help="Write the picture .png .svg .pdf, the motion .nc .csv.")
     ] = None,
     report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Plan the programmed motion of a model, then let the mechanism follow it under a tracking law."""
+    """Let a mechanism follow its plan. Plans the programmed motion of a model, then runs it under a tracking law."""
     from appell.code.system import compile
     from appell.control import tracking
     from appell.formulation.abstract import derive

@@ -25,7 +25,7 @@ def verify(
     settings: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare all formulations at random consistent states, or with --order the identities of a robot."""
+    """Compare all formulations at random states. With --order, check the higher-order identities of a robot."""
     from appell.analysis.verify import verify as compare
 
     with errors(as_json):

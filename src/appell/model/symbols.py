@@ -189,7 +189,7 @@ def coordinates(names: str, units: str = "", description: str = "") -> Any:
     """Generalized coordinates q; `x.rate` is the velocity of x.
 
     Args:
-        names: Names apart by blanks or commas.
+        names: Names separated by blanks or commas.
         units: Units in the same order (or one for all); `-` means none.
         description: What they are, for reports.
 
