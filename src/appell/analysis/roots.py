@@ -14,7 +14,7 @@ ROUNDING = 100 * np.finfo(float).eps  # of the largest root, below which a part 
 
 
 def in_words(roots: np.ndarray) -> str:
-    """Roots apart by commas, without traces of rounding.
+    """Roots separated by commas, without traces of rounding.
 
     Args:
         roots: Complex numbers.
@@ -23,9 +23,22 @@ def in_words(roots: np.ndarray) -> str:
         >>> in_words(np.array([-2, 1e-16 + 1j, 1e-16 - 1j, 1e-22 - 1e-15j]))
         '-2, 0+1i, 0-1i, 0'
     """
+    return ", ".join(f"{real:.6g}{imag:+.6g}i" if imag else f"{real:.6g}" for real, imag in parts(roots))
+
+
+def parts(roots: np.ndarray) -> list[tuple[float, float]]:
+    """Real and imaginary parts without traces of rounding, and zeros without a sign.
+
+    Args:
+        roots: Complex numbers.
+
+    Example:
+        >>> parts(np.array([complex(-0.0, 2.0), 1e-17 - 2j]))
+        [(0.0, 2.0), (0.0, -2.0)]
+    """
     least = ROUNDING * float(np.max(np.abs(roots), initial=0.0))
-    parts = [[0.0 if abs(e) <= least else e for e in (root.real, root.imag)] for root in np.asarray(roots, complex)]
-    return ", ".join(f"{real:.6g}{imag:+.6g}i" if imag else f"{real:.6g}" for real, imag in parts)
+    pairs = ((root.real, root.imag) for root in np.asarray(roots, complex))
+    return [(0.0 if abs(a) <= least else float(a), 0.0 if abs(b) <= least else float(b)) for a, b in pairs]
 
 
 def clusters(A: np.ndarray) -> list[tuple[complex, int]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from appell.analysis.roots import parts
 from appell.analysis.verify import Verification
 from appell.motion.motion import Motion
 from appell.reporting.content import Block, Code, Section, Shown, Table, Text
@@ -55,8 +56,7 @@ def _certificate(thing: Any, title: str) -> Section:
     if rows:
         blocks.append(Table(("condition", "value", "holds"), rows, "What was checked"))
     blocks.append(Shown(roots(thing, title="roots of the first approximation"), "Structural zero roots are marked"))
-    found = np.asarray(thing.roots, dtype=complex)
-    listed = tuple((f"{e.real:.9g}", f"{e.imag:.9g}") for e in found)
+    listed = tuple((f"{real:.9g}", f"{imag:.9g}") for real, imag in parts(thing.roots))
     blocks.append(Table(("Re λ [1/s]", "Im λ [1/s]"), listed, "Roots"))
     return Section(title or "Stability", tuple(blocks))
 
