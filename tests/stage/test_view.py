@@ -1,6 +1,7 @@
 """Scenes: what is drawn is where the model says, at the size the model says; files are whole; mistakes are named."""
 
 import base64
+import itertools
 import shutil
 
 import numpy as np
@@ -491,3 +492,13 @@ def test_a_title_stands_out_from_what_runs_under_it(disk):
     title = next(e for e in texts if e.get_text() == "rolling disk")
     assert title.get_path_effects()
     assert title.get_zorder() > max(e.get_zorder() for e in title.axes.collections)
+
+
+def test_short_springs_are_thin():
+    """A row of masses: the coils are slim against their own length, not against the row."""
+    ground = ap.Frame("ground")
+    x = ap.coordinates(" ".join(f"x{i}" for i in range(20)), "m")
+    beads = [ap.Particle(f"bead {i}", 1.0, ground.point(i + q, 0)) for i, q in enumerate(x)]
+    springs = [ap.Spring(a.center, b.center, 1.0, 1.0) for a, b in itertools.pairwise(beads)]
+    scene = ap.Model(ground, x, beads, springs).draw()
+    assert max(bar.radius for bar in scene.bars) <= 0.14

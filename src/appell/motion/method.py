@@ -116,7 +116,7 @@ def choose(
             "dop853", f"{', '.join(hidden)} may be flat and then steep: a long Taylor step could pass over it"
         )
     if size > LARGE:
-        return Method("dop853", f"large: {size} instructions, more than compile well as a Taylor series")
+        return Method("dop853", f"large: {size} instructions, too many to compile a Taylor series of")
     if tumbling and size > TUMBLING:
         words = f"{size} instructions, too many to compile for every choice of speeds that a quaternion needs"
         return Method("dop853", words)

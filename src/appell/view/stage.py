@@ -217,8 +217,10 @@ class _Stage:
         floor = self._floor(values, ground, view, contacts + edges, spins, measure, planar)
         bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in _different(pairs, values, measure.size)]
         coils = {(a, b) for _, kind, a, b, _ in springs if kind == "spring"}
-        bars += [Bar(name, kind, a, b, _thickness(kind, (a, b) in coils) * measure.unit, GREY)
-                 for name, kind, a, b, _ in springs]  # fmt: skip
+        for name, kind, a, b, _ in springs:
+            longest = float(np.linalg.norm(values.points[a] - values.points[b], axis=1).max())
+            thick = min(_thickness(kind, (a, b) in coils) * measure.unit, 0.14 * longest)
+            bars.append(Bar(name, kind, a, b, thick, GREY))
         solids += self._plates(plates, values, measure.unit)
         if not planar and len(feet) > 2 and any(row.order == 0 for row in model.rows):
             solids += self._plates([feet], values, measure.unit, "base", "#7b8794")
