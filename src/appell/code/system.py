@@ -241,6 +241,12 @@ def compile(equations: Equations, machine: str = "auto") -> System:
 
     Returns:
         A system; bind numbers to it before use.
+
+    Example:
+        >>> import appell as ap
+        >>> system = ap.compile(ap.derive(ap.library.knife_edge())).bind({"m": 3.0})
+        >>> system.rhs(0.0, [0.0, 0.0, 0.0, 1.0, 2.0]).round(6) + 0.0  # x, y, phi and the rates of x and phi
+        array([1.      , 0.      , 2.      , 6.936718, 0.      ])
     """
     if machine not in ("auto", "heyoka", "casadi", "c"):
         raise CompileError(f"Got machine={machine!r}; use 'auto', 'heyoka', 'casadi' or 'c'.")

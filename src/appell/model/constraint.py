@@ -133,6 +133,12 @@ class Holonomic(AbstractConstraint):
 
     Attributes:
         closures: The vectors among what was given, for drawing.
+
+    Example:
+        >>> import appell as ap
+        >>> x, y = ap.coordinates("x y")
+        >>> [row.expression for row in ap.Holonomic(x**2 + y**2 - 1, "rod").rows]
+        [x**2 + y**2 - 1]
     """
 
     def __init__(self, expression: Any, name: str = "holonomic", frame: Frame | None = None) -> None:
@@ -214,6 +220,14 @@ class Rolling(AbstractConstraint):
 
     Attributes:
         axes: The axes of the rows without `along`: the ground's, or moving ones where a model needs them.
+
+    Example:
+        >>> import appell as ap
+        >>> x, turn = ap.coordinates("x turn")
+        >>> ground = ap.Frame("ground")
+        >>> wheel = ap.RigidBody("wheel", 1, ground.point(x, 0.3), ground.rotate("z", turn), (0, 0, 0.1))
+        >>> [row.expression for row in ap.Rolling(wheel, ground.point(x, 0)).rows]
+        [0.3*turn' + x']
     """
 
     def __init__(
@@ -286,6 +300,12 @@ class Prescribed(AbstractConstraint):
         what: The coordinate or formula.
         motion: The function of `appell.t` it follows.
         name: Its name in messages and reaction forces.
+
+    Example:
+        >>> import appell as ap
+        >>> crank = ap.coordinates("crank")
+        >>> [row.expression for row in ap.Prescribed(crank, 5 * ap.t).rows]
+        [crank - 5*t]
     """
 
     def __init__(self, what: Any, motion: Any, name: str = "prescribed") -> None:

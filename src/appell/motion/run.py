@@ -69,6 +69,13 @@ def simulate(
 
     Returns:
         The motion, also if the run ended early; `motion.outcome` says how it ended.
+
+    Example:
+        >>> import appell as ap
+        >>> system = ap.compile(ap.derive(ap.library.spherical_pendulum()))
+        >>> motion = ap.simulate(system, until=2.0)
+        >>> motion.outcome.name, motion["z"].attrs["units"], motion.check().ok
+        ('DONE', 'm', True)
     """
     if not isinstance(system, System):
         raise IntegrationError(
