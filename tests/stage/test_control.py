@@ -158,7 +158,7 @@ def test_wrong_input_is_named():
     z = ap.states("z")
     with pytest.raises(ModelError, match=r"z'.*known=model.states"):
         PID(kp=1, kd=1).loop("e", z - s)
-    with pytest.raises(ModelError, match=r"'other' is no input.* There are: \w+"):
+    with pytest.raises(ModelError, match=r"'other' is not an input.* There are: \w+"):
         regulate(cart(), {ap.inputs("other"): (PID(kp=1), s)})
 
 

@@ -167,7 +167,7 @@ def read_limits(given: list[str] | None) -> Any:
     found: list[tuple[str, Any]] = []
     for part in (part for item in given for part in re.split(r",(?=[\w.'\s]*=)", item)):
         name, _, text = part.rpartition("=")
-        numbers = [_number(e) for e in text.split(",")]
+        numbers = [number(e) for e in text.split(",")]
         if None in numbers or len(numbers) > (2 if name else 1):
             raise ModelError(f"--limit takes NUMBER, INPUT=NUMBER or INPUT=LOW,HIGH; got {part!r}.")
         found.append((name.strip(), numbers[0] if len(numbers) == 1 else tuple(numbers)))
