@@ -449,7 +449,7 @@ def test_stabilize_holds_as_much_of_the_start_as_inputs_can_and_thrust_does_not_
     assert_fails(call("stabilize", path, "--limit", "left=9,12"), "left = 5.", "not within its limits (9, 12)")
     assert_fails(call("stabilize", path, "--limit", "0,12"), "INPUT=LOW,HIGH", "'0,12'")
     assert_fails(call("stabilize", path, "--limit", "5", "--limit", "left=9"), "not both")
-    assert_fails(call("stabilize", path, "--inputs", "lift"), "'lift' is no input of 'lift'", "left")
+    assert_fails(call("stabilize", path, "--inputs", "lift"), "'lift' is not an input of 'lift'", "left")
 
 
 def test_stabilize_says_what_cannot_be(call, assert_fails):
