@@ -38,8 +38,6 @@ class Machine:
         self._batch: Any = None
         self._code = function if build is None else build(function)
         self._numeric = Numeric(self._code)
-        self._run, self._inputs, self.results = self._numeric.run, self._numeric.inputs, self._numeric.results
-        self._kept: np.ndarray | None = None  # read-only parameters that are in the buffer already
 
     @property
     def compiled(self) -> bool:
@@ -51,16 +49,22 @@ class Machine:
 
     def flat(self, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
         """The first output as a new flat array."""
-        a = self._inputs
+        numeric = self._numeric
+        a, run, results = numeric.buffers
         a[0][0] = t
         a[1][:] = x
         if w.size:
             a[2][:] = w
-        if p is not self._kept:
+        if p is not numeric.kept:
             a[3][:] = p
-            self._kept = None if p.flags.writeable else p
-        self._run()
-        return self.results[0].copy()
+            numeric.kept = None if p.flags.writeable else p
+        run()
+        return results[0].copy()
+
+    @property
+    def results(self) -> list[np.ndarray]:
+        """All outputs of this thread's last call, until its next one."""
+        return self._numeric.buffers[2]
 
     def bound(self, w: np.ndarray, p: np.ndarray, otherwise: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
         """(t, x) -> the first output as a new flat array, with w and p held: the shortest way in from Python.
@@ -72,28 +76,22 @@ class Machine:
         """
         if self.build is native and (way_in := entry(self.function)) is not None:
             return way_in(w, p, otherwise)
-        buffer, run = self._code.buffer()
-        time, state, result = np.zeros(1), np.zeros(self.function.nnz_in(1)), np.zeros(self.function.nnz_out(0))
-        held = [time, state, np.array(w, dtype=float), np.array(p, dtype=float)]
-        for i, array in enumerate(held):
-            buffer.set_arg(i, memoryview(array))
-        buffer.set_res(0, memoryview(result))
-        alive = buffer, held  # the code holds bare addresses
-        shape, new, array = state.shape, result.copy, np.ndarray
+        numeric, shape, array = Numeric(self._code, {2: w, 3: p}), (self.function.nnz_in(1),), np.ndarray
 
-        def call(t: float, x: Any, w: Any = None, alive: Any = alive) -> np.ndarray:
+        def call(t: float, x: Any, w: Any = None) -> np.ndarray:
             if w is None and type(x) is array and x.shape == shape:
-                time[0] = t
-                state[...] = x
+                inputs, run, results = numeric.buffers
+                inputs[0][0] = t
+                inputs[1][...] = x
                 run()
-                return new()
+                return results[0].copy()
             return otherwise(t, x, w)
 
         return call
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         """All outputs, each in its own shape."""
-        self._kept = None
+        self._numeric.kept = None
         return self._numeric(*arguments)
 
     def batch(self, t: Any, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:

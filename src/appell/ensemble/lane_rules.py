@@ -61,7 +61,7 @@ class LaneRules:
         settings: How every run goes.
         columns: What is tabulated.
         masses: Formulas of masses that must stay positive.
-        lock: For the functions of single states, which have one set of buffers. `kernel` is called by who holds it.
+        lock: For what is made once; `kernel` is called by who holds it.
         given: The functions of lanes, if they came from elsewhere.
     """
 

@@ -65,7 +65,7 @@ class Runner:
         shown: Inputs that are tabulated.
         law: Python functions that give inputs.
         graphs: The functions of its lanes, if they came from elsewhere.
-        lock: Of all runners of one model: the functions of single states have one set of buffers.
+        lock: Of all runners of one model, for what is made once and for laws that share things.
     """
 
     def __init__(

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 
-class Numeric:
+class Numeric(threading.local):
     """Evaluates a CasADi function on arrays, some twenty times quicker than a call of the function itself.
 
-    Each has buffers of its own; two that run at the same time must be two objects, which cost little.
+    Every thread has buffers of its own: CasADi lets others run meanwhile.
 
     Args:
         function: A CasADi function with dense inputs and outputs.
+        held: Numbers of inputs that stay as they are, by position.
+
+    Attributes:
+        buffers: Arrays of the inputs, what evaluates the function from them, arrays of the results.
+        kept: An array that is in the buffers already, if its owner says so.
     """
 
-    def __init__(self, function: ca.Function) -> None:
-        self._buffer, self.run = function.buffer()
-        self.inputs = [np.zeros(function.nnz_in(i)) for i in range(function.n_in())]
-        self.results = [np.zeros(function.nnz_out(i)) for i in range(function.n_out())]
-        self.shapes = [function.size_out(i) for i in range(function.n_out())]
-        for i, array in enumerate(self.inputs):
+    def __init__(self, function: ca.Function, held: Mapping[int, np.ndarray] | None = None) -> None:
+        self._buffer, run = function.buffer()
+        inputs = [np.zeros(function.nnz_in(i)) for i in range(function.n_in())]
+        results = [np.zeros(function.nnz_out(i)) for i in range(function.n_out())]
+        for i, array in enumerate(inputs):
             self._buffer.set_arg(i, memoryview(array))
-        for i, array in enumerate(self.results):
+        for i, array in enumerate(results):
             self._buffer.set_res(i, memoryview(array))
+        for i, values in (held or {}).items():
+            inputs[i][:] = values
+        self.buffers = inputs, run, results
+        self.shapes = [function.size_out(i) for i in range(function.n_out())]
+        self.kept: np.ndarray | None = None
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         """All outputs as new arrays, each in its own shape."""
-        for buffer, value in zip(self.inputs, arguments, strict=True):
+        inputs, run, results = self.buffers
+        for buffer, value in zip(inputs, arguments, strict=True):
             buffer[:] = value
-        self.run()
-        return [out.reshape(shape, order="F").copy() for out, shape in zip(self.results, self.shapes, strict=True)]
+        run()
+        return [out.reshape(shape, order="F").copy() for out, shape in zip(results, self.shapes, strict=True)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import threading
 from collections import deque
 from collections.abc import Iterator
 
@@ -24,19 +25,21 @@ MANY, FEW = 200_000, 5_000  # steps of SUNDIALS up to the next point
 FINE = 1e-7  # how closely, relative to it, the time is found at which the equations end
 
 
+_TERMINAL = threading.Lock()  # all threads have the same
+
+
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Keep SUNDIALS' own messages from the terminal: the outcome of the run says the same in words."""
-    saved = os.dup(2)
-    null = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(null, 2)
-        with contextlib.redirect_stderr(io.StringIO()):
-            yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(null)
-        os.close(saved)
+    with _TERMINAL, contextlib.redirect_stderr(io.StringIO()), contextlib.ExitStack() as back:
+        with contextlib.suppress(OSError):  # of a program without a terminal
+            saved = os.dup(2)
+            back.callback(os.close, saved)
+            null = os.open(os.devnull, os.O_WRONLY)
+            back.callback(os.close, null)
+            os.dup2(null, 2)
+            back.callback(os.dup2, saved, 2)
+        yield
 
 
 def integrate(task: Task) -> Leg:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import isfinite
 from typing import Any
 
@@ -22,6 +23,24 @@ NUDGE = 1e-100  # keeps a guard off exact zero: from there heyoka's root finder 
 
 
 @once
+def _idle(flow: Flow, tolerance: float) -> list[Any]:
+    """Integrators that are at no work: each holds a state, so that every leg at a time has one of its own."""
+    return []
+
+
+@contextmanager
+def _borrowed(task: Task) -> Iterator[Any]:
+    """An integrator, as long as a leg takes."""
+    tolerance = task.rtol if task.rtol is not None else np.finfo(float).eps
+    idle = _idle(task.flow, tolerance)
+    try:
+        integrator = idle.pop()
+    except IndexError:
+        integrator = _integrator(task.flow, tolerance)
+    yield integrator
+    idle.append(integrator)
+
+
 def _integrator(flow: Flow, tolerance: float) -> Any:
     hy = heyoka_code.module()
     sizes = [flow.rhs.nnz_in(i) for i in range(4)]
@@ -46,9 +65,12 @@ def _integrator(flow: Flow, tolerance: float) -> Any:
 
 def integrate(task: Task) -> Leg:
     """One leg."""
+    with _borrowed(task) as integrator:
+        return over_the_first_corner(task, _leg(task, integrator))
+
+
+def _leg(task: Task, integrator: Any) -> Leg:
     hy = heyoka_code.module()
-    tolerance = task.rtol if task.rtol is not None else np.finfo(float).eps
-    integrator = _integrator(task.flow, tolerance)
     _place(integrator, task)
     watcher = _Watcher(task)
     outcome, first = _first_step(integrator, task)
@@ -78,7 +100,7 @@ def integrate(task: Task) -> Leg:
             final = np.array(outputs[-1](t_end))
     times = np.unique(np.concatenate([np.array([task.t0, t_end]), *(np.array(output.times) for output in outputs)]))
     times = times[times <= t_end]
-    return over_the_first_corner(task, Leg(times, final, _dense(outputs, times, final), end, guard, steps))
+    return Leg(times, final, _dense(outputs, times, final), end, guard, steps)
 
 
 def _ending(outcome: Any, asked: End) -> tuple[End, int]:
