@@ -1,11 +1,17 @@
-"""A table on the terminal."""
+"""The terminal, and a table on it."""
 
 from __future__ import annotations
 
 import sys
+from typing import TextIO
 
 LINE = 24  # letters that a line of words has at least
 APART = 140  # letters of a line where there is no terminal
+
+
+def on_terminal(stream: TextIO | None) -> bool:
+    """Whether what is written to a stream is seen on a terminal; programs in windows have no streams at all."""
+    return stream is not None and stream.isatty()
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
@@ -31,6 +37,6 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
         table.add_column(entries[0], no_wrap=not words, min_width=min(widest, LINE) if words else widest)
     for row in rows:
         table.add_row(*row)
-    console = Console(width=None if sys.stdout.isatty() else APART, highlight=False, markup=False)
+    console = Console(width=None if on_terminal(sys.stdout) else APART, highlight=False, markup=False)
     console.width = max(console.width, console.measure(table, options=console.options.update(max_width=10_000)).minimum)
     console.print(table)

@@ -97,4 +97,4 @@ def test_what_friction_brings_to_rest_in_a_plane_ends_there():
     motion = ap.simulate(system, {x.rate: 1.0, y.rate: 0.5}, until=2.0, progress=False, max_steps=5000)
     assert motion.outcome is ap.Outcome.ACCUMULATION
     assert motion.times[-1] == pytest.approx(np.hypot(1.0, 0.5) / 2, rel=1e-6)
-    assert "v/sqrt(v² + ε²)" in repr(motion)
+    assert "v/sqrt(v**2 + e**2)" in repr(motion)

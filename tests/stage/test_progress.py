@@ -5,6 +5,7 @@ import pytest
 import appell as ap
 from appell.motion import progress
 from appell.motion.progress import Progress
+from appell.terminal import print_table
 
 
 @pytest.fixture
@@ -21,6 +22,17 @@ def test_nothing_is_shown_without_a_terminal(clock, capsys):
             clock[0] = float(second)
             bar(float(second))
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_program_without_streams_runs(monkeypatch):
+    """As in windows of their own, under pythonw."""
+    system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
+    monkeypatch.setattr("sys.stderr", None)
+    monkeypatch.setattr("sys.stdout", None)
+    for method in ("dop853", "cvodes"):
+        assert ap.simulate(system, until=0.1, method=method).outcome is ap.Outcome.DONE
+    system.equations.show()
+    print_table("nothing", ["is"], [["seen"]])
 
 
 def test_short_runs_show_nothing(clock, capsys):

@@ -194,7 +194,7 @@ def _tests(tests: Any, ends: str, start: float, end: float) -> tuple[tuple[str, 
     if tests is None:
         s = (t - start) / (end - start)
         tests = {} if ends == "fixed" else {"s": s}
-        tests |= {f"sin({k if k > 1 else ''}πs)": sp.sin(k * sp.pi * s) for k in range(1, SINES + 1)}
+        tests |= {f"sin({f'{k}*' if k > 1 else ''}pi*s)": sp.sin(k * sp.pi * s) for k in range(1, SINES + 1)}
     if isinstance(tests, Mapping):
         named = {str(name): sp.sympify(formula) for name, formula in tests.items()}
     else:

@@ -28,7 +28,7 @@ REACHED = 1e6  # condition from which on the drives of servo constraints count a
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
 
 GROWING = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
-REGULARIZE = "if friction holds it there, write v/sqrt(v² + ε²) with a small ε instead of v/|v| to go on"
+REGULARIZE = "if friction holds it there, write v/sqrt(v**2 + e**2) with a small e instead of v/|v| to go on"
 UNDIRECTED = f"a length or speed under a square root comes to zero there and has no direction; {REGULARIZE}"
 
 

@@ -7,6 +7,8 @@ import sys
 import time
 from typing import Any
 
+from appell.terminal import on_terminal
+
 PATIENCE = 1.5  # seconds without a bar
 
 
@@ -22,7 +24,7 @@ class Progress:
 
     def __init__(self, start: float, end: float, shown: bool | None = None, what: str = "simulating") -> None:
         self.start, self.end, self.what = start, end, what
-        self.shown = (sys.stderr.isatty() or in_notebook()) if shown is None else shown
+        self.shown = (on_terminal(sys.stderr) or in_notebook()) if shown is None else shown
         self._begun = self._last = time.monotonic()
         self._bar: Any = None
         self._line: Any = None
