@@ -95,6 +95,28 @@ def test_without_a_place_to_write_everything_is_made(monkeypatch, tmp_path):
     assert kept.recalled(["a"], lambda: 2) == 2
 
 
+def test_a_user_without_a_home_keeps_nothing(monkeypatch):
+    def homeless() -> None:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert kept.recalled(["a"], lambda: 1) == 1
+
+
+def test_a_damaged_file_in_a_store_is_made_again_beside_it(tmp_path):
+    def make(path: Path) -> None:
+        path.write_text(f"made {len(list(tmp_path.glob('*.so')))}")
+
+    first = kept.kept_file(tmp_path, "name", ".so", make)
+    assert kept.kept_file(tmp_path, "name", ".so", make) == first
+    assert first.read_text() == "made 0"
+    first.write_text("made")
+    again = kept.kept_file(tmp_path, "name", ".so", make)
+    assert again.read_text() == "made 1"
+    assert kept.kept_file(tmp_path, "name", ".so", make) == again
+
+
 def test_a_full_disk_keeps_nobody_from_working(store, monkeypatch):
     _, recalled, made = store
 
@@ -104,6 +126,24 @@ def test_a_full_disk_keeps_nobody_from_working(store, monkeypatch):
     monkeypatch.setattr(Path, "write_bytes", full)
     assert recalled("a") == recalled("a") == ["a"]
     assert len(made) == 2
+
+
+@pytest.mark.parametrize(("fault", "left"), [("database is locked", True), ("file is not a database", False)])
+def test_a_store_that_others_use_is_left_to_them(tmp_path, monkeypatch, fault, left):
+    class State:
+        def set_diskcache_path(self, path: Path) -> None:
+            if (path / "cache.db").exists():
+                raise RuntimeError(f"SQLite: {fault}")
+
+        def set_diskcache_limit(self, limit: int) -> None: ...
+
+    monkeypatch.delenv("HEYOKA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    file = tmp_path / "appell" / "heyoka" / "cache.db"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    assert heyoka_code._kept(State()) is not left
+    assert file.exists() is left
 
 
 @pytest.mark.skipif(not heyoka_code.available(), reason="needs heyoka")

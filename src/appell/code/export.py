@@ -42,7 +42,8 @@ def write_c(system: System, path: Path) -> list[Path]:
         files = []
         for suffix in (".c", ".h"):
             made = Path(folder, path.stem + suffix)
-            made.write_text((comment if suffix == ".h" else "") + made.read_text())
+            text = (comment if suffix == ".h" else "") + made.read_text(encoding="utf-8")
+            made.write_text(text, encoding="utf-8")
             target = path.with_suffix(suffix)
             made.replace(target)
             files.append(target)
@@ -65,4 +66,5 @@ def _comment(system: System, stem: str) -> str:
         "w = " + (", ".join(f"[{i}] {s}" for i, s in enumerate(equations.inputs)) or "none"),
         "p = " + (", ".join(f"[{i}] {s}" for i, s in enumerate(equations.model.parameters)) or "none"),
     ]
-    return "/*\n" + "\n".join(f" * {line}" for line in lines) + "\n */\n"
+    words = "\n".join(f" * {line}" for line in lines).replace("*/", "* /")
+    return f"/*\n{words}\n */\n"

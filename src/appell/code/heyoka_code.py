@@ -46,7 +46,10 @@ def module() -> Any:
 
 
 def _kept(state: Any) -> bool:
-    """Whether there is a store; one that cannot be read is begun anew, one that the user wants elsewhere is theirs."""
+    """Whether there is a store; one that cannot be read is begun anew, one that the user wants elsewhere is theirs.
+
+    One that others use at the moment is left to them.
+    """
     if "HEYOKA_CACHE_DIR" in os.environ:
         return state.get_diskcache_enabled()
     store = folder("heyoka")
@@ -57,7 +60,9 @@ def _kept(state: Any) -> bool:
             state.set_diskcache_path(store)
             state.set_diskcache_limit(LARGEST_STORE)
             return True
-        except RuntimeError:
+        except RuntimeError as error:
+            if "locked" in str(error):
+                return False
             for file in store.glob("cache.db*"):
                 file.unlink(missing_ok=True)
     return False

@@ -19,11 +19,10 @@ LARGEST_STORE = 2**28  # bytes of one kind
 
 def folder(name: str = "") -> Path | None:
     """The user's folder for what can be made again, with a name in it; None where nothing can be written."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    path = Path(base, "appell", name)
     try:
+        path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "appell", name)
         path.mkdir(parents=True, exist_ok=True)
-    except OSError:
+    except (OSError, RuntimeError):  # such as a user without a home
         return None
     return path if os.access(path, os.W_OK) else None
 
@@ -67,6 +66,33 @@ def recalled(words: Sequence[str], make: Callable[[], Made]) -> Made:
             part.write_bytes(hashlib.sha256(data).digest() + data)
             part.replace(file)
     return made
+
+
+def kept_file(store: Path, name: str, ending: str, make: Callable[[Path], object]) -> Path:
+    """A file that is made, or was made before by any process of this user; its name has a checksum of what is in it.
+
+    What was not used for longest is dropped.
+
+    Args:
+        store: The folder.
+        name: What it is known by.
+        ending: How its name ends.
+        make: Writes it to a place.
+    """
+    for file in store.glob(f"{name}-*{ending}"):
+        if file.stem == f"{name}-{_sum(file)}":
+            file.touch()
+            return file
+    with suppress(OSError):
+        tidy(store)
+    with tempfile.TemporaryDirectory(dir=store) as place:
+        part = Path(place, f"part{ending}")
+        make(part)
+        return part.replace(store / f"{name}-{_sum(part)}{ending}")
+
+
+def _sum(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:32]
 
 
 @cache

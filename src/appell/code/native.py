@@ -1,13 +1,14 @@
 """Native code for single calls: the graph as C, built by the system's C compiler and loaded at once.
 
-A call of a small function is then mostly the price of calling from Python. Libraries are kept by the hash of their
-source, so the same equations are built once.
+A call of a small function is then mostly the price of calling from Python. Libraries are kept, so the same equations
+are built once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -23,10 +24,16 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from appell.code.kept import folder, processor
+from appell.code.kept import folder, kept_file, processor
 from appell.errors import CompileError
 
-FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", *(("-undefined", "dynamic_lookup") * (sys.platform == "darwin")))
+FLAGS = (
+    "-O3",
+    *(("-march=native",) * (platform.machine() != "arm64")),  # Apple's compilers know their own, and some refuse it
+    "-fPIC",
+    "-shared",
+    *(("-undefined", "dynamic_lookup") * (sys.platform == "darwin")),
+)
 
 
 def compiler() -> str | None:
@@ -83,7 +90,7 @@ def _source(function: ca.Function) -> str:
         "SZ_IW": function.sz_iw(), "SZ_W": function.sz_w(),
     }  # fmt: skip
     lines = [f"#define {name} {size}" for name, size in {"FUNCTION": function.name(), **sizes}.items()]
-    return "\n".join((source, *lines, Path(__file__).with_name("entry.c").read_text()))
+    return "\n".join((source, *lines, Path(__file__).with_name("entry.c").read_text(encoding="utf-8")))
 
 
 def _library(function: ca.Function) -> Path:
@@ -93,13 +100,19 @@ def _library(function: ca.Function) -> Path:
         raise CompileError("machine='c' needs a C compiler (cc, gcc or clang) on the path; use machine='auto'.")
     source, flags = _source(function), (*FLAGS, *(f"-I{place}" for place in headers()))
     name = hashlib.sha256("\n".join((source, cc, *flags, np.__version__, processor())).encode()).hexdigest()[:32]
-    library = (folder() or Path(tempfile.mkdtemp(prefix="appell-"))) / f"{name}.so"
-    if not library.exists():
-        with tempfile.TemporaryDirectory(dir=library.parent) as place:
-            path, made = Path(place, "source.c"), Path(place, "made.so")
-            path.write_text(source)
-            done = subprocess.run([cc, *flags, "-o", made, path, "-lm"], capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise CompileError(f"The C compiler {cc} failed: {done.stderr.strip()[:400]}")
-            made.replace(library)
-    return library
+
+    def build(library: Path) -> None:
+        path = library.with_suffix(".c")
+        path.write_text(source, encoding="utf-8")
+        done = subprocess.run([cc, *flags, "-o", library, path, "-lm"], capture_output=True, check=False)
+        if done.returncode:
+            words = done.stderr.decode(errors="replace").strip()
+            raise CompileError(f"The C compiler {cc} failed: {words[:400]}")
+
+    return kept_file(folder("native") or _passing(), name, ".so", build)
+
+
+@cache
+def _passing() -> Path:
+    """A folder for the libraries of this process."""
+    return Path(tempfile.mkdtemp(prefix="appell-"))
