@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from appell.errors import AppellError, ModelError
+
+PART = "appell-"  # how the name of a folder begins in which a file is written
 
 
 def check_folder(path: Path) -> None:
@@ -22,32 +25,32 @@ def check_place(path: Path) -> None:
     check_folder(path)
     if path.is_dir():
         raise AppellError(f"Cannot write {path}: it is a folder.")
+    if path.exists() and not path.is_file():
+        raise AppellError(f"Cannot write {path}: it is a device or a pipe; give the name of a file.")
 
 
 @contextmanager
 def whole(path: Path, *, folder: bool = False) -> Iterator[Path]:
-    """A place beside a file to write to: it gets the file's name when all is written, and is gone if that fails.
+    """A place beside a file to write to: it becomes the file when all is written, and is gone if that fails.
 
     Args:
         path: The file.
         folder: Whether a folder is written instead; one of that name is replaced.
     """
     (check_folder if folder else check_place)(path)
-    part = path.with_name(f"{path.stem}.part{path.suffix}")
+    target = path.resolve()  # what a link leads to is written, not the link
+    beside = target.parent / PART
     try:
-        yield part
-        if folder and path.is_dir():
-            shutil.rmtree(path)
-        part.replace(path)
+        with tempfile.TemporaryDirectory(prefix=PART, dir=target.parent) as place:
+            part = Path(place, path.name)
+            yield part
+            if folder and target.is_dir():
+                shutil.rmtree(target)
+            part.replace(target)
     except OSError as fault:
-        if fault.errno is None or not str(fault.filename or part).startswith(str(part)):
+        if fault.errno is None or not str(fault.filename or beside).startswith(str(beside)):
             raise
         raise OSError(fault.errno, fault.strerror, str(path)) from fault  # a full disk does not say whose file it was
-    finally:
-        if part.is_dir():
-            shutil.rmtree(part)
-        else:
-            part.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> Path:

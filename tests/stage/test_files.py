@@ -1,6 +1,7 @@
 """Files are whole or not there, whatever writes them."""
 
 import errno
+import os
 
 import pytest
 
@@ -48,6 +49,39 @@ def test_a_folder_that_fails_half_way_is_not_there(tmp_path):
     write("after", fails=False)
     assert [p.name for p in path.iterdir()] == ["after"]
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_link_leads_to_is_written(tmp_path):
+    (tmp_path / "disk").mkdir()
+    link = tmp_path / "table.txt"
+    link.symlink_to(tmp_path / "disk" / "table.txt")
+    write_text(link, "text")
+    assert link.is_symlink()
+    assert (tmp_path / "disk" / "table.txt").read_text() == "text"
+
+
+def test_nothing_but_the_file_is_touched(tmp_path):
+    for name in ("table.part.txt", "table.txt.part", "part.txt"):
+        (tmp_path / name).write_text("of the user")
+    write_text(tmp_path / "table.txt", "text")
+    assert sorted(path.read_text() for path in tmp_path.iterdir()) == [*["of the user"] * 3, "text"]
+
+
+def test_one_file_may_have_two_writers(tmp_path):
+    path = tmp_path / "table.txt"
+    with whole(path) as first, whole(path) as second:
+        first.write_text("first")
+        second.write_text("second")
+    assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_devices_and_pipes_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    with pytest.raises(ap.AppellError, match="it is a device or a pipe"):
+        write_text(tmp_path / "pipe.txt", "text")
+    assert (tmp_path / "pipe.txt").is_fifo()
 
 
 def test_a_fault_of_another_file_keeps_its_name(tmp_path):
