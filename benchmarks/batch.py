@@ -72,7 +72,7 @@ def _rows(
         try:
             found[who] = build()
         except ImportError as error:
-            missing[who] = f"{error.name} is not installed; pip install 'appell[peers]'"
+            missing[who] = f'{error.name} is not installed; pip install "appell[peers]"'
             continue
         few = states[:, :200]
         same(who, system.rhs(0.0, few)[n:], found[who](few))

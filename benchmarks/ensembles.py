@@ -148,7 +148,7 @@ def against_diffrax(
             theirs = seconds(lambda peer=peer: peer(x, until, TOLERANCE), 1) / count
             note = f"error at {SOON:g} s: ours {mine:.1e}, peer's {its:.1e}"
         except ImportError as missing:
-            note = f"{missing.name} is not installed; pip install 'appell[peers]'"
+            note = f'{missing.name} is not installed; pip install "appell[peers]"'
         what = f"{count} x {chain}, {until:g} s"
         peer_name = f"diffrax Dopri8, vmap, {way}, per run"
         rows.append(Comparison(what, ours, peer_name, theirs, None if quick else 80.0, note=note))

@@ -41,7 +41,7 @@ def _pinocchio(robot: Dynamics, Q: np.ndarray, few: tuple[np.ndarray, ...], quic
     try:
         peer = Pinocchio(robot.chain)
     except ImportError:
-        note = "pinocchio is not installed; pip install 'appell[peers]'"
+        note = 'pinocchio is not installed; pip install "appell[peers]"'
         return [Comparison("inverse dynamics", np.nan, "Pinocchio rnea", None, note=note)]
     q, v, a = few
     forward = robot.forward(q, v, a[..., None])[..., 2]
@@ -107,7 +107,7 @@ def _jax(robot: Dynamics, rng: np.random.Generator, quick: bool) -> list[Compari
 
         function = jax_forces(robot.chain, 4)
     except ImportError:
-        note = "jax is not installed; pip install 'appell[peers]'"
+        note = 'jax is not installed; pip install "appell[peers]"'
         return [Comparison(what, np.nan, "jax.experimental.jet, jit", None, RATES, note=note)]
     many = 500 if quick else 5_000
     Q = np.moveaxis(rng.normal(size=(robot.n, 7, many)), -1, 0)

@@ -71,7 +71,7 @@ def _arm(quick: bool) -> list[Comparison]:
     try:
         peer = Pinocchio(model)
     except ImportError:
-        note = "pinocchio is not installed; pip install 'appell[peers]'"
+        note = 'pinocchio is not installed; pip install "appell[peers]"'
     else:
         q, v = x[:n].copy(), x[n:].copy()
         pin, data, still = peer.pin, peer.data, peer.still

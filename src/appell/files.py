@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,16 @@ def check_place(path: Path) -> None:
         raise AppellError(f"Cannot write {path}: it is a folder.")
     if path.exists() and not path.is_file():
         raise AppellError(f"Cannot write {path}: it is a device or a pipe; give the name of a file.")
+
+
+def check_zarr(instead: str) -> None:
+    """Refuse a Zarr folder where Zarr is not installed.
+
+    Args:
+        instead: What to do without it.
+    """
+    if find_spec("zarr") is None:
+        raise AppellError(f'Zarr is not installed; `pip install "appell[zarr]"`, or {instead}.')
 
 
 @contextmanager

@@ -114,7 +114,7 @@ class Linearization:
         try:
             import control
         except ImportError:
-            raise ModelError("python-control is not installed; `pip install appell[control]`.") from None
+            raise ModelError('python-control is not installed; `pip install "appell[control]"`.') from None
         measured = list(self.states) if outputs is None else listed(outputs)
         C = self.output_matrix(measured)
 

@@ -72,6 +72,6 @@ def _suite() -> Any:
             finally:
                 sys.path.remove(str(root))
     raise AppellError(
-        "This installation of appell has no benchmarks; they come with the wheel (`pip install 'appell[peers]'`) and "
-        "with its source (`pip install -e '.[peers]'` there)."
+        'This installation of appell has no benchmarks; they come with the wheel (`pip install "appell[peers]"`) and '
+        'with its source (`pip install -e ".[peers]"` there).'
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from appell.errors import ModelError
+from appell.files import check_zarr
 
 PICTURES = (".png", ".svg", ".pdf")
 FILMS = (".html", ".gif", ".mp4")
@@ -25,6 +26,12 @@ def check_out(path: Path) -> None:
     """Refuse a file that could not be written, before the work is done."""
     if path.suffix not in (".nc", ".zarr", ".csv", *PICTURES, *FILMS):
         raise ModelError(f"Cannot write {str(path)!r}: use .nc, .zarr, .csv, .png, .svg, .pdf, .html, .gif or .mp4.")
+    if path.suffix == ".zarr":
+        check_zarr("use a .nc file")
+    if path.suffix == ".mp4":
+        from appell.view.film import ffmpeg
+
+        ffmpeg()
     _check_place(path)
 
 

@@ -49,7 +49,7 @@ def _client(cluster: Any) -> Iterator[Any]:
     try:
         from distributed import Client
     except ImportError:
-        raise ClusterError("Clusters need Dask: `pip install 'appell[cluster]'`.") from None
+        raise ClusterError('Clusters need Dask: `pip install "appell[cluster]"`.') from None
     if isinstance(cluster, Client):
         yield cluster
         return

@@ -25,7 +25,7 @@ import numpy as np
 from appell.ensemble.claim import Claim
 from appell.ensemble.outcomes import OUTCOMES, Outcomes
 from appell.errors import AppellError
-from appell.files import whole
+from appell.files import check_zarr, whole
 
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
 MACHINE = "the machine"
@@ -153,7 +153,7 @@ class ZarrStore:
     def __init__(
         self, path: Path, layout: Layout, about: Mapping[str, Any], parts: Mapping[str, str], resume: bool
     ) -> None:
-        _needs_zarr()
+        check_zarr("leave out=... (--out) away")
         for name in (*layout.names, *layout.columns):
             if "/" in name or name in ("", ".", ".."):
                 raise StoreError(f"{name!r} cannot be the name of a file in {path}; give it one without a slash.")
@@ -410,10 +410,3 @@ def _count(total: dict[str, int], more: Mapping[str, int]) -> None:
 def _full(error: OSError, words: str) -> StoreError:
     reason = "The disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else f"Writing failed ({error})"
     return StoreError(f"{reason} {words}.")
-
-
-def _needs_zarr() -> None:
-    try:
-        import zarr  # noqa: F401
-    except ImportError:
-        raise StoreError("Studies on disk need Zarr: `pip install 'appell[zarr]'`; or leave out=... away.") from None

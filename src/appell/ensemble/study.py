@@ -13,7 +13,7 @@ import numpy as np
 from appell.ensemble.outcomes import OUTCOMES
 from appell.ensemble.store import MEANINGS, StoreError, check_whole, read_about, read_journal
 from appell.errors import AppellError, ModelError
-from appell.files import whole
+from appell.files import check_zarr, whole
 from appell.model.symbols import key
 from appell.model.values import unknown
 from appell.motion.outcome import Outcome
@@ -327,6 +327,7 @@ def open_study(path: str | Path) -> Study:
     if not path.is_dir():
         raise StoreError(f"There is no study {path}.")
     read_about(path)
+    check_zarr("open one that Study.save wrote as a .nc file")
     failures: dict[int, dict[str, Any]] = {}
     reasons: dict[str, int] = {}
     try:

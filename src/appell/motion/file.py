@@ -9,7 +9,7 @@ import numpy as np
 
 from appell.code.system import System
 from appell.errors import AppellError
-from appell.files import whole
+from appell.files import check_zarr, whole
 from appell.motion.events import Occurrence
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
@@ -29,10 +29,7 @@ def write(motion: Motion, path: Path) -> Path:
         with whole(path) as part:
             motion.to_pandas().to_csv(part)
     elif path.suffix == ".zarr":
-        try:
-            import zarr  # noqa: F401
-        except ImportError:
-            raise AppellError("Zarr is not installed; `pip install appell[zarr]`, or save to a .nc file.") from None
+        check_zarr("use a .nc file")
         with whole(path, folder=True) as part:
             motion.dataset.to_zarr(part, mode="w", consolidated=False)
     else:
@@ -55,6 +52,8 @@ def load(path: str | Path, system: System | None = None) -> Motion:
         raise AppellError(f"There is no file {path}.")
     if path.suffix == ".csv":
         raise AppellError(f"{path} has numbers only: read it by pandas.read_csv. Motions are loaded from .nc or .zarr.")
+    if path.suffix == ".zarr":
+        check_zarr("use a .nc file")
     try:
         data = (
             xarray.open_zarr(path, consolidated=False)

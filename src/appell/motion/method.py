@@ -89,7 +89,7 @@ def choose(
             "or give the law as a formula."
         )
     if wanted == "taylor" and not heyoka_code.available():
-        raise IntegrationError("Taylor's method needs heyoka (Linux); use method='dop853'.")
+        raise IntegrationError("Taylor's method needs heyoka (Linux); use method='dop853' (--method dop853).")
     if wanted == "cvodes" and flow.count:
         raise IntegrationError(
             "CVODES does not locate events; use method='Radau' for stiff equations with events or kinks."

@@ -120,7 +120,7 @@ def _mp4(scene: Scene, path: Path, frames: list[int], step: float) -> None:
                 running.stdin.write(picture.tobytes())
             running.stdin.close()
             running.stdin = None
-        except BrokenPipeError:
+        except OSError:  # it has ended; on Windows that is no broken pipe
             running.stdin = None
         message = running.stderr.read().decode(errors="replace").strip()
         if running.wait() != 0:

@@ -215,7 +215,7 @@ class Plot:
             import plotly.graph_objects as go
         except ImportError:
             raise AppellError(
-                "Plotly is not installed; `pip install appell[plots]`. plot.save('plot.html') needs no package."
+                "Plotly is not installed; `pip install \"appell[plots]\"`. plot.save('plot.html') needs no package."
             ) from None
         return go.Figure(self.spec())
 

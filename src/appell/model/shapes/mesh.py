@@ -118,7 +118,7 @@ def read_mesh(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     try:
         import trimesh
     except ImportError as error:
-        raise ModelError("Reading a mesh needs trimesh: pip install 'appell[mesh]'.") from error
+        raise ModelError('Reading a mesh needs trimesh: `pip install "appell[mesh]"`.') from error
     try:
         mesh = trimesh.load_mesh(str(path))
     except Exception as error:
