@@ -20,6 +20,8 @@ from appell.ensemble import Uniform, open_study
 from appell.ensemble.claim import Claim
 from appell.ensemble.store import ABOUT, JOURNAL, StoreError, read_journal
 
+pytest.importorskip("zarr")
+
 OVER = {"q1": Uniform(-1, 1), "l": [0.8, 1.2]}
 OPTIONS = {"runs": 60, "seed": 5, "until": 4.0, "points": 6, "chunk": 8}
 COMMAND = (

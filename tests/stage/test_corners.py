@@ -88,6 +88,7 @@ def test_a_collision_with_a_center_of_attraction_is_no_corner():
     assert motion.times[-1] == pytest.approx(np.pi / 8, abs=1e-6)
 
 
+@pytest.mark.heyoka
 def test_what_friction_brings_to_rest_in_a_plane_ends_there():
     ground, (x, y) = ap.Frame("ground"), ap.coordinates("x y")
     speed = sp.sqrt(x.rate**2 + y.rate**2)

@@ -326,6 +326,7 @@ def test_a_reset_sends_what_rests_on_zero_through_it(method):
     np.testing.assert_allclose([motion.at(6.0)[s] for s in q], [-np.cos(6.0)] + [0] * 5, rtol=0, atol=tolerance)
 
 
+@pytest.mark.heyoka
 def test_balls_that_all_meet_at_once_part_in_order():
     system, q, events = cradle(4)
     motion = ap.simulate(system, {q[0]: -1.0, q[1]: -0.5, q[2]: 0.7, q[3]: 2.0}, until=2.0, events=events)

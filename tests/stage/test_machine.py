@@ -48,6 +48,7 @@ def test_many_states_at_once_are_the_states_one_by_one(system, states):
         assert np.max(np.abs(batch - single[:, columns]) / scale[columns]) < 1e-12
 
 
+@pytest.mark.heyoka
 def test_casadi_and_heyoka_agree(equations, system, states):
     plain = ap.compile(equations, machine="casadi").bind()
     assert not plain.code.rhs.simd
@@ -211,6 +212,7 @@ print(hy.llvm_state.get_memcache_size() - memory, hy.llvm_state.get_diskcache_si
 """
 
 
+@pytest.mark.heyoka
 def test_a_second_run_compiles_nothing(tmp_path):
     """Other numbers find the code in memory, another process finds it on disk."""
     environment = {**os.environ, "HEYOKA_CACHE_DIR": str(tmp_path)}

@@ -11,6 +11,7 @@ ground = ap.Frame("ground")
 m, r, g = 2.0, 0.3, 9.81
 
 
+@pytest.mark.heyoka
 def test_knife_edge():
     """lambda = -2 m g sin(alpha) sin(Omega t), Bloch 2015, section 1.6."""
     motion = ap.simulate(ap.compile(ap.derive(ap.library.knife_edge())).bind(), until=6.0)

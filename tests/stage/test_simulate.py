@@ -82,6 +82,7 @@ def test_the_tolerance_is_heeded(driven, method, rtol):
     assert (finer.info["steps"] >= motion.info["steps"]) or method == "taylor"  # whose order rises instead
 
 
+@pytest.mark.heyoka
 def test_the_automatic_choice_is_recorded_with_its_reason(driven):
     smooth = ap.simulate(driven, {x: 0.0}, until=1.0, inputs={u: 1.0})
     assert smooth.info["method"] == "taylor"
@@ -139,6 +140,7 @@ def test_stiff_equations_with_events_go_to_radau(stiff):
     assert motion.times[-1] == pytest.approx(np.log(0.95) / slow, rel=1e-6)
 
 
+@pytest.mark.heyoka
 def test_output_grid(driven):
     run = {"until": 3.0, "inputs": {u: 1.0}}
     at = ap.simulate(driven, {x: 0.0}, at=[0.5, 1.0, 2.25], **run)
@@ -148,6 +150,7 @@ def test_output_grid(driven):
     assert ap.simulate(driven, {x: 0.0}, **run).times.size == 501
 
 
+@pytest.mark.heyoka
 def test_outputs_are_tabulated(driven):
     energy = (m * x.rate**2 + k * x**2) / 2 - u * x
     motion = ap.simulate(driven, {x: 0.0}, until=3.0, inputs={u: 1.0}, outputs={"energy": energy, "push": x.rate.rate})
@@ -156,6 +159,7 @@ def test_outputs_are_tabulated(driven):
     assert {"energy", "push"} <= set(motion.dataset.data_vars)
 
 
+@pytest.mark.heyoka
 def test_inputs_as_number_formula_and_function(driven):
     """u = sin t gives x = (sin t - t cos t)/2."""
     expected = (np.sin(5) - 5 * np.cos(5)) / 2
@@ -188,12 +192,14 @@ def test_control_in_every_form(driven, control):
     assert proof.work["generalized"] == pytest.approx((np.sin(10) * 2) ** 2 / 2, abs=1e-6)
 
 
+@pytest.mark.heyoka
 def test_control_as_formulas_is_compiled(driven):
     motion = ap.simulate(driven, {x: 1.0}, until=5.0, control={u: -3 * x})
     assert motion.info["method"] == "taylor"
     assert float(motion["x"][-1]) == pytest.approx(np.cos(10), abs=1e-13)
 
 
+@pytest.mark.heyoka
 def test_the_start_may_be_left_out_given_by_name_or_late(driven):
     model = ap.Model(ground, x, [ap.Particle("block", 1, ground.point(x, 0))], start={x: 2.0, x.rate: -1.0}, until=4.0)
     system = ap.compile(ap.derive(model)).bind()
@@ -389,6 +395,7 @@ def test_an_input_that_stops_being_finite_ends_the_run(driven):
     np.testing.assert_allclose(motion["x"], 1 - np.cos(motion.times), rtol=0, atol=1e-7)
 
 
+@pytest.mark.heyoka
 def test_a_reset_of_speeds_and_positions_together():
     """Quasi-velocities, coordinates and extra states may be reset by one event."""
     v = ap.speeds("v")

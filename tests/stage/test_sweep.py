@@ -448,6 +448,7 @@ def test_without_heyoka_the_same_lanes_run_on_casadi(pendulums):
     np.testing.assert_array_equal(study["steps"], other["steps"])
 
 
+@pytest.mark.heyoka
 def test_machine_code_is_made_where_it_pays(monkeypatch):
     """By the number of steps, which is the same on every machine; never for a handful of short runs."""
     system = ap.compile(ap.derive(ap.library.pendulum_chain(2))).bind()

@@ -143,6 +143,7 @@ def test_rates_that_the_constraints_forbid_are_told_by_a_single_run():
     assert "constraints forbid" in study.failures["reason"][0]
 
 
+@pytest.mark.heyoka
 def test_a_reset_that_sends_what_rests_on_zero_through_it_is_left_to_a_single_run():
     """Three balls in one parabola: the middle one hands on what it gets, at once if the third is in touch with it."""
     q = a, b, c = ap.coordinates("a b c")

@@ -403,6 +403,7 @@ def test_springs_are_held_where_they_are_fixed_in_the_ground():
     assert held == {(3.0, 2.2, 0.0), (-3.0, 2.2, 0.0), (-3.0, -2.2, 0.0), (3.0, -2.2, 0.0)}
 
 
+@pytest.mark.heyoka
 def test_what_grew_beyond_bounds_is_drawn():
     x = ap.coordinates("x", "m")
     ground = ap.Frame("ground")

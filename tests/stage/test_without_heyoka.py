@@ -54,6 +54,7 @@ def found():
     return json.loads(run.stdout)
 
 
+@pytest.mark.heyoka
 def test_the_motion_is_the_same(found):
     system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
     motion = ap.simulate(system, until=2.0, points=5)

@@ -9,6 +9,8 @@ import pytest
 
 import appell as ap
 
+pytest.importorskip("sphinx")
+
 DOCS = Path(__file__).parents[2] / "docs"
 PACKAGES = ("control", "ensemble", "higher_order", "planning", "sprayer", "view")
 

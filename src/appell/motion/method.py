@@ -40,9 +40,11 @@ class Method:
 
 
 def check_method(wanted: str) -> None:
-    """Refuse a method that there is not."""
+    """Refuse a method that there is not, or not here."""
     if wanted not in ("auto", *OWN, *SCIPY):
         raise IntegrationError(f"Unknown method {wanted!r}; use 'auto', {', '.join(map(repr, (*OWN, *SCIPY)))}.")
+    if wanted == "taylor" and not heyoka_code.available():
+        raise IntegrationError("Taylor's method needs heyoka (Linux); use method='dop853' (--method dop853).")
 
 
 def check_tolerances(rtol: float | None, atol: float | None) -> None:
@@ -88,8 +90,6 @@ def choose(
             f"{wanted!r} needs equations without Python functions in them; use method='auto' or one of SciPy's, "
             "or give the law as a formula."
         )
-    if wanted == "taylor" and not heyoka_code.available():
-        raise IntegrationError("Taylor's method needs heyoka (Linux); use method='dop853' (--method dop853).")
     if wanted == "cvodes" and flow.count:
         raise IntegrationError(
             "CVODES does not locate events; use method='Radau' for stiff equations with events or kinks."
