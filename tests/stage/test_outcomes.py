@@ -12,6 +12,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
+from appell.motion.method import Method
 
 METHODS = ["taylor", "dop853", "cvodes", "RK45", "Radau", "LSODA"]
 x, y = ap.coordinates("x y", "m")
@@ -217,6 +218,31 @@ def test_ctrl_c_on_the_command_line():
     rest, _ = process.communicate(timeout=60)
     assert rest == "INTERRUPTED True\n"
     assert process.returncode == 0
+
+
+def test_ctrl_c_that_comes_too_late_for_a_run_is_not_lost(swinging, monkeypatch):
+    """So that a loop over short runs ends."""
+
+    def late(self, task, integrate=Method.integrate):
+        leg = integrate(self, task)
+        signal.raise_signal(signal.SIGINT)
+        return leg
+
+    monkeypatch.setattr(Method, "integrate", late)
+    with pytest.raises(KeyboardInterrupt):
+        ap.simulate(swinging, until=0.1)
+
+
+def test_who_does_not_listen_to_the_keyboard_is_left_alone(swinging, monkeypatch):
+    """Such as a program in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        motion = ap.simulate(
+            swinging, until=0.1, method="DOP853", control=lambda t, state: signal.raise_signal(signal.SIGINT) or {}
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert motion.outcome is ap.Outcome.DONE
 
 
 def test_runs_in_other_threads_leave_the_keyboard_alone(swinging):

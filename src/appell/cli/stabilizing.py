@@ -24,6 +24,7 @@ from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.model.model import Model
 from appell.model.values import chosen
+from appell.motion.keyboard import uninterrupted
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.run import simulate
@@ -237,7 +238,7 @@ class Stabilization:
             motion = simulate(self.looped, start, end, outputs=outputs, events=[away])
         else:
             motion = simulate(self.looped, start, end, control=self.feedback, events=[away])
-        if not motion.outcome.ok:
+        if not uninterrupted(motion).outcome.ok:
             raise IntegrationError(f"The closed loop could not be run to its end: {motion.summary()}")
         return motion
 

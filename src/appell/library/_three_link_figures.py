@@ -30,6 +30,7 @@ def three_link_figures(folder: str | Path) -> list[Path]:
     from appell.code.system import compile
     from appell.formulation.abstract import derive
     from appell.formulation.gpme import GPME
+    from appell.motion.keyboard import uninterrupted
     from appell.motion.run import simulate
     from appell.view.plot import COLORS, Line, Panel, Plot
 
@@ -40,7 +41,7 @@ def three_link_figures(folder: str | Path) -> list[Path]:
     forces: dict[int, np.ndarray] = {}
     system = compile(derive(three_link(), GPME(stabilize=(100.0, 50.0)))).bind()
     for angle in ANGLES:
-        motion = simulate(system, system.state(three_link(angle=angle).start), 5.0)
+        motion = uninterrupted(simulate(system, system.state(three_link(angle=angle).start), 5.0))
         states[angle] = motion.states(times)
         forces[angle] = np.array([_drives(system, motion.at(float(t))) for t in times])
     made, colors = list[Path](), dict(zip(ANGLES, COLORS, strict=False))

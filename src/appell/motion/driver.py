@@ -16,7 +16,7 @@ from appell.motion.drive import Drive, Law
 from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.front import Front
 from appell.motion.guards import Guards, arrived
-from appell.motion.keyboard import interrupts
+from appell.motion.keyboard import hand_on, interrupts
 from appell.motion.leg import End, Leg, Task
 from appell.motion.method import Method, choose
 from appell.motion.motion import Motion
@@ -92,6 +92,8 @@ class Run:
         with self.progress, interrupts(self._interrupt):
             while (ending := self._go(grid)) is None:
                 pass
+        if self.interrupted and ending.outcome is not Outcome.INTERRUPTED:
+            hand_on()
         return Motion.of_run(
             system=self.system,
             stretches=self.stretches,

@@ -18,6 +18,7 @@ from appell.graph.solve import solve
 from appell.model.programme import Programmed
 from appell.model.symbols import t
 from appell.model.values import unknown
+from appell.motion.keyboard import uninterrupted
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
 from appell.planning.feasibility import Finding, Limits
@@ -66,7 +67,7 @@ class Collocation:
         opti, n = ca.Opti(), state.q.size
         self.opti = opti
         self.c = opti.variable(len(free), degree + 1)
-        self.drift = simulate(system, state, duration) if earlier is None else earlier.drift
+        self.drift = uninterrupted(simulate(system, state, duration)) if earlier is None else earlier.drift
         ok = self.drift.outcome.ok
         self.moved = _moved(system) if ok else list(range(state.z.size))
         sizes = (n, n, n, n, len(self.moved), len(self.moved))
@@ -124,7 +125,7 @@ class Collocation:
         ]
         system = compile(derive(model.add(*rows), self.system.equations.formulation), "casadi").bind(self.system.values)
         start = dict(zip(state.names, state.array.tolist(), strict=True))
-        return self._guess(simulate(system, start, self.duration, method="dop853"), c)
+        return self._guess(uninterrupted(simulate(system, start, self.duration, method="dop853")), c)
 
     def _formula(self, c: np.ndarray) -> sp.Expr:
         """A polynomial in time; in s = -1 .. 1 its powers cancel far less than in t = 0 .. 1."""

@@ -23,6 +23,7 @@ from appell.formulation.abstract import derive
 from appell.library._sprayer import x, y
 from appell.model.symbols import key
 from appell.motion.check import Check
+from appell.motion.keyboard import uninterrupted
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
 from appell.sprayer.coverage import Coverage, cover
@@ -231,7 +232,8 @@ def study(
     def go(robot: Sprayer, path: Path, made: Any, beside: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Drive:
         law, system = ready(robot, path, made)
         state = start(system, path, mass, beside)
-        return Drive(path, law, robot, simulate(system, state, until, points=POINTS, method=method, progress=False))
+        motion = uninterrupted(simulate(system, state, until, points=POINTS, method=method, progress=False))
+        return Drive(path, law, robot, motion)
 
     followed = tuple(go(wheeled, path, linearized) for path in paths)
     opened, balance = _open_loop(values or {}, mass, method)
@@ -267,10 +269,11 @@ def _open_loop(values: Mapping[Any, float], mass: float, method: str) -> tuple[M
     robot = Sprayer(drive="wheels", values=values)
     system = compile(derive(robot.model, robot.formulation)).bind(values)
     state = system.state({"v": 1.0, "m": mass})
-    motion = simulate(system, state, 30.0, points=POINTS, method=method, progress=False)
+    motion = uninterrupted(simulate(system, state, 30.0, points=POINTS, method=method, progress=False))
     inner = Sprayer(drive="wheels", internal_flow=True, values=values)
     system = compile(derive(inner.model, inner.formulation)).bind(values)
-    return motion, momentum(inner, simulate(system, {"v": 1.0, "m": mass}, 30.0, method=method, progress=False))
+    flowing = uninterrupted(simulate(system, {"v": 1.0, "m": mass}, 30.0, method=method, progress=False))
+    return motion, momentum(inner, flowing)
 
 
 def main(
