@@ -27,6 +27,20 @@ def two_balls():
     return ap.compile(ap.derive(ap.Model(ground, (h, y), bodies, [ap.Gravity(-G * ground.y)]))).bind()
 
 
+@pytest.mark.parametrize("method", ["taylor", "dop853", "sweep"])
+@pytest.mark.parametrize("stiffness", [1e6, 1e12])
+def test_a_large_quantity_passes_through_zero_once(method, stiffness):
+    """It is zero to 1e-16 of its size, which may be far more than 1e-9: the force of a spring in N."""
+    force = ap.Generalized({h: -h}, "spring")
+    system = ap.compile(ap.derive(ap.Model(ground, h, [ap.Particle("block", 1, ground.point(h, 0))], [force]))).bind()
+    options = {"until": 100.0, "events": [ap.Event(stiffness * h, direction=-1, name="zero")], "points": 2}
+    if method == "sweep":
+        assert ap.sweep(system, {"h": [1.0] * 20}, **options)["event_count"].values.tolist() == [[16]] * 20
+        return
+    found = ap.simulate(system, {h: 1.0}, method=method, **options).occurrences
+    np.testing.assert_allclose([o.t for o in found], np.pi * (0.5 + 2 * np.arange(16)), rtol=1e-9)
+
+
 def bounces(e, count):
     """Times at which a ball dropped from 1 m bounces with restitution e."""
     return np.sqrt(2 / G) * (2 * np.cumsum(e ** np.arange(count)) - 1)

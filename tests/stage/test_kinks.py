@@ -126,5 +126,10 @@ def test_a_kink_that_enters_twice_cannot_slide():
         modal.sliding((0,))
 
 
+@pytest.mark.parametrize("of", [lambda e: sp.Max(1e-15 * e, 0), lambda e: sp.sign(sp.exp(3000 * e) - 1)])
+def test_kinks_of_any_size_are_told_apart(of):
+    assert Modal.of(function(of(a), of(b), of(2 * a - a))).s.numel() == 2
+
+
 def test_the_list_of_kinks_names_real_operations():
     assert set(NAMES.values()) >= KINKED

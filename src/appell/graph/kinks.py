@@ -98,11 +98,12 @@ class Modal:
             letters = ca.symvar(a - b)
             for letter in letters:
                 places.setdefault(letter.element_hash(), random.uniform(0.3, 1.2, 3))
-            g = ca.Function("g", letters, [a - b])
-            values = np.array([float(g(*(places[s.element_hash()][k] for s in letters))) for k in range(3)])
-            for known, letter in zip(seen, modes, strict=True):
+            g = ca.Function("g", letters, [ca.vertcat(a - b, a, b)])
+            looks = np.array([g(*(places[s.element_hash()][k] for s in letters)) for k in range(3)])[..., 0]
+            values, rounding = looks[:, 0], 1e-13 * np.abs(looks).max(axis=1)
+            for known, letter in zip(seen, modes, strict=True) if np.all(np.isfinite(looks)) else ():
                 for sign in (1, -1):
-                    if np.allclose(values, sign * known, rtol=1e-13, atol=1e-14):
+                    if np.all(np.abs(values - sign * known) <= rounding):
                         return sign * letter
             seen.append(values)
             modes.append(ca.SX.sym(f"mode_{len(modes)}"))
