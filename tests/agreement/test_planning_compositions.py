@@ -10,6 +10,7 @@ from appell.formulation import FORMULATIONS
 from appell.planning import Limits, distance, follow, path_speed, profile
 
 
+@pytest.mark.heyoka
 def test_a_rover_keeps_its_curvature_while_it_drains():
     model = ap.library.draining_rover()
     runs = [
@@ -398,8 +399,11 @@ def test_one_coordinate_that_is_programmed_altogether(order):
     model = ap.Model(ground, (x,), [ap.Particle("cart", 2.0, ground.point(x, 0))], [], [row], start=start, until=1.0)
     for formulation in FORMULATIONS:
         if {"holonomic", "linear", "acceleration"} <= formulation.accepts or order == 0:
-            motion = ap.simulate(ap.compile(ap.derive(model, formulation())).bind())
-            assert motion.at(1.0)["x"] == pytest.approx(np.sin(1), abs=1e-11)
+            system = ap.compile(ap.derive(model, formulation())).bind()
+            half = ap.Event(x - 0.5, reset={x: x}, name="half way")
+            for motion in (ap.simulate(system), ap.simulate(system, method="dop853", events=[half])):
+                assert motion.at(1.0)["x"] == pytest.approx(np.sin(1), abs=1e-11)
+            assert [o.t for o in motion.occurrences] == pytest.approx([np.pi / 6])
     torque = ap.plan(model).torques["torque"].values[-1, 0]
     assert torque == pytest.approx(-2 * np.sin(1))
 

@@ -79,6 +79,7 @@ def test_constraints_are_kept_over_a_long_run():
         ("bicycle", 5.0, 1e-10),
     ],
 )
+@pytest.mark.heyoka
 def test_energy_is_kept_without_drives_and_friction(name, until, tolerance):
     motion = ap.simulate(system_of(name), until=until)
     E = energies(motion)
@@ -138,6 +139,7 @@ def test_momentum_of_a_free_multibody(satellite, method, tolerance):
     assert np.ptp(motion["d"].values) > 0.1
 
 
+@pytest.mark.heyoka
 def test_the_ball_on_the_turntable_runs_on_a_circle():
     """v' = (2/7) Omega z x v: a circle of radius 7 v / (2 Omega), run through at the rate 2/7 Omega."""
     system = system_of("rolling-ball")
@@ -251,6 +253,7 @@ def test_whoever_moves_the_end_of_a_spring_and_a_damper_works():
     assert check.ok
 
 
+@pytest.mark.heyoka
 def test_work_that_is_rounding_alone_is_none():
     model = ap.library.appell_hamel()
     found = ap.simulate(ap.compile(ap.derive(model)).bind(), until=2.0).check()

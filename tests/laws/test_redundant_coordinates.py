@@ -76,6 +76,7 @@ def test_a_long_run_with_changes_of_split_keeps_the_constraint(method):
 
 
 @pytest.mark.parametrize("dependent", ["alpha", "theta"])
+@pytest.mark.heyoka
 def test_a_start_off_the_constraint_stays_off_and_tends_to_another_equilibrium(dependent):
     """The theorem, corrected: asymptotic stability holds for F = 0 only (theory page, item 10)."""
     theta, xi, _ = BALL.coordinates

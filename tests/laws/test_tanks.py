@@ -262,6 +262,7 @@ def test_a_tank_that_empties_by_torricellis_law_is_empty_from_then_on(method, ac
     assert motion.check().ok
 
 
+@pytest.mark.heyoka
 def test_without_an_end_of_its_flow_the_run_ends_with_the_tank():
     motion = ap.simulate(torricelli(lambda rate, amount: rate), {"m": 1.0}, until=5.0)
     assert motion.outcome is ap.Outcome.NOT_FINITE

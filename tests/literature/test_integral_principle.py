@@ -244,6 +244,7 @@ def error_of_v(**options):
     return float(np.max(np.abs(found.evaluate(v, times) - motion_of().evaluate(v, times))))
 
 
+@pytest.mark.heyoka
 def test_galerkin_converges_spectrally():
     """The reference run of degree 9 is 8.7e-8 off; every two degrees more are worth a factor of ten."""
     errors = [error_of_v(degree=n) for n in (5, 7, 9, 11, 13, 15)]
@@ -347,6 +348,7 @@ up, heading = ap.speeds("up heading")
     ids=lambda f: f.name,
 )
 @pytest.mark.parametrize("row", ["velocities", "accelerations"])
+@pytest.mark.heyoka
 def test_galerkin_where_all_rates_are_kept(row, formulation):
     """A row not linear in the rates, and one on accelerations, on a particle that loses mass."""
     body = ap.Particle("body", 3 - t / 4, ground.point(x, y, z))

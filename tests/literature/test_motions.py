@@ -27,6 +27,7 @@ def pendulum():
     return ap.simulate(system, {"q1": -np.pi / 2}, until=10.0, at=sorted([0.0, PERIOD, *A01]))
 
 
+@pytest.mark.heyoka
 def test_09_pendulum(pendulum):
     for t, expected in A01.items():
         angle = pendulum.at(t)["q1"]
@@ -34,6 +35,7 @@ def test_09_pendulum(pendulum):
     assert pendulum.at(PERIOD)["q1"] == pytest.approx(-np.pi / 2, abs=1e-13)
 
 
+@pytest.mark.heyoka
 def test_09_pendulum_in_redundant_coordinates():
     """The same in x, y, z with a rod: the dependent velocity changes several times a swing."""
     system = system_of("spherical-pendulum").bind({"m": 1.0, "l": 1.0})
@@ -44,6 +46,7 @@ def test_09_pendulum_in_redundant_coordinates():
     assert len(motion.info["switches"]) > 5
 
 
+@pytest.mark.heyoka
 def test_09_by_elliptic_functions(pendulum):
     """sin(q/2) = k sn(K - w t, k) with k = sin(pi/4), all along."""
     k2 = 0.5
@@ -145,6 +148,7 @@ def test_19_four_bar(formulation):
         assert max(map(abs, system.residual(state).values())) < 1e-11
 
 
+@pytest.mark.heyoka
 def test_20_arevalo():
     """x = sin t^2, y = cos t^2, lambda = -4 t^2; the dependent velocity changes four times a turn."""
     motion = ap.simulate(system_of("arevalo"), until=5.0)

@@ -263,6 +263,7 @@ def test_a_missing_initial_datum_is_named():
         system.state({"x": 0, "theta": 0.4})
 
 
+@pytest.mark.heyoka
 def test_orders_may_be_mixed_and_high():
     """x'''' programmed beside y''' on one plane, with a spring between two particles: both rows met exactly."""
     x, y, s = ap.coordinates("x y s")

@@ -158,7 +158,7 @@ def _projected(equations: Equations) -> list[ca.SX]:
     t, x, _, p = equations.arguments
     mechanics, rows = equations.mechanics, equations.split.rows
     n, m = len(equations.coordinates), len(equations.speeds)
-    q, u, z = x[:n], x[n : n + m], x[n + m :]
+    q, u, z = ca.vertsplit(x, [0, n, n + m, x.numel()])
     positions = [k for k, row in enumerate(mechanics.position_rows) if row in rows]
     columns = list(equations.formulation.movable(mechanics, equations.split))
     if positions and columns:

@@ -31,7 +31,7 @@ def _settling(code: Code) -> Machine:
     n, m = len(equations.coordinates), len(equations.speeds)
 
     def worst(x: ca.SX) -> ca.SX:
-        q, u, z = x[:n], x[n : n + m], x[n + m :]
+        q, u, z = ca.vertsplit(x, [0, n, n + m, x.numel()])
         wanted: dict[str, tuple[ca.SX, ...]] = {}
         if mechanics.position_rows and equations.formulation.movable(mechanics, equations.split):
             wanted["position"] = (t, q, p)

@@ -40,7 +40,8 @@ class Reset:
         t, x, w, p = equations.arguments
         self.n, self.m = n, m = len(model.coordinates), len(equations.speeds)
         new = {label: equations.formula(formula) for label, formula in event.reset.items()}
-        old = ca.vertsplit(ca.vertcat(x[:n], code.rates.function(t, x, w, p), x[n + m :]))
+        q, _, z = ca.vertsplit(x, [0, n, n + m, x.numel()])
+        old = ca.vertsplit(ca.vertcat(q, code.rates.function(t, x, w, p), z))
         self._state = ca.vertcat(*(new.get(name, value) for name, value in zip(names_of(model), old, strict=True)))
         self._speeds = {i: new[s.label] for i, s in enumerate(equations.speeds) if s.label in new}
         self.plain = not any(label in new for label in _bound(mechanics))
