@@ -1,6 +1,7 @@
 """Designs of sweeps, what a study tells of its runs, and what is refused."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -384,6 +385,20 @@ def test_a_name_with_a_slash_is_refused_on_disk(rod, tmp_path):
     assert "a/b" in ap.sweep(rod, {"l": [1.0]}, **options).dataset
     with pytest.raises(StoreError, match="'a/b' cannot be the name of a file"):
         ap.sweep(rod, {"l": [1.0]}, **options, out=tmp_path / "study.zarr")
+
+
+def test_names_that_a_disk_does_not_tell_apart_are_refused(rod, tmp_path, monkeypatch):
+    """As disks of macOS and Windows; else the times would be written over."""
+    options = {"until": 0.1, "points": 2, "outputs": {"T": rod.model.coordinates[0]}}
+    ap.sweep(rod, {"l": [1.0]}, **options, out=tmp_path / "here.zarr")
+
+    def exists(path):
+        return any(str(path).lower() == str(other).lower() for other in tmp_path.rglob("*"))
+
+    monkeypatch.setattr(Path, "exists", exists)
+    with pytest.raises(StoreError, match="differ in small and capital letters only"):
+        ap.sweep(rod, {"l": [1.0]}, **options, out=tmp_path / "there.zarr")
+    assert [path.name for path in tmp_path.iterdir()] == ["here.zarr"]
 
 
 def test_distributions_refuse_nonsense():

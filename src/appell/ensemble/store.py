@@ -186,8 +186,14 @@ class ZarrStore:
         known = self._whole()
         stored = {"format": FORMAT, "parts": dict(parts), "chunk": self.layout.chunk, "sha256": _checksum(known)}
         part = self.path.with_name(self.path.name + f".{os.getpid()}.part")  # until it is whole
+        shutil.rmtree(part, ignore_errors=True)
         try:
             for name, data in self._empty(about).items():
+                if (part / name).exists():  # on disks of macOS and Windows
+                    raise StoreError(
+                        f"{name.partition('/')[0]!r} and another name differ in small and capital letters only, which "
+                        f"the disk of {self.path} does not tell apart; give one of them another name."
+                    )
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 (part / name).write_bytes(data)
             with open(part / ABOUT, "w") as description:  # without it nothing can be continued
@@ -196,6 +202,8 @@ class ZarrStore:
                 os.fsync(description.fileno())
             (part / JOURNAL).touch()
             os.replace(part, self.path)
+        except StoreError:
+            raise
         except OSError as error:
             raise _full(error, f"while {self.path} was made; nothing is lost") from error
         finally:
