@@ -58,6 +58,14 @@ def test_casadi_and_heyoka_agree(equations, system, states):
     np.testing.assert_array_equal(plain.rhs(0.4, states[:, 0]), system.rhs(0.4, states[:, 0]))
 
 
+@pytest.mark.heyoka
+def test_whole_numbers_in_machine_code():
+    a = ca.SX.sym("a")
+    code = heyoka_code.machine_code(ca.Function("whole", [a], [ca.vertcat(ca.floor(a), ca.ceil(a))]))
+    values = np.array([*np.linspace(-3, 3, 49), 0.49999999999999994, -1e-300, 2.0**51 - 0.5, 1e300, -np.inf, np.nan])
+    np.testing.assert_array_equal(code(values[None, :]), [np.floor(values), np.ceil(values)])
+
+
 def test_the_batch_takes_columns_in_any_memory_order(system, states):
     expected = system.rhs(0.4, states)
     np.testing.assert_array_equal(system.rhs(0.4, np.asfortranarray(states)), expected)

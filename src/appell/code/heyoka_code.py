@@ -76,6 +76,11 @@ def _algebra() -> Algebra:
     def choose(condition: Any, yes: Any, no: Any) -> Any:
         return hy.select(condition, yes, no)
 
+    def floor(a: Any) -> Any:
+        nearest = (a + circular.ROUND) - circular.ROUND
+        below = nearest - choose(hy.lt(a, nearest), one, zero)
+        return choose(hy.lt(a * a, hy.expression(2.0**102)), below, a)  # beyond 2^51 there are halves at most
+
     direct = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt erf".split()
     return {
         **{name: getattr(hy, name) for name in direct},
@@ -94,6 +99,8 @@ def _algebra() -> Algebra:
         "sign": lambda a: choose(hy.lt(a, zero), -one, choose(hy.lt(zero, a), one, zero)),
         "fmin": lambda a, b: choose(hy.lt(a, b), a, b),
         "fmax": lambda a, b: choose(hy.lt(a, b), b, a),
+        "floor": floor,
+        "ceil": lambda a: -floor(-a),
         "expm1": lambda a: hy.exp(a) - 1.0,
         "log1p": lambda a: hy.log(a + 1.0),
     }
