@@ -146,6 +146,15 @@ def test_c_source_is_written_whole_or_not_at_all(name, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_any_name_stays_within_the_comment_of_a_header(tmp_path):
+    x, ground = ap.coordinates("x"), ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("µ", 1, ground.point(x, 0))], name="größer */ θ")
+    _, header = ap.compile(ap.derive(model)).to_c(tmp_path / "model.c")
+    comment, _, _ = header.read_text(encoding="utf-8").partition("*/")
+    assert "größer * / θ" in comment
+    assert "p = none" in comment
+
+
 def test_solve_ivp_takes_the_right_hand_side():
     system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
     start = system.to_x(system.consistent())
