@@ -212,7 +212,7 @@ class Modes:
         if self.modal is None:
             return self.crossing
         m = self.modal
-        xdot, s = self.kept.modal.sliding(slide)
+        xdot, s = m.sliding(slide)
         p = ca.vertcat(m.p, m.s)
         moded = in_modes(self.code, self._user, slide) if self._accelerated else None  # accelerations have kinks
         guards = [self._user(m.t, m.x, m.w, m.p) if moded is None else moded(m.t, m.x, m.w, p)]
