@@ -167,7 +167,7 @@ def _result(future: Any, index: int, tries: dict[int, int], left: list[int], cli
     except AppellError as error:
         raise ClusterError(f"A worker refuses: {error}") from error
     except ImportError as error:
-        raise ClusterError(f"A worker cannot work ({error}): `pip install 'appell[cluster]'` there.") from error
+        raise ClusterError(f'A worker cannot work ({error}): `pip install "appell[cluster]"` there.') from error
     except Exception as error:  # a worker died over it, or lost its result
         if client.status != "running":
             raise ClusterError(GONE) from error
