@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from appell.view.surface import surface
 
 if TYPE_CHECKING:
+    from appell.view.figure import Figure
     from appell.view.scene import Drawn
     from appell.view.tracks import Values
 
@@ -19,7 +20,8 @@ SEEN = 0.011  # least size of small things against the way
 class Measure:
     """Scales of a scene: `size` of what moves, `extent` of all that it visits, `unit` of small things."""
 
-    def __init__(self, values: Values, asked: list[dict[str, Any]], sizes: list[float]) -> None:
+    def __init__(self, values: Values, figures: list[Figure]) -> None:
+        sizes = [size for figure in figures for size in figure.sizes(values)]
         points = values.points if values.points.size else np.zeros((1, 1, 3))
         apart = np.linalg.norm(points - points.mean(axis=0, keepdims=True), axis=2).max(axis=0)
         spread = apart.max()
@@ -32,10 +34,10 @@ class Measure:
             self.size = 0.12 * visited or 1.0
         self.size = max(self.size, 0.03 * visited) if not sizes else self.size
         self.unit, self.visited, self.solid = 0.035 * self.size, visited, False
-        centers = points[[e["point"] for e in asked], 0]
+        centers = points[[figure.point for figure in figures], 0]
         gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
         gaps[gaps < 1e-9 * self.size] = np.inf
-        if len(asked) > CROWD:  # small things must leave room between neighbours
+        if len(figures) > CROWD:  # small things must leave room between neighbours
             near = float(np.median(gaps.min(axis=1)))
             self.unit = float(np.clip(0.4 * near, 0.008 * self.size, self.unit))
         elif not sizes:  # and points must be seen on a long way

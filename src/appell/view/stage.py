@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ import sympy as sp
 from appell.code.state import names_of
 from appell.errors import AppellError, MissingValueError, ModelError
 from appell.kinematics.mechanics import Mechanics
-from appell.model.body import Body, Particle, RigidBody
+from appell.model.body import Body, RigidBody
 from appell.model.force import Damper, Gravity
 from appell.model.frame import Vector
-from appell.model.look import Look, Solid
+from appell.model.look import Look
 from appell.model.model import Model
 from appell.model.symbols import key as name_of
 from appell.model.symbols import letters_in
@@ -23,16 +22,15 @@ from appell.model.values import number, unknown
 from appell.view import arrows
 from appell.view.anatomy import anatomy, rod_groups, still
 from appell.view.curves import constraint_curves, path_curves
-from appell.view.hollows import hollowed
+from appell.view.figure import ROD, Figure
 from appell.view.measure import Measure, plane_of
-from appell.view.parts import Part, along, arms, of_inertia, part, through
+from appell.view.parts import through
 from appell.view.plot import unit_words
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
-from appell.view.shape_parts import ellipsoid, primitive_part
 from appell.view.standing import ground_normal, stand_on_edges
 from appell.view.tracks import Course, Tracks, Values
 
-ROD, GREY = "#8a94a0", "#9aa3ad"
+GREY = "#9aa3ad"
 
 
 def scene_of_model(
@@ -183,7 +181,8 @@ class _Stage:
         tracks, model, found = self.tracks, self.model, self.anatomy
         bodies = [b for b in model.bodies if b.name not in self.hidden]
         tracks.turn(model.ground)  # for what is carried along without turning
-        asked = self._ask(bodies)
+        colors = {b: self.look.colors.get(b.name, PALETTE[i % len(PALETTE)]) for i, b in enumerate(bodies)}
+        figures = [Figure.of(b, colors[b], model, self.look, found, tracks, b in self.inside) for b in bodies]
         pairs = [(tracks.point(a), tracks.point(b)) for a, b in (*found.rods, *self.look.rods)]
         plates = [[tracks.point(e) for e in group] for group in found.plates]
         feet = [tracks.point(e) for e in found.anchors.values()]
@@ -195,7 +194,7 @@ class _Stage:
         upward = tracks.vector(self.look.up) if self.look.up is not None else None
         pushes = arrows.forces(model, tracks, self.hidden) if self.forces else []
         streams = [] if not self.forces else arrows.streams(model, tracks, self.hidden)
-        traced = self._traced(bodies)
+        traced = self._traced(colors)
         programmed = {name: tracks.point(v) for name, v in self.look.curves.items()}
         contacts = [tracks.point(w.contact) for w in found.wheels.values() if w.contact is not None]
         edges = [tracks.point(e) for _, e, _ in found.edges]
@@ -205,14 +204,14 @@ class _Stage:
         if not all(np.all(np.isfinite(e)) for e in (values.points, values.turns)):
             raise AppellError(f"A point of {model.name!r} has no finite position; look at the values and the start.")
         g = values.vectors[down][0]
-        measure = Measure(values, asked, self._sizes(asked, values))
+        measure = Measure(values, figures)
         self.span = measure.size
         near = self._jiggled()
         places = np.concatenate([values.points, near.points], axis=1)
         normal, planar = plane_of(places, measure.size)
         up, view = self._stand(values, g, upward, normal, planar, bool(found.wheels or found.edges))
         ground = ground_normal(places[contacts + edges].reshape(-1, 3), up)
-        solids = self._solids(asked, values, near, measure.unit, ground)
+        solids = self._solids(figures, values, near, measure.unit, ground)
         measure.add(solids, values)
         floor = self._floor(values, ground, view, contacts + edges, spins, measure, planar)
         bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in _different(pairs, values, measure.size)]
@@ -264,124 +263,17 @@ class _Stage:
         first[0] = first[0] + rng.uniform(-0.3, 0.3, first[0].shape)
         return self.tracks.along(Course(np.repeat(c.times[:1], n), *first, c.p))
 
-    def _ask(self, bodies: list[Body]) -> list[dict[str, Any]]:
-        """Tracks of every body: centre, attitude, mass, inertia, points fixed in it, dimensions."""
-        tracks, listed = self.tracks, []
-        for i, body in enumerate(bodies):
-            frame = body.frame if isinstance(body, RigidBody) else self.model.ground
-            wheel = self.anatomy.wheels.get(body)
-            entry: dict[str, Any] = {
-                "body": body, "point": tracks.point(body.center), "turn": tracks.turn(frame), "wheel": wheel,
-                "color": self.look.colors.get(body.name, PALETTE[i % len(PALETTE)]),
-                "mass": tracks.scalar(body.mass), "given": self.look.solids(body.name),
-                "fixed": [tracks.point(e) for e in self.anatomy.fixed.get(body, ())],
-                "edges": [(tracks.point(at), tracks.vector(across)) for b, at, across in self.anatomy.edges
-                          if b is body and across is not None],
-            }  # fmt: skip
-            entry["shape"] = [] if entry["given"] else self._ask_shape(body)
-            if entry["shape"]:
-                entry["point"] = tracks.point(body.frame.origin)
-            if isinstance(body, RigidBody):
-                entry["inertia"] = [tracks.scalar(body.inertia[r, c]) for r in range(3) for c in range(3)]
-            if wheel is not None:
-                entry["radius"] = tracks.scalar(wheel.radius)
-            entry["plain"] = isinstance(body, RigidBody) and not (entry["given"] or entry["shape"] or wheel)
-            entry["sizes"] = [[tracks.scalar(e) for e in (*s.size, *s.at, *s.axis)] for s in entry["given"]]
-            listed.append(entry)
-        return listed
-
-    def _ask_shape(self, body: Body) -> list[tuple[Any, dict[str, int], list[int], int]]:
-        """Primitives of a body's shape with tracks of their dimensions and poses; cavities have a negative sign."""
-        shape, listed = getattr(body, "shape", None), []
-        for sign, piece in shape.parts if shape is not None else ():
-            dimensions = {n: self.tracks.scalar(e) for n, e in _lengths(piece).items()}
-            pose = [self.tracks.scalar(e) for e in piece.pose.matrix[:3, :]]
-            listed.append((piece, dimensions, pose, sign))
-        return listed
-
-    def _sizes(self, asked: list[dict[str, Any]], values: Values) -> list[float]:
-        """How large bodies are by what is known of them before a scale is chosen."""
-        found = []
-        for entry in asked:
-            for _, dimensions, _, _ in entry["shape"]:
-                found += [abs(float(values.scalars[k][0])) for k in dimensions.values()]
-            if "radius" in entry:
-                found.append(2 * float(values.scalars[entry["radius"]][0]))
-            for sizes, solid in zip(entry["sizes"], entry["given"], strict=True):
-                found.append(max(abs(float(values.scalars[k][0])) for k in sizes[: len(solid.size)]))
-        return found
-
     def _solids(
-        self, asked: list[dict[str, Any]], values: Values, near: Values, unit: float, ground: np.ndarray
+        self, figures: list[Figure], values: Values, near: Values, unit: float, ground: np.ndarray
     ) -> list[Drawn]:
-        heaviest = max((float(values.scalars[e["mass"]][0]) for e in asked), default=1.0) or 1.0
-        shapes = [self._shapes(entry, values, unit, heaviest) for entry in asked]
-        stand_on_edges(asked, shapes, values, near, ground, self.span)
+        heaviest = max((float(values.scalars[e.mass][0]) for e in figures), default=1.0) or 1.0
+        shapes = [figure.parts(values, unit, heaviest) for figure in figures]
+        stand_on_edges(figures, shapes, values, near, ground, self.span)
         return [
-            Drawn(entry["body"].name, entry["point"], entry["turn"], tuple(parts), entry["color"])
-            for entry, parts in zip(asked, shapes, strict=True)
+            Drawn(figure.body.name, figure.point, figure.turn, tuple(parts), figure.color)
+            for figure, parts in zip(figures, shapes, strict=True)
             if parts
         ]
-
-    def _shapes(self, entry: dict[str, Any], values: Values, unit: float, heaviest: float) -> list[Part]:
-        body, scalar = entry["body"], values.scalars
-        if entry["given"]:
-            return [_given(s, [float(scalar[k][0]) for k in sizes])
-                    for s, sizes in zip(entry["given"], entry["sizes"], strict=True)]  # fmt: skip
-        if entry["shape"]:
-            drawn = [(sign, self._piece(*e, scalar, unit)) for *e, sign in entry["shape"]]
-            solid = [p for sign, p in drawn if p is not None and sign > 0]
-            whole = hollowed(solid, [p for sign, p in drawn if p is not None and sign < 0])
-            return whole + arms(solid, self._fixed(entry, values), 0.35 * unit, ROD)
-        mass = float(scalar[entry["mass"]][0])
-        if body in self.inside:
-            return []
-        if isinstance(body, Particle):
-            radius = unit * float(np.clip((abs(mass) / heaviest) ** (1 / 3), 0.35, 1.0))
-            return [part("sphere", radius)]
-        if entry["wheel"] is not None:
-            radius, axis = float(scalar[entry["radius"]][0]), entry["wheel"].axis
-            if axis is None:
-                return [part("ball", radius)]
-            slim = 0.14 if entry["wheel"].contact is not None else 0.4
-            return [part("wheel", radius, slim * radius, axis=np.array([float(e) for e in axis]))]
-        points = self._fixed(entry, values)
-        inertia = np.array([float(scalar[k][0]) for k in entry["inertia"]]).reshape(3, 3)
-        if entry["edges"]:
-            return of_inertia(mass, inertia, unit)
-        if len(points) == 2 and mass > 0:  # a rod of the same inertia about the centre
-            arm = points[1] - points[0]
-            length = np.sqrt(12 * np.linalg.eigvalsh(inertia)[2] / mass)
-            points = np.vstack([points, *(points[0] + s * length / 2 * arm / np.linalg.norm(arm) for s in (-1, 1))])
-        shapes = through(points, unit) if len(points) > 1 else []
-        if mass <= 0 and not shapes:
-            return self._rotor(body, unit)
-        return shapes or of_inertia(mass, inertia, unit)
-
-    @staticmethod
-    def _fixed(entry: dict[str, Any], values: Values) -> np.ndarray:
-        """Points fixed in a body, in its axes from the point that carries it."""
-        turn, carrier = values.turns[entry["turn"]][0], values.points[entry["point"]][0]
-        return np.array([(values.points[k][0] - carrier) @ turn for k in entry["fixed"]]).reshape(-1, 3)
-
-    def _piece(
-        self, piece: Any, dimensions: dict[str, int], pose: list[int], scalar: np.ndarray, unit: float
-    ) -> Part | None:
-        matrix = np.vstack([np.array([float(scalar[k][0]) for k in pose]).reshape(3, 4), [0, 0, 0, 1]])
-        sizes = {n: float(scalar[k][0]) for n, k in dimensions.items()}
-        return primitive_part(piece.kind, sizes, piece, matrix, unit)
-
-    def _rotor(self, body: RigidBody, unit: float) -> list[Part]:
-        """A body of which only the rotation counts, about an axis of its own."""
-        rotation = body.frame.axes.rotation
-        coordinates = set(self.model.coordinates)
-        if (
-            rotation is None
-            or rotation.axis is None
-            or rotation.angle not in {*coordinates, *(-q for q in coordinates)}
-        ):
-            return []
-        return [part("wheel", 1.2 * unit, 0.8 * unit, axis=np.array([float(e) for e in rotation.axis]))]
 
     def _plates(
         self, plates: list[list[int]], values: Values, unit: float, name: str = "platform", color: str = PALETTE[1]
@@ -405,26 +297,25 @@ class _Stage:
                 listed.append((force.name, kind, *map(self.tracks.point, ends), ends))
         return listed
 
-    def _traced(self, bodies: list[Body]) -> list[Trace]:
+    def _traced(self, colors: Mapping[Body, str]) -> list[Trace]:
         given, tracks = self.look.traces, self.tracks
         if isinstance(given, Mapping):
             return [
                 Trace(name, tracks.point(e), PALETTE[i % len(PALETTE)]) for i, (name, e) in enumerate(given.items())
             ]
-        colors = {b.name: self.look.colors.get(b.name, PALETTE[i % len(PALETTE)]) for i, b in enumerate(bodies)}
         if given is not None:
-            named = {b.name: b for b in bodies}
+            named = {b.name: b for b in colors}
             for name in given:
                 if name not in named:
                     raise ModelError(unknown(name, list(named), f"body of {self.model.name!r}"))
-            return [Trace(name, tracks.point(named[name].center), colors[name]) for name in given]
+            return [Trace(name, tracks.point(named[name].center), colors[named[name]]) for name in given]
         wheels = self.anatomy.wheels
-        free = [b for b in bodies if b not in wheels and b not in self.inside]
+        free = [b for b in colors if b not in wheels and b not in self.inside]
         chosen = free if len(free) <= 2 else free[-1:]
-        listed = [Trace(b.name, tracks.point(b.center), colors[b.name]) for b in chosen]
+        listed = [Trace(b.name, tracks.point(b.center), colors[b]) for b in chosen]
         if len(wheels) <= 2:
-            listed += [Trace(f"contact of {b.name}", tracks.point(w.contact), colors[b.name])
-                       for b, w in wheels.items() if w.contact is not None and b in bodies]  # fmt: skip
+            listed += [Trace(f"contact of {b.name}", tracks.point(w.contact), colors[b])
+                       for b, w in wheels.items() if w.contact is not None and b in colors]  # fmt: skip
         return listed
 
     def _stand(
@@ -469,11 +360,6 @@ class _Stage:
         return jets
 
 
-def _lengths(piece: Any) -> dict[str, Any]:
-    """The dimensions of a primitive that are numbers or formulas, not arrays of corners."""
-    return {n: e for n, e in piece.dimensions.items() if isinstance(e, int | float | sp.Expr)}
-
-
 def _different(pairs: list[tuple[int, int]], values: Values, size: float) -> list[tuple[int, int]]:
     """Rods without those that lie where others do: of the model, and of its look."""
     places = {frozenset(map(tuple, np.round(values.points[[a, b], 0] / size, 9) + 0.0)): (a, b) for a, b in pairs}
@@ -483,12 +369,3 @@ def _different(pairs: list[tuple[int, int]], values: Values, size: float) -> lis
 def _thickness(kind: str, coiled: bool) -> float:
     """Of a spring, or of a damper, which is thin where it stands inside a spring."""
     return 1.1 if kind == "spring" else 0.4 if coiled else 0.6
-
-
-def _given(solid: Solid, numbers: list[float]) -> Part:
-    n = len(solid.size)
-    size, at, axis = numbers[:n], np.array(numbers[n : n + 3]), np.array(numbers[n + 3 :])
-    if solid.kind == "ellipsoid":
-        return replace(ellipsoid(*size), at=at, color=solid.color)
-    turn = np.eye(3) if solid.kind in ("box", "sphere", "ball") else along(axis)
-    return Part(solid.kind, tuple(size), at, turn, color=solid.color)

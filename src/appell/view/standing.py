@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from appell.view.parts import Part
 from appell.view.surface import surface
 
 if TYPE_CHECKING:
+    from appell.view.figure import Figure
     from appell.view.tracks import Values
 
 STEEP = 0.2  # of a wall against a slope: how little of its normal points upwards
@@ -40,30 +41,30 @@ def ground_normal(places: np.ndarray, up: np.ndarray) -> np.ndarray:
 
 
 def stand_on_edges(
-    asked: list[dict[str, Any]], shapes: list[list[Part]], values: Values, near: Values, ground: np.ndarray, span: float
+    figures: list[Figure], shapes: list[list[Part]], values: Values, near: Values, ground: np.ndarray, span: float
 ) -> None:
     """Put blades under bodies that stand on knife edges, and what lies in the plane of the contacts upon them.
 
     Args:
-        asked: What was asked about the bodies.
+        figures: The bodies.
         shapes: Their shapes; those of plain bodies are raised.
         values: Tracks along the motion.
         near: The same at configurations nearby.
         ground: The normal of the floor.
         span: How large what moves is.
     """
-    plain = [i for i, e in enumerate(asked) if e["plain"]]
+    plain = [i for i, figure in enumerate(figures) if figure.plain]
     raised, blades = 0.0, {}
     for i in plain:
-        entry = asked[i]
-        turn, center = values.turns[entry["turn"]][0], values.points[entry["point"]][0]
+        figure = figures[i]
+        turn, center = values.turns[figure.turn][0], values.points[figure.point][0]
         shell = [surface(p).vertices for p in shapes[i]]
         size = float(np.ptp(np.concatenate(shell), axis=0).max()) if shell else 0.0
         length = max(0.6 * size, 0.15 * span)
-        for at, across in entry["edges"]:
+        for at, across in figure.edges:
             y = values.vectors[across][0] @ turn
             y = y / np.linalg.norm(y)
-            z = _upright(entry, values, near, ground)
+            z = _upright(figure, values, near, ground)
             contact = (values.points[at][0] - center) @ turn
             if z is None:  # leaning: the blade is carried by the body
                 z, middle = (np.eye(3)[2] if abs(y[2]) < 0.9 else np.eye(3)[0]), contact
@@ -76,13 +77,13 @@ def stand_on_edges(
             box = Part("box", (length, SLIM * length, DEEP * length), middle, axes, color=BLADE)
             blades.setdefault(i, []).append(box)
     for i in plain:
-        z = _upright(asked[i], values, near, ground)
+        z = _upright(figures[i], values, near, ground)
         if raised and z is not None:
             shapes[i] = [replace(p, at=p.at + raised * z) for p in shapes[i]]
         shapes[i] = shapes[i] + blades.get(i, [])
 
 
-def _upright(entry: dict[str, Any], values: Values, near: Values, ground: np.ndarray) -> np.ndarray | None:
+def _upright(figure: Figure, values: Values, near: Values, ground: np.ndarray) -> np.ndarray | None:
     """The normal of the floor in the axes of a body, if it is always the same there."""
-    z = np.concatenate([e.turns[entry["turn"]].transpose(0, 2, 1) @ ground for e in (values, near)])
+    z = np.concatenate([e.turns[figure.turn].transpose(0, 2, 1) @ ground for e in (values, near)])
     return z[0] if np.ptp(z, axis=0).max() < 1e-9 else None

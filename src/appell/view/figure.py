@@ -1,0 +1,202 @@
+"""A body as it is drawn: what is asked of the tracks about it, and the shapes that follow from the answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from appell.model.body import Body, Particle, RigidBody
+from appell.model.look import Look, Solid
+from appell.model.model import Model
+from appell.view.anatomy import Anatomy, Wheel
+from appell.view.hollows import hollowed
+from appell.view.parts import Part, along, arms, of_inertia, part, through
+from appell.view.shape_parts import ellipsoid, primitive_part
+from appell.view.tracks import Tracks, Values
+
+ROD = "#8a94a0"
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A primitive of a body's shape, with the tracks of its dimensions and of its pose; a cavity has sign -1."""
+
+    primitive: Any
+    dimensions: dict[str, int]
+    pose: tuple[int, ...]
+    sign: int
+
+    def part(self, scalars: np.ndarray, unit: float) -> Part | None:
+        """As it is drawn; None for what has no extent that could be seen."""
+        rows = np.array([float(scalars[k][0]) for k in self.pose]).reshape(3, 4)
+        sizes = {name: float(scalars[k][0]) for name, k in self.dimensions.items()}
+        return primitive_part(self.primitive.kind, sizes, self.primitive, np.vstack([rows, [0, 0, 0, 1]]), unit)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Figure:
+    """Numbers of the tracks of one body.
+
+    Attributes:
+        body: The body.
+        color: Its colour.
+        point, turn: What carries its shapes, and its attitude.
+        mass, inertia: Its mass, and the nine entries of its inertia; none for a particle.
+        fixed: Points fixed in it.
+        edges: Knife edges: where, and across which it cannot move.
+        wheel, radius: If it rolls.
+        given: Shapes that the look gives it, with the tracks of sizes, place and axis.
+        shape: Primitives of its own shape.
+        bare: Whether it is drawn as the rods that it is made of, and has no shape itself.
+        rotor: The axis of a body of which only the turning counts; None if it has none.
+    """
+
+    body: Body
+    color: str
+    point: int
+    turn: int
+    mass: int
+    inertia: tuple[int, ...]
+    fixed: tuple[int, ...]
+    edges: tuple[tuple[int, int], ...]
+    wheel: Wheel | None
+    radius: int | None
+    given: tuple[tuple[Solid, tuple[int, ...]], ...]
+    shape: tuple[Piece, ...]
+    bare: bool
+    rotor: np.ndarray | None
+
+    @classmethod
+    def of(cls, body: Body, color: str, model: Model, look: Look, found: Anatomy, tracks: Tracks, bare: bool) -> Figure:
+        """Ask for the tracks of a body.
+
+        Args:
+            body: The body.
+            color: Its colour.
+            model: The model.
+            look: Hints.
+            found: What the model is made of.
+            tracks: Where to ask.
+            bare: Whether it is drawn as rods.
+        """
+        rigid = isinstance(body, RigidBody)
+        wheel = found.wheels.get(body)
+        solids = look.solids(body.name)
+        pieces, center = () if solids else _pieces(body, tracks), tracks.point(body.center)
+        return cls(
+            body=body,
+            color=color,
+            point=tracks.point(body.frame.origin) if pieces else center,
+            turn=tracks.turn(body.frame if rigid else model.ground),
+            mass=tracks.scalar(body.mass),
+            inertia=tuple(tracks.scalar(body.inertia[r, c]) for r in range(3) for c in range(3)) if rigid else (),
+            fixed=tuple(tracks.point(e) for e in found.fixed.get(body, ())),
+            edges=tuple(
+                (tracks.point(at), tracks.vector(across))
+                for b, at, across in found.edges
+                if b is body and across is not None
+            ),
+            wheel=wheel,
+            radius=None if wheel is None else tracks.scalar(wheel.radius),
+            given=tuple((s, tuple(tracks.scalar(e) for e in (*s.size, *s.at, *s.axis))) for s in solids),
+            shape=pieces,
+            bare=bare,
+            rotor=_rotor(body, model) if rigid else None,
+        )
+
+    @property
+    def plain(self) -> bool:
+        """Whether only mass and inertia tell what it looks like."""
+        return isinstance(self.body, RigidBody) and not (self.given or self.shape or self.wheel)
+
+    def sizes(self, values: Values) -> list[float]:
+        """How large it is by what is known before a scale is chosen."""
+        scalars = values.scalars
+        found = [abs(float(scalars[k][0])) for piece in self.shape for k in piece.dimensions.values()]
+        if self.radius is not None:
+            found.append(2 * float(scalars[self.radius][0]))
+        found += [max(abs(float(scalars[k][0])) for k in numbers[: len(solid.size)]) for solid, numbers in self.given]
+        return found
+
+    def parts(self, values: Values, unit: float, heaviest: float) -> list[Part]:
+        """Its shapes, in its axes from the point that carries it.
+
+        Args:
+            values: The tracks.
+            unit: A length that is small but visible.
+            heaviest: The largest mass, against which particles are measured.
+        """
+        scalars = values.scalars
+        if self.given:
+            return [_given(solid, [float(scalars[k][0]) for k in numbers]) for solid, numbers in self.given]
+        if self.shape:
+            drawn = [(piece.sign, piece.part(scalars, unit)) for piece in self.shape]
+            solid = [p for sign, p in drawn if p is not None and sign > 0]
+            whole = hollowed(solid, [p for sign, p in drawn if p is not None and sign < 0])
+            return whole + arms(solid, self._places(values), 0.35 * unit, ROD)
+        if self.bare:
+            return []
+        mass = float(scalars[self.mass][0])
+        if isinstance(self.body, Particle):
+            return [part("sphere", unit * float(np.clip((abs(mass) / heaviest) ** (1 / 3), 0.35, 1.0)))]
+        if self.wheel is not None:
+            return [_wheel(self.wheel, float(scalars[self.radius][0]))]
+        return self._told_by_inertia(mass, values, unit)
+
+    def _told_by_inertia(self, mass: float, values: Values, unit: float) -> list[Part]:
+        """What joins the points fixed in it, or a homogeneous body of its mass and inertia."""
+        points = self._places(values)
+        inertia = np.array([float(values.scalars[k][0]) for k in self.inertia]).reshape(3, 3)
+        if self.edges:
+            return of_inertia(mass, inertia, unit)
+        if len(points) == 2 and mass > 0:  # a rod of the same inertia about the centre
+            arm = points[1] - points[0]
+            length = np.sqrt(12 * np.linalg.eigvalsh(inertia)[2] / mass)
+            points = np.vstack([points, *(points[0] + s * length / 2 * arm / np.linalg.norm(arm) for s in (-1, 1))])
+        shapes = through(points, unit) if len(points) > 1 else []
+        if mass <= 0 and not shapes:
+            return [] if self.rotor is None else [part("wheel", 1.2 * unit, 0.8 * unit, axis=self.rotor)]
+        return shapes or of_inertia(mass, inertia, unit)
+
+    def _places(self, values: Values) -> np.ndarray:
+        """Points fixed in it, in its axes from the point that carries it."""
+        turn, carrier = values.turns[self.turn][0], values.points[self.point][0]
+        return np.array([(values.points[k][0] - carrier) @ turn for k in self.fixed]).reshape(-1, 3)
+
+
+def _pieces(body: Body, tracks: Tracks) -> tuple[Piece, ...]:
+    """Primitives of a body's shape; dimensions are numbers or formulas, not arrays of corners."""
+    shape, listed = getattr(body, "shape", None), []
+    for sign, piece in shape.parts if shape is not None else ():
+        lengths = {n: e for n, e in piece.dimensions.items() if isinstance(e, int | float | sp.Expr)}
+        dimensions = {n: tracks.scalar(e) for n, e in lengths.items()}
+        listed.append(Piece(piece, dimensions, tuple(tracks.scalar(e) for e in piece.pose.matrix[:3, :]), sign))
+    return tuple(listed)
+
+
+def _wheel(wheel: Wheel, radius: float) -> Part:
+    if wheel.axis is None:
+        return part("ball", radius)
+    slim = 0.14 if wheel.contact is not None else 0.4
+    return part("wheel", radius, slim * radius, axis=np.array([float(e) for e in wheel.axis]))
+
+
+def _rotor(body: RigidBody, model: Model) -> np.ndarray | None:
+    """The axis about which a body turns by a coordinate of its own."""
+    rotation, coordinates = body.frame.axes.rotation, set(model.coordinates)
+    if rotation is None or rotation.axis is None:
+        return None
+    own = rotation.angle in {*coordinates, *(-q for q in coordinates)}
+    return np.array([float(e) for e in rotation.axis]) if own else None
+
+
+def _given(solid: Solid, numbers: list[float]) -> Part:
+    n = len(solid.size)
+    size, at, axis = numbers[:n], np.array(numbers[n : n + 3]), np.array(numbers[n + 3 :])
+    if solid.kind == "ellipsoid":
+        return replace(ellipsoid(*size), at=at, color=solid.color)
+    turn = np.eye(3) if solid.kind in ("box", "sphere", "ball") else along(axis)
+    return Part(solid.kind, tuple(size), at, turn, color=solid.color)
