@@ -14,13 +14,16 @@ from appell.control.controllability import controllability, reached
 from appell.errors import ControlError, EquilibriumError
 
 
-def designable(lin: Linearization) -> np.ndarray:
-    """An orthonormal basis, in natural units, of what a feedback can stabilise: all but momenta that stay."""
+def designable(lin: Linearization) -> tuple[np.ndarray, np.ndarray]:
+    """Units of the states, and in them an orthonormal basis of what feedback can stabilise: all but momenta that stay.
+
+    Natural units say what stays. Where nothing does they make no difference, and the search for them is spared.
+    """
     reach = controllability(lin)
     stuck = [mode for mode in reach.missed if mode.root.real > -1e-12]
     n = len(lin.states)
     if not stuck:
-        return np.eye(n)
+        return np.ones(n), np.eye(n)
     if any(abs(mode.root) > 1e-7 * np.linalg.norm(lin.A) for mode in stuck):
         raise ControlError(
             f"{lin.model.name!r} cannot be stabilised by {', '.join(lin.inputs)}, which "
@@ -42,7 +45,7 @@ def designable(lin: Linearization) -> np.ndarray:
             f"{lin.model.name!r} cannot be brought back by {', '.join(lin.inputs)}: {words} is not reached, and "
             f"neither is the place that it moves. Add an input that acts on it{hint}"
         )
-    return Z
+    return lin.units, Z
 
 
 def _in_other_letters(lin: Linearization) -> str:

@@ -21,7 +21,7 @@ from appell.analysis.stability import stability
 from appell.code.state import State
 from appell.code.system import System, compile
 from appell.control.controllability import controllability
-from appell.control.designable import designable, in_units, on_axis, within
+from appell.control.designable import designable, on_axis, within
 from appell.control.limits import input_limits
 from appell.control.placement import placed_gain
 from appell.control.riccati import optimal, optimal_held
@@ -222,10 +222,10 @@ def lqr(
             f"{', '.join(lin.inputs)} {'move' if len(lin.inputs) > 1 else 'moves'} nothing in the first approximation: "
             "B = 0. Use another input, or another equilibrium."
         )
-    Z = designable(lin)
-    inner, units = within(in_units(lin)[0], Z), lin.units[:, None]
+    units, Z = designable(lin)
+    inner = within(lin.A / units[:, None] * units, Z)
     scale = balanced(inner)[1]
-    Y, Z = Z / scale / units, Z * scale * units  # states of comparable size: Y'Z = 1
+    Y, Z = Z / scale / units[:, None], Z * scale * units[:, None]  # states of comparable size: Y'Z = 1
     A, B, weights = inner / scale[:, None] * scale, Y.T @ lin.B, Z.T @ W @ Z
     whole = scale.size == len(lin.states)
     unweighed = on_axis(lin.A.T, W, lin.states) if whole else on_axis(A.T, weights, ())
