@@ -31,9 +31,11 @@ def CHILDREN() -> float:
 
 
 def forget() -> None:
-    """Leave nothing of earlier runs behind: SymPy's cache, and garbage that others would collect in their time."""
+    """Leave nothing of earlier runs behind: SymPy's cache, and what others would search for garbage in their time."""
     clear_cache()
+    gc.unfreeze()
     gc.collect()
+    gc.freeze()
 
 
 def once(action: Action, clock: Clock = CPU) -> float:
