@@ -19,8 +19,8 @@ from benchmarks.table import Comparison, Comparisons
 from benchmarks.triple_pendulum import reference
 
 UNTIL, TOLERANCE = 10.0, 1e-9
-LADDER = tuple(10.0 ** (-k / 3) for k in range(12, 31))  # tolerances among which a peer's is chosen
-PROBES = 8  # runs whose error is measured
+ORDERS = range(5, 17)  # of heyoka's Taylor series: a tolerance does no more there than choose the order
+PROBES = 32  # runs whose error is measured
 SOON = 3.0  # when: later the motion is chaotic and says little about the method
 
 
@@ -155,6 +155,18 @@ def against_diffrax(
     return rows
 
 
+def tolerance_of(order: int) -> float:
+    """One of heyoka's tolerances that give this order, ceil(1 - ln(tolerance) / 2)."""
+    return float(np.exp(1.0 - 2.0 * (order - 1)))
+
+
+def heyoka_seconds(system: ap.System, order: int, x: np.ndarray, until: float, quick: bool) -> float:
+    """The peer's time for a run at an order, in the faster of its two modes."""
+    modes = [heyoka_ensemble(system, tolerance_of(order), compact) for compact in ((True,) if quick else (True, False))]
+    quicker = min(modes, key=lambda mode: seconds(lambda: mode(x[:, :PROBES], until), 2))
+    return seconds(lambda: quicker(x, until), 1 if quick else 3) / x.shape[1]
+
+
 def against_heyoka(
     system: ap.System,
     chain: Chain,
@@ -165,19 +177,17 @@ def against_heyoka(
     exact: np.ndarray,
     quick: bool,
 ) -> Comparison:
-    """The peer at the tolerance of the ladder where its error is nearest to ours, in the faster of its two modes."""
-    off, chosen, its = float("inf"), LADDER[0], float("inf")
-    for tolerance in LADDER[:: 3 if quick else 1]:
-        found = error(heyoka_ensemble(system, tolerance, compact=True)(x[:, :PROBES], SOON), exact)
-        if abs(np.log(found / mine)) < off:
-            off, chosen, its = abs(np.log(found / mine)), tolerance, found
-        if found < mine / 10:
+    """The peer at our error: between the times of the two orders whose errors enclose it, straight in logarithms."""
+    errors: dict[int, float] = {}
+    for order in ORDERS:
+        errors[order] = error(heyoka_ensemble(system, tolerance_of(order), True)(x[:, :PROBES], SOON), exact)
+        if errors[order] <= mine:
             break
-    rounds, few = (1, x) if quick else (3, x[:, : 4 * PROBES])
-    modes = {compact: heyoka_ensemble(system, chosen, compact) for compact in ((True,) if quick else (True, False))}
-    quicker = min(modes, key=lambda compact: seconds(lambda: modes[compact](few, until), 2))
-    theirs = seconds(lambda: modes[quicker](x, until), rounds) / x.shape[1]
-    note = f"error at {SOON:g} s: ours {mine:.1e} at {TOLERANCE:g}, peer's {its:.1e} at {chosen:.1e}"
+    times = {order: heyoka_seconds(system, order, x, until, quick) for order in list(errors)[-2:]}
+    digits = [-np.log(errors[order]) for order in times]
+    theirs = float(np.exp(np.interp(-np.log(mine), digits, np.log(list(times.values())))))
+    its = ", ".join(f"{errors[order]:.1e} in {each * 1e6:.3g} us (order {order})" for order, each in times.items())
+    note = f"error at {SOON:g} s: ours {mine:.1e} at {TOLERANCE:g}; peer's {its}"
     what, target = f"{x.shape[1]} x {chain}, {until:g} s", 1.0 if chain.links == 3 else 3.0
     peer = "heyoka batch ensemble at equal error, per run"
     return Comparison(what, ours, peer, theirs, None if quick else target, note=note)
