@@ -1,5 +1,6 @@
 """What all tests share: fresh symbols, and no complaint about packages that are optional or not made for a system."""
 
+import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
 
@@ -8,6 +9,9 @@ from sympy.core.cache import clear_cache
 
 OPTIONAL = {"heyoka": ("needs heyoka", "heyoka is not installed"), "zarr": ("Zarr is not installed", "named 'zarr'")}
 """By the name of a package, what is said where it is missing."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in its background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests of Ctrl-C, and their processes, must hear it
 
 
 @pytest.fixture(scope="module", autouse=True)
