@@ -45,3 +45,36 @@ class Numeric(threading.local):
             buffer[:] = value
         run()
         return [out.reshape(shape, order="F").copy() for out, shape in zip(results, self.shapes, strict=True)]
+
+
+class Stacked:
+    """Evaluates a CasADi function at many places at once, at each of them with the same bits as at it alone.
+
+    Args:
+        function: A CasADi function with dense inputs and outputs.
+    """
+
+    def __init__(self, function: ca.Function) -> None:
+        self.function = function
+        self.shapes = [function.size_out(i) for i in range(function.n_out())]
+        self._numeric: tuple[int, Numeric] | None = None  # that of the last number of places
+
+    def __call__(self, count: int, *arguments: Any) -> list[np.ndarray]:
+        """All outputs as new arrays, their first axis over the places.
+
+        Args:
+            count: How many places.
+            arguments: Each a row for every place, or one for all.
+        """
+        if not count:
+            return [np.empty((0, *shape)) for shape in self.shapes]
+        if self._numeric is None or self._numeric[0] != count:
+            self._numeric = count, Numeric(self.function.map(count))
+        inputs, run, results = self._numeric[1].buffers
+        for buffer, value in zip(inputs, arguments, strict=True):
+            buffer.reshape(count, -1)[:] = value
+        run()
+        return [
+            np.array(out.reshape(count, columns, rows).swapaxes(1, 2), order="C")
+            for out, (rows, columns) in zip(results, self.shapes, strict=True)
+        ]

@@ -10,10 +10,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from appell.graph.numeric import Numeric
+from appell.graph.numeric import Numeric, Stacked
 from appell.graph.terms import cleared, terms_at
 from appell.kinematics.chart import Split, growths, independent_rows, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.newton import newton
 from appell.once import once
 
 EXHAUSTIVE = 120  # so many splits are compared one by one
@@ -21,8 +22,7 @@ REACHES = (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5)  # how far from the start typical 
 NEAR = 0.02  # how far from the start the same way of assembly is looked for
 SEED = 7
 KNOWN, NOISE = 1e-9, 1e-10
-ROUNDING = 4e-16  # steps of this share of q lead nowhere
-SLACK = 1e-9  # of a quick Newton step, as a share of what it shall remove
+ROUGH, FOUND = 1e-11, 1e-9  # residuals that sampled states need not fall below, and may have at most
 
 
 def project_positions(
@@ -35,55 +35,50 @@ def project_positions(
     steps: int = 60,
     tolerance: float = 1e-13,
     levels: np.ndarray | None = None,
-    function: Numeric | None = None,
-    roughly: bool = False,
-    reach: float = 1.0,
+    function: Stacked | None = None,
+    reach: float | np.ndarray = 1.0,
     units: np.ndarray | None = None,
-) -> tuple[np.ndarray, float]:
+) -> tuple[np.ndarray, Any]:
     """The nearest q with c(q, t) = 0, and the largest residual left; with units, as a share of the row's terms.
 
     Args:
         mechanics: The model on the graph.
         t: Time.
-        q: Where to begin.
-        p: Parameters.
+        q: Where to begin; a row each to begin at many places.
+        p: Parameters, those of all places or a row for each.
         free: Coordinates that may be moved; all if left out.
         steps: How many steps of Newton's method at most.
         tolerance: Residuals up to this are zero, as a share of q.
         levels: Extra states, if formulas of programmes count that are demanded only in their derivatives.
         function: The function of these rows, where the caller has it.
-        roughly: Whether any q on the rows will do, which is found more quickly.
         reach: How far one step goes at most.
         units: What coordinates and their distances are measured in, see `row_units`; one if left out.
     """
     q = np.array(q, dtype=float)
-    unit = np.ones(q.size) if units is None else units
     if not mechanics.position_rows and (levels is None or not mechanics.level_names[0]):
-        return q, 0.0
-    columns = np.arange(q.size) if free is None else free
-    if function is None:
-        function = Numeric((mechanics.functions if levels is None else mechanics.levels)["position"])
+        return q, np.zeros(q.shape[:-1])[()]
+    call = function or Stacked((mechanics.functions if levels is None else mechanics.levels)["position"])
     more = () if levels is None else (levels,)
-    best, left = q, np.inf
-    for _ in range(steps):
-        residual, jacobian = found = function(t, q, p, *more)
-        enough = tolerance * max(1.0, float(np.abs(q).max()))
+
+    def rows(which: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        residual, slopes = call(which.size, t, q, *(_of(e, which) for e in (p, *more)))
         if units is not None:
-            terms = sizes(jacobian, np.maximum(np.abs(q), units))
-            residual, jacobian, enough = *(e / np.where(terms > 0, terms, 1.0)[:, None] for e in found), tolerance
-        worst = float(np.abs(residual).max())
-        if worst < left:
-            best, left = q.copy(), worst
-        if not worst < np.inf or worst <= enough or columns.size == 0:
-            break
-        step = _smallest_step(jacobian[:, columns] * unit[columns], -residual[:, 0], roughly)
-        size = np.abs(step).max()
-        if not size < np.inf:
-            break
-        q[columns] += unit[columns] * (step if size < reach else step / size * reach)
-        if size <= ROUNDING * np.abs(q / unit).max():
-            break
-    return best, left
+            terms = sizes(slopes, np.maximum(np.abs(q), units))
+            residual, slopes = (e / np.where(terms > 0, terms, 1.0)[:, :, None] for e in (residual, slopes))
+        return residual[:, :, 0], slopes
+
+    def enough(q: np.ndarray, residual: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        span = 1.0 if units is not None else np.maximum(1.0, np.abs(q).max(axis=1))
+        return np.abs(residual).max(axis=1) <= tolerance * span
+
+    columns = np.arange(q.shape[-1]) if free is None else free
+    found, left = newton(rows, np.atleast_2d(q), columns, enough, steps=steps, reach=reach, units=units)
+    return found.reshape(q.shape), left.reshape(q.shape[:-1])[()]
+
+
+def _of(numbers: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """Those of some places, of numbers for all places or with a row for each."""
+    return numbers[which] if np.ndim(numbers) == 2 else numbers
 
 
 def row_units(mechanics: Mechanics, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -140,7 +135,7 @@ def changes(
 
 def sizes(slopes: np.ndarray, values: np.ndarray) -> np.ndarray:
     """How large the terms of rows are: |slopes| |values|. Rounding leaves some 1e-16 of it."""
-    return np.abs(slopes) @ np.abs(values)
+    return (np.abs(slopes) @ np.abs(values)[..., None])[..., 0]
 
 
 def tolerances(slopes: np.ndarray, terms: np.ndarray, noise: float = NOISE) -> np.ndarray:
@@ -154,21 +149,6 @@ def tolerances(slopes: np.ndarray, terms: np.ndarray, noise: float = NOISE) -> n
     return KNOWN * terms + noise * np.abs(slopes).sum(axis=-1)
 
 
-def _smallest_step(jacobian: np.ndarray, wanted: np.ndarray, roughly: bool) -> np.ndarray:
-    """The shortest step with J step = wanted, or of least squares; roughly by J J', which is quicker, if that works."""
-    if roughly and jacobian.shape[0] <= jacobian.shape[1]:
-        with np.errstate(invalid="ignore", over="ignore"):
-            try:
-                step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T, wanted)
-            except np.linalg.LinAlgError:
-                step = np.full(jacobian.shape[1], np.nan)
-            if np.abs(jacobian @ step - wanted).max() <= SLACK * np.abs(wanted).max():
-                return step
-    if not np.isfinite(jacobian).all():  # a length whose direction nobody knows
-        return np.full(jacobian.shape[1], np.nan)
-    return np.linalg.lstsq(jacobian, wanted, rcond=1e-10)[0]
-
-
 def project_velocities(
     mechanics: Mechanics,
     t: float,
@@ -180,30 +160,23 @@ def project_velocities(
     *,
     steps: int = 60,
     levels: bool = False,
-) -> tuple[np.ndarray, float]:
+) -> tuple[np.ndarray, Any]:
     """The nearest v with e(q, v, t) = 0, and the largest residual left; arguments as for `project_positions`."""
     v = np.array(v, dtype=float)
     if not mechanics.row_names and not (levels and mechanics.level_names[1]):
-        return v, 0.0
-    columns = np.arange(v.size) if free is None else free
-    function = Numeric((mechanics.levels if levels else mechanics.functions)["velocity"])
-    best, left = v, np.inf
-    for _ in range(steps):
-        residual, jacobian = function(t, q, v, z, p)
-        worst = float(np.abs(residual).max())
-        if worst < left:
-            best, left = v.copy(), worst
-        arrived = (np.abs(residual[:, 0]) <= 1e-14 * sizes(jacobian, v)).all()
-        if not worst < np.inf or arrived or columns.size == 0:
-            break
-        slopes = jacobian[:, columns]
-        if not np.isfinite(slopes).all():
-            break
-        step = np.linalg.lstsq(slopes, -residual[:, 0], rcond=1e-10)[0]
-        v[columns] += step
-        if np.abs(step).max() <= ROUNDING * np.abs(v).max():
-            break
-    return best, left
+        return v, np.zeros(v.shape[:-1])[()]
+    call = Stacked((mechanics.levels if levels else mechanics.functions)["velocity"])
+
+    def rows(which: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        residual, slopes = call(which.size, t, _of(q, which), v, _of(z, which), _of(p, which))
+        return residual[:, :, 0], slopes
+
+    def enough(v: np.ndarray, residual: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        return (np.abs(residual) <= 1e-14 * sizes(slopes, v)).all(axis=1)
+
+    columns = np.arange(v.shape[-1]) if free is None else free
+    found, left = newton(rows, np.atleast_2d(v), columns, enough, steps=steps)
+    return found.reshape(v.shape), left.reshape(v.shape[:-1])[()]
 
 
 def jacobian_at(
@@ -222,7 +195,7 @@ def sample_state(
     t: float = 0.0,
     tries: int = 30,
     roughly: bool = False,
-    positions: Numeric | None = None,
+    positions: Stacked | None = None,
     units: np.ndarray | None = None,
     rates: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -250,11 +223,9 @@ def sample_state(
         # Widen the search only if the neighbourhood of the start has nothing.
         reach = spread * (1.0 if attempt < tries // 2 else 2.0)
         near = q0 + rng.uniform(-reach, reach, q0.size) * own
-        tolerance = 1e-11 if roughly else 1e-13
-        q, left = project_positions(
-            mechanics, t, near, p, tolerance=tolerance, function=positions, roughly=roughly, units=units
-        )
-        if left > 1e-9:
+        tolerance = ROUGH if roughly else 1e-13
+        q, left = project_positions(mechanics, t, near, p, tolerance=tolerance, function=positions, units=units)
+        if left > FOUND:
             continue
         v = v0 + rng.uniform(-1, 1, v0.size) * (own if rates is None else rates(q, v0, z0))
         if roughly and mechanics.linear:
@@ -268,9 +239,9 @@ def sample_state(
 
 
 def _sample_states(
-    mechanics: Mechanics, p: np.ndarray, positions: Numeric | None
+    mechanics: Mechanics, p: np.ndarray, positions: Stacked | None
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]] | None:
-    """What `sample_state` gives roughly for `REACHES`, all at once; None if one of them takes more than a first try."""
+    """What `sample_state` gives roughly for `REACHES`, all at once; None if one of them takes longer."""
     model = mechanics.model
     if not mechanics.linear or model.states:
         return None
@@ -282,31 +253,10 @@ def _sample_states(
     for k, reach in enumerate(REACHES):
         q[k] = q0 + rng.uniform(-reach, reach, q0.size)
         v[k] = v0 + rng.uniform(-1, 1, v0.size)
-    with np.errstate(invalid="ignore", over="ignore"):
-        if positions is not None and not _all_on_rows(q, p, positions):
-            return None
+    q, left = project_positions(mechanics, 0.0, q, p, steps=20, tolerance=ROUGH, function=positions)
+    if np.any(left > FOUND):
+        return None
     return [(place, rate, np.zeros(0)) for place, rate in zip(q, v, strict=True)]
-
-
-def _all_on_rows(q: np.ndarray, p: np.ndarray, positions: Numeric, steps: int = 60, tolerance: float = 1e-11) -> bool:
-    """Newton's method from several places at once, in place; False if one does not arrive by quick steps."""
-    going = np.arange(len(q))
-    for _ in range(steps):
-        found = [positions(0.0, q[k], p) for k in going]
-        residual, J = np.array([r for r, _ in found]), np.array([j for _, j in found])
-        worst = np.abs(residual).max(axis=(1, 2))
-        far = ~(worst <= tolerance * np.maximum(1.0, np.abs(q[going]).max(axis=1)))
-        if not far.any():
-            return True
-        going, residual, J = going[far], residual[far], J[far]
-        try:
-            step = -np.swapaxes(J, 1, 2) @ np.linalg.solve(J @ np.swapaxes(J, 1, 2), residual)
-        except np.linalg.LinAlgError:
-            return False
-        if not (np.abs(J @ step + residual).max(axis=(1, 2)) <= SLACK * worst[far]).all():
-            return False
-        q[going] += step[:, :, 0] / np.maximum(1.0, np.abs(step).max(axis=1))
-    return False
 
 
 def sample_split(mechanics: Mechanics) -> Split:
@@ -320,7 +270,7 @@ def sample_split(mechanics: Mechanics) -> Split:
     p = mechanics.sample_values(rng)
     n = len(mechanics.model.coordinates)
     functions = mechanics.functions
-    positions = Numeric(functions["position"]) if mechanics.position_rows else None
+    positions = Stacked(functions["position"]) if mechanics.position_rows else None
     jacobian = Numeric(functions["jacobian"])
 
     def sampled(reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -387,12 +337,12 @@ def spare_only_here(
     """
     rng = np.random.default_rng(SEED)
     for _ in REACHES:
-        near, left = project_positions(mechanics, t, q + rng.uniform(-NEAR, NEAR, q.size), p, tolerance=1e-11)
+        near, left = project_positions(mechanics, t, q + rng.uniform(-NEAR, NEAR, q.size), p, tolerance=ROUGH)
         rates = v + rng.uniform(-NEAR, NEAR, v.size)
         if not mechanics.linear:
             rates, _ = project_velocities(mechanics, t, near, rates, z, p)
         jacobian = jacobian_at(mechanics, t, near, rates, z, p)
-        if left > 1e-9 or not np.isfinite(jacobian).all():
+        if left > FOUND or not np.isfinite(jacobian).all():
             continue
         rows = independent_rows(unit_rows(jacobian))
         if len(rows) > len(kept):
