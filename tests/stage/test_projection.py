@@ -29,8 +29,8 @@ def system(request):
 
 def test_both_ways_lead_to_the_same_place(system):
     fast, slow = (Projection(system.code, system.p) for _ in range(2))
-    assert fast._settle is not None
-    slow._settle = None
+    assert fast.settle is not None
+    slow.settle = None
     for seed in range(3):
         _, beside = off(system, seed)
         one, other = beside.copy(), beside.copy()

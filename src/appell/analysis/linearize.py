@@ -17,9 +17,9 @@ from appell.analysis.equilibrium import Equilibrium, as_system, equilibrium
 from appell.analysis.roots import clusters, in_words
 from appell.analysis.steady import Steady
 from appell.analysis.tangent import Tangent
-from appell.code.starting import violated
 from appell.code.state import State
 from appell.code.system import System
+from appell.code.violation import violated
 from appell.errors import EquilibriumError, ModelError
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at

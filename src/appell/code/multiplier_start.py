@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
+from appell.equations import Equations
 from appell.errors import InconsistentStartError, MissingValueError
+from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, base_order, direction
+from appell.model.model import Model
 from appell.model.programme import chains
-
-if TYPE_CHECKING:
-    from appell.code.system import System
-    from appell.model.model import Model
+from appell.once import once
 
 ENOUGH = 1e-9  # share of the forces that multipliers may leave
 
@@ -31,7 +30,8 @@ def multiplier_names(model: Model) -> list[str]:
 
 
 def complete(
-    system: System,
+    equations: Equations,
+    values: Mapping[str, float],
     t: float,
     q: np.ndarray,
     v: np.ndarray,
@@ -45,7 +45,8 @@ def complete(
     one that is demanded: where the given values do not suffice, or everywhere.
 
     Args:
-        system: The system.
+        equations: The equations.
+        values: Numbers of parameters and inputs.
         t: Time.
         q: Positions.
         v: Velocities.
@@ -53,24 +54,25 @@ def complete(
         keep: What the user gave, by name.
         levels: Whether the programme must vanish at every level, whatever is given.
     """
-    model = system.model
+    model = equations.model
     owned = multiplier_names(model)
     names = [name for name in owned if name not in keep]
     if not names and not levels:
         return z
     labels = [s.label for s in model.states]
-    free = [labels.index(name) for name in names]
+    free = tuple(labels.index(name) for name in names)
     needed = sum(row.order - 2 for row in model.programme)
-    given = {name: place for name, place in rate_names(model).items() if name in keep and names}
-    residual, jacobian, from_levels = _conditions(system, given, keep, free, levels or len(given) < needed)
-    w = _inputs(system)
+    given = tuple(name for name in rate_names(model) if name in keep and names)
+    residual, slopes, from_levels = _conditions(equations.mechanics, given, free, levels or len(given) < needed)
+    wanted, p = [keep[name] for name in given], [values[s.label] for s in model.parameters]
+    numbers = tuple(np.array(e, dtype=float) for e in (_inputs(equations, values), p, wanted))
     z, best, left = np.array(z, dtype=float), None, np.inf
-    rng = np.random.default_rng(5)
+    rng, column = np.random.default_rng(5), list(free)
     for attempt in range(12):
         trial = z.copy()
         if attempt:
-            trial[free] = rng.normal(0, 3.0**attempt / 10, len(free))
-        found, rest = _newton(residual, jacobian, (t, q, v), trial, (w, system.p), free)
+            trial[column] = rng.normal(0, 3.0**attempt / 10, len(free))
+        found, rest = _newton(residual, slopes, (t, q, v), trial, numbers, column)
         if rest < left:
             best, left = found, rest
         if left < ENOUGH:
@@ -79,22 +81,20 @@ def complete(
         _refuse(given, [name for name in owned if name in keep], from_levels, left)
     if not free:
         return best
-    slopes = np.array(jacobian(t, q, v, best, w, system.p)).reshape(-1, len(free))
-    rank = _rank(slopes)
+    rank = _rank(np.array(slopes(t, q, v, best, *numbers)).reshape(-1, len(free)))
     if rank < len(free):
-        _explain(system, len(free) - rank, names, [*given, *from_levels])
+        _explain(model, len(free) - rank, names, [*given, *from_levels])
     return best
 
 
-def _inputs(system: System) -> np.ndarray:
+def _inputs(equations: Equations, values: Mapping[str, float]) -> list[float]:
     """Numbers of the inputs; those that act must be known, for the accelerations are."""
-    held, values = system.equations.mechanics.held, system.values
-    if absent := [name for name in held if name not in values]:
+    if absent := [name for name in equations.mechanics.held if name not in values]:
         raise MissingValueError(
             f"The start of a programme of order 3 or more needs numbers for the inputs {', '.join(absent)}; "
             f"bind({{{absent[0]!r}: ...}}) first."
         )
-    return np.array([values.get(s.label, 0.0) for s in system.model.inputs])
+    return [values.get(s.label, 0.0) for s in equations.model.inputs]
 
 
 def _rank(slopes: np.ndarray) -> int:
@@ -103,13 +103,24 @@ def _rank(slopes: np.ndarray) -> int:
     return int(np.linalg.matrix_rank(slopes, tol=1e-9 * max(1.0, float(np.abs(slopes).max()))))
 
 
+@once
 def _conditions(
-    system: System, given: Mapping[str, tuple[int, int]], keep: Mapping[str, float], free: list[int], levels: bool
-) -> tuple[ca.Function, ca.Function, list[str]]:
-    mechanics, model = system.equations.mechanics, system.model
-    x = mechanics.variables
+    mechanics: Mechanics, given: tuple[str, ...], free: tuple[int, ...], levels: bool
+) -> tuple[ca.Function, ca.Function, tuple[str, ...]]:
+    """What multipliers must fulfil, its slopes in those that are free, and the names of what programmes demand.
+
+    Functions of t, q, v, z, w, p and the values of the rates that are given.
+
+    Args:
+        mechanics: The model on the graph.
+        given: Rates that are given.
+        free: Extra states that are not.
+        levels: Whether programmes must vanish at every level.
+    """
+    model, x = mechanics.model, mechanics.variables
     along = Along(mechanics, accelerations(mechanics), x.zdot)
-    rows = [along.jet(order)[i] - keep[name] for name, (i, order) in given.items()]
+    wanted, rates = ca.SX.sym("wanted", len(given)), rate_names(model)
+    rows = [along.jet(rates[name][1])[rates[name][0]] - wanted[k] for k, name in enumerate(given)]
     named = []
     if levels:
         for row in model.programme:
@@ -124,11 +135,11 @@ def _conditions(
                 force = ca.vertcat(*[x.lower.memo[z] for z in level])
                 rows.append(force - B * (ca.dot(B, force) / ca.dot(B, B)))
     column = ca.densify(ca.vertcat(*rows)) if rows else ca.SX(0, 1)
-    arguments = [x.t, x.q, x.v, x.z, x.w, x.p]
+    arguments = [x.t, x.q, x.v, x.z, x.w, x.p, wanted]
     return (
         ca.Function("conditions", arguments, [column], {"cse": True}),
-        ca.Function("slopes", arguments, [ca.densify(ca.jacobian(column, x.z[free]))], {"cse": True}),
-        named,
+        ca.Function("slopes", arguments, [ca.densify(ca.jacobian(column, x.z[list(free)]))], {"cse": True}),
+        tuple(named),
     )
 
 
@@ -137,7 +148,7 @@ def _newton(
     jacobian: ca.Function,
     place: tuple[float, np.ndarray, np.ndarray],
     z: np.ndarray,
-    numbers: tuple[np.ndarray, np.ndarray],
+    numbers: tuple[np.ndarray, ...],
     free: list[int],
 ) -> tuple[np.ndarray, float]:
     best, left = z.copy(), np.inf
@@ -173,8 +184,7 @@ def _refuse(given: Iterable[str], multipliers: Sequence[str], levels: Sequence[s
     )
 
 
-def _explain(system: System, count: int, names: list[str], known: list[str]) -> None:
-    model = system.model
+def _explain(model: Model, count: int, names: list[str], known: list[str]) -> None:
     rows = ", ".join(f"{row.name!r} (order {row.order})" for row in model.programme)
     rates = [name for name in rate_names(model) if name not in known]
     raise InconsistentStartError(

@@ -1,4 +1,7 @@
-"""Starting states: what the user gave, completed by the constraints, and what to say when that fails."""
+"""Starting states: what the user gave, completed by the constraints, for one system or for many side by side.
+
+What cannot be completed is a matter of its own system: the others do not notice.
+"""
 
 from __future__ import annotations
 
@@ -8,263 +11,248 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from appell.code.bindings import Bindings, Found, Values, one, part
 from appell.code.multiplier_start import complete, rate_names
+from appell.code.no_start import no_positions, no_velocities
 from appell.code.state import State, names_of
-from appell.errors import InconsistentStartError, ModelError
-from appell.kinematics.consistency import (
-    NOISE,
-    contradicting,
-    project_positions,
-    project_velocities,
-    sizes,
-    tolerances,
-)
+from appell.code.violation import off_in_positions, off_in_rates, violations
+from appell.equations import Equations
+from appell.errors import AppellError, InconsistentStartError, ModelError
+from appell.graph.numeric import Stacked
+from appell.kinematics.consistency import project_positions, project_velocities
 from appell.model.values import unknown
 
 if TYPE_CHECKING:
     from appell.code.system import System
 
-CLOSE = 1e-9  # difference of values, or share of a residual, up to which they are the same
+CLOSE = 1e-9  # difference of values up to which they are the same
 SOLVED = 1e-15  # noise of coordinates that Newton's method has found
 TINY = 1e-3  # what is smaller is judged by its own size
+TRIES = 40  # other places from which positions are looked for
+BEYOND = 100  # times what a state may leave of rows, from which it cannot start
 
 
-def check_names(system: System, *given: Mapping[str, float]) -> None:
+def check_names(equations: Equations, *given: Values) -> None:
     """Raise if starting values have names that no entry of the state has."""
-    labels = (*names_of(system.model), *(s.label for s in system.equations.speeds), *rate_names(system.model))
-    known = tuple(dict.fromkeys(labels))
+    model = equations.model
+    known = tuple(dict.fromkeys((*names_of(model), *(s.label for s in equations.speeds), *rate_names(model))))
     for values in given:
         for label in values:
             if label not in known:
-                raise ModelError(unknown(label, known, f"entry of the state of {system.model.name!r}"))
+                raise ModelError(unknown(label, known, f"entry of the state of {model.name!r}"))
 
 
 def given_state(system: System, given: Mapping[str, float], t: float) -> State:
     """Positions as given, rates and speeds as given, the remaining rates from the constraints."""
-    check_names(system, given)
-    model, mechanics = system.model, system.equations.mechanics
-    q = np.array([given.get(s.label, 0.0) for s in model.coordinates])
-    z = np.array([given.get(s.label, 0.0) for s in model.states])
-    if mechanics.position_rows and not system.unbound and system.equations.formulation.projects:
-        residual, off = _off(system, t, q, z)
-        rows = len(mechanics.position_rows)
-        worst = int(np.argmax(off[:rows]))
-        if off[worst] > 1:
-            row = mechanics.row_names[mechanics.position_rows[worst]]
-            raise InconsistentStartError(
-                f"The starting positions violate the constraint {row!r} by {residual[worst]:.3g}. "
-                "Use system.consistent(keep={...}, near={...}) to find positions on the constraints."
-            )
-    return _completed(system, _with_velocities(system, q, z, given, {}, t, {}), given)
+    check_names(system.equations, given)
+    return _only(system, t, given_states(Bindings.alone(system), given, t))
 
 
-def _off(system: System, t: float, q: np.ndarray, z: np.ndarray, noise: float = NOISE) -> tuple[np.ndarray, np.ndarray]:
-    """What positions leave of rows and lower levels, and that in units of what they may leave."""
-    mechanics = system.equations.mechanics
-    found, slopes = (np.array(e) for e in mechanics.levels["position"](t, q, system.p, z))
-    off = _measured(found[:, 0], tolerances(slopes, 0.1 * sizes(slopes, q), noise))
-    if np.any(off > 1):  # else the slopes say enough
-        terms = np.array(mechanics.position_terms(t, q, system.p, z)).ravel()
-        off = _measured(found[:, 0], tolerances(slopes, terms, noise))
-    return found[:, 0], off
+def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[str, float], t: float) -> State:
+    """Positions and velocities on the constraints with some values kept."""
+    check_names(system.equations, keep, near)
+    found = consistent_states(Bindings.alone(system), keep, near, t)
+    state = _only(system, t, found)
+    assert found.guesses is not None
+    span = float(np.max(np.abs(state.q), initial=0.0))
+    limits = [CLOSE * (span if span < TINY else 1.0)] * state.q.size + [CLOSE] * state.v.size
+    entries = zip(state.names, found.guesses[0], state.array, limits, strict=False)
+    return replace(state, changes={n: (float(a), float(b)) for n, a, b, limit in entries if abs(b - a) > limit})
 
 
-def _off_in_rates(
-    system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same of velocities."""
-    found, slopes = (np.array(e) for e in system.equations.mechanics.levels["velocity"](t, q, v, z, system.p))
-    terms = sizes(slopes, v) + np.abs(found[:, 0] - slopes @ v)
-    return found[:, 0], _measured(found[:, 0], tolerances(slopes, terms))
+def suggested_state(system: System) -> State:
+    """The model's suggested start, on the constraints."""
+    return _only(system, 0.0, suggested_states(Bindings.alone(system)))
 
 
-def _measured(found: np.ndarray, units: np.ndarray) -> np.ndarray:
-    """Sizes in units; infinite where there is no number, or nothing is allowed."""
-    size = np.abs(found)
-    off = np.divide(size, units, out=np.where(size > 0, np.inf, 0.0), where=units > 0)
-    return np.where(np.isfinite(size), off, np.inf)
+def _only(system: System, t: float, found: Found) -> State:
+    """The state of a system alone."""
+    if found.errors:
+        raise found.errors[0]
+    return State(system.model, found.array[0], float(t))
 
 
-def violated(system: System, state: State, limit: float) -> str | None:
-    """The row that a state violates most, in words, if by more than so many times what a start may leave.
+def suggested_states(these: Bindings) -> Found:
+    """The model's suggested start: as it is if it lies on the constraints, else next to it."""
+    model = these.equations.model
+    known = names_of(model)
+    given = {name: value for name, value in model.start.items() if name in known}
+    speeds = {name: value for name, value in model.start.items() if name not in known}
+    if not model.constraints:
+        return given_states(these, {**given, **speeds}, 0.0)
+    found = consistent_states(these, {**given, **speeds}, {}, 0.0)
+    if (again := found.lost(InconsistentStartError)).size:
+        found.put(again, consistent_states(these.part(again), speeds, given, 0.0))
+    return found
+
+
+def unfit(these: Bindings, t: float, array: np.ndarray) -> dict[int, AppellError]:
+    """Why states cannot start a run, of those that cannot.
 
     Args:
-        system: The system.
-        state: The state.
-        limit: How many times.
+        these: The systems.
+        t: Time.
+        array: Their states (q, q', z), a row each.
     """
-    mechanics = system.equations.mechanics
-    names, found, off = [mechanics.row_names[i] for i in mechanics.position_rows], np.zeros(0), np.zeros(0)
-    if names:
-        found, off = (e[: len(names)] for e in _off(system, state.t, state.q, state.z))
-    if mechanics.row_names:
-        rates = [i for i in range(len(mechanics.row_names)) if i not in mechanics.acceleration_rows]
-        left, more = (e[rates] for e in _off_in_rates(system, state.t, state.q, state.v, state.z))
-        names += [mechanics.row_names[i] + ".rate" * (i in mechanics.position_rows) for i in rates]
-        found, off = np.append(found, left), np.append(off, more)
-    worst = int(np.argmax(off)) if off.size else 0
-    return f"the constraint {names[worst]!r} by {found[worst]:.3g}" if off.size and off[worst] > limit else None
+    names, errors = names_of(these.equations.model), {}
+    for i in np.flatnonzero(~np.isfinite(array).all(axis=1)).tolist():
+        bad = names[int(np.argmin(np.isfinite(array[i])))]
+        errors[i] = InconsistentStartError(f"The starting value of {bad!r} is not finite.")
+    if these.kept_on_rows:
+        for i, words in violations(these, t, array, BEYOND).items():
+            said = f"The start violates {words}. Use system.consistent(keep={{...}}, near={{...}}) to find a state on"
+            errors.setdefault(i, InconsistentStartError(f"{said} the constraints."))
+    return errors
 
 
-def _completed(system: System, state: State, given: Mapping[str, float]) -> State:
-    """The state with the extra states that the formulation knows from the others."""
-    equations = system.equations
-    z = equations.formulation.complete(equations, state, given, system.values, system.p)
-    return replace(state, array=np.concatenate([state.q, state.v, z]))
+def given_states(these: Bindings, given: Values, t: float) -> Found:
+    """Positions as given, rates and speeds as given, the remaining rates from the constraints."""
+    model, mechanics = these.equations.model, these.equations.mechanics
+    q, z = (these.rows([s.label for s in letters], given) for letters in (model.coordinates, model.states))
+    found = Found(np.full((len(these), len(names_of(model))), np.nan))
+    if mechanics.position_rows and these.kept_on_rows:
+        residual, off = (e[:, : len(mechanics.position_rows)] for e in off_in_positions(these, t, q, z))
+        for i in np.flatnonzero((off > 1).any(axis=1)).tolist():
+            worst = int(np.argmax(off[i]))
+            row = mechanics.row_names[mechanics.position_rows[worst]]
+            found.errors[i] = InconsistentStartError(
+                f"The starting positions violate the constraint {row!r} by {residual[i, worst]:.3g}. "
+                "Use system.consistent(keep={...}, near={...}) to find positions on the constraints."
+            )
+    on = found.good
+    held, own = part(given, on), these.part(on)
+    moving = _with_velocities(own, q[on], z[on], held, {}, t, levels=False)
+    found.put(on, _completed(own, moving, held, held, t, levels=False))
+    return found
+
+
+def consistent_states(these: Bindings, keep: Values, near: Values, t: float) -> Found:
+    """Positions and velocities on the constraints with some values kept, the others nearest to what is guessed."""
+    model = these.equations.model
+    labels, guesses = [s.label for s in model.coordinates], {**model.start, **near}
+    higher = [name for name in (*(z.label for z in model.states), *rate_names(model)) if name in guesses]
+    if model.programme:
+        keep = {**{name: guesses[name] for name in higher}, **keep}
+    guess, z = these.rows(labels, keep, guesses), these.rows([s.label for s in model.states], keep, guesses)
+    free = np.flatnonzero([label not in keep for label in labels])
+    q, there = _positions(these, t, guess, z, free)
+    found = Found(np.full((len(these), len(names_of(model))), np.nan))
+    kept, lost = [label for label in labels if label in keep], np.flatnonzero(~there)
+    left = off_in_positions(these.part(lost), t, q[lost], z[lost])[0]
+    for i, residual in zip(lost.tolist(), left, strict=True):
+        found.errors[i] = no_positions(these.equations, residual, kept, free.size)
+    on = found.good
+    held, own = part(keep, on), these.part(on)
+    moving = _with_velocities(own, q[on], z[on], held, part(guesses, on), t, levels=True)
+    found.put(on, _completed(own, moving, held, part({**near, **keep}, on), t, levels=True))
+    found.guesses = np.concatenate([guess, np.full_like(guess, np.nan)], axis=1)
+    found.guesses[on, len(labels) :] = moving.guesses
+    return found
+
+
+def _positions(
+    these: Bindings, t: float, q: np.ndarray, z: np.ndarray, free: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The positions nearest to q on all rows, in whatever units they are, and which are there."""
+    mechanics = these.equations.mechanics
+
+    def arrived(q: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Those of some systems near q, what they leave, and whether they are there."""
+        own, span = these.part(which), np.abs(q).max(axis=1, initial=0.0)
+
+        def projected(some: np.ndarray, reach: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            levels = z[which[some]]
+            return project_positions(
+                mechanics, t, q[some], own.p[some], free, levels=levels, tolerance=0.0, reach=reach
+            )
+
+        found, left = projected(np.arange(which.size), 1.0)
+        far = np.flatnonzero((left > CLOSE) & (span > 1))  # far away in metres may be near
+        if far.size:
+            other, rest = projected(far, span[far])
+            better = rest < left[far]
+            found[far[better]], left[far[better]] = other[better], rest[better]
+        return found, left, (off_in_positions(own, t, found, z[which], noise=SOLVED)[1] < 1).all(axis=1)
+
+    found, left, there = arrived(q, np.arange(len(these)))
+    lost, rng, width = np.flatnonzero(~there), np.random.default_rng(1), np.abs(q).max(axis=1, initial=0.0)
+    spread = 0.5 * np.where((0 < width) & (width < TINY), width, np.maximum(1.0, width / 10))
+    for _ in range(TRIES if free.size else 0):  # a bad guess may sit on a saddle of the residual
+        if not lost.size:
+            break
+        trial = q[lost]
+        trial[:, free] += spread[lost, None] * rng.standard_normal(free.size)
+        candidate, rest, there[lost] = arrived(trial, lost)
+        better = there[lost] | (rest < left[lost])
+        found[lost[better]], left[lost[better]] = candidate[better], rest[better]
+        lost = lost[~there[lost]]
+    return found, there
 
 
 def _with_velocities(
-    system: System,
-    q: np.ndarray,
-    z: np.ndarray,
-    keep: Mapping[str, float],
-    near: Mapping[str, float],
-    t: float,
-    changes: dict[str, tuple[float, float]],
-    levels: bool = False,
-) -> State:
-    model, equations, mechanics = system.model, system.equations, system.equations.mechanics
-    rates = [s.rate.label for s in model.coordinates]
+    these: Bindings, q: np.ndarray, z: np.ndarray, keep: Values, near: Values, t: float, levels: bool
+) -> Found:
+    """States at these positions: rates and speeds as kept, the others nearest to what is guessed."""
+    equations = these.equations
+    rates = [s.rate.label for s in equations.model.coordinates]
     quasi = [s for s in equations.speeds if s.label not in rates]
-    kept = np.array([label in keep for label in rates])
-    v = np.array([near.get(label, 0.0) for label in rates])
-
-    def by_speeds(given: Mapping[str, float]) -> State:
-        """The rates v with some speeds as given."""
-        x = system.to_x(State(model, np.concatenate([q, v, z]), t))
-        for i, speed in enumerate(equations.speeds):
-            x[q.size + i] = given.get(speed.label, x[q.size + i])
-        return system.from_x(t, x)
-
+    kept, v = np.array([label in keep for label in rates]), these.rows(rates, near)
     if any(s.label in near for s in quasi):
-        v = by_speeds(near).v
+        v = _by_speeds(these, q, v, z, near, t)
     if any(s.label in keep for s in quasi):
         own = [s.label for s in equations.speeds]
         if clash := [label for label in rates if label in keep and label not in own]:
             raise ModelError(
                 f"Give either speeds ({', '.join(map(str, quasi))}) or rates ({', '.join(clash)}), not both."
             )
-        state = by_speeds(keep)
-        z = complete(system, t, state.q, state.v, z, keep, levels) if model.programme else z
-        state = State(model, np.concatenate([state.q, state.v, z]), float(t))
-        if not np.all(np.isfinite(state.v)):
-            raise InconsistentStartError(
+        v = _by_speeds(these, q, v, z, keep, t)
+        found = Found(np.concatenate([q, v, z], axis=1), guesses=np.full_like(v, np.nan))
+        for i in np.flatnonzero(~np.isfinite(v).all(axis=1)).tolist():
+            found.errors[i] = InconsistentStartError(
                 f"The speeds {', '.join(map(str, quasi))} are dependent at these positions and do not give the rates; "
                 "choose others in the formulation."
             )
-        return state
-    v = np.array([keep.get(label, rate) for label, rate in zip(rates, v, strict=True)])
-    found, left = project_velocities(mechanics, t, q, v, z, system.p, np.flatnonzero(~kept), levels=levels)
+        return found
+    v, mechanics, rest = these.rows(rates, keep, dict(zip(rates, v.T, strict=True))), equations.mechanics, ~kept
+    array, left = project_velocities(mechanics, t, q, v, z, these.p, np.flatnonzero(rest), levels=levels)
     if not equations.formulation.projects and not levels:
-        found, left = v, 0.0
+        array, left = v, np.zeros(len(v))
+    found = Found(np.concatenate([q, array, z], axis=1))
     counted = None if levels else len(mechanics.row_names)
-    if left > 0 and np.any(_off_in_rates(system, t, q, found, z)[1][:counted] > 1):
-        _explain_velocities(system, t, q, found, z, left, [r for r, k in zip(rates, kept, strict=True) if k])
-    for label, old, new, fixed in zip(rates, v, found, kept, strict=True):
-        if not fixed and label in near and abs(new - old) > CLOSE:
-            changes[label] = (float(old), float(new))
-    if model.programme:
-        z = complete(system, t, q, found, z, keep, levels)
-    return State(model, np.concatenate([q, found, z]), float(t), changes)
+    if np.any(left > 0):
+        off = (left > 0) & (off_in_rates(these, t, q, array, z)[1][:, :counted] > 1).any(axis=1)
+        held = [label for label in rates if label in keep]
+        for i in np.flatnonzero(off).tolist():
+            found.errors[i] = no_velocities(equations, these.p[i], t, q[i], array[i], z[i], left[i], held)
+    guessed = rest & np.array([label in near for label in rates])
+    found.guesses = np.where(guessed, v, np.nan)
+    return found
 
 
-def _explain_velocities(
-    system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, left: float, kept: list[str]
-) -> None:
-    mechanics = system.equations.mechanics
-    found, J = (np.array(e) for e in mechanics.levels["velocity"](t, q, v, z, system.p))
-    residual, names = found.ravel(), (*mechanics.row_names, *mechanics.level_names[1])
-    row = names[int(np.argmax(np.abs(residual)))]
-    held = ""
-    if kept:
-        held = f" while {', '.join(kept)} " + ("keeps its given value" if len(kept) == 1 else "keep their given values")
-    if ways := _ways(system, t, q, v, z, kept):
-        raise InconsistentStartError(
-            f"The constraint {row!r} can be satisfied in more than one way{held}, and from where the search begins "
-            f"none is nearest; for example {', or '.join(ways)}. Give one of them, or guesses near=... on the "
-            "wanted branch."
-        )
-    said = f"No velocities satisfy the constraint {row!r} (left over: {left:.3g})"
-    if against := contradicting(residual, J, names):
-        raise InconsistentStartError(f"{said}: at these positions the rows {', '.join(against)} contradict each other.")
-    said += f"{held}; give fewer of them, or" if kept else " at these positions;"
-    raise InconsistentStartError(f"{said} give guesses near=... on the wanted branch.")
+def _by_speeds(these: Bindings, q: np.ndarray, v: np.ndarray, z: np.ndarray, given: Values, t: float) -> np.ndarray:
+    """The rates v with some speeds as given."""
+    code, count = these.code, len(these)
+    u = Stacked(code.speeds.function)(count, t, q, v, z, these.p)[0][:, :, 0]
+    for i, speed in enumerate(these.equations.speeds):
+        if speed.label in given:
+            u[:, i] = given[speed.label]
+    x = np.concatenate([q, u, z], axis=1)
+    return Stacked(code.rates.function)(count, t, x, 0.0, these.p)[0][:, :, 0]  # rates never contain inputs
 
 
-def _ways(system: System, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, kept: list[str]) -> list[str]:
-    """Up to two ways to satisfy rows that are nonlinear in the velocities, in words; none if none is found."""
-    mechanics, rates = system.equations.mechanics, [s.rate.label for s in system.model.coordinates]
-    free = np.array([i for i, rate in enumerate(rates) if rate not in kept], dtype=int)
-    if mechanics.linear or not free.size:
-        return []
-    random, size, ways = np.random.default_rng(1), max(1.0, float(np.max(np.abs(v)))), []
-    for sign in (1, -1, 1, -1, 1, -1):
-        guess = v.copy()
-        guess[free] = sign * size * random.uniform(0.3, 1.2, free.size)
-        found, left = project_velocities(mechanics, t, q, guess, z, system.p, free, levels=True)
-        words = ", ".join(f"{rates[i]} = {found[i]:.6g}" for i in free)
-        if left <= CLOSE * max(1.0, float(np.max(np.abs(found)))) and words not in ways:
-            ways.append(words)
-    return ways[:2]
-
-
-def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[str, float], t: float) -> State:
-    """Positions and velocities on the constraints with some values kept."""
-    check_names(system, keep, near)
-    model, mechanics = system.model, system.equations.mechanics
-    labels = [s.label for s in model.coordinates]
-    guesses = {**model.start, **near}
-    higher = [name for name in (*(z.label for z in model.states), *rate_names(model)) if name in guesses]
-    if model.programme:
-        keep = {**{name: guesses[name] for name in higher}, **keep}
-    q = np.array([keep.get(label, guesses.get(label, 0.0)) for label in labels])
-    z = np.array([keep.get(s.label, guesses.get(s.label, 0.0)) for s in model.states])
-    free = np.flatnonzero([label not in keep for label in labels])
-
-    def arrived(q: np.ndarray) -> tuple[np.ndarray, float, bool]:
-        """The positions near q on all rows, in whatever units they are; what they leave, and whether they are there."""
-        span = float(np.max(np.abs(q), initial=0.0))
-        options = {"levels": z, "tolerance": 0.0}
-        found, left = project_positions(mechanics, t, q, system.p, free, **options)
-        if left > CLOSE and span > 1:  # far away in metres may be near
-            other, rest = project_positions(mechanics, t, q, system.p, free, **options, reach=span)
-            found, left = (other, rest) if rest < left else (found, left)
-        return found, left, bool(np.all(_off(system, t, found, z, noise=SOLVED)[1] < 1))
-
-    found, left, there = arrived(q)
-    if not there:
-        rng, width = np.random.default_rng(1), float(np.max(np.abs(q), initial=0.0))
-        for _ in range(40):  # a bad guess may sit on a saddle of the residual
-            trial = q.copy()
-            trial[free] += rng.normal(0, 0.5 * (width if 0 < width < TINY else max(1.0, width / 10)), free.size)
-            candidate, rest, there = arrived(trial)
-            if there or rest < left:
-                found, left = candidate, rest
-            if there:
-                break
-    if not there:
-        _explain_positions(system, t, found, z, [label for label in labels if label in keep], free.size)
-    span = float(np.max(np.abs(found), initial=0.0))
-    changes = {
-        label: (float(old), float(new))
-        for label, old, new in zip(labels, q, found, strict=True)
-        if abs(new - old) > CLOSE * (span if span < TINY else 1.0)
-    }
-    state = _with_velocities(system, found, z, keep, {**model.start, **near}, t, changes, levels=True)
-    return _completed(system, state, {**near, **keep})
-
-
-def _explain_positions(system: System, t: float, q: np.ndarray, z: np.ndarray, kept: list[str], free: int) -> None:
-    mechanics = system.equations.mechanics
-    residual = np.array(mechanics.levels["position"](t, q, system.p, z)[0]).ravel()
-    names = (*(mechanics.row_names[i] for i in mechanics.position_rows), *mechanics.level_names[0])
-    worst = int(np.argmax(np.abs(residual)))
-    count = len([i for i in mechanics.position_rows if i in system.equations.split.rows])
-    reason = (
-        f"{count} independent position rows have only {free} coordinates to adjust; keep fewer than {', '.join(kept)}"
-        if free < count
-        else "the dimensions may not close, or the guess is on another branch; give near=... closer to a real one"
-    )
-    raise InconsistentStartError(
-        f"No positions satisfy the constraint {names[worst]!r} (nearest miss {abs(residual[worst]):.3g}): {reason}."
-    )
+def _completed(these: Bindings, found: Found, keep: Values, given: Values, t: float, levels: bool) -> Found:
+    """The same with the extra states that follow from the others: multipliers, and what the formulation knows."""
+    equations, model = these.equations, these.equations.model
+    if not model.states:
+        return found
+    for i in found.good.tolist():
+        state, values = State(model, found.array[i], t), one(these.values, i)
+        try:
+            if model.programme:
+                z = complete(equations, values, t, state.q, state.v, state.z, one(keep, i), levels)
+                state = replace(state, array=np.concatenate([state.q, state.v, z]))
+            z = equations.formulation.complete(equations, state, one(given, i), values, these.p[i])
+            found.array[i] = np.concatenate([state.q, state.v, z])
+        except AppellError as error:
+            found.refuse({i: error})
+    return found

@@ -101,12 +101,6 @@ class System:
         found.flags.writeable = False
         return found
 
-    @property
-    def unbound(self) -> bool:
-        """Whether states need not lie on the constraints, because the formulation does not put them there."""
-        equations = self.equations
-        return not equations.formulation.movable(equations.mechanics, equations.split)
-
     # Functions of the state x = (q, u, z).
 
     @cached_property

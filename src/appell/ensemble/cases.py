@@ -99,7 +99,7 @@ def _checked_start(system: System, start: Any) -> Any:
     if not isinstance(start, Mapping):
         raise ModelError(f"A start is a state or values by name, got {start!r}.")
     given = numbers(start)
-    check_names(system, given)
+    check_names(system.equations, given)
     return given
 
 

@@ -177,6 +177,7 @@ class Runner:
                 batch = self.starts.batch(columns)
                 for run, words in batch.errors.items():
                     found.fail(run, Outcome.NOT_STARTED, s.t0, words)
+                single.update(batch.alone)
                 jobs = self._jobs(batch, single)
             run_all(jobs, s.grid, self.rules, results, watch, lanes)
             for status, words in AGAIN.items():

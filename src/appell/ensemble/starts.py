@@ -10,20 +10,22 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from appell.code.bindings import Bindings, Found, Values, part
 from appell.code.code import Code
 from appell.code.constants import Constant, constants
 from appell.code.fitting import fitting_code
+from appell.code.starting import consistent_states, given_states, suggested_states, unfit
 from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import AppellError, InconsistentStartError, MissingValueError, ModelError
-from appell.kinematics.consistency import tolerances
+from appell.graph.numeric import Stacked
 from appell.model.symbols import letters_in
 from appell.model.values import unknown
-from appell.motion.projection import GOOD, Projection
-from appell.motion.run import starting_state
+from appell.motion.projection import project
+from appell.motion.run import check_state
 
-MENDED = 10.0  # times what a start may leave of rows is mended by the projection; of more, single runs say if it is
+SIDE_BY_SIDE = 2048  # starts that are completed together: as many as keep the processor's caches busy
 
 
 @dataclass(eq=False)
@@ -34,6 +36,7 @@ class Batch:
         x, w, p: One column for each run.
         codes: The equations they begin with, and which runs these are.
         errors: Runs that cannot begin, with the reason.
+        alone: Runs that cannot begin in a lane, with the reason.
     """
 
     x: np.ndarray
@@ -41,11 +44,27 @@ class Batch:
     p: np.ndarray
     codes: dict[Code, list[int]] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
+    alone: dict[int, str] = field(default_factory=dict)
 
     @property
     def good(self) -> list[int]:
         """Runs that can begin."""
         return [i for members in self.codes.values() for i in members]
+
+
+@dataclass(frozen=True, eq=False)
+class _Kind:
+    """Starts that are given in the same way.
+
+    Attributes:
+        of: None for the model's suggestion, `State`, or `dict` for values by name.
+        which: Which of the starts these are.
+        base: Their values by name, one for each of them.
+    """
+
+    of: type | None
+    which: np.ndarray
+    base: Mapping[str, np.ndarray]
 
 
 class Starts:
@@ -63,7 +82,6 @@ class Starts:
     def __init__(self, system: System, start: Any, t0: float, varied: Sequence[str], driven: bool) -> None:
         self.system, self.t0 = system, t0
         self.given: tuple[Any, ...] = start if isinstance(start, tuple) else (start,)
-        self.projections: dict[Code, Projection] = {}
         model, equations = system.model, system.equations
         numbers = [s.label for s in (*model.parameters, *equations.inputs)]
         closed = [w.label for w in equations.closed]
@@ -88,11 +106,9 @@ class Starts:
             )
             error.names = tuple(absent)
             raise error
-        ours = names_of(model)
-        whole = [isinstance(start, State) and (start.model is model or start.names == ours) for start in self.given]
-        known = all(here or set(self._base(start)) <= set(ours) for here, start in zip(whole, self.given, strict=True))
-        self.simple = not model.rows and known and set(self.states) <= set(ours)
-        self.stated = not self.states and all(whole)
+        self.kinds = self._kinds()
+        known = all(set(kind.base) <= set(names_of(model)) for kind in self.kinds)
+        self.simple = not model.rows and known and set(self.states) <= set(names_of(model))
 
     def _base(self, start: Any) -> Mapping[str, float]:
         """Values of a start by name."""
@@ -100,37 +116,76 @@ class Starts:
             return self.system.model.start
         return start.to_dict() if isinstance(start, State) else start
 
-    def bound(self, values: Mapping[str, float]) -> System:
-        """The system of one run."""
-        return System(self.system.code, {**self.system.values, **{name: values[name] for name in self.numbers}})
-
-    def state(self, system: System, values: Mapping[str, float]) -> State:
-        """The starting state of one run."""
-        start = self.given[int(values.get("start", 0))]
-        if not self.states:
-            try:
-                given = start if start is None or isinstance(start, State) else system.state(start, self.t0)
-                return starting_state(system, given)
-            except InconsistentStartError:
-                if start is None or not self.numbers:
-                    raise
-            # On the constraints with other numbers, perhaps, but not with those of this run.
+    def _kinds(self) -> list[_Kind]:
+        """The starts by the way in which they are given, so that those of one kind can be completed together."""
+        alike: dict[tuple[Any, ...], list[int]] = {}
+        for k, start in enumerate(self.given):
             if isinstance(start, State):
-                return system.consistent(near=start.to_dict(), t=self.t0)
-            return system.consistent(start, t=self.t0)
-        varied = {name: values[name] for name in self.states}
-        names, base = names_of(self.system.model), dict(self._base(start))
-        if set(varied) - set(names):  # quasi-velocities: rates of the suggestion would contradict them
-            base = {name: value for name, value in base.items() if not name.endswith(".rate")}
-        if not system.model.rows:
-            return system.state({**base, **varied}, self.t0)
-        given = start if isinstance(start, Mapping) else {}
-        return system.consistent({**given, **varied}, {n: v for n, v in base.items() if n not in varied}, self.t0)
+                check_state(self.system, start)
+            of = None if start is None else State if isinstance(start, State) else dict
+            alike.setdefault((of, *sorted(self._base(start))), []).append(k)
+        kinds = []
+        for (of, *names), which in alike.items():
+            bases = [self._base(self.given[k]) for k in which]
+            base = {name: np.array([values[name] for values in bases]) for name in names}
+            kinds.append(_Kind(of, np.array(which), base))
+        return kinds
+
+    def _bound(self, columns: Mapping[str, np.ndarray], p: np.ndarray) -> Bindings:
+        """The systems of some runs."""
+        varied = {name: columns[name] for name in self.numbers}
+        return Bindings(self.system.code, {**self.system.values, **varied}, p)
+
+    def completed(self, these: Bindings, columns: Mapping[str, np.ndarray]) -> Found:
+        """The starting states of some runs.
+
+        Args:
+            these: Their systems.
+            columns: Their varied numbers, by name.
+        """
+        which, names = self._which(columns, len(these)), names_of(self.system.model)
+        found = Found(np.full((len(these), len(names)), np.nan))
+        for kind in self.kinds:
+            members = np.flatnonzero(np.isin(which, kind.which))
+            if members.size:
+                base = part(kind.base, np.searchsorted(kind.which, which[members]))
+                varied = {name: columns[name][members] for name in self.states}
+                try:
+                    found.put(members, self._from(these.part(members), kind.of, base, varied))
+                except AppellError as error:
+                    found.refuse(dict.fromkeys(members.tolist(), error))
+        return found
+
+    def _from(self, these: Bindings, of: type | None, base: Values, varied: Mapping[str, np.ndarray]) -> Found:
+        """The states that follow from starts of one kind, and from starting values that are varied."""
+        model, t0 = self.system.model, self.t0
+        given = base if of is dict else {}
+        if varied:
+            if set(varied) - set(names_of(model)):  # quasi-velocities: rates of the suggestion would contradict them
+                base = {name: value for name, value in base.items() if not name.endswith(".rate")}
+            if not model.rows:
+                return given_states(these, {**base, **varied}, t0)
+            near = {name: value for name, value in base.items() if name not in varied}
+            return consistent_states(these, {**given, **varied}, near, t0)
+        if of is None:
+            return suggested_states(these)
+        found = Found(these.rows(names_of(model), base)) if of is State else given_states(these, base, t0)
+        here = found.good
+        found.refuse({int(here[i]): error for i, error in unfit(these.part(here), t0, found.array[here]).items()})
+        lost = found.lost(InconsistentStartError)
+        if self.numbers and lost.size:  # on the constraints with other numbers, perhaps, but not with those of this run
+            near = base if of is State else {}
+            found.put(lost, consistent_states(these.part(lost), part(given, lost), part(near, lost), t0))
+        return found
 
     def single(self, values: Mapping[str, float]) -> tuple[System, State]:
         """System and start of one run."""
         system = self.system.bind({name: values[name] for name in self.numbers})
-        return system, self.state(system, values)
+        columns = {name: np.array([value]) for name, value in values.items()}
+        found = self.completed(Bindings.alone(system), columns)
+        if found.errors:
+            raise found.errors[0]
+        return system, State(system.model, found.array[0], self.t0)
 
     def batch(self, columns: Mapping[str, np.ndarray]) -> Batch:
         """The starts of many runs."""
@@ -148,27 +203,12 @@ class Starts:
         if self.simple:
             self._simple(batch, columns)
             return batch
-        rows_of = [{name: float(column[i]) for name, column in columns.items()} for i in range(count)]
-        done = self._together(batch, self._states(batch, columns, rows_of))
-        for i in np.flatnonzero(~done).tolist():
-            if i not in batch.errors:
-                self._one(batch, i, rows_of[i])
+        these, left = self._bound(columns, batch.p.T), np.setdiff1d(np.arange(count), [*batch.errors])
+        for runs in np.split(left, range(SIDE_BY_SIDE, left.size, SIDE_BY_SIDE)):
+            found = self.completed(these.part(runs), {name: column[runs] for name, column in columns.items()})
+            batch.errors.update({int(runs[i]): str(error) for i, error in found.errors.items()})
+            self._begin(batch, runs[found.good], found.array[found.good])
         return batch
-
-    def _states(
-        self, batch: Batch, columns: Mapping[str, np.ndarray], rows: Sequence[Mapping[str, float]]
-    ) -> np.ndarray:
-        """The starting states (q, q', z), one column for each run; not finite where there is none."""
-        if self.stated:
-            return np.array([start.array for start in self.given]).T[:, self._which(columns, len(rows))]
-        found = np.full((len(names_of(self.system.model)), len(rows)), np.nan)
-        for i, values in enumerate(rows):
-            if i not in batch.errors:
-                try:
-                    found[:, i] = self.state(self.bound(values), values).array
-                except AppellError as error:
-                    batch.errors[i] = str(error)
-        return found
 
     def _simple(self, batch: Batch, columns: Mapping[str, np.ndarray]) -> None:
         """No constraints, rates as numbers: all at once."""
@@ -193,62 +233,45 @@ class Starts:
         """Which of the given starts each run has."""
         return columns["start"].astype(int) if len(self.given) > 1 else np.zeros(count, dtype=int)
 
-    def _together(self, batch: Batch, array: np.ndarray) -> np.ndarray:
-        """All at once the states that lie on the constraints and begin with the speeds as they are; which these are."""
-        code, count = self.system.code, batch.p.shape[1]
-        equations, mechanics = code.equations, code.equations.mechanics
-        n, t, p = len(equations.coordinates), np.full((1, count), self.t0), batch.p
-        q, v, z = array[:n], array[n : 2 * n], array[2 * n :]
-        good = np.isfinite(array).all(axis=0)
-        good[list(batch.errors)] = False
-        exact = np.ones(count, dtype=bool)
-        if mechanics.position_rows:
-            c, slopes = (np.array(e) for e in mechanics.functions["position"](t, q, p))
-            good &= _mended(c, slopes, q)
-            exact &= (np.abs(c) <= GOOD * np.array(mechanics.row_terms["position"](t, q, p))).all(axis=0)
-        if mechanics.row_names:
-            e, slopes = (np.array(e) for e in mechanics.functions["velocity"](t, q, v, z, p))
-            rows = [i for i in range(len(e)) if i not in mechanics.acceleration_rows]
-            good &= _mended(e[rows], slopes[rows], v)
-            if equations.chart.redundant:
-                exact &= (np.abs(e) <= GOOD * np.array(mechanics.row_terms["velocity"](t, q, v, z, p))).all(axis=0)
-            if not equations.formulation.fixed:
-                J = np.array(mechanics.functions["jacobian"](t, q, v, z, p))
-                J = J.reshape(J.shape[0], count, n).transpose(1, 0, 2)
-                best, split = best_growths(equations.split, J), equations.split
-                growth = growths(split, J) if split.dependent else np.zeros(count)
-                good &= growth <= equations.formulation.patience * best  # never where best is NaN
-        batch.x[:] = np.concatenate([q, np.array(code.speeds.function(t, q, v, z, p)).reshape(-1, count), z])
-        good &= np.isfinite(batch.x).all(axis=0)
-        for i in np.flatnonzero(good & ~exact):
-            x = batch.x[:, i].copy()
-            self._projection(code, p[:, i])(self.t0, x)
-            batch.x[:, i] = x
-        batch.codes[code] = np.flatnonzero(good).tolist()
-        return good
+    def _begin(self, batch: Batch, runs: np.ndarray, states: np.ndarray) -> None:
+        """Write some runs in the speeds that fit their starting states (q, q', z), a row each."""
+        n, p = len(self.system.model.coordinates), batch.p.T[runs]
+        for code, members in self._fitting(batch, runs, states).items():
+            if code.equations.x.numel() != len(batch.x):
+                batch.alone.update(
+                    dict.fromkeys(runs[members].tolist(), "a constraint row says nothing at their start")
+                )
+                continue
+            own, numbers = states[members], p[members]
+            q, v, z = own[:, :n], own[:, n : 2 * n], own[:, 2 * n :]
+            u = Stacked(code.speeds.function)(len(own), self.t0, q, v, z, numbers)[0][:, :, 0]
+            x = np.concatenate([q, u, z], axis=1)
+            project(code, self.t0, x, numbers)
+            finite = np.isfinite(x).all(axis=1)
+            batch.x[:, runs[members]] = x.T
+            batch.codes.setdefault(code, []).extend(runs[members[finite]].tolist())
+            batch.errors.update(
+                dict.fromkeys(runs[members[~finite]].tolist(), "The speeds are dependent at the start.")
+            )
 
-    def _projection(self, code: Code, p: np.ndarray) -> Projection:
-        """The projection of a code, with these parameters."""
-        if code not in self.projections:
-            self.projections[code] = Projection(code, p)
-        self.projections[code].p = p
-        return self.projections[code]
-
-    def _one(self, batch: Batch, i: int, values: Mapping[str, float]) -> None:
-        """One run by the rules of single runs."""
-        system = self.bound(values)
-        try:
-            state = self.state(system, values)
-            code = fitting_code(system.code, state, batch.p[:, i])
-            x = System(code, system.values).to_x(state)
-            self._projection(code, batch.p[:, i])(self.t0, x)
-            if not np.all(np.isfinite(x)):
-                raise ModelError("The speeds are dependent at the start.")
-        except AppellError as error:
-            batch.errors[i] = str(error)
-            return
-        batch.x[:, i] = x
-        batch.codes.setdefault(code, []).append(i)
+    def _fitting(self, batch: Batch, runs: np.ndarray, states: np.ndarray) -> dict[Code, np.ndarray]:
+        """The equations that fit starting states, and which of the states each does; as `fitting_code` says."""
+        code, n, p = self.system.code, len(self.system.model.coordinates), batch.p.T[runs]
+        equations, functions, split = code.equations, code.equations.mechanics.functions, code.equations.split
+        if equations.formulation.fixed or not equations.mechanics.row_names:
+            return {code: np.arange(runs.size)}
+        q, v, z = states[:, :n], states[:, n : 2 * n], states[:, 2 * n :]
+        J = Stacked(functions["jacobian"])(runs.size, self.t0, q, v, z, p)[0]
+        growth = growths(split, J) if split.dependent else np.zeros(runs.size)
+        good = growth <= equations.formulation.patience * best_growths(split, J)  # never where the best is NaN
+        found: dict[Code, list[int]] = {code: np.flatnonzero(good).tolist()}
+        for i in np.flatnonzero(~good).tolist():
+            try:
+                other = fitting_code(code, State(equations.model, states[i], self.t0), p[i])
+                found.setdefault(other, []).append(i)
+            except AppellError as error:
+                batch.errors[int(runs[i])] = str(error)
+        return {code: np.array(members) for code, members in found.items() if members}
 
     def _check_masses(self, batch: Batch) -> None:
         """Constant masses and moments must be positive, as `System.bind` wants."""
@@ -264,11 +287,3 @@ class Starts:
     @cached_property
     def _constants(self) -> tuple[list[Constant], ca.Function]:
         return constants(self.system.equations.mechanics)
-
-
-def _mended(residual: np.ndarray, slopes: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Which of many states are on their rows; their slopes stand side by side."""
-    rows, (size, count) = residual.shape[0], values.shape
-    wide = slopes.reshape(rows, count, size)
-    units = tolerances(wide, np.einsum("rcs,sc->rc", np.abs(wide), np.abs(values)))
-    return (np.abs(residual) <= MENDED * units).all(axis=0)

@@ -14,6 +14,7 @@ import numpy as np
 
 from appell.code.code import Code, function_of
 from appell.code.machine import Machine
+from appell.graph.numeric import Stacked
 from appell.once import once
 
 GOOD = 2e-14  # residuals up to this times the size of what they are made of are rounding
@@ -74,7 +75,7 @@ class Projection:
         self._velocity = Machine(mechanics.functions["velocity"], simd=False) if mechanics.row_names else None
         self._jacobian = Machine(mechanics.functions["jacobian"], simd=False) if mechanics.row_names else None
         plain = rows is None and not mechanics.acceleration_rows
-        self._settle = _settling(code) if self.active and plain else None
+        self.settle = _settling(code) if self.active and plain else None
         self._rows, self._terms = rows, mechanics.row_terms
 
     @property
@@ -87,9 +88,9 @@ class Projection:
         changed = False
         if not self.wanted:
             return changed
-        if self._settle is not None:
-            moved = self._settle.flat(t, x, NOTHING, self.p)
-            before, left = self._settle.results[1]
+        if self.settle is not None:
+            moved = self.settle.flat(t, x, NOTHING, self.p)
+            before, left = self.settle.results[1]
             if before <= 1:
                 return False
             if left <= 1 and isfinite(moved.dot(moved)):  # the largest of several numbers does not show what is none
@@ -129,3 +130,27 @@ class Projection:
         """The rows that virtual displacements obey, at a state."""
         assert self._jacobian is not None
         return self._jacobian(t, q, v, z, self.p)[0]
+
+
+def project(code: Code, t: float, x: np.ndarray, p: np.ndarray) -> None:
+    """Correct many x in place, a row each, as `Projection` does one.
+
+    Args:
+        code: The equations as functions.
+        t: Time.
+        x: The states.
+        p: Values of their parameters, a row each.
+    """
+    if not len(x):
+        return
+    projection = Projection(code, p[0])
+    todo = np.full(len(x), projection.active)
+    if projection.settle is not None:
+        found, worst = Stacked(projection.settle.function)(len(x), t, x, NOTHING, p)
+        moved, (before, left) = found[:, :, 0], worst[:, :, 0].T
+        arrived = (before > 1) & (left <= 1) & np.isfinite(moved).all(axis=1)
+        x[arrived] = moved[arrived]
+        todo &= ~(arrived | (before <= 1))
+    for i in np.flatnonzero(todo):
+        projection.p = p[i]
+        projection(t, x[i])

@@ -10,10 +10,11 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 
-from appell.code.starting import violated
+from appell.code.bindings import Bindings
+from appell.code.starting import suggested_state, unfit
 from appell.code.state import State, names_of
 from appell.code.system import System
-from appell.errors import InconsistentStartError, IntegrationError, ModelError
+from appell.errors import IntegrationError, ModelError
 from appell.kinematics.programme import refuse_changing
 from appell.model.symbols import Input, key, letters_in, quoted
 from appell.model.values import number, unknown
@@ -210,30 +211,21 @@ def _law(
 def starting_state(system: System, start: State | Mapping[Any, float] | None) -> State:
     """The state a run begins with: one on the constraints, the model's suggestion if none is given."""
     if start is None:
-        labels = names_of(system.model)
-        given = {name: value for name, value in system.model.start.items() if name in labels}
-        speeds = {name: value for name, value in system.model.start.items() if name not in labels}
-        if not system.model.constraints:
-            return system.state({**given, **speeds})
-        try:
-            return system.consistent({**given, **speeds})
-        except InconsistentStartError:
-            return system.consistent(speeds, near=given)
+        return suggested_state(system)
     if not isinstance(start, State):
         return system.state(start)
-    if start.names != names_of(system.model):
-        raise ModelError(
-            f"The start is a state of {start.model.name!r} ({', '.join(start.names)}), not of {system.model.name!r}."
-        )
-    if not np.all(np.isfinite(start.array)):
-        bad = start.names[int(np.argmin(np.isfinite(start.array)))]
-        raise InconsistentStartError(f"The starting value of {bad!r} is not finite.")
-    if system.equations.formulation.projects and not system.unbound and (words := violated(system, start, 100)):
-        raise InconsistentStartError(
-            f"The start violates {words}. "
-            "Use system.consistent(keep={...}, near={...}) to find a state on the constraints."
-        )
+    check_state(system, start)
+    if refusal := unfit(Bindings.alone(system), start.t, start.array[None, :]):
+        raise refusal[0]
     return start
+
+
+def check_state(system: System, state: State) -> None:
+    """Raise if a state is one of another model."""
+    if state.names != names_of(system.model):
+        raise ModelError(
+            f"The start is a state of {state.model.name!r} ({', '.join(state.names)}), not of {system.model.name!r}."
+        )
 
 
 def check_event(system: System, event: Event, driven: bool = True) -> None:
