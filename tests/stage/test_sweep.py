@@ -7,7 +7,7 @@ import sympy as sp
 import appell as ap
 from appell.ensemble import Normal, Uniform, local, plan
 from appell.ensemble.engine import Interrupted
-from appell.ensemble.lane_machine import LaneMachine
+from appell.ensemble.lane_machine import LaneMachine, on_cores
 from appell.ensemble.runner import Runner
 from appell.ensemble.settings import Settings
 from appell.ensemble.store import read_journal
@@ -480,6 +480,18 @@ def test_number_of_cores_is_what_was_asked_for_and_only_during_the_sweep(pendulu
         ap.sweep(pendulums, {"q1": [0.1, 0.2, 0.3]}, until=0.2, points=3, workers=cores)
         assert set(seen) == {cores}
         assert heyoka.get_nthreads() == before
+
+
+def test_sweeps_side_by_side_leave_the_number_of_cores_as_it_was():
+    heyoka = pytest.importorskip("heyoka")
+    before = heyoka.get_nthreads()
+    one, other = on_cores(before + 1), on_cores(before + 2)
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    assert heyoka.get_nthreads() == before + 2
+    other.__exit__(None, None, None)
+    assert heyoka.get_nthreads() == before
 
 
 @pytest.mark.parametrize(("share", "count"), [("150000 100000", 2), ("20000 100000", 1), ("max 100000", 8), ("", 8)])

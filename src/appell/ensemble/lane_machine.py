@@ -29,19 +29,30 @@ def cores_in_use() -> int:
     return heyoka_code.module().get_nthreads()
 
 
+_CORES = threading.Lock()
+_ASKED: dict[object, int] = {}  # for how many cores, by whoever asks at the moment; first what it was before
+
+
 @contextmanager
 def on_cores(count: int) -> Iterator[None]:
-    """Let machine code use so many cores."""
+    """Let machine code use so many cores; of several who ask at the same time the last one has its way."""
     if not heyoka_code.available():
         yield
         return
-    heyoka = heyoka_code.module()
-    before = heyoka.get_nthreads()
-    heyoka.set_nthreads(count)
+    heyoka, mine = heyoka_code.module(), object()
+    with _CORES:
+        if not _ASKED:
+            _ASKED[None] = heyoka.get_nthreads()
+        _ASKED[mine] = count
+        heyoka.set_nthreads(count)
     try:
         yield
     finally:
-        heyoka.set_nthreads(before)
+        with _CORES:
+            del _ASKED[mine]
+            heyoka.set_nthreads([*_ASKED.values()][-1])
+            if len(_ASKED) == 1:
+                _ASKED.clear()
 
 
 def padded(count: int) -> int:
