@@ -57,6 +57,8 @@ def whole(path: Path, *, folder: bool = False) -> Iterator[Path]:
             yield part
             if folder and target.is_dir():
                 shutil.rmtree(target)
+            elif target.is_file():
+                shutil.copymode(target, part)  # who may read it is not ours to change
             part.replace(target)
     except OSError as fault:
         if fault.errno is None or not str(fault.filename or beside).startswith(str(beside)):

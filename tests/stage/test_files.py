@@ -31,6 +31,15 @@ def test_a_file_that_fails_half_way_is_not_there(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
+def test_a_file_that_is_written_again_keeps_its_mode(tmp_path):
+    path = write_text(tmp_path / "secret.txt", "before")
+    path.chmod(0o640)
+    write_text(path, "after")
+    assert path.read_text() == "after"
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
 def test_a_folder_that_fails_half_way_is_not_there(tmp_path):
     path = tmp_path / "run.zarr"
 
