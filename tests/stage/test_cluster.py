@@ -186,10 +186,11 @@ def test_the_command_takes_an_address(cluster, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_an_address_where_nobody_answers_is_told(system, monkeypatch):
+def test_an_address_where_nobody_answers_is_told(system, monkeypatch, tmp_path):
     monkeypatch.setattr("appell.ensemble.cluster.ANSWER", 1.0)
     with pytest.raises(ClusterError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:1'.*dask scheduler"):
-        ap.sweep(system, {"q1": [0.1]}, until=0.1, cluster="tcp://127.0.0.1:1")
+        ap.sweep(system, {"q1": [0.1]}, until=0.1, cluster="tcp://127.0.0.1:1", out=tmp_path / "study.zarr")
+    assert not any(tmp_path.iterdir())  # the same may be asked again
 
 
 @pytest.mark.parametrize("address", [8786, "", "nonsense", "127.0.0.1:8786", "tcp://127.0.0.1"])

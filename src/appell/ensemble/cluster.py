@@ -8,7 +8,7 @@ import pickle
 import re
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -73,17 +73,25 @@ def _client(cluster: Any) -> Iterator[Any]:
         log.setLevel(level)
 
 
-def run_on_cluster(plan: Plan, sink: Sink, cluster: Any, progress: bool | None) -> str:
-    """Make all chunks that are not done yet; returns words about where."""
+@contextmanager
+def reached(plan: Plan, cluster: Any) -> Iterator[Callable[[Sink, bool | None], str]]:
+    """A cluster that answers, for a plan that can travel: what makes all chunks there that are not done yet.
+
+    It takes where results go and whether to show a bar, and returns words about where they were made.
+    """
     blueprint = written(plan)
     with _client(cluster) as client:
-        address = client.scheduler.address
-        try:
-            return _run(plan, sink, client, blueprint, progress)
-        except ClusterError as error:
-            kept = f"{len(sink.done)} of {sink.layout.chunks} chunks are done and safe in"
-            safe = f"; {kept} {sink.path}: go on with resume=True (--resume)" if isinstance(sink, ZarrStore) else ""
-            raise ClusterError(f"{error} (scheduler {address}){safe}") from error
+
+        def make(sink: Sink, progress: bool | None) -> str:
+            address = client.scheduler.address
+            try:
+                return _run(plan, sink, client, blueprint, progress)
+            except ClusterError as error:
+                kept = f"{len(sink.done)} of {sink.layout.chunks} chunks are done and safe in"
+                safe = f"; {kept} {sink.path}: go on with resume=True (--resume)" if isinstance(sink, ZarrStore) else ""
+                raise ClusterError(f"{error} (scheduler {address}){safe}") from error
+
+        yield make
 
 
 def _run(plan: Plan, sink: Sink, client: Any, blueprint: bytes, progress: bool | None) -> str:

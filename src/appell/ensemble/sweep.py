@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from appell.ensemble.design import design
 from appell.ensemble.local import cores, room, run_here
 from appell.ensemble.plan import Plan
 from appell.ensemble.settings import Settings
-from appell.ensemble.store import Layout, Memory, StoreError, ZarrStore
+from appell.ensemble.store import Layout, Memory, Sink, StoreError, ZarrStore
 from appell.ensemble.study import Study, assembled
 from appell.errors import IntegrationError, ModelError
 from appell.motion.events import Event
@@ -123,18 +124,26 @@ def sweep(
     layout = plan.layout(chunk, 1, count) if cluster is None and plan.together else plan.layout(chunk, count)
     path = None if out is None else Path(out)
     _check_room(layout, path is None)
-    sink = Memory(layout) if path is None else ZarrStore(path, layout, plan.about(), plan.parts(), resume)
-    try:
-        if cluster is not None:
-            from appell.ensemble.cluster import run_on_cluster
-
-            where = run_on_cluster(plan, sink, cluster, progress)
-        else:
-            where = run_here(plan, sink, count, progress)
-    finally:
-        sink.close()
+    with _where(plan, cluster, count) as make:  # before anything is written
+        sink = Memory(layout) if path is None else ZarrStore(path, layout, plan.about(), plan.parts(), resume)
+        try:
+            where = make(sink, progress)
+        finally:
+            sink.close()
     info = {**plan.about(), "reasons": sink.reasons, "where": where, "seconds": time.perf_counter() - began}
     return assembled(sink.read, layout, info, sink.failures, path)
+
+
+@contextmanager
+def _where(plan: Plan, cluster: Any, count: int) -> Iterator[Callable[[Sink, bool | None], str]]:
+    """What makes chunks: so many cores here, or a cluster."""
+    if cluster is None:
+        yield lambda sink, progress: run_here(plan, sink, count, progress)
+        return
+    from appell.ensemble.cluster import reached
+
+    with reached(plan, cluster) as make:
+        yield make
 
 
 def _check_counts(counts: Mapping[str, Any]) -> None:
