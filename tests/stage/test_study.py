@@ -11,6 +11,7 @@ from scipy import stats
 
 import appell as ap
 from appell.ensemble import LogUniform, Normal, Uniform, open_study, plan
+from appell.ensemble.design import design
 from appell.ensemble.local import room
 from appell.ensemble.store import StoreError
 from appell.errors import AppellError, IntegrationError, ModelError
@@ -40,6 +41,21 @@ def test_all_combinations_have_axes(rod):
     start = {**rod.model.start, "theta": 0.1}
     motion = ap.simulate(rod.bind({"l": 2.0}), start, 1.0, method="dop853", points=3, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(one.values, motion.columns["theta"], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("over", "runs", "words"),
+    [
+        ({"l": [1, 2, 3]}, None, "3 values of l"),
+        ({"l": [1, 2], "m": [3.0]}, None, "2 values of l, with m = 3"),
+        ({"l": [1, 2], "m": [3, 4]}, None, "all combinations of 2 values of l, 2 values of m"),
+        ({"l": [1, 2], "tau": {"off": 0}}, None, "2 values of l, with tau = off"),
+        ({"l": 2.5, "m": [3.0]}, None, "with l = 2.5, m = 3"),
+        ({"l": Uniform(1, 2), "m": [3.0], "g": [1, 9]}, 5, "random samples of l, seed 0, at each of g, with m = 3"),
+    ],
+)  # fmt: skip
+def test_designs_are_told_in_words(over, runs, words):
+    assert design(over, runs, "random", 0).words == words
 
 
 @pytest.mark.parametrize("sampling", ["random", "latin", "sobol"])

@@ -175,15 +175,20 @@ def design(
     found = {name: grid.ravel() for name, grid in zip(axes, grids, strict=False)}
     if drawn:
         found.update({name: values[grids[-1].ravel()] for name, values in samples.items()})
-    if drawn:
-        words = f"{sampling} samples of {', '.join(drawn)}, seed {seed}"
-        words += f", at each of {', '.join(axes)}" if axes else ""
-    else:
-        counts = [f"{v.size} {'value' if v.size == 1 else 'values'} of {name}" for name, v in axes.items()]
-        words = ", ".join(counts) if len(counts) == 1 else f"all combinations of {', '.join(counts)}"
+    several = {name: v.size for name, v in axes.items() if v.size > 1}
+    held = {name: f"{v[0]:.6g}" for name, v in axes.items() if name not in several}
+    held |= {name: label for name in held if name in choices for label in choices[name]}
+    words = [f"{sampling} samples of {', '.join(drawn)}, seed {seed}"] if drawn else []
+    if drawn and several:
+        words.append(f"at each of {', '.join(several)}")
+    elif several:
+        counts = ", ".join(f"{count} values of {name}" for name, count in several.items())
+        words.append(f"all combinations of {counts}" if len(several) > 1 else counts)
+    if held:
+        words.append("with " + ", ".join(f"{name} = {value}" for name, value in held.items()))
     columns = {name: found[name] for name in given}
     names = (*axes, "sample") if drawn else tuple(axes)
-    return Design(columns, choices, shape if len(shape) > 1 or not drawn else (), names, words)
+    return Design(columns, choices, shape if len(shape) > 1 or not drawn else (), names, ", ".join(words))
 
 
 def check_size(runs: int) -> None:
