@@ -18,7 +18,7 @@ from appell.cli import app
 from appell.cli.varied import read_varied
 from appell.ensemble import Uniform, open_study
 from appell.ensemble.claim import Claim
-from appell.ensemble.store import ABOUT, JOURNAL, StoreError, read_journal
+from appell.ensemble.store import ABOUT, COPY, JOURNAL, StoreError, read_journal
 
 pytest.importorskip("zarr")
 
@@ -172,7 +172,7 @@ def test_a_full_disk_loses_nothing(system, whole, tmp_path, monkeypatch):
 
     def full(number):
         calls.append(number)
-        if len(calls) > 5:  # the description, and four chunks
+        if len(calls) > 6:  # the description, its copy, and four chunks
             raise OSError(errno.ENOSPC, "No space left on device")
         real(number)
 
@@ -212,11 +212,17 @@ def test_a_chunk_that_was_not_finished_counts_as_not_made(system, whole, tmp_pat
     assert not torn.exists()
 
 
-def test_a_damaged_description_is_called_so(system, tmp_path):
+def test_a_damaged_description_is_mended_from_its_copy(system, whole, tmp_path):
     path = tmp_path / "study.zarr"
     ap.sweep(system, OVER, **OPTIONS, out=path)
+    said = (path / ABOUT).read_text()
     cut(path / ABOUT)
-    with pytest.raises(StoreError, match=r"study\.json is damaged .* cannot be continued"):
+    assert_equal(open_study(path), whole)
+    assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
+    assert (path / ABOUT).read_text() == (path / COPY).read_text() == said
+    cut(path / ABOUT)
+    cut(path / COPY)
+    with pytest.raises(StoreError, match=r"study\.json is damaged .* its copy study\.copy\.json.* cannot be continued"):
         ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
     (path / ABOUT).write_text('{"format": 1}')
     with pytest.raises(StoreError, match=r"another version of appell \(format 1, this is 2\)"):

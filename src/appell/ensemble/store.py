@@ -25,9 +25,10 @@ import numpy as np
 from appell.ensemble.claim import Claim
 from appell.ensemble.outcomes import OUTCOMES, Outcomes
 from appell.errors import AppellError
-from appell.files import check_zarr, whole
+from appell.files import check_zarr, whole, write_text
 
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
+COPY = "study.copy.json"  # the same once more: without it nothing can be continued
 MACHINE = "the machine"
 FORMAT = 2
 RESERVED = (
@@ -184,7 +185,10 @@ class ZarrStore:
         if not self.path.parent.is_dir():
             raise StoreError(f"The folder {self.path.parent} does not exist; make it first.")
         known = self._whole()
-        stored = {"format": FORMAT, "parts": dict(parts), "chunk": self.layout.chunk, "sha256": _checksum(known)}
+        stored = {
+            "format": FORMAT, "parts": dict(parts), "chunk": self.layout.chunk, "sha256": _checksum(known),
+            "whole": list(known),
+        }  # fmt: skip
         part = self.path.with_name(self.path.name + f".{os.getpid()}.part")  # until it is whole
         shutil.rmtree(part, ignore_errors=True)
         try:
@@ -196,10 +200,11 @@ class ZarrStore:
                     )
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 (part / name).write_bytes(data)
-            with open(part / ABOUT, "w") as description:  # without it nothing can be continued
-                description.write(json.dumps({**stored, "whole": list(known)}))
-                description.flush()
-                os.fsync(description.fileno())
+            for name in (ABOUT, COPY):
+                with open(part / name, "w") as description:
+                    description.write(json.dumps(stored))
+                    description.flush()
+                    os.fsync(description.fileno())
             (part / JOURNAL).touch()
             os.replace(part, self.path)
         except StoreError:
@@ -285,6 +290,7 @@ class ZarrStore:
                 f"{self.path} holds another study, which differs in: {', '.join(differ)}. "
                 "Continue with the settings it was begun with, or give another name."
             )
+        self._describe(stored)
         self._begin()
         self.layout.chunk = int(stored["chunk"])
         self._mend(about)
@@ -299,6 +305,15 @@ class ZarrStore:
             else:
                 self.damaged.append(index)
         self._rewrite_journal()
+
+    def _describe(self, stored: Mapping[str, Any]) -> None:
+        """Write the description again where it is damaged."""
+        try:
+            for file in (self.path / ABOUT, self.path / COPY):
+                if not file.is_file() or file.read_text(errors="replace") != json.dumps(stored):
+                    write_text(file, json.dumps(stored))
+        except OSError as error:
+            raise _full(error, f"while {self.path} was looked through; nothing is lost") from error
 
     def _rewrite_journal(self) -> None:
         """Keep the lines of sound chunks only: a torn line must not stay in the middle."""
@@ -357,20 +372,33 @@ Sink = Memory | ZarrStore
 
 def read_about(path: Path) -> dict[str, Any]:
     """The description of a study on disk."""
-    try:
-        stored = json.loads((path / ABOUT).read_text())
-        written = stored["format"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        if (path / JOURNAL).is_file():
+    stored = _described(path / ABOUT)
+    if isinstance(stored, Exception):
+        fault, stored = stored, _described(path / COPY)
+        if isinstance(stored, Exception) and (path / JOURNAL).is_file():
             raise StoreError(
-                f"{path / ABOUT} is damaged ({error}): which study this is cannot be told, and it cannot be continued. "
-                "Begin anew under another name; xarray.open_zarr reads what is in the folder."
-            ) from error
-        raise StoreError(f"{path} is not a study written by appell ({error}); give another name.") from error
-    if written != FORMAT:
+                f"{path / ABOUT} is damaged ({fault}), and so is its copy {COPY}: which study this is cannot be told, "
+                "and it cannot be continued. Begin anew under another name; xarray.open_zarr reads what is in the "
+                "folder."
+            ) from fault
+        if isinstance(stored, Exception):
+            raise StoreError(f"{path} is not a study written by appell ({fault}); give another name.") from fault
+    if stored["format"] != FORMAT:
         raise StoreError(
-            f"{path} was written by another version of appell (format {written}, this is {FORMAT}); give another name."
+            f"{path} was written by another version of appell (format {stored['format']}, this is {FORMAT}); give "
+            "another name."
         )
+    return stored
+
+
+def _described(file: Path) -> dict[str, Any] | Exception:
+    """What a file says about a study, or why it does not say all."""
+    try:
+        stored = json.loads(file.read_text())
+        for name in ("parts", "chunk", "whole") if stored["format"] == FORMAT else ():
+            _ = stored[name]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return error
     return stored
 
 
