@@ -15,6 +15,8 @@ from appell.errors import AppellError
 if TYPE_CHECKING:
     from appell.code.system import System
 
+SIDE_BY_SIDE = 2048  # systems at once: as many as keep the caches of a processor busy
+
 Values = Mapping[str, float] | Mapping[str, float | np.ndarray]
 """Numbers by name, each one for all systems or one for every system."""
 
@@ -77,6 +79,11 @@ def part(values: Values, which: np.ndarray) -> dict[str, float | np.ndarray]:
 def one(values: Values, i: int) -> dict[str, float]:
     """The numbers of one system."""
     return {name: float(value[i] if isinstance(value, np.ndarray) else value) for name, value in values.items()}
+
+
+def side_by_side(numbers: np.ndarray) -> list[np.ndarray]:
+    """The numbers of some systems, in parts of which each is best taken at once."""
+    return np.split(numbers, range(SIDE_BY_SIDE, numbers.size, SIDE_BY_SIDE))
 
 
 @dataclass(eq=False)

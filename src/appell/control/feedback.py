@@ -157,11 +157,18 @@ class Feedback:
         for label in moved:
             if label not in self.lin.states:
                 raise ModelError(unknown(label, self.lin.states, "state of the linearisation"))
+        return self.lin.at.system.consistent(*self.kept_and_near(moved))
+
+    def kept_and_near(self, moved: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float]]:
+        """What a start that is moved from the equilibrium keeps, and what it is near to in all else.
+
+        Args:
+            moved: How far each state is moved, by name: numbers, or arrays of them for many starts.
+        """
         rest = self.lin.at.state
         keep = {s: self.lin.tangent.value(s) + moved.get(s, 0.0) for s in self.lin.states}
-        near = {s: v for s, v in rest.to_dict().items() if s not in keep}
-        fixed = {s: rest[s] for s in self.lin.dropped}
-        return self.lin.at.system.consistent({**keep, **fixed}, near={s: v for s, v in near.items() if s not in fixed})
+        keep |= {s: rest[s] for s in self.lin.dropped}
+        return keep, {s: value for s, value in rest.to_dict().items() if s not in keep}
 
     def _repr_html_(self) -> str:
         from appell.reporting.notebook import feedback_html

@@ -11,14 +11,16 @@ import numpy as np
 import sympy as sp
 
 from appell.analysis.certificate import Verdict
+from appell.code.bindings import Bindings, side_by_side
+from appell.code.starting import consistent_states
+from appell.code.state import State
 from appell.code.system import System, compile
 from appell.control.feedback import Feedback
 from appell.ensemble.sweep import sweep
-from appell.errors import AppellError, ControlError, ModelError
+from appell.errors import ControlError, ModelError
 from appell.model.symbols import key
 from appell.model.values import number, unknown
 from appell.motion.events import Event
-from appell.motion.progress import Progress
 
 HOME = 1e-3  # of the box, within which a run counts as come back
 FAR = 1e3  # times as far out as the farthest start, where a run counts as gone for good
@@ -180,15 +182,14 @@ def _returns(
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Which starts come back, and how many runs ended in which way."""
     lin, names = feedback.lin, tuple(sizes)
-    states, members, reasons = [], [], {}
-    with Progress(0, len(starts), progress, "assembling") as bar:
-        for k, deviation in enumerate(starts):
-            bar(k)
-            try:
-                states.append(feedback.start(dict(zip(names, deviation, strict=True))))
-                members.append(k)
-            except AppellError:
-                reasons["cannot be assembled"] = reasons.get("cannot be assembled", 0) + 1
+    states, members, system = [], [], lin.at.system
+    for some in side_by_side(np.arange(len(starts))):
+        moved = dict(zip(names, starts[some].T, strict=True))
+        these = Bindings(system.code, system.values, np.tile(system.p, (some.size, 1)))
+        found = consistent_states(these, *feedback.kept_and_near(moved), 0.0)
+        states += [State(system.model, found.array[i]) for i in found.good]
+        members += some[found.good].tolist()
+    reasons = {"cannot be assembled": len(starts) - len(members)} if len(members) < len(starts) else {}
     converged = np.zeros(len(starts), dtype=bool)
     if members:
         last, ended = _ends(feedback, states, end, far_out(feedback, names, starts), progress)

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from appell.code.bindings import Bindings, Found, Values, part
+from appell.code.bindings import Bindings, Found, Values, part, side_by_side
 from appell.code.code import Code
 from appell.code.constants import Constant, constants
 from appell.code.fitting import fitting_code
@@ -24,8 +24,6 @@ from appell.model.symbols import letters_in
 from appell.model.values import unknown
 from appell.motion.projection import project
 from appell.motion.run import check_state
-
-SIDE_BY_SIDE = 2048  # starts that are completed together: as many as keep the processor's caches busy
 
 
 @dataclass(eq=False)
@@ -204,7 +202,7 @@ class Starts:
             self._simple(batch, columns)
             return batch
         these, left = self._bound(columns, batch.p.T), np.setdiff1d(np.arange(count), [*batch.errors])
-        for runs in np.split(left, range(SIDE_BY_SIDE, left.size, SIDE_BY_SIDE)):
+        for runs in side_by_side(left):
             found = self.completed(these.part(runs), {name: column[runs] for name, column in columns.items()})
             batch.errors.update({int(runs[i]): str(error) for i, error in found.errors.items()})
             self._begin(batch, runs[found.good], found.array[found.good])
