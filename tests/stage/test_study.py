@@ -294,6 +294,12 @@ def test_a_table_has_a_row_for_each_run(rod):
     assert table["outcome"].tolist() == ["DONE", "NOT_STARTED"] * 2
     assert table.index.name == "run"
     np.testing.assert_array_equal(table["theta.end"], study["theta.end"])
+    low = ap.Event(rod.model.coordinates[0] - 0.05, stop=True, name="low")
+    study = ap.sweep(rod, {"theta": np.linspace(0.0, 0.4, 8)}, until=1.0, points=3, events=[low])
+    table = study.to_pandas()
+    np.testing.assert_array_equal(table["low.time"], study["event_time"].sel(event="low"))
+    assert table["low.count"].tolist() == [0] + 7 * [1]
+    assert [band.name for band in study.plot("theta").panels[0].items][:1] == ["90 % of 8 .. 1 runs"]
 
 
 def test_a_study_that_was_saved_is_opened_again(rod, tmp_path):

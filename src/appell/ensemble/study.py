@@ -113,11 +113,17 @@ class Study:
         )
 
     def to_pandas(self) -> DataFrame:
-        """A pandas table with a row for each run: what was varied, how and when it ended, and with which values."""
+        """A pandas table with a row for each run: what was varied, how and when it ended, and with which values.
+
+        Of every event when it first happened, `name.time`, and how often, `name.count`.
+        """
         import pandas
 
         names = [*self.info["varied"].values(), "outcome", "end", *(f"{label}.end" for label in self.info["columns"])]
         table = pandas.DataFrame({name: self.dataset[name].values for name in names}, self.dataset["run"].to_index())
+        for k, event in enumerate(self.info["events"]):
+            for what in ("time", "count"):
+                table[f"{event}.{what}"] = self.dataset[f"event_{what}"].values[:, k]
         return table.assign(outcome=[NAMES[int(code)] for code in self.codes])
 
     @property

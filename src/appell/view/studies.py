@@ -87,11 +87,13 @@ def _bands(study: Study, name: str, varied: list[str]) -> Panel:
     found = study.statistics(name)[name]
     t = found["t"].values
     rows = {str(kind): found.sel(statistic=kind).values for kind in found["statistic"].values}
+    counts = [int(rows["runs"][0]), int(rows["runs"][-1])]
+    whose = "runs" if counts[0] == counts[1] else f"{counts[0]} .. {counts[1]} runs"  # events end some
     some = np.flatnonzero(study.ok)
     drawn = some[np.unique(np.linspace(0, some.size - 1, SHOWN).astype(int))]
     return Panel(
         (
-            Band("90 % of runs", t, rows["5% quantile"], rows["95% quantile"], opacity=0.16),
+            Band(f"90 % of {whose}", t, rows["5% quantile"], rows["95% quantile"], opacity=0.16),
             Band("50 %", t, rows["25% quantile"], rows["75% quantile"], opacity=0.28),
             *(
                 Line("" if i else "some runs", t, study[name][int(run)].values, color=GREY, thin=True)
