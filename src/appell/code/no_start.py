@@ -24,8 +24,9 @@ def no_positions(equations: Equations, residual: np.ndarray, kept: list[str], fr
     names = (*(mechanics.row_names[i] for i in mechanics.position_rows), *mechanics.level_names[0])
     worst = int(np.argmax(np.abs(residual)))
     count = len([i for i in mechanics.position_rows if i in equations.split.rows])
+    adjusted = f"{free} coordinate{'s' * (free != 1)} to adjust"
     reason = (
-        f"{count} independent position rows have only {free} coordinates to adjust; keep fewer than {', '.join(kept)}"
+        f"{count} independent position rows have only {adjusted}; keep fewer than {', '.join(kept)}"
         if free < count
         else "the dimensions may not close, or the guess is on another branch; give near=... closer to a real one"
     )
