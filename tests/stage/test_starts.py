@@ -124,3 +124,15 @@ def test_shortest_steps_are_those_of_least_squares():
         np.testing.assert_allclose(found[i], best, rtol=1e-9 if i == 3 else 1e-12)
         np.testing.assert_array_equal(shortest_steps(J[i : i + 1], wanted[i : i + 1])[0], found[i])
     np.testing.assert_allclose(shortest_steps(J[:1, :, :2], wanted[:1])[0], np.linalg.lstsq(J[0, :, :2], wanted[0])[0])
+
+
+def test_lanes_of_equations_of_higher_order_start_from_the_forces(monkeypatch):
+    monkeypatch.setattr("appell.ensemble.plan.FEW", 0)
+    over = {"q1": [-0.5, 0.4], "m1": [1.0, 1.4]}
+    studies = [
+        ap.sweep(ap.compile(ap.derive(ap.library.planar_2r(), formulation)), over, until=0.2, points=3, progress=False)
+        for formulation in (ap.HigherOrder(), ap.GibbsAppell())
+    ]
+    assert all(study["lane"].values.all() for study in studies)
+    for name in ("q1", "q2", "q1.rate"):
+        np.testing.assert_allclose(*(study[name] for study in studies), rtol=1e-6, atol=1e-7)

@@ -243,7 +243,7 @@ def _by_speeds(these: Bindings, q: np.ndarray, v: np.ndarray, z: np.ndarray, giv
 def _completed(these: Bindings, found: Found, keep: Values, given: Values, t: float, levels: bool) -> Found:
     """The same with the extra states that follow from the others: multipliers, and what the formulation knows."""
     equations, model = these.equations, these.equations.model
-    if not model.states:
+    if not (model.programme or equations.formulation.completes):
         return found
     for i in found.good.tolist():
         state, values = State(model, found.array[i], t), one(these.values, i)

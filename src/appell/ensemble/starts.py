@@ -105,8 +105,6 @@ class Starts:
             error.names = tuple(absent)
             raise error
         self.kinds = self._kinds()
-        known = all(set(kind.base) <= set(names_of(model)) for kind in self.kinds)
-        self.simple = not model.rows and known and set(self.states) <= set(names_of(model))
 
     def _base(self, start: Any) -> Mapping[str, float]:
         """Values of a start by name."""
@@ -198,34 +196,12 @@ class Starts:
 
         batch = Batch(np.zeros((equations.x.numel(), count)), rows(equations.inputs), rows(model.parameters))
         self._check_masses(batch)
-        if self.simple:
-            self._simple(batch, columns)
-            return batch
         these, left = self._bound(columns, batch.p.T), np.setdiff1d(np.arange(count), [*batch.errors])
         for runs in side_by_side(left):
             found = self.completed(these.part(runs), {name: column[runs] for name, column in columns.items()})
             batch.errors.update({int(runs[i]): str(error) for i, error in found.errors.items()})
             self._begin(batch, runs[found.good], found.array[found.good])
         return batch
-
-    def _simple(self, batch: Batch, columns: Mapping[str, np.ndarray]) -> None:
-        """No constraints, rates as numbers: all at once."""
-        names, count = names_of(self.system.model), batch.p.shape[1]
-        base = [
-            start.array if isinstance(start, State) else [self._base(start).get(n, 0.0) for n in names]
-            for start in self.given
-        ]
-        values = np.array(base, dtype=float).T.reshape(len(names), -1)[:, self._which(columns, count)]
-        for n in self.states:
-            values[names.index(n)] = columns[n]
-        n = len(self.system.model.coordinates)
-        times = np.full((1, count), self.t0)
-        u = np.array(self.system.code.speeds.function(times, values[:n], values[n : 2 * n], values[2 * n :], batch.p))
-        batch.x = np.concatenate([values[:n], u.reshape(-1, count), values[2 * n :]])
-        finite = np.isfinite(batch.x).all(axis=0)
-        for i in np.flatnonzero(~finite):
-            batch.errors.setdefault(int(i), "The speeds have no finite value at the start.")
-        batch.codes[self.system.code] = [i for i in range(count) if i not in batch.errors]
 
     def _which(self, columns: Mapping[str, np.ndarray], count: int) -> np.ndarray:
         """Which of the given starts each run has."""

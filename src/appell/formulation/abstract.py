@@ -131,6 +131,11 @@ class AbstractFormulation(ABC):
         return state.z
 
     @property
+    def completes(self) -> bool:
+        """Whether it knows extra states of a start, see `complete`."""
+        return False
+
+    @property
     def projects(self) -> bool:
         """Whether a run keeps the constraints by projection; the equations may do it themselves (Baumgarte)."""
         return True

@@ -127,6 +127,11 @@ class HigherOrder(AbstractFormulation):
         chart = replace(chart, mechanics=extended, y=extended.top, unknowns=unknowns, udot=udot, a=a)
         return Equations(self, chart, A, b, definite=not chart.split.rows)
 
+    @property
+    def completes(self) -> bool:
+        """It does: accelerations and their rates."""
+        return True
+
     def complete(
         self,
         equations: Equations,
