@@ -223,7 +223,9 @@ def _with_velocities(
         off = (left > 0) & (off_in_rates(these, t, q, array, z)[1][:, :counted] > 1).any(axis=1)
         held = [label for label in rates if label in keep]
         for i in np.flatnonzero(off).tolist():
-            found.errors[i] = no_velocities(equations, these.p[i], t, q[i], array[i], z[i], left[i], held)
+            found.errors[i] = no_velocities(
+                equations, these.p[i], t=t, q=q[i], v=array[i], z=z[i], left=left[i], kept=held
+            )
     guessed = rest & np.array([label in near for label in rates])
     found.guesses = np.where(guessed, v, np.nan)
     return found
@@ -249,7 +251,7 @@ def _completed(these: Bindings, found: Found, keep: Values, given: Values, t: fl
         state, values = State(model, found.array[i], t), one(these.values, i)
         try:
             if model.programme:
-                z = complete(equations, values, t, state.q, state.v, state.z, one(keep, i), levels)
+                z = complete(equations, values, t=t, q=state.q, v=state.v, z=state.z, keep=one(keep, i), levels=levels)
                 state = replace(state, array=np.concatenate([state.q, state.v, z]))
             z = equations.formulation.complete(equations, state, one(given, i), values, these.p[i])
             found.array[i] = np.concatenate([state.q, state.v, z])

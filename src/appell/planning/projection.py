@@ -51,7 +51,7 @@ def projected(system: System, start: Mapping[Any, float] | None = None, t: float
     q = _nearest(system, t, wanted[:n], q, wanted[2 * n :])
     v, z = _velocities(system, t, q, wanted[n : 2 * n], wanted[2 * n :]), wanted[2 * n :]
     if model.programme:
-        z = complete(system.equations, system.values, t, q, v, z, given, levels=True)
+        z = complete(system.equations, system.values, t=t, q=q, v=v, z=z, keep=given, levels=True)
     array = np.concatenate([q, v, z])
     changes = {
         name: (float(a), float(b))
