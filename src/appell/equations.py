@@ -5,7 +5,7 @@ State x = (q, u, z); q' = K(q, u, t), the unknown accelerations y from A y = b, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, refuse_changing
 from appell.model.model import Model
 from appell.model.rules import check_letter
-from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, letters_in, quoted, t
+from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, Speed, letters_in, quoted, t
 
 if TYPE_CHECKING:
     from appell.formulation.abstract import AbstractFormulation
@@ -131,6 +131,12 @@ class Equations:
         """u: quasi-velocities, or rates of the independent coordinates."""
         return self.chart.letters
 
+    @cached_property
+    def quasi_velocities(self) -> dict[Speed, ca.SX]:
+        """The speeds that the user chose, in q, v, p and t: states, or, if nonlinear in the rates, formulas in them."""
+        lower, chosen = self.mechanics.variables.lower, self.formulation.speeds or {}
+        return {u: lower(sp.sympify(formula)) for u, formula in chosen.items() if isinstance(u, Speed)}
+
     @property
     def driven(self) -> tuple[Evolving, ...]:
         """The speeds whose rates are the first unknowns; where all rates are kept, those that the rows leave free."""
@@ -200,25 +206,31 @@ class Equations:
             s: g for s, g in self.mechanics.variables.lower.memo.items() if isinstance(s, Letter)
         }
         leaves.update({q.rate: self.chart.K[i] for i, q in enumerate(self.model.coordinates)})
+        leaves.update({u: self.chart.in_speeds(graph) for u, graph in self.quasi_velocities.items()})
         leaves.update({s: self.chart.u[i] for i, s in enumerate(self.speeds)})
         return leaves
 
-    def formula(self, expression: Any, accelerations: ca.SX | None = None) -> ca.SX:
+    def formula(self, expression: Any, rates: Sequence[ca.SX] = ()) -> ca.SX:
         """Any formula in coordinates, speeds, extra states, their rates, inputs, parameters and time, on the graph.
 
         Args:
             expression: The formula.
-            accelerations: q'' on the graph, where the formula may contain accelerations.
+            rates: Accelerations, jerks, ... on the graph, as far as the formula may contain them; with accelerations it
+                may contain rates of the speeds as well.
         """
         expression = sp.sympify(expression)
         leaves = self._leaves()
-        if accelerations is not None:
-            leaves.update({q.rate.rate: accelerations[i] for i, q in enumerate(self.model.coordinates)})
         letters = letters_in(expression)
         if any(z.rate in letters for z in self.model.states):
             leaves.update({z.rate: self.zdot[i] for i, z in enumerate(self.model.states)})
         if self.model.programme and any(isinstance(s, Rate) and s.order > 2 for s in letters):
             leaves.update(self._jets)
+        for order, column in enumerate(rates, 2):
+            leaves.update({q.derivative(order): column[i] for i, q in enumerate(self.model.coordinates)})
+        for u, graph in self.quasi_velocities.items() if rates else ():
+            if u.rate in letters:
+                udot = ca.substitute(self.mechanics.derivative(graph), self.mechanics.a, rates[0])
+                leaves[u.rate] = self.chart.in_speeds(udot)
         for symbol in letters:
             if symbol not in leaves:
                 check_letter(self.model, symbol, f"the formula {quoted(expression)}")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
+from numpy.polynomial import chebyshev
 from numpy.testing import assert_allclose
 
 import appell as ap
@@ -62,6 +63,57 @@ def test_constrained_models_move_as_before(name):
     wanted = ap.simulate(plain, plain.consistent(near=model.start), until=until)
     assert_allclose(last(motion, model), last(wanted, model), rtol=1e-9, atol=1e-9)
     assert motion.check().ok
+
+
+def derivative(motion, formula, t, order):
+    """By a polynomial of degree 27 through values around t."""
+    x = np.cos(np.pi * (np.arange(28) + 0.5) / 28)
+    series = chebyshev.chebfit(x, motion.evaluate(formula, t + 0.06 * x), 27)
+    return chebyshev.chebval(0, chebyshev.chebder(series, order)) / 0.06**order
+
+
+def energy_by_differences(motion, p, t):
+    """König's sum over bodies, centres and axes differentiated numerically."""
+    ground, total = motion.system.model.ground, 0.0
+    for body in motion.system.model.bodies:
+        axes = (body.frame.x, body.frame.y, body.frame.z) if isinstance(body, ap.RigidBody) else ()
+        x, *turn = (
+            np.array([derivative(motion, e, t, p + 1) for e in ground.components(vector)])
+            for vector in (body.center, *axes)
+        )
+        total += motion.evaluate(body.mass, [t])[0] * x @ x / 2
+        if axes:
+            inertia = np.array([motion.evaluate(e, [t])[0] for e in body.inertia.flat()]).reshape(3, 3)
+            planar = np.trace(inertia) / 2 * np.eye(3) - inertia
+            total += np.sum(np.array(turn).T @ planar * np.array(turn).T) / 2
+    return total
+
+
+@pytest.mark.parametrize("name", ["rolling-disk", "rolling-ball", "four-bar", "slider-crank", "leaking-sleigh"])
+def test_acceleration_energies_of_loops_and_wheels(name):
+    """Along a motion, inputs as formulas of time, masses that change, quaternions."""
+    model = ap.library.model(name)
+    inputs = {w: 0.2 * sp.sin(3 * ap.t) for w in model.inputs}
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), until=1.0, inputs=inputs, at=[0.0, 0.5, 1.0])
+    for p in range(4):
+        found = float(motion.acceleration_energy(p)[1])
+        assert_allclose(energy_by_differences(motion, p, 0.5), found, rtol=10.0 ** (2 * p - 12), atol=0)
+
+
+def test_acceleration_energies_of_a_robot_along_a_motion():
+    """As by its recursion, from q, q', ... of the motion; also where accelerations are states."""
+    arm = ap.library.rrp_arm()
+    start = {"q1": 0.1, "q2": 0.2, "q3": 0.3, "q1.rate": 1.0}
+    force = 0.1 * sp.cos(ap.t)
+    system = ap.compile(ap.derive(arm)).bind({"tau2": -8.0, "tau3": 6.0})
+    motion = ap.simulate(system, start, until=0.5, inputs={"tau1": force}, points=2)
+    by_rates = ap.compile(ap.derive(arm, ap.HigherOrder(1))).bind()
+    start |= {"tau1": 0.1, "tau2": -8.0, "tau3": 6.0}
+    other = ap.simulate(by_rates, start, until=0.5, inputs={"tau1.rate": sp.diff(force, ap.t)}, points=2)
+    Q = np.array([[float(motion[q.derivative(k)][-1]) for k in range(5)] for q in arm.coordinates])
+    for p in range(4):
+        expected = Dynamics(arm).energy(Q, p)
+        assert_allclose([float(m.acceleration_energy(p)[-1]) for m in (motion, other)], expected, rtol=1e-11, atol=0)
 
 
 def test_generic_and_recursive_derivations_agree():

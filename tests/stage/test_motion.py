@@ -56,6 +56,62 @@ def test_accelerations(motion, letters):
         assert motion[name].attrs["units"] == "rad/s^2"
 
 
+def test_rates_of_rates_and_of_speeds(motion, letters):
+    """Jerks, snaps and quasi-accelerations against differences of what is one order below."""
+    lean, w2 = letters["lean"], letters["w2"]
+    t, h = np.array([0.4, 1.1, 1.7]), 1e-3
+    below = [lean.rate.rate, lean.derivative(3), lean.rate.rate * lean.derivative(3) + w2, w2]
+    above = [lean.derivative(3), lean.derivative(4), None, w2.rate]
+    above[2] = lean.derivative(3) ** 2 + lean.rate.rate * lean.derivative(4) + w2.rate
+    for e, rate in zip(below, above, strict=True):
+        ahead, behind = motion.evaluate(e, t + h), motion.evaluate(e, t - h)
+        far = motion.evaluate(e, t + 2 * h) - motion.evaluate(e, t - 2 * h)
+        slopes = (8 * (ahead - behind) - far) / (12 * h)
+        np.testing.assert_allclose(motion.evaluate(rate, t), slopes, rtol=1e-7, atol=1e-7)
+    assert motion["lean.rate.rate.rate"].attrs["units"] == "rad/s^3"
+    np.testing.assert_array_equal(motion["w2.rate"], motion[w2.rate])
+
+
+def test_jerks_where_inputs_change_and_where_friction_sticks():
+    """With 4 sin t against 5 N of friction a cart of 2 kg comes to rest at 0.4967 s, and stays."""
+    x, u = ap.coordinates("x", "m"), ap.inputs("u", "N")
+    ground = ap.Frame("ground")
+    cart = ap.Particle("cart", 2.0, ground.point(x, 0))
+    model = ap.friction.Coulomb(x, 5.0).on(ap.Model(ground, x, [cart], [ap.Force(u * ground.x, cart)]))
+    system, jerk = ap.compile(ap.derive(model)), x.derivative(3)
+    motion = ap.simulate(system, {x.rate: 1.0}, until=2.0, inputs={u: 4 * sp.sin(ap.t)}, outputs={"jerk": jerk})
+    moving = motion.times < 0.4966
+    np.testing.assert_allclose(motion["jerk"][moving], 2 * np.cos(motion.times[moving]), rtol=1e-12)
+    np.testing.assert_array_equal(motion["jerk"][motion.times > 0.4967], 0)
+    np.testing.assert_allclose(motion.acceleration_energy(2), motion["jerk"] ** 2, rtol=1e-12)
+    sampled = ap.simulate(system, {x.rate: 1.0}, until=0.3, control=lambda t, state: -state["x"], rate=100)
+    np.testing.assert_array_equal(sampled["x.rate.rate.rate"], 0)  # inputs are held
+    with pytest.raises(ModelError, match="rates of the inputs u, which a Python function does not tell"):
+        ap.simulate(system, {x.rate: 1.0}, 0.3, control=lambda t, state: -state["x"], outputs={"jerk": jerk})
+    asked = ap.simulate(system, {x.rate: 1.0}, until=0.3, control=lambda t, state: -state["x"])
+    for ask in (lambda: asked[jerk], lambda: asked.acceleration_energy(2)):
+        with pytest.raises(ModelError, match="rates of the inputs u"):
+            ask()
+    assert asked.acceleration_energy(1).attrs["units"] == "J/s^2"
+    with pytest.raises(ModelError, match="The order p is a whole number"):
+        asked.acceleration_energy(-1)
+
+
+def test_speeds_that_are_not_linear_in_the_rates():
+    """They are no states, yet quantities of the motion, with their rates."""
+    model = ap.library.appell_hamel()
+    x, y, _ = model.coordinates
+    v, course = ap.speeds("v course", "m/s rad")
+    chosen = ap.GibbsAppell(speeds={v: sp.sqrt(x.rate**2 + y.rate**2), course: sp.atan2(y.rate, x.rate)})
+    system = ap.compile(ap.derive(model, chosen)).bind()
+    motion = ap.simulate(system, until=0.5)
+    np.testing.assert_allclose(motion["v"], 4.5 - 1.5 * 9.81 / 3.25 * motion.times, rtol=1e-13)
+    np.testing.assert_allclose(motion[v.rate], -1.5 * 9.81 / 3.25, rtol=1e-13)
+    np.testing.assert_allclose(motion[course.rate + 2 * v], 2 * motion[v], rtol=0, atol=1e-12)
+    with pytest.raises(ModelError, match="The speed 'v' is not linear in the rates"):
+        system.state({v: 3.0})
+
+
 def test_by_formula(motion, letters):
     lean, w2 = letters["lean"], letters["w2"]
     found = motion[w2**2 * sp.sin(lean) + ap.t]
@@ -71,7 +127,7 @@ def test_what_a_motion_has_not_is_named(motion, letters):
     with pytest.raises(UndeclaredError, match="A coordinate or state of that name was declared through appell"):
         motion[sp.Symbol("lean")]
     with pytest.raises(ModelError, match="is not a quantity of this motion"):
-        motion[letters["lean"].derivative(3)]
+        motion[ap.coordinates("tilt").derivative(3)]
     with pytest.raises(ModelError, match="Got 3 as a name"):
         motion[3]
 

@@ -36,8 +36,14 @@ def check_names(equations: Equations, *given: Values) -> None:
     """Raise if starting values have names that no entry of the state has."""
     model = equations.model
     known = tuple(dict.fromkeys((*names_of(model), *(s.label for s in equations.speeds), *rate_names(model))))
+    curved = [u.label for u in equations.quasi_velocities if u.label not in known]
     for values in given:
         for label in values:
+            if label in curved:
+                raise ModelError(
+                    f"The speed {label!r} is not linear in the rates, so that several rates have one value of it; give "
+                    "the rates themselves, those that the constraints leave free."
+                )
             if label not in known:
                 raise ModelError(unknown(label, known, f"entry of the state of {model.name!r}"))
 

@@ -80,7 +80,7 @@ class Plan:
             for name, formula in settings.outputs.items():
                 if name in [s.label for s in runners[-1].letters]:
                     raise ModelError(f"The output {name!r} has the name of a quantity of the motion; give it another.")
-                case.system.equations.formula(formula, case.system.equations.mechanics.a)
+                case.system.equations.formula(formula, [case.system.equations.mechanics.a])
         plan = cls(table, which, tuple(runners))
         plan._check_names()
         plan = plan._with_few()

@@ -63,7 +63,7 @@ class Dynamics:
         if not isinstance(chain, Chain):
             raise ModelError(
                 f"Higher-order dynamics is for an appell.Chain, got {type(chain).__name__}; for other models use "
-                "appell.derive(model, appell.HigherOrder())."
+                "appell.derive(model, appell.HigherOrder()), and along a motion motion.acceleration_energy(p)."
             )
         self.chain = chain
         self.data = chain.numbers(values)

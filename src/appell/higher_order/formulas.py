@@ -32,7 +32,10 @@ def formula(chain: Chain, p: int, term: str | None = None) -> sp.Expr:
         q1'**4/2 + q1''**2/2
     """
     if not isinstance(chain, Chain):
-        raise ModelError(f"Formulas of acceleration energies are for an appell.Chain, got {type(chain).__name__}.")
+        raise ModelError(
+            f"Formulas of acceleration energies are for an appell.Chain, got {type(chain).__name__}; of other models "
+            "motion.acceleration_energy(p) has the numbers along a motion."
+        )
     if not isinstance(p, int) or isinstance(p, bool) or p < 0:
         raise ModelError(f"The order p is a whole number from 0 on; got {p!r}.")
     if term is not None and term not in term_names(p):

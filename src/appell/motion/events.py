@@ -12,7 +12,7 @@ import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import IntegrationError, ModelError
-from appell.model.symbols import Coordinate, Rate, key, letters_in, quoted
+from appell.model.symbols import Coordinate, Rate, Speed, key, letters_in, quoted
 
 ZENO = 1e-5  # share of the time that went by, before the limit of ever faster events, at which a run ends
 KEPT = 7  # events in a row that show it
@@ -60,7 +60,7 @@ class Event:
 
     def formula(self, equations: Equations) -> ca.SX:
         """What is looked at, on the graph of some equations, with their accelerations."""
-        return equations.formula(self.expression, equations.qddot if self.accelerated else None)
+        return equations.formula(self.expression, [equations.qddot] if self.accelerated else [])
 
     @property
     def signs(self) -> tuple[int, ...]:
@@ -71,7 +71,7 @@ class Event:
     def accelerated(self) -> bool:
         """Whether it looks at accelerations."""
         rates = (s for s in letters_in(self.expression) if isinstance(s, Rate))
-        return any(isinstance(s.base, Coordinate) and s.order == 2 for s in rates)
+        return any(s.order == 2 if isinstance(s.base, Coordinate) else isinstance(s.base, Speed) for s in rates)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 import sympy as sp
 
@@ -15,12 +16,13 @@ from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.code.state import State
 from appell.code.system import System
+from appell.equations import Equations
 from appell.errors import AppellError, ModelError
 from appell.graph.kinks import has_kinks
 from appell.model.symbols import ExtraState, Letter, Rate, key, quoted
 from appell.model.values import unknown
 from appell.motion.events import Occurrence
-from appell.motion.formula import formula_function
+from appell.motion.formula import energy_function, formula_function, order_of, refuse_unknown_rates, with_rates
 from appell.motion.modes import in_modes
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
@@ -226,30 +228,65 @@ class Motion:
         """Values of a formula along the motion.
 
         Args:
-            formula: In coordinates, rates, speeds, accelerations, extra states, their rates, inputs, parameters, time,
-                and the jerks and higher rates that a programme demands.
+            formula: In coordinates, rates, accelerations, jerks and higher rates, speeds, extra states, rates of these,
+                inputs, parameters and time.
             times: Where; the times of the table if left out.
         """
-        times = self.times if times is None else np.atleast_1d(np.asarray(times, dtype=float))
         formula = sp.sympify(formula)
         if not self.stretches:
             raise AppellError(
                 f"A file keeps only the table of a motion, without {quoted(formula)}; give it to simulate as an output."
             )
+        original, order = self.system.equations, order_of(formula)
+        if self.law is not None:
+            refuse_unknown_rates(original, order)
+        return self._along(lambda present: formula_function(present, original, formula, order), times, formula)
+
+    def acceleration_energy(self, p: int = 1) -> DataArray:
+        r"""The acceleration energy of order p along the motion, $E_A^{(p)} = \tfrac12\int|x^{(p+1)}|^2\,dm$.
+
+        For p = 0 kinetic energy, for p = 1 the function of Gibbs and Appell with all its terms, for p = 2 an energy of
+        jerks. Of any model: loops, wheels, masses that change. Of a robot at given q, q', ... without a run:
+        `appell.higher_order.Dynamics.energy`.
+
+        Args:
+            p: The order, from 0 on.
+
+        Reference: Negrean et al. 2025, eq. (82), corrected.
+        """
+        import xarray
+
+        if not isinstance(p, int) or isinstance(p, bool) or p < 0:
+            raise ModelError(f"The order p is a whole number from 0 on; got {p!r}.")
+        if not self.stretches:
+            raise AppellError("A file keeps only the table of a motion; simulate again for its acceleration energies.")
+        if self.law is not None:
+            refuse_unknown_rates(self.system.equations, p + 1)
+        values = self._along(lambda equations: energy_function(equations, p))
+        attributes = {"units": f"J/s^{2 * p}" if p else "J"}
+        return xarray.DataArray(values, {"t": ("t", self.times, {"units": "s"})}, ["t"], f"E_A^({p})", attributes)
+
+    def _along(
+        self, function_of: Callable[[Equations], ca.Function], times: Any = None, letter: sp.Expr | None = None
+    ) -> np.ndarray:
+        """Values of a function of t, x, w, p, q'', ... along the motion; a letter of the state is read off."""
+        times = self.times if times is None else np.atleast_1d(np.asarray(times, dtype=float))
         result = np.empty(times.size)
         # A run with many events has many stretches of the same code.
         made: dict[tuple[Code, tuple[int, ...]], Machine] = {}
         for stretch, here in self.located(times):
             x = self.sample(stretch, times[here])
             equations = stretch.code.equations
-            if formula in equations.states:
-                result[here] = x[equations.states.index(formula)]
+            if letter in equations.states:
+                result[here] = x[equations.states.index(letter)]
                 continue
             w = self.open_inputs(stretch, times[here])
             way = stretch.code, stretch.sliding
             if way not in made:
-                function = formula_function(equations, self.system.equations, formula)
-                if stretch.sliding and has_kinks(function):
+                function = function_of(equations)
+                if function.n_in() > len(equations.arguments) + 1:
+                    function = with_rates(stretch, function)
+                elif stretch.sliding and has_kinks(function):
                     function = in_modes(stretch.code, function, stretch.sliding) or function
                 made[way] = Machine(function, simd=False)
             machine, rows = made[way], zip(times[here], x.T, w, strict=True)
@@ -275,7 +312,7 @@ class Motion:
         self.info["state"] = [s.label for s in letters]
         for i, letter in enumerate(letters):
             self.columns[letter.label], self.units[letter.label] = table[:, i], letter.unit
-        for speed in equations.speeds:
+        for speed in (*equations.speeds, *equations.quasi_velocities):
             if speed.label not in self.columns:
                 self.columns[speed.label], self.units[speed.label] = self.evaluate(speed), speed.unit
         held = self.law is None and any(s.w is not self.stretches[0].w for s in self.stretches)
@@ -306,14 +343,15 @@ class Motion:
         return xarray.DataArray(values, {"t": ("t", self.times, {"units": "s"})}, ["t"], label, {"units": unit})
 
     def _rate(self, name: Any, label: str) -> Rate | None:
-        """The acceleration, the higher rate that a programme demands or the rate of an extra state of a name."""
+        """The acceleration or higher rate of a coordinate, or the rate of a speed or extra state, of a name."""
         if not self.stretches:
             beyond = isinstance(name, Rate) and name.order >= (1 if isinstance(name.base, ExtraState) else 2)
             return name if beyond else None
         model = self.system.model
-        highest = max((2, *(row.order for row in model.programme)))
-        rates = [q.derivative(k) for q in model.coordinates for k in range(2, highest + 1)]
-        return {rate.label: rate for rate in (*rates, *(z.rate for z in model.states))}.get(label)
+        order = max(2, label.count(".rate"))
+        rates = [*(q.derivative(order) for q in model.coordinates), *(z.rate for z in model.states)]
+        rates += [u.rate for u in self.system.equations.quasi_velocities]
+        return {rate.label: rate for rate in rates}.get(label)
 
     @cached_property
     def dataset(self) -> Dataset:

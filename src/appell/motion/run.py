@@ -20,6 +20,7 @@ from appell.model.symbols import Input, key, letters_in, quoted
 from appell.model.values import number, unknown
 from appell.motion.driver import Run
 from appell.motion.events import Event, check_events
+from appell.motion.formula import check_formula
 from appell.motion.method import check_tolerances
 from appell.motion.motion import Motion
 
@@ -94,12 +95,12 @@ def simulate(
     check_events(events)
     for event in events:
         check_event(system, event, law is not None)
+    rate = getattr(control, "rate", None) if rate is None else rate
     taken = {*names_of(system.model), *(s.label for s in (*system.equations.speeds, *system.model.inputs))}
     for name, formula in (outputs or {}).items():
         if name in taken:
             raise ModelError(f"The output {name!r} has the name of a quantity of the motion itself; give it another.")
-        system.equations.formula(formula, system.equations.mechanics.a)
-    rate = getattr(control, "rate", None) if rate is None else rate
+        check_formula(system.equations, sp.sympify(formula), by_python=law is not None and rate is None)
     max_steps = int(MEMORY / (STEP * len(system.equations.states))) if max_steps is None else max_steps
     if not max_steps >= 1:
         raise IntegrationError(f"A run needs at least one step, got max_steps={max_steps!r}.")
