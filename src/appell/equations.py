@@ -309,13 +309,14 @@ class Equations:
             laws: For each input a formula in coordinates, rates, speeds, extra states, parameters, other open inputs
                 and time.
         """
-        closed = dict(self.closed)
+        closed, chosen = dict(self.closed), self.formulation.speeds or {}
         for w, law in laws.items():
             if w not in self.inputs:
                 raise ModelError(
                     f"{w} is not an open input of this model; open are: {', '.join(map(str, self.inputs)) or 'none'}."
                 )
             law = sp.sympify(law).xreplace({z.rate: rate for z, rate in self.model.states.items()})
+            law = law.xreplace({u: sp.sympify(chosen[u]) for u in chosen if u not in self.speeds})
             if letters_in(law) & set(laws):
                 raise ModelError(f"The law of {w} contains a closed input: {quoted(law)}.")
             self.formula(law)

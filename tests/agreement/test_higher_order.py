@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 import appell as ap
 from appell.errors import AppellError
 from appell.higher_order import Dynamics
+from appell.reporting.source import run_source
 
 
 def last(motion, model):
@@ -140,6 +141,22 @@ def test_what_is_refused():
     rub = ap.Generalized({x: -sp.sign(x.rate)}, "rub")
     with pytest.raises(AppellError, match=r"'rub' .* has a kink"):
         ap.derive(ap.Model(ground, (x,), [body], [rub]), ap.HigherOrder())
+    with pytest.raises(AppellError, match="accelerations among its states, so that there is nothing to compare"):
+        ap.verify(ap.library.slider_crank(), ap.HigherOrder())
+
+
+def test_motions_are_drawn_and_told(tmp_path):
+    """Their model has states that were inputs; who draws, tells or judges it knows that."""
+    model = ap.library.slider_crank()
+    system = ap.compile(ap.derive(model, ap.HigherOrder())).bind()
+    motion = ap.simulate(system, {**model.start, "tau": 0.2}, until=0.3, inputs={"tau.rate": 0.2 * sp.cos(3 * ap.t)})
+    assert "3 bodies" in repr(motion.animate(tmp_path / "crank.html"))
+    again = {}
+    exec(run_source(motion).removesuffix("print(motion.check())"), again)
+    assert_allclose(again["motion"].states(0.3), motion.states(0.3), rtol=1e-12, atol=1e-12)
+    for judge in (ap.equilibrium, ap.galerkin, lambda system: ap.integral_principle(system, motion)):
+        with pytest.raises(AppellError, match=r"accelerations among .* derive the system by GibbsAppell\(\)"):
+            judge(system)
 
 
 def test_starts_follow_from_the_forces():

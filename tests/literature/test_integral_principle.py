@@ -176,6 +176,15 @@ def test_mass_that_depends_on_velocity():
         assert integral_principle(system, table, ends=ends).worst < 1e-10
 
 
+def test_programmes_of_order_three():
+    """Their multipliers are states, and the forces of these act like any others."""
+    system = ap.compile(ap.derive(ap.library.jerk_cart_pendulum(), ap.GibbsAppell()))
+    motion = ap.simulate(system, until=1.0)
+    assert integral_principle(system, motion).ok
+    solved = galerkin(system, until=1.0, degree=8, elements=8)
+    np.testing.assert_allclose(solved.states(1.0), motion.states(1.0), rtol=0, atol=1e-10)
+
+
 def test_events_and_sticking_are_left_out_by_name():
     h = ap.coordinates("h")
     body = ap.Particle("body", 1, ground.point(h, 0))

@@ -112,6 +112,19 @@ def test_speeds_that_are_not_linear_in_the_rates():
         system.state({v: 3.0})
 
 
+def test_laws_in_speeds_that_are_not_linear_in_the_rates():
+    x, y = ap.coordinates("x y")
+    inputs, (v, w), ground = ap.inputs("a b"), ap.speeds("v w"), ap.Frame("ground")
+    forces = [ap.Generalized({x: inputs[0] - x, y: inputs[1] - 2 * y})]
+    model = ap.Model(ground, (x, y), [ap.Particle("p", 1, ground.point(x, y))], forces)
+    chosen = ap.GibbsAppell(speeds={v: x.rate + y.rate**3, w: y.rate - x.rate**3})
+    system = ap.compile(ap.derive(model, chosen).close({inputs[0]: -v, inputs[1]: -w}))
+    plain = ap.derive(model).close({inputs[0]: -x.rate - y.rate**3, inputs[1]: -y.rate + x.rate**3})
+    found, wanted = (ap.simulate(s, {x: 1.0, y: 2.0}, 1.0).states(1.0) for s in (system, ap.compile(plain)))
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-12)
+    assert ap.stability(ap.equilibrium(system)).asymptotic
+
+
 def test_by_formula(motion, letters):
     lean, w2 = letters["lean"], letters["w2"]
     found = motion[w2**2 * sp.sin(lean) + ap.t]

@@ -27,6 +27,7 @@ from appell.graph.kinks import has_kinks
 from appell.graph.solve import solve_spd
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
+from appell.kinematics.differentiated import Differentiated
 from appell.model.mass_flow import Stream
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
@@ -132,6 +133,11 @@ def residual_along(equations: Equations) -> ca.Function:
             f"{equations.formulation.name} has multipliers among its unknowns, and a motion does not show them; "
             "derive the system by GibbsAppell()."
         )
+    if isinstance(equations.mechanics, Differentiated):
+        raise FormulationError(
+            f"{equations.formulation.name} has accelerations among its states, and the principle is about equations of "
+            "motion that are not differentiated; derive the system by GibbsAppell()."
+        )
     time, x, w, p = equations.arguments
     n, m = len(equations.coordinates), len(equations.speeds)
     rates = ca.SX.sym("rates", x.numel())
@@ -146,7 +152,7 @@ def residual_along(equations: Equations) -> ca.Function:
 def thrust_along(equations: Equations) -> ca.SX:
     """Phi*: the generalized force of all streams along the unknowns, in the state and y."""
     mechanics, chart = equations.mechanics, equations.chart
-    pairs = zip(mechanics.forces, mechanics.model.forces, strict=True)
+    pairs = zip(mechanics.forces, mechanics.model.forces, strict=False)  # forces of programmes stand behind
     Q = sum((f.Q for f, force in pairs if isinstance(force, Stream)), ca.SX.zeros(len(equations.coordinates)))
     Q = chart.in_speeds(ca.substitute(mechanics.variables.thaw(Q), mechanics.a, chart.a))
     return ca.jacobian(chart.a, chart.y).T @ Q

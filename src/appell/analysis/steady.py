@@ -14,12 +14,13 @@ import casadi as ca
 import numpy as np
 
 from appell.equations import Equations
-from appell.errors import CompileError, EquilibriumError
+from appell.errors import CompileError, EquilibriumError, FormulationError
 from appell.graph.kinks import Modal, has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric, Stacked
 from appell.graph.terms import ROUNDING, term_sizes_at
 from appell.kinematics.consistency import row_units, sample_state
+from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter
 
@@ -44,6 +45,14 @@ class Steady:
     """
 
     equations: Equations
+
+    def __post_init__(self) -> None:
+        if isinstance(self.mechanics, Differentiated):
+            raise FormulationError(
+                f"Equations by {type(self.equations.formulation).__name__} have accelerations among their states; for "
+                "equilibria and stability derive the system by GibbsAppell(). A drive that is driven by its rate is an "
+                "extra state there, Model(..., states={tau: rate}) with an input rate."
+            )
 
     @property
     def mechanics(self) -> Mechanics:

@@ -16,6 +16,7 @@ from appell.errors import FormulationError, InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation, derived
 from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at, row_units, sample_split, sample_state
+from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_rank
 from appell.kinematics.saddle import own_units
@@ -147,6 +148,11 @@ def verify(
     if model.rows and len(split.rows) >= len(model.coordinates) + model.driven:
         raise FormulationError(f"{model.name!r} is over-constrained; nothing is left to compare.")
     also = None if formulation is None else derived(mechanics, formulation)
+    if also is not None and isinstance(also.mechanics, Differentiated):
+        raise FormulationError(
+            f"{formulation!r} has accelerations among its states, so that there is nothing to compare at a state. "
+            "motion.check() compares along a motion; appell.higher_order.verify(chain) has the identities of a robot."
+        )
     rivals = Rivals(mechanics, split, also)
     given = {key(n): number(key(n), v) for n, v in (values or {}).items()}
     known = {s.label for s in (*model.parameters, *model.inputs)}

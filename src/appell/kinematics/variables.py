@@ -13,7 +13,7 @@ from appell.graph.lower import Lowering
 from appell.graph.sparse import Matrix, Scalar, nonzero, scalar, to_sx
 from appell.model.body import Body, RigidBody
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, letters_in, t
+from appell.model.symbols import Coordinate, Input, Rate, letters_in, t
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,7 +60,10 @@ class Variables:
         states = tuple(model.states)
         q, z, w, p = (column(letters) for letters in (model.coordinates, states, model.inputs, model.parameters))
         v = column(tuple(s.rate for s in model.coordinates))
-        leaves.update({s.rate: ca.SX.sym(s.rate.name) for s in states if model.states[s] == s.rate})
+        # Of programmes and of equations of higher order: rates left open, and inputs that have become states.
+        left_open = [rate for rate in model.states.values() if isinstance(rate, Rate) and rate not in leaves]
+        leaves.update({rate: ca.SX.sym(rate.name) for rate in left_open})
+        leaves.update({Input(s.name): leaves[s] for s in states})
         lower = Lowering(leaves)
         zdot = lower.column([model.states[s] for s in states])
         frozen: list[ca.SX] = []

@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 from sympy.printing.str import StrPrinter
 
+from appell.kinematics.differentiated import Differentiated
 from appell.model.body import Body, Particle, RigidBody
 from appell.model.constraint import AbstractConstraint, Holonomic, Nonholonomic, Rolling
 from appell.model.force import Damper, Force, Generalized, Gravity, Potential, Torque
@@ -292,21 +293,25 @@ def run_source(motion: Any, given: str = "") -> str:
     """
     system = motion.system
     model, equations = system.model, system.equations
-    name = None if given else library_name(model)
+    # Equations of higher order are derived from a model whose inputs are not yet states.
+    told = equations.mechanics.base.model if isinstance(equations.mechanics, Differentiated) else model
+    name = None if given else library_name(told)
     if given:
         lines = [given.rstrip()]
     elif name:
         lines = ["import sympy as sp", "", "import appell as ap", "", f"model = ap.library.model({name!r})"]
     else:
-        lines = [model_source(model)]
-    lines += ["", *_letters(model)] if (given or name) and _needs_letters(equations) else []
+        lines = [model_source(told)]
+    lines += ["", *_letters(told)] if (given or name) and _needs_letters(equations) else []
     given = getattr(equations.formulation, "speeds", None) or ()
     speeds = [word(s.name) for s in given if not isinstance(s, Rate)]  # a rate may stand for itself
     for name in speeds:
         lines.append(f"{name} = ap.speeds({name!r})")
     lines += ["", f"equations = ap.derive(model{_formulation(equations)})"]
     if equations.closed:
-        laws = ", ".join(f"{word(w.name)}: {formula(e)}" for w, e in equations.closed.items())
+        places = [word(w.name) if w in told.inputs else f"equations.inputs[{i}]" for i, w in enumerate(model.inputs)]
+        inputs = dict(zip(model.inputs, places, strict=True))
+        laws = ", ".join(f"{inputs[w]}: {formula(e)}" for w, e in equations.closed.items())
         lines.append(f"equations = equations.close({{{laws}}})")
     numbers = {k: v for k, v in system.values.items() if k in {s.label for s in (*model.parameters, *model.inputs)}}
     lines.append(f"system = ap.compile(equations).bind({_listed(numbers)})")
