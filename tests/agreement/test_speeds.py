@@ -5,6 +5,8 @@ import pytest
 import sympy as sp
 
 import appell as ap
+from appell.analysis.galerkin import thrust_along
+from appell.graph.raising import raised
 
 m, A, B, C, g = ap.parameters("m A B C g")
 VALUES = {m: 1.3, A: 1.1, B: 2.0, C: 2.5, g: 9.81}
@@ -135,3 +137,33 @@ def test_a_body_on_a_table_that_is_turned():
     speeds = dict(zip(ap.speeds("w1 w2"), frame.components(body.angular_velocity)[:2], strict=True))
     velocity = dict(zip(ap.speeds("v1 v2"), table.components(body.velocity_at(body.center))[:2], strict=True))
     assert_agrees(model, {**speeds, **velocity})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["knife-edge", "rolling-disk", "appell-hamel", "hauled-chain", "pursuit", "leaking-sleigh", "clothoid-vehicle"],
+)
+def test_the_function_of_gibbs_and_appell_has_the_equations_for_its_slopes(name):
+    """dR/du' is A u' - b and the thrust of streams, at random values of all letters."""
+    model = ap.library.model(name)
+    equations = ap.derive(model, ap.GibbsAppell())
+    R = ap.GibbsAppell().function(model)
+    left, right = equations.to_sympy()
+    y = sp.Matrix(equations.unknowns)
+    thrust = sp.Matrix(
+        raised(
+            thrust_along(equations),
+            [*equations.arguments, equations.y],
+            [(ap.t,), equations.states, equations.inputs, model.parameters, equations.unknowns],
+        )
+    )
+    letters = sorted((left * y - right).free_symbols | R.free_symbols | thrust.free_symbols, key=str)
+    values = dict(zip(letters, np.random.default_rng(8).uniform(0.4, 1.1, len(letters)), strict=True))
+    found = (sp.Matrix([sp.diff(R, rate) for rate in y]) - thrust).subs(values).evalf()
+    wanted = (left * y - right).subs(values).evalf()
+    np.testing.assert_allclose(np.array(found, float), np.array(wanted, float), rtol=1e-11, atol=1e-12)
+
+
+def test_the_function_of_a_long_model_is_refused():
+    with pytest.raises(ap.AppellError, match="too long to be read as one formula"):
+        ap.GibbsAppell().function(ap.library.four_bar())

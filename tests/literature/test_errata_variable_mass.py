@@ -216,6 +216,18 @@ def test_q61_the_gyroscopic_term_has_a_part_from_explicit_time():
     assert ap.verify(model, ap.RelativeMotion(carrier)).worst < 1e-13
 
 
+def test_q85_the_function_of_the_pursuit():
+    """dR/dx'' of form III is as printed, with its double dots."""
+    model = ap.library.pursuit()
+    x, y = model.coordinates
+    m_0, mu, g, xi_0, xi_1, xi_2, w = (s for s in ap.parameters("m_0 mu g xi_0 xi_1 xi_2 w"))
+    R = ap.GibbsAppell(dependent=[y]).function(model)
+    xi, m = xi_0 + xi_1 * t + xi_2 * sp.sin(w * t), m_0 - mu * t
+    printed = m * x.rate.rate * (1 + y**2 / (x - xi) ** 2)
+    printed += m * y**2 * x.rate * sp.diff(xi, t) / (x - xi) ** 3 + m * g * y / (x - xi)
+    assert sp.simplify(sp.diff(R, x.rate.rate) - printed) == 0
+
+
 def test_q88_the_pursuit_has_dm_dt_in_its_thrust():
     """Printed (8.7), (8.8): m[...] in the thrust, in kg m/s instead of N.
 

@@ -7,15 +7,23 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, chosen_split, listed, speed_formulas
 from appell.graph.numeric import Numeric
+from appell.graph.replay import operations
 from appell.graph.sparse import densified, total
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
+from appell.model.mass_flow import Stream
+from appell.model.model import Model
 from appell.model.symbols import Coordinate, Speed
+from appell.model.symbols import t as time
+from appell.reading.short import short_formulas
+
+READABLE = 900  # operations up to which a function is written down
 
 
 class GibbsAppell(AbstractFormulation):
@@ -60,16 +68,7 @@ class GibbsAppell(AbstractFormulation):
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """dR/dy = A y - b."""
-        chart = Chart.of(mechanics, split, self.speeds)
-        x = mechanics.variables
-        if self.speeds is not None:
-            check_speeds(mechanics, split, self.speeds)
-        if chart.geometry is mechanics.geometry:
-            S = mechanics.S
-        elif x.z.numel() and ca.depends_on(chart.K, x.z):  # extra states run in K, and are held in the shape of a body
-            S = chart.in_speeds(ca.substitute(mechanics.S, mechanics.a, chart.a))
-        else:
-            S = total(chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies)
+        chart, S = self._energy(mechanics, split)
         # Forces are frozen in dU/dy, also a thrust that contains accelerations through dm/dt (Qiao 1990, eq. (3.10)).
         held = ca.SX.sym("held", mechanics.a.numel())
         Q = ca.substitute(mechanics.Q, mechanics.a, held) if mechanics.accelerating else mechanics.Q
@@ -82,6 +81,61 @@ class GibbsAppell(AbstractFormulation):
         else:
             A, minus_b = ca.jacobian(residual, chart.y), ca.substitute(residual, chart.y, ca.SX.zeros(*chart.y.shape))
         return Equations(self, chart, chart.thaw(A), chart.thaw(-minus_b), definite=not mechanics.accelerating)
+
+    def function(self, model: Model) -> sp.Expr:
+        r"""The function of Gibbs and Appell, $R = S - U$, as a formula in q, u, u' and t.
+
+        $$ \frac{\partial R}{\partial\dot u_j} = \Phi^*_j $$
+        are the equations of motion, with the thrust $\Phi^*$ of streams, which is zero without any; masses and forces
+        are held while R is differentiated. What contains no acceleration is left out.
+
+        Args:
+            model: A small model; of others `equations.show()` has the equations, with names for what is long.
+
+        Example:
+            >>> import appell as ap
+            >>> x, y = ap.coordinates("x y")
+            >>> ground = ap.Frame("ground")
+            >>> ball = ap.Particle("ball", 2, ground.point(x, y))
+            >>> ap.GibbsAppell().function(ap.Model(ground, (x, y), [ball], [ap.Gravity(-10 * ground.y)]))
+            x''**2 + y''**2 + 20*y''
+
+        Reference: Qiao 1990, eqs. (3.9) and (4.11).
+        """
+        mechanics = Mechanics(model)
+        self.check(mechanics)
+        chart, S = self._energy(mechanics, self.choose(mechanics))
+        forces = zip(mechanics.forces, model.forces, strict=False)  # those of programmes stand behind
+        thrust = total((f.Q for f, force in forces if isinstance(force, Stream)), ca.SX.zeros(mechanics.a.numel()))
+        R = S - ca.dot(chart.in_speeds(mechanics.Q - thrust), chart.a)
+        slope = ca.gradient(R, chart.y)
+        A, rest = ca.jacobian(slope, chart.y), ca.substitute(slope, chart.y, ca.SX.zeros(*chart.y.shape))
+        x, y = mechanics.variables, chart.unknowns
+        leaves = [x.t, x.q, chart.u, x.z, x.w, x.p]
+        letters = [(time,), model.coordinates, chart.letters, tuple(model.states), model.inputs, model.parameters]
+        entries = chart.thaw(ca.densify(ca.vertcat(ca.vec(A), rest)))
+        size = operations(ca.Function("R", leaves, [entries], {"allow_free": True}))
+        found = short_formulas(entries, leaves, letters) if size <= READABLE else sp.zeros(0, 1)
+        if size > READABLE or sum(sp.count_ops(e) for e in found) > READABLE:
+            raise FormulationError(
+                f"The function R of {model.name!r} is too long to be read as one formula; equations.show() writes its "
+                "equations with names for what is long."
+            )
+        n = len(y)
+        squares = [found[i + n * i] * y[i] ** 2 / 2 for i in range(n)]
+        products = [found[i + n * j] * y[i] * y[j] for i in range(n) for j in range(i)]
+        return sp.Add(*squares, *products, *(found[n * n + i] * y[i] for i in range(n)))
+
+    def _energy(self, mechanics: Mechanics, split: Split) -> tuple[Chart, ca.SX]:
+        """The chart, and S in its speeds and unknowns, masses as frozen letters."""
+        chart, x = Chart.of(mechanics, split, self.speeds), mechanics.variables
+        if self.speeds is not None:
+            check_speeds(mechanics, split, self.speeds)
+        if chart.geometry is mechanics.geometry:
+            return chart, mechanics.S
+        if x.z.numel() and ca.depends_on(chart.K, x.z):  # extra states run in K, and are held in the shape of a body
+            return chart, chart.in_speeds(ca.substitute(mechanics.S, mechanics.a, chart.a))
+        return chart, total(chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies)
 
 
 def check_speeds(mechanics: Mechanics, split: Split, speeds: Mapping[Speed, Any]) -> None:

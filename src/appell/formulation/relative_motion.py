@@ -12,7 +12,6 @@ from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation
 from appell.formulation.gibbs_appell import GibbsAppell
-from appell.graph.raising import raised
 from appell.graph.sparse import dense, dense_matrix
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.geometry import Geometry
@@ -20,13 +19,8 @@ from appell.kinematics.mechanics import Mechanics
 from appell.model.body import Body, RigidBody
 from appell.model.frame import Frame
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, Letter, Parameter, Rate, Speed, Time, letters_in, t
-from appell.reading.laurent import Laurent, TooLong
-from appell.reading.letters import Shown, weight
-from appell.reading.normal import Normal
-from appell.reading.shorten import Shortener
-
-BUDGET = 20_000  # products of two terms that shortening the formula of an inertial force may take
+from appell.model.symbols import Coordinate, Parameter, Speed, Time, letters_in, t
+from appell.reading.short import short_formulas
 
 
 class RelativeMotion(AbstractFormulation):
@@ -158,22 +152,9 @@ class RelativeMotion(AbstractFormulation):
         leaves = [x.t, x.q, x.v, x.z, x.w, x.p]
         rates = [q.rate for q in model.coordinates]
         letters = [[t], model.coordinates, rates, tuple(model.states), model.inputs, model.parameters]
-        places = {s: Shown.of(i, s) for i, s in enumerate(s for group in letters[::-1] for s in group)}
         return {
-            name: raised(x.thaw(term), leaves, letters).applyfunc(lambda e: _short(e, places))
-            for name, term in self.terms_on_graph(mechanics).items()
+            name: short_formulas(x.thaw(term), leaves, letters) for name, term in self.terms_on_graph(mechanics).items()
         }
-
-
-def _short(formula: sp.Expr, places: Mapping[Letter, Shown]) -> sp.Expr:
-    """A formula written as shortly as is found within a budget, or as it is."""
-    algebra = Laurent(BUDGET)
-    velocities: set[sp.Symbol] = {shown for letter, shown in places.items() if isinstance(letter, Rate)}
-    try:
-        short = Shortener(algebra, velocities).shortest(Normal(algebra)(formula.xreplace(places)))
-    except TooLong:
-        return formula
-    return min(formula, short.xreplace({shown: letter for letter, shown in places.items()}), key=weight)
 
 
 def _only_time(formulas: list[sp.Expr], carrier: Frame) -> None:
