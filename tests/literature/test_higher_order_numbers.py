@@ -129,14 +129,18 @@ def test_payload(two, three):
     close(three.inverse(Q3[:, :4], friction=False)[:, 1], [2.86327806249157, -17.1944292545650, -5.08410068024347])
 
 
+def across(arm):
+    """|k x f| of the RRP arm, whose axes are z, y and x."""
+    f = arm.reactions(Q3[:, :3])[0][..., 0]
+    return [np.hypot(f[0, 0], f[0, 1]), np.hypot(f[1, 0], f[1, 2]), np.hypot(f[2, 1], f[2, 2])]
+
+
 def test_friction_without_payload():
     arm = Dynamics(ap.library.rrp_arm(), friction=RUB3)
     found = arm.forces(Q3[:, :4])["friction"]
     close(found[:, 0], [-0.124370962171538, 0.229808005778133, 13.5111468861098])
     close(found[:, 1], [0.188464885923625, -0.131987145326486, -9.33825231001047])
-    f = arm.reactions(Q3[:, :3])[0][..., 0]
-    across = [np.hypot(f[0, 0], f[0, 1]), np.hypot(f[1, 0], f[1, 2]), np.hypot(f[2, 1], f[2, 2])]
-    close(across, [2.72849369525625, 43.8355571605926, 12.6393360763723])
+    close(across(arm), [2.72849369525625, 43.8355571605926, 12.6393360763723])
     planar = Dynamics(ap.library.planar_2r(), friction=RUB2).forces(Q2[:, :4])["friction"]
     close(planar[:, 0], [0.495630514329963, 0.287753547413616])
     close(planar[:, 1], [-0.321349235658262, 0.179368119860356])
@@ -146,6 +150,7 @@ def test_friction_with_payload(two, three):
     close(two.inverse(Q2[:, :3])[:, 0], [14.1377862503181, 1.76611162144317])
     close(three.forces(Q3[:, :3])["friction"][:, 0], [-0.189301430743522, 0.253441452329766, 14.3174821631540])
     close(three.inverse(Q3[:, :3])[:, 0], [1.80520166822883, -12.9016460289253, 14.9317936290217])
+    close(across(three), [13.5502384572536, 50.4004034249349, 22.7185270394247])
 
 
 def test_motion_of_the_planar_arm_under_constant_torques():

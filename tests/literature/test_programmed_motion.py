@@ -257,6 +257,17 @@ def test_gauss_and_gpme_part_where_the_rows_turn():
     assert np.max(np.abs(gauss.states([0.5])[0][:2] - B2[0.5][:2])) > 0.03
 
 
+def test_a_particle_draws_a_clothoid():
+    """Speed 1 and curvature t/2, demanded by its rate: Fresnel's integrals at t = 4; nothing is left free."""
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    place = ground.point(x, y)
+    rows = [ap.Programmed(x.rate**2 + y.rate**2 - 1, "speed"), curvature(place, ap.t / 2, differentiate=1)]
+    model = ap.Model(ground, (x, y), [ap.Particle("p", 1, place)], [], rows)
+    motion = run(model, ap.GPME(), [4.0], {x.rate: 1.0})
+    assert_states(motion, {4.0: [0.922922924866433, 1.60955297868751, np.cos(4), np.sin(4)]})
+
+
 def test_a_missing_initial_datum_is_named():
     system = ap.compile(ap.derive(ap.library.jerk_cart_pendulum())).bind()
     with pytest.raises(ap.AppellError, match=r"'jerk' \(order 3\) needs 1 more initial value; give 1 of x.rate.rate"):
