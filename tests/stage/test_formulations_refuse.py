@@ -223,3 +223,19 @@ def test_what_is_no_formulation_is_refused():
         example = "Voronets" if wrong is ap.Voronets else "GibbsAppell"
         with pytest.raises(FormulationError, match=rf"as a formulation; give one such as appell.{example}\(\)"):
             verb(particle(), wrong)
+
+
+@pytest.mark.parametrize("w", [2 * x.rate, x.rate**3, -x.rate])
+def test_speeds_that_do_not_give_all_rates_are_refused(w):
+    """Also where nothing contains the rate of y, and by whatever takes speeds."""
+    p, q, e, f = ap.speeds("p q e f")
+    model = ap.Model(ground, (x, y), [ap.Particle("point", 1, ground.point(x, y))])
+    chosen = {p: x.rate, q: w}
+    forms = [
+        ap.GibbsAppell(chosen),
+        ap.RelativeMotion(ground, speeds=chosen),
+        ap.QuasiAccelerations(chosen, {p.rate: e, q.rate: f}),
+    ]
+    for form in forms:
+        with pytest.raises(FormulationError, match="The speeds p, q are dependent on each other"):
+            ap.derive(model, form)

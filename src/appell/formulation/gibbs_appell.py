@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import casadi as ca
-import numpy as np
 import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, chosen_split, listed, speed_formulas
-from appell.graph.numeric import Numeric
 from appell.graph.replay import operations
-from appell.graph.sparse import densified, total
+from appell.graph.sparse import total
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.mass_flow import Stream
@@ -129,29 +127,8 @@ class GibbsAppell(AbstractFormulation):
     def _energy(self, mechanics: Mechanics, split: Split) -> tuple[Chart, ca.SX]:
         """The chart, and S in its speeds and unknowns, masses as frozen letters."""
         chart, x = Chart.of(mechanics, split, self.speeds), mechanics.variables
-        if self.speeds is not None:
-            check_speeds(mechanics, split, self.speeds)
         if chart.geometry is mechanics.geometry:
             return chart, mechanics.S
         if x.z.numel() and ca.depends_on(chart.K, x.z):  # extra states run in K, and are held in the shape of a body
             return chart, chart.in_speeds(ca.substitute(mechanics.S, mechanics.a, chart.a))
         return chart, total(chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies)
-
-
-def check_speeds(mechanics: Mechanics, split: Split, speeds: Mapping[Speed, Any]) -> None:
-    """Refuse quasi-velocities that are dependent at every one of several typical states."""
-    x = mechanics.variables
-    formulas = ca.vertcat(*[x.lower(formula) for formula in speeds.values()])
-    stacked = ca.vertcat(ca.jacobian(formulas, x.v), mechanics.J[list(split.rows), :])
-    function = Numeric(ca.Function("stacked", [x.t, x.q, x.v, x.z, x.p], [densified(stacked)]))
-    rng = np.random.default_rng(11)
-    p, n = mechanics.sample_values(rng), x.q.numel()
-    for t in (0.0, 0.3, 0.7, 1.1):
-        q, v, z = rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, x.z.numel())
-        matrix = function(t, q, v, z, p)[0]
-        if not np.all(np.isfinite(matrix)) or np.linalg.matrix_rank(matrix) == n:
-            return
-    raise FormulationError(
-        f"The speeds {', '.join(str(s) for s in speeds)} are dependent on each other or on the constraints: together "
-        f"they do not give all rates of {', '.join(str(q) for q in mechanics.model.coordinates)}. Choose others."
-    )

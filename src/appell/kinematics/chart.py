@@ -18,7 +18,9 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import FormulationError, ModelError
+from appell.graph.numeric import Numeric
 from appell.graph.solve import solve
+from appell.graph.sparse import densified
 from appell.kinematics.geometry import AbstractGeometry, Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
@@ -197,6 +199,8 @@ class Chart:
         if len(rows) < e.numel():
             e, J = e[rows], J[rows, :]
         matrix = ca.vertcat(ca.jacobian(formulas, x.v), J)
+        if definitions:
+            _check_independent(mechanics, letters, matrix)
         linear = not any(i in mechanics.acceleration_rows for i in rows) and (
             (not definitions and mechanics.linear) or not ca.depends_on(ca.vec(matrix), x.v)
         )
@@ -331,6 +335,23 @@ def _defined(
             f"under {rows} independent constraint rows leave {n - rows} free; give {n - rows}."
         )
     return letters, formulas
+
+
+def _check_independent(mechanics: Mechanics, speeds: tuple[Evolving, ...], matrix: ca.SX) -> None:
+    """Refuse quasi-velocities that are dependent, on each other or the rows, at every one of several typical states."""
+    x = mechanics.variables
+    function = Numeric(ca.Function("stacked", [x.t, x.q, x.v, x.z, x.p], [densified(matrix)]))
+    rng = np.random.default_rng(11)
+    p, n = mechanics.sample_values(rng), x.q.numel()
+    for t in (0.0, 0.3, 0.7, 1.1):
+        q, v, z = rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, x.z.numel())
+        found = function(t, q, v, z, p)[0]
+        if not np.all(np.isfinite(found)) or np.linalg.matrix_rank(found) == n:
+            return
+    raise FormulationError(
+        f"The speeds {', '.join(str(s) for s in speeds)} are dependent on each other or on the constraints: together "
+        f"they do not give all rates of {', '.join(str(q) for q in mechanics.model.coordinates)}. Choose others."
+    )
 
 
 def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
