@@ -1,5 +1,6 @@
 """Equations of higher order against the equations of motion: the same motion, driven by force rates."""
 
+import casadi as ca
 import numpy as np
 import pytest
 import sympy as sp
@@ -8,7 +9,9 @@ from numpy.testing import assert_allclose
 
 import appell as ap
 from appell.errors import AppellError
-from appell.higher_order import Dynamics
+from appell.higher_order import Dynamics, unified
+from appell.kinematics.energies import acceleration_energy
+from appell.kinematics.mechanics import Mechanics
 from appell.reporting.source import run_source
 
 
@@ -115,6 +118,33 @@ def test_acceleration_energies_of_a_robot_along_a_motion():
     for p in range(4):
         expected = Dynamics(arm).energy(Q, p)
         assert_allclose([float(m.acceleration_energy(p)[-1]) for m in (motion, other)], expected, rtol=1e-11, atol=0)
+
+
+@pytest.mark.parametrize(("k", "m"), [(1, 2), (1, 3), (2, 3), (2, 4), (3, 4)])
+def test_the_unified_theorem_holds_for_what_moves_in_time_by_itself(k, m):
+    """Bodies on a carrier that moves as given, x = x(q, t): the rates of the forces of inertia by Lagrange's T."""
+    a, b, c = ap.coordinates("a b c")
+    ground = ap.Frame("ground")
+    carrier = ground.at(ground.point(sp.sin(ap.t), ap.t**2 / 3, 0)).rotate("x", ap.t / 2).rotate("y", a)
+    arm = carrier.rotate("z", b)
+    body = ap.RigidBody("body", 2, carrier.point(0.3, 0.1, sp.cos(ap.t) * c), arm, (0.3, 0.4, 0.5))
+    point = ap.Particle("point", 1.3, arm.point(c, 0.2, a * b))
+    mechanics = Mechanics(ap.Model(ground, (a, b, c), [body, point]))
+    time, q = mechanics.variables.t, mechanics.variables.q
+    jets = [q, *(ca.SX.sym(f"q{r}", 3) for r in range(1, m + k + 1))]
+
+    def rate(e, times):
+        for _ in range(times):
+            e = ca.jtimes(e, ca.vertcat(time, *jets[:-1]), ca.vertcat(1, *jets[1:]))
+        return e
+
+    T = acceleration_energy(mechanics, jets[:2])
+    forces = rate(rate(ca.gradient(T, jets[1]), 1) - ca.gradient(T, q), k - 1)
+    total = sum(f * rate(acceleration_energy(mechanics, jets[: p + 2]), s) for p, s, f in unified(k, m))
+    both = ca.Function("both", [time, *jets], [forces, ca.gradient(total, jets[m])])
+    rng = np.random.default_rng(1)
+    wanted, found = (np.array(e) for e in both(0.37, *(rng.normal(0, 0.5, 3) for _ in jets)))
+    assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
 
 
 def test_generic_and_recursive_derivations_agree():
