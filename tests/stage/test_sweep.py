@@ -12,7 +12,7 @@ from appell.ensemble.runner import Runner
 from appell.ensemble.settings import Settings
 from appell.ensemble.store import read_journal
 from appell.ensemble.switching import best_growths, growths
-from appell.errors import IntegrationError
+from appell.errors import IntegrationError, ModelError
 from appell.kinematics.chart import Split
 
 
@@ -130,6 +130,28 @@ def test_lanes_differ_from_single_runs_as_last_digits_do(name):
     apart = [np.max(np.abs(other - single) / (1 + np.abs(single))) for other in (lane, *(columns(2) for _ in range(4)))]
     assert apart[0] < max(1e-12, 5 * max(apart[1:]))
     assert max(apart[1:]) < 1e-9
+
+
+def test_jerks_as_outputs():
+    """As in single runs: on constraints, and where friction sticks, from 5 N against k sin t on."""
+    four = ap.library.four_bar()
+    crank = four.coordinates[0]
+    x, k, ground = ap.coordinates("x", "m"), ap.parameters("k"), ap.Frame("ground")
+    cart = ap.Particle("cart", 2.0, ground.point(x, 0))
+    push = ap.Force(k * sp.sin(ap.t) * ground.x, cart)
+    rough = ap.friction.Coulomb(x, 5.0).on(ap.Model(ground, x, [cart], [push], start={x.rate: 1.0}))
+    for model, q, name in ((four, crank, "m"), (rough, x, "k")):
+        system = ap.compile(ap.derive(model))
+        rows = [{name: value} for value in (1.0, 1.5, 2.0)]
+        options = {"until": 1.0, "points": 5, "outputs": {"jerk": q.derivative(3)}}
+        swept = ap.sweep(system, {name: [row[name] for row in rows]}, **options)
+        for i, motion in enumerate(singles(system, rows, **options)):
+            np.testing.assert_allclose(swept["jerk"][i], motion["jerk"], rtol=1e-6, atol=1e-6)
+    law = {"control": lambda t, state: {}, "until": 1.0, "outputs": {"jerk": x.derivative(3)}}
+    u = ap.inputs("u")
+    driven = ap.Model(ground, x, [cart], [ap.Generalized({x: u})], name="cart")
+    with pytest.raises(ModelError, match="rates of the inputs u, which a Python function does not tell"):
+        ap.sweep(ap.compile(ap.derive(driven)), {"x": [0.0, 1.0]}, **law)
 
 
 def test_a_run_does_not_depend_on_its_neighbours(pendulums):

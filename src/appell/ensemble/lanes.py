@@ -26,7 +26,7 @@ from appell.motion.attempt import BEHIND, SETTINGS, Attempt, Status
 from appell.motion.crossing import LOOKS, excess_graph
 from appell.motion.dormand_prince import look_function, step_functions
 from appell.motion.flow import RESTING, RESTING_ANYWAY, Flow
-from appell.motion.formula import formula_function
+from appell.motion.formula import formula_function, with_rates
 from appell.motion.gradients import may_vanish
 from appell.motion.masses import OVERDRAWN
 from appell.motion.modes import in_modes
@@ -223,7 +223,10 @@ class _Lane:
         on = self.onto(t, self.x, w, self.p)
 
         def in_mode(f: ca.Function) -> ca.SX:
-            accelerated = f.n_in() > len(self.equations.arguments)
+            count = len(self.equations.arguments)
+            if f.n_in() > count + 1:
+                return with_rates(f, self.code, self.flow)(t, on, w, self.numbers)
+            accelerated = f.n_in() > count
             asked = self.modes.numel() and (accelerated or (slide and has_kinks(f)))
             decided = in_modes(self.code, f, slide) if asked else None
             return self._value(f, t, on) if decided is None else decided(t, on, w, self.numbers)

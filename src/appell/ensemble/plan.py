@@ -13,6 +13,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from appell.code import heyoka_code
 from appell.code.state import State
@@ -25,6 +26,7 @@ from appell.ensemble.runner import Elsewhere, Runner
 from appell.ensemble.settings import Settings
 from appell.ensemble.store import MACHINE, RESERVED, Layout
 from appell.errors import ModelError
+from appell.motion.formula import check_formula
 from appell.motion.method import STIFF, stiffness
 from appell.motion.run import check_event
 from appell.motion.versions import versions
@@ -80,7 +82,8 @@ class Plan:
             for name, formula in settings.outputs.items():
                 if name in [s.label for s in runners[-1].letters]:
                     raise ModelError(f"The output {name!r} has the name of a quantity of the motion; give it another.")
-                case.system.equations.formula(formula, [case.system.equations.mechanics.a])
+                unheld = case.law is not None and settings.rate is None
+                check_formula(case.system.equations, sp.sympify(formula), by_python=unheld)
         plan = cls(table, which, tuple(runners))
         plan._check_names()
         plan = plan._with_few()

@@ -5,18 +5,20 @@ from __future__ import annotations
 import casadi as ca
 import sympy as sp
 
+from appell.code.code import Code
 from appell.equations import Equations
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
 from appell.kinematics.energies import acceleration_energy
 from appell.model.symbols import Coordinate, Letter, Rate, letters_in
-from appell.motion.stretch import Stretch
+from appell.motion.flow import Flow
 
 
-def formula_function(equations: Equations, original: Equations, formula: sp.Expr, order: int = 2) -> ca.Function:
+def formula_function(equations: Equations, original: Equations, formula: sp.Expr) -> ca.Function:
     """A formula as a function of t, x, w, p in the present choice of speeds, and of q'', q''', ... if it has them."""
     leaves = {s: original.chart.formulas[i] for i, s in enumerate(original.speeds)}
     missing = {s for s in letters_in(formula) if s in leaves and s not in equations.speeds and not isinstance(s, Rate)}
+    order = order_of(formula)
     rates = rates_of_rates(equations, order)
     graph = equations.formula(formula, rates) if not missing else equations.in_state(_in_rates(original, formula))
     needed = rates if order > 2 or ca.depends_on(graph, rates[0]) else []
@@ -36,16 +38,15 @@ def rates_of_rates(equations: Equations, order: int) -> list[ca.SX]:
     return [a, *(ca.SX.sym(f"jet{k}", a.numel()) for k in range(3, order + 1))][: max(0, order - 1)]
 
 
-def with_rates(stretch: Stretch, function: ca.Function) -> ca.Function:
-    """A function of t, x, w, p, q'', q''', ... as one of t, x, w, (p, s), with those of a stretch in its modes s."""
-    equations, flow = stretch.code.equations, stretch.flow
-    t, x, w, p = arguments = equations.arguments
-    xdot, a = equations.xdot, equations.qddot
+def with_rates(function: ca.Function, code: Code, flow: Flow | None) -> ca.Function:
+    """A function of t, x, w, p, q'', q''', ... as one of t, x, w, (p, s), with those of a flow in its modes s."""
+    t, x, w, p = arguments = code.equations.arguments
+    xdot, a = code.equations.xdot, code.equations.qddot
     if flow is not None:  # what sticks stays at rest, so that kinks are not to be differentiated as they are written
-        arguments = [t, x, w, ca.SX.sym("numbers", stretch.p.size)]
+        arguments = [t, x, w, ca.SX.sym("numbers", flow.rhs.nnz_in(3))]
         p = arguments[3][: p.numel()]
         xdot = flow.rhs(*arguments)
-        a = stretch.code.second.function(t, x, w, p, xdot)
+        a = code.second.function(t, x, w, p, xdot)
     rates = [a]
     while len(rates) < function.n_in() - len(arguments):
         rates.append(ca.jtimes(rates[-1], ca.vertcat(t, x), ca.vertcat(ca.SX(1), xdot)))

@@ -237,10 +237,10 @@ class Motion:
             raise AppellError(
                 f"A file keeps only the table of a motion, without {quoted(formula)}; give it to simulate as an output."
             )
-        original, order = self.system.equations, order_of(formula)
+        original = self.system.equations
         if self.law is not None:
-            refuse_unknown_rates(original, order)
-        return self._along(lambda present: formula_function(present, original, formula, order), times, formula)
+            refuse_unknown_rates(original, order_of(formula))
+        return self._along(lambda present: formula_function(present, original, formula), times, formula)
 
     def acceleration_energy(self, p: int = 1) -> DataArray:
         r"""The acceleration energy of order p along the motion, $E_A^{(p)} = \tfrac12\int|x^{(p+1)}|^2\,dm$.
@@ -285,7 +285,7 @@ class Motion:
             if way not in made:
                 function = function_of(equations)
                 if function.n_in() > len(equations.arguments) + 1:
-                    function = with_rates(stretch, function)
+                    function = with_rates(function, stretch.code, stretch.flow)
                 elif stretch.sliding and has_kinks(function):
                     function = in_modes(stretch.code, function, stretch.sliding) or function
                 made[way] = Machine(function, simd=False)
