@@ -228,6 +228,19 @@ def test_q85_the_function_of_the_pursuit():
     assert sp.simplify(sp.diff(R, x.rate.rate) - printed) == 0
 
 
+def test_q612_the_function_of_relative_motion():
+    """Its slope is that of the absolute motion and the inertial forces Z, here of a bead on a rod that turns."""
+    s, ground = ap.coordinates("s"), ap.Frame("ground")
+    rod = ground.rotate("z", sp.Rational(6, 5) * t)
+    bead = ap.Particle("bead", 2 * sp.exp(-t / 3), rod.point(s, 0))
+    forces = [ap.Stream(bead, sp.Rational(4, 5) * rod.x), ap.Gravity(-10 * ground.y)]
+    model, relative = ap.Model(ground, s, [bead], forces), ap.RelativeMotion(rod)
+    R, R_r = ap.GibbsAppell().function(model), relative.function(model)
+    Z = sum((term[0] for term in relative.terms(model).values()), sp.Integer(0))
+    assert sp.simplify(sp.diff(R_r - R, s.rate.rate) - Z) == 0
+    assert not R_r.has(s)
+
+
 def test_q88_the_pursuit_has_dm_dt_in_its_thrust():
     """Printed (8.7), (8.8): m[...] in the thrust, in kg m/s instead of N.
 

@@ -102,27 +102,7 @@ class GibbsAppell(AbstractFormulation):
         """
         mechanics = Mechanics(model)
         self.check(mechanics)
-        chart, S = self._energy(mechanics, self.choose(mechanics))
-        forces = zip(mechanics.forces, model.forces, strict=False)  # those of programmes stand behind
-        thrust = total((f.Q for f, force in forces if isinstance(force, Stream)), ca.SX.zeros(mechanics.a.numel()))
-        R = S - ca.dot(chart.in_speeds(mechanics.Q - thrust), chart.a)
-        slope = ca.gradient(R, chart.y)
-        A, rest = ca.jacobian(slope, chart.y), ca.substitute(slope, chart.y, ca.SX.zeros(*chart.y.shape))
-        x, y = mechanics.variables, chart.unknowns
-        leaves = [x.t, x.q, chart.u, x.z, x.w, x.p]
-        letters = [(time,), model.coordinates, chart.letters, tuple(model.states), model.inputs, model.parameters]
-        entries = chart.thaw(ca.densify(ca.vertcat(ca.vec(A), rest)))
-        size = operations(ca.Function("R", leaves, [entries], {"allow_free": True}))
-        found = short_formulas(entries, leaves, letters) if size <= READABLE else sp.zeros(0, 1)
-        if size > READABLE or sum(sp.count_ops(e) for e in found) > READABLE:
-            raise FormulationError(
-                f"The function R of {model.name!r} is too long to be read as one formula; equations.show() writes its "
-                "equations with names for what is long."
-            )
-        n = len(y)
-        squares = [found[i + n * i] * y[i] ** 2 / 2 for i in range(n)]
-        products = [found[i + n * j] * y[i] * y[j] for i in range(n) for j in range(i)]
-        return sp.Add(*squares, *products, *(found[n * n + i] * y[i] for i in range(n)))
+        return written(*self._energy(mechanics, self.choose(mechanics)))
 
     def _energy(self, mechanics: Mechanics, split: Split) -> tuple[Chart, ca.SX]:
         """The chart, and S in its speeds and unknowns, masses as frozen letters."""
@@ -132,3 +112,32 @@ class GibbsAppell(AbstractFormulation):
         if x.z.numel() and ca.depends_on(chart.K, x.z):  # extra states run in K, and are held in the shape of a body
             return chart, chart.in_speeds(ca.substitute(mechanics.S, mechanics.a, chart.a))
         return chart, total(chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies)
+
+
+def written(chart: Chart, S: ca.SX) -> sp.Expr:
+    """R = S - U as a formula, U of all forces but streams, without what contains no acceleration.
+
+    Args:
+        chart: The model in its speeds.
+        S: The acceleration energy in them, masses as frozen letters.
+    """
+    mechanics, y = chart.mechanics, chart.unknowns
+    model, x, n = mechanics.model, mechanics.variables, len(y)
+    streams = {i for i, force in enumerate(model.forces) if isinstance(force, Stream)}
+    acting = (force.Q for i, force in enumerate(mechanics.forces) if i not in streams)
+    U = ca.dot(chart.in_speeds(total(acting, ca.SX.zeros(mechanics.a.numel()))), chart.a)
+    slope = ca.gradient(S - U, chart.y)
+    A, rest = ca.jacobian(slope, chart.y), ca.substitute(slope, chart.y, ca.SX.zeros(*chart.y.shape))
+    entries = chart.thaw(ca.densify(ca.vertcat(ca.vec(A), rest)))
+    leaves = [x.t, x.q, chart.u, x.z, x.w, x.p]
+    letters = [(time,), model.coordinates, chart.letters, tuple(model.states), model.inputs, model.parameters]
+    size = operations(ca.Function("R", leaves, [entries]))
+    found = short_formulas(entries, leaves, letters) if size <= READABLE else sp.zeros(0, 1)
+    if size > READABLE or sum(sp.count_ops(e) for e in found) > READABLE:
+        raise FormulationError(
+            f"The function R of {model.name!r} is too long to be read as one formula; equations.show() writes its "
+            "equations with names for what is long."
+        )
+    squares = [found[i + n * i] * y[i] ** 2 / 2 for i in range(n)]
+    products = [found[i + n * j] * y[i] * y[j] for i in range(n) for j in range(i)]
+    return sp.Add(*squares, *products, *(found[n * n + i] * y[i] for i in range(n)))

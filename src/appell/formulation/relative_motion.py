@@ -11,7 +11,7 @@ import sympy as sp
 from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation
-from appell.formulation.gibbs_appell import GibbsAppell
+from appell.formulation.gibbs_appell import GibbsAppell, written
 from appell.graph.sparse import dense, dense_matrix
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.geometry import Geometry
@@ -101,15 +101,30 @@ class RelativeMotion(AbstractFormulation):
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """Relative acceleration energy, and the inertial forces of the carrier as generalized forces."""
-        chart, x = Chart.of(mechanics, split, self.speeds), mechanics.variables
-        relative = Geometry(x, chart.frozen_derivative, chart.K, self.carrier)
-        S = sum((relative.acceleration_energy(body) for body in mechanics.model.bodies), ca.SX(0))
+        chart, S = self._energy(mechanics, split)
+        x = mechanics.variables
         held = ca.SX.sym("held", mechanics.a.numel())
         Z = sum(self.terms_on_graph(mechanics).values(), ca.SX.zeros(x.q.numel()))
         Q = ca.substitute(mechanics.Q + Z, mechanics.a, held)
         residual = ca.gradient(S - ca.dot(chart.in_speeds(Q), chart.a), chart.y)
         A, minus_b = ca.linear_coeff(ca.substitute(residual, held, chart.a), chart.y, True)
         return Equations(self, chart, chart.thaw(A), chart.thaw(-minus_b), definite=not mechanics.accelerating)
+
+    def _energy(self, mechanics: Mechanics, split: Split) -> tuple[Chart, ca.SX]:
+        """The chart, and the relative acceleration energy in its speeds and unknowns."""
+        chart = Chart.of(mechanics, split, self.speeds)
+        relative = Geometry(mechanics.variables, chart.frozen_derivative, chart.K, self.carrier)
+        return chart, sum((relative.acceleration_energy(body) for body in mechanics.model.bodies), ca.SX(0))
+
+    def function(self, model: Model) -> sp.Expr:
+        r"""$R_r = S_r - U$ as a formula in q, u, u' and t, eq. (6.12); its slopes by u' are the thrust and Z.
+
+        Args:
+            model: A small model, as for `GibbsAppell.function`.
+        """
+        mechanics = Mechanics(model)
+        self.check(mechanics)
+        return written(*self._energy(mechanics, self.choose(mechanics)))
 
     def terms_on_graph(self, mechanics: Mechanics) -> dict[str, ca.SX]:
         """The inertial forces of the carrier along each coordinate, each by itself, in q, v, t at frozen mass."""
