@@ -10,7 +10,8 @@ AppellError
 ├── EquilibriumError         no equilibrium as it is wanted, or not a point at which to linearise
 ├── ControlError             what is wanted cannot be controlled, observed or weighed like that
 ├── CompileError             an operation the chosen machine does not have
-└── IntegrationError         the run could not even begin
+├── IntegrationError         the run could not even begin
+└── StickingError            kinks do not say how a motion goes on that sticks to them
 
 ImpossibleBodyWarning        numbers of a body that no distribution of mass can give
 """
@@ -64,6 +65,10 @@ class CompileError(AppellError, RuntimeError):
 
 class IntegrationError(AppellError, RuntimeError):
     """The run could not begin."""
+
+
+class StickingError(AppellError, RuntimeError):
+    """Kinks do not say how a motion goes on that sticks to them."""
 
 
 class ImpossibleBodyWarning(UserWarning):

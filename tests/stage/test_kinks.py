@@ -1,14 +1,17 @@
 """Kinks taken out of a graph: with the modes of a point the smooth graph has the value of the kinked one there."""
 
+from itertools import product
+
 import casadi as ca
 import numpy as np
 import pytest
 import sympy as sp
 
-from appell.errors import CompileError
+from appell.errors import CompileError, StickingError
 from appell.graph.kinks import KINKED, Modal, has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.replay import NAMES
+from appell.graph.sliding import family, sliding
 
 a, b, c = sp.symbols("a b c", real=True)
 
@@ -88,21 +91,21 @@ def test_what_jumps_at_countless_places_is_refused(formula):
 def test_sliding_keeps_the_switching_function_at_zero():
     """x' = c - 2 sign(x) sticks to x = 0 while |c| < 2, with a mode of c/2 in between."""
     modal = Modal.of(function(c - 2 * sp.sign(a), 0, 0))
-    xdot, s = modal.sliding((0,))
-    f = ca.Function("f", [modal.x], [xdot, s])
-    rate, mode = f([0, 0, 0.6])
+    on = sliding(modal, (0,))
+    f = ca.Function("f", [modal.x, modal.s], [on.xdot, on.s])
+    rate, mode = f([0, 0, 0.6], 0)
     assert np.array(rate).ravel()[0] == pytest.approx(0, abs=1e-16)
     assert float(mode) == pytest.approx(0.3)
-    assert modal.sliding(())[0] is modal.xdot
+    assert sliding(modal, ()).xdot is modal.xdot
 
 
 def test_what_slides_is_not_led_away_by_friction_that_depends_on_the_slip():
     """x' = c - sign(x) (1 + exp(-|x| / 0.01)): away from x = 0 by rounding it must not go further, as by x' ~ 45 x."""
     modal = Modal.of(function(c - sp.sign(a) * (1 + sp.exp(-sp.Abs(a) / 0.01)), 0, 0))
-    xdot, s = modal.sliding((0,))
-    f = ca.Function("f", [modal.x], [xdot, s])
+    on = sliding(modal, (0,))
+    f = ca.Function("f", [modal.x, modal.s], [on.xdot, on.s])
     for off in (0.0, 1e-9, -1e-9):
-        rate, mode = f([off, 0, 1.9])
+        rate, mode = f([off, 0, 1.9], 0)
         assert abs(float(rate[0])) < 1e-13
         assert float(mode) == pytest.approx(0.95, rel=1e-6)
 
@@ -111,19 +114,50 @@ def test_a_kink_that_acts_by_one_force_holds_by_it():
     """x' = c - s/(2 + s), y' = 3 s/(2 + s): on x = 0 the force is c, and s in between as c is between -1 and 1/3."""
     share = sp.sign(a) / (2 + sp.sign(a))
     modal = Modal.of(function(c - share, 3 * share, 0))
-    xdot, s = modal.sliding((0,))
-    f = ca.Function("f", [modal.x], [xdot, s, modal.held(5 * modal.xdot[1], (0,))])
+    on = sliding(modal, (0,))
+    f = ca.Function("f", [modal.x, modal.s], [on.xdot, on.s, on.held(5 * modal.xdot[1])])
     for force, between in ((1 / 3, 1.0), (-1.0, -1.0), (-1 / 3, 0.0)):
-        rate, mode, five = f([0, 0, force])
+        rate, mode, five = f([0, 0, force], 0)
         np.testing.assert_allclose(np.array(rate).ravel(), [0, 3 * force, 0], rtol=0, atol=1e-15)
         assert (float(mode), float(five)) == pytest.approx((between, 15 * force))
+
+
+def test_one_graph_serves_every_set_of_kinks_that_stick():
+    rates = (
+        c - 2 * sp.sign(a) - sp.sign(b),
+        1 - sp.sign(a) - 2 * sp.sign(b) - sp.sign(c),
+        a - sp.sign(b) - 3 * sp.sign(c),
+    )
+    modal, every, x = Modal.of(function(*rates)), (0, 1, 2), [0.1, 0.2, 0.3]
+    of = np.argsort(ca.Function("g", [modal.x], [modal.g])(x).full().ravel()).argsort()  # the state of each kink
+    assert family(modal, (1,)) == every
+    assert family(modal, ()) == ()
+    for modes in product((0, 1, -1), repeat=3):
+        stuck = tuple(i for i in every if modes[i] == 0)
+        found = []
+        for which in (every, stuck):
+            on = sliding(modal, which)
+            f = ca.Function("f", [modal.x, modal.s], [on.xdot, on.s, on.held(modal.xdot[0] ** 2)])
+            found.append([e.full().ravel() for e in f(x, modes)])
+        for one, other in zip(*found, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(found[0][0][of[list(stuck)]], 0, rtol=0, atol=1e-14)
+        np.testing.assert_array_equal(found[0][1][np.array(modes) != 0], [m for m in modes if m])
+
+
+def test_kinks_at_which_nothing_jumps_do_not_stick():
+    """x' turns a corner at b = 0, and at c = 1/2 it jumps as a function of what it does not move."""
+    modal = Modal.of(function(-sp.sign(a) + sp.Max(b, 0), -2 * sp.sign(b - a), sp.Max(c, sp.Rational(1, 2))))
+    g = ca.Function("g", [modal.x], [modal.g])([0.1, 0.3, 0.7]).full().ravel()
+    jumps = family(modal, (int(np.argmin(np.abs(np.abs(g) - 0.1))),))
+    np.testing.assert_allclose(np.sort(np.abs(g[list(jumps)])), [0.1, 0.2])
 
 
 def test_a_kink_that_enters_twice_cannot_slide():
     """Between the modes x' goes another way than to them: the motion on g = 0 is not determined."""
     modal = Modal.of(function(c - sp.exp(sp.sign(a)), sp.sign(a), 0))
-    with pytest.raises(CompileError, match="cannot be resolved uniquely"):
-        modal.sliding((0,))
+    with pytest.raises(StickingError, match="cannot be resolved uniquely"):
+        sliding(modal, (0,))
 
 
 @pytest.mark.parametrize("of", [lambda e: sp.Max(1e-15 * e, 0), lambda e: sp.sign(sp.exp(3000 * e) - 1)])

@@ -19,7 +19,6 @@ from appell.ensemble.lane_rules import LaneRules
 from appell.motion.attempt import GROW, Status
 from appell.motion.events import KEPT, piled, piling_up
 from appell.motion.flow import RESTING, falls, resting, rests
-from appell.motion.settling import slide_of
 
 LANES = 4000  # for each core; no power of two, with which all rows of V would fall on the same places of the cache
 BLIND = 8  # steps of machine code between two looks at which lanes have ended
@@ -178,10 +177,12 @@ class Lanes:
             limits[:user] = resting(seen, size[:user], haste[:user], *time)
             haste[:user] = r.haste[:, runs] = np.fmax(r.haste[:, runs], haste[:user])
         if self._sides.size:
-            own = np.flatnonzero(~k.between)
+            own = np.flatnonzero(k.side == 0)
             kinks, of_own = k.kinks[own, None], user + own
-            seen = self._sides[kinks, runs] = np.fmax(self._sides[kinks, runs], now[of_own])
-            limits[of_own] = resting(seen, size[of_own], haste[of_own], *time)
+            slides = P[k.modes][k.kinks[own]] == 0
+            largest = np.fmax(self._sides[kinks, runs], np.where(slides, 0.0, now[of_own]))
+            seen = self._sides[kinks, runs] = largest
+            limits[of_own] = np.where(slides, RESTING, resting(seen, size[of_own], haste[of_own], *time))
         return g, rate, limits, haste
 
     @property
@@ -327,8 +328,8 @@ class Lanes:
         seen = self._sides[:, self.owner[lanes[here]]]
         x, modes = self.rules.switch(k, W[k.t, here], W[: k.n, here], self.P[:, lanes[here]], fired, seen)
         W[: k.n, here], self.P[k.modes, lanes[here]] = x, modes
-        elsewhere = ((modes == 0) != k.sliding).any(axis=0)
-        W[k.status, here] = np.where(elsewhere, Status.MOVED, Status.GOING)
+        W[k.status, here] = Status.MOVED
+        W[k.status, here[self.rules.families(k, modes).get(k.graphs.family, [])]] = Status.GOING
 
     def _pile(self, W: np.ndarray, runs: np.ndarray, falling: np.ndarray) -> None:
         """End the runs whose events follow each other ever faster."""
@@ -348,10 +349,8 @@ class Lanes:
     def _hand(self, lanes: np.ndarray) -> None:
         """Give lanes in which other kinks slide to the kernels of these."""
         k = self.k
-        modes = self.P[k.modes, lanes]
-        for slide in {slide_of(column): None for column in modes.T}:
-            which = lanes[((modes == 0).T == np.isin(np.arange(modes.shape[0]), slide)).all(axis=1)]
-            other = self.rules.sliding(k, slide)
+        for family, members in self.rules.families(k, self.P[k.modes, lanes]).items():
+            which, other = lanes[members], self.rules.sliding(k, family)
             if other is None:
                 self.results.status[self.owner[which]] = Status.ALONE
                 continue

@@ -23,7 +23,7 @@ class Kernel:
         setting: Rows of P with the settings of a run, by name.
         numbers: Rows of P in all.
         guarded: Whether there is anything to look for.
-        sliding: Which kinks slide, as a column.
+        kinks, side: For each guard of a kink which one it is, and on which side of it.
     """
 
     def __init__(self, graphs: Graphs, simd: bool) -> None:
@@ -40,8 +40,7 @@ class Kernel:
         self.numbers = self.modes.stop + graphs.sizes["guards"]
         self.gates = slice(self.modes.stop, self.numbers)
         self.guarded = bool(graphs.sizes["guards"])
-        self.kinks, self.between = guarded(graphs.sizes["modes"], graphs.slide)
-        self.sliding = np.isin(np.arange(graphs.sizes["modes"]), graphs.slide)[:, None]
+        self.kinks, self.side = guarded(graphs.sizes["modes"], graphs.family)
 
     def taken_over(self, P: np.ndarray, modes: np.ndarray) -> np.ndarray:
         """The numbers of lanes of another kernel, with their modes here."""

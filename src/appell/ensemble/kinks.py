@@ -16,11 +16,10 @@ import numpy as np
 from appell.code.code import Code
 from appell.ensemble.lane_machine import LaneMachine
 from appell.ensemble.lone_kink import LoneKink
-from appell.errors import CompileError
+from appell.errors import StickingError
 from appell.motion.events import Event
 from appell.motion.flow import Flow, resting, sizes
 from appell.motion.modes import Modes, guarded
-from appell.motion.settling import slide_of
 
 
 @dataclass(eq=False)
@@ -45,17 +44,24 @@ class Kinks:
             self._modes[code] = Modes(code, self.events, self.length)
         return self._modes[code]
 
-    def flow(self, code: Code, slide: tuple[int, ...]) -> Flow:
-        """Smooth equations with guards while some kinks slide."""
-        modes = self._of(code)
-        return modes.flow_of(slide) if self.located else modes.crossing
+    def families(self, code: Code, modes: np.ndarray) -> dict[tuple[int, ...], np.ndarray]:
+        """Lanes by the kinks that may slide in the flow that serves their modes, one column each."""
+        if not modes.shape[0]:
+            return {(): np.arange(modes.shape[1])}
+        slides, place = np.unique(modes == 0, axis=1, return_inverse=True)
+        found: dict[tuple[int, ...], list[int]] = {}
+        for i, column in enumerate(slides.T):
+            found.setdefault(self._of(code).family_of(~column), []).append(i)
+        return {family: np.flatnonzero(np.isin(place.ravel(), i)) for family, i in found.items()}
 
-    def name(self, code: Code, slide: tuple[int, ...], guard: int) -> str:
-        """What a guard that is no event's belongs to."""
+    def flow(self, code: Code, family: tuple[int, ...]) -> Flow:
+        """Smooth equations with guards where some kinks may slide."""
         modes = self._of(code)
-        modes.modes[:] = 1
-        modes.modes[list(slide)] = 0
-        return modes.name(modes.owner(guard)[1])
+        return modes.flow_of(family) if self.located else modes.crossing
+
+    def name(self, code: Code, kink: int) -> str:
+        """What happens at a kink, in words."""
+        return self._of(code).name(kink)
 
     def start(self, code: Code, t: np.ndarray, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
         """The modes of some lanes, one column each; a state that rests on a kink may be moved by rounding."""
@@ -73,7 +79,7 @@ class Kinks:
         unclear = ~off.all(axis=0) | ca.depends_on(modal.g, modal.s)
         modes = self._of(code)
         for i in np.flatnonzero(unclear):
-            with suppress(CompileError):  # the kernel of what cannot slide says so
+            with suppress(StickingError):  # the kernel of what cannot slide says so
                 modes.start(float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
             found[:, i] = modes.modes
         return found
@@ -101,16 +107,16 @@ class Kinks:
             fired: Which guards fell, those of events first; one column for each lane.
             seen: The largest size that every switching function had.
         """
-        found, modes, slide = before.copy(), self._of(code), slide_of(before[:, 0])
-        owner, between = guarded(before.shape[0], slide)
+        found, modes, slides = before.copy(), self._of(code), before == 0
+        owner, side = guarded(before.shape[0], modes.family_of(before[:, 0]))
         kinks, alone = fired[fired.shape[0] - owner.size :], np.ones(t.size, dtype=bool)
         for guard in np.flatnonzero(kinks.any(axis=1)):
             kink = int(owner[guard])
-            lone, here = self._lone_kink(code, kink), np.flatnonzero(kinks[guard] & (kinks.sum(axis=0) == 1))
-            if lone is None or not here.size or set(slide) - {kink}:
+            lone, others = self._lone_kink(code, kink), np.delete(slides, kink, axis=0).any(axis=0)
+            here = np.flatnonzero(kinks[guard] & (kinks.sum(axis=0) == 1) & ~others)
+            if lone is None or not here.size:
                 continue
-            upper = 1 if guard == 0 or owner[guard - 1] != kink else -1  # what slid has a guard on either side
-            mode = np.full(here.size, upper) if between[guard] else -before[kink, here]
+            mode = np.where(slides[kink, here], 1 - 2 * side[guard], -before[kink, here])
             wp = np.concatenate([w[:, here], p[:, here]])
             settled = lone.settle(t[here], x[:, here], wp, before=before[:, here], mode=mode, seen=seen[:, here])
             done = here[settled.done]
@@ -120,7 +126,7 @@ class Kinks:
             modes.modes[:], modes.seen[:] = before[:, i], seen[:, i]
             owners = [modes.owner(int(k)) for k in np.flatnonzero(fired[:, i])]
             switched = [(which, side) for kind, which, side in owners if kind == "kink"]
-            with suppress(CompileError):
+            with suppress(StickingError):
                 modes.switch(switched, float(t[i]), x[:, i], lambda *_, i=i: w[:, i], p[:, i])
             found[:, i] = modes.modes
         return found

@@ -28,7 +28,6 @@ from appell.kinematics.chart import Split
 from appell.motion.events import Event
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset
-from appell.motion.settling import slide_of
 from appell.motion.speeds import beyond, calmer, next_calm
 from appell.once import once
 
@@ -102,32 +101,37 @@ class LaneRules:
         """Whether lanes are machine code."""
         return self.system.code.simd and self.settings.compiled and heyoka_code.available()
 
-    def graphs(self, code: Code | None = None, slide: tuple[int, ...] = ()) -> Graphs:
-        """The functions of lanes in one choice of speeds, while some kinks slide."""
+    def graphs(self, code: Code | None = None, family: tuple[int, ...] = ()) -> Graphs:
+        """The functions of lanes in one choice of speeds, where some kinks may slide."""
         code = self.system.code if code is None else code
         resets = {i: self._reset(code, i) for i, event in enumerate(self.events) if event.reset}
         plain = {i: reset.function for i, reset in resets.items() if reset.plain}
-        flow = self.kinks.flow(code, slide)
-        return lane_graphs(code, flow, slide, self.system.equations, self.columns, self.masses, plain)
+        flow = self.kinks.flow(code, family)
+        return lane_graphs(code, flow, family, self.system.equations, self.columns, self.masses, plain)
 
-    def kernel(self, code: Code | None = None, slide: tuple[int, ...] = ()) -> Kernel:
-        """The compiled functions of one choice of speeds, while some kinks slide; made once."""
+    def kernel(self, code: Code | None = None, family: tuple[int, ...] = ()) -> Kernel:
+        """The compiled functions of one choice of speeds, where some kinks may slide; made once."""
         code = self.system.code if code is None else code
         events = tuple((event.expression, event.direction, tuple(event.reset.items())) for event in self.events)
-        known = _kernels(code, self.system.equations.split, events, self.columns, self.kinks.located, slide)
+        known = _kernels(code, self.system.equations.split, events, self.columns, self.kinks.located, family)
         compiled = self.settings.compiled
         if compiled not in known:
             given = self.given
-            if given is not None and (given.split, given.slide) != (code.equations.split, slide):
+            if given is not None and (given.split, given.family) != (code.equations.split, family):
                 given = None
             graphs = next((kernel.graphs for kernel in known.values()), given)
-            known[compiled] = Kernel(graphs or self.graphs(code, slide), self.simd)
+            known[compiled] = Kernel(graphs or self.graphs(code, family), self.simd)
         return known[compiled]
 
-    def sliding(self, kernel: Kernel, slide: tuple[int, ...]) -> Kernel | None:
-        """The kernel in which other kinks slide; None where that cannot be resolved."""
+    def families(self, kernel: Kernel, modes: np.ndarray) -> dict[tuple[int, ...], np.ndarray]:
+        """Lanes by the kinks that may slide in the kernel that serves their modes, one column each."""
+        with self.lock:
+            return self.kinks.families(self._code(kernel), modes)
+
+    def sliding(self, kernel: Kernel, family: tuple[int, ...]) -> Kernel | None:
+        """The kernel in which other kinks may slide; None where that cannot be resolved."""
         with self.lock, suppress(AppellError):
-            return self.kernel(self._code(kernel), slide)
+            return self.kernel(self._code(kernel), family)
         return None
 
     def _code(self, kernel: Kernel) -> Code:
@@ -139,7 +143,7 @@ class LaneRules:
     def name(self, kernel: Kernel, guard: int) -> str:
         """The name of the kink that a guard belongs to."""
         with self.lock:
-            return self.kinks.name(self._code(kernel), kernel.graphs.slide, guard)
+            return self.kinks.name(self._code(kernel), int(kernel.kinks[guard - len(self.guards)]))
 
     def switch(
         self, kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray, fired: np.ndarray | None, seen: np.ndarray
@@ -234,4 +238,5 @@ class LaneRules:
         other = self.system.code.with_split(split)
         moved = System(other, values).to_x(state)[:, None]
         modes = self.kinks.start(other, np.array([t]), moved, P[kernel.w, None], P[kernel.p, None])
-        return self.kernel(other, slide_of(modes[:, 0])), moved[:, 0], modes[:, 0]
+        (family,) = self.kinks.families(other, modes)
+        return self.kernel(other, family), moved[:, 0], modes[:, 0]

@@ -46,14 +46,14 @@ class Graphs:
             `jacobian` (of the constraint rows).
         sizes: Numbers of states, coordinates, inputs, parameters, kinks, guards and columns of the table.
         split: The dependent velocities they belong to.
-        slide: The kinks along which they slide.
+        family: The kinks along which they may slide.
         restless: Whether these are watched and may be changed.
     """
 
     functions: Mapping[str, ca.Function]
     sizes: Mapping[str, int]
     split: Split
-    slide: tuple[int, ...]
+    family: tuple[int, ...]
     restless: bool
 
     def to_data(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Graphs:
             "functions": {name: f.serialize() for name, f in self.functions.items()},
             "sizes": dict(self.sizes),
             "split": [list(self.split.rows), list(self.split.dependent)],
-            "slide": list(self.slide),
+            "family": list(self.family),
             "restless": self.restless,
         }
 
@@ -71,14 +71,14 @@ class Graphs:
         """What `to_data` gave."""
         functions = {name: ca.Function.deserialize(text) for name, text in data["functions"].items()}
         rows, dependent = data["split"]
-        split, slide = Split(tuple(rows), tuple(dependent)), tuple(data["slide"])
-        return cls(functions, dict(data["sizes"]), split, slide, bool(data["restless"]))
+        split, family = Split(tuple(rows), tuple(dependent)), tuple(data["family"])
+        return cls(functions, dict(data["sizes"]), split, family, bool(data["restless"]))
 
 
 def lane_graphs(
     code: Code,
     flow: Flow,
-    slide: tuple[int, ...],
+    family: tuple[int, ...],
     original: Equations,
     columns: Sequence[Any],
     masses: Sequence[Any],
@@ -89,7 +89,7 @@ def lane_graphs(
     Args:
         code: The equations in that choice.
         flow: Their right-hand side and what is looked at along it, with the modes of kinks behind the parameters.
-        slide: The kinks along which it slides.
+        family: The kinks along which it may slide.
         original: The equations as the user has them, to which quasi-velocities in formulas belong.
         columns: Formulas to tabulate.
         masses: Formulas of masses that must stay positive.
@@ -101,7 +101,7 @@ def lane_graphs(
     t, x, w, p, onto = lane.t, lane.x, lane.w, lane.p, lane.onto
     for i, behind in resets.items():
         functions[f"reset{i}"] = lane.function(f"reset{i}", lane.short, onto(t, behind(t, x, w, p), w, p))
-    values = lane.table([formula_function(equations, original, column) for column in columns], slide)
+    values = lane.table([formula_function(equations, original, column) for column in columns], family)
     if not (values.numel() == x.numel() and ca.is_equal(values, x, 0)):
         functions["table"] = lane.function("table", lane.short, values)
     if masses:
@@ -113,7 +113,7 @@ def lane_graphs(
         "x": x.numel(), "coordinates": len(equations.coordinates), "w": w.numel(), "p": p.numel(),
         "modes": lane.modes.numel(), "guards": flow.count, "columns": len(columns), "masses": len(masses),
     }  # fmt: skip
-    return Graphs(functions, sizes, equations.split, slide, lane.restless)
+    return Graphs(functions, sizes, equations.split, family, lane.restless)
 
 
 class _Lane:
@@ -217,7 +217,7 @@ class _Lane:
         """The masses that must stay positive."""
         return ca.vertcat(*[self._value(f, time, state) for f in self.formulas])
 
-    def table(self, columns: Sequence[ca.Function], slide: tuple[int, ...]) -> ca.SX:
+    def table(self, columns: Sequence[ca.Function], family: tuple[int, ...]) -> ca.SX:
         """The columns of the table at the state on the constraints, in the modes of the lane where kinks decide."""
         t, w = self.t, self.w
         on = self.onto(t, self.x, w, self.p)
@@ -227,8 +227,8 @@ class _Lane:
             if f.n_in() > count + 1:
                 return with_rates(f, self.code, self.flow)(t, on, w, self.numbers)
             accelerated = f.n_in() > count
-            asked = self.modes.numel() and (accelerated or (slide and has_kinks(f)))
-            decided = in_modes(self.code, f, slide) if asked else None
+            asked = self.modes.numel() and (accelerated or (family and has_kinks(f)))
+            decided = in_modes(self.code, f, family) if asked else None
             return self._value(f, t, on) if decided is None else decided(t, on, w, self.numbers)
 
         return ca.densify(ca.vertcat(*[in_mode(f) for f in columns]))

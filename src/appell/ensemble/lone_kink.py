@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from appell.ensemble.lane_machine import LaneMachine
-from appell.errors import CompileError
+from appell.errors import StickingError
 from appell.motion.flow import RESTING, resting
 from appell.motion.modes import ONTO, Modes
 from appell.motion.settling import NOWHERE
@@ -79,7 +79,7 @@ class LoneKink:
         assert m is not None
         try:
             switches = self.modes.kept.switches((self.kink,)).function
-        except CompileError:
+        except StickingError:
             return None
         return self._machine("between", switches(m.t, m.x, m.w, ca.vertcat(m.p, m.s))[2][self.kink])
 

@@ -26,7 +26,7 @@ from appell.ensemble.law import Law
 from appell.ensemble.outcomes import Collected, Outcomes
 from appell.ensemble.settings import Settings
 from appell.ensemble.starts import Batch, Starts
-from appell.errors import AppellError, CompileError, ModelError
+from appell.errors import AppellError, ModelError, StickingError
 from appell.model.symbols import Input, Letter
 from appell.model.values import unknown
 from appell.motion.attempt import Status
@@ -36,7 +36,6 @@ from appell.motion.method import SCIPY, STIFF, stiffness
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.run import simulate
-from appell.motion.settling import slide_of
 from appell.motion.speeds import SpeedWatch
 
 # What a single run has the words for.
@@ -202,13 +201,10 @@ class Runner:
             x, w, p = batch.x[:, members], batch.w[:, members], batch.p[:, members]
             t = np.full(members.size, s.t0)
             modes = self.rules.kinks.start(code, t, x, w, p)
-            slides: dict[tuple[int, ...], list[int]] = {} if modes.size else {(): list(range(members.size))}
-            for i, column in enumerate(modes.T if modes.size else ()):
-                slides.setdefault(slide_of(column), []).append(i)
-            for slide, i in slides.items():
+            for family, i in self.rules.kinks.families(code, modes).items():
                 try:
-                    kernel = self.rules.kernel(code, slide)
-                except CompileError:  # what sticks cannot be resolved
+                    kernel = self.rules.kernel(code, family)
+                except StickingError:  # what sticks cannot be resolved
                     single.update(dict.fromkeys(members[i].tolist(), AGAIN[Status.ALONE]))
                     continue
                 jobs[kernel] = self._job(

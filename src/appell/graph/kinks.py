@@ -2,7 +2,7 @@
 
 Every kink hides a switching function g whose sign decides. Its sign becomes a mode s, +1 or -1, held constant while g
 keeps its sign; the graph is then smooth, and a change of sign is an event that flips the mode. Where both modes drive
-the motion back onto g = 0 it slides along it with an s in between, found from g' = 0 (Filippov 1960).
+the motion back onto g = 0 it slides along it: `appell.graph.sliding`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import numpy as np
 
 from appell.errors import CompileError
 from appell.graph.replay import ARITHMETIC, NAMES, Algebra, replay
-from appell.graph.solve import solve
-from appell.once import once
 
 KINKED = frozenset("fabs sign fmin fmax lt le eq ne floor ceil fmod remainder copysign".split())
 UNBOUNDED = frozenset("floor ceil fmod remainder copysign".split())
@@ -172,79 +170,6 @@ class Modal:
         g = ca.vertcat(*switches) if switches else ca.SX(0, 1)
         return cls(t=t, x=x, w=w, p=p, s=column, xdot=xdot, g=g, extras=tuple(more))
 
-    def _along(self, graph: ca.SX) -> ca.SX:
-        """The rate of a graph along the motion, in the modes."""
-        return ca.jtimes(graph, ca.vertcat(self.x, self.t), ca.vertcat(self.xdot, 1))
-
-    def _rates(self, chosen: list[int]) -> ca.SX:
-        """What must vanish where g_i stays zero: g_i', or g_i'' where no mode acts on g_i' (rest in a notch)."""
-        first, letters = self._along(self.g[chosen]), self.s[chosen]
-        rates = [r if ca.depends_on(r, letters) else self._along(r) for r in ca.vertsplit(first)]
-        return ca.vertcat(*rates)
-
-    def _slopes(self, which: tuple[int, ...]) -> ca.SX | None:
-        """The slopes of g_i' by the modes of `which` on g_i = 0; None where they depend on these modes."""
-        chosen = list(which)
-        letters, slope = self.s[chosen], ca.jacobian(self._rates(chosen), self.s[chosen])
-        # On g = 0 a mode that multiplies g itself (|v| = s v in Stribeck's friction) drops out.
-        middle = [ca.substitute(ca.vec(slope), letters, ca.SX.ones(len(chosen)) * k) for k in (-1.0, 0.3, 1.0)]
-        if not _alike_on(self.g[chosen], middle):
-            return None
-        return ca.reshape(middle[1], slope.shape)
-
-    @once
-    def sliding(self, which: tuple[int, ...]) -> tuple[ca.SX, ca.SX]:
-        """x' and the modes s in between while the motion stays on g_i = 0 for all i in `which`."""
-        if not which:
-            return self.xdot, self.s
-        chosen = list(which)
-        rates, letters, slope = self._rates(chosen), self.s[chosen], self._slopes(which)
-        if slope is None:
-            return self._pressed(chosen)
-        if ca.sprank(ca.sparsify(slope)) < len(chosen):
-            raise CompileError("The motion sticks where its kinks do not act on it; this cannot be resolved.")
-        still = ca.substitute(rates, letters, ca.SX.zeros(len(chosen)))
-        between = solve(slope, -still)
-        if ca.depends_on(ca.vec(ca.jacobian(rates, letters)), letters):
-            # Next to g = 0 such a mode does not quite drop out; the flow must not lead away from there.
-            between -= solve(slope, ca.substitute(rates, letters, between))
-        return ca.substitute(self.xdot, letters, between), ca.substitute(self.s, letters, between)
-
-    def held(self, graph: ca.SX, which: tuple[int, ...]) -> ca.SX:
-        """A further output while the motion stays on g_i = 0 for all i in `which`."""
-        if which and self._slopes(which) is None:
-            return self._pushed(graph, list(which))[0]
-        return ca.substitute(graph, self.s, self.sliding(which)[1])
-
-    def _pressed(self, chosen: list[int]) -> tuple[ca.SX, ca.SX]:
-        """The same where one mode enters by one force that is not linear in it.
-
-        So friction does that sets the pressure it is a share of: at the tip of a rod that is pushed over a floor. What
-        holds the tip is a force like that of both modes, and the mode in between is where it is between these
-        (Filippov). They may be infinite, as Painleve found; x' is not.
-        """
-        xdot, force = self._pushed(self.xdot, chosen)
-        sides = [ca.substitute(self.xdot, self.s[chosen], ca.SX(k)) for k in (1, -1)]
-        if len(chosen) > 1 or not _on_one_line(self._parts(self.xdot, chosen), sides):
-            raise CompileError("The motion sticks where a kink enters twice; this cannot be resolved uniquely.")
-        still, slope = self._parts(self._rates(chosen), chosen)
-        up, down = ((ca.substitute(self._rates(chosen), self.s[chosen], ca.SX(k)) - still) / slope for k in (1, -1))
-        s = ca.SX(self.s)
-        s[chosen] = (2 * force - up - down) / (up - down)
-        return xdot, s
-
-    def _pushed(self, graph: ca.SX, chosen: list[int]) -> tuple[ca.SX, ca.SX]:
-        """A graph under the force that keeps g = 0, in units of what the mode does at zero, and that force."""
-        (still, slope), (first, change) = (self._parts(e, chosen) for e in (self._rates(chosen), graph))
-        force = -still[0] / slope[0]
-        return first + force * change, force
-
-    def _parts(self, graph: ca.SX, chosen: list[int]) -> tuple[ca.SX, ca.SX]:
-        """A graph without modes, and what they change at first."""
-        nothing = ca.SX.zeros(len(chosen))
-        slope = ca.jtimes(graph, self.s[chosen], ca.SX.ones(len(chosen)))
-        return ca.substitute(graph, self.s[chosen], nothing), ca.substitute(slope, self.s[chosen], nothing)
-
 
 def _flag(a: ca.SX, b: ca.SX, mode: Callable[[ca.SX, ca.SX], ca.SX]) -> ca.SX:
     """1 where a < b, as a formula in the mode of a - b; a comparison of modes alone needs none."""
@@ -255,24 +180,3 @@ def _mode_only(a: ca.SX) -> bool:
     """Whether an expression is made of modes and numbers alone."""
     letters: list[Any] = ca.symvar(a)
     return all(letter.name().startswith("mode_") for letter in letters)
-
-
-def _on_one_line(parts: tuple[ca.SX, ca.SX], others: list[ca.SX]) -> bool:
-    """Whether others differ from the first part along the second one, seen at one random point."""
-    letters = ca.vertcat(*ca.symvar(ca.vertcat(*parts, *others)))
-    values = ca.Function("f", [letters], [*parts, *others])(np.random.default_rng(6).uniform(0.3, 1.2, letters.numel()))
-    first, way, *rest = (np.array(e)[:, 0] for e in values)
-    shares = [(other - first) @ way / (way @ way) for other in rest]
-    return all(np.allclose(first + k * way, other, rtol=1e-9) for k, other in zip(shares, rest, strict=True))
-
-
-def _alike_on(g: ca.SX, candidates: list[ca.SX]) -> bool:
-    """Whether expressions are equal wherever g = 0, seen at one random point brought there by Newton's method."""
-    letters = ca.vertcat(*ca.symvar(ca.vertcat(g, *candidates)))
-    f = ca.Function("f", [letters], [g, ca.jacobian(g, letters), *candidates])
-    point = np.random.default_rng(6).uniform(0.3, 1.2, letters.numel())
-    for _ in range(30):
-        value, slope = (np.array(e) for e in f(point)[:2])
-        point -= np.linalg.lstsq(slope, value[:, 0], rcond=None)[0]
-    first, *others = (np.array(e) for e in f(point)[2:])
-    return all(np.allclose(first, other, rtol=1e-9, atol=1e-12) for other in others)

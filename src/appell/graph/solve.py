@@ -1,7 +1,8 @@
 """Linear systems as straight-line graphs that divide by nothing which vanishes while the matrix is regular.
 
-No pivot is chosen by looks: positive definite matrices go by LDL^T; others are taken apart into their irreducible
-blocks, and a block is solved by its determinant (up to three rows) or by orthogonalisation.
+No pivot is chosen by looks: positive definite matrices go by LDL^T, those that become it by the scale of their columns
+by Gauss; others are taken apart into their irreducible blocks, and a block is solved by its determinant (up to three
+rows) or by orthogonalisation.
 """
 
 from __future__ import annotations
@@ -24,6 +25,25 @@ def solve_spd(matrix: ca.SX, right: ca.SX) -> ca.SX:
     # One triangle decides: where an entry cancels in the other one only, the pattern would not be symmetric.
     factors = ca.ldl(ca.sparsify(ca.triu2symm(ca.triu(matrix))))
     return ca.ldl_solve(ca.densify(right), *factors)
+
+
+def solve_scaled(matrix: ca.SX, right: ca.SX) -> ca.SX:
+    """x with A x = b for A = S C, S symmetric positive definite and C diagonal: elimination without pivots."""
+    rows, b = sparse_matrix(ca.sparsify(matrix)), list[Scalar](densified(right).nonzeros())
+    n = len(b)
+    for k in range(n):
+        pivot = to_sx(rows[k][k])
+        for i in (i for i in range(k + 1, n) if k in rows[i]):
+            share = -ca.SX.binary(ca.OP_DIV, to_sx(rows[i][k]), pivot)
+            for j in (j for j in rows[k] if j > k):
+                rows[i][j] = add(rows[i].get(j, 0.0), mul(share, rows[k][j]))
+            b[i] = add(b[i], mul(share, b[k]))
+    for k in reversed(range(n)):
+        known = ca.SX(0)
+        for j in (j for j in rows[k] if j > k):
+            known = add(known, mul(rows[k][j], b[j]))
+        b[k] = (to_sx(b[k]) - known) / to_sx(rows[k][k])
+    return ca.vertcat(*map(to_sx, b))
 
 
 def solve(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None = None) -> ca.SX:

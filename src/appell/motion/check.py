@@ -262,7 +262,7 @@ def _agreement(motion: Motion) -> dict[str, float]:
     for (t, row), inputs in zip(zip(times, motion.states(times), strict=True), w, strict=True):
         q, v, z = _parts(motion, row)
         stretch = motion.located(np.array([t]))[0][0]
-        if stretch.sliding or _on_a_kink(motion, stretch, t):
+        if stretch.family or _on_a_kink(motion, stretch, t):
             continue  # what sticks is held by a force between those of the two modes, which no formula says
         split = stretch.code.equations.split
         if not split.dependent and split.rows:

@@ -2,7 +2,7 @@
 
 The twelve stages, the new state, the error norm and the choice of the next step are one graph, so an attempted step is
 one call; the extra stages of the dense output are a second one, called when somebody asks for a value in between, and
-guards along a step a third. Of large equations only attempts are one graph: kinks give them new ones again and again.
+guards along a step a third. Of large equations only attempts are one graph.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from appell.motion.stepping import march
 from appell.once import once
 
 LONG = 50_000  # steps in which CasADi's machine takes about as long as compiling them to machine code would
-LARGE = 1000  # instructions of a right-hand side of which stages are calls, not parts of one graph, between steps
+LARGE = 3000  # instructions of a right-hand side of which stages are calls, not parts of one graph, between steps
 REGISTER = 8  # a multiple of the lanes of a SIMD register
 WILD, MOST = 3.5, 16  # pace from which on the dense output of a step is made in parts, and so many at most
 FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}

@@ -10,6 +10,7 @@ import numpy as np
 
 from appell.code.state import State
 from appell.code.system import System
+from appell.errors import StickingError
 from appell.kinematics.chart import Split
 from appell.motion.diagnosis import REGULARIZE, Stop, diagnose, runaway, smallest_inertia
 from appell.motion.drive import Drive, Law
@@ -127,6 +128,14 @@ class Run:
         task = self._task(watch, min(due, here.t + self._reach), grid)
         leg = watch.cut(self.method.integrate(task), task.w)
         self._take(leg, task)
+        try:
+            return self._follow(leg, task, watch, due)
+        except StickingError as error:
+            return Ending(Outcome.UNDECIDED, f"t = {here.t:.9g}: {error}")
+
+    def _follow(self, leg: Leg, task: Task, watch: Watch, due: float) -> Ending | None:
+        """What follows from the end of a leg."""
+        here = self.front
         if leg.end is End.REACHED:
             return self._reached(due)
         if leg.end is End.CORNER:
@@ -187,7 +196,7 @@ class Run:
                 final=np.array(leg.final),
                 flow=task.flow,
                 powers=choice.modes.powers(),
-                sliding=choice.modes.sliding,
+                family=choice.modes.family,
             )
         )
 

@@ -13,8 +13,9 @@ import numpy as np
 from appell.code import heyoka_code
 from appell.code.code import Code, force_powers
 from appell.code.machine import Machine
-from appell.errors import CompileError, IntegrationError
+from appell.errors import CompileError, StickingError
 from appell.graph.kinks import Modal, has_kinks
+from appell.graph.sliding import along, family, sliding
 from appell.motion.events import Event
 from appell.motion.flow import RESTING, Flow, Inputs, resting, sizes
 from appell.motion.impulse import Impulses, breakable
@@ -32,9 +33,9 @@ class _Kept:
     Attributes:
         modal: Right-hand side, powers of the forces, what may jump or be struck, with their kinks taken out; None if
             there are none.
-        flows: By what is looked for and which kinks slide, and with them their integrators.
-        powers: The power of every force, by which kinks slide.
-        sides: The switching functions, by which kinks slide.
+        flows: By what is looked for and which kinks may slide, and with them their integrators.
+        powers: The power of every force, by which kinks may slide.
+        sides: The switching functions, by which kinks may slide.
         slopes: Their gradients, by kink.
         names: Switching functions in words.
     """
@@ -51,17 +52,15 @@ class _Kept:
         m = self.modal
         return Machine(ca.Function(name, [m.t, m.x, m.w, ca.vertcat(m.p, m.s)], results), simd=simd)
 
-    def switches(self, slide: tuple[int, ...]) -> Machine:
+    def switches(self, family: tuple[int, ...]) -> Machine:
         """The switching functions, their rates, the modes, in between for the kinks that slide, and `sizes`."""
         assert self.modal is not None
-        if slide not in self.sides:
-            m = self.modal
-            xdot, s = m.sliding(slide)
-            g = ca.substitute(m.g, m.s, s) if slide else m.g
-            rates = ca.jtimes(g, ca.vertcat(m.x, m.t), ca.vertcat(xdot, 1))
-            results = [*(ca.densify(e) for e in (g, rates, s)), *sizes(g, m.t, m.x, xdot)]
-            self.sides[slide] = self._machine("switches", results, simd=False)
-        return self.sides[slide]
+        if family not in self.sides:
+            m, on = self.modal, sliding(self.modal, family)
+            g = ca.substitute(m.g, m.s, on.s) if family else m.g
+            results = [*(ca.densify(e) for e in (g, along(m, g, on.xdot), on.s)), *sizes(g, m.t, m.x, on.xdot)]
+            self.sides[family] = self._machine("switches", results, simd=False)
+        return self.sides[family]
 
     def slope(self, kink: int) -> Machine:
         """A switching function and its gradient by x."""
@@ -79,13 +78,13 @@ class _Kept:
         size = ca.fabs(places) + ca.fabs(ca.jacobian(places, ca.vertcat(m.x, m.t))) @ ca.fabs(ca.vertcat(m.x, m.t))
         return self._machine("places", [ca.densify(e) for e in (places, size)], simd=False)
 
-    def power(self, slide: tuple[int, ...]) -> Machine:
-        """The power of every force while some kinks slide."""
+    def power(self, family: tuple[int, ...]) -> Machine:
+        """The power of every force where some kinks may slide."""
         assert self.modal is not None
-        if slide not in self.powers:
-            column = self.modal.held(self.modal.extras[0], slide)
-            self.powers[slide] = self._machine("powers", [ca.densify(column)], simd=False)
-        return self.powers[slide]
+        if family not in self.powers:
+            column = sliding(self.modal, family).held(self.modal.extras[0])
+            self.powers[family] = self._machine("powers", [ca.densify(column)], simd=False)
+        return self.powers[family]
 
 
 @once
@@ -105,15 +104,14 @@ def _kinked(code: Code) -> list[ca.SX]:
     return [equations.xdot, force_powers(equations), ca.densify(places), *breakable(equations)]
 
 
-def guarded(count: int, slide: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The kink of every guard of kinks, and whether it watches a mode in between: what slides has two of them."""
-    between = np.isin(np.arange(count), slide)
-    which = np.repeat(np.arange(count), np.where(between, 2, 1))
-    return which, between[which]
+def guarded(count: int, family: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The kink of every guard of kinks, and on which side it watches that: what may slide has two of them."""
+    which = np.repeat(np.arange(count), np.where(np.isin(np.arange(count), family), 2, 1))
+    return which, np.append(0, which[1:] == which[:-1])[: which.size].astype(int)
 
 
-def in_modes(code: Code, formula: ca.Function, slide: tuple[int, ...]) -> ca.Function | None:
-    """A formula (t, x, w, p[, q'']) as a function of (t, x, w, (p, s)) while some kinks slide.
+def in_modes(code: Code, formula: ca.Function, family: tuple[int, ...]) -> ca.Function | None:
+    """A formula (t, x, w, p[, q'']) as a function of (t, x, w, (p, s)) where some kinks may slide.
 
     What sticks has the value in between (friction at rest); kinks of the formula alone stay what they are. None if the
     equations have no kinks, or the formula has countless ones (floor) and means what it says.
@@ -121,7 +119,7 @@ def in_modes(code: Code, formula: ca.Function, slide: tuple[int, ...]) -> ca.Fun
     Args:
         code: The equations.
         formula: The formula.
-        slide: The kinks that slide.
+        family: The kinks that may slide.
     """
     known = _kept(code).modal
     if known is None:
@@ -134,9 +132,9 @@ def in_modes(code: Code, formula: ca.Function, slide: tuple[int, ...]) -> ca.Fun
     except CompileError:
         return None
     shared = known.s.numel()  # those of the equations come first
-    between = m.sliding(slide)[1]
-    own = ca.substitute(ca.sign(m.g[shared:]), m.s, between)
-    graph = m.held(ca.substitute(m.extras[-1], m.s[shared:], own), slide)
+    on = sliding(m, family)
+    own = ca.substitute(ca.sign(m.g[shared:]), m.s, on.s)
+    graph = on.held(ca.substitute(m.extras[-1], m.s[shared:], own))
     return ca.Function("formula", [m.t, m.x, m.w, ca.vertcat(m.p, m.s[:shared])], [ca.densify(graph)], {"cse": True})
 
 
@@ -182,9 +180,13 @@ class Modes:
         return Impulses(self.code.equations, self.modal) if striking and self.modal is not None else None
 
     @property
-    def sliding(self) -> tuple[int, ...]:
-        """Kinks along which the motion slides."""
-        return slide_of(self.modes)
+    def family(self) -> tuple[int, ...]:
+        """Kinks that may slide in the present flow; none if none does."""
+        return self.family_of(self.modes)
+
+    def family_of(self, modes: np.ndarray) -> tuple[int, ...]:
+        """Kinks that may slide in the flow that serves some modes."""
+        return family(self.modal, slide_of(modes)) if self.modal else ()
 
     @property
     def _machine(self) -> tuple[bool, bool]:
@@ -194,13 +196,13 @@ class Modes:
 
     def flow(self) -> Flow:
         """The smooth flow of the present modes."""
-        return self.flow_of(self.sliding)
+        return self.flow_of(self.family)
 
-    def flow_of(self, slide: tuple[int, ...]) -> Flow:
-        """The flow with some kinks sliding; made once."""
-        if slide not in self._flows:
-            self._flows[slide] = self._make(slide)
-        return self._flows[slide]
+    def flow_of(self, family: tuple[int, ...]) -> Flow:
+        """The flow in which some kinks may slide, those in mode 0; made once."""
+        if family not in self._flows:
+            self._flows[family] = self._make(family)
+        return self._flows[family]
 
     @property
     def crossing(self) -> Flow:
@@ -208,25 +210,26 @@ class Modes:
         growth = self.code.growth.function if self.code.equations.split.dependent else None
         return Flow(self.code.rhs.function, self._user, self._user, growth, *self._machine)
 
-    def _make(self, slide: tuple[int, ...]) -> Flow:
+    def _make(self, family: tuple[int, ...]) -> Flow:
         if self.modal is None:
             return self.crossing
-        m = self.modal
-        xdot, s = m.sliding(slide)
+        m, on = self.modal, sliding(self.modal, family)
         p = ca.vertcat(m.p, m.s)
-        moded = in_modes(self.code, self._user, slide) if self._accelerated else None  # accelerations have kinks
+        moded = in_modes(self.code, self._user, family) if self._accelerated else None  # accelerations have kinks
         guards = [self._user(m.t, m.x, m.w, m.p) if moded is None else moded(m.t, m.x, m.w, p)]
         sides = list(guards)
         for i in range(m.s.numel()):
-            if i in slide:  # the mode in between must stay between -1 and 1
-                guards += [1 - s[i], 1 + s[i]]
-                sides += [ca.SX(0), ca.SX(0)]
+            side, mode = ca.substitute(m.g[i], m.s, on.s) * m.s[i], on.s[i]
+            sides.append(side)
+            if i in family:  # where it slides, the mode in between must stay between -1 and 1
+                slides = 1 - m.s[i] ** 2
+                guards += [side + slides * (1 - mode), 1 + slides * mode]
+                sides.append(ca.SX(0))
             else:
-                guards.append(ca.substitute(m.g[i], m.s, s) * m.s[i])
-                sides.append(guards[-1])
+                guards.append(side)
         arguments, growth = [m.t, m.x, m.w, p], self.crossing.growth
         return Flow(
-            ca.Function("rhs", arguments, [ca.cse(ca.densify(xdot))]),
+            ca.Function("rhs", arguments, [ca.cse(ca.densify(on.xdot))]),
             ca.Function("guards", arguments, [ca.densify(ca.vertcat(*guards))]),
             ca.Function("sides", arguments, [ca.densify(ca.vertcat(*sides))]),
             None if growth is None else ca.Function("growth", arguments, [growth(m.t, m.x, m.w, m.p)]),
@@ -237,7 +240,7 @@ class Modes:
         """The power of every force in the present modes, for what sticks as well; None if there are no kinks."""
         if self.modal is None:
             return None
-        return self.kept.power(self.sliding)
+        return self.kept.power(self.family)
 
     def parameters(self, p: np.ndarray) -> np.ndarray:
         """p with the modes behind."""
@@ -259,13 +262,9 @@ class Modes:
         if guard < len(self.event_guards):
             event, sign = self.event_guards[guard]
             return "event", event, sign
-        position = len(self.event_guards)
-        for i, mode in enumerate(self.modes):
-            width = 2 if mode == 0 else 1
-            if guard < position + width:
-                return "kink", i, guard - position
-            position += width
-        raise IndexError(guard)
+        which, side = guarded(self.modes.size, self.family)
+        place = guard - len(self.event_guards)
+        return "kink", int(which[place]), int(side[place])
 
     def name(self, kink: int) -> str:
         """What happens at a kink, in words."""
@@ -279,7 +278,7 @@ class Modes:
         """Raise where a motion cannot slide along a kink."""
         assert self.modal is not None
         if self.driven and ca.depends_on(self.modal.g[kink], self.modal.w):
-            raise IntegrationError(
+            raise StickingError(
                 "The motion sticks to an input that a Python function gives (friction against a driven part), and its "
                 "rate is not known; give the input as a formula in appell.t, or make it an extra state."
             )
@@ -297,7 +296,8 @@ class Modes:
             haste: What their rates are made of.
             t: Time.
         """
-        which, between = guarded(self.modes.size, self.sliding)
+        which, side = guarded(self.modes.size, self.family)
+        between = (self.modes[which] == 0) | (side > 0)
         now = np.fmax(np.abs(values), np.abs(rates) * span)[~between]
         self.seen[which[~between]] = np.fmax(self.seen[which[~between]], now)
         return np.where(between, RESTING, resting(self.seen[which], size, haste, t, self.length))

@@ -281,13 +281,13 @@ class Motion:
                 result[here] = x[equations.states.index(letter)]
                 continue
             w = self.open_inputs(stretch, times[here])
-            way = stretch.code, stretch.sliding
+            way = stretch.code, stretch.family
             if way not in made:
                 function = function_of(equations)
                 if function.n_in() > len(equations.arguments) + 1:
                     function = with_rates(function, stretch.code, stretch.flow)
-                elif stretch.sliding and has_kinks(function):
-                    function = in_modes(stretch.code, function, stretch.sliding) or function
+                elif stretch.family and has_kinks(function):
+                    function = in_modes(stretch.code, function, stretch.family) or function
                 made[way] = Machine(function, simd=False)
             machine, rows = made[way], zip(times[here], x.T, w, strict=True)
             p = stretch.p[: machine.function.nnz_in(3)]

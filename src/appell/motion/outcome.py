@@ -25,6 +25,7 @@ class Outcome(Enum):
     RAISED = "A Python function of the caller raised an error."
     JUMP = "A position, a mass in a stream, or what a programme takes further jumps there; no finite rate follows it."
     UNBOUNDED = "A sampled control made the motion grow without bound."
+    UNDECIDED = "The motion sticks to kinks that do not say how it goes on."
 
     @property
     def ok(self) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appell.errors import CompileError
+from appell.errors import StickingError
 from appell.motion.flow import RESTING, Inputs
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Place:
         trials = np.tile(modes, (3**free.size, 1))
         trials[:, free] = np.array(list(product((0, 1, -1), repeat=free.size)))
         for trial in trials[np.argsort((trials != modes).sum(axis=1), kind="stable")]:
-            with suppress(CompileError):  # these cannot slide together
+            with suppress(StickingError):  # these cannot slide together
                 if self._first_wrong(trial, limits, was, jumped) is None:
                     modes[:] = trial
                     break
@@ -96,8 +96,8 @@ class Place:
 
     def _look(self, modes: np.ndarray, t: float, x: np.ndarray) -> list[np.ndarray]:
         try:
-            machine = self.owner.kept.switches(slide_of(modes))
-        except CompileError:
+            machine = self.owner.kept.switches(self.owner.family_of(modes))
+        except StickingError:
             self.owner.modes[:] = modes  # the kinks that cannot slide together
             raise
         return [e[:, 0].copy() for e in machine(t, x, self.inputs(t, x), np.concatenate([self.p, modes]))]
@@ -153,7 +153,7 @@ class Place:
     def _ahead(self, i: int, modes: np.ndarray) -> float:
         """How fast g_i moves over a short while, by one step of the midpoint rule."""
         t, x, w, values = self.t, self.x, self.inputs(self.t, self.x), np.concatenate([self.p, modes])
-        flow, h = self.owner.flow_of(slide_of(modes)), AHEAD * self.owner.length
+        flow, h = self.owner.flow_of(self.owner.family_of(modes)), AHEAD * self.owner.length
         J = flow.jacobian_machine(t, x, w, values)[0]
         pace = float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else 0.0
         h = min(h, SOON / pace) if pace > 0 else h
@@ -163,7 +163,7 @@ class Place:
 
     def keep(self) -> None:
         """Move x, by what errors of integration have left, onto the kinks along which it slides."""
-        for i in self.owner.sliding:
+        for i in slide_of(self.owner.modes):
             self._move(i, self.owner.modes, (1.0,))
 
     def _lay(self, modes: np.ndarray, before: np.ndarray, limits: np.ndarray) -> None:

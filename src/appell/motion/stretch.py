@@ -25,7 +25,7 @@ class Stretch:
         final: x at the end.
         flow: The smooth equations it was integrated by; None if they are those of `code`.
         powers: The power of each force in these modes; None if there are no kinks.
-        sliding: Kinks that stick.
+        family: Kinks that may stick in its flow; none if none does.
     """
 
     code: Code
@@ -36,7 +36,7 @@ class Stretch:
     final: np.ndarray
     flow: Flow | None = None
     powers: Machine | None = None
-    sliding: tuple[int, ...] = ()
+    family: tuple[int, ...] = ()
 
     def accelerations(self, t: float, x: np.ndarray, w: np.ndarray) -> np.ndarray:
         """q'' at a state of this stretch, in its modes."""
