@@ -74,11 +74,13 @@ def test_a_near_miss_is_left_alone():
     np.testing.assert_allclose(motions[0].at(5.0).array, motions[1].at(5.0).array, rtol=0, atol=1e-7)
 
 
-def test_a_tank_that_runs_empty_does_not_fill_again():
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+def test_a_tank_that_runs_empty_does_not_fill_again(method):
     level = ap.states("level")
-    motion = ap.simulate(system(states={level: -sp.sqrt(level)}), {level: 1.0}, until=3.0, method="taylor")
-    assert not motion.outcome.ok
-    assert motion.times[-1] == pytest.approx(2, abs=1e-6)
+    motion = ap.simulate(system(states={level: -sp.sqrt(level)}), {level: 1.0}, until=3.0, method=method)
+    assert motion.outcome is ap.Outcome.NOT_FINITE
+    assert motion.times[-1] == pytest.approx(2, abs=1e-7)
+    assert "root" in motion.detail
 
 
 def test_a_collision_with_a_center_of_attraction_is_no_corner():
@@ -88,14 +90,35 @@ def test_a_collision_with_a_center_of_attraction_is_no_corner():
     assert motion.times[-1] == pytest.approx(np.pi / 8, abs=1e-6)
 
 
-@pytest.mark.heyoka
-def test_what_friction_brings_to_rest_in_a_plane_ends_there():
-    ground, (x, y) = ap.Frame("ground"), ap.coordinates("x y")
-    speed = sp.sqrt(x.rate**2 + y.rate**2)
-    friction = ap.Generalized({x: -2 * x.rate / speed, y: -2 * y.rate / speed})
-    model = ap.Model(ground, (x, y), [ap.Particle("block", 1.0, ground.point(x, y))], [friction])
-    system = ap.compile(ap.derive(model)).bind()
-    motion = ap.simulate(system, {x.rate: 1.0, y.rate: 0.5}, until=2.0, progress=False, max_steps=5000)
+speed = sp.sqrt(x.rate**2 + y.rate**2)
+STOPS = {  # what else pulls, the start, when and where it stops
+    "straight": ({}, {x.rate: 1.0, y.rate: 0.5}, np.hypot(1.0, 0.5) / 2, np.hypot(1.0, 0.5) / 4 * np.array([1.0, 0.5])),
+    "uphill": ({x: 1}, {x.rate: -3.0}, 1.0, [-1.5, 0.0]),
+    "by springs": ({x: -9 * x, y: -16 * y}, {x: 1.0, y.rate: 1.0}, 2.11441093425, [0.14500493568, 0.03900074148]),
+}
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853", "Radau"])
+@pytest.mark.parametrize("name", STOPS)
+def test_what_friction_brings_to_rest_in_a_plane_ends_there(name, method):
+    """A friction of 2 opposite to the velocity; nothing that pulls moves it on."""
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    pull, start, when, where = STOPS[name]
+    friction = ap.Generalized({q: pull.get(q, 0) - 2 * q.rate / speed for q in (x, y)})
+    motion = ap.simulate(system(friction), start, until=5.0, method=method, max_steps=5000)
     assert motion.outcome is ap.Outcome.ACCUMULATION
-    assert motion.times[-1] == pytest.approx(np.hypot(1.0, 0.5) / 2, rel=1e-6)
+    assert motion.times[-1] == pytest.approx(when, rel=0, abs=1e-10)
+    np.testing.assert_allclose(motion.at(motion.times[-1]).array, [*where, 0, 0], rtol=0, atol=1e-9)
     assert "v/sqrt(v**2 + e**2)" in repr(motion)
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+def test_what_is_pulled_harder_than_friction_holds_it_passes_through_rest(method):
+    """A friction of 1 against a pull of 3: 4 up to rest at t = 3/4, 2 behind it."""
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    friction = ap.Generalized({x: 3 - x.rate / speed, y: -y.rate / speed})
+    motion = ap.simulate(system(friction), {x.rate: -3.0}, until=2.0, method=method, max_steps=5000)
+    assert motion.outcome is ap.Outcome.DONE
+    np.testing.assert_allclose(motion.at(2.0).array, [-1.125 + 1.25**2, 0, 2.5, 0], rtol=0, atol=1e-8)

@@ -64,7 +64,7 @@ def test_a_friction_that_loses_its_direction_is_told_as_such(method):
     motion = ap.simulate(system, {x.rate: 1.0}, until=5.0, method=method, max_steps=3000)
     assert not motion.outcome.ok
     assert motion.times[-1] == pytest.approx(1 / (1 - 0.3**2), abs=1e-3)
-    assert "comes to zero there and has no direction" in motion.detail or "again and again" in motion.detail
+    assert "comes to zero there" in motion.detail or "again and again" in motion.detail
     assert "grow without bound" not in motion.detail
 
 

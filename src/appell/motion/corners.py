@@ -8,68 +8,102 @@ over it in a straight line; the next one starts on the other side.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from appell.motion.flow import WIDE, Flow
-from appell.motion.leg import End, Leg, Task
+from appell.motion.leg import BROKEN, End, Leg, Task
 from appell.motion.stretch import Stretch
 
 LOOKS = 16  # parts of a step in which a lowest value is looked for
 LOW = 0.02  # a lowest value there, as a share of those at the ends of the step, below which it may be zero
 TOUCH = 1e-12  # the same where it is: a series that sees a near miss takes shorter steps
-ARRIVED = 1e-24  # the same over a whole leg that ended there
+ARRIVED, LOST = 1e-24, 1e-8  # the same over a whole leg that ended there, and over one that broke off
+FAR_OFF, CLOSE_BY = 0.1, 1e-5  # shares of its largest value between which a root is seen to come down to zero
+ASTRAY = 1e-3  # share of that way by which its end may be missed
 HAIR = 1e-10  # the way over a corner, as a share of the time it took to come near
 SMOOTH = 1e-6  # how much more than straight ahead the state may change on that way
 CLOSER = 40  # steps of the false position at most
 ASIDE = 1e-6  # where slopes are taken, as a share of a step
 FAR, NEAR = np.linspace(1, 0.1, 10), np.geomspace(1e-2, 1e-8, 4)  # shares of a stretch before its end, to look at rates
-LOST, BOUNDED = (
-    1e-8,
-    10.0,
-)  # share of an argument that counts as zero where a run ends; how much rates may grow till then
+BOUNDED = 10.0  # how much rates may grow till a run ends
 
 
-def over_the_first_corner(task: Task, leg: Leg) -> Leg:
-    """The leg up to its first corner and over it, or the leg itself if it has none."""
-    found = _first_corner(task, leg)
-    if found is None:
+@dataclass(frozen=True)
+class _Corner:
+    """A place where the argument of a root comes to zero.
+
+    Attributes:
+        root: Which one.
+        t: When.
+        half: How long the way over it is, on either side.
+        since: From when on it goes straight there.
+    """
+
+    root: int
+    t: float
+    half: float
+    since: float
+
+
+def over_the_first_corner(task: Task, leg: Leg, exact: bool) -> Leg:
+    """The leg up to its first corner and over it, or the leg itself if it has none.
+
+    What is driven back from behind the corner as well rests there: what friction stops in a plane.
+
+    Args:
+        task: What was asked for.
+        leg: The leg.
+        exact: Whether it goes on to a corner as if there were none, or else breaks off next to one.
+    """
+    corner = _first_corner(task, leg) if exact else None
+    if corner is None and leg.end in BROKEN:
+        corner = _arrival(task, leg)
+    if corner is None:
         return leg
-    corner, way = found
-    half = max(HAIR * way, 64 * float(np.spacing(abs(corner))))
-    before, behind = corner - half, corner + half
+    before, behind = corner.since, corner.t + corner.half
     if before <= leg.times[0] or behind >= task.t1:
         return leg
     x = leg.dense(np.array([before]))[:, 0]
-    rate = task.f(before, x)
-    turned = task.f(behind, x + 2 * half * rate)
+    left, rate = corner.t - before, task.f(before, x)
+    bend = (task.f(before + ASTRAY * left, x + ASTRAY * left * rate) - rate) / (ASTRAY * left)
+    there = x + left * rate + left**2 / 2 * bend
+    past = there + corner.half * rate
+    turned = task.f(behind, past)
     if not np.all(np.isfinite(turned)):  # the root has no value beyond: what flows by it has come to its end
-        times = np.array([*leg.times[leg.times < before], before])
-        return replace(leg, times=times, final=x, end=End.NOT_FINITE, guard=-1, steps=times.size - 1)
-    if not half * np.max(np.abs(turned - rate)) < SMOOTH * max(1.0, float(np.max(np.abs(x)))):
+        return _straight_on(leg, before, corner.t, there, End.NOT_FINITE)
+    if not corner.half * np.max(np.abs(turned - rate)) < SMOOTH * max(1.0, float(np.max(np.abs(x)))):
         return leg  # no corner: what is singular there is not bounded
-    mean = (rate + turned) / 2
-    final = x + 2 * half * mean
-
-    def dense(t: np.ndarray) -> np.ndarray:
-        t = np.clip(np.atleast_1d(t), leg.times[0], behind)
-        return np.where(t < before, leg.dense(np.minimum(t, before)), x[:, None] + (t - before) * mean[:, None])
-
-    times = np.array([*leg.times[leg.times < before], before, behind])
-    cut = replace(leg, times=times, final=final, dense=dense, end=End.CORNER, guard=-1, steps=times.size - 1)
+    cut = _straight_on(leg, before, behind, there + corner.half * turned, End.CORNER)
     if task.flow.count:
-        now = task.guards(behind, final)
+        now = task.guards(behind, cut.final)
         falls = (task.guards(before, x) + task.lifts > 0) & (now + task.lifts <= 0)
         # A kink that the root only touches has been reached as well: a tank that empties by Torricelli's law.
         falls[task.events :] |= ((now <= task.limits) & (task.guards(task.t0, task.x0) > task.limits))[task.events :]
         if falls.any():
             return replace(cut, end=End.GUARD, guard=int(np.argmax(falls)))
-    return cut
+    soon = ASTRAY * corner.half
+    times, states = np.array([corner.t, behind, behind + soon]), np.column_stack([there, past, past + soon * turned])
+    at_it, beyond, later = arguments(task.flow, task.w, task.p, lambda _: states, times)[corner.root]
+    return _straight_on(leg, before, corner.t, there, End.REST) if at_it < beyond > later else cut
 
 
-def _first_corner(task: Task, leg: Leg) -> tuple[float, float] | None:
-    """When the argument of a root first touches zero, and how long it took to come near."""
+def _straight_on(leg: Leg, before: float, until: float, final: np.ndarray, end: End) -> Leg:
+    """The leg up to a time, and from there straight to another state."""
+    x = leg.dense(np.array([before]))[:, 0]
+
+    def dense(t: np.ndarray) -> np.ndarray:
+        t = np.clip(np.atleast_1d(t), leg.times[0], until)
+        share = (t - before) / (until - before)
+        return np.where(t < before, leg.dense(np.minimum(t, before)), x[:, None] + share * (final - x)[:, None])
+
+    times = np.array([*leg.times[leg.times < before], before, until])
+    return replace(leg, times=times, final=final, dense=dense, end=end, guard=-1, steps=times.size - 1)
+
+
+def _first_corner(task: Task, leg: Leg) -> _Corner | None:
+    """Where the argument of a root first touches zero, or comes to it at the end of a leg."""
     times = leg.times
     if task.flow.roots is None or times.size < 2:
         return None
@@ -88,13 +122,43 @@ def _first_corner(task: Task, leg: Leg) -> tuple[float, float] | None:
         touching = _own(_arguments(task, leg, lowest), which) <= TOUCH * high
         if touching.any():
             k = int(np.argmin(np.where(touching, lowest, np.inf)))
-            return float(lowest[k]), float(steps[step[k]])
+            half = max(HAIR * float(steps[step[k]]), 64 * float(np.spacing(abs(lowest[k]))))
+            return _Corner(int(which[k]), float(lowest[k]), half, float(lowest[k]) - half)
     top = a.max(axis=1)
     if leg.end is not End.REACHED and (here := a[:, -1] <= ARRIVED * top).any():
         i = int(np.argmax(here))
         far = times[a[i] > LOW * top[i]][-1]
-        return float(times[-1]), float(times[-1] - far)
+        half = max(HAIR * float(times[-1] - far), 64 * float(np.spacing(abs(times[-1]))))
+        return _Corner(i, float(times[-1]), half, float(times[-1]) - half)
     return None
+
+
+def _arrival(task: Task, leg: Leg) -> _Corner | None:
+    """Where a root comes to zero at which a leg breaks off, from when it came down: next to zero it tumbles.
+
+    Time as a polynomial of the root, at zero (Neville).
+    """
+    times = leg.times
+    if task.flow.roots is None or times.size < 2:
+        return None
+    a = _arguments(task, leg, times)
+    here = a[:, -1] <= LOST * a.max(axis=1)
+    if not here.any():
+        return None
+    root = int(np.argmax(here))
+    r = np.sqrt(np.maximum(a[root], 0.0))
+    far = int(np.flatnonzero(r > FAR_OFF * r.max())[-1])
+    k = far
+    while k + 1 < r.size and (k < far + 2 or r[k] > CLOSE_BY * r.max()) and r[k + 1] < r[k]:
+        k += 1
+    if k == far:
+        return None
+    r, seen, when = r[max(far, k - 5) : k + 1], times[k], times[max(far, k - 5) : k + 1].copy()
+    for n in range(1, r.size):
+        when = (r[:-n] * when[1:] - r[n:] * when[:-1]) / (r[:-n] - r[n:])
+    t = float(when[0])
+    half = max(HAIR * (t - times[far]), ASTRAY * (t - seen), 64 * float(np.spacing(abs(t))))
+    return _Corner(root, t, half, min(seen, t - half))
 
 
 def _lowest(task: Task, leg: Leg, which: np.ndarray, start: np.ndarray, length: np.ndarray) -> np.ndarray:

@@ -28,8 +28,11 @@ REACHED = 1e6  # condition from which on the drives of servo constraints count a
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
 
 GROWING = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
-REGULARIZE = "if friction holds it there, write v/sqrt(v**2 + e**2) with a small e instead of v/|v| to go on"
-UNDIRECTED = f"a length or speed under a square root comes to zero there and has no direction; {REGULARIZE}"
+REGULARIZE = (
+    "if friction holds it there, write v/sqrt(v**2 + e**2) with a small e instead of v/|v| to go on, and "
+    "sqrt(Max(z, 0)) for a level z that runs dry"
+)
+UNDIRECTED = f"what is under a square root comes to zero there and does not say how to go on; {REGULARIZE}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,7 +78,8 @@ def diagnose(outcome: Outcome, stop: Stop, choice: Choice, stretches: Sequence[S
         outcome, cause = Outcome.ROWS_SINGULAR, choice.gradients.words
     else:
         outcome, cause = cause_of(outcome, stop)
-        if cause == GROWING and stretches and undirected(stretches[-1]):
+        last = next((s for s in reversed(stretches) if s.times[0] < s.times[-1]), None)
+        if cause == GROWING and last is not None and undirected(last):
             cause = UNDIRECTED
     if outcome is Outcome.STEP_LIMIT and cause != UNDIRECTED:
         growth = grown(stretches, stop)

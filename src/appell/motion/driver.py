@@ -12,7 +12,7 @@ from appell.code.state import State
 from appell.code.system import System
 from appell.errors import StickingError
 from appell.kinematics.chart import Split
-from appell.motion.diagnosis import REGULARIZE, Stop, diagnose, runaway, smallest_inertia
+from appell.motion.diagnosis import REGULARIZE, UNDIRECTED, Stop, diagnose, runaway, smallest_inertia
 from appell.motion.drive import Drive, Law
 from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.front import Front
@@ -142,6 +142,8 @@ class Run:
             self._reach = 2.5 * float(leg.times[-1] - leg.times[0])
             here.project()
             return self._rests()
+        if leg.end is End.REST:
+            return Ending(Outcome.ACCUMULATION, f"t = {here.t:.9g}: {UNDIRECTED}")
         if leg.end is End.GUARD:
             return self._guard(leg.guard, task)
         if leg.end is End.WATCHER:

@@ -27,10 +27,15 @@ class End(Enum):
     REACHED = auto()
     GUARD = auto()
     CORNER = auto()
+    REST = auto()
     WATCHER = auto()
     NOT_FINITE = auto()
     COLLAPSED = auto()
     STEP_LIMIT = auto()
+
+
+BROKEN = frozenset({End.NOT_FINITE, End.COLLAPSED, End.STEP_LIMIT})
+"""Ends of legs that should have gone on."""
 
 
 @dataclass(frozen=True, eq=False)

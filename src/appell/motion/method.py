@@ -12,6 +12,7 @@ from appell.code.code import Code
 from appell.errors import IntegrationError
 from appell.graph.replay import NAMES
 from appell.model.values import number
+from appell.motion.corners import over_the_first_corner
 from appell.motion.flow import Flow
 from appell.motion.leg import Leg, Task
 
@@ -31,7 +32,11 @@ class Method:
     reason: str
 
     def integrate(self, task: Task) -> Leg:
-        """One leg; only the integrator that is used is imported, most of them bring much of SciPy along."""
+        """One leg, up to its first corner if the integrator does not see it or breaks off there."""
+        return over_the_first_corner(task, self._leg(task), exact=self.name == "taylor")
+
+    def _leg(self, task: Task) -> Leg:
+        """Only the integrator that is used is imported, most of them bring much of SciPy along."""
         if self.name in SCIPY:
             from appell.motion import scipy_methods
 

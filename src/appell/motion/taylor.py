@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from appell.code import heyoka_code
-from appell.motion.corners import over_the_first_corner
 from appell.motion.crossing import fallen, first_crossing
 from appell.motion.flow import Flow
 from appell.motion.leg import STALLS, End, Enough, Leg, Task, moment
@@ -66,7 +65,7 @@ def _integrator(flow: Flow, tolerance: float) -> Any:
 def integrate(task: Task) -> Leg:
     """One leg."""
     with _borrowed(task) as integrator:
-        return over_the_first_corner(task, _leg(task, integrator))
+        return _leg(task, integrator)
 
 
 def _leg(task: Task, integrator: Any) -> Leg:
