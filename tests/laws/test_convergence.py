@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import appell as ap
+from appell.ensemble import plan
 from appell.motion.dormand_prince import interpolate, step_functions
 from appell.sprayer import Sprayer
 
@@ -51,6 +52,21 @@ def test_the_dense_output_is_as_good_as_the_steps_where_stability_limits_them(ma
     within = np.concatenate([nodes[:-1] + share * np.diff(nodes) for share in (0.1, 0.3, 0.5, 0.8)])
     for times in (nodes, within):
         np.testing.assert_allclose(motion.states(times), exact.states(times), rtol=0, atol=3e-9)
+
+
+@pytest.mark.parametrize("machine", ["casadi", "heyoka"])
+def test_tables_of_lanes_are_as_good_as_their_steps_where_stability_limits_them(machine, monkeypatch):
+    pytest.importorskip("heyoka")
+    monkeypatch.setattr(plan, "FEW", 0)
+    equations = ap.derive(ap.library.rocket_car())
+    exact = ap.simulate(ap.compile(equations).bind(), method="taylor", points=801)
+    study = ap.sweep(
+        ap.compile(equations, machine).bind(), {"fuel": [40.0, 40.0]}, points=801, rtol=1e-12, progress=False
+    )
+    assert study["lane"].values.all()
+    for name in ("x", "y", "heading", "steer", "steer.rate"):
+        for run in study[name].values:
+            np.testing.assert_allclose(run, exact.columns[name], rtol=0, atol=3e-9)
 
 
 def test_the_error_estimate_falls_with_its_order(swing):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from appell.motion.crossing import LOOKS, MOST, SHARES, SOON, excess, moving
-from appell.motion.dormand_prince import interpolate
+from appell.motion.dormand_prince import interpolate, parts_of
 
 FINER = 4  # times as many looks where those so far are too few
 
@@ -47,22 +47,74 @@ def roots(f: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray, t
     return best
 
 
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The dense output of one step of each of some lanes, as `appell.motion.dormand_prince.Parts`.
+
+    Attributes:
+        count: In how many equal parts it is made.
+        place: Which of all parts of all lanes is the first of each, the second, and so on.
+        states: Where these parts begin, one column each.
+        columns: Their coefficients, of shape (7, n, parts).
+        gap: What the parts of a lane miss the end of its step by.
+    """
+
+    count: np.ndarray
+    place: np.ndarray
+    states: np.ndarray
+    columns: np.ndarray
+    gap: np.ndarray
+
+    @classmethod
+    def of(
+        cls, t: np.ndarray, h: np.ndarray, x: np.ndarray, dense: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> Parts:
+        """Those of steps, by their dense output (x, t, h) -> (columns, pace) in some lanes."""
+
+        def columns_of(begin: np.ndarray, time: np.ndarray, length: np.ndarray, lanes: np.ndarray) -> Any:
+            found = dense(np.concatenate([begin, time[None, :], length[None, :]]), lanes)
+            return found[:-1].reshape(7, -1, lanes.size), found[-1]
+
+        columns, pace = columns_of(x, t, h, np.arange(t.size))
+        count, gap = parts_of(pace).astype(int), np.zeros(x.shape)
+        place = np.tile(np.arange(t.size), (count.max(initial=1), 1))
+        states, found, made = [x], [columns], t.size
+        wild, here = np.flatnonzero(count > 1), x.copy()
+        for k in range(place.shape[0] if wild.size else 0):
+            lanes = wild[count[wild] > k]
+            place[k, lanes] = made + np.arange(lanes.size)
+            made += lanes.size
+            length = h[lanes] / count[lanes]
+            states.append(here[:, lanes])
+            found.append(columns_of(states[-1], t[lanes] + k * length, length, lanes)[0])
+            here[:, lanes] = states[-1] + found[-1][0]
+        gap[:, wild] = (x + columns[0] - here)[:, wild]
+        return cls(count, place, np.concatenate(states, axis=1), np.concatenate(found, axis=2), gap)
+
+    def __call__(self, share: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+        """x at a share (0..1) of the step of each of some lanes."""
+        count = self.count[lanes]
+        k = np.clip((share * count).astype(int), 0, count - 1)
+        part = self.place[k, lanes]
+        value = interpolate(self.columns[:, :, part], self.states[:, part], share * count - k)
+        return value + self.gap[:, lanes] * share
+
+
 class Steps:
     """The dense output of one step of each of some lanes, and guards along it.
 
     Args:
-        t, h, x: Where each step begins, how long it is, and the states there.
-        columns: The seven columns of its dense output, of shape (7, n, lanes).
+        t, h: Where each step begins, and how long it is.
+        parts: Its dense output.
         guards: g and g' of (times, states, lanes).
     """
 
-    def __init__(self, t: np.ndarray, h: np.ndarray, x: np.ndarray, columns: np.ndarray, guards: Guards) -> None:
-        self.t, self.h, self.x, self.columns, self._guards = t, h, x, columns, guards
+    def __init__(self, t: np.ndarray, h: np.ndarray, parts: Parts, guards: Guards) -> None:
+        self.t, self.h, self._parts, self._guards = t, h, parts, guards
 
     def states(self, times: np.ndarray, lanes: np.ndarray) -> np.ndarray:
         """x at one time of each of some lanes."""
-        share = (times - self.t[lanes]) / self.h[lanes]
-        return interpolate(self.columns[:, :, lanes], self.x[:, lanes], share)
+        return self._parts((times - self.t[lanes]) / self.h[lanes], lanes)
 
     def guards(self, times: np.ndarray, lanes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """g and g' at one time of each of some lanes."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from appell.ensemble.crossings import Steps
+from appell.ensemble.crossings import Parts, Steps
 from appell.ensemble.jobs import Jobs, Results
 from appell.ensemble.kernel import Kernel
 from appell.ensemble.lane_machine import cores_in_use, padded
@@ -206,13 +206,13 @@ class Lanes:
         k = self.k
         V = V[: k.n + 2].copy()
         V[k.h] = np.minimum(V[k.h], P[k.setting["end"]] - V[k.t])
-        columns = k.machines["dense"].some(V, P).reshape(7, k.n, V.shape[1])
+        parts = Parts.of(V[k.t], V[k.h], V[: k.n], lambda V, which: k.machines["dense"].some(V, P[:, which]))
 
         def guards(times: np.ndarray, states: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             g, rate = np.split(k.machines["guards"].some(np.concatenate([states, times[None, :]]), P[:, which]), 2)
             return g, rate
 
-        return Steps(V[k.t], V[k.h], V[: k.n], columns, guards)
+        return Steps(V[k.t], V[k.h], parts, guards)
 
     def _sample(self, passed: np.ndarray, V: np.ndarray, W: np.ndarray, P: np.ndarray) -> None:
         """Tabulate the grid points that lanes have passed, with the numbers they had."""

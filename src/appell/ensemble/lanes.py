@@ -162,7 +162,7 @@ class _Lane:
             "step": self.function("step", V, ca.if_else(going, outcome, V)),
             "first": self.function("first", self.short, self._first()),
             "dense": self.function(
-                "dense", V[: x.numel() + 2], dense(t, x, w, ca.vertcat(numbers, self.h, *tolerances))[0]
+                "dense", V[: x.numel() + 2], ca.vertcat(*dense(t, x, w, ca.vertcat(numbers, self.h, *tolerances)))
             ),
         }
         if not self.flow.count:

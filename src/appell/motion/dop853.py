@@ -26,6 +26,7 @@ from appell.motion.dormand_prince import (
     interpolate,
     look_function,
     pace_of,
+    parts_of,
     stages,
     step_graph,
 )
@@ -37,7 +38,6 @@ from appell.once import once
 LONG = 50_000  # steps in which CasADi's machine takes about as long as compiling them to machine code would
 LARGE = 3000  # instructions of a right-hand side of which stages are calls, not parts of one graph, between steps
 REGISTER = 8  # a multiple of the lanes of a SIMD register
-WILD, MOST = 3.5, 16  # pace from which on the dense output of a step is made in parts, and so many at most
 FAULTS = {Status.NOT_FINITE: End.NOT_FINITE, Status.COLLAPSED: End.COLLAPSED}
 
 
@@ -243,9 +243,9 @@ class Stepper:
 
     def _parts(self, t: float, h: float, x: np.ndarray, columns: np.ndarray, pace: float) -> Parts:
         """A step as it is, or in so many shorter ones that its dense output is as good as its end."""
-        if not WILD < pace < np.inf:
+        count = int(parts_of(pace))
+        if count == 1:
             return Parts([x], [columns], 0.0)
-        count = min(int(np.ceil(pace)), MOST)
         states, found = [x], []
         for k in range(count):
             found.append(self._coefficients(t + k * h / count, h / count, states[-1])[0])

@@ -33,6 +33,7 @@ def _table() -> SimpleNamespace:
 table = _table()
 STAGES = table.N_STAGES
 THIRD = table.E3[:STAGES] - table.B
+WILD, MOST = 3.5, 16  # pace from which on the dense output of a step is made in parts, and so many at most
 
 # CasADi's operators try all kinds of arguments first; named with their kind they are many times quicker.
 _binary = ca.SX.binary
@@ -55,6 +56,11 @@ def columns_of(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any, slopes: lis
     difference = new - x
     first = [difference, h * slopes[0] - difference, 2 * difference - h * (slopes[STAGES] + slopes[0])]
     return first + [h * _weighted(row, slopes) for row in table.D]
+
+
+def parts_of(pace: Any) -> Any:
+    """In how many parts the dense output of a step is made so that it is as good as its end."""
+    return np.where((pace > WILD) & (pace < np.inf), np.minimum(np.ceil(pace), MOST), 1)
 
 
 def pace_of(x: Any, h: Any, slopes: list[Any], columns: list[Any], scale: Any) -> Any:
