@@ -20,7 +20,7 @@ from appell.graph.kinks import Modal
 from appell.graph.solve import solve, solve_scaled
 from appell.once import once
 
-LOOKED_AT, MANY = 24, 12  # kinks, and those that may stick, up to which one graph is made for all sets of them
+MANY, LONGER = 32, 6  # kinks up to which one graph is made for all sets of them, and how much longer it may be
 TRIALS = 10  # random points of which one has to be in the domain of the equations
 NEWTON = 30  # steps that bring one to g = 0
 REGULARIZE = "write v/sqrt(v**2 + e**2) with a small e instead of sign(v) to go on"
@@ -42,15 +42,15 @@ def family(modal: Modal, stuck: tuple[int, ...]) -> tuple[int, ...]:
 @once
 def _together(modal: Modal) -> tuple[int, ...]:
     """The kinks that may stick, if one graph serves all sets of them; else none."""
-    every = tuple(range(modal.s.numel())) if modal.s.numel() <= LOOKED_AT else ()
+    every = tuple(range(modal.s.numel())) if modal.s.numel() <= MANY else ()
     found = tuple(i for i in every if _may_stick(modal, i))
-    if not 1 < len(found) <= MANY or [a for i in found for a in acted(modal, (i,))] != acted(modal, found):
+    if len(found) < 2 or [a for i in found for a in acted(modal, (i,))] != acted(modal, found):
         return ()
     try:
-        sliding(modal, found)
+        longer = ca.n_nodes(sliding(modal, found).xdot) > LONGER * ca.n_nodes(modal.xdot)
     except StickingError:
         return ()
-    return found
+    return () if longer else found
 
 
 def _may_stick(modal: Modal, kink: int) -> bool:
