@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from appell.graph.numeric import Numeric
-from appell.graph.solve import determinant, solve, solve_spd
+from appell.graph.solve import determinant, solve, solve_scaled, solve_spd
 from appell.graph.sparse import column, cross, dense, dense_matrix, dot, rodrigues
 
 
@@ -85,6 +85,15 @@ def test_positive_definite_matrices(n, seed):
     check(solve_spd, factor @ factor.T + 0.1 * np.eye(n), random.normal(size=(n, 3)))
 
 
+@given(st.integers(1, 8), st.integers(0, 10_000))
+@settings(max_examples=40, deadline=None)
+def test_matrices_that_are_positive_definite_but_for_the_scale_of_their_columns(n, seed):
+    random = np.random.default_rng(seed)
+    factor = np.where(random.uniform(size=(n, n)) < 0.5, random.normal(size=(n, n)), 0.0)
+    numbers = (factor @ factor.T + 0.1 * np.eye(n)) * random.choice([-1e3, -1.0, 1e-3], n)
+    check(solve_scaled, numbers, random.normal(size=(n, 1)), numbers != 0)
+
+
 @given(st.integers(2, 7), st.integers(0, 10_000))
 @settings(max_examples=40, deadline=None)
 def test_sparse_positive_definite_matrices(n, seed):
@@ -100,7 +109,7 @@ def test_almost_singular_positive_definite_matrix():
     check(solve_spd, basis @ np.diag([1, 1, 1, 1e-3, 1e-9]) @ basis.T, random.normal(size=(5, 1)))
 
 
-@pytest.mark.parametrize("how", [solve, solve_spd])
+@pytest.mark.parametrize("how", [solve, solve_scaled, solve_spd])
 def test_nothing_to_solve(how):
     assert how(ca.SX(0, 0), ca.SX(0, 1)).shape == (0, 1)
 
