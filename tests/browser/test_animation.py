@@ -250,3 +250,13 @@ def test_time_is_shown_as_the_run_is_long(seen, tmp_path, until, clock, speed):
     assert seen.page.locator(".clock").inner_text() == clock
     assert float(seen.page.locator("select[title=speed]").input_value()) == speed
     assert seen.faults == []
+
+
+@pytest.mark.parametrize(("far", "grid"), [(2.0, "0.2 m"), (3e5, "50 km"), (1.5e11, "2·10⁷ km")])
+def test_the_grid_says_how_large_things_are(seen, tmp_path, far, grid):
+    x, y = ap.coordinates("x y", "m")
+    ground = ap.Frame("ground")
+    bodies = [ap.Particle("sun", 1.0, ground.point(0, 0)), ap.Particle("planet", 1.0, ground.point(x, y))]
+    ap.Model(ground, (x, y), bodies).draw(tmp_path / "far.html", start={x: far})
+    seen.open(tmp_path / "far.html").until("globalThis.appell && appell.viewers[0].drawn > 0")
+    assert seen.page.locator(".ruler").inner_text() == f"grid {grid}"

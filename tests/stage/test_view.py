@@ -95,6 +95,14 @@ def test_a_constraint_becomes_its_curve():
     np.testing.assert_allclose(np.linalg.norm(points * [1, 2, 1], axis=1), 1.0, rtol=0, atol=2e-3)
 
 
+def test_a_bob_on_a_rod_has_its_circle():
+    scene = ap.library.arevalo().draw()
+    (curve,), (bar,) = scene.curves, scene.bars
+    center, bob = (scene.values.points[k][0] for k in sorted((bar.a, bar.b), key=lambda k: k not in scene.anchors))
+    distances = np.linalg.norm(np.concatenate(curve.lines) - center, axis=1)
+    np.testing.assert_allclose(distances, np.linalg.norm(bob - center), rtol=2e-3, atol=0)
+
+
 def test_the_reaction_arrow_of_a_hanging_bob_is_its_weight():
     x, y = ap.coordinates("x y", "m")
     m, l = ap.parameters("m l")
@@ -471,9 +479,54 @@ def test_blades_touch_the_floor_and_bodies_lie_on_them(name):
     body = scene.solids[0]
     turn, center = scene.values.turns[body.turn][0], scene.values.points[body.point][0]
     *plates, blade = [surface(p).vertices @ turn.T + center for p in body.parts]
-    np.testing.assert_allclose((blade @ scene.ground).min(), scene.floor, rtol=0, atol=1e-12)
-    top = (blade @ scene.ground).max()
-    assert min((plate @ scene.ground).min() for plate in plates) == pytest.approx(top, abs=1e-12)
+    low, high = (blade @ scene.ground).min(), (blade @ scene.ground).max()
+    np.testing.assert_allclose(low, scene.floor, rtol=0, atol=1e-12)
+    heights = np.concatenate(plates) @ scene.ground
+    assert low < heights.min() < heights.max() < high  # raised, and the blade is seen from above
+
+
+def test_wagons_hang_on_what_pulls_them():
+    x, y, first, second = ap.coordinates("x y first second")
+    ground = ap.Frame("ground")
+    fore, rear = ground.rotate("z", first), ground.rotate("z", second)
+    hitch = ground.point(x, y)
+    tractor = ap.RigidBody("tractor", 1.0, hitch + 0.2 * fore.x, fore, (0, 0, 0.1))
+    wagon = ap.RigidBody("wagon", 1.0, hitch - 2.0 * rear.x, rear, (0, 0, 0.1))
+    rows = [ap.Rolling(tractor, hitch, along=[fore.y]), ap.Rolling(wagon, wagon.center, along=[rear.y])]
+    scene = ap.Model(ground, (x, y, first, second), [tractor, wagon], constraints=rows).draw()
+    assert [p.kind for p in scene.solids[1].parts] == ["box", "capsule", "box"]
+    np.testing.assert_allclose(scene.solids[1].parts[1].size[1], 2.0, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(("place", "opacity"), [(0.5, 0.32), (1.5, 1.0)])
+def test_a_shell_is_glass_if_something_is_inside(place, opacity):
+    """A bob on a rod of length 0.5 in a ball of radius 1 would not be seen; one of length 1.5 is."""
+    x, y, swing = ap.coordinates("x y swing")
+    attitude = ap.coordinates("e0 e1 e2 e3")
+    ground = ap.Frame("ground")
+    frame = ground.at(ground.point(x, y, 1.0)).rotate_quaternion(*attitude)
+    shell = ap.RigidBody("shell", 1.0, frame.origin, frame, (0.5, 0.5, 0.5))
+    bob = ap.Particle("bob", 1.0, frame.pin(swing, axis="x").point(0, 0, place))
+    rolling = ap.Rolling(shell, ground.point(x, y))
+    scene = ap.Model(ground, (x, y, *attitude, swing), [shell, bob], constraints=[rolling]).draw()
+    assert [p.opacity for p in scene.solids[0].parts] == [opacity]
+    faces = next(c for c in scene.figure(0.0).axes[0].collections if len(c.get_facecolor()) > 100)
+    assert np.isclose(faces.get_facecolor()[:, 3].min(), opacity, rtol=0, atol=0.01)
+
+
+def test_a_flywheel_has_marks_and_a_top_is_no_rod():
+    lean, spin = ap.coordinates("lean spin")
+    ground = ap.Frame("ground")
+    frame = ground.pin(lean, axis="x")
+    wheel = frame.pin(spin, axis="x", at=(0, 0, 1.0))
+    pole = ap.RigidBody("pole", 1.0, frame.point(0, 0, 0.5), frame, (0.1, 0.1, 0.001))
+    disk = ap.RigidBody("disk", 1.0, wheel.origin, wheel, (0.02, 0.01, 0.01))
+    scene = ap.Model(ground, (lean, spin), [pole, disk]).draw()
+    assert [s.parts[0].kind for s in scene.solids] == ["capsule", "wheel"]
+    turned = ground.pin(spin)
+    top = ap.RigidBody("top", 1.0, turned.point(0, 0, 0.5), turned, (0.01, 0.01, 0.02))
+    (solid,) = ap.Model(ground, spin, [top]).draw().solids
+    assert [p.kind for p in solid.parts] == ["wheel", "capsule"]
 
 
 def test_a_ball_rolls_down_the_slope_it_touches():

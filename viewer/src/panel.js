@@ -26,7 +26,14 @@ function times(span) {
   return (t) => `${(t / size).toFixed(digits)} ${unit}`;
 }
 
+function power(number) {
+  // 5e7 as 5·10⁷.
+  const [digits, exponent] = Number(number.toPrecision(2)).toExponential().split("e+");
+  return `${digits === "1" ? "" : `${digits}·`}10${[...exponent].map((e) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[e]).join("")}`;
+}
+
 function length(step) {
+  if (step >= 1e9) return `${power(step / 1e3)} km`;
   const [unit, size] = step >= 1e4 ? ["km", 1e3] : step >= 9e-3 ? ["m", 1] : step >= 9e-6 ? ["mm", 1e-3]
     : step >= 9e-9 ? ["µm", 1e-6] : ["nm", 1e-9];
   return `${Number((step / size).toPrecision(2))} ${unit}`;

@@ -92,7 +92,7 @@ export class Many {
 // three.js builds cylinders along y; ours lie along z.
 const standing = (geometry) => geometry.rotateX(Math.PI / 2);
 
-function wheel(radius, width, color) {
+function wheel(radius, width, color, clear) {
   const group = new THREE.Group();
   const tyre = Math.min(0.14 * radius, Math.max(0.5 * width, 0.05 * radius));
   const profile = [];
@@ -102,8 +102,8 @@ function wheel(radius, width, color) {
     profile.push(new THREE.Vector2(radius - tyre + tyre * Math.cos(a), (width / 2) * Math.sin(a)));
   }
   profile.push(new THREE.Vector2(r0, width / 2), new THREE.Vector2(r0, -width / 2), profile[0].clone());
-  group.add(mesh(standing(new THREE.LatheGeometry(profile, 64)), material(DARK, { roughness: 0.8 })));
-  const disc = material(color, { side: THREE.DoubleSide });
+  group.add(mesh(standing(new THREE.LatheGeometry(profile, 64)), material(DARK, { roughness: 0.8, ...clear })));
+  const disc = material(color, { side: THREE.DoubleSide, ...clear });
   const rim = new THREE.TorusGeometry(r0, 0.035 * radius, 10, 64);
   group.add(mesh(rim, disc));
   const hub = standing(new THREE.CylinderGeometry(0.15 * radius, 0.15 * radius, Math.max(0.8 * width, 0.04 * radius), 32));
@@ -111,7 +111,7 @@ function wheel(radius, width, color) {
   for (let i = 0; i < 6; i++) {
     const spoke = mesh(
       new THREE.BoxGeometry(r0, 0.07 * radius, Math.max(0.35 * width, 0.02 * radius)),
-      i === 0 ? material(0xf2c14e) : disc,
+      i === 0 ? material(0xf2c14e, clear) : disc,
     );
     const a = (i * Math.PI) / 3;
     spoke.position.set((r0 / 2) * Math.cos(a), (r0 / 2) * Math.sin(a), 0);
@@ -121,7 +121,7 @@ function wheel(radius, width, color) {
   return group;
 }
 
-function ball(radius, color) {
+function ball(radius, color, clear) {
   const geometry = new THREE.SphereGeometry(radius, 48, 32).toNonIndexed();
   const places = geometry.attributes.position;
   const one = new THREE.Color(color);
@@ -138,7 +138,7 @@ function ball(radius, color) {
     for (let k = i; k < i + 3; k++) chosen.toArray(colors, 3 * k);
   }
   geometry.setAttribute("color", new THREE.BufferAttribute(colors, 3));
-  return mesh(geometry, material(0xffffff, { vertexColors: true, roughness: 0.35 }));
+  return mesh(geometry, material(0xffffff, { vertexColors: true, roughness: 0.35, ...clear }));
 }
 
 function plate(part, fill) {
@@ -173,9 +173,9 @@ export function shape(part, color) {
     cylinder: () => edged(standing(new THREE.CylinderGeometry(a, a, b, 48)), fill),
     cone: () => mesh(standing(new THREE.ConeGeometry(a, b, 48)), fill),
     capsule: () => mesh(standing(new THREE.CapsuleGeometry(a, b, 10, 24)), fill),
-    wheel: () => wheel(a, b, part.color || color),
+    wheel: () => wheel(a, b, part.color || color, clear),
     sphere: () => mesh(new THREE.SphereGeometry(a, 40, 24), fill),
-    ball: () => ball(a, part.color || color),
+    ball: () => ball(a, part.color || color, clear),
     plate: () => plate(part, fill),
     mesh: () => polyhedron(part, fill),
   }[part.kind]();

@@ -29,7 +29,8 @@ function lattice(count, step) {
   return new THREE.LineSegments(geometry, fill);
 }
 
-const round = (data) => data.parts.length === 1 && data.parts[0].kind === "sphere" && data.parts[0].at.every((e) => e === 0);
+const round = ({ parts: [part, ...more] }) =>
+  !more.length && part.kind === "sphere" && !part.opacity && part.at.every((e) => e === 0);
 
 function software(gl) {
   // Whether there is no graphics hardware behind a context.

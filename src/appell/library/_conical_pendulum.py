@@ -8,6 +8,7 @@ from appell.model.body import Particle
 from appell.model.constraint import Holonomic
 from appell.model.force import Gravity
 from appell.model.frame import Frame
+from appell.model.look import Look
 from appell.model.model import Model
 from appell.model.symbols import coordinates, parameters
 
@@ -29,10 +30,11 @@ def conical_pendulum() -> Model:
 
     ground = Frame("ground")
     turning = ground.rotate("z", psi, "plane of the pendulum")
+    bob = Particle("bob", m, rho * turning.x + z * ground.z)
     return Model(
         ground,
         (psi, rho, z),
-        [Particle("bob", m, rho * turning.x + z * ground.z)],
+        [bob],
         [Gravity(-g * ground.z)],
         [Holonomic(rho**2 + z**2 - l**2, "length")],
         name="conical pendulum",
@@ -40,4 +42,5 @@ def conical_pendulum() -> Model:
         values={m: 0.3, l: 0.5, g: 9.81},
         start={psi: 0.0, rho: 0.3, z: -0.4, psi.rate: sqrt(9.81 / 0.4), rho.rate: 0.05, z.rate: 0.05 * 0.3 / 0.4},
         until=5.0,
+        look=Look(rods=[(ground.point(0, 0), bob.center)]),
     )

@@ -8,6 +8,7 @@ from appell.model.body import Particle, RigidBody
 from appell.model.constraint import Holonomic
 from appell.model.force import Generalized, Gravity, Potential, Torque
 from appell.model.frame import Frame
+from appell.model.look import Look
 from appell.model.model import Model
 from appell.model.symbols import coordinates, inputs, parameters
 
@@ -38,10 +39,12 @@ def watt_governor() -> Model:
     ground = Frame("ground")
     spindle = ground.rotate("z", psi, "spindle")
     bodies: list[Particle | RigidBody] = [RigidBody("spindle", 0, ground.point(0, 0), spindle, (0, 0, J))]
+    sleeve = Particle("sleeve", M, -s * ground.z)
+    links = []
     for name, axis in (("first", "-y"), ("second", "y")):
         arm = spindle.rotate(axis, alpha, f"{name} arm")
         bodies.append(Particle(f"{name} ball", m, -L * arm.z))
-    sleeve = Particle("sleeve", M, -s * ground.z)
+        links.append((-a * arm.z, sleeve.center))
     plane = spindle.rotate("-y", alpha, "link")
     gap = -a * plane.z - sleeve.center
     numbers = {L: 0.3, a: 0.15, b: 0.15, m: 0.5, M: 1.0, J: 0.05, k: 0.0, s_0: 0.0, c: 2.0, g: 9.81}
@@ -62,6 +65,7 @@ def watt_governor() -> Model:
         values={**numbers, tau: 0.0},
         start=dict(zip((psi, alpha, s, psi.rate, alpha.rate, s.rate), begin, strict=True)),
         until=5.0,
+        look=Look(rods=links),
     )
 
 

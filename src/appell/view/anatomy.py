@@ -38,7 +38,7 @@ class Anatomy:
     Attributes:
         fixed: For each rigid body the points fixed in it, its centre first.
         rods: Pairs of points joined by something that has no body.
-        lengths: Names of the rows that such rods stand for.
+        lengths: Names of the rows that such rods stand for, but for those that leave a particle a circle.
         plates: Corners of what is carried along without turning.
         anchors: Points fixed in the ground at which something hangs.
         joints: Other points at which pieces meet.
@@ -329,8 +329,11 @@ def _distances(found: Anatomy, model: Model) -> None:
         ends = next(filter(None, (_held(row, body, model) for body in model.bodies)), None) if row.order == 0 else None
         if ends is None:
             continue
-        found.lengths.add(row.name)
         far = ends[1]
+        place = {e for e in ends[0].parts[model.ground] if isinstance(e, Coordinate)}
+        others = (other for other in model.rows if other is not row)
+        if not still(far) or len(place) > 2 or any(place & letters_in(other.expression) for other in others):
+            found.lengths.add(row.name)
         if frozenset(map(key, ends)) not in drawn:
             found.rods.append(ends)
         if still(far):

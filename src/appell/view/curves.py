@@ -21,7 +21,7 @@ def path_curves(programmed: dict[str, int], values: Values) -> list[Curve]:
 
 
 def constraint_curves(model: Model, variables: Variables, course: Course, rods: set[str]) -> list[Curve]:
-    """Curves f(x, y) = 0 and surfaces f(x, y, z) = 0 on which a particle must stay, but for rows drawn as rods."""
+    """Curves f(x, y) = 0 and surfaces f(x, y, z) = 0 on which a particle stays, but for rows that rods stand for."""
     listed: list[Curve] = []
     for constraint in model.constraints:
         if isinstance(constraint, QuaternionNorm):

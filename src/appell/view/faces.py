@@ -133,7 +133,8 @@ class Shaded:
                 shade = base[shell.shades[which[k]]]
                 fill = _hex(shade, bright[k]) + clear
                 outlined = angular or (size > CAP and shape.kind != "wheel")
-                self._add(corners[k], fill, _hex(shade, 0.75 * bright[k]) + clear if outlined else fill, deep[k])
+                seam = "none" if clear else fill  # between faces of one colour, of which glass would show twice as much
+                self._add(corners[k], fill, _hex(shade, 0.75 * bright[k]) + clear if outlined else seam, deep[k])
 
     def _globe(self, middle: np.ndarray, radius: float, color: str) -> None:
         """A plain sphere: its disc, and on it the parts that are turned more and more to the light."""

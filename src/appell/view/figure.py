@@ -150,16 +150,20 @@ class Figure:
         """What joins the points fixed in it, or a homogeneous body of its mass and inertia."""
         points = self._places(values)
         inertia = np.array([float(values.scalars[k][0]) for k in self.inertia]).reshape(3, 3)
+        whole = [_marked(e, self.rotor) for e in of_inertia(mass, inertia, unit)]
         if self.edges:
-            return of_inertia(mass, inertia, unit)
-        if len(points) == 2 and mass > 0:  # a rod of the same inertia about the centre
-            arm = points[1] - points[0]
-            length = np.sqrt(12 * np.linalg.eigvalsh(inertia)[2] / mass)
-            points = np.vstack([points, *(points[0] + s * length / 2 * arm / np.linalg.norm(arm) for s in (-1, 1))])
+            return whole + arms(whole, points, 0.35 * unit, ROD)
+        if len(points) == 2 and mass > 0:
+            arm = (points[1] - points[0]) / np.linalg.norm(points[1] - points[0])
+            largest = float(np.linalg.eigvalsh(inertia)[2])
+            if 0 < largest <= (1 + 1e-9) * float(arm @ inertia @ arm):  # a disk or a ball on a rod that weighs nothing
+                return whole + arms(whole, points, 0.35 * unit, ROD)
+            length = np.sqrt(12 * largest / mass)  # a rod of the same inertia about the centre
+            points = np.vstack([points, *(points[0] + s * length / 2 * arm for s in (-1, 1))])
         shapes = through(points, unit) if len(points) > 1 else []
         if mass <= 0 and not shapes:
             return [] if self.rotor is None else [part("wheel", 1.2 * unit, 0.8 * unit, axis=self.rotor)]
-        return shapes or of_inertia(mass, inertia, unit)
+        return shapes or whole
 
     def _places(self, values: Values) -> np.ndarray:
         """Points fixed in it, in its axes from the point that carries it."""
@@ -182,6 +186,13 @@ def _wheel(wheel: Wheel, radius: float) -> Part:
         return part("ball", radius)
     slim = 0.14 if wheel.contact is not None else 0.4
     return part("wheel", radius, slim * radius, axis=np.array([float(e) for e in wheel.axis]))
+
+
+def _marked(shape: Part, rotor: np.ndarray | None) -> Part:
+    """A disk that turns about its own axis has marks, without which nothing would be seen of it."""
+    if rotor is None or shape.kind != "cylinder" or abs(float(shape.turn[:, 2] @ rotor)) < 1 - 1e-9:
+        return shape
+    return replace(shape, kind="wheel")
 
 
 def _rotor(body: RigidBody, model: Model) -> np.ndarray | None:

@@ -1,13 +1,19 @@
-"""Cavities of a body: holes along the axis of a cylinder are cut, others are seen through walls like glass."""
+"""What is inside of bodies: bores along the axis of a cylinder are cut, all else is seen through walls like glass."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from appell.view.parts import Part
 from appell.view.shape_parts import revolved
+from appell.view.surface import surface
+
+if TYPE_CHECKING:
+    from appell.view.figure import Figure
+    from appell.view.tracks import Values
 
 WALL, CAVITY = 0.32, 0.6  # how opaque walls and cavities are
 
@@ -30,6 +36,37 @@ def hollowed(solids: list[Part], cavities: list[Part]) -> list[Part]:
     if not left:
         return made
     return [*(replace(e, opacity=CAVITY) for e in left), *(replace(e, opacity=WALL) for e in made)]
+
+
+LOOKS = 5  # moments at which it is seen whether a body hides another
+
+
+def cleared(figures: list[Figure], shapes: list[list[Part]], values: Values) -> list[list[Part]]:
+    """Shapes of bodies; those that always hide another body, as a shell hides what drives it, are like glass.
+
+    Args:
+        figures: The bodies.
+        shapes: Their shapes.
+        values: Tracks along the motion.
+    """
+    moments = np.unique(np.linspace(0, values.times.size - 1, LOOKS).astype(int))
+    shells = [np.concatenate([surface(p, 12).vertices for p in parts]) if parts else None for parts in shapes]
+
+    def hides(i: int, j: int) -> bool:
+        if i == j or shells[j] is None or not shapes[i]:
+            return False
+        for k in moments:
+            turns, points = values.turns[:, k], values.points[:, k]
+            places = shells[j] @ turns[figures[j].turn].T + points[figures[j].point]
+            inside = (places - points[figures[i].point]) @ turns[figures[i].turn]
+            if not any(part.holds(inside) for part in shapes[i]):
+                return False
+        return True
+
+    count = range(len(figures))
+    return [
+        [replace(e, opacity=WALL) for e in shapes[i]] if any(hides(i, j) for j in count) else shapes[i] for i in count
+    ]
 
 
 def _bored(solid: Part, cavity: Part) -> Part | None:

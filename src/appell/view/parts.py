@@ -60,6 +60,18 @@ class Part:
         inside = self.turn.T @ (point - self.at)
         return float(np.linalg.norm(inside - np.clip(inside, low, high)))
 
+    def holds(self, points: np.ndarray) -> bool:
+        """Whether points are all inside it; never inside of plates, meshes and what is slender."""
+        inside = (points - self.at) @ self.turn
+        if self.kind in ("sphere", "ball"):
+            return bool(np.all(np.linalg.norm(inside, axis=1) < self.size[0]))
+        if self.kind == "box":
+            return bool(np.all(np.abs(inside) < np.array(self.size) / 2))
+        if self.kind in ("cylinder", "wheel"):
+            across = np.linalg.norm(inside[:, :2], axis=1)
+            return bool(np.all(across < self.size[0]) and np.all(np.abs(inside[:, 2]) < self.size[1] / 2))
+        return False
+
 
 def along(axis: np.ndarray) -> np.ndarray:
     """A rotation matrix whose third column is a given direction."""

@@ -23,6 +23,7 @@ from appell.view import arrows
 from appell.view.anatomy import anatomy, rod_groups, still
 from appell.view.curves import constraint_curves, path_curves
 from appell.view.figure import ROD, Figure
+from appell.view.hollows import cleared
 from appell.view.measure import Measure, plane_of
 from appell.view.parts import through
 from appell.view.plot import unit_words
@@ -185,7 +186,8 @@ class _Stage:
         figures = [Figure.of(b, colors[b], model, self.look, found, tracks, b in self.inside) for b in bodies]
         pairs = [(tracks.point(a), tracks.point(b)) for a, b in (*found.rods, *self.look.rods)]
         plates = [[tracks.point(e) for e in group] for group in found.plates]
-        feet = [tracks.point(e) for e in found.anchors.values()]
+        hung = [end for ends in self.look.rods for end in ends if still(end)]
+        feet = [tracks.point(e) for e in (*found.anchors.values(), *hung)]
         joints = tuple(tracks.point(e) for e in found.joints.values())
         springs = self._springs()
         anchors = tuple(dict.fromkeys((*feet, *(tracks.point(e) for *_, ends in springs for e in ends if still(e)))))
@@ -271,7 +273,7 @@ class _Stage:
         stand_on_edges(figures, shapes, values, near, ground, self.span)
         return [
             Drawn(figure.body.name, figure.point, figure.turn, tuple(parts), figure.color)
-            for figure, parts in zip(figures, shapes, strict=True)
+            for figure, parts in zip(figures, cleared(figures, shapes, values), strict=True)
             if parts
         ]
 

@@ -59,7 +59,7 @@ def stand_on_edges(
         figure = figures[i]
         turn, center = values.turns[figure.turn][0], values.points[figure.point][0]
         shell = [surface(p).vertices for p in shapes[i]]
-        size = float(np.ptp(np.concatenate(shell), axis=0).max()) if shell else 0.0
+        size = float(np.ptp(shell[0], axis=0).max()) if shell else 0.0
         length = max(0.6 * size, 0.15 * span)
         for at, across in figure.edges:
             y = values.vectors[across][0] @ turn
@@ -67,14 +67,15 @@ def stand_on_edges(
             z = _upright(figure, values, near, ground)
             contact = (values.points[at][0] - center) @ turn
             if z is None:  # leaning: the blade is carried by the body
-                z, middle = (np.eye(3)[2] if abs(y[2]) < 0.9 else np.eye(3)[0]), contact
+                z, middle, height = (np.eye(3)[2] if abs(y[2]) < 0.9 else np.eye(3)[0]), contact, DEEP * length
             else:
-                middle = contact + DEEP / 2 * length * z
-                lowest = min((float((e @ z).min()) for e in shell), default=0.0)
-                raised = max(raised, float(contact @ z) + DEEP * length - lowest)
+                levels = np.concatenate(shell) @ z if shell else np.zeros(1)
+                height = (DEEP + SLIM) * length + float(np.ptp(levels))  # out of the top, where it is seen
+                middle = contact + height / 2 * z
+                raised = max(raised, float(contact @ z) + DEEP * length - float(levels.min()))
             x = np.cross(y, z) / np.linalg.norm(np.cross(y, z))
             axes = np.stack([x, y, np.cross(x, y)], axis=1)
-            box = Part("box", (length, SLIM * length, DEEP * length), middle, axes, color=BLADE)
+            box = Part("box", (length, SLIM * length, height), middle, axes, color=BLADE)
             blades.setdefault(i, []).append(box)
     for i in plain:
         z = _upright(figures[i], values, near, ground)

@@ -62,10 +62,10 @@ def _mark(axes: Axes, mark: Mark, order: int) -> None:
     from matplotlib.collections import LineCollection, PolyCollection
 
     if isinstance(mark, Faces):
-        edges = mark.edges or "none"
+        edges, alpha = mark.edges or "none", mark.opacity if mark.opacity < 1 else None  # a number hides that of fills
         axes.add_collection(
             PolyCollection(
-                mark.places, facecolors=mark.fills, edgecolors=edges, linewidths=0.3, alpha=mark.opacity, zorder=order
+                mark.places, facecolors=mark.fills, edgecolors=edges, linewidths=0.3, alpha=alpha, zorder=order
             )
         )
     elif isinstance(mark, Lines):
