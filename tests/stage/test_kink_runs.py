@@ -9,6 +9,7 @@ import sympy as sp
 import appell as ap
 from appell.errors import CompileError, IntegrationError, StickingError
 from appell.model.friction import Coulomb
+from appell.motion.kink_names import vanishing
 
 LOCATING = ["taylor", "dop853", "RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"]
 SOME = ["taylor", "dop853", "Radau"]
@@ -371,3 +372,17 @@ def test_what_rests_in_a_notch_leaves_it_where_it_is_pushed_out(method):
     assert last(motion) == pytest.approx((4 / 3, 2.0), rel=0, abs=1e-7)
     assert float(motion["x"].sel(t=1.6, method="nearest")) == pytest.approx(0, abs=1e-15)
     assert motion.check().ok
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [
+        (lambda tank, m: 110 - tank, "tank = 110"),
+        (lambda tank, m: -tank, "tank = 0"),
+        (lambda tank, m: 2 * tank - m, "tank = m/2"),
+        (lambda tank, m: ap.t - 2.5, "t = 2.5"),
+        (lambda tank, m: m, "m = 0"),
+    ],
+)
+def test_switches_are_named_as_one_would_say_them(amount, words):
+    assert vanishing(sp.sympify(amount(ap.states("tank"), ap.parameters("m")))) == words

@@ -488,3 +488,9 @@ def test_the_same_from_run_to_run():
     ]
     assert len(printed[0]) > 3000
     assert printed[0] == printed[1] == printed[2]
+
+
+def test_large_equations_have_sines_of_sums_of_angles():
+    text = ap.derive(ap.library.six_axis_arm()).text()
+    assert "= sin(q2 + q3)" in text
+    assert "sin(q2)*cos(q3)" not in text

@@ -11,6 +11,7 @@ from appell.errors import CompileError, EquilibriumError
 from appell.graph.kinks import Modal, has_kinks
 from appell.graph.raising import raised
 from appell.model.symbols import t
+from appell.motion.kink_names import vanishing
 
 if TYPE_CHECKING:
     from appell.analysis.tangent import Tangent
@@ -67,8 +68,8 @@ def check_smooth(tangent: Tangent) -> None:
     guilty = [i for i in switched if _apart(first, [np.array(e) for e in flipped[i]])] or switched
     letters = [[t], list(eqs.states), list(eqs.inputs), list(eqs.model.parameters)]
     plain = [i for i in guilty if not ca.depends_on(modal.g[i], modal.s)]
-    formulas = raised(modal.g[plain], arguments[:4], letters) if plain else ["one of its switches"]
-    where = " and ".join(f"{formula} = 0" for formula in formulas)
+    formulas = raised(modal.g[plain], arguments[:4], letters) if plain else []
+    where = " and ".join(map(vanishing, formulas)) or "one of them switches"
     how = "jump" if any(_apart(first[:1], other[:1]) for other in others) else "turn a corner"
     raise EquilibriumError(
         f"{tangent.at.model.name!r} has no first approximation here: its equations {how} where {where}. Linearise "

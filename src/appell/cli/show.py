@@ -70,6 +70,7 @@ def _data(equations: Equations) -> dict[str, Any]:
 
 def _tell(equations: Equations) -> None:
     from appell.model.symbols import written as in_words
+    from appell.reading.trigonometry import gathered
 
     model = equations.model
     print("\n".join(filter(None, (model.name, model.description))) + "\n")
@@ -79,5 +80,5 @@ def _tell(equations: Equations) -> None:
     ]
     print_table("", ["symbol", "kind", "unit", "value"], rows)
     for row in model.rows:
-        print(f"constraint {row.name}: {in_words(row.expression)} = 0")
+        print(f"constraint {row.name}: {in_words(gathered(row.expression))} = 0")
     print("\n" + equations.text())

@@ -12,7 +12,7 @@ from appell.equations import Equations
 from appell.graph.kinks import Modal
 from appell.graph.raising import raised
 from appell.model.force import Generalized
-from appell.model.symbols import Evolving, Rate, Speed, Time, letters_in, nodes, quoted
+from appell.model.symbols import Evolving, Input, Rate, Speed, Time, letters_in, nodes, quoted
 from appell.model.symbols import t as TIME
 
 READABLE = 40  # letters of a switching function that says enough by itself
@@ -34,11 +34,19 @@ def kink_name(modal: Modal, kink: int, equations: Equations) -> str:
         letters = [[TIME], equations.states, equations.inputs, equations.model.parameters, [TIME] * modal.s.numel()]
         formula = raised(modal.g[kink], [modal.t, modal.x, modal.w, modal.p, modal.s], letters)[0]
         if len(str(formula)) <= READABLE:
-            return f"{formula} = 0"
+            return vanishing(formula)
     for words, slip in _slips(equations):
         if _same(modal, kink, equations, slip):
             return words
     return f"{quoted(formula)} = 0" if formula is not None else f"kink {kink}"
+
+
+def vanishing(formula: sp.Expr) -> str:
+    """The equation of a switching function, `tank = 110` for 110 - tank."""
+    still, moving = formula.as_independent(Evolving, Input, Time, as_Add=True)
+    number, moving = moving.as_coeff_Mul()
+    place = -still / number
+    return f"{moving} = {f'{float(place):g}' if place.is_Float else place}" if moving != 1 else f"{formula} = 0"
 
 
 def _limits(equations: Equations) -> Iterator[tuple[str, sp.Expr]]:

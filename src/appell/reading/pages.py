@@ -17,6 +17,7 @@ from appell.reading.blocks import Block, accelerations_kept, blocks
 from appell.reading.letters import Shown, shown, weight
 from appell.reading.rows import Row, Simplifier, agrees
 from appell.reading.sharing import Names, Shared, numbered, replaced
+from appell.reading.trigonometry import gathered
 
 if TYPE_CHECKING:
     from appell.equations import Equations
@@ -187,6 +188,7 @@ class Writer:
             sizes.append(len(graphs))
         used = [e for row in rows for e in row.formulas]
         kept, used = numbered({**names, **self._pieces(simplified)}, used, self._prefix())
+        kept, used = {name: gathered(piece) for name, piece in kept.items()}, [gathered(e) for e in used]
         sections = []
         for block, size in zip(self.blocks, sizes, strict=True):
             written = []

@@ -6,12 +6,23 @@ from collections.abc import Iterator
 
 import sympy as sp
 from sympy.polys.domains import QQ
+from sympy.simplify.fu import TR10i
 
 from appell.graph.sums import ONE, Monomial, Sum, times
 from appell.reading.laurent import Laurent
+from appell.reading.letters import weight
 
 Angle = tuple[tuple[int, int], ...]  # (sine of a base angle, how many of it)
+GATHERED = 300  # longer formulas are left as they are
 MULTIPLES = 8  # products of more sines and cosines are not turned into multiples of angles
+
+
+def gathered(formula: sp.Expr) -> sp.Expr:
+    """A formula with cos(a - b) for cos(a) cos(b) + sin(a) sin(b) and the like, where that is shorter."""
+    if len(formula.atoms(sp.sin, sp.cos)) < 4 or weight(formula) > GATHERED:
+        return formula
+    joined = TR10i(formula)
+    return joined if weight(joined) < weight(formula) else formula
 
 
 class Trigonometry:

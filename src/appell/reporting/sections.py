@@ -18,6 +18,7 @@ from appell.motion.versions import versions
 from appell.reading import TYPESET
 from appell.reading.pages import page
 from appell.reading.printing import formula_latex, latex_rows
+from appell.reading.trigonometry import gathered
 from appell.reporting.citations import bibtex
 from appell.reporting.content import Block, Code, Formulas, Section, Shown, Table, Text
 from appell.reporting.inline import Formula
@@ -129,7 +130,7 @@ def _constraints(model: Model) -> Table:
                 rates = [s for s in letters_in(row.expression) if isinstance(s, Rate)]
                 linear = all(sp.diff(row.expression, a, b) == 0 for a in rates for b in rates)
                 kind = "nonholonomic, linear" if linear else "nonholonomic, nonlinear"
-            rows.append((row.name, kind, tex(row.expression, vanishing=True)))
+            rows.append((row.name, kind, tex(gathered(row.expression), vanishing=True)))
     return Table(("constraint", "kind", "row"), tuple(rows), "Constraints")
 
 
