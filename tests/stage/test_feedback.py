@@ -1,5 +1,7 @@
 """Feedback, observers, motors, and what is said when they cannot work."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -38,6 +40,16 @@ def test_weights_by_name_diagonal_and_matrix_are_the_same(crank):
     gains = [ap.control.lqr(crank, Q, 2.0).K for Q in forms]
     np.testing.assert_array_equal(gains[0], gains[1])
     np.testing.assert_array_equal(gains[0], gains[2])
+
+
+def test_laws_are_written_as_by_hand(beam):
+    feedback = ap.control.lqr(beam, [1, 200, 0.01, 10], 50)
+    law = repr(feedback).splitlines()[1]
+    assert re.fullmatch(
+        r"  tau = 0\.0789\d* - 0\.\d+ theta \+ 2\.\d+ \(xi - 0\.2\) - \S+ theta\.rate \+ \S+ xi\.rate", law
+    )
+    loop = ap.control.output_feedback(feedback, ap.control.luenberger(beam, ["theta", "xi"], [-30, -31, -32, -33]))
+    assert repr(loop).startswith("output feedback: feedback on theta, xi")
 
 
 def test_the_riccati_solution_is_a_lyapunov_function(beam):

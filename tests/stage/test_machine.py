@@ -107,7 +107,7 @@ def test_c_source_compiles_and_gives_the_same_numbers(system, states, tmp_path):
     assert (source.name, header.name) == ("model.c", "model.h")
     comment = header.read_text()
     assert all(f"[{i}] {s}" in comment for i, s in enumerate(system.equations.states))
-    assert "model_rhs(t, x, w, p) -> xdot" in comment
+    assert "model_f(t, x, w, p, xdot)" in comment
     library = tmp_path / "model.so"
     subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Wall", str(source), "-o", str(library), "-lm"], check=True)
     code = ctypes.CDLL(str(library))
@@ -121,6 +121,31 @@ def test_c_source_compiles_and_gives_the_same_numbers(system, states, tmp_path):
         found = call(code, name, [[0.4], x, system.w, system.p], sizes)
         for got, wanted in zip(found, expected, strict=True):
             np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12 * np.max(np.abs(wanted)))
+
+
+MAIN = """
+#include <stdio.h>
+#include "model.h"
+int main(void) {
+  double x[model_NX] = {%s}, w[model_NW + 1] = {%s}, p[model_NP] = model_P, f[model_NX];
+  int failed = model_f(0.4, x, w, p, f);
+  for (int i = 0; i < model_NX; i++) printf("%%.17g\\n", f[i]);
+  return failed;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_c_source_is_called_plainly_with_the_numbers_of_its_header(system, states, tmp_path):
+    source, _ = system.to_c(tmp_path / "model.c")
+    numbers = (", ".join(repr(float(e)) for e in (*values, 0.0)[: max(1, len(values))]) for values in
+               (states[:, 3], system.w))  # fmt: skip
+    (tmp_path / "main.c").write_text(MAIN % tuple(numbers))
+    program = tmp_path / "main"
+    subprocess.run(["gcc", "-Wall", "-Werror", tmp_path / "main.c", source, "-o", program, "-lm"], check=True)
+    lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+    wanted = system.rhs(0.4, states[:, 3])
+    np.testing.assert_allclose(list(map(float, lines)), wanted, rtol=1e-12, atol=1e-12 * np.max(np.abs(wanted)))
 
 
 def call(code, name, arguments, sizes):
@@ -152,7 +177,7 @@ def test_any_name_stays_within_the_comment_of_a_header(tmp_path):
     _, header = ap.compile(ap.derive(model)).to_c(tmp_path / "model.c")
     comment, _, _ = header.read_text(encoding="utf-8").partition("*/")
     assert "größer * / θ" in comment
-    assert "p = none" in comment
+    assert "p, the parameters: none" in comment
 
 
 def test_solve_ivp_takes_the_right_hand_side():

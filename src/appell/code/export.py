@@ -27,23 +27,31 @@ def check_c(path: Path) -> None:
         raise CompileError(f"{path.stem!r} must be a C identifier, since functions are named after it.")
 
 
+PLAIN = {  # plain calls: their names, results, and what they are
+    "rhs": ("f", ("xdot",), "xdot = f(t, x, w, p)"),
+    "jacobian": ("df", ("J",), "J = d(xdot)/dx, column by column"),
+    "linear_system": ("Ab", ("A", "b"), "A y = b, A column by column; y are the accelerations"),
+}
+
+
 def write_c(system: System, path: Path) -> list[Path]:
     """Write `path` (a .c file) and its header; both or none."""
     check_c(path)
-    equations = system.equations
+    equations, stem = system.equations, path.stem
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         generator = ca.CodeGenerator(path.name, {"with_header": True, "casadi_int": "long long int"})
-        for name in ("rhs", "jacobian", "linear_system"):
-            function = function_of(equations, name)
-            renamed = ca.Function(f"{path.stem}_{name}", function.sx_in(), _call(function))
-            generator.add(renamed)
+        functions = {name: function_of(equations, name) for name in PLAIN}
+        for name, function in functions.items():
+            functions[name] = ca.Function(f"{stem}_{name}", function.sx_in(), _call(function))
+            generator.add(functions[name])
         generator.generate(folder + os.sep)
-        comment = _comment(system, path.stem)
+        calls = {name: f"int {stem}_{PLAIN[name][0]}({_arguments(name)})" for name in PLAIN}
+        bodies = [f"{call} {_body(name, functions[name])}" for name, call in calls.items()]
+        declared = _defined(system, stem) + _extern_c([f"{call};" for call in calls.values()])
         files = []
-        for suffix in (".c", ".h"):
-            made = Path(folder, path.stem + suffix)
-            text = (comment if suffix == ".h" else "") + made.read_text(encoding="utf-8")
-            made.write_text(text, encoding="utf-8")
+        for suffix, above, below in ((".c", "", _extern_c(bodies)), (".h", _comment(system, stem), declared)):
+            made = Path(folder, stem + suffix)
+            made.write_text(above + made.read_text(encoding="utf-8") + below, encoding="utf-8")
             target = path.with_suffix(suffix)
             made.replace(target)
             files.append(target)
@@ -55,16 +63,52 @@ def _call(function: ca.Function) -> list[ca.SX]:
     return list(result) if isinstance(result, tuple | list) else [result]
 
 
+def _arguments(name: str) -> str:
+    given = ("casadi_real t", *(f"const casadi_real* {letter}" for letter in "xwp"))
+    return ", ".join((*given, *(f"casadi_real* {result}" for result in PLAIN[name][1])))
+
+
+def _body(name: str, function: ca.Function) -> str:
+    """The plain call by the one that CasADi writes, which needs no room to work in."""
+    results = ", ".join(PLAIN[name][1])
+    return (
+        f"{{\n  const casadi_real* arg[{function.sz_arg()}] = {{&t, x, w, p}};\n"
+        f"  casadi_real* res[{function.sz_res()}] = {{{results}}};\n"
+        f"  return {function.name()}(arg, res, 0, 0, 0);\n}}"
+    )
+
+
+def _extern_c(lines: list[str]) -> str:
+    return "\n".join(
+        ("", "#ifdef __cplusplus", 'extern "C" {', "#endif", *lines, "#ifdef __cplusplus", "}", "#endif", "")
+    )
+
+
+def _defined(system: System, stem: str) -> str:
+    """How many numbers there are, and the parameters' values where all of them have one."""
+    equations = system.equations
+    counts = zip("XWP", (equations.states, equations.inputs, equations.model.parameters), strict=True)
+    lines = [f"#define {stem}_N{letter} {len(listed)}" for letter, listed in counts]
+    parameters = [s.label for s in equations.model.parameters]
+    if parameters and all(label in system.values for label in parameters):
+        lines.append(f"#define {stem}_P {{{', '.join(repr(float(system.values[label])) for label in parameters)}}}")
+    return "\n" + "\n".join(lines) + "\n"
+
+
 def _comment(system: System, stem: str) -> str:
     equations = system.equations
-    lines = [
-        f"{equations.model.name} by {equations.formulation.name}",
-        f"{stem}_rhs(t, x, w, p) -> xdot; {stem}_jacobian -> d(xdot)/dx (column by column); "
-        f"{stem}_linear_system -> A, b with A y = b",
-        "call: int f(const double** arg, double** res, long long int* iw, double* w, int mem); arg = {&t, x, w, p}",
-        "x = " + ", ".join(f"[{i}] {s}" for i, s in enumerate(equations.states)),
-        "w = " + (", ".join(f"[{i}] {s}" for i, s in enumerate(equations.inputs)) or "none"),
-        "p = " + (", ".join(f"[{i}] {s}" for i, s in enumerate(equations.model.parameters)) or "none"),
-    ]
-    words = "\n".join(f" * {line}" for line in lines).replace("*/", "* /")
+    lines = [f"{equations.model.name} by {equations.formulation.name}", ""]
+    calls = {f"{stem}_{name}({', '.join(('t, x, w, p', *results))})": words for name, results, words in PLAIN.values()}
+    lines += [f"{call:{max(map(len, calls))}}  {words}" for call, words in calls.items()]
+    lines += ["", "Each returns 0. The longer calls below do the same in the manner of CasADi, arg = {&t, x, w, p}."]
+    groups = (("x", "state", equations.states), ("w", "inputs", equations.inputs),
+              ("p", "parameters", equations.model.parameters))  # fmt: skip
+    for letter, words, listed in groups:
+        lines += ["", f"{letter}, the {words}{'' if listed else ': none'}"]
+        wide = max((len(str(s)) for s in listed), default=0)
+        for i, s in enumerate(listed):
+            value = system.values.get(getattr(s, "label", ""))
+            known = "" if value is None or letter == "x" else f" = {value:.10g}"
+            lines.append(f"  [{i}] {s!s:{wide}}{known} {s.unit}".rstrip())
+    words = "\n".join(f" * {line}".rstrip() for line in lines).replace("*/", "* /")
     return f"/*\n{words}\n */\n"

@@ -34,6 +34,8 @@ from appell.model.symbols import Input, key
 from appell.model.values import chosen, number, unknown
 from appell.motion.clock import check_rate
 
+NOTHING = 1e-12  # what is smaller is rounding, where a law is written out
+
 
 @dataclass(frozen=True, eq=False)
 class Feedback:
@@ -178,11 +180,19 @@ class Feedback:
     def __repr__(self) -> str:
         lines = [f"feedback on {', '.join(self.lin.states)}"]
         for label, row in zip(self.lin.inputs, self.K, strict=True):
-            terms = " ".join(f"{-k:+.6g} d({s})" for s, k in zip(self.lin.states, row, strict=True))
             limits = "; from {:g} to {:g}".format(*self.limits[label]) if label in self.limits else ""
-            lines.append(f"  {label} = {self.lin.at.inputs[label]:.6g} {terms}{limits}")
+            lines.append(f"  {label} = {self._law(self.lin.at.inputs[label], row)}{limits}")
         sampled = "" if self.rate is None else f", sampled {self.rate:g} times a second"
         return "\n".join([*lines, f"  roots of the closed loop{sampled}: {in_words(self.roots)}"])
+
+    def _law(self, held: float, gains: np.ndarray) -> str:
+        """A law as it is written by hand: 0.07 - 3.2 (xi - 0.2) - 1.5 xi.rate."""
+        terms = [(held, "")] if abs(held) > NOTHING else []
+        for s, k in zip(self.lin.states, gains, strict=True):
+            at = self.lin.tangent.value(s)
+            terms.append((-k, f" ({s} {'-' if at > 0 else '+'} {abs(at):.6g})" if abs(at) > NOTHING else f" {s}"))
+        words = " ".join(f"{'-' if number < 0 else '+'} {abs(number):.6g}{of}" for number, of in terms)
+        return words.removeprefix("+ ") if words[:1] == "+" else words.replace("- ", "-", 1)
 
 
 def lqr(

@@ -36,6 +36,9 @@ class OutputFeedback:
     feedback: Feedback
     observer: Observer
 
+    def __repr__(self) -> str:
+        return f"output feedback: {self.feedback}\non the estimates of an {self.observer}"
+
     @property
     def rate(self) -> float | None:
         """Samples per second; None if it acts continuously."""
