@@ -293,6 +293,12 @@ def test_a_robot_of_a_thousand_links_is_read_without_recursion():
     assert [e.name for e in joints] == [f"j{i}" for i in range(2000)]
 
 
+@pytest.mark.parametrize(("tag", "name"), [("mujoco", "MJCF"), ("sdf", "SDF")])
+def test_files_of_other_programs_are_told_by_name(tag, name):
+    with pytest.raises(ModelError, match=rf"<{tag}>, not <robot>. {name} is not read: convert it to URDF"):
+        ap.Chain.from_urdf(f"<{tag}><worldbody/></{tag}>")
+
+
 def test_what_is_no_urdf_is_refused(tmp_path):
     with pytest.raises(ModelError, match="has no <link>"):
         ap.Chain.from_urdf("<robot name='r'/>")

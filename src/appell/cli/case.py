@@ -13,6 +13,8 @@ from typing import Any
 
 from appell.errors import AppellError, ModelError
 
+ROBOTS = (".urdf", ".xml", ".sdf", ".xacro")  # files of robots; what is in them is told by their reader
+
 
 @dataclass(frozen=True)
 class Case:
@@ -41,13 +43,13 @@ def read_case(name: str) -> Case:
     from appell.library import events, model, names
 
     path = Path(name)
-    if path.suffix not in (".py", ".urdf"):
+    if path.suffix not in (".py", *ROBOTS):
         if name not in names() and (path.exists() or path.suffix or len(path.parts) > 1):
             raise ModelError(f"MODEL is a name from `appell list`, a FILE.py or a FILE.urdf; got {name!r}.")
         return Case(model(name), events=events(name))
     if not path.is_file():
         raise ModelError(f"There is no file {name}.")
-    if path.suffix == ".urdf":
+    if path.suffix in ROBOTS:
         from appell.model.chain import Chain
 
         return Case(Chain.from_urdf(path, meshes=False))

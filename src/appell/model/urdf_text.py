@@ -14,6 +14,7 @@ import numpy as np
 
 from appell.errors import ModelError
 
+OTHERS = {"mujoco": "MJCF", "mujocoinclude": "MJCF", "sdf": "SDF"}  # by their outermost elements
 XACRO = "appell reads plain URDF: expand it first, `xacro robot.urdf.xacro > robot.urdf`."
 
 
@@ -97,7 +98,11 @@ def parsed(source: str | Path) -> RobotText:
         raise ModelError(f"{what} cannot be read as URDF: {error}.{hint}") from error
     _refuse_xacro(root, what)
     if _tag(root) != "robot":
-        raise ModelError(f"{what} is not a URDF file: its outermost element is <{_tag(root)}>, not <robot>.")
+        other = OTHERS.get(_tag(root))
+        hint = f" {other} is not read: convert it to URDF, or describe the robot by joints, Chain([Joint(...), ...])."
+        raise ModelError(
+            f"{what} is not a URDF file: its outermost element is <{_tag(root)}>, not <robot>.{hint if other else ''}"
+        )
     links = tuple(_link(e) for e in _all(root, "link"))
     if not links:
         raise ModelError(f"{what} has no <link>; a robot needs links and the joints between them.")
