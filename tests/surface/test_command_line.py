@@ -47,6 +47,13 @@ def test_show(call):
     assert data["operations"] > 0
 
 
+@pytest.mark.parametrize(("by", "name"), [("multipliers", "Lagrange multipliers"), ("GPME", "GPME"),
+                                          ("udwadia_kalaba", "Udwadia-Kalaba")])  # fmt: skip
+def test_a_principle_is_chosen_by_name(call, by, name):
+    assert f"Chaplygin sleigh by {name}\n" in call("show", "chaplygin-sleigh", "--by", by).stdout
+    assert f"Chaplygin sleigh by {name}:" in call("run", "chaplygin-sleigh", "--by", by, "--until", "0.1").stdout
+
+
 def test_show_draws(call, tmp_path):
     picture = tmp_path / "of" / "today" / "edge.png"
     data = strict(call("show", "knife-edge", "--draw", picture, "--json").stdout)

@@ -17,6 +17,13 @@ def test_unknown_models(call, command, tmp_path, assert_fails):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_unknown_principles(call, assert_fails):
+    assert_fails(
+        call("show", "knife-edge", "--by", "vornets"), "'vornets' is not a principle. Did you mean 'voronets'?"
+    )
+    assert_fails(call("show", "knife-edge", "--by", "shulgin"), "Shulgin accepts constraints of kind holonomic")
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

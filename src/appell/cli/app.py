@@ -78,6 +78,12 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machine
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter, input or starting value.")
 ]
+ByOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PRINCIPLE", help="Derive by this principle: gibbs-appell, voronets, shulgin, multipliers, ..."
+    ),
+]
 ReportOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a report to hand on: .html (self-contained), .tex or .md.")
 ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import runpy
 import sys
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,30 @@ class Case:
         return sorted((s for s in found - {*self.model.parameters} if isinstance(s, Parameter)), key=str)
 
 
-def read_case(name: str) -> Case:
-    """The model of a name or of a file, with what the file says about running it."""
+def read_case(name: str, by: str | None = None) -> Case:
+    """The model of a name or of a file, with what the file says about running it.
+
+    Args:
+        name: A name of the library, or a path.
+        by: The name of a principle, in place of that of the file.
+    """
+    case = _read(name)
+    return case if by is None else replace(case, formulation=_principle(by))
+
+
+def _principle(name: str) -> Any:
+    """The formulation of a name, `gibbs-appell` for `GibbsAppell`."""
+    from appell.formulation import FORMULATIONS
+    from appell.model.values import unknown
+
+    known = {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind for kind in FORMULATIONS}
+    plain = name.lower().replace("_", "-")
+    if plain not in known:
+        raise ModelError(unknown(plain, list(known), "principle"))
+    return known[plain]()
+
+
+def _read(name: str) -> Case:
     from appell.library import events, model, names
 
     path = Path(name)

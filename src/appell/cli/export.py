@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, app
+from appell.cli.app import ByOption, JsonOption, ModelArgument, app
 from appell.cli.case import read_case
 from appell.cli.output import errors, say
 from appell.errors import ModelError
@@ -17,6 +17,7 @@ from appell.files import check_place, write_text
 @app.command()
 def export(
     name: ModelArgument,
+    by: ByOption = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write C source and header: --c disk.c")] = None,
     casadi: Annotated[
         Path | None, typer.Option("--casadi", metavar="FILE", help="Write a CasADi function: --casadi disk.casadi")
@@ -35,7 +36,7 @@ def export(
             check_c(c)
         if casadi is not None:
             check_place(casadi)
-        case = read_case(name)
+        case = read_case(name, by)
         system = compile(derive(case.model, case.formulation))
         files: list[Path] = []
         if c is not None:

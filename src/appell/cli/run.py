@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
+from appell.cli.app import ByOption, JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import check_files, make_folder, write, written
@@ -19,6 +19,7 @@ from appell.terminal import print_table
 def run(
     name: ModelArgument,
     settings: SetOption = None,
+    by: ByOption = None,
     until: Annotated[
         float | None, typer.Option(help="End time in seconds; the model's suggestion if left out.")
     ] = None,
@@ -40,8 +41,8 @@ def run(
     from appell.motion.run import simulate
 
     with errors(as_json):
-        case, given = set_case(read_case(name), settings)
-        whole = library.study(name) if study else None
+        case, given = set_case(read_case(name, by), settings)
+        whole = library.study(name) if study and by is None else None
         if whole is not None:
             ok = _study(whole, given, until, method, list(out or ()), report, as_json)
         else:

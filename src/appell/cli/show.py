@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, app
+from appell.cli.app import ByOption, JsonOption, ModelArgument, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import check_picture, written
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @app.command()
 def show(
     name: ModelArgument,
+    by: ByOption = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print the equations in LaTeX.")] = False,
     draw: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the model at its start: .png .svg .pdf.")
@@ -32,7 +33,7 @@ def show(
     from appell.formulation.abstract import derive
 
     with errors(as_json):
-        case = read_case(name)
+        case = read_case(name, by)
         if draw is not None:
             check_picture(draw)
         equations = derive(case.model, case.formulation)
