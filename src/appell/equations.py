@@ -335,7 +335,7 @@ class Equations:
             f"{self.model.name} by {self.formulation.name}: {len(self.states)} states, "
             f"{len(self.unknowns)} equation{'s' * (len(self.unknowns) != 1)}, "
             f"{'multipliers among the unknowns' if self.formulation.multipliers else 'no multipliers'}, "
-            f"{self.operations} operations",
+            f"{self.operations} operation{'s' * (self.operations != 1)}",
             "speeds: " + (", ".join(map(str, self.speeds)) or "none"),
         ]
         if self.dependent:

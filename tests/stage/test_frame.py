@@ -291,3 +291,21 @@ def test_vectors_are_written_as_one_writes_them():
     x, l = ap.coordinates("x"), ap.parameters("l")
     written = {N.x: "N.x", -N.y: "-N.y", N.point(x + 1, -l): "(x + 1)*N.x - l*N.y", N.origin: "0", -x * N.x: "-x*N.x"}
     assert [repr(v) for v in written] == list(written.values())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda g: g.rotate("z", "30deg"), "An angle must be a number or a formula.*got '30deg'"),
+        (lambda g: g.pin([ap.coordinates("q")]), r"An angle must be .*got \[q\]"),
+        (lambda g: g.slide("1 m"), "The distance of a slide must be .*got '1 m'"),
+        (lambda g: g.rotate_quaternion("a b", 0, 0, 0), "A component of a quaternion must be .*got 'a b'"),
+        (lambda g: "3 N" * g.x, "The factor of a vector must be .*got '3 N'"),
+        (lambda g: g.x / "2 m", "The divisor of a vector must be .*got '2 m'"),
+        (lambda g: ap.Prescribed(ap.coordinates("q"), "sin t", "drive"), "What 'drive' follows must be .*got 'sin t'"),
+        (lambda g: ap.view.Solid("box", ("1 m", 1, 1)), "A dimension of a box must be .*got '1 m'"),
+    ],
+)
+def test_words_where_formulas_belong_are_refused(wrong, message):
+    with pytest.raises(ModelError, match=message):
+        wrong(ap.Frame("ground"))

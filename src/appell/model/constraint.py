@@ -17,6 +17,7 @@ from appell.errors import ModelError
 from appell.model.body import RigidBody
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate, Rate, letters_in, quoted, t, written
+from appell.model.values import formula_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,4 +311,5 @@ class Prescribed(AbstractConstraint):
 
     def __init__(self, what: Any, motion: Any, name: str = "prescribed") -> None:
         self.name = name
-        self.rows = Holonomic(sp.sympify(what) - sp.sympify(motion), name).rows
+        held, course = (formula_of(e, f"What {name!r} {role}") for e, role in ((what, "moves"), (motion, "follows")))
+        self.rows = Holonomic(held - course, name).rows

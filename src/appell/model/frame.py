@@ -17,6 +17,7 @@ from appell.errors import ModelError
 from appell.model.components import common_frame, resolved, shared_depth, unordered
 from appell.model.rotation import ZERO, Rotation, Triple, added, exact_zero, inner, minus, times, triple, unit_axis
 from appell.model.symbols import quoted, time_derivative
+from appell.model.values import formula_of
 
 
 class Frame:
@@ -64,7 +65,7 @@ class Frame:
             angle: Any formula, in radians.
             name: A name for reports.
         """
-        return self._child(Rotation(unit_axis(axis), sp.sympify(angle)), name)
+        return self._child(Rotation(unit_axis(axis), formula_of(angle, "An angle")), name)
 
     def rotate_body(self, sequence: str, *angles: Any) -> Frame:
         """This frame turned about axes of its own, one after the other: `rotate_body("zxy", yaw, lean, spin)`.
@@ -94,7 +95,7 @@ class Frame:
             z: Third component.
             name: A name for reports.
         """
-        quaternion = tuple(sp.sympify(e) for e in (w, x, y, z))
+        quaternion = tuple(formula_of(e, "A component of a quaternion") for e in (w, x, y, z))
         child = self._child(Rotation(quaternion=quaternion), name)
         child.unit_quaternions = (*self.unit_quaternions, quaternion)
         return child
@@ -172,7 +173,7 @@ class Frame:
             at: Where it is at distance zero.
             name: A name for reports.
         """
-        steps = (sp.sympify(distance) * k for k in unit_axis(axis))
+        steps = (formula_of(distance, "The distance of a slide") * k for k in unit_axis(axis))
         return self.at(self._place(at) + self.vector(*steps), name)
 
     def universal(self, first: Any, second: Any, axes: str = "xy", at: Place = (0, 0, 0)) -> Frame:
@@ -270,7 +271,7 @@ class Vector:
     def __mul__(self, factor: Any) -> Vector:
         if isinstance(factor, Vector):
             raise ModelError("Two vectors cannot be multiplied by *; use a.dot(b) or a.cross(b).")
-        factor = exact_zero(sp.sympify(factor))
+        factor = exact_zero(formula_of(factor, "The factor of a vector"))
         if factor is ZERO:
             return Vector({})
         return Vector(
@@ -284,7 +285,7 @@ class Vector:
     def __truediv__(self, factor: Any) -> Vector:
         if isinstance(factor, Vector):
             raise ModelError("A vector cannot be divided by a vector; use a.dot(b), a.norm.")
-        return self * (1 / sp.sympify(factor))
+        return self * (1 / formula_of(factor, "The divisor of a vector"))
 
     def __repr__(self) -> str:
         words = ""

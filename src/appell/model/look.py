@@ -12,6 +12,7 @@ from appell.errors import ModelError
 from appell.model.frame import Vector
 from appell.model.rotation import Triple, triple, unit_axis
 from appell.model.symbols import letters_in
+from appell.model.values import formula_of
 
 KINDS = {"box": 3, "ellipsoid": 3, "cylinder": 2, "wheel": 2, "capsule": 2, "cone": 2, "sphere": 1, "ball": 1}
 
@@ -38,7 +39,9 @@ class Solid:
     def __init__(self, kind: str, size: Any, at: Iterable[Any] = (0, 0, 0), axis: Any = "z", color: str = "") -> None:
         if kind not in KINDS:
             raise ModelError(f"A Solid is one of {', '.join(KINDS)}; got {kind!r}.")
-        sizes = tuple(sp.sympify(e) for e in (size if isinstance(size, tuple | list) else (size,)))
+        sizes = tuple(
+            formula_of(e, f"A dimension of a {kind}") for e in (size if isinstance(size, tuple | list) else (size,))
+        )
         if len(sizes) != KINDS[kind]:
             raise ModelError(f"A {kind} needs {KINDS[kind]} dimension{'s' * (KINDS[kind] > 1)}, got {len(sizes)}.")
         fields = {"kind": kind, "size": sizes, "at": triple(at, "A place"), "axis": unit_axis(axis), "color": color}
