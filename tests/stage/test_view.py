@@ -11,6 +11,7 @@ import sympy as sp
 import appell as ap
 from appell.view import Field, Look, Solid
 from appell.view.anatomy import anatomy
+from appell.view.outline import outline, sphere
 from appell.view.page import data_block, document, scene_data
 from appell.view.surface import surface
 
@@ -512,6 +513,50 @@ def test_a_shell_is_glass_if_something_is_inside(place, opacity):
     assert [p.opacity for p in scene.solids[0].parts] == [opacity]
     faces = next(c for c in scene.figure(0.0).axes[0].collections if len(c.get_facecolor()) > 100)
     assert np.isclose(faces.get_facecolor()[:, 3].min(), opacity, rtol=0, atol=0.01)
+
+
+def test_a_pulley_is_round_and_a_sledge_is_not():
+    """Both are given by a moment about the normal of the plane; the pulley turns where it is."""
+    x, y, turn = ap.coordinates("x y turn")
+    ground = ap.Frame("ground")
+    for place, kind in ((ground.point(0, 0), "wheel"), (ground.point(x, y), "box")):
+        body = ap.RigidBody("body", 2.0, place, ground.rotate("z", turn), (0, 0, 0.25))
+        (solid,) = ap.Model(ground, (x, y, turn), [body, ap.Particle("p", 1.0, ground.point(x, y))]).draw().solids[:1]
+        assert [p.kind for p in solid.parts] == [kind]
+        assert kind == "box" or np.isclose(solid.parts[0].size[0], 0.5, rtol=1e-12, atol=0)
+
+
+def test_what_rolls_on_a_cart_does_not_put_the_floor_into_it():
+    s, x, turn = ap.coordinates("s x turn")
+    ground = ap.Frame("ground")
+    deck = ground.slide(s)
+    cart = ap.RigidBody("cart", frame=deck, shape=ap.shapes.Box(1, 0.2, 0.4, mass=1).at(0, -0.1, 0))
+    drum = ap.RigidBody("drum", 1.0, deck.point(x, 0.1), deck.rotate("z", -turn), (0, 0, 0.005))
+    rolling = ap.Rolling(drum, deck.point(x, 0), on=cart)
+    scene = ap.Model(ground, (s, x, turn), [cart, drum], [ap.Gravity(-9.81 * ground.y)], [rolling]).draw()
+    assert scene.floor is None
+    assert scene.view == "front"
+
+
+def test_a_rod_in_turning_axes_is_drawn():
+    x, y, z = ap.coordinates("x y z")
+    ground = ap.Frame("ground")
+    earth = ground.rotate("z", 0.1 * ap.t)
+    bob = ap.Particle("bob", 1.0, earth.point(x, y, z))
+    wire = ap.Holonomic(x**2 + y**2 + z**2 - 4, "wire")
+    scene = ap.Model(ground, (x, y, z), [bob], constraints=[wire], start={z: -2.0}).draw()
+    assert (len(scene.bars), len(scene.anchors)) == (1, 1)
+
+
+@pytest.mark.parametrize("far", [1e-6, 0.0, 1.0, 1e6])
+def test_a_point_by_itself_does_not_fill_the_picture(far):
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    bead = ap.Particle("bead", 1.0, ground.point(x, y))
+    scene = ap.Model(ground, (x, y), [bead]).draw(start={x: far})
+    assert scene.size == pytest.approx(far or 1.0)
+    seen = outline(scene, sphere(50))
+    assert np.ptp(seen, axis=0).max() > 10 * scene.solids[0].parts[0].size[0]
 
 
 def test_a_flywheel_has_marks_and_a_top_is_no_rod():

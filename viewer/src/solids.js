@@ -92,7 +92,7 @@ export class Many {
 // three.js builds cylinders along y; ours lie along z.
 const standing = (geometry) => geometry.rotateX(Math.PI / 2);
 
-function wheel(radius, width, color, clear) {
+function wheel(radius, width, color) {
   const group = new THREE.Group();
   const tyre = Math.min(0.14 * radius, Math.max(0.5 * width, 0.05 * radius));
   const profile = [];
@@ -102,8 +102,8 @@ function wheel(radius, width, color, clear) {
     profile.push(new THREE.Vector2(radius - tyre + tyre * Math.cos(a), (width / 2) * Math.sin(a)));
   }
   profile.push(new THREE.Vector2(r0, width / 2), new THREE.Vector2(r0, -width / 2), profile[0].clone());
-  group.add(mesh(standing(new THREE.LatheGeometry(profile, 64)), material(DARK, { roughness: 0.8, ...clear })));
-  const disc = material(color, { side: THREE.DoubleSide, ...clear });
+  group.add(mesh(standing(new THREE.LatheGeometry(profile, 64)), material(DARK, { roughness: 0.8 })));
+  const disc = material(color, { side: THREE.DoubleSide });
   const rim = new THREE.TorusGeometry(r0, 0.035 * radius, 10, 64);
   group.add(mesh(rim, disc));
   const hub = standing(new THREE.CylinderGeometry(0.15 * radius, 0.15 * radius, Math.max(0.8 * width, 0.04 * radius), 32));
@@ -111,7 +111,7 @@ function wheel(radius, width, color, clear) {
   for (let i = 0; i < 6; i++) {
     const spoke = mesh(
       new THREE.BoxGeometry(r0, 0.07 * radius, Math.max(0.35 * width, 0.02 * radius)),
-      i === 0 ? material(0xf2c14e, clear) : disc,
+      i === 0 ? material(0xf2c14e) : disc,
     );
     const a = (i * Math.PI) / 3;
     spoke.position.set((r0 / 2) * Math.cos(a), (r0 / 2) * Math.sin(a), 0);
@@ -173,7 +173,7 @@ export function shape(part, color) {
     cylinder: () => edged(standing(new THREE.CylinderGeometry(a, a, b, 48)), fill),
     cone: () => mesh(standing(new THREE.ConeGeometry(a, b, 48)), fill),
     capsule: () => mesh(standing(new THREE.CapsuleGeometry(a, b, 10, 24)), fill),
-    wheel: () => wheel(a, b, part.color || color, clear),
+    wheel: () => wheel(a, b, part.color || color),
     sphere: () => mesh(new THREE.SphereGeometry(a, 40, 24), fill),
     ball: () => ball(a, part.color || color, clear),
     plate: () => plate(part, fill),

@@ -44,6 +44,7 @@ class Anatomy:
         joints: Other points at which pieces meet.
         wheels: What rolls.
         edges: Bodies that touch at a point: the body, the point, the direction in which a knife edge cannot move.
+        touching: Points at which something rolls or glides on the ground, and not on another body.
     """
 
     fixed: dict[Body, list[Vector]] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class Anatomy:
     joints: dict[Any, Vector] = field(default_factory=dict)
     wheels: dict[Body, Wheel] = field(default_factory=dict)
     edges: list[tuple[RigidBody, Vector, Vector | None]] = field(default_factory=list)
+    touching: list[Vector] = field(default_factory=list)
 
 
 def anatomy(model: Model) -> Anatomy:
@@ -67,6 +69,7 @@ def anatomy(model: Model) -> Anatomy:
             wheel = _spinner(model, body)
             if wheel is not None:
                 found.wheels[body] = wheel
+                found.touching += [] if wheel.contact is None else [wheel.contact]
     homes = {b.frame.axes: b for b in reversed(model.bodies) if isinstance(b, RigidBody) and b not in found.wheels}
     centers = {key(b.center) for b in model.bodies}
     for body in model.bodies:
@@ -88,7 +91,7 @@ def anatomy(model: Model) -> Anatomy:
             _add(found.anchors, end)
         elif upright(frame) and key(start) in centers:
             carried.setdefault(key(start), []).append((start, end))
-        elif still(start) or key(start) in centers or not _floating(start):
+        elif still(start) or key(start) in centers or not floating(start):
             found.rods.append((start, end))
             _meet(found, start)
             _add(found.joints, end)
@@ -143,7 +146,7 @@ def _moving(part: tuple[sp.Expr, ...]) -> bool:
     return any(isinstance(s, Evolving) or s == t for e in part for s in letters_in(e))
 
 
-def _floating(start: Vector) -> bool:
+def floating(start: Vector) -> bool:
     """Whether a point is carried by coordinates of its own in the ground."""
     return bool(start.parts) and all(upright(frame) for frame in start.parts)
 
@@ -159,7 +162,7 @@ def _add(listed: dict[Any, Vector], point: Vector) -> None:
 def _meet(found: Anatomy, start: Vector) -> None:
     if still(start):
         _add(found.anchors, start)
-    elif not _floating(start):
+    elif not floating(start):
         _add(found.joints, start)
 
 
@@ -220,6 +223,7 @@ def _opposed(mine: tuple[sp.Expr, ...], theirs: tuple[sp.Expr, ...]) -> bool:
 
 def _rolling(found: Anatomy, constraint: Rolling) -> None:
     body, contact = constraint.body, constraint.contact
+    found.touching += [contact] if constraint.on is None else []
     arm = contact - body.center
     if not arm.parts or _rigid(arm, body.frame):
         found.edges.append((body, contact, constraint.along[0] if constraint.along else None))
@@ -330,7 +334,7 @@ def _distances(found: Anatomy, model: Model) -> None:
         if ends is None:
             continue
         far = ends[1]
-        place = {e for e in ends[0].parts[model.ground] if isinstance(e, Coordinate)}
+        place = {e for part in ends[0].parts.values() for e in part if isinstance(e, Coordinate)}
         others = (other for other in model.rows if other is not row)
         if not still(far) or len(place) > 2 or any(place & letters_in(other.expression) for other in others):
             found.lengths.add(row.name)
@@ -344,9 +348,9 @@ def _distances(found: Anatomy, model: Model) -> None:
 
 def _held(row: Row, body: Body, model: Model) -> tuple[Vector, Vector] | None:
     """A body's place and the point from which a row keeps it at a distance: (x - u)^2 + (y - v)^2 = l^2."""
-    place = body.center.parts.get(model.ground)
-    if place is None or len(body.center.parts) > 1:
+    if len(body.center.parts) != 1:
         return None
+    ((frame, place),) = body.center.parts.items()
     letters = {s for s in letters_in(row.expression) if isinstance(s, Coordinate)}
     own = [e for e in place if isinstance(e, Coordinate)]
     if len(own) < 2 or not set(own) <= letters or any(e not in own and _moving((e,)) for e in place):
@@ -358,7 +362,7 @@ def _held(row: Row, body: Body, model: Model) -> tuple[Vector, Vector] | None:
             continue
         away = [sp.expand(sp.diff(square, e) / scales[0]) if e in own else sp.Integer(0) for e in place]
         far = [sp.expand(e - d) for e, d in zip(place, away, strict=True)]
-        end = Vector({model.ground: tuple(far)})
+        end = Vector({frame: tuple(far)} if any(far) else {})
         if not any(e.has(*own) for e in far) and _along(row.expression, sum(d**2 for d in away), letters):
             return (body.center, end) if _somewhere(end, model) else None
     return None

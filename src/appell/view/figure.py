@@ -11,7 +11,7 @@ import sympy as sp
 from appell.model.body import Body, Particle, RigidBody
 from appell.model.look import Look, Solid
 from appell.model.model import Model
-from appell.view.anatomy import Anatomy, Wheel
+from appell.view.anatomy import Anatomy, Wheel, floating
 from appell.view.hollows import hollowed
 from appell.view.parts import Part, along, arms, of_inertia, part, through
 from appell.view.shape_parts import ellipsoid, primitive_part
@@ -51,7 +51,8 @@ class Figure:
         given: Shapes that the look gives it, with the tracks of sizes, place and axis.
         shape: Primitives of its own shape.
         bare: Whether it is drawn as the rods that it is made of, and has no shape itself.
-        rotor: The axis of a body of which only the turning counts; None if it has none.
+        rotor: The axis about which it turns by a coordinate of its own; None if there is none.
+        carried: Whether its centre is at rest or carried by others, and moved by no coordinates of its own.
     """
 
     body: Body
@@ -68,6 +69,7 @@ class Figure:
     shape: tuple[Piece, ...]
     bare: bool
     rotor: np.ndarray | None
+    carried: bool
 
     @classmethod
     def of(cls, body: Body, color: str, model: Model, look: Look, found: Anatomy, tracks: Tracks, bare: bool) -> Figure:
@@ -105,6 +107,7 @@ class Figure:
             shape=pieces,
             bare=bare,
             rotor=_rotor(body, model) if rigid else None,
+            carried=not floating(body.center),
         )
 
     @property
@@ -151,6 +154,8 @@ class Figure:
         points = self._places(values)
         inertia = np.array([float(values.scalars[k][0]) for k in self.inertia]).reshape(3, 3)
         whole = [_marked(e, self.rotor) for e in of_inertia(mass, inertia, unit)]
+        if len(points) == 1 and self.carried and self.rotor is not None and [e.kind for e in whole] == ["box"]:
+            whole = _pulley(mass, inertia, self.rotor) or whole
         if self.edges:
             return whole + arms(whole, points, 0.35 * unit, ROD)
         if len(points) == 2 and mass > 0:
@@ -186,6 +191,15 @@ def _wheel(wheel: Wheel, radius: float) -> Part:
         return part("ball", radius)
     slim = 0.14 if wheel.contact is not None else 0.4
     return part("wheel", radius, slim * radius, axis=np.array([float(e) for e in wheel.axis]))
+
+
+def _pulley(mass: float, inertia: np.ndarray, axis: np.ndarray) -> list[Part]:
+    """The disk of a moment about an axis, if it is the only one; that is how pulleys and gears are given in a plane."""
+    moment = float(axis @ inertia @ axis)
+    if moment <= 0 or abs(np.trace(inertia) - moment) > 1e-12 * moment:
+        return []
+    radius = np.sqrt(2 * moment / mass)
+    return [part("wheel", radius, 0.12 * radius, axis=axis)]
 
 
 def _marked(shape: Part, rotor: np.ndarray | None) -> Part:

@@ -50,23 +50,21 @@ def cleared(figures: list[Figure], shapes: list[list[Part]], values: Values) -> 
         values: Tracks along the motion.
     """
     moments = np.unique(np.linspace(0, values.times.size - 1, LOOKS).astype(int))
-    shells = [np.concatenate([surface(p, 12).vertices for p in parts]) if parts else None for parts in shapes]
+    shells = [np.concatenate([surface(p, 12).vertices for p in parts] or [np.zeros((0, 3))]) for parts in shapes]
 
-    def hides(i: int, j: int) -> bool:
-        if i == j or shells[j] is None or not shapes[i]:
-            return False
-        for k in moments:
-            turns, points = values.turns[:, k], values.points[:, k]
-            places = shells[j] @ turns[figures[j].turn].T + points[figures[j].point]
-            inside = (places - points[figures[i].point]) @ turns[figures[i].turn]
-            if not any(part.holds(inside) for part in shapes[i]):
-                return False
-        return True
+    def seen_from(i: int, j: int) -> list[np.ndarray]:
+        """Another body in the axes of a body, moment by moment."""
+        one, other = figures[i], figures[j]
+        places = (
+            shells[j] @ values.turns[other.turn][moments].transpose(0, 2, 1) + values.points[other.point][moments, None]
+        )
+        return list((places - values.points[one.point][moments, None]) @ values.turns[one.turn][moments])
 
-    count = range(len(figures))
-    return [
-        [replace(e, opacity=WALL) for e in shapes[i]] if any(hides(i, j) for j in count) else shapes[i] for i in count
-    ]
+    def hides(i: int, shape: Part) -> bool:
+        others = (j for j in range(len(figures)) if j != i and len(shells[j]))
+        return any(all(map(shape.holds, seen_from(i, j))) for j in others)
+
+    return [[replace(e, opacity=WALL) if hides(i, e) else e for e in parts] for i, parts in enumerate(shapes)]
 
 
 def _bored(solid: Part, cavity: Part) -> Part | None:

@@ -31,7 +31,7 @@ class Measure:
         visited = float(np.linalg.norm(self.high - self.low))
         self.size = max(2 * float(spread), *sizes, 0.0) if sizes else 2 * float(spread)
         if self.size <= 1e-9 * max(visited, 1e-300):
-            self.size = 0.12 * visited or 1.0
+            self.size = 0.12 * visited or float(np.linalg.norm(points[0, 0])) or 1.0
         self.size = max(self.size, 0.03 * visited) if not sizes else self.size
         self.unit, self.visited, self.solid = 0.035 * self.size, visited, False
         centers = points[[figure.point for figure in figures], 0]

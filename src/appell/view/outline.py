@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LOOKS = 200  # moments at which bodies that turn are looked at
 FEW = 4  # reactions that are shown without being asked for
 REACH = 0.55  # length of the longest arrow, in sizes of what moves
+ALONE = 0.4  # what is smaller, in sizes of what moves, is a point by itself; so much room is left about it
 FOOT = 1.15  # how far an anchor goes, in units
 
 
@@ -76,6 +77,9 @@ def outline(scene: Scene, directions: np.ndarray) -> np.ndarray:
                 reach(np.concatenate(curve.lines))
     if scene.field is not None and scene.follow < 0:
         reach(_covered(scene.field, scene.floor or 0.0))
+    seen = found[np.isfinite(far)]
+    if len(seen) and np.ptp(seen, axis=0).max() < ALONE * scene.size:  # room about a point that is all there is
+        reach(seen.mean(axis=0)[None], ALONE * scene.size)
     return found[np.isfinite(far)]
 
 

@@ -198,8 +198,7 @@ class _Stage:
         streams = [] if not self.forces else arrows.streams(model, tracks, self.hidden)
         traced = self._traced(colors)
         programmed = {name: tracks.point(v) for name, v in self.look.curves.items()}
-        contacts = [tracks.point(w.contact) for w in found.wheels.values() if w.contact is not None]
-        edges = [tracks.point(e) for _, e, _ in found.edges]
+        touching = [tracks.point(e) for e in found.touching]
         spins = [(tracks.point(w.body.center), tracks.scalar(w.radius), tracks.turn(w.body.frame), w.axis)
                  for w in found.wheels.values() if w.contact is None and w.axis is not None]  # fmt: skip
         values = tracks.along(self.course)
@@ -211,11 +210,11 @@ class _Stage:
         near = self._jiggled()
         places = np.concatenate([values.points, near.points], axis=1)
         normal, planar = plane_of(places, measure.size)
-        up, view = self._stand(values, g, upward, normal, planar, bool(found.wheels or found.edges))
-        ground = ground_normal(places[contacts + edges].reshape(-1, 3), up)
+        up, view = self._stand(values, g, upward, normal, planar, bool(touching or spins))
+        ground = ground_normal(places[touching].reshape(-1, 3), up)
         solids = self._solids(figures, values, near, measure.unit, ground)
         measure.add(solids, values)
-        floor = self._floor(values, ground, view, contacts + edges, spins, measure, planar)
+        floor = self._floor(values, ground, view, touching, spins, measure, planar)
         bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in _different(pairs, values, measure.size)]
         coils = {(a, b) for _, kind, a, b, _ in springs if kind == "spring"}
         for name, kind, a, b, _ in springs:
