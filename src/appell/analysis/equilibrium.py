@@ -27,7 +27,7 @@ PLENTY = 12  # members of families with several parameters
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Equilibrium:
-    """A configuration that is kept, with what keeps it.
+    """A configuration at rest, with the inputs and multipliers that hold it there.
 
     Attributes:
         system: The system with the holding inputs bound: `simulate(rest.system, rest.state)` stays where it is.

@@ -31,7 +31,7 @@ SPARE = 5  # so many states without finite accelerations are put up with for eac
 
 @dataclass(frozen=True)
 class Verification:
-    """What verify found.
+    """The result of `verify`.
 
     Attributes:
         model: Name of the model.

@@ -225,7 +225,7 @@ class System:
 
 
 def compile(equations: Equations, machine: str = "auto") -> System:
-    """Make functions of equations.
+    """Compile equations into functions.
 
     Args:
         equations: What `derive` gave.

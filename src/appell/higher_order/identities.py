@@ -50,7 +50,7 @@ def unified(k: int, m: int) -> list[tuple[int, int, float]]:
 
 @dataclass(frozen=True)
 class Identities:
-    """What verify found.
+    """The result of `verify`.
 
     Attributes:
         model: Name of the chain.

@@ -215,7 +215,7 @@ def parameters(names: str, units: str = "", description: str = "") -> Any:
 
 
 def inputs(names: str, units: str = "", description: str = "") -> Any:
-    """Signals from outside. Arguments as for `coordinates`."""
+    """Inputs: signals from outside, such as torques and commands. Arguments as for `coordinates`."""
     return _letters(Input, names, units, description)
 
 

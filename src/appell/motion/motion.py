@@ -39,7 +39,7 @@ SWITCHES = 6  # changes of speeds that a summary tells one by one
 
 
 class Motion:
-    """A trajectory.
+    """The result of a run: a trajectory.
 
     `motion[x]`, `motion["x.rate"]` and `motion[any formula]` give labelled arrays over time; `motion.at(t)` a state.
 
@@ -428,7 +428,7 @@ class Motion:
         field: Any = None,
         frames: int | None = None,
     ) -> Any:
-        """The motion in moving pictures. Arguments as for `animate`."""
+        """Animate the motion. Arguments as for `animate`."""
         from appell.view.scene import animate
 
         return animate(self, path, look=look, forces=forces, field=field, frames=frames)

@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Outcome(Enum):
-    """Sentences about the end of a run; everything computed up to there is kept."""
+    """How a run ended, in sentences; everything computed up to there is kept."""
 
     DONE = "The end of the interval was reached."
     EVENT = "A stop event ended the run."

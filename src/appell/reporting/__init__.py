@@ -25,7 +25,7 @@ def report(
     look: Any = None,
     field: Any = None,
 ) -> Report:
-    """Everything about a motion, some equations or a model, to be read from top to bottom.
+    """A report on a motion, equations or a model, to be read from top to bottom.
 
     Args:
         subject: A Motion, a Plan or a Tracking; or Equations, a System or a Model, which are then proved by `verify`

@@ -1,4 +1,4 @@
-"""To look at: a model drawn from its own description, a motion in moving pictures, plots.
+"""Pictures: a model drawn from its own description, a motion animated, plots.
 
 Model or Motion --draw, animate--> Scene --save--> .html (self-contained), .png .svg .pdf, .gif .mp4
 Motion, roots, matrices --plots--> Plot --save--> .html (self-contained), .svg .pdf .png

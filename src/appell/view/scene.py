@@ -247,7 +247,7 @@ def draw(
     start: Mapping[Any, float] | None = None,
     look: Any = None,
 ) -> Scene:
-    """A model as it stands at its start.
+    """A drawing of a model at its start.
 
     Args:
         model: The model.
@@ -281,7 +281,7 @@ def animate(
     field: Any = None,
     frames: int | None = None,
 ) -> Scene:
-    """A motion in moving pictures.
+    """An animation of a motion.
 
     Args:
         motion: The motion, with its system.
