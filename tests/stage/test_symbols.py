@@ -105,6 +105,18 @@ def test_sympy_differentiates_what_moves_by_time():
     assert sp.expand(lagrangian.diff(x.rate).diff(t) - lagrangian.diff(x) - by_hand) == 0
 
 
+def test_a_derivative_by_time_that_is_not_known_is_refused_and_never_zero():
+    x, F, t = ap.coordinates("x"), ap.inputs("F"), ap.t
+    for formula in (x, x.rate, sp.sin(x) ** 2, F * t):
+        with pytest.raises(ModelError, match=r"by SymPy's own symbol t; time is appell\.t: write \.diff\(appell\.t\)"):
+            formula.diff(sp.Symbol("t"))
+    for formula in (F, x * F, sp.Matrix([F])):
+        with pytest.raises(ModelError, match="The rate of the input F is not known"):
+            formula.diff(t)
+    assert (x * F).diff(F) == x
+    assert F.diff(x) == 0
+
+
 def test_partial_derivatives_by_time_hold_what_moves():
     x, t = ap.coordinates("x"), ap.t
     assert explicit_rate(x**2 * sp.sin(t)) == x**2 * sp.cos(t)

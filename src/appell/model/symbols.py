@@ -49,13 +49,6 @@ class Parameter(Letter):
     kind = "parameter"
 
 
-class Input(Letter):
-    """A signal from outside: a motor torque, a steering command."""
-
-    __slots__ = ()
-    kind = "input"
-
-
 class Time(Letter):
     """Time itself; there is one, `appell.t`."""
 
@@ -63,24 +56,54 @@ class Time(Letter):
     kind = "time"
 
 
-class Evolving(Letter):
-    """A letter that has rates, `x.rate`, `x.rate.rate`, and depends on time: SymPy's `diff(x, t)` is `x.rate`."""
+class Changing(Letter):
+    """A letter that depends on time, so that SymPy does not take its derivative by time for zero."""
 
-    __slots__ = ("_rate",)
-    _rate: Rate
+    __slots__ = ()
 
     @property
     def free_symbols(self) -> set[sp.Basic]:
-        """The letter and time: SymPy takes derivatives by what stands here for zero or not."""
-        return {self, t}
+        """The letter and time, also by SymPy's name: SymPy takes derivatives by what stands here for zero or not."""
+        return {self, t, SYMPY_TIME}
+
+    def derivative(self, order: int) -> sp.Expr:
+        """The time derivative of the given order; order 0 is the letter itself."""
+        raise NotImplementedError
 
     def _eval_derivative_n_times(self, s: sp.Expr, n: sp.Expr) -> sp.Expr:
+        if s == SYMPY_TIME:
+            raise ModelError(
+                f"Got a derivative of {self} by SymPy's own symbol t; time is appell.t: write .diff(appell.t)."
+            )
         if s == t and n.is_Integer:
             return self.derivative(int(n))
         return sp.Symbol._eval_derivative_n_times(self, s, n)
 
     def _eval_derivative(self, s: sp.Expr) -> sp.Expr:
-        return self.rate if s == t else sp.Integer(self == s)
+        return self._eval_derivative_n_times(s, sp.Integer(1))
+
+
+class Input(Changing):
+    """A signal from outside: a motor torque, a steering command."""
+
+    __slots__ = ()
+    kind = "input"
+
+    def derivative(self, order: int) -> sp.Expr:
+        """The input itself; its rates are not known."""
+        if order:
+            raise ModelError(
+                f"The rate of the input {self} is not known: inputs may jump. Make it an extra state, "
+                f"appell.states({self.name!r}), whose rate is an input."
+            )
+        return self
+
+
+class Evolving(Changing):
+    """A letter that has rates, `x.rate`, `x.rate.rate`: SymPy's `diff(x, t)` is `x.rate`."""
+
+    __slots__ = ("_rate",)
+    _rate: Rate
 
     @property
     def rate(self) -> Rate:
@@ -155,6 +178,7 @@ class Rate(Evolving):
 
 
 t = Time("t", "s", "time")
+SYMPY_TIME = sp.Symbol("t")  # what SymPy's own mechanics differentiates by
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -313,7 +337,7 @@ def explicit_rate(expression: sp.Expr) -> sp.Expr:
     letters = letters_in(expression)
     if t not in letters:
         return sp.Integer(0)
-    held = {s: sp.Dummy(s.name, real=True) for s in letters if isinstance(s, Evolving)}
+    held = {s: sp.Dummy(s.name, real=True) for s in letters if isinstance(s, Changing)}
     return sp.diff(expression.xreplace(held), t).xreplace({dummy: s for s, dummy in held.items()})
 
 
