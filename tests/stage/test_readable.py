@@ -148,6 +148,23 @@ def test_measured_numbers_are_decimals_and_those_of_textbooks_fractions():
     assert "/5000" not in text
 
 
+def test_measured_numbers_do_not_become_long_integers():
+    """A disk of 1.1 kg: its rows are not multiplied until all numbers are integers of seven digits."""
+    x, y, yaw, lean, spin = ap.coordinates("x y yaw lean spin")
+    w1, w2, w3 = ap.speeds("w1 w2 w3")
+    ground = ap.Frame("ground")
+    plane, contact = ground.rotate("z", yaw).rotate("x", lean), ground.point(x, y)
+    disk = ap.RigidBody("disk", 1.1, contact + 0.317 * plane.z, plane.rotate("y", spin), (0.0213, 0.0411, 0.0213))
+    forces, rows = [ap.Gravity(-9.81 * ground.z)], [ap.Rolling(disk, contact)]
+    model = ap.Model(ground, (x, y, yaw, lean, spin), [disk], forces, rows)
+    omega = plane.components(disk.angular_velocity)
+    text = ap.derive(model, ap.GibbsAppell(speeds=dict(zip((w1, w2, w3), omega, strict=True)))).text()
+    assert "0.1318379*w1' = 0.1516379*w2*w3 + 3.420747*sin(lean) - 0.0213*w3**2*tan(lean)" in text
+    assert "0.0213*w3'    = w1*(0.0213*w3*tan(lean) - 0.0411*w2)" in text
+    arm = ap.derive(ap.library.scara()).text()
+    assert "= tau1 + q2'*(0.62174817*q1' + 0.31087408*q2')*sin(q2)" in arm
+
+
 def test_multiples_of_time_stay_whole():
     """A drive of 0.7 rad/s is sin(7 t/10), and no polynomial in sin(t/10) and cos(t/10)."""
     x, q = ap.coordinates("x q")

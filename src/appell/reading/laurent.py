@@ -13,9 +13,10 @@ from sympy.polys.domains import QQ
 from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
 
-from appell.graph.sums import ONE, Monomial, Sum, common, content, generators, inverse, plus, shifted, times
+from appell.graph.sums import ONE, Monomial, Rational, Sum, common, content, generators, inverse, plus, shifted, times
 
 FACTORED = 10  # sums of more terms or generators are not factored
+PLAIN = 9999  # the largest integer that decimals are turned into
 PRIME = 2_147_483_647
 PUT = 8  # a radicand of more terms is not put in place of a squared root
 
@@ -64,6 +65,15 @@ class Laurent:
     def product(self, monomial: Monomial) -> sp.Expr:
         """A monomial as a formula."""
         return sp.Mul(*(self.formulas[g] ** e for g, e in monomial))
+
+    def plain_content(self, sums: Iterable[Sum]) -> Rational | None:
+        """The number to take out of sums; None where that makes long integers of measured numbers, or has decimals."""
+        listed = [(m, c) for a in sums for m, c in a.items()]
+        share = content(c for _, c in listed)
+        measured = any(abs(c) > PLAIN * share for _, c in listed) or any(
+            isinstance(self.formulas[g], sp.Float) for m, _ in listed for g, _ in m
+        )
+        return None if measured else share
 
     def spend(self, work: int) -> None:
         """Take work from the budget."""

@@ -23,6 +23,7 @@ ALIGNED_WIDTH = 26  # of a left side that is aligned with others in LaTeX
 LEFT_WIDTH = 40  # longer left sides are not aligned with others
 DIGITS = 8  # of numbers that are no fractions
 TEXTBOOK = 12  # the largest denominator of fractions that stay what they are
+LONG = 2 * DIGITS  # letters of a fraction that is rounded
 
 
 Sides = tuple[list[str], list[str]]  # terms of the left and of the right side
@@ -34,13 +35,17 @@ def _positive_first(terms: list[sp.Expr]) -> list[sp.Expr]:
 
 
 def _decimals(expr: Any) -> Any:
-    """Fractions that are shorter as decimals are measured numbers: 0.4318, not 2159/5000; but 7/10, 1/12, 3/80."""
+    """Fractions that are shorter as decimals are measured numbers: 0.4318, not 2159/5000; but 7/10, 1/12, 3/80.
+
+    Those too long to be read are rounded.
+    """
     if not isinstance(expr, sp.Basic):
         return expr
     found = {}
     for e in expr.atoms(sp.Rational):
         text = f"{float(e):.{DIGITS}g}"
-        if e.q > TEXTBOOK and len(text) < len(str(e)) and "e" not in text and sp.Rational(text) == e:
+        shorter = e.q > TEXTBOOK and len(text) < len(str(e))
+        if shorter and (len(str(e)) > LONG or ("e" not in text and sp.Rational(text) == e)):
             found[e] = sp.Float(text)
     return expr.xreplace(found) if found else expr
 

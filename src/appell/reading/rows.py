@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import sympy as sp
+from sympy.polys.domains import QQ
 
 from appell.errors import CompileError
 from appell.graph.lower import Lowering
@@ -172,7 +173,7 @@ class Simplifier:
             sums = [shifted(a, inverse(shared)) for a in sums]
             factor /= self.algebra.product(shared)
         sums, divisor = self._divided(sums)
-        share = content(c for a in sums for c in a.values())
+        share = self.algebra.plain_content(sums) or QQ(1)
         written = self._written(sums, share)
         leading = (
             written[lead] if lead < len(unknowns) and written[lead] != 0 else next((e for e in written if e != 0), 1)

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 from sympy.polys.domains import QQ
 
-from appell.graph.sums import ONE, Monomial, Rational, Sum, common, content, inverse, plus, shifted, sign, times
+from appell.graph.sums import ONE, Monomial, Rational, Sum, common, inverse, plus, shifted, sign, times
 from appell.model.symbols import letters_in
 from appell.reading.laurent import Laurent, TooLong
 from appell.reading.letters import BRACKETS, weight
@@ -89,7 +89,7 @@ class Shortener:
 
     def _taken_out(self, a: Sum, shared: Monomial, depth: int) -> Written:
         """Common factors before, the rest in its best grouping."""
-        share = content(a.values())
+        share = self.algebra.plain_content([a]) or QQ(1)
         if shared or share != 1 or len(a) == 1:
             share *= sign(a)
         rest = shifted(a, inverse(shared), 1 / share)
@@ -170,7 +170,8 @@ class Shortener:
         terms: list[Written] = []
         length = len(joined) - 1
         for normed, parts in joined.items():
-            share = content(parts.values()) * sign(dict(normed))
+            first = next(iter(parts.values())) if len(normed) > 1 else QQ(sign(parts))
+            share = (self.algebra.plain_content([parts]) or first) * sign(dict(normed))
             inner = {m: c * share for m, c in normed}
             outer = {m: c / share for m, c in parts.items()}
             terms.append(product(self._arranged(outer, depth + 1), self._arranged(inner, depth + 1)))
