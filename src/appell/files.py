@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,13 @@ from typing import Any
 from appell.errors import AppellError, ModelError
 
 PART = "appell-"  # how the name of a folder begins in which a file is written
+
+
+def path_of(given: Any) -> Path:
+    """The path of a file as a user gives it; refuses what is none."""
+    if not isinstance(given, str | os.PathLike):
+        raise ModelError(f'A file is given by its path, such as "part.stl"; got {given!r}.')
+    return Path(given)
 
 
 def check_folder(path: Path) -> None:
@@ -81,7 +89,7 @@ def write_figure(figure: Any, path: str | Path, dpi: int) -> Path:
         path: The file.
         dpi: Points in an inch.
     """
-    path = Path(path)
+    path = path_of(path)
     path = path if path.suffix else path.with_name(path.name + ".png")
     kinds = figure.canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in kinds:

@@ -21,6 +21,7 @@ from appell.code.starting import consistent_state, given_state
 from appell.code.state import State, names_of
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
+from appell.files import path_of
 from appell.model.model import Model
 from appell.model.values import numbers, unknown
 
@@ -221,7 +222,7 @@ class System:
 
     def to_c(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write the right-hand side, its Jacobian, A and b as C source with a header; returns the two files."""
-        return write_c(self, Path(path))
+        return write_c(self, path_of(path))
 
 
 def compile(equations: Equations, machine: str = "auto") -> System:

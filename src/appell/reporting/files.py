@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appell.errors import AppellError
-from appell.files import check_place, write_text
+from appell.files import check_place, path_of, write_text
 from appell.reporting.content import Shown
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def save(report: Report, path: str | Path) -> Path:
     """Write a report; pictures of .tex and .md stand beside it and bear its name."""
-    path = Path(path)
+    path = path_of(path)
     check_place(path)
     ending = path.suffix.lower()
     if ending in (".html", ".htm"):

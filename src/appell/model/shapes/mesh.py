@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
+from appell.files import path_of
 from appell.model.shapes.abstract import AbstractPrimitive
 from appell.model.symbols import quoted
 
@@ -45,8 +46,12 @@ class Mesh(AbstractPrimitive):
             mass: Mass, in place of the density.
             pose: Where it is.
         """
+        try:
+            factors = np.broadcast_to(np.asarray(scale, dtype=float), 3)
+        except (TypeError, ValueError):
+            raise ModelError(f"The scale of a mesh is a number, or three for the axes; got {quoted(scale)}.") from None
         vertices, faces = read_mesh(path)
-        return cls(vertices * np.asarray(scale, dtype=float), faces, str(path), density=density, mass=mass, pose=pose)
+        return cls(vertices * factors, faces, str(path), density=density, mass=mass, pose=pose)
 
     def _length(self, name: str, value: Any) -> Any:
         if name == "source":
@@ -113,7 +118,7 @@ def read_mesh(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     Args:
         path: The file.
     """
-    if not Path(path).is_file():
+    if not path_of(path).is_file():
         raise ModelError(f"There is no mesh file {str(path)!r}.")
     try:
         import trimesh
