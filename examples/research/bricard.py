@@ -14,7 +14,8 @@ from appell.errors import InconsistentStartError
 
 model = ap.library.bricard()
 print(model)
-print(f"coordinates minus rows: {model.degrees_of_freedom}\n")
+count = len(model.coordinates) - len(model.rows)
+print(f"coordinates minus rows: {count}, degrees of freedom: {model.degrees_of_freedom}\n")
 
 equations = ap.derive(model)
 print(equations.summary(), "\n")

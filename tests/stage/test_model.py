@@ -35,6 +35,12 @@ def test_a_model_lists_its_letters_in_a_fixed_order():
     assert built.degrees_of_freedom == 2
 
 
+def test_rows_that_follow_from_others_take_no_freedom():
+    assert ap.library.bricard().degrees_of_freedom == 1
+    tied = model(constraints=[ap.Holonomic(x - 2 * y, "tie"), ap.Nonholonomic(x.rate - 2 * y.rate, "the same")])
+    assert tied.degrees_of_freedom == 1
+
+
 def test_a_model_cannot_be_changed():
     built = model()
     with pytest.raises(AttributeError):

@@ -313,11 +313,13 @@ def test_code_keeps_the_options_of_the_formulation(formulation, words):
     np.testing.assert_allclose(found["motion"].states(0.1), motion.states(0.1), rtol=0, atol=1e-12)
 
 
-def test_a_model_with_more_rows_than_coordinates_has_no_negative_freedoms():
-    page = ap.library.bricard()._repr_html_()
-    assert "some of them follow from others" in page
-    assert "0 degrees of freedom" not in page
-    assert "3 degrees of freedom if the rows are independent" in ap.library.rolling_disk()._repr_html_()
+def test_a_model_says_its_freedoms_whatever_the_count_of_its_rows():
+    assert "; 1 degree of freedom, since some rows follow from others." in ap.library.bricard()._repr_html_()
+    assert "; 3 degrees of freedom." in ap.library.rolling_disk()._repr_html_()
+    x, F = ap.coordinates("x"), ap.inputs("F")
+    ground = ap.Frame("ground")
+    refused = ap.Model(ground, x, [ap.Particle("bob", 1, ground.point(x, 0))], [], [ap.Nonholonomic(x.rate - F)])
+    assert "degree" not in refused._repr_html_()
 
 
 def test_symbols_stand_by_kind_and_say_once_what_they_share():

@@ -169,8 +169,13 @@ class Model:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Coordinates minus constraint rows, if the rows are independent."""
-        return len(self.coordinates) - len(self.rows) - len(self.programme)
+        """Coordinates minus independent constraint rows; those that follow from others are found from numbers."""
+        if not self.rows:
+            return len(self.coordinates) - len(self.programme)
+        from appell.kinematics.consistency import sample_split
+        from appell.kinematics.mechanics import Mechanics
+
+        return len(self.coordinates) - len(sample_split(Mechanics(self)).rows) - len(self.programme)
 
     def add(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 
 from appell.equations import Equations
+from appell.errors import AppellError
 from appell.model.body import Particle, RigidBody
 from appell.model.model import Model
 from appell.model.symbols import Evolving, Letter, Rate, length, letters_in
@@ -54,16 +55,12 @@ def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]
     if model.description:
         words = model.description[0].upper() + model.description[1:]
         blocks.append(Text(words + ("" if words.endswith(".") else ".")))
-    rows, free = len(model.rows), model.degrees_of_freedom
-    freedom = f"; {_count(free, 'degree')} of freedom if the rows are independent."
-    if free < 1:
-        freedom = "; so many rows leave it a freedom only if some of them follow from others."
     blocks.append(
         Text(
-            f"{_count(len(model.coordinates), 'coordinate')}, {_count(rows, 'constraint row')}, "
+            f"{_count(len(model.coordinates), 'coordinate')}, {_count(len(model.rows), 'constraint row')}, "
             f"{_count(len(model.bodies), 'body', 'bodies')}, {_count(len(model.forces), 'force')}"
             + (f", {_count(len(model.states), 'extra state')}" if model.states else "")
-            + (freedom if rows else ".")
+            + f"{_freedom(model)}."
         )
     )
     blocks.append(_bodies(model))
@@ -76,6 +73,18 @@ def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]
     if model.rows:
         blocks.append(_constraints(model))
     return blocks
+
+
+def _freedom(model: Model) -> str:
+    """Degrees of freedom where constraints take some away; nothing of a model that no principle accepts."""
+    if not model.rows:
+        return ""
+    try:
+        free = model.degrees_of_freedom
+    except AppellError:
+        return ""
+    redundant = free > len(model.coordinates) - len(model.rows) - len(model.programme)
+    return f"; {_count(free, 'degree')} of freedom" + ", since some rows follow from others" * redundant
 
 
 def _symbols(letters: Sequence[Letter], values: Mapping[str, float]) -> Table:
