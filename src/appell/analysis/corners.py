@@ -36,7 +36,7 @@ def check_smooth(tangent: Tangent) -> None:
         modal = Modal.of(rhs)
     except CompileError:  # floor and its like, which switch at countless places
         return
-    at = (0.0, tangent.x, [tangent.at.inputs[s.label] for s in eqs.inputs], tangent.at.system.p)
+    at = tangent.numbers
     arguments = [modal.t, modal.x, modal.w, modal.p, modal.s]
     near, sizes = ca.vertcat(modal.x, modal.w), np.maximum(np.abs(np.concatenate([at[1], at[2]])), 0.1)
     switches = ca.Function("switches", arguments, [modal.g, ca.densify(ca.jacobian(modal.g, near))])

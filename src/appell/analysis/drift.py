@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 import scipy.linalg
 
+from appell.analysis.continuation import leads_on
 from appell.analysis.linearize import Linearization
 
 ROUNDING = 1e-9  # of the norm, at which a singular value counts as zero
@@ -109,9 +110,7 @@ def conserved(lin: Linearization, directions: np.ndarray, full: np.ndarray) -> t
     if not len(directions) or steady.velocity_rows or m.acceleration_rows or m.accelerating:
         return directions[:0], np.zeros((0, full.shape[0]))
     momenta = eqs.chart.in_speeds(x.thaw(ca.gradient(m.T, x.v)))
-    w = [lin.at.inputs[s.label] for s in eqs.inputs]
-    function = ca.Function("momenta", eqs.arguments, [ca.densify(ca.jacobian(momenta, eqs.x))])
-    slopes = np.array(function(0.0, tangent.x, w, lin.at.system.p))
+    slopes = tangent.here(ca.jacobian(momenta, eqs.x))[0]
     forces, rounding = steady.applied_slopes(lin.at)
     felt = np.hstack([*forces, slopes @ full])
     sizes = np.hstack([*(rounding / ROUNDING for _ in forces), np.abs(slopes) @ np.abs(full)])
@@ -176,7 +175,7 @@ def drifts(lin: Linearization, directions: np.ndarray, A: np.ndarray, xdot: ca.S
     going = []
     for k in found:
         w = units * np.linalg.lstsq(matrix, (k @ picked) / units / size, rcond=ROUNDING)[0]
-        going.append(tangent.leads_on(lin.states, w, xdot, along=k))
+        going.append(leads_on(tangent, lin.states, w, xdot, along=k))
     return found[going]
 
 
@@ -197,7 +196,7 @@ def beside(lin: Linearization, A: np.ndarray, known: np.ndarray, xdot: ca.SX | N
     told = scipy.linalg.orth((known @ picked / units).T) if len(known) else np.zeros((len(units), 0))
     free = kernel @ scipy.linalg.null_space(told.T @ kernel) if told.size else kernel
     ways = simplest(free.T * units, units)
-    ways = [k for k in ways if tangent.leads_on(lin.states, k, xdot)]
+    ways = [k for k in ways if leads_on(tangent, lin.states, k, xdot)]
     if not ways:
         return ""
     touched = {s for k in ways for s, e in zip(lin.states, k, strict=True) if e}

@@ -14,6 +14,7 @@ from appell.analysis.attitude import attitudes, in_angular_velocities
 from appell.analysis.blocks import Blocks, Jets, first_approximation, jets
 from appell.analysis.corners import check_smooth
 from appell.analysis.equilibrium import Equilibrium, as_system, equilibrium
+from appell.analysis.ignorable import blind, changing, ignorable, left_out, shows
 from appell.analysis.roots import clusters, in_words
 from appell.analysis.steady import Steady
 from appell.analysis.tangent import Tangent
@@ -84,16 +85,17 @@ class Linearization:
     @cached_property
     def units(self) -> np.ndarray:
         """Natural sizes of the states, powers of two: matrices in these units do not know those of the model."""
-        names = [s.label for s in self.tangent.equations.states]
-        return 2.0 ** np.round(np.log2(self.tangent.units[[names.index(s) for s in self.states]]))
+        places = [self.tangent.names.index(s) for s in self.states]
+        return 2.0 ** np.round(np.log2(self.tangent.units[places]))
 
     @cached_property
     def ignorable(self) -> tuple[str, ...]:
         """What could be left out by `ignore`, coordinates and whole attitudes; empty if that is left out already."""
-        found = {*self.tangent.ignorable, *self.dropped}
+        found = {*ignorable(self.tangent), *self.dropped}
         for group in attitudes(self.model):
             more = found.union(group)
-            if more > found and not self.tangent.shows(more) and _turned(self.at, self.tangent.split, more) is not None:
+            hidden = more > found and not shows(self.tangent, more)
+            if hidden and _turned(self.at, self.tangent.split, more) is not None:
                 found = more
         return tuple(q.label for q in self.model.coordinates if q.label in found) if found - {*self.dropped} else ()
 
@@ -207,7 +209,7 @@ def linearize(
     holonomic = not steady.velocity_rows and not steady.mechanics.acceleration_rows
     plain = holonomic and not steady.mechanics.accelerating and not _masses_depend_on_positions(steady)
     jet = jets(steady, point) if plain and not np.any(point.state.v) and not ignored else None
-    tangent.check_steady(ignored, jet)
+    tangent = tangent.without(left_out(tangent, ignored, jet))
     if jet is None or not jet.smooth:
         check_smooth(tangent)
     if jet is not None:
@@ -295,8 +297,8 @@ def _tangent(steady: Steady, point: Equilibrium, split: Split, ignored: list[str
     if not ignored and not np.any(point.state.v):
         return tangent
     labels = [q.label for q in point.model.coordinates]
-    gone = {*ignored, *(s for s in tangent.changing if s in labels)}
-    if gone <= tangent.blind(gone):
+    gone = {*ignored, *(s for s in changing(tangent) if s in labels)}
+    if gone <= blind(tangent, gone):
         return tangent
     turned = _turned(point, split, gone)
     if turned is not None:
@@ -315,7 +317,7 @@ def _turned(point: Equilibrium, split: Split, gone: set[str]) -> Tangent | None:
     """The equations about the point in angular velocities, if coordinates do not show then."""
     for same in in_angular_velocities(point, split, gone):
         tangent = Tangent(Steady(same.system.equations), same, split, own_speeds=True)
-        if gone <= tangent.blind(gone):
+        if gone <= blind(tangent, gone):
             return tangent
     return None
 

@@ -10,10 +10,13 @@ from scipy.optimize import minimize_scalar
 
 from appell.analysis.balance import balanced
 from appell.analysis.certificate import Certificate, Condition, Forces, Verdict
+from appell.analysis.continuation import leads_on
 from appell.analysis.drift import beside, conserved, direction_in_words, drifts, joined, rigid, unfelt
 from appell.analysis.equilibrium import Equilibrium
+from appell.analysis.ignorable import ignorable
 from appell.analysis.kelvin import conservative, forces_at
 from appell.analysis.linearize import Linearization, linearize, ordered
+from appell.analysis.routes import disagreement
 from appell.analysis.sampling import differences, exponents
 from appell.code.state import State
 from appell.code.system import System
@@ -197,7 +200,7 @@ def _family(lin: Linearization, A: np.ndarray, idle: np.ndarray, closed: bool) -
     labels = [q.label for q in lin.model.coordinates]
     limit = 1e-12 * np.max(np.abs(A), initial=1.0)
     unfelt = [s for s, column in zip(lin.states, A.T, strict=True) if s in labels and np.all(np.abs(column) <= limit)]
-    alone = [np.eye(len(labels))[labels.index(s)] for s in unfelt if s in lin.tangent.ignorable]
+    alone = [np.eye(len(labels))[labels.index(s)] for s in unfelt if s in ignorable(lin.tangent)]
     count = int(np.linalg.matrix_rank(np.array([*idle, *alone]))) if len(idle) or alone else 0
     if closed or not lin.tangent.steady.velocity_rows or np.any(lin.at.state.v):
         return count
@@ -217,7 +220,7 @@ def _continued(
     if kernel.shape[0] != zeros + known:
         return 0  # a Jordan block: no family of that dimension
     xdot = None if K is None else lin.tangent.fed_back(lin.inputs, lin.states, K)
-    return zeros if all(lin.tangent.leads_on(lin.states, direction, xdot) for direction in kernel) else 0
+    return zeros if all(leads_on(lin.tangent, lin.states, direction, xdot) for direction in kernel) else 0
 
 
 def _verdict(
@@ -259,7 +262,7 @@ def _drift(lin: Linearization, going: np.ndarray, critical: str) -> str:
     words = (
         f"nothing holds {along}{rigid_body}: after the smallest push {'they go' if several else 'it goes'} on for ever"
     )
-    if set(moved) <= set(lin.tangent.ignorable):
+    if set(moved) <= set(ignorable(lin.tangent)):
         aside = [s for s in labels if s in (*moved, *lin.dropped)]
         return f"{words}; linearize(..., ignore={aside}) judges the rest"
     return f"{words}; {f'all else has roots on the imaginary axis: {critical}' if critical else 'all else decays'}"
@@ -284,30 +287,12 @@ def _conditions(
         inertia = float(np.min(np.linalg.eigvalsh((lin.named.A + lin.named.A.T) / 2)))
         found.append(Condition("the inertia A is positive definite, smallest eigenvalue", inertia, inertia > 0))
         if lin.multiplier_terms:
-            two = _two_routes(lin)
+            two = disagreement(lin)
             text = "blocks and compiled equations agree, relative difference"
             found.append(Condition(text, two, two < 1e-8))
     found.append(Condition(f"zero roots of the full matrix, {expected} expected", float(zeros), zeros == expected))
     found.append(Condition("all other roots have negative real parts, margin", margin, margin > 0))
     return tuple(found)
-
-
-def _two_routes(lin: Linearization) -> float:
-    """How far the blocks are from the compiled equations: by their matrices, about steady motions by coefficients."""
-    if not lin.dropped:
-        gap = np.max(np.abs(lin.A - lin.tangent.reduced_as(lin.states)), initial=0.0)
-        return float(gap / max(np.max(np.abs(lin.A), initial=0.0), 1e-300))
-    blocks = lin.blocks  # momenta held: in the coordinates (r, r', p) the compiled matrix must contain that of Routh
-    n, k = len(blocks.independent), len(lin.model.states)
-    if k or set(blocks.momenta) != set(lin.dropped):
-        return 0.0
-    routh = np.block([[np.zeros((n, n)), np.eye(n)], [blocks.a + blocks.h @ blocks.B0, blocks.b]])
-    names = [*blocks.independent, *(f"{s}.rate" for s in blocks.independent)]
-    spread = lin.tangent.at_constant_momenta(lin.dropped, tuple(names), lin.states)
-    A = lin.tangent.reduced_as(lin.states)
-    rows = [lin.states.index(s) for s in names]
-    mine = (A @ spread)[rows]
-    return float(np.max(np.abs(mine - routh)) / max(np.max(np.abs(routh)), 1e-300))
 
 
 def _damping(roots: np.ndarray) -> float:

@@ -5,7 +5,6 @@ A steady motion has q'' = 0: positions rest, except cyclic coordinates, which ma
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -23,15 +22,13 @@ from appell.kinematics.consistency import row_units, sample_state
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter
+from appell.once import once
 
 if TYPE_CHECKING:
     from appell.analysis.equilibrium import Equilibrium
 
-TURNED = 1e-6  # likewise behind a turn, which roots of small numbers feel more
+TURNED = 1e-6  # part of the terms that counts as none of it behind a turn, which roots of small numbers feel
 SINGULAR = 1e-5  # singular value of the constraint rows, against ordinary states, below which a pose is singular
-
-_found: weakref.WeakKeyDictionary[Equations, dict[tuple[float, ...], tuple[tuple[int, ...], np.ndarray]]]
-_found = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,21 +211,14 @@ class Steady:
         Args:
             p: Values of the parameters.
         """
-        return self._seen(p)[0]
+        return _cyclic_and_angles(self.equations, tuple(p.tolist()))[0]
 
-    def _seen(self, p: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
-        """Cyclic coordinates and angles, looked for once."""
-        known = tuple(p.tolist())
-        if known not in self._found:
-            self._found[known] = self._look(p)
-        return self._found[known]
+    def look(self, p: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
+        """Cyclic coordinates, which change nothing when they move, and whether each changes nothing by a turn.
 
-    @property
-    def _found(self) -> dict[tuple[float, ...], tuple[tuple[int, ...], np.ndarray]]:
-        return _found.setdefault(self.equations, {})
-
-    def _look(self, p: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
-        """Cyclic are those that change nothing when they move, angles those that change nothing by a turn."""
+        Args:
+            p: Values of the parameters.
+        """
         n, samples = self.mechanics.variables.q.numel(), self._samples(p)
         blind, turning = np.ones(n, dtype=bool), np.ones(n, dtype=bool)
         columns = [np.array(e).T for e in (*zip(*samples, strict=True), [p] * len(samples))]
@@ -249,7 +239,7 @@ class Steady:
         Args:
             p: Values of the parameters.
         """
-        return self._seen(p)[1]
+        return _cyclic_and_angles(self.equations, tuple(p.tolist()))[1]
 
     def row_units(self, p: np.ndarray) -> np.ndarray:
         """Natural units of the coordinates as far as position rows tell, one for the others.
@@ -257,15 +247,8 @@ class Steady:
         Args:
             p: Values of the parameters.
         """
-        known = tuple(p.tolist())
-        if known not in self._units:
-            units = row_units(self.mechanics, p)[0]
-            self._units[known] = np.where(np.isfinite(units), units, 1.0)
-        return self._units[known]
-
-    @cached_property
-    def _units(self) -> dict[tuple[float, ...], np.ndarray]:
-        return {}
+        units = row_units(self.mechanics, p)[0]
+        return np.where(np.isfinite(units), units, 1.0)
 
     def _samples(self, p: np.ndarray, roughly: bool = False) -> list[tuple[np.ndarray, ...]]:
         """Three ordinary states with inputs; roughly is enough to look at the rows, see `sample_state`."""
@@ -283,3 +266,9 @@ class Steady:
                 )
             samples.append((*state, rng.normal(size=len(model.inputs))))
         return samples
+
+
+@once
+def _cyclic_and_angles(equations: Equations, p: tuple[float, ...]) -> tuple[tuple[int, ...], np.ndarray]:
+    """What `look` finds."""
+    return Steady(equations).look(np.array(p))

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from appell.analysis.drift import direction_in_words, rigid
+from appell.analysis.ignorable import ignorable
 from appell.analysis.linearize import Linearization, linearize
 from appell.analysis.roots import clusters
 from appell.control.controllability import controllability, reached
@@ -66,7 +67,7 @@ def _places_to_ignore(lin: Linearization) -> tuple[str, ...]:
         return _unreached(inner, pushed, _without_integrals(inner, pushed)[1])
 
     A, B = in_units(lin)
-    idle = list(lin.tangent.ignorable)
+    idle = list(ignorable(lin.tangent))
     if not idle or stuck(idle):
         return _with_attitudes(lin, idle)
     for name in tuple(idle):

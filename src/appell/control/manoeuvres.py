@@ -43,15 +43,13 @@ def by_manoeuvres(lin: Linearization) -> str:
 def _spanned(lin: Linearization, missed: np.ndarray) -> bool:
     """Whether brackets of the directions that the rows leave have a part along every combination that is missed."""
     eqs, n = lin.tangent.equations, len(lin.model.coordinates)
-    w = [lin.at.inputs[s.label] for s in eqs.inputs]
     q, u = eqs.x[:n], eqs.x[n : n + len(eqs.speeds)]
     D = ca.jacobian(eqs.xdot[:n], u)
     first = [D[:, i] for i in range(D.shape[1])]
     layer, found = first, np.zeros((n, 0))
     while 0 < len(first) * len(layer) + found.shape[1] <= MANY:
         layer = [ca.cse(ca.jacobian(b, q) @ a - ca.jacobian(a, q) @ b) for a in first for b in layer]
-        function = ca.Function("brackets", eqs.arguments, [ca.densify(ca.horzcat(*layer))])
-        values = np.array(function(0.0, lin.tangent.x, w, lin.at.system.p))
+        values = lin.tangent.here(ca.horzcat(*layer))[0]
         found = np.hstack([found, values / np.maximum(np.linalg.norm(values, axis=0), 1e-300)])
         if np.linalg.matrix_rank(missed @ found, tol=1e-6) == len(missed):
             return True
