@@ -10,7 +10,7 @@ from appell.analysis.balance import balanced
 
 EPS = float(np.finfo(float).eps)
 SPREAD = 1e-4  # of the norm, the farthest that rounding is thought to move a root
-ROUNDING = 100 * np.finfo(float).eps  # of the largest root, below which a part of a root is shown as zero
+ROUNDING = 100 * EPS  # of the largest root, below which a part of a root is shown as zero
 
 
 def in_words(roots: np.ndarray) -> str:
@@ -41,6 +41,22 @@ def parts(roots: np.ndarray) -> list[tuple[float, float]]:
     return [(0.0 if abs(a) <= least else float(a), 0.0 if abs(b) <= least else float(b)) for a, b in pairs]
 
 
+def blurred(A: np.ndarray, farthest: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """The roots of A, how far rounding may have moved each, and the norm of A, balanced.
+
+    Rounding moves a root by eps |A| times its condition number.
+
+    Args:
+        A: A square matrix, not empty.
+        farthest: Part of the norm, the farthest that it is thought to move one.
+    """
+    matrix = balanced(A)[0]
+    norm = float(np.linalg.norm(matrix))
+    roots, left, right = scipy.linalg.eig(matrix, left=True, right=True)
+    overlap = np.abs(np.sum(left.conj() * right, axis=0))
+    return roots, np.minimum(100 * EPS * norm / np.maximum(overlap, 1e-300), farthest * norm), norm
+
+
 def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
     """Distinct roots with their multiplicities, free of traces of rounding.
 
@@ -52,11 +68,7 @@ def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
     """
     if not A.size:
         return []
-    matrix = balanced(A)[0]
-    norm = float(np.linalg.norm(matrix))
-    roots, left, right = scipy.linalg.eig(matrix, left=True, right=True)
-    overlap = np.abs(np.sum(left.conj() * right, axis=0))
-    moved = np.minimum(100 * EPS * norm / np.maximum(overlap, 1e-300), SPREAD * norm)
+    roots, moved, norm = blurred(A, SPREAD)
     size = max(float(np.max(np.abs(roots), initial=0.0)), 1e-300)
     near = 1e-6 * np.maximum(np.abs(roots), 1e-3 * size)
     reach = np.maximum(moved, near)

@@ -16,6 +16,7 @@ from appell.analysis.equilibrium import Equilibrium
 from appell.analysis.ignorable import ignorable
 from appell.analysis.kelvin import conservative, forces_at
 from appell.analysis.linearize import Linearization, linearize, ordered
+from appell.analysis.roots import blurred
 from appell.analysis.routes import disagreement
 from appell.analysis.sampling import differences, exponents
 from appell.code.state import State
@@ -172,14 +173,8 @@ def gains_of(lin: Linearization, gains: Any) -> np.ndarray | None:
 
 
 def _roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, and how far rounding may have moved each: eps |A| times its condition number."""
-    if not A.size:
-        return np.zeros(0, complex), np.zeros(0)
-    matrix = balanced(A)[0]
-    roots, left, right = scipy.linalg.eig(matrix, left=True, right=True)
-    overlap = np.abs(np.sum(left.conj() * right, axis=0))
-    size = float(np.linalg.norm(matrix))
-    return roots, np.minimum(100 * EPS * size / np.maximum(overlap, 1e-300), 1e-7 * size)
+    """Roots, and how far rounding may have moved each."""
+    return blurred(A, 1e-7)[:2] if A.size else (np.zeros(0, complex), np.zeros(0))
 
 
 def _singular(A: np.ndarray) -> bool:
