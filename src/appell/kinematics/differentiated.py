@@ -107,6 +107,5 @@ def _model(
         states.update(dict(zip(row, after, strict=True)))
     held = {w.label: 0.0 for w, old in zip(drives, model.inputs, strict=True) if old.label in model.values}
     made = copy.copy(model)
-    for name, value in (("states", states), ("inputs", drives), ("values", {**model.values, **held})):
-        object.__setattr__(made, name, value)
+    vars(made).update(states=states, inputs=drives, values={**model.values, **held})
     return made

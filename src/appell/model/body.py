@@ -61,8 +61,7 @@ class Particle:
             raise ModelError(
                 f"The center of {name!r} must be a point such as ground.point(x, y), got {quoted(center)}."
             )
-        for attribute, value in (("name", name), ("mass", mass), ("center", center)):
-            object.__setattr__(self, attribute, value)
+        vars(self).update(name=name, mass=mass, center=center)
 
     def content(self) -> Iterator[Content]:
         """The formulas, vectors and frames it is made of."""
@@ -130,15 +129,7 @@ class RigidBody:
         if mass == 0 and tensor.is_zero_matrix:
             raise ModelError(f"The body {name!r} has neither mass nor inertia; give it one or leave it out.")
         warn_if_impossible(name, mass, tensor)
-        for attribute, value in (
-            ("name", name),
-            ("mass", mass),
-            ("center", center),
-            ("frame", frame),
-            ("inertia", tensor),
-            ("shape", shape),
-        ):
-            object.__setattr__(self, attribute, value)
+        vars(self).update(name=name, mass=mass, center=center, frame=frame, inertia=tensor, shape=shape)
 
     def content(self) -> Iterator[Content]:
         """The formulas, vectors and frames it is made of."""

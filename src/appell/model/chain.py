@@ -117,9 +117,7 @@ class Chain(Model):
             until=until,
             look=_traced(place, frames[carrier], spare) if alone <= set(spare) else None,
         )
-        own = {"linkage": linkage, "frames": frames, "gravity": g, "tool": place, "tool_link": carrier}
-        for attribute, value in {**own, "spare_values": spare}.items():
-            object.__setattr__(self, attribute, value)
+        vars(self).update(linkage=linkage, frames=frames, gravity=g, tool=place, tool_link=carrier, spare_values=spare)
         if not any(e.free_symbols for e in (*linkage.formulas, *g, place.matrix)):
             linkage.check_inertia(self.numbers())
         linkage.warn(self.values)

@@ -6,7 +6,6 @@ Modified:  $T_i = T_{i-1}\,R_x(\alpha)\,T_x(a)\,R_z(\theta)\,T_z(d)$, the joint 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.joint import Joint, Link, checked_kind, order
 from appell.model.placement import Placement, check_finite
-from appell.model.rotation import Triple, exact_zero, triple, unit_axis
+from appell.model.rotation import Triple, exact_quarters, exact_zero, triple, unit_axis
 from appell.model.screw_joints import made_link
 from appell.model.values import formula_of
 
@@ -88,12 +87,4 @@ def _row(row: Sequence[Any], name: str) -> tuple[sp.Expr, sp.Expr, sp.Expr, sp.E
         raise ModelError(f"The row of the joint {name!r} needs theta, d, a, alpha; got {len(values)} numbers.")
     check_finite(values, f"The row of the joint {name!r}")
     theta, d, a, alpha = values
-    return _quarter(theta), d, a, _quarter(alpha)
-
-
-def _quarter(angle: sp.Expr) -> sp.Expr:
-    """Floats that are quarters of a turn as exact ones, so that their sines and cosines are."""
-    if not angle.is_Float:
-        return angle
-    quarters = float(angle) / (math.pi / 2)
-    return sp.pi * round(quarters) / 2 if abs(quarters - round(quarters)) < 1e-15 else angle
+    return exact_quarters(theta), d, a, exact_quarters(alpha)

@@ -135,9 +135,7 @@ class Potential(AbstractForce):
     ends: tuple[Vector, Vector] | None
 
     def __init__(self, energy: Any, name: str = "potential", ends: tuple[Vector, Vector] | None = None) -> None:
-        object.__setattr__(self, "energy", formula_of(energy, f"The energy of {name!r}"))
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "ends", ends)
+        vars(self).update(energy=formula_of(energy, f"The energy of {name!r}"), name=name, ends=ends)
 
     def content(self) -> Iterator[Content]:
         """Its formula."""
@@ -160,8 +158,8 @@ class Generalized(AbstractForce):
         for coordinate in forces:
             if not isinstance(coordinate, Coordinate):
                 raise ModelError(f"Generalized forces belong to coordinates, got {coordinate!r} as a key.")
-        object.__setattr__(self, "forces", {q: formula_of(e, f"The force along {q}") for q, e in forces.items()})
-        object.__setattr__(self, "name", name)
+        formulas = {q: formula_of(e, f"The force along {q}") for q, e in forces.items()}
+        vars(self).update(forces=formulas, name=name)
 
     def content(self) -> Iterator[Content]:
         """Its coordinates and formulas."""

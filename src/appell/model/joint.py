@@ -10,7 +10,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.placement import Placement, check_finite, finite
-from appell.model.rotation import AXES, Triple, exact_zero, triple
+from appell.model.rotation import Triple, exact_zero, lettered_axis, triple
 from appell.model.values import formula_of
 
 KINDS = ("revolute", "prismatic", "helical")
@@ -118,10 +118,8 @@ def checked_axis(axis: Any, name: str) -> Triple:
         name: Name of the joint, for messages.
     """
     if isinstance(axis, str):
-        sign, letter = (-1, axis[1:]) if axis.startswith("-") else (1, axis)
-        if letter not in AXES:
-            raise ModelError(f"The axis of the joint {name!r} is {axis!r}; use 'x', 'y', 'z', '-x' or a unit vector.")
-        return triple((sign * c for c in AXES[letter]), "An axis")
+        otherwise = f"The axis of the joint {name!r} is {axis!r}; use 'x', 'y', 'z', '-x' or a unit vector."
+        return lettered_axis(axis, otherwise)
     k = finite(triple(axis, f"The axis of the joint {name!r}"), f"The axis of the joint {name!r}")
     square = sum(c**2 for c in k)
     if square.is_number and abs(float(square) - 1) > 2e-4:

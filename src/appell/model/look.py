@@ -44,9 +44,7 @@ class Solid:
         )
         if len(sizes) != KINDS[kind]:
             raise ModelError(f"A {kind} needs {KINDS[kind]} dimension{'s' * (KINDS[kind] > 1)}, got {len(sizes)}.")
-        fields = {"kind": kind, "size": sizes, "at": triple(at, "A place"), "axis": unit_axis(axis), "color": color}
-        for attribute, value in fields.items():
-            object.__setattr__(self, attribute, value)
+        vars(self).update(kind=kind, size=sizes, at=triple(at, "A place"), axis=unit_axis(axis), color=color)
 
 
 @dataclass(frozen=True, eq=False)

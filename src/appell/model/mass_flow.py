@@ -69,17 +69,15 @@ class Stream(AbstractForce):
         for what, point in (("at", at), ("source", source)):
             if point is not None and not isinstance(point, Vector):
                 raise ModelError(f"{what}= of the stream {name!r} is a point such as frame.point(a, b), got {point!r}.")
-        fields = {
-            "body": body,
-            "velocity": velocity,
-            "rate": None if rate is None else formula_of(rate, f"The rate of the stream {name!r}"),
-            "at": body.center if at is None else at,
-            "absolute": absolute,
-            "source": source,
-            "name": name,
-        }
-        for attribute, value in fields.items():
-            object.__setattr__(self, attribute, value)
+        vars(self).update(
+            body=body,
+            velocity=velocity,
+            rate=None if rate is None else formula_of(rate, f"The rate of the stream {name!r}"),
+            at=body.center if at is None else at,
+            absolute=absolute,
+            source=source,
+            name=name,
+        )
 
     def content(self) -> Iterator[Content]:
         """Its velocity, rate and points."""

@@ -12,10 +12,9 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.body import Body, Particle, RigidBody
 from appell.model.constraint import AbstractConstraint, Holonomic, Rolling, Row
-from appell.model.force import AbstractForce, Generalized, Potential
+from appell.model.force import AbstractForce
 from appell.model.frame import Frame
 from appell.model.look import Look
-from appell.model.mass_flow import Stream
 from appell.model.programme import programme_states
 from appell.model.rules import check_contacts, check_flows, check_kinds, check_rows, declared_letters
 from appell.model.symbols import Coordinate, ExtraState, Input, Parameter, quoted
@@ -93,34 +92,34 @@ class Model:
                 f"The state {taken[0]} has the name of a multiplier ({taken[0].description}); give the state or the "
                 "programme another name."
             )
-        fields: dict[str, Any] = {
-            "ground": ground,
-            "coordinates": listed,
-            "bodies": bodies,
-            "forces": forces,
-            "constraints": constraints,
-            "states": {**own, **theirs},
-            "name": name,
-            "description": description,
-            "until": float(until),
-            "look": look,
-            "spare_values": {},
-        }
-        for attribute, value in fields.items():
-            object.__setattr__(self, attribute, value)
+        vars(self).update(
+            ground=ground,
+            coordinates=listed,
+            bodies=bodies,
+            forces=forces,
+            constraints=constraints,
+            states={**own, **theirs},
+            name=name,
+            description=description,
+            until=float(until),
+            look=look,
+            spare_values={},
+        )
         check_kinds(self)
         if any(isinstance(c, Rolling) for c in constraints):
             from appell.model.redundancy import in_regular_axes
 
-            object.__setattr__(self, "constraints", in_regular_axes(constraints))
+            vars(self).update(constraints=in_regular_axes(constraints))
         check_rows(self)
         letters = declared_letters(self)
         check_flows(self)
         check_contacts(self)
-        object.__setattr__(self, "parameters", tuple(s for s in letters if isinstance(s, Parameter)))
-        object.__setattr__(self, "inputs", tuple(s for s in letters if isinstance(s, Input)))
-        object.__setattr__(self, "values", numbers(values))
-        object.__setattr__(self, "start", numbers(start))
+        vars(self).update(
+            parameters=tuple(s for s in letters if isinstance(s, Parameter)),
+            inputs=tuple(s for s in letters if isinstance(s, Input)),
+            values=numbers(values),
+            start=numbers(start),
+        )
         known = sorted(s.label for s in (*self.parameters, *self.inputs))
         for label in self.values:
             if label not in known:
@@ -246,7 +245,7 @@ class Model:
         twin = twin.with_parameters(*elsewhere)  # of laws, and of the drawing
         suggested = numbers({**self.spare_values, **(self.values if values is None else values)})
         known = {s.label for s in (*twin.parameters, *twin.inputs)}
-        object.__setattr__(twin, "values", {name: number for name, number in suggested.items() if name in known})
+        vars(twin).update(values={name: number for name, number in suggested.items() if name in known})
         return twin
 
     def check_new(self, states: Mapping[ExtraState, Any]) -> None:
@@ -280,7 +279,7 @@ class Model:
             if letter.name in taken:
                 raise ModelError(f"The name {letter.name!r} is used for two different things; rename one of them.")
         twin = copy(self)
-        object.__setattr__(twin, "parameters", (*self.parameters, *letters))
+        vars(twin).update(parameters=(*self.parameters, *letters))
         return twin
 
     def draw(
@@ -337,18 +336,11 @@ def _named(things: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _rename(thing: Any, name: str) -> Any:
-    if isinstance(thing, AbstractConstraint):
-        twin = object.__new__(type(thing))
-        vars(twin).update(vars(thing))
-        twin.name = name
+    twin = copy(thing)
+    vars(twin).update(name=name)
+    if isinstance(twin, AbstractConstraint):
         twin.rows = tuple(replace(row, name=name + row.name.removeprefix(thing.name)) for row in thing.rows)
-        return twin
-    if isinstance(thing, Potential | Generalized | Stream):
-        twin = object.__new__(type(thing))
-        for attribute, value in {**vars(thing), "name": name}.items():
-            object.__setattr__(twin, attribute, value)
-        return twin
-    return replace(thing, name=name)
+    return twin
 
 
 def _listed(given: Any, what: str) -> tuple[Any, ...]:

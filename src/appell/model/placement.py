@@ -13,7 +13,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.frame import Frame
-from appell.model.rotation import Rotation, Triple, triple, unit_axis
+from appell.model.rotation import Rotation, Triple, exact_quarters, triple, unit_axis
 from appell.model.symbols import quoted
 from appell.model.values import formula_of
 
@@ -154,12 +154,10 @@ def axis_angle(R: np.ndarray) -> tuple[tuple[float, ...], sp.Expr]:
         w, v = -w, -v
     axis = v / size
     axis[np.abs(axis) < 1e-15] = 0
-    angle = 2 * math.atan2(size, w)
-    quarters = angle / (math.pi / 2)
-    exact = sp.pi * round(quarters) / 2 if abs(quarters - round(quarters)) < 1e-15 else sp.Float(angle)
+    angle = exact_quarters(sp.Float(2 * math.atan2(size, w)))
     if np.count_nonzero(axis) == 1:
         axis = np.sign(axis)
-    return tuple(int(e) if e in (-1, 0, 1) else float(e) for e in axis), exact
+    return tuple(int(e) if e in (-1, 0, 1) else float(e) for e in axis), angle
 
 
 def _symbolic_turn(R: sp.Matrix, what: str) -> tuple[tuple[Triple, sp.Expr], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,15 +46,20 @@ def exact_zero(value: sp.Expr) -> sp.Expr:
 def unit_axis(axis: Any) -> Triple:
     """A unit vector from `"x"`, `"-z"` or three components."""
     if isinstance(axis, str):
-        sign, letter = (-1, axis[1:]) if axis.startswith("-") else (1, axis)
-        if letter not in AXES:
-            raise ModelError(f"Got axis {quoted(axis)}; use 'x', 'y', 'z', '-x' or three components such as (1, 1, 0).")
-        return triple((sign * c for c in AXES[letter]), "An axis")
+        return lettered_axis(axis, f"Got axis {quoted(axis)}; use 'x', 'y', 'z', '-x' or three components: (1, 1, 0).")
     k = triple(axis, "An axis")
     length = sp.sqrt(k[0] ** 2 + k[1] ** 2 + k[2] ** 2)
     if length == 0:
         raise ModelError("An axis of rotation must not be the zero vector.")
     return triple((c / length for c in k), "An axis")
+
+
+def lettered_axis(axis: str, otherwise: str) -> Triple:
+    """The unit vector of `"x"` or `"-z"`; a message for another text."""
+    sign, letter = (-1, axis[1:]) if axis.startswith("-") else (1, axis)
+    if letter not in AXES:
+        raise ModelError(otherwise)
+    return triple((sign * c for c in AXES[letter]), "An axis")
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,18 +169,22 @@ def minus(a: sp.Expr, b: sp.Expr) -> sp.Expr:
 
 
 def _cos_and_sin(angle: Any) -> tuple[sp.Expr, sp.Expr]:
-    """Cosine and sine as SymPy would give them, which searches long where a bare letter or a known angle is given.
-
-    A decimal that is a quarter turn within its rounding, such as `math.pi / 2`, is taken for one.
-    """
+    """Cosine and sine as SymPy would give them, which searches long where a bare letter or a known angle is given."""
     if isinstance(angle, Letter):
         return sp.cos(angle, evaluate=False), sp.sin(angle, evaluate=False)
-    if angle.is_Float and abs(angle - (quarters := round(2 * angle / sp.pi)) * sp.pi / 2) < 1e-15 * (1 + abs(angle)):
-        return _known_cosine(6 * int(quarters)), _known_cosine(6 * int(quarters) - 6)
+    angle = exact_quarters(angle)
     twelfths = 12 * angle / sp.pi if angle.is_number else None
     if twelfths is not None and twelfths.is_Integer and (twelfths % 2 == 0 or twelfths % 3 == 0):
         return _known_cosine(int(twelfths)), _known_cosine(int(twelfths) - 6)
     return sp.cos(angle), sp.sin(angle)
+
+
+def exact_quarters(angle: sp.Expr) -> sp.Expr:
+    """An angle; a decimal that is so many quarters of a turn within its rounding, such as `math.pi / 2`, as these."""
+    if not angle.is_Float:
+        return angle
+    quarters = 2 * float(angle) / math.pi
+    return sp.pi * round(quarters) / 2 if abs(quarters - round(quarters)) < 1e-15 * (1 + abs(quarters)) else angle
 
 
 _COSINES = {0: sp.Integer(1), 2: sp.sqrt(3) / 2, 3: sp.sqrt(2) / 2, 4: sp.Rational(1, 2), 6: sp.Integer(0)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import sympy as sp
@@ -52,9 +53,8 @@ def drive(
         contents = {name: changed(value) for name, value in vars(force).items()}
         if all(contents[name] is value for name, value in vars(force).items()):
             return force
-        twin = object.__new__(type(force))
-        for name, value in contents.items():
-            object.__setattr__(twin, name, value)
+        twin = copy(force)
+        vars(twin).update(contents)
         return twin
 
     return model.rebuilt(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import sympy as sp
@@ -37,8 +38,7 @@ def paced(model: Model, name: str = "pace") -> Model:
 def _constraint(constraint: AbstractConstraint, sigma: Parameter) -> AbstractConstraint:
     if not any(row.programmed for row in constraint.rows):
         return constraint
-    twin = object.__new__(type(constraint))
-    twin.__dict__.update(vars(constraint))
+    twin = copy(constraint)
     twin.rows = tuple(_row(row, sigma) for row in constraint.rows)
     return twin
 
