@@ -120,20 +120,17 @@ class AbstractPrimitive(AbstractShape):
     """1 for a line, 2 for a surface, 3 for a solid, 0 for a point."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if field.name not in ("density", "mass", "pose"):
-                object.__setattr__(self, field.name, self._length(field.name, getattr(self, field.name)))
+        vars(self).update({name: self._length(name, value) for name, value in self.dimensions.items()})
         self._check()
-        object.__setattr__(self, "pose", Placement.of(self.pose, f"The pose of a {self.kind}"))
+        vars(self).update(pose=Placement.of(self.pose, f"The pose of a {self.kind}"))
         if self.density is not None and self.mass is not None:
             raise ModelError(f"A {self.kind} has a density or a mass; give one of them, not both.")
-        for what in ("density", "mass"):
-            if getattr(self, what) is not None:
-                object.__setattr__(self, what, self._amount(what, getattr(self, what)))
         if self.density is not None:
-            object.__setattr__(self, "mass", self.density * self.measure)
+            density = self._amount("density", self.density)
+            vars(self).update(density=density, mass=density * self.measure)
         elif self.mass is not None:
-            object.__setattr__(self, "density", self.mass / self.measure)
+            mass = self._amount("mass", self.mass)
+            vars(self).update(mass=mass, density=mass / self.measure)
 
     @property
     @abstractmethod
@@ -178,7 +175,7 @@ class AbstractPrimitive(AbstractShape):
 
     def placed(self, place: Any) -> Self:
         """The same shape moved by a rigid transform. Arguments as for `AbstractShape.placed`."""
-        return self._changed(self.mass, self.density, Placement.of(place, "A placement").after(self.pose))
+        return self.changed(self.mass, self.density, Placement.of(place, "A placement").after(self.pose))
 
     def with_mass(self, mass: Any) -> Self:
         """The same shape with this mass."""
@@ -188,10 +185,16 @@ class AbstractPrimitive(AbstractShape):
         """The same shape with this density."""
         return replace(self, density=density, mass=None)
 
-    def _changed(self, mass: Any, density: Any, pose: Placement) -> Self:
-        """A twin elsewhere; mass and density, which belong together, are not computed from each other again."""
+    def changed(self, mass: Any, density: Any, pose: Placement) -> Self:
+        """A twin elsewhere; mass and density, which belong together, are not computed from each other again.
+
+        Args:
+            mass: Its mass.
+            density: Its density.
+            pose: Where it is.
+        """
         twin = replace(self, density=None, mass=mass, pose=pose)
-        object.__setattr__(twin, "density", density)
+        vars(twin).update(density=density)
         return twin
 
     @cached_property

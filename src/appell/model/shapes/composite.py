@@ -58,16 +58,14 @@ class Composite(AbstractShape):
             listed.append((int(sign), _dense(shape, density)))
         if not listed:
             raise ModelError("A composite needs at least one shape.")
-        object.__setattr__(self, "members", _inherited(listed))
-        object.__setattr__(self, "pose", Placement.of(pose, "The pose of a composite"))
-        object.__setattr__(self, "factor", sp.Integer(1))
+        place = Placement.of(pose, "The pose of a composite")
+        vars(self).update(members=_inherited(listed), pose=place, factor=sp.Integer(1))
         if mass is not None:
             if any(part.mass is None for _, part in self.parts):
-                object.__setattr__(self, "members", tuple((s, _dense(shape, 1)) for s, shape in self.members))
+                vars(self).update(members=tuple((s, _dense(shape, 1)) for s, shape in self.members))
             if self._sum.mass.is_zero:
                 raise ModelError("A composite of which nothing is left cannot be given a mass.")
-            object.__setattr__(self, "factor", formula_of(mass, "The mass of a composite") / self._sum.mass)
-            del self.__dict__["_sum"]
+            vars(self).update(factor=formula_of(mass, "The mass of a composite") / vars(self).pop("_sum").mass)
 
     @property
     def mass(self) -> Any:
@@ -85,13 +83,13 @@ class Composite(AbstractShape):
                 mass, density = (
                     None if amount is None else amount * self.factor for amount in (part.mass, part.density)
                 )
-                found.append((sign * inner, part._changed(mass, density, self.pose.after(part.pose))))
+                found.append((sign * inner, part.changed(mass, density, self.pose.after(part.pose))))
         return tuple(found)
 
     def placed(self, place: Any) -> Composite:
         """The same shape moved by a rigid transform. Arguments as for `AbstractShape.placed`."""
         twin = Composite(self.members, pose=Placement.of(place, "A placement").after(self.pose))
-        object.__setattr__(twin, "factor", self.factor)
+        vars(twin).update(factor=self.factor)
         return twin
 
     def with_mass(self, mass: Any) -> Composite:
@@ -121,7 +119,7 @@ def _dense(shape: AbstractShape, density: Any) -> AbstractShape:
         return shape if shape.mass is not None else shape.with_density(density)
     assert isinstance(shape, Composite)
     twin = Composite([(sign, _dense(inner, density)) for sign, inner in shape.members], pose=shape.pose)
-    object.__setattr__(twin, "factor", shape.factor)
+    vars(twin).update(factor=shape.factor)
     return twin
 
 
