@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from appell.errors import AppellError, ModelError
 
+PICTURES = (".html", ".svg", ".pdf", ".png")  # endings of files that plots are written to
 PART = "appell-"  # how the name of a folder begins in which a file is written
 
 
@@ -21,6 +22,17 @@ def path_of(given: Any) -> Path:
     if not isinstance(given, str | os.PathLike):
         raise ModelError(f'A file is given by its path, such as "part.stl"; got {given!r}.')
     return Path(given)
+
+
+def refuse_paths(names: Iterable[Any]) -> None:
+    """Refuse files among the quantities that are to be drawn.
+
+    Args:
+        names: What was given as quantities.
+    """
+    for name in names:
+        if isinstance(name, str | os.PathLike) and Path(name).suffix in PICTURES:
+            raise ModelError(f"Got {str(name)!r} as a quantity to draw; a file is given by plot(path={str(name)!r}).")
 
 
 def check_folder(path: Path) -> None:

@@ -237,6 +237,9 @@ def test_mistakes_are_named(motion, tmp_path):
         motion.plot("x", path=tmp_path / "a.txt")
     with pytest.raises(ap.AppellError, match="leen"):
         motion.plot("leen")
+    for place in ("a.png", tmp_path / "a.html"):
+        with pytest.raises(ap.AppellError, match=r"a file is given by plot\(path=.*a\.(png|html)'\)"):
+            motion.plot("x", place)
     with pytest.raises(ap.AppellError, match="does not exist"):
         motion.plot("x").save(tmp_path / "no" / "a.svg")
 

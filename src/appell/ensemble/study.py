@@ -13,7 +13,7 @@ import numpy as np
 from appell.ensemble.outcomes import OUTCOMES
 from appell.ensemble.store import MEANINGS, StoreError, check_whole, read_about, read_journal
 from appell.errors import AppellError, ModelError
-from appell.files import check_zarr, whole
+from appell.files import check_zarr, refuse_paths, whole
 from appell.model.symbols import key
 from appell.model.values import unknown
 from appell.motion.outcome import Outcome
@@ -191,6 +191,7 @@ class Study:
         """
         from appell.view.studies import study_plot
 
+        refuse_paths(names)
         made = study_plot(self, [key(name) for name in names], against)
         if path is not None:
             made.save(path)

@@ -18,6 +18,7 @@ from appell.code.state import State
 from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import AppellError, ModelError
+from appell.files import refuse_paths
 from appell.graph.kinks import has_kinks
 from appell.model.symbols import ExtraState, Letter, Rate, key, quoted
 from appell.model.values import unknown
@@ -408,6 +409,7 @@ class Motion:
         """
         from appell.view.plots import over_time
 
+        refuse_paths(names)
         made = over_time(self, names)
         if path is not None:
             made.save(path)
