@@ -13,7 +13,7 @@ def call(*words):
 
 def test_a_plan_is_reported_and_drawn(tmp_path):
     path = tmp_path / "plan.png"
-    result = call("jerk-cart-pendulum", "--limit", "torque:x=1", "--json", "--out", str(path))
+    result = call("jerk-cart-pendulum", "--limit", "torque:x=cos(0)", "--json", "--out", str(path))
     data = json.loads(result.stdout)
     assert result.exit_code == 1
     assert not data["feasible"]

@@ -84,6 +84,13 @@ ByOption = Annotated[
         metavar="PRINCIPLE", help="Derive by this principle: gibbs-appell, voronets, shulgin, multipliers, ..."
     ),
 ]
+UntilOption = Annotated[float | None, typer.Option(help="End time in seconds; the model's suggestion if left out.")]
+InputLimitOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[INPUT=]VALUE", help="Largest absolute value of an input, or of all; INPUT=LOW,HIGH for both ends."
+    ),
+]
 ReportOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a report to hand on: .html (self-contained), .tex or .md.")
 ]

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
+from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, UntilOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import PICTURES, check_files, check_folder, make_folder, write, written
-from appell.cli.settings import read_settings
+from appell.cli.settings import number, read_settings
 from appell.errors import ModelError
 
 
@@ -19,9 +19,7 @@ from appell.errors import ModelError
 def plan(
     name: ModelArgument,
     settings: SetOption = None,
-    until: Annotated[
-        float | None, typer.Option(help="End time in seconds; the model's suggestion if left out.")
-    ] = None,
+    until: UntilOption = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,11 +106,8 @@ def _limits(given: list[str] | None) -> Any:
     for item in given or ():
         kind, colon, rest = item.partition(":")
         label, equals, text = rest.partition("=")
-        try:
-            numbers = [float(part) for part in text.split(",")]
-        except ValueError:
-            numbers = []
-        if not colon or not equals or kind not in KINDS or len(numbers) not in (1, 2):
+        numbers = [number(part) for part in text.split(",")]
+        if not colon or not equals or kind not in KINDS or None in numbers or len(numbers) > 2:
             raise ModelError(
                 f"--limit takes KIND:NAME=NUMBER or KIND:NAME=LOW,HIGH with KIND one of {', '.join(KINDS)}; "
                 f"got {item!r}."

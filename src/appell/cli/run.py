@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import ByOption, JsonOption, ModelArgument, ReportOption, SetOption, app
+from appell.cli.app import ByOption, JsonOption, ModelArgument, ReportOption, SetOption, UntilOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import check_files, make_folder, write, written
@@ -20,9 +20,7 @@ def run(
     name: ModelArgument,
     settings: SetOption = None,
     by: ByOption = None,
-    until: Annotated[
-        float | None, typer.Option(help="End time in seconds; the model's suggestion if left out.")
-    ] = None,
+    until: UntilOption = None,
     method: Annotated[str, typer.Option(help="auto, taylor, dop853, cvodes, RK45, Radau, ...")] = "auto",
     points: Annotated[int, typer.Option(help="Rows of the table.")] = 501,
     out: Annotated[

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
+from appell.cli.app import InputLimitOption, JsonOption, ModelArgument, ReportOption, SetOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import check_files, check_folder, make_folder, written
@@ -43,12 +43,7 @@ def stabilize(
         list[str] | None,
         typer.Option(metavar="[INPUT:]R=..,k=..,L=..,n=..", help="A motor in place of an input, or of all."),
     ] = None,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[INPUT=]VALUE", help="Largest absolute value of an input, or of all; INPUT=LOW,HIGH for both ends."
-        ),
-    ] = None,
+    limit: InputLimitOption = None,
     push: Annotated[
         list[str] | None,
         typer.Option("--push", metavar="NAME=VALUE", help="Deviation at the start; a small one where left out."),

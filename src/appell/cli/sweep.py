@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, SetOption, app
+from appell.cli.app import JsonOption, ModelArgument, SetOption, UntilOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import check_picture, written
@@ -35,7 +35,7 @@ def sweep(
     sampling: Annotated[str, typer.Option(help="random, latin or sobol.")] = "random",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     settings: SetOption = None,
-    until: Annotated[float | None, typer.Option(help="End time in seconds.")] = None,
+    until: UntilOption = None,
     method: Annotated[str, typer.Option(help="auto, dop853, or a method of `appell run`.")] = "auto",
     rtol: Annotated[float, typer.Option(help="Tolerance, relative and absolute.")] = 1e-9,
     points: Annotated[int, typer.Option(help="Times of the table.")] = 101,

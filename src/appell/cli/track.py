@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, app
+from appell.cli.app import InputLimitOption, JsonOption, ModelArgument, ReportOption, SetOption, UntilOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import PICTURES, check_files, write, written
@@ -25,9 +25,7 @@ def track(
     disturb: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="A starting value off the plan, such as psi2=3.67.")
     ] = None,
-    until: Annotated[
-        float | None, typer.Option(help="End time in seconds; the model's suggestion if left out.")
-    ] = None,
+    until: UntilOption = None,
     law: Annotated[
         str, typer.Option(help="computed-torque, computed-torque-pid (with an integral of the error) or mpc.")
     ] = "computed-torque",
@@ -36,12 +34,7 @@ def track(
         typer.Option(metavar="VALUE", help="delta of computed torque: one for all, or one for each coordinate."),
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second; continuous if left out.")] = None,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[INPUT=]VALUE", help="Largest absolute value of an input, or of all; INPUT=LOW,HIGH for both ends."
-        ),
-    ] = None,
+    limit: InputLimitOption = None,
     without: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A force of the programme that the mechanism does not have."),

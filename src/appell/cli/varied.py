@@ -38,8 +38,10 @@ def read_varied(over: list[str], choices: Mapping[str, Mapping[str, Any]], runs:
 
 def _varied(item: str, choices: Mapping[str, Mapping[str, Any]]) -> tuple[str, Any]:
     """A name and what it is varied over."""
+    from appell.model.symbols import key
+
     name, separator, text = item.partition("=")
-    label, text = name.strip().replace("'", ".rate"), text.strip()
+    label, text = key(name.strip()), text.strip()
     if label in choices and not separator:
         return label, choices[label]
     words = [word.strip() for word in text.split(",")]
