@@ -7,7 +7,7 @@ from sympy.core.cache import clear_cache
 import appell as ap
 from appell.model.components import DEEP
 from appell.model.symbols import letters_in, nodes
-from appell.reporting.source import model_source
+from appell.reporting.model_source import model_source
 
 
 def chain(count):

@@ -14,7 +14,8 @@ from appell.formulation import FORMULATIONS
 from appell.reporting.citations import bibtex
 from appell.reporting.latex import escape as tex_escape
 from appell.reporting.markdown import escape as md_escape
-from appell.reporting.source import library_name, model_source, run_source
+from appell.reporting.model_source import library_name, model_source
+from appell.reporting.run_source import run_source
 
 HOSTILE = "</script><script>alert(1)</script> $x$ \\input{secret} |a|b| ![](http://x) &amp;"
 
@@ -96,6 +97,31 @@ def test_any_model_can_be_written_as_code(name):
     mine, theirs = (np.array(e.rhs(0.2, x, w, p)) for e in (first, second))
     np.testing.assert_allclose(theirs, mine, rtol=1e-9, atol=1e-12)
     assert np.any(mine != 0)
+
+
+X, Y = ap.coordinates("x y")
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        ap.Programmed([X - sp.sin(ap.t), Y - 1], "path"),
+        ap.Programmed(X - sp.sin(ap.t), realization=[Y]),
+        ap.Programmed(X.rate.rate.rate - 1, realization="gauss"),
+        ap.Programmed(X - 1, differentiate=2),
+        ap.Programmed([X.rate.rate**2 - 4, Y.rate.rate - 1]),
+        ap.Nonholonomic(X.rate.rate**2 - 4, near={X.rate.rate: 2}),
+        ap.Prescribed(X, 3 * ap.t),
+    ],
+    ids=repr,
+)
+def test_code_keeps_who_enforces_a_constraint_and_how(constraint):
+    ground, found = ap.Frame("ground"), {}
+    model = ap.Model(ground, (X, Y), [ap.Particle("bob", 2, ground.point(X, Y))], [], [constraint])
+    exec(model_source(model), found)
+    first, second = ([vars(row) for c in m.constraints for row in c.rows] for m in (model, found["model"]))
+    assert first == second
+    assert found["model"].states == model.states
 
 
 def test_code_of_own_speeds_and_laws():

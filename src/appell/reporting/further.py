@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from appell.analysis.certificate import Certificate, Verdict
 from appell.analysis.roots import parts
 from appell.analysis.verify import Verification
 from appell.motion.motion import Motion
@@ -38,27 +37,23 @@ def section(thing: Any, title: str = "") -> Section:
         return planned
     if isinstance(thing, str):
         return Section(title or "Remarks", (Text(thing),))
-    if hasattr(thing, "verdict") and hasattr(thing, "conditions"):
+    if isinstance(thing, Certificate):
         return _certificate(thing, title)
     return _anything(thing, title)
 
 
-def _certificate(thing: Any, title: str) -> Section:
-    verdict = getattr(thing.verdict, "value", str(thing.verdict))
-    good = getattr(thing.verdict, "name", "") not in ("UNSTABLE", "CRITICAL")
-    rows = tuple(
-        (c.text, f"{float(c.value):.6g}" if np.isscalar(c.value) else str(c.value), "yes" if c.holds else "NO")
-        for c in thing.conditions
-    )
-    blocks: list[Block] = [Text(verdict[0].upper() + verdict[1:] + ".", True, good)]
-    if getattr(thing, "sentence", ""):
-        blocks.append(Text(thing.sentence))
-    if rows:
-        blocks.append(Table(("condition", "value", "holds"), rows, "What was checked"))
-    blocks.append(Shown(roots(thing, title="roots of the first approximation"), "Structural zero roots are marked"))
+def _certificate(thing: Certificate, title: str) -> Section:
+    verdict, good = thing.verdict.value, thing.verdict not in (Verdict.UNSTABLE, Verdict.CRITICAL)
+    rows = tuple((c.text, f"{c.value:.6g}", "yes" if c.holds else "NO") for c in thing.conditions)
     listed = tuple((f"{real:.9g}", f"{imag:.9g}") for real, imag in parts(thing.roots))
-    blocks.append(Table(("Re λ [1/s]", "Im λ [1/s]"), listed, "Roots"))
-    return Section(title or "Stability", tuple(blocks))
+    blocks = (
+        Text(verdict[0].upper() + verdict[1:] + ".", True, good),
+        Text(thing.sentence),
+        Table(("condition", "value", "holds"), rows, "What was checked"),
+        Shown(roots(thing, title="roots of the first approximation"), "Structural zero roots are marked"),
+        Table(("Re λ [1/s]", "Im λ [1/s]"), listed, "Roots"),
+    )
+    return Section(title or "Stability", blocks)
 
 
 def _anything(thing: Any, title: str) -> Section:

@@ -12,7 +12,7 @@ import sympy as sp
 from appell.equations import Equations
 from appell.errors import AppellError
 from appell.model.body import Particle, RigidBody
-from appell.model.model import Model
+from appell.model.model import Model, counted
 from appell.model.symbols import Evolving, Letter, Rate, length, letters_in
 from appell.motion.reactions import multipliers
 from appell.motion.versions import versions
@@ -23,7 +23,8 @@ from appell.reading.trigonometry import gathered
 from appell.reporting.citations import bibtex
 from appell.reporting.content import Block, Code, Formulas, Section, Shown, Table, Text
 from appell.reporting.inline import Formula
-from appell.reporting.source import model_source, run_source
+from appell.reporting.model_source import model_source
+from appell.reporting.run_source import run_source
 from appell.view.plot import unit_words
 from appell.view.scene import Scene
 
@@ -57,9 +58,9 @@ def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]
         blocks.append(Text(words + ("" if words.endswith(".") else ".")))
     blocks.append(
         Text(
-            f"{_count(len(model.coordinates), 'coordinate')}, {_count(len(model.rows), 'constraint row')}, "
-            f"{_count(len(model.bodies), 'body', 'bodies')}, {_count(len(model.forces), 'force')}"
-            + (f", {_count(len(model.states), 'extra state')}" if model.states else "")
+            f"{counted(model.coordinates, 'coordinate')}, {counted(model.rows, 'constraint row')}, "
+            f"{counted(model.bodies, 'body', 'bodies')}, {counted(model.forces, 'force')}"
+            + (f", {counted(tuple(model.states), 'extra state')}" if model.states else "")
             + f"{_freedom(model)}."
         )
     )
@@ -84,7 +85,7 @@ def _freedom(model: Model) -> str:
     except AppellError:
         return ""
     redundant = free > len(model.coordinates) - len(model.rows) - len(model.programme)
-    return f"; {_count(free, 'degree')} of freedom" + ", since some rows follow from others" * redundant
+    return f"; {free} degree{'s' * (free != 1)} of freedom" + ", since some rows follow from others" * redundant
 
 
 def _symbols(letters: Sequence[Letter], values: Mapping[str, float]) -> Table:
@@ -110,10 +111,6 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str)
     """A table without the columns in which nothing stands."""
     kept = [k for k, column in enumerate(zip(*rows, strict=True)) if any(column)] or range(len(head))
     return Table(tuple(head[k] for k in kept), tuple(tuple(row[k] for k in kept) for row in rows), caption)
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _bodies(model: Model) -> Table:
