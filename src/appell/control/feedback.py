@@ -76,13 +76,19 @@ class Feedback:
         """For each input its formula in coordinates, rates and extra states: what `equations.close` takes."""
         tangent = self.lin.tangent
         letters = {s.label: s for s in tangent.equations.states}
-        deviations = [tangent.in_rates(letters[s]) - sp.Float(tangent.value(s), 17) for s in self.lin.states]
-        inputs = {w.label: w for w in self.lin.model.inputs}
+        return self.laws_of([tangent.in_rates(letters[s]) - exact(tangent.value(s)) for s in self.lin.states])
+
+    def laws_of(self, deviations: Iterable[sp.Expr]) -> dict[Input, sp.Expr]:
+        """The laws for other formulas of the deviations, such as estimates of them.
+
+        Args:
+            deviations: One for each state.
+        """
+        inputs, given = {w.label: w for w in self.lin.model.inputs}, list(deviations)
         found: dict[Input, sp.Expr] = {}
         for label, row in zip(self.lin.inputs, self.K, strict=True):
-            law = sp.Float(self.lin.at.inputs[label], 17) - sum(
-                (sp.Float(float(k), 17) * e for k, e in zip(row, deviations, strict=True) if k != 0), sp.Integer(0)
-            )
+            terms = [exact(k) * e for k, e in zip(row, given, strict=True) if k != 0]
+            law = exact(self.lin.at.inputs[label]) - sum(terms, sp.Integer(0))
             if label in self.limits:
                 low, high = self.limits[label]
                 law = sp.Max(low, sp.Min(high, law))
@@ -193,6 +199,11 @@ class Feedback:
             terms.append((-k, f" ({s} {'-' if at > 0 else '+'} {abs(at):.6g})" if abs(at) > NOTHING else f" {s}"))
         words = " ".join(f"{'-' if number < 0 else '+'} {abs(number):.6g}{of}" for number, of in terms)
         return words.removeprefix("+ ") if words[:1] == "+" else words.replace("- ", "-", 1)
+
+
+def exact(value: float) -> sp.Float:
+    """A number in a formula, with all its digits."""
+    return sp.Float(float(value), 17)
 
 
 def lqr(

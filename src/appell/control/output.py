@@ -15,7 +15,7 @@ from appell.analysis.linearize import ordered
 from appell.analysis.sampling import held
 from appell.code.state import State
 from appell.code.system import System, compile
-from appell.control.feedback import Feedback
+from appell.control.feedback import Feedback, exact
 from appell.control.observer import Observer, unseen
 from appell.control.pid import Controller
 from appell.errors import ControlError
@@ -72,28 +72,14 @@ class OutputFeedback:
                 "simulate(loop.feedback.plant, loop.start({...}), until=..., control=loop)."
             )
         hats: list[ExtraState] = [states(f"hat_{s.replace('.', '_')}") for s in lin.states]
-        laws = self._laws(hats)
-        eta, u = sp.Matrix(hats), sp.Matrix([laws[w] - _number(lin.at.inputs[w.label]) for w in laws])
+        laws = self.feedback.laws_of(hats)
+        eta, u = sp.Matrix(hats), sp.Matrix([law - exact(lin.at.inputs[w.label]) for w, law in laws.items()])
         measured = [(lin.tangent.in_rates(e), lin.tangent.evaluate(e)) for e in self.observer.measured]
-        deviations = sp.Matrix([e - _number(value) for e, value in measured])
+        deviations = sp.Matrix([e - exact(value) for e, value in measured])
         matrices = (lin.A, lin.B, self.observer.C, self.observer.L)
-        A, B, C, L = (sp.Matrix(*M.shape, [_number(e) for e in M.ravel()]) for M in matrices)
+        A, B, C, L = (sp.Matrix(*M.shape, [exact(e) for e in M.ravel()]) for M in matrices)
         rates = A * eta + B * u + L * (deviations - C * eta)
         return Controller(laws, dict(zip(hats, rates, strict=True)))
-
-    def _laws(self, hats: list[ExtraState]) -> dict[Any, sp.Expr]:
-        lin = self.feedback.lin
-        inputs = {w.label: w for w in lin.model.inputs}
-        laws: dict[Any, sp.Expr] = {}
-        for label, row in zip(lin.inputs, self.feedback.K, strict=True):
-            law = _number(lin.at.inputs[label]) - sum(
-                (_number(k) * hat for k, hat in zip(row, hats, strict=True)), sp.Integer(0)
-            )
-            if label in self.feedback.limits:
-                low, high = self.feedback.limits[label]
-                law = sp.Max(low, sp.Min(high, law))
-            laws[inputs[label]] = law
-        return laws
 
     @cached_property
     def system(self) -> System:
@@ -172,7 +158,3 @@ def output_feedback(feedback: Feedback, observer: Observer) -> OutputFeedback:
             "no weight in the design."
         )
     return OutputFeedback(feedback, observer)
-
-
-def _number(value: Any) -> sp.Float:
-    return sp.Float(float(value), 17)
