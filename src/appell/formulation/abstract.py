@@ -37,6 +37,7 @@ class AbstractFormulation(ABC):
         inertial: Whether, under constraints, the mass matrix of the free system must be regular.
         reference: Where it comes from.
         speeds: Quasi-velocities of the user's, if there are any.
+        dependent: The coordinates whose velocities the rows shall give, if the user chose them.
     """
 
     name: ClassVar[str]
@@ -45,6 +46,7 @@ class AbstractFormulation(ABC):
     inertial: ClassVar[bool] = False
     reference: ClassVar[str] = ""
     speeds: Mapping[Speed, Any] | None = None
+    dependent: tuple[Coordinate | str, ...] | None = None
 
     def __repr__(self) -> str:
         options = signature(type(self)).parameters.values()
@@ -108,8 +110,8 @@ class AbstractFormulation(ABC):
         )
 
     def choose(self, mechanics: Mechanics) -> Split:
-        """Rows and dependent coordinates for a typical state."""
-        return sample_split(mechanics)
+        """Rows and dependent coordinates: the user's choice, or the best at a typical state."""
+        return chosen_split(mechanics, self.dependent)
 
     def complete(
         self,
@@ -143,7 +145,7 @@ class AbstractFormulation(ABC):
     @property
     def fixed(self) -> bool:
         """Whether the user chose the speeds, so that they must not be changed during a run."""
-        return False
+        return self.speeds is not None or self.dependent is not None
 
     @property
     def patience(self) -> float:

@@ -10,7 +10,7 @@ import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, chosen_split, listed, speed_formulas
+from appell.formulation.abstract import AbstractFormulation, listed, speed_formulas
 from appell.graph.replay import operations
 from appell.graph.sparse import total
 from appell.kinematics.chart import Chart, Split
@@ -54,15 +54,6 @@ class GibbsAppell(AbstractFormulation):
     ) -> None:
         self.speeds = speed_formulas(speeds)
         self.dependent = listed(dependent)
-
-    @property
-    def fixed(self) -> bool:
-        """Whether the user chose."""
-        return self.speeds is not None or self.dependent is not None
-
-    def choose(self, mechanics: Mechanics) -> Split:
-        """The user's choice, or the best at a typical state."""
-        return chosen_split(mechanics, self.dependent)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """dR/dy = A y - b."""

@@ -10,7 +10,7 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, chosen_split
+from appell.formulation.abstract import AbstractFormulation
 from appell.graph.solve import solve
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.consistency import sample_split
@@ -18,7 +18,6 @@ from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, gradient_row
 from appell.kinematics.saddle import solve_in_own_units
 from appell.model.programme import chains
-from appell.model.symbols import Coordinate
 
 
 @dataclass(frozen=True)
@@ -80,22 +79,12 @@ class Options:
 class AbstractProgrammedMotion(AbstractFormulation):
     """A route to the programmed motion equations: its partition of the coordinates and how it stays on the rows."""
 
-    dependent: tuple[Coordinate, ...] | None
     options: Options
-
-    @property
-    def fixed(self) -> bool:
-        """Whether the user chose the partition."""
-        return self.dependent is not None
 
     @property
     def projects(self) -> bool:
         """Whether runs are projected onto the constraints."""
         return self.options.stabilize is None
-
-    def choose(self, mechanics: Mechanics) -> Split:
-        """The user's partition, or the best at a typical state."""
-        return chosen_split(mechanics, self.dependent)
 
 
 def partition_basis(mechanics: Mechanics, split: Split) -> ca.SX:

@@ -57,15 +57,6 @@ class QuasiAccelerations(AbstractFormulation):
         self.accelerations = {rate: formula_of(e, f"{rate}") for rate, e in accelerations.items()}
         self.guess = {e: float(value) for e, value in (guess or {}).items()}
 
-    @property
-    def fixed(self) -> bool:
-        """The user chose the speeds."""
-        return True
-
-    def choose(self, mechanics: Mechanics) -> Split:
-        """Rows and dependent coordinates for a typical state."""
-        return GibbsAppell(self.speeds).choose(mechanics)
-
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """dR**/de by the chain rule in R(psi(e))."""
         inner = GibbsAppell(self.speeds).derive(mechanics, split)

@@ -10,8 +10,8 @@ import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation
-from appell.formulation.gibbs_appell import GibbsAppell, written
+from appell.formulation.abstract import AbstractFormulation, listed, speed_formulas
+from appell.formulation.gibbs_appell import written
 from appell.graph.sparse import dense, dense_matrix
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.geometry import Geometry
@@ -57,23 +57,13 @@ class RelativeMotion(AbstractFormulation):
         self,
         carrier: Frame,
         speeds: Mapping[Speed, Any] | None = None,
-        dependent: Iterable[Coordinate] | None = None,
+        dependent: Iterable[Coordinate | str] | None = None,
     ) -> None:
         if not isinstance(carrier, Frame):
             got = f"the body {carrier.name!r}" if isinstance(carrier, Body) else repr(carrier)
             raise FormulationError(f"The carrier must be an appell.Frame, such as body.frame, got {got}.")
         self.carrier = carrier
-        self._absolute = GibbsAppell(speeds, dependent)
-        self.speeds = self._absolute.speeds
-
-    @property
-    def fixed(self) -> bool:
-        """Whether the user chose the speeds."""
-        return self._absolute.fixed
-
-    def choose(self, mechanics: Mechanics) -> Split:
-        """The user's choice, or the best at a typical state."""
-        return self._absolute.choose(mechanics)
+        self.speeds, self.dependent = speed_formulas(speeds), listed(dependent)
 
     def check(self, mechanics: Mechanics) -> None:
         """Refuse bodies that are not placed from the carrier, and carriers that do not move as given."""

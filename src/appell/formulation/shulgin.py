@@ -10,7 +10,7 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, chosen_split, listed
+from appell.formulation.abstract import AbstractFormulation, listed
 from appell.graph.solve import solve
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
@@ -77,6 +77,11 @@ class Shulgin(AbstractFormulation):
         self.drift, self.explicit = drift, explicit
 
     @property
+    def fixed(self) -> bool:
+        """A wanted choice may be changed, too."""
+        return False
+
+    @property
     def patience(self) -> float:
         """A wanted choice is kept longer than an automatic one, but not until it is singular."""
         return super().patience if self.dependent is None else PATIENCE
@@ -84,10 +89,6 @@ class Shulgin(AbstractFormulation):
     def movable(self, mechanics: Mechanics, split: Split) -> tuple[int, ...]:
         """s, or nothing."""
         return split.dependent if self.drift == PROJECTION else ()
-
-    def choose(self, mechanics: Mechanics) -> Split:
-        """The user's choice, or the best at a typical state."""
-        return chosen_split(mechanics, self.dependent)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """A = N'aN and the rest of (15) or (14)."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import casadi as ca
 
 from appell.equations import Equations
-from appell.formulation.abstract import AbstractFormulation, chosen_split, listed
+from appell.formulation.abstract import AbstractFormulation, listed
 from appell.kinematics.chart import Chart, Split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Coordinate
@@ -36,15 +36,6 @@ class Voronets(AbstractFormulation):
 
     def __init__(self, dependent: Iterable[Coordinate | str] | None = None) -> None:
         self.dependent = listed(dependent)
-
-    @property
-    def fixed(self) -> bool:
-        """Whether the user chose."""
-        return self.dependent is not None
-
-    def choose(self, mechanics: Mechanics) -> Split:
-        """The user's choice, or the best at a typical state."""
-        return chosen_split(mechanics, self.dependent)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """Collect the accelerations of Voronets' equations."""

@@ -56,7 +56,7 @@ class Time(Letter):
     kind = "time"
 
 
-class Changing(Letter):
+class AbstractVarying(Letter):
     """A letter that depends on time, so that SymPy does not take its derivative by time for zero."""
 
     __slots__ = ()
@@ -83,7 +83,7 @@ class Changing(Letter):
         return self._eval_derivative_n_times(s, sp.Integer(1))
 
 
-class Input(Changing):
+class Input(AbstractVarying):
     """A signal from outside: a motor torque, a steering command."""
 
     __slots__ = ()
@@ -99,7 +99,7 @@ class Input(Changing):
         return self
 
 
-class Evolving(Changing):
+class Evolving(AbstractVarying):
     """A letter that has rates, `x.rate`, `x.rate.rate`: SymPy's `diff(x, t)` is `x.rate`."""
 
     __slots__ = ("_rate",)
@@ -337,7 +337,7 @@ def explicit_rate(expression: sp.Expr) -> sp.Expr:
     letters = letters_in(expression)
     if t not in letters:
         return sp.Integer(0)
-    held = {s: sp.Dummy(s.name, real=True) for s in letters if isinstance(s, Changing)}
+    held = {s: sp.Dummy(s.name, real=True) for s in letters if isinstance(s, AbstractVarying)}
     return sp.diff(expression.xreplace(held), t).xreplace({dummy: s for s, dummy in held.items()})
 
 

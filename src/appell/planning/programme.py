@@ -11,7 +11,7 @@ from appell.kinematics.chart import Split
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.model.constraint import Row
-from appell.model.model import Model
+from appell.model.model import Model, counted
 from appell.model.programme import programme_states
 
 
@@ -41,8 +41,8 @@ class Programme:
 
     def __repr__(self) -> str:
         lines = [
-            f"{self.model}: {self.coordinates} coordinates under {len(self.rows)} rows, equations of order "
-            f"{self.order}, {self.dimension} initial numbers"
+            f"{self.model}: {self.coordinates} coordinate{'s' * (self.coordinates != 1)} under "
+            f"{counted(self.rows, 'row')}, equations of order {self.order}, {self.dimension} initial numbers"
         ]
         for row in self.rows:
             kind = "material" if not row.programmed else f"driven by {row.drive}" if row.drive else "programmed"
@@ -62,7 +62,7 @@ def orders(model: Model, system: System | None = None) -> Programme:
     Example:
         >>> import appell as ap
         >>> orders(ap.library.jerk_cart_pendulum())
-        jerk cart pendulum: 2 coordinates under 1 rows, equations of order 3, 5 initial numbers
+        jerk cart pendulum: 2 coordinates under 1 row, equations of order 3, 5 initial numbers
           jerk: programmed, order 3
         give at the start: x, theta, x.rate, theta.rate
           for 'jerk': 1 of x.rate.rate, theta.rate.rate or lambda_jerk
