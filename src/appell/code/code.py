@@ -38,7 +38,6 @@ class Code:
         self.simd, self.build, self.steps = simd, build, steps
         self._siblings: dict[Split, Code] = {equations.split: self}
         self.shape = (equations.x.numel(),)
-        self._second: Machine | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Code, (self.equations, self.simd, self.build, self.steps)
@@ -98,18 +97,13 @@ class Code:
         """The same at numbers."""
         return None if self.alarm is None else Machine(self.alarm, simd=False)
 
-    @property
+    @cached_property
     def second(self) -> Machine:
         """q'' from t, x, w, p and x'."""
-        if self._second is None:
-            t, x, w, p = self.equations.arguments
-            rate = ca.SX.sym("rate", x.numel())
-            K = self.equations.with_laws(self.equations.chart.K)
-            a = ca.jtimes(K, ca.vertcat(x, t), ca.vertcat(rate, 1))
-            self._second = Machine(
-                ca.Function("second", [t, x, w, p, rate], [ca.densify(a)], {"cse": True}), simd=False
-            )
-        return self._second
+        t, x, w, p = self.equations.arguments
+        rate = ca.SX.sym("rate", x.numel())
+        a = ca.jtimes(self.equations.with_laws(self.equations.chart.K), ca.vertcat(x, t), ca.vertcat(rate, 1))
+        return Machine(ca.Function("second", [t, x, w, p, rate], [ca.densify(a)], {"cse": True}), simd=False)
 
     def with_equations(self, equations: Equations) -> Code:
         """The code of other equations, for the same machines."""
