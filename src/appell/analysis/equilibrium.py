@@ -19,7 +19,7 @@ from appell.errors import EquilibriumError, ModelError
 from appell.formulation.abstract import derive
 from appell.model.model import Model
 from appell.model.symbols import key, listed
-from appell.model.values import number, unknown
+from appell.model.values import numbers, unknown
 
 HOPELESS = 12  # starts from which the constraints must have been met once
 PLENTY = 12  # members of families with several parameters
@@ -209,7 +209,7 @@ def _read(
     places = [s.label for s in (*model.coordinates, *model.states)]
     rates = [s.rate.label for s in model.coordinates]
     opened = [w.label for w in equations.inputs]
-    fixed = {key(n): number(key(n), v) for n, v in (wanted or {}).items()}
+    fixed, begin = numbers(wanted), numbers(guess)
     if inputs is None:
         free = opened if fixed else []
     else:
@@ -226,21 +226,14 @@ def _read(
             if others and steady.velocity_rows:
                 words += f" {in_a_circle(name, others)}"
             raise EquilibriumError(words)
-    for label in fixed:
-        if label not in (*places, *rates, *opened):
-            raise ModelError(
-                unknown(label, [*places, *rates, *opened], f"coordinate, state or input of {model.name!r}")
-            )
+    known = [*places, *rates, *opened]
+    for label in (*fixed, *begin):
+        if label not in known:
+            raise ModelError(unknown(label, known, f"coordinate, state or input of {model.name!r}"))
     for label in free:
         if label not in (*opened, *rates):
-            known = [*opened, *cyclic]
-            raise ModelError(unknown(label, known, "input, or rate of a cyclic coordinate, that could be adjusted"))
-    begin = {**model.start, **{key(n): number(key(n), v) for n, v in (guess or {}).items()}}
-    for label in guess or {}:
-        if key(label) not in (*places, *rates, *opened):
-            raise ModelError(
-                unknown(key(label), [*places, *rates, *opened], f"coordinate, state or input of {model.name!r}")
-            )
+            what = "input, or rate of a cyclic coordinate, that could be adjusted"
+            raise ModelError(unknown(label, [*opened, *cyclic], what))
     values = {w: system.values[w] for w in opened if w in system.values}
     missing = [w for w in opened if w not in (*free, *fixed, *values)]
     if missing:
@@ -249,7 +242,7 @@ def _read(
             f"{'have no values and are' if len(missing) > 1 else 'has no value and is'} not searched for; write "
             f"inputs=[{', '.join(map(repr, missing))}], or bind numbers."
         )
-    return Wishes(fixed, tuple(free), begin, values)
+    return Wishes(fixed, tuple(free), {**model.start, **begin}, values)
 
 
 def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equilibrium | None:

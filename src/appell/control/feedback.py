@@ -30,8 +30,8 @@ from appell.control.weights import weight_matrix
 from appell.equations import Equations
 from appell.errors import ControlError, ModelError
 from appell.graph.numeric import Numeric
-from appell.model.symbols import Input, key
-from appell.model.values import chosen, number, unknown
+from appell.model.symbols import Input
+from appell.model.values import chosen, numbers, unknown
 from appell.motion.clock import check_rate
 
 NOTHING = 1e-12  # what is smaller is rounding, where a law is written out
@@ -161,7 +161,7 @@ class Feedback:
         Args:
             deviations: By name, how far from the equilibrium.
         """
-        moved = {key(n): number(key(n), v) for n, v in (deviations or {}).items()}
+        moved = numbers(deviations)
         for label in moved:
             if label not in self.lin.states:
                 raise ModelError(unknown(label, self.lin.states, "state of the linearisation"))
