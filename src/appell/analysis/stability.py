@@ -8,27 +8,19 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import minimize_scalar
 
-from appell.analysis.balance import balanced
-from appell.analysis.certificate import Certificate, Condition, Forces, Verdict
-from appell.analysis.continuation import leads_on
-from appell.analysis.drift import beside, conserved, direction_in_words, drifts, joined, rigid, unfelt
+from appell.analysis.certificate import Certificate, Condition, Verdict
+from appell.analysis.drift import direction_in_words
 from appell.analysis.equilibrium import Equilibrium
 from appell.analysis.ignorable import ignorable
-from appell.analysis.kelvin import conservative, forces_at
+from appell.analysis.kelvin import conservative
 from appell.analysis.linearize import Linearization, linearize, ordered
-from appell.analysis.roots import blurred
 from appell.analysis.routes import disagreement
-from appell.analysis.sampling import differences, exponents
+from appell.analysis.spectrum import Spectrum
 from appell.code.state import State
 from appell.code.system import System
 from appell.errors import ControlError
 from appell.model.model import Model
 from appell.motion.clock import check_rate
-
-EPS = float(np.finfo(float).eps)
-BLURRED = (
-    1e-6  # roots smaller than this against the largest are zero, where a multiple equilibrium is known to few digits
-)
 
 
 def stability(
@@ -72,86 +64,25 @@ def stability(
         check_rate(rate)
         if K is None:
             raise ControlError("rate= is of a feedback; give its gains=, too.")
-    tangent = lin.tangent
-    A, full = lin.A, tangent.full
-    if K is not None:
-        A = _closed(A, lin.B, K, rate)
-        full = _closed(full, tangent.pushed(lin.inputs), K @ tangent.selection(lin.states), rate)
-    m = tangent.bonds.shape[0]
-    directions = rigid(lin) if _singular(A) else np.zeros((0, len(lin.model.coordinates)))
-    kept, gradients = conserved(lin, directions, full)
-    idle = unfelt(lin, directions, A)
-    labels = [q.label for q in lin.model.coordinates]
-    momenta = tuple(direction_in_words(k, labels) for k in kept)
-    family = _family(lin, A, idle, K is not None)
-    structural = len(momenta) + family
-    roots, tolerance = _roots(A)
-    if lin.at.degenerate:
-        tolerance = np.maximum(tolerance, BLURRED * np.max(np.abs(roots), initial=0.0))
-    order = np.argsort(np.abs(roots), kind="stable")
-    left, slack = roots[order[structural:]], tolerance[order[structural:]]
-    spare = _continued(lin, A, left, slack, structural, K)
-    family += spare
-    structural += spare
-    left, slack = roots[order[structural:]], tolerance[order[structural:]]
-    if rate is not None:
-        slack = rate * np.log1p(slack / rate / np.maximum(np.abs(1 + left / rate), EPS))
-        left = exponents(left, rate)
-    left = np.where(np.abs(left.real) <= slack, 1j * left.imag, left)  # on the axis, as far as rounding can tell
-    left = np.where(np.abs(left) <= slack, 0.0, left)
-    awake = tangent.awake
-    full_roots, full_tolerance = _roots(full[np.ix_(awake, awake)])
-    reach = 1e-11 * float(np.max(np.abs(full_roots), initial=0.0))
-    zeros = int(np.sum(np.abs(full_roots) <= np.maximum(full_tolerance, reach)))
-    margin = float(np.min(-left.real, initial=np.inf)) + 0.0
-    pure = K is None and not lin.model.states  # a current or an integral is a force of no kind
-    held = set(lin.dropped) <= set(momenta)  # the blocks are those of Routh's function, at constant momenta
-    forces = forces_at(lin.named) if pure and held and lin.named is not None else None
-    xdot = None if K is None else tangent.fed_back(lin.inputs, lin.states, K)
-    loop = lin.A if K is None else lin.A - lin.B @ K  # samples do not matter to what changes nothing that is fed back
-    going = joined(drifts(lin, idle, loop, xdot), unfelt(lin, kept, A), tangent.units[: len(labels)])
-    others = beside(lin, A, idle, xdot) if np.any(left == 0) and not np.any(left.real > slack) else ""
-    verdict, why = _verdict(
-        lin=lin,
-        left=left,
-        slack=slack,
-        m=m,
-        momenta=momenta,
-        family=family,
-        forces=forces,
-        going=going,
-        others=others,
-    )
-    conditions = _conditions(lin, np.vstack([tangent.bonds, gradients]), full, zeros, m + structural, margin)
+    spectrum = Spectrum(lin, K, rate)
+    verdict, why = _verdict(spectrum)
+    left = spectrum.left[0]
     return Certificate(
         verdict=verdict,
         roots=ordered(left),
-        constraint_zeros=m,
-        momentum_zeros=momenta,
-        family_zeros=family,
-        full_roots=ordered(full_roots if rate is None else exponents(full_roots, rate)),
-        zeros_found=zeros,
-        margin=margin,
+        constraint_zeros=spectrum.constraints,
+        momentum_zeros=spectrum.momenta,
+        family_zeros=spectrum.family,
+        full_roots=ordered(spectrum.full_roots),
+        zeros_found=spectrum.zeros,
+        margin=spectrum.margin,
         damping=_damping(left),
-        distance=_distance(A, structural, rate) if verdict is not Verdict.UNSTABLE else 0.0,
-        conditions=conditions,
-        forces=forces,
-        sentence=_sentence(lin, verdict, why, m, momenta, family, _by(K, rate)),
+        distance=_distance(spectrum.A, spectrum.structural, rate) if verdict is not Verdict.UNSTABLE else 0.0,
+        conditions=_conditions(spectrum),
+        forces=spectrum.forces,
+        sentence=_sentence(spectrum, verdict, why),
         rate=rate,
     )
-
-
-def _closed(A: np.ndarray, B: np.ndarray, K: np.ndarray, rate: float | None) -> np.ndarray:
-    """A - B K, or the same of differences from sample to sample."""
-    A, B = (A, B) if rate is None else differences(A, B, rate)
-    return A - B @ K
-
-
-def _by(K: np.ndarray | None, rate: float | None) -> str:
-    """What holds, in words."""
-    if K is None:
-        return ""
-    return " under the feedback" + (f", sampled {rate:g} times a second," if rate else "")
 
 
 def gains_of(lin: Linearization, gains: Any) -> np.ndarray | None:
@@ -172,78 +103,25 @@ def gains_of(lin: Linearization, gains: Any) -> np.ndarray | None:
     return K
 
 
-def _roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Roots, and how far rounding may have moved each."""
-    return blurred(A, 1e-7)[:2] if A.size else (np.zeros(0, complex), np.zeros(0))
-
-
-def _singular(A: np.ndarray) -> bool:
-    """Whether there is a zero root."""
-    values = np.linalg.svd(balanced(A)[0], compute_uv=False)
-    return bool(values.size and values[-1] <= 1e-9 * values[0])
-
-
-def _family(lin: Linearization, A: np.ndarray, idle: np.ndarray, closed: bool) -> int:
-    """Parameters of the known families of equilibria: those of rolling at rest, and displacements that nothing feels.
-
-    Args:
-        lin: The linearisation.
-        A: The reduced matrix, with a feedback if there is one.
-        idle: Rigid displacements that nothing feels.
-        closed: Whether there is one.
-    """
-    labels = [q.label for q in lin.model.coordinates]
-    limit = 1e-12 * np.max(np.abs(A), initial=1.0)
-    unfelt = [s for s, column in zip(lin.states, A.T, strict=True) if s in labels and np.all(np.abs(column) <= limit)]
-    alone = [np.eye(len(labels))[labels.index(s)] for s in unfelt if s in ignorable(lin.tangent)]
-    count = int(np.linalg.matrix_rank(np.array([*idle, *alone]))) if len(idle) or alone else 0
-    if closed or not lin.tangent.steady.velocity_rows or np.any(lin.at.state.v):
-        return count
-    return max(count, sum(s in labels for s in lin.states) - len(lin.tangent.equations.speeds))
-
-
-def _continued(
-    lin: Linearization, A: np.ndarray, left: np.ndarray, slack: np.ndarray, known: int, K: np.ndarray | None
-) -> int:
-    """Further zero roots of a family of steady motions: those whose directions lead to other steady motions."""
-    zeros = int(np.sum(np.abs(left) <= np.maximum(slack, 1e-9 * np.max(np.abs(left), initial=0.0))))
-    if not zeros:
-        return 0
-    matrix, scale = balanced(A)
-    _, values, vh = np.linalg.svd(matrix)
-    kernel = vh[values <= 1e-9 * values[0]] * scale
-    if kernel.shape[0] != zeros + known:
-        return 0  # a Jordan block: no family of that dimension
-    xdot = None if K is None else lin.tangent.fed_back(lin.inputs, lin.states, K)
-    return zeros if all(leads_on(lin.tangent, lin.states, direction, xdot) for direction in kernel) else 0
-
-
-def _verdict(
-    lin: Linearization,
-    left: np.ndarray,
-    slack: np.ndarray,
-    m: int,
-    momenta: tuple[str, ...],
-    family: int,
-    forces: Forces | None,
-    going: np.ndarray,
-    others: str,
-) -> tuple[Verdict, str]:
+def _verdict(spectrum: Spectrum) -> tuple[Verdict, str]:
+    """What is proved, and why."""
+    lin, (left, slack) = spectrum.lin, spectrum.left
     if np.any(left.real > slack):
         worst = left[np.argmax(left.real)]
         return Verdict.UNSTABLE, f"the root {worst.real:.6g}{f'{abs(worst.imag):+.6g}i' if worst.imag else ''}"
     critical = left[np.abs(left.real) <= slack]
-    shown = ", ".join(f"{abs(e.imag):.6g}i" if e.imag else "0" for e in critical if e.imag >= 0)
-    if len(going):
-        return Verdict.UNSTABLE, _drift(lin, going, f"{shown}{others}")
+    shown = ", ".join(f"{abs(e.imag):.6g}i" if e.imag else "0" for e in critical if e.imag >= 0) + spectrum.others
+    if len(spectrum.going):
+        return Verdict.UNSTABLE, _drift(lin, spectrum.going, shown)
     if not critical.size:
-        return (Verdict.FAMILY if momenta or family else Verdict.ON_CONSTRAINTS if m else Verdict.ASYMPTOTIC), ""
-    sharp = forces is not None and forces.potential[1:] == (0, 0) and not lin.at.degenerate
-    if sharp and not family and conservative(lin):
+        alone = Verdict.ON_CONSTRAINTS if spectrum.constraints else Verdict.ASYMPTOTIC
+        return (Verdict.FAMILY if spectrum.structural else alone), ""
+    sharp = spectrum.forces is not None and spectrum.forces.potential[1:] == (0, 0) and not lin.at.degenerate
+    if sharp and not spectrum.family and conservative(lin):
         return Verdict.LYAPUNOV, "the energy has a strict minimum here (Lagrange and Dirichlet, Routh)"
     idle = list(lin.ignorable)
     hint = f"; nothing depends on {', '.join(idle)}: linearize(..., ignore={idle}) judges the rest" if idle else ""
-    return Verdict.CRITICAL, f"roots on the imaginary axis: {shown}{others}{hint}"
+    return Verdict.CRITICAL, f"roots on the imaginary axis: {shown}{hint}"
 
 
 def _drift(lin: Linearization, going: np.ndarray, critical: str) -> str:
@@ -263,11 +141,9 @@ def _drift(lin: Linearization, going: np.ndarray, critical: str) -> str:
     return f"{words}; {f'all else has roots on the imaginary axis: {critical}' if critical else 'all else decays'}"
 
 
-def _conditions(
-    lin: Linearization, integrals: np.ndarray, full: np.ndarray, zeros: int, expected: int, margin: float
-) -> tuple[Condition, ...]:
+def _conditions(spectrum: Spectrum) -> tuple[Condition, ...]:
     """The hypotheses of the theorem as numbers."""
-    tangent = lin.tangent
+    lin, tangent, integrals, full = spectrum.lin, spectrum.lin.tangent, spectrum.integrals, spectrum.full
     rest = tangent.rest()
     found = [Condition("the equations of rest are met, relative residual", rest, rest < 1e-7)]
     if tangent.bonds.shape[0]:
@@ -285,8 +161,9 @@ def _conditions(
             two = disagreement(lin)
             text = "blocks and compiled equations agree, relative difference"
             found.append(Condition(text, two, two < 1e-8))
+    zeros, expected = spectrum.zeros, spectrum.constraints + spectrum.structural
     found.append(Condition(f"zero roots of the full matrix, {expected} expected", float(zeros), zeros == expected))
-    found.append(Condition("all other roots have negative real parts, margin", margin, margin > 0))
+    found.append(Condition("all other roots have negative real parts, margin", spectrum.margin, spectrum.margin > 0))
     return tuple(found)
 
 
@@ -325,13 +202,12 @@ def _distance(A: np.ndarray, structural: int, rate: float | None) -> float:
     return best
 
 
-def _sentence(
-    lin: Linearization, verdict: Verdict, why: str, m: int, momenta: tuple[str, ...], family: int, by: str
-) -> str:
+def _sentence(spectrum: Spectrum, verdict: Verdict, why: str) -> str:
     """The verdict in plain words."""
+    lin, m, momenta, family = spectrum.lin, spectrum.constraints, spectrum.momenta, spectrum.family
     what = "steady motion" if np.any(lin.at.state.v) else "equilibrium"
     aside = f", {', '.join(lin.dropped)} left aside," if lin.dropped else ""
-    text = f"The {what} of {lin.model.name!r}{aside}{by} is "
+    text = f"The {what} of {lin.model.name!r}{aside}{spectrum.by} is "
     warning = "" if lin.multiplier_terms else " This is NOT a proof: the multiplier terms C^B were left out."
     match verdict:
         case Verdict.ON_CONSTRAINTS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -299,92 +299,3 @@ class Problem:
         """How far a root is from where the search began."""
         gap = root.y[: self.sizes[0]] - self.begin[: self.sizes[0]]
         return float(np.linalg.norm(np.where(self.angles, np.abs((gap + np.pi) % (2 * np.pi) - np.pi), gap)))
-
-
-def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> str:
-    """Why a wish cannot be met: which equation stands against it, and what could be had instead."""
-    steady, wishes = problem.steady, problem.wishes
-    model = steady.mechanics.model
-    best = min(nearest, key=lambda root: root.left)
-    said = [f"{name} = {value:g}" for name, value in wishes.fixed.items()]
-    where = f"with {', '.join(said)}" if said else "with these inputs"
-    places = [s.label for s in model.coordinates]
-    n = len(places)
-    held = np.flatnonzero([s in wishes.fixed for s in places])
-    free = np.flatnonzero([s not in wishes.fixed for s in places])
-    rows = steady.mechanics.position_rows
-    lines: list[str] = []
-    if rows and held.size:
-        q, left = min(
-            (problem.assembled(problem.place(None if k == 0 else rng), free) for k in range(20)),
-            key=lambda found: found[1],
-        )
-        if left > 1e-9:
-            here = q * problem.units.unknowns[:n]
-            residual = np.array(steady.mechanics.functions["position"](0.0, here, problem.p)[0]).ravel()
-            worst = int(np.argmax(np.abs(residual / problem.units.equations[n : n + len(rows)])))
-            lines.append(
-                f"The wanted pose of {model.name!r} cannot be reached: {where} the constraint "
-                f"{steady.mechanics.row_names[rows[worst]]!r} cannot be met (nearest miss {abs(residual[worst]):.3g})."
-            )
-    if not lines:
-        guilty = [i for i in range(len(steady.names)) if _solvable(problem, wishes, rng, (i,)) is not None]
-        names = [steady.names[i] for i in guilty]
-        if not names:
-            names = [steady.names[int(np.argmax(best.misses))]]
-        count = int(np.sum(problem.unknown < sum(problem.sizes[:4]))) + steady.independent
-        moving = np.any(problem.begin[n : 2 * n]) or any(s.rate.label in wishes.free for s in model.coordinates)
-        equations = len(steady.names) - (0 if moving else len(steady.velocity_rows))  # which rest meets by itself
-        if len(names) <= 2:
-            said = f"{' and '.join(names)} cannot be met{' both at once' * (len(names) > 1)}"
-        elif equations > count:
-            among = "among them " * (equations > len(names))
-            said = f"{equations} equations ({among}{', '.join(names)}) stand against {count} unknowns"
-        else:
-            said = f"{', '.join(names)} cannot be met all at once"
-        lines.append(f"{model.name!r} has no equilibrium {where}: {said}.")
-        idle = [w.label for w in steady.equations.inputs if w.label not in wishes.fixed]
-        if idle and not wishes.free:
-            lines.append(f"No input may be adjusted; to adjust, write inputs={idle!r}.")
-    running = tuple(steady.mechanics.model.coordinates[i].rate.label for i in steady.cyclic(problem.p))
-    loose = tuple(s for s in running if s not in (*wishes.fixed, *wishes.free))
-    if loose and any(wishes.fixed.get(s) for s in running):
-        if _solvable(problem, replace(wishes, free=(*wishes.free, *loose)), rng) is not None:
-            lines.append(
-                f"There is a steady motion with other rates adjusted: write inputs={[*wishes.free, *loose]!r}."
-            )
-        elif steady.velocity_rows:
-            lines.append(in_a_circle("other coordinates", [s.removesuffix(".rate") for s in running]))
-    for label in wishes.fixed:
-        fewer = {name: value for name, value in wishes.fixed.items() if name != label}
-        freed = wishes.free
-        if label in (s.rate.label for s in model.coordinates) or label in (s.label for s in model.inputs):
-            freed = (*wishes.free, label)
-        begin = {**wishes.begin, **wishes.fixed}
-        found = _solvable(problem, replace(wishes, fixed=fewer, begin=begin, free=freed), rng)
-        if found is not None:
-            k = problem.labels.index(label)
-            value = found.y[k] * problem.units.unknowns[k] if abs(found.y[k]) > 1e-12 else 0.0
-            lines.append(f"With {label} left free there is one, at {label} = {value:.9g}.")
-    return " ".join(lines)
-
-
-def in_a_circle(turning: str, idle: list[str]) -> str:
-    """How to get at steady motions in which rates of cyclic coordinates change.
-
-    Args:
-        turning: What these rates depend on.
-        idle: Cyclic coordinates.
-    """
-    return (
-        f"Where rates of {', '.join(idle)} depend on {turning}, as in rolling in a circle, it may be steady all the "
-        f"same; its state is taken by linearize(system, system.consistent({{...}}), ignore={idle!r})."
-    )
-
-
-def _solvable(problem: Problem, wishes: Wishes, rng: np.random.Generator, dropped: tuple[int, ...] = ()) -> Root | None:
-    """A solution of the problem with fewer wishes or fewer equations, the nearest of a few."""
-    other = Problem(problem.steady, problem.p, wishes, dropped)
-    roots = [other.solve(other.place(None if k == 0 else rng)) for k in range(8)]
-    good = [root for root in roots if root.ok]
-    return min(good, key=other.distance) if good else None
