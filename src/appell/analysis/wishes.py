@@ -1,4 +1,4 @@
-"""The search for equilibria: damped Newton steps from many places, and why there is none where there is none."""
+"""The search for equilibria: damped Newton steps from many places."""
 
 from __future__ import annotations
 

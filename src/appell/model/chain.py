@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from appell.errors import ModelError
-from appell.model.chain_data import ChainData
+from appell.model.chain_data import ChainData, joint_variables
 from appell.model.coupling import Coupling
 from appell.model.denavit_hartenberg import links_from_rows
 from appell.model.force import AbstractForce, Generalized, Gravity
@@ -26,7 +24,7 @@ from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import links_from_joints
 from appell.model.symbols import ExtraState, Parameter, key
 from appell.model.urdf import read_urdf
-from appell.model.values import formula_of, number
+from appell.model.values import number
 
 
 class Chain(Model):
@@ -416,46 +414,18 @@ class Chain(Model):
             if j not in found.free:
                 leader = self.links[found.free[found.columns[j]]].joint
                 raise ModelError(f"The joint {self.links[j].joint!r} moves with {leader!r}; differentiate by that one.")
-        moved = [[i for i, k in enumerate(found.columns) if k == found.columns[j]] for j in listed]
-        terms = (
-            math.prod(found.ratios[i] for i in way) * data.differential(Q, body, way)[0] for way in product(*moved)
-        )
+        terms = (share * data.differential(Q, body, way)[0] for share, way in found.ways(listed))
         return sum(terms, np.zeros((4, 4)))
 
     def _asked(self, q: Any, values: Mapping[Any, float] | None) -> tuple[ChainData, np.ndarray]:
         """Numbers or formulas, whichever the joint variables are, with a column of order zero."""
         if q is None:
             return self.symbolic, self.series(0)
-        q = _joint_variables(q, [s.name for s in self.coordinates])
+        q = joint_variables(q, [s.name for s in self.coordinates])
         if q.dtype == object:
             return self.symbolic, self.coupling.motion(q[..., None])
         data = self.symbolic.moving(self._known(values)) if values else self._suggested_moving
         return data, self.coupling.motion(q[..., None])
-
-
-def _joint_variables(q: Any, names: Sequence[str]) -> np.ndarray:
-    """Values of the coordinates of a chain, of shape (..., n): finite floats, or formulas.
-
-    Args:
-        q: What was given.
-        names: The coordinates.
-    """
-    q = np.asarray(q)
-    if q.ndim == 0 or q.shape[-1] != len(names):
-        raise ModelError(f"This chain has {len(names)} coordinates, {', '.join(names)}; got shape {q.shape}.")
-    if q.dtype == object:
-        for name, e in zip(names, np.moveaxis(q, -1, 0), strict=True):
-            for one in e.flat if isinstance(e, np.ndarray) else (e,):
-                formula_of(one, f"The variable of the joint {name!r}")
-    else:
-        try:
-            q = q.astype(float, casting="same_kind")
-        except TypeError:
-            raise ModelError(f"The coordinates {', '.join(names)} must be numbers; got {q.tolist()}.") from None
-        if not np.isfinite(q).all():
-            bad = names[int(np.argwhere(~np.isfinite(q))[0][-1])]
-            raise ModelError(f"The variable of the joint {bad!r} must be a finite number.")
-    return q
 
 
 def _traced(tool: Placement, frame: Frame, known: Mapping[str, float]) -> Look:

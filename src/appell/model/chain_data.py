@@ -14,6 +14,7 @@ from appell.errors import MissingValueError, ModelError
 from appell.graph.jets import Jet, from_derivatives, product, to_derivatives
 from appell.model.screws import adjoint, carried, exponential, hat, spatial_inertia, zeros
 from appell.model.symbols import Evolving, Input, Time, letters_in, quoted
+from appell.model.values import formula_of
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -176,6 +177,31 @@ class ChainData:
     def subtree(self, joint: int) -> Sequence[int]:
         """The bodies that a joint carries."""
         return [i for i in range(self.n) if joint in self.paths[i]]
+
+
+def joint_variables(q: Any, names: Sequence[str]) -> np.ndarray:
+    """Values of the coordinates of a chain, of shape (..., n): finite floats, or formulas.
+
+    Args:
+        q: What was given.
+        names: The coordinates.
+    """
+    q = np.asarray(q)
+    if q.ndim == 0 or q.shape[-1] != len(names):
+        raise ModelError(f"This chain has {len(names)} coordinates, {', '.join(names)}; got shape {q.shape}.")
+    if q.dtype == object:
+        for name, e in zip(names, np.moveaxis(q, -1, 0), strict=True):
+            for one in e.flat if isinstance(e, np.ndarray) else (e,):
+                formula_of(one, f"The variable of the joint {name!r}")
+    else:
+        try:
+            q = q.astype(float, casting="same_kind")
+        except TypeError:
+            raise ModelError(f"The coordinates {', '.join(names)} must be numbers; got {q.tolist()}.") from None
+        if not np.isfinite(q).all():
+            bad = names[int(np.argwhere(~np.isfinite(q))[0][-1])]
+            raise ModelError(f"The variable of the joint {bad!r} must be a finite number.")
+    return q
 
 
 def _array(values: Any) -> np.ndarray:

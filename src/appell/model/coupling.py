@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -77,6 +79,16 @@ class Coupling:
             list(rows[k]) if i in self.free else [r * x + (o if n == 0 else 0) for n, x in enumerate(rows[k])]
             for i, (k, r, o) in enumerate(zip(self.columns, self.ratios, self.offsets, strict=True))
         ]
+
+    def ways(self, joints: Sequence[int]) -> Iterator[tuple[float, tuple[int, ...]]]:
+        """The chain rule for a derivative by coordinates: by which joints, each with the product of their ratios.
+
+        Args:
+            joints: For each differentiation the joint whose variable is the coordinate.
+        """
+        moved = [[i for i, k in enumerate(self.columns) if k == self.columns[j]] for j in joints]
+        for way in product(*moved):
+            yield prod(self.ratios[i] for i in way), way
 
     def forces(self, values: Sequence[Any]) -> list[Any]:
         """N' f: what acts along the coordinates, from what acts along all joints.
