@@ -134,7 +134,7 @@ def _dense(system: System, motion: Motion) -> Callable[[np.ndarray], tuple[np.nd
     every = [s.label for s in motion.system.model.inputs]
     values = {**motion.system.values, **system.values}
     if missing := [s for s in system.equations.inputs if s.label not in driven and s.label not in values]:
-        system._numbers(missing)  # says which
+        system.numbers_of(missing)  # says which
 
     def look(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         w = np.array([[values.get(label, 0.0) for label in letters]] * times.size).reshape(times.size, len(letters))
@@ -168,7 +168,7 @@ def _table(
             raise ModelError(unknown(letter.label, list(columns), "column of the table"))
     letters = system.equations.inputs
     drives = [spline(s.label) if s.label in columns else None for s in letters]
-    constants = system._numbers([s for s, drive in zip(letters, drives, strict=True) if drive is None])
+    constants = system.numbers_of([s for s, drive in zip(letters, drives, strict=True) if drive is None])
 
     def look(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rest = iter(constants)

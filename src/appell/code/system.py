@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.files import path_of
 from appell.model.model import Model
+from appell.model.symbols import Letter
 from appell.model.values import numbers, unknown
 
 STRAINED = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
@@ -81,14 +82,19 @@ class System:
     @cached_property
     def p(self) -> np.ndarray:
         """Values of the parameters, in order."""
-        return self._numbers(self.model.parameters)
+        return self.numbers_of(self.model.parameters)
 
     @cached_property
     def w(self) -> np.ndarray:
         """Values of the open inputs, in order."""
-        return self._numbers(self.equations.inputs)
+        return self.numbers_of(self.equations.inputs)
 
-    def _numbers(self, letters: Any) -> np.ndarray:
+    def numbers_of(self, letters: Sequence[Letter]) -> np.ndarray:
+        """The values of parameters or inputs; refused where one has none.
+
+        Args:
+            letters: The letters, of one kind.
+        """
         absent = [s.label for s in letters if s.label not in self.values]
         if absent:
             kind = letters[0].kind
