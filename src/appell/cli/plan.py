@@ -52,7 +52,10 @@ def plan(
         for folder in (path for path in out or () if not path.suffix):
             _check_figures(name, folder)
         check_files([path for path in out or () if path.suffix], report)
-        made = make(case.model, given.values, given.start, until, limits, tuple(drive or ()), case.formulation)
+        made = make(
+            case.model, values=given.values, start=given.start, until=until, limits=limits, drives=drive or (),
+            formulation=case.formulation,
+        )  # fmt: skip
         better = made.suggest() if suggest and not made.feasible else None
         deliver(
             as_json,

@@ -57,7 +57,7 @@ def track(
         case = read_case(name)
         given = read_settings(case, settings)
         check_files(out, report)
-        reference = plan(case.model, given.values, given.start, until, formulation=case.formulation).motion
+        planned = plan(case.model, values=given.values, start=given.start, until=until, formulation=case.formulation)
         left = without if without is not None else [f.name for f in case.model.forces if f.name == "drive"]
         model = plant(case.model, left, given=[w for w in case.model.inputs if w.label in given.values])
         known = {s.label for s in (*model.parameters, *model.inputs)}
@@ -67,7 +67,7 @@ def track(
         commanded = _law(law, model, gain, limits, numbers)
         rate = rate if rate is not None or not commanded.sampled else (50.0 if law == "mpc" else 500.0)
         run = tracking.track(
-            system, reference, commanded, read_numbers(disturb, "--disturb"), until, rate=rate, limits=limits
+            system, planned, commanded, read_numbers(disturb, "--disturb"), until, rate=rate, limits=limits
         )
         deliver(
             as_json,

@@ -58,7 +58,7 @@ def identities(model: Any, order: int, values: Mapping[str, float], states: int,
     """Print how well the identities of higher-order mechanics hold on a robot."""
     from appell.higher_order import verify as evaluate
 
-    found = evaluate(model, order, values, states, seed)
+    found = evaluate(model, order, values=values, states=states, seed=seed)
     if as_json:
         rows = [{"identity": name, "disagreement": value} for name, value in found.found.items()]
         say(

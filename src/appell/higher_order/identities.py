@@ -82,7 +82,7 @@ class Identities:
 
 
 def verify(
-    chain: Chain, order: int = 3, values: Mapping[Any, float] | None = None, states: int = 5, seed: int = 0
+    chain: Chain, order: int = 3, *, values: Mapping[Any, float] | None = None, states: int = 5, seed: int = 0
 ) -> Identities:
     """Evaluate the identities of higher-order mechanics on a robot.
 

@@ -21,6 +21,8 @@ from appell.model.model import Model
 from appell.model.symbols import Coordinate, ExtraState, Rate, letters_in, quoted, states, time_derivative
 from appell.model.values import formula_of
 
+__all__ = ["AbstractFriction", "Coulomb", "FlexibleDrive", "LuGre", "Viscous", "along", "declared", "gear"]
+
 
 def along(slip: sp.Expr, force: sp.Expr, name: str) -> Generalized:
     """Generalized forces of a force along a slip: Q_k = F d(slip)/d(q_k')."""
@@ -257,3 +259,7 @@ def gear(motor: Coordinate, joint: Coordinate, ratio: Any, name: str = "gear") -
         name: Its name in messages and reaction forces.
     """
     return Holonomic(motor - formula_of(ratio, f"The ratio of {name!r}") * joint, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

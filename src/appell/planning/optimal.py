@@ -66,6 +66,7 @@ class Optimum:
 def optimize(
     model: Model,
     goal: str = "effort",
+    *,
     end: Mapping[Any, float] | None = None,
     start: Mapping[Any, float] | None = None,
     until: float | None = None,
@@ -149,7 +150,9 @@ def _solved(
 
     def planned() -> Plan:
         rows = [Programmed(q[name].rate.rate - e, f"optimal {q[name].name}") for name, e in problem.formulas.items()]
-        return plan(model.add(*rows), values, start, problem.duration, limits, obstacles=obstacles)
+        return plan(
+            model.add(*rows), values=values, start=start, until=problem.duration, limits=limits, obstacles=obstacles
+        )
 
     iterations, made = problem.solve(), planned()
     for _ in range(TRIES - 1):

@@ -251,6 +251,7 @@ class Plan:
 
 def plan(
     model: Model,
+    *,
     values: Mapping[Any, float] | None = None,
     start: Mapping[Any, float] | None = None,
     until: float | None = None,
