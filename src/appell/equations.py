@@ -309,6 +309,8 @@ class Equations:
             laws: For each input a formula in coordinates, rates, speeds, extra states, parameters, other open inputs
                 and time.
         """
+        if not isinstance(laws, Mapping):
+            raise ModelError(f"Laws are given by input, equations.close({{tau: -k * x}}); got {quoted(laws)}.")
         closed, chosen = dict(self.closed), self.formulation.speeds or {}
         for w, law in laws.items():
             if w not in self.inputs:

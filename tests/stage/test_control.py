@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.control import PID, regulate, schedule
+from appell.control import PID, Motor, regulate, schedule
 from appell.errors import ModelError
 
 s = ap.coordinates("s", "m")
@@ -153,6 +153,12 @@ def test_wrong_input_is_named():
         PID(kp=1, clamp=-1)
     with pytest.raises(ModelError, match="gain kp must be finite"):
         PID(kp=sp.oo)
+    with pytest.raises(ModelError, match="kp= of a PID must be a number or a formula"):
+        PID(kp=None)
+    with pytest.raises(ModelError, match="The resistance of a motor must be a number or a formula"):
+        Motor("2 Ohm", 1)
+    with pytest.raises(ModelError, match="needs pairs"):
+        schedule(ap.t, [3])
     with pytest.raises(ModelError, match="gain kp = s contains s"):
         PID(kp=s)
     z = ap.states("z")

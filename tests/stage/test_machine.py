@@ -196,6 +196,16 @@ def test_states_of_the_wrong_size_are_named():
     system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
     with pytest.raises(ModelError, match=r"The state has 8 entries \(yaw, lean, spin, x, y, .*\), got 5"):
         system.rhs(0.0, np.zeros(5))
+    for function in (system.jacobian, system.mass_matrix, system.forcing, system.from_x):
+        for few in ([0.5], 0.5, np.zeros((8, 2))):  # one number is not spread over all entries
+            with pytest.raises(ModelError, match="The state has 8 entries"):
+                function(0.0, few)
+    driven = ap.compile(ap.derive(ap.library.planar_2r())).bind()
+    with pytest.raises(ModelError, match=r"The input has 2 entries \(tau1, tau2\), got 1"):
+        driven.rhs(0.0, np.zeros(4), [1.0])
+    for function in (system.accelerations, system.energy, system.residual, system.to_x):
+        with pytest.raises(ModelError, match=r"A State is needed here, such as system.state"):
+            function(np.zeros(8))
 
 
 def test_nothing_divides_by_what_vanishes_in_an_ordinary_configuration():

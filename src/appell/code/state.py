@@ -10,7 +10,7 @@ import numpy as np
 
 from appell.errors import ModelError
 from appell.model.model import Model
-from appell.model.symbols import key
+from appell.model.symbols import key, quoted
 from appell.model.values import unknown
 from appell.once import once
 
@@ -85,6 +85,12 @@ class State:
         words = ", ".join(f"{name}={value:.6g}" for name, value in self.to_dict().items())
         moved = "".join(f"\n  {n}: {a:.6g} -> {b:.9g}" for n, (a, b) in self.changes.items())
         return f"State(t={self.t:.6g}, {words})" + (f"\nchanged to lie on the constraints:{moved}" if moved else "")
+
+
+def check_state(given: Any) -> None:
+    """Refuse what is no state."""
+    if not isinstance(given, State):
+        raise ModelError(f"A State is needed here, such as system.state({{...}}); got {quoted(given)}.")
 
 
 @once

@@ -18,12 +18,12 @@ from appell.code.export import write_c
 from appell.code.fitting import fitting_code
 from appell.code.native import native
 from appell.code.starting import consistent_state, given_state
-from appell.code.state import State, names_of
+from appell.code.state import State, check_state, names_of
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.files import path_of
 from appell.model.model import Model
-from appell.model.symbols import Letter
+from appell.model.symbols import Letter, quoted
 from appell.model.values import numbers, unknown
 
 STRAINED = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
@@ -125,38 +125,51 @@ class System:
         return {name: value for name, value in vars(self).items() if name != "rhs"}  # it points into memory
 
     def _rhs(self, t: float, x: Any, w: Any = None) -> np.ndarray:
-        x = np.asarray(x, dtype=float)
-        w = self.w if w is None else np.asarray(w, dtype=float)
-        if x.shape == self.code.shape:
+        x = self._columns(x, self.equations.states, "state")
+        w = self.w if w is None else self._columns(w, self.equations.inputs, "input")
+        if x.ndim == w.ndim == 1:
             return self.code.single.flat(t, x, w, self.p)
-        if x.ndim not in (1, 2) or x.shape[0] != self.equations.x.numel():
-            got = str(x.shape[0]) if x.ndim in (1, 2) else f"an array of shape {x.shape}"
-            raise ModelError(
-                f"The state has {self.equations.x.numel()} entries "
-                f"({', '.join(map(str, self.equations.states))}), got {got}."
-            )
-        return self.code.rhs.batch(t, x, w, self.p)
+        return self.code.rhs.batch(t, x.reshape(len(x), -1), w, self.p)
+
+    def _x(self, x: Any) -> np.ndarray:
+        """One state x = (q, u, z)."""
+        return self._columns(x, self.equations.states, "state", (1,))
+
+    @staticmethod
+    def _columns(given: Any, letters: Sequence[Letter], what: str, axes: tuple[int, ...] = (1, 2)) -> np.ndarray:
+        """A number for each of some letters, or columns of them; refused if there are fewer or more."""
+        try:
+            found = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"The {what} is an array of numbers, got {quoted(given)}.") from None
+        if found.ndim not in axes or found.shape[0] != len(letters):
+            got = str(found.shape[0]) if found.ndim in axes else f"an array of shape {found.shape}"
+            names = ", ".join(map(str, letters)) or "none"
+            raise ModelError(f"The {what} has {len(letters)} entries ({names}), got {got}.")
+        return found
 
     def jacobian(self, t: float, x: Any) -> np.ndarray:
         """The Jacobian df/dx of the right-hand side at a time and a state x = (q, u, z)."""
-        return self.code.jacobian(t, np.asarray(x, dtype=float), self.w, self.p)[0]
+        return self.code.jacobian(t, self._x(x), self.w, self.p)[0]
 
     def mass_matrix(self, t: float, x: Any) -> np.ndarray:
         """A of A y = b at a time and a state x = (q, u, z)."""
-        return self.code.linear_system(t, np.asarray(x, dtype=float), self.w, self.p)[0]
+        return self.code.linear_system(t, self._x(x), self.w, self.p)[0]
 
     def forcing(self, t: float, x: Any) -> np.ndarray:
         """b of A y = b at a time and a state x = (q, u, z)."""
-        return self.code.linear_system(t, np.asarray(x, dtype=float), self.w, self.p)[1][:, 0]
+        return self.code.linear_system(t, self._x(x), self.w, self.p)[1][:, 0]
 
     def accelerations(self, state: State) -> np.ndarray:
         """q'' at a state, also where other rates than those in use must be taken as speeds."""
+        check_state(state)
         code = fitting_code(self.code, state, self.p, STRAINED)
         system = self if code is self.code else System(code, self.values)
         return code.accelerations.flat(state.t, system.to_x(state), self.w, self.p)
 
     def residual(self, state: State) -> dict[str, float]:
         """What each constraint row leaves at a state: positions under its name, velocities under name.rate."""
+        check_state(state)
         mechanics = self.equations.mechanics
         found: dict[str, float] = {}
         if mechanics.position_rows:
@@ -175,6 +188,7 @@ class System:
 
     def energy(self, state: State) -> dict[str, float]:
         """Kinetic and potential energy and their sum."""
+        check_state(state)
         w = [self.values.get(s.label, 0.0) for s in self.model.inputs]
         values = self.equations.mechanics.functions["energy"](state.t, state.q, state.v, state.z, w, self.p)
         kinetic, potential = (float(e) for e in values)
@@ -208,6 +222,7 @@ class System:
 
     def to_x(self, state: State) -> np.ndarray:
         """x = (q, u, z) of a state."""
+        check_state(state)
         if state.model is not self.model and state.names != names_of(self.model):
             raise ModelError(f"The state is one of {state.model.name!r}, the system one of {self.model.name!r}.")
         u = self.code.speeds(state.t, state.q, state.v, state.z, self.p)[0][:, 0]
@@ -215,7 +230,7 @@ class System:
 
     def from_x(self, t: float, x: Any) -> State:
         """The state of x = (q, u, z)."""
-        x = np.asarray(x, dtype=float)
+        x = self._x(x)
         n, m = len(self.model.coordinates), len(self.equations.speeds)
         v = self.code.rates.flat(t, x, np.zeros(len(self.equations.inputs)), self.p)  # rates never contain inputs
         return State(self.model, np.concatenate([x[:n], v, x[n + m :]]), float(t))

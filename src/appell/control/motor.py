@@ -15,7 +15,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
 from appell.model.substitution import drive
 from appell.model.symbols import Input, inputs, key, states, t
-from appell.model.values import unknown
+from appell.model.values import formula_of, unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Motor:
 
     def __post_init__(self) -> None:
         for name, positive in (("resistance", True), ("constant", True), ("inductance", False), ("gear", True)):
-            value = sp.sympify(getattr(self, name))
+            value = formula_of(getattr(self, name), f"The {name} of a motor")
             if value.is_number and (not value.is_finite or (value <= 0 if positive else value < 0)):
                 raise ModelError(f"The {name} of a motor must be positive, got {value}.")
 

@@ -93,15 +93,18 @@ class PID:
     def __init__(
         self, kp: Any = 0, ki: Any = 0, kd: Any = 0, clamp: Any = None, limit: Any = None, lag: Any = None
     ) -> None:
-        for name, value in (("kp", kp), ("ki", ki), ("kd", kd)):
-            value = sp.sympify(value)
-            _check_gain(name, value)
-            object.__setattr__(self, name, value)
-        for name, value in (("clamp", clamp), ("limit", limit), ("lag", lag)):
-            value = None if value is None else sp.sympify(value)
+        gains = {"kp": kp, "ki": ki, "kd": kd}
+        bounds = {"clamp": clamp, "limit": limit, "lag": lag}
+        for name, value in (*gains.items(), *bounds.items()):
+            if value is not None or name in gains:
+                value = formula_of(value, f"{name}= of a PID")
+            vars(self).update({name: value})
+        for name in gains:
+            _check_gain(name, getattr(self, name))
+        for name in bounds:
+            value = getattr(self, name)
             if value is not None and value.is_number and not value > 0:
                 raise ModelError(f"{name}= of a PID must be positive, got {value}; leave it out for none.")
-            object.__setattr__(self, name, value)
 
     def loop(
         self,
@@ -250,7 +253,10 @@ def schedule(variable: Any, points: Iterable[tuple[float, float]]) -> sp.Expr:
         >>> [float(gain.subs(t, at)) for at in (-1, 0, 5, 20, 30)]
         [10.0, 10.0, 8.5, 4.0, 4.0]
     """
-    listed = [(sp.sympify(at), sp.sympify(gain)) for at, gain in points]
+    given = [tuple(point) if isinstance(point, Iterable) else (point,) for point in points]
+    if not all(len(point) == 2 for point in given):
+        raise ModelError(f"A schedule needs pairs (value of the variable, gain), got {quoted(given)}.")
+    listed = [(sp.sympify(at), sp.sympify(gain)) for at, gain in given]
     if not listed or any(not b[0] > a[0] for a, b in pairwise(listed)):
         raise ModelError(
             f"A schedule needs points in increasing order, got {[(float(a), float(g)) for a, g in listed]}."

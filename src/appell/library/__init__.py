@@ -139,6 +139,8 @@ def study(name: str) -> Callable[..., Any] | None:
 
 
 def _label(name: str) -> str:
+    if not isinstance(name, str):
+        raise ModelError(f"A model of the library is asked for by its name, such as 'rolling-disk'; got {name!r}.")
     return name.strip().lower().replace("_", "-").replace(" ", "-")
 
 

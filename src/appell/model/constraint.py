@@ -197,7 +197,9 @@ class Nonholonomic(AbstractConstraint):
                     f"The row {label!r} contains a derivative of order {order}: {quoted(e)}; no contact of "
                     "matter enforces that. If drives do, use Programmed."
                 )
-        branch = {rate: sp.sympify(formula) for rate, formula in (near or {}).items()}
+        if near is not None and not isinstance(near, Mapping):
+            raise ModelError(f"near= of {name!r} is a formula by acceleration, {{x.rate.rate: 3}}; got {quoted(near)}.")
+        branch = {rate: formula_of(formula, f"near= of {name!r}") for rate, formula in (near or {}).items()}
         for rate, formula in branch.items():
             if not isinstance(rate, Rate) or rate.order != 2:
                 raise ModelError(f"near= of {name!r} says where accelerations are, such as x.rate.rate; got {rate}.")

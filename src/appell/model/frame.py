@@ -74,6 +74,8 @@ class Frame:
             sequence: The axes, each turned with the frame by the turns before it.
             angles: One angle for each, in radians.
         """
+        if not isinstance(sequence, str):
+            raise ModelError(f"A sequence of axes is a text such as 'zxy', got {quoted(sequence)}.")
         if len(sequence) != len(angles):
             raise ModelError(
                 f"The sequence {sequence!r} has {len(sequence)} turns but {len(angles)} angles were given."

@@ -18,7 +18,7 @@ from appell.model.look import Look
 from appell.model.programme import programme_states
 from appell.model.rules import check_contacts, check_flows, check_kinds, check_rows, declared_letters
 from appell.model.symbols import Coordinate, ExtraState, Input, Parameter, quoted
-from appell.model.values import formula_of, numbers, unknown
+from appell.model.values import formula_of, number, numbers, unknown
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -85,6 +85,8 @@ class Model:
         listed = tuple(coordinates) if isinstance(coordinates, Iterable) else (coordinates,)
         bodies, forces = _listed(bodies, "bodies"), _named(_listed(forces, "forces"))
         constraints = _named((*_listed(constraints, "constraints"), *_quaternion_norms(bodies)))
+        if states is not None and not isinstance(states, Mapping):
+            raise ModelError(f"Extra states are given with their rates, states={{tank: -flow}}; got {quoted(states)}.")
         own = {z: formula_of(e, f"The rate of {z}") for z, e in (states or {}).items()}
         theirs = programme_states((r for c in constraints for r in getattr(c, "rows", ()) if r.order > 2), listed)
         if taken := [z for z in theirs if z in own]:
@@ -101,7 +103,7 @@ class Model:
             states={**own, **theirs},
             name=name,
             description=description,
-            until=float(until),
+            until=number("until", until),
             look=look,
             spare_values={},
         )
@@ -245,7 +247,7 @@ class Model:
         twin = twin.with_parameters(*elsewhere)  # of laws, and of the drawing
         suggested = numbers({**self.spare_values, **(self.values if values is None else values)})
         known = {s.label for s in (*twin.parameters, *twin.inputs)}
-        vars(twin).update(values={name: number for name, number in suggested.items() if name in known})
+        vars(twin).update(values={name: value for name, value in suggested.items() if name in known})
         return twin
 
     def check_new(self, states: Mapping[ExtraState, Any]) -> None:
