@@ -203,6 +203,10 @@ def test_repeated_single_calls_are_what_the_first_one_gave(machine):
         (lambda chain: Dynamics(chain, friction=Friction({"q1": 1.0})), r"Friction\(viscous=...\) needs one number"),
         (lambda chain: Dynamics(chain, values={"m9": 1.0}), "no parameter 'm9'"),
         (lambda chain: Dynamics(chain).mass_matrix("abc"), "mass matrix needs"),
+        (
+            lambda chain: Dynamics(chain).forward([0.1], [0.2], np.ones((3, 1))),
+            r"need the shape \(3,\) of the forces; got \(1,\) for q",
+        ),
     ],
 )
 def test_what_is_no_number_is_refused(ask, message):

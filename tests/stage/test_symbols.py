@@ -8,7 +8,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import ModelError
-from appell.model.symbols import explicit_rate, key, quoted, time_derivative
+from appell.model.symbols import explicit_rate, key, listed, quoted, time_derivative
 
 
 def test_one_name_gives_a_symbol_and_several_a_tuple():
@@ -159,6 +159,10 @@ def test_keys():
         key(3)
     with pytest.raises(ModelError, match="Got x as a name"):
         key(sp.Symbol("x"))
+    assert listed(x) == [x]
+    assert listed((x, "y")) == [x, "y"]
+    with pytest.raises(ModelError, match="Got 3; give a letter, a name or a formula, or a list of them"):
+        listed(3)
 
 
 def test_messages_quote_long_formulas_by_their_ends():

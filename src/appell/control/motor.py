@@ -73,6 +73,8 @@ def with_motors(model: Model, motors: Motor | Mapping[Any, Motor]) -> Model:
     """
     if isinstance(motors, Motor):
         motors = {w: motors for w in model.inputs}
+    if not isinstance(motors, Mapping):
+        raise ModelError(f"Give a Motor for all inputs, or motors by input, {{tau: Motor(...)}}; got {motors!r}.")
     named = {w.label: w for w in model.inputs}
     if not named:
         raise ModelError(f"{model.name!r} has no input that a motor could drive; declare one by appell.inputs.")

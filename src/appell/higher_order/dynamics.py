@@ -210,6 +210,8 @@ class Dynamics:
         for r, e in enumerate((q, v)):
             try:
                 e = np.asarray(e, dtype=float)
+                if e.shape[-1:] != (self.n,):
+                    raise ValueError
                 e = np.broadcast_to(e, tau.shape[:-1]) if e.shape != tau.shape[:-1] else e
             except (TypeError, ValueError):
                 raise ModelError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import sympy as sp
@@ -352,4 +352,8 @@ def key(name: Any) -> str:
 
 def listed(given: Any) -> list[Any]:
     """One thing or several as a list: a letter, a name or a formula stands for itself."""
-    return [given] if isinstance(given, str | sp.Basic) else list(given)
+    if isinstance(given, str | sp.Basic):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise ModelError(f"Got {given!r}; give a letter, a name or a formula, or a list of them.")
+    return list(given)

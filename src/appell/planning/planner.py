@@ -19,8 +19,7 @@ from appell.formulation.abstract import AbstractFormulation, derive
 from appell.formulation.gpme import GPME
 from appell.model.model import Model
 from appell.model.programme import programme_states
-from appell.model.symbols import key
-from appell.model.values import number
+from appell.model.values import number, numbers
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
 from appell.planning.effort import Effort, check_drives
@@ -50,7 +49,7 @@ class Task:
     """
 
     system: System
-    given: Mapping[Any, float]
+    given: Mapping[str, float]
     until: float
     limits: Limits
     obstacles: Mapping[str, Obstacle]
@@ -298,7 +297,7 @@ def plan(
     check_drives(model, drives)
     system = reference(model, values, formulation)
     task = Task(
-        system=system, given=dict(start or {}), until=number("until", model.until if until is None else until),
+        system=system, given=numbers(start), until=number("until", model.until if until is None else until),
         limits=limits, obstacles=told_apart(obstacles), drives=drives, pace=pace, method=method,
     )  # fmt: skip
     return _simulated(task, system, task.given)
@@ -319,7 +318,7 @@ def _slowed(task: Task, factor: float) -> Plan:
     """The plan at another pace: a start with the same positions, rates divided by powers of the factor."""
     model = task.system.model
     system = task.scaled.bind({task.pace: task.scaled.values[task.pace] / factor})
-    first = {**system.model.start, **{key(n): v for n, v in task.given.items()}}
+    first = {**system.model.start, **task.given}
     forced = [z.label for z in programme_states(model.programme, model.coordinates) if z.label in first]
     if forced:
         raise ModelError(
