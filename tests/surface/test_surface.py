@@ -235,3 +235,19 @@ def test_every_source_is_in_the_list_of_references():
     }
     assert len(cited) > 60
     assert sorted(e for e in cited if f"{e}." not in listed) == []
+
+
+def test_what_one_makes_says_what_it_is():
+    """No object of the public surface shows itself by its address in memory."""
+    arm, x = ap.library.planar_2r(), ap.coordinates("x")
+    law = ap.control.ComputedTorque(arm, 5.0, integral=1.0)
+    assert repr(law) == "ComputedTorque of 'planar 2R' by tau1, tau2 at samples"
+    assert repr(ap.friction.Viscous(x, 3)) == "Viscous 'viscous friction': 3*x' against x'"
+    move = ap.higher_order.polynomial([0.0, 0.0], [1.0, -0.5], duration=1.0)
+    assert repr(ap.higher_order.Profile(ap.higher_order.Dynamics(arm), move, order=1)).startswith(
+        "Profile of 'planar 2R': tau, tau'\n  Trajectory of 2 joints"
+    )
+    course = ap.control.Reference.of({x: ap.t**2}, [x])
+    assert [repr(e) for e in (course, ap.control.Reference(lambda t: t, 0.0, 2.0))] == [
+        "Reference at all times", "Reference, t = 0 .. 2 s",
+    ]  # fmt: skip

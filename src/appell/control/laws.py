@@ -28,6 +28,10 @@ class AbstractTracker(ABC):
     sampled: ClassVar[bool] = False
     dynamics: InverseDynamics
 
+    def __repr__(self) -> str:
+        commanded = ", ".join(self.dynamics.labels)
+        return f"{type(self).__name__} of {self.dynamics.model.name!r} by {commanded}{' at samples' * self.sampled}"
+
     @abstractmethod
     def reset(self, step: float | None) -> None:
         """Forget; `step` is the time between samples."""

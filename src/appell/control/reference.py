@@ -34,6 +34,9 @@ class Reference:
     def __init__(self, look: Callable[[np.ndarray], Point], start: float = -np.inf, end: float = np.inf) -> None:
         self._look, self.start, self.end = look, start, end
 
+    def __repr__(self) -> str:
+        return f"Reference, t = {self.start:g} .. {self.end:g} s" if np.isfinite(self.end) else "Reference at all times"
+
     @classmethod
     def of(cls, what: Any, coordinates: Sequence[Coordinate]) -> Reference:
         """A reference from a motion (or what has one), from formulas in time, or from a function of time.

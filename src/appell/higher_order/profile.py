@@ -101,6 +101,10 @@ class Profile:
             raise ModelError(f"A profile needs at least two points; got {points!r}.")
         self.times = np.unique(np.concatenate([np.linspace(knots[0], knots[-1], count), knots]))
 
+    def __repr__(self) -> str:
+        listed = ", ".join("tau" + "'" * k for k in range(self.order + 1))
+        return f"Profile of {self.dynamics.chain.name!r}: {listed}\n  {self.trajectory!r}"
+
     @cached_property
     def tau(self) -> np.ndarray:
         """Driving forces and derivatives, of shape (times, n, order+1)."""

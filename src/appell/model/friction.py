@@ -18,7 +18,7 @@ from appell.model.chain import Chain
 from appell.model.constraint import Holonomic
 from appell.model.force import Generalized
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, ExtraState, Rate, letters_in, quoted, states, time_derivative
+from appell.model.symbols import Coordinate, ExtraState, Rate, letters_in, quoted, states, time_derivative, written
 from appell.model.values import formula_of
 
 __all__ = ["AbstractFriction", "Coulomb", "FlexibleDrive", "LuGre", "Viscous", "along", "declared", "gear"]
@@ -60,6 +60,9 @@ class AbstractFriction(ABC):
 
     @abstractmethod
     def __init__(self) -> None: ...
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} {self.name!r}: {written(self.resistance)} against {written(self.slip)}"
 
     @property
     def force(self) -> Generalized:

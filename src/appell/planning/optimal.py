@@ -55,7 +55,8 @@ class Optimum:
 
     def __repr__(self) -> str:
         names = ", ".join(self.free)
-        text = f"cost {self.cost:.6g} by the accelerations of {names}, {self.iterations} iterations\n{self.plan!r}"
+        steps = f"{self.iterations} iteration{'s' * (self.iterations != 1)}"
+        text = f"cost {self.cost:.6g} by the accelerations of {names}, {steps}\n{self.plan!r}"
         if self.plan.violations:
             text += (
                 "\nWhat is not kept was kept at the nodes; more nodes=, or a higher degree=, leave less between them."
