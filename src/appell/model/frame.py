@@ -16,7 +16,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.components import common_frame, resolved, shared_depth, unordered
 from appell.model.rotation import ZERO, Rotation, Triple, added, exact_zero, inner, minus, times, triple, unit_axis
-from appell.model.symbols import quoted, time_derivative
+from appell.model.symbols import quoted, time_derivative, written
 from appell.model.values import formula_of
 
 
@@ -294,7 +294,8 @@ class Vector:
         for axis, c in ((f"{f.name}.{a}", c) for f, cs in self.parts.items() for a, c in zip("xyz", cs, strict=True)):
             negative = c.could_extract_minus_sign() and not c.is_Add
             size = -c if negative else c
-            factor = "" if size == 1 else f"({size})*" if size.is_Add else f"{size}*"
+            text = written(size)
+            factor = "" if size == 1 else f"({text})*" if size.is_Add else f"{text}*"
             words += f" {'-' if negative else '+'} {factor}{axis}" if c != 0 else ""
         return words.removeprefix(" + ").replace(" - ", "-", 1 if words.startswith(" - ") else 0) or "0"
 

@@ -290,9 +290,10 @@ def inside_out(expression: sp.Basic) -> Iterator[sp.Basic]:
 
 
 def written(expression: sp.Basic) -> str:
-    """A formula as text, or a word about one that would fill pages."""
-    count = length(expression)
-    return str(expression) if count <= READABLE else f"(a formula of {len(list(nodes(expression)))} parts)"
+    """A formula as text, its decimals without trailing zeros, or a word about one that would fill pages."""
+    if length(expression) > READABLE:
+        return f"(a formula of {len(list(nodes(expression)))} parts)"
+    return sp.sstr(expression, full_prec=False)
 
 
 def quoted(given: Any) -> str:
