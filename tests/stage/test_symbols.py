@@ -110,6 +110,9 @@ def test_a_derivative_by_time_that_is_not_known_is_refused_and_never_zero():
     for formula in (x, x.rate, sp.sin(x) ** 2, F * t):
         with pytest.raises(ModelError, match=r"by SymPy's own symbol t; time is appell\.t: write \.diff\(appell\.t\)"):
             formula.diff(sp.Symbol("t"))
+    with pytest.raises(ModelError, match=r"say what to solve for, solve\(formula, x\)"):
+        sp.solve(x - 3)  # SymPy would look for time as well, for ever
+    assert sp.solve(x - 3, x) == [3]
     for formula in (F, x * F, sp.Matrix([F])):
         with pytest.raises(ModelError, match="The rate of the input F is not known"):
             formula.diff(t)

@@ -73,7 +73,8 @@ class AbstractVarying(Letter):
     def _eval_derivative_n_times(self, s: sp.Expr, n: sp.Expr) -> sp.Expr:
         if s == SYMPY_TIME:
             raise ModelError(
-                f"Got a derivative of {self} by SymPy's own symbol t; time is appell.t: write .diff(appell.t)."
+                f"Got a derivative of {self} by SymPy's own symbol t; time is appell.t: write .diff(appell.t), and say "
+                "what to solve for, solve(formula, x)."
             )
         if s == t and n.is_Integer:
             return self.derivative(int(n))
