@@ -12,7 +12,7 @@ from appell.errors import AppellError
 from appell.higher_order import Dynamics, unified
 from appell.kinematics.energies import acceleration_energy
 from appell.kinematics.mechanics import Mechanics
-from appell.reporting.source import run_source
+from appell.reporting.run_source import run_source
 
 
 def last(motion, model):
