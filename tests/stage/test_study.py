@@ -14,19 +14,6 @@ from appell.ensemble.local import room
 from appell.ensemble.store import StoreError
 from appell.errors import AppellError, IntegrationError, ModelError
 
-
-@pytest.fixture(scope="module")
-def rod():
-    """A driven pendulum with an input."""
-    theta, tau = ap.coordinates("theta", "rad"), ap.inputs("tau", "N*m")
-    m, l, g = ap.parameters("m l g", "kg m m/s^2")
-    ground = ap.Frame("ground")
-    bob = ap.Particle("bob", m, ground.pin(theta).point(0, -l))
-    forces = [ap.Gravity(-g * ground.y), ap.Generalized({theta: tau}, "motor")]
-    values = {m: 1.0, l: 1.0, g: 9.81, tau: 0.0}
-    return ap.compile(ap.derive(ap.Model(ground, theta, [bob], forces, name="rod", values=values))).bind()
-
-
 # Few runs.
 
 

@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.ensemble import Normal, Uniform, plan
+from appell.ensemble import Normal, Uniform
 from appell.ensemble.engine import Interrupted
 from appell.ensemble.runner import Runner
 from appell.ensemble.settings import Settings
@@ -14,17 +14,7 @@ from appell.ensemble.switching import best_growths, growths
 from appell.errors import IntegrationError, ModelError
 from appell.kinematics.chart import Split
 
-
-@pytest.fixture(autouse=True)
-def lanes_for_few(monkeypatch):
-    """A few runs are enough to test lanes with."""
-    monkeypatch.setattr(plan, "FEW", 0)
-
-
-@pytest.fixture(scope="module")
-def pendulums():
-    """Lanes as machine code, however few steps they make."""
-    return ap.compile(ap.derive(ap.library.pendulum_chain(2)), "heyoka").bind()
+pytestmark = pytest.mark.usefixtures("lanes_for_few")
 
 
 def singles(system, rows, until, points, **options):

@@ -12,18 +12,6 @@ from appell.ensemble.design import design
 from appell.errors import AppellError
 
 
-@pytest.fixture(scope="module")
-def rod():
-    """A driven pendulum with an input."""
-    theta, tau = ap.coordinates("theta", "rad"), ap.inputs("tau", "N*m")
-    m, l, g = ap.parameters("m l g", "kg m m/s^2")
-    ground = ap.Frame("ground")
-    bob = ap.Particle("bob", m, ground.pin(theta).point(0, -l))
-    forces = [ap.Gravity(-g * ground.y), ap.Generalized({theta: tau}, "motor")]
-    values = {m: 1.0, l: 1.0, g: 9.81, tau: 0.0}
-    return ap.compile(ap.derive(ap.Model(ground, theta, [bob], forces, name="rod", values=values))).bind()
-
-
 def test_all_combinations_have_axes(rod):
     study = ap.sweep(rod, {"l": [0.5, 1.0, 2.0], "theta": [0.1, 0.2]}, until=1.0, points=3)
     assert len(study) == 6

@@ -5,17 +5,12 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.ensemble import plan
 from appell.ensemble.lone_kink import LoneKink
 
 RNG = np.random.default_rng(1)
 GROUND = ap.Frame("ground")
 
-
-@pytest.fixture(autouse=True)
-def lanes_for_few(monkeypatch):
-    """A few runs are enough to test lanes with."""
-    monkeypatch.setattr(plan, "FEW", 0)
+pytestmark = pytest.mark.usefixtures("lanes_for_few")
 
 
 def mass(force, **values):

@@ -7,17 +7,7 @@ import appell as ap
 from appell.ensemble import local, plan
 from appell.ensemble.lane_machine import LaneMachine, on_cores
 
-
-@pytest.fixture(autouse=True)
-def lanes_for_few(monkeypatch):
-    """A few runs are enough to test lanes with."""
-    monkeypatch.setattr(plan, "FEW", 0)
-
-
-@pytest.fixture(scope="module")
-def pendulums():
-    """Lanes as machine code, however few steps they make."""
-    return ap.compile(ap.derive(ap.library.pendulum_chain(2)), "heyoka").bind()
+pytestmark = pytest.mark.usefixtures("lanes_for_few")
 
 
 def test_without_heyoka_the_same_lanes_run_on_casadi(pendulums):

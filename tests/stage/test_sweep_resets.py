@@ -5,16 +5,11 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.ensemble import plan
 from appell.motion.events import piling_up
 
 MACHINES = pytest.mark.parametrize("machine", ["casadi", "heyoka"])
 
-
-@pytest.fixture(autouse=True)
-def lanes_for_few(monkeypatch):
-    """A few runs are enough to test lanes with."""
-    monkeypatch.setattr(plan, "FEW", 0)
+pytestmark = pytest.mark.usefixtures("lanes_for_few")
 
 
 def ball():
