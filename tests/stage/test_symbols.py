@@ -181,3 +181,9 @@ def test_messages_quote_long_formulas_by_their_ends():
     with pytest.raises(ModelError, match=r"contains the rate of a coordinate.* … ") as caught:
         ap.Holonomic(long * x.rate)
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("order", [-1, 1.5, "two", None])
+def test_orders_of_derivatives_are_whole_numbers(order):
+    with pytest.raises(ModelError, match="derivative of x is a whole number, zero or more; got"):
+        ap.coordinates("x").derivative(order)

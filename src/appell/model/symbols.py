@@ -7,9 +7,10 @@ are labels and take no part in that.
 from __future__ import annotations
 
 import keyword
+import operator
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, SupportsIndex
 
 import sympy as sp
 
@@ -117,7 +118,9 @@ class Evolving(AbstractVarying):
 
     def derivative(self, order: int) -> Evolving:
         """The time derivative of the given order; order 0 is the letter itself."""
-        return self if order == 0 else Rate(self, order)
+        if not (isinstance(order, SupportsIndex) and operator.index(order) >= 0):
+            raise ModelError(f"The order of a derivative of {self} is a whole number, zero or more; got {order!r}.")
+        return self if order == 0 else Rate(self, operator.index(order))
 
 
 class Coordinate(Evolving):
