@@ -193,10 +193,10 @@ class Equations:
 
     def with_laws(self, expression: ca.SX) -> ca.SX:
         """An expression with the closed inputs replaced by their formulas."""
-        return ca.substitute(expression, *self._laws) if self.closed else expression
+        return ca.substitute(expression, *self.laws) if self.closed else expression
 
     @cached_property
-    def _laws(self) -> tuple[ca.SX, ca.SX]:
+    def laws(self) -> tuple[ca.SX, ca.SX]:
         """The closed inputs as letters, and their formulas."""
         memo, lower = self.mechanics.variables.lower.memo, Lowering(self._leaves())
         return ca.vertcat(*[memo[s] for s in self.closed]), ca.vertcat(*[lower(e) for e in self.closed.values()])

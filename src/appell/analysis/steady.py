@@ -16,7 +16,7 @@ from appell.equations import Equations
 from appell.errors import CompileError, EquilibriumError, FormulationError
 from appell.graph.kinks import Modal, has_kinks
 from appell.graph.lower import Lowering
-from appell.graph.numeric import Numeric, Stacked
+from appell.graph.numeric import Numeric, SideBySide
 from appell.graph.terms import ROUNDING, term_sizes_at
 from appell.kinematics.consistency import row_units, sample_state
 from appell.kinematics.differentiated import Differentiated
@@ -253,7 +253,7 @@ class Steady:
     def _samples(self, p: np.ndarray, roughly: bool = False) -> list[tuple[np.ndarray, ...]]:
         """Three ordinary states with inputs; roughly is enough to look at the rows, see `sample_state`."""
         mechanics, model, rng = self.mechanics, self.mechanics.model, np.random.default_rng(5)
-        positions = Stacked(mechanics.functions["position"]) if mechanics.position_rows else None
+        positions = SideBySide(mechanics.functions["position"]) if mechanics.position_rows else None
         units, samples = self.row_units(p), []
         for _ in range(3):
             state = sample_state(mechanics, rng, p, 0.5, tries=4, roughly=roughly, positions=positions, units=units)

@@ -201,6 +201,7 @@ _RECIPES = {
     "linear_system": _linear_system,
     "spread": lambda eqs: [ca.densify(eqs.with_laws(ca.jacobian(eqs.chart.K, eqs.chart.u)))],
     "rates": lambda eqs: [ca.densify(eqs.with_laws(eqs.chart.K))],
+    "laws": lambda eqs: [ca.densify(eqs.laws[1])],
     "accelerations": lambda eqs: [ca.densify(eqs.qddot)],
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -10,7 +11,7 @@ import numpy as np
 
 from appell.code import heyoka_code
 from appell.code.native import entry, native
-from appell.graph.numeric import Numeric
+from appell.graph.numeric import Numeric, SideBySide
 
 LONG = 2000  # instructions from which a call of machine code pays for one state
 
@@ -66,6 +67,11 @@ class Machine:
         """All outputs of this thread's last call, until its next one."""
         return self._numeric.buffers[2]
 
+    @cached_property
+    def side_by_side(self) -> SideBySide:
+        """The same at many places at once, a row each, by the code of single calls."""
+        return SideBySide(self._code)
+
     def bound(self, w: np.ndarray, p: np.ndarray, otherwise: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
         """(t, x) -> the first output as a new flat array, with w and p held: the shortest way in from Python.
 
@@ -96,22 +102,17 @@ class Machine:
 
     def batch(self, t: Any, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> np.ndarray:
         """The first output for many states: x of shape (n, B); t, w, p one for all or one per column."""
-        count = x.shape[1]
+        count, function = x.shape[1], self.function
+        sizes = (1, function.nnz_in(2), function.nnz_in(3))
+        t, w, p = (np.reshape(e, (k, -1 if k else count)) for e, k in zip((t, w, p), sizes, strict=True))
+        if not self.simd:
+            found = self.side_by_side(count, t.T, x.T, w.T, p.T)[0]
+            return found.swapaxes(1, 2).reshape(count, -1).T
+        if self._batch is None:
+            self._batch = heyoka_code.machine_code(function, 1, whole=heyoka_code.COMPACT)
+        out = np.empty((function.nnz_out(0), count))
+        pars = np.vstack([np.broadcast_to(e, (len(e), count)) for e in (t, w, p) if len(e)])
+        used = self._batch.nparams  # those behind the last one that occurs are not asked for
         x = np.ascontiguousarray(x, dtype=float)
-        pars = np.vstack([np.broadcast_to(np.reshape(e, (k, -1)), (k, count)) for e, k in self._run_time(t, w, p)])
-        if self.simd:
-            if self._batch is None:
-                self._batch = heyoka_code.machine_code(self.function, 1, whole=heyoka_code.COMPACT)
-            out = np.empty((self.function.nnz_out(0), count))
-            used = self._batch.nparams  # those behind the last one that occurs are not asked for
-            self._batch(x, outputs=out, **({"pars": np.ascontiguousarray(pars[:used])} if used else {}))
-            return out
-        n = len(w)
-        mapped = self.function.map(count)
-        result = mapped(pars[:1], x, pars[1 : 1 + n], pars[1 + n :])
-        first = result[0] if isinstance(result, tuple | list) else result
-        return np.array(first).reshape(count, -1).T if self.function.size_out(0)[1] != 1 else np.array(first)
-
-    def _run_time(self, t: Any, w: Any, p: Any) -> list[tuple[Any, int]]:
-        sizes = (1, self.function.nnz_in(2), self.function.nnz_in(3))
-        return [(np.asarray(e, dtype=float), k) for e, k in zip((t, w, p), sizes, strict=True) if k]
+        self._batch(x, outputs=out, **({"pars": np.ascontiguousarray(pars[:used])} if used else {}))
+        return out

@@ -18,7 +18,7 @@ from appell.code.state import State, names_of
 from appell.code.violation import off_in_positions, off_in_rates, violations
 from appell.equations import Equations
 from appell.errors import AppellError, InconsistentStartError, ModelError
-from appell.graph.numeric import Stacked
+from appell.graph.numeric import SideBySide
 from appell.kinematics.consistency import project_positions, project_velocities
 from appell.model.values import unknown
 
@@ -240,12 +240,12 @@ def _with_velocities(
 def _by_speeds(these: Bindings, q: np.ndarray, v: np.ndarray, z: np.ndarray, given: Values, t: float) -> np.ndarray:
     """The rates v with some speeds as given."""
     code, count = these.code, len(these)
-    u = Stacked(code.speeds.function)(count, t, q, v, z, these.p)[0][:, :, 0]
+    u = SideBySide(code.speeds.function)(count, t, q, v, z, these.p)[0][:, :, 0]
     for i, speed in enumerate(these.equations.speeds):
         if speed.label in given:
             u[:, i] = given[speed.label]
     x = np.concatenate([q, u, z], axis=1)
-    return Stacked(code.rates.function)(count, t, x, 0.0, these.p)[0][:, :, 0]  # rates never contain inputs
+    return SideBySide(code.rates.function)(count, t, x, 0.0, these.p)[0][:, :, 0]  # rates never contain inputs
 
 
 def _completed(these: Bindings, found: Found, keep: Values, given: Values, t: float, levels: bool) -> Found:

@@ -8,7 +8,7 @@ import numpy as np
 
 from appell.code.bindings import Bindings
 from appell.code.state import State
-from appell.graph.numeric import Stacked
+from appell.graph.numeric import SideBySide
 from appell.kinematics.consistency import NOISE, sizes, tolerances
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ def off_in_positions(
 ) -> tuple[np.ndarray, np.ndarray]:
     """What positions leave of rows and lower levels, and that in units of what they may leave."""
     mechanics = these.equations.mechanics
-    found, slopes = Stacked(mechanics.levels["position"])(len(q), t, q, these.p, z)
+    found, slopes = SideBySide(mechanics.levels["position"])(len(q), t, q, these.p, z)
     found = found[:, :, 0]
     off = _measured(found, tolerances(slopes, 0.1 * sizes(slopes, q), noise))
     far = np.flatnonzero((off > 1).any(axis=1))  # of the others the slopes say enough
     if far.size:
-        (terms,) = Stacked(mechanics.position_terms)(far.size, t, q[far], these.p[far], z[far])
+        (terms,) = SideBySide(mechanics.position_terms)(far.size, t, q[far], these.p[far], z[far])
         off[far] = _measured(found[far], tolerances(slopes[far], terms[:, :, 0], noise))
     return found, off
 
@@ -34,7 +34,7 @@ def off_in_rates(
     these: Bindings, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same of velocities."""
-    found, slopes = Stacked(these.equations.mechanics.levels["velocity"])(len(q), t, q, v, z, these.p)
+    found, slopes = SideBySide(these.equations.mechanics.levels["velocity"])(len(q), t, q, v, z, these.p)
     found = found[:, :, 0]
     with np.errstate(invalid="ignore"):  # what has no slope is far off
         terms = sizes(slopes, v) + np.abs(found - (slopes @ v[:, :, None])[:, :, 0])

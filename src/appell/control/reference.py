@@ -79,7 +79,7 @@ class Reference:
             a = np.empty((times.size, n))
             for stretch, here in motion.located(times):
                 x, w = motion.sample(stretch, times[here]), motion.open_inputs(stretch, times[here])
-                a[here] = [stretch.accelerations(s, *row) for s, *row in zip(times[here], x.T, w, strict=True)]
+                a[here] = stretch.accelerations(times[here], x.T, w)
             return np.hstack([states[:, order], states[:, [n + i for i in order]], a[:, order]])
 
         edges = np.unique(np.concatenate([s.times for s in motion.stretches]))

@@ -19,7 +19,7 @@ from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import AppellError, InconsistentStartError, MissingValueError, ModelError
-from appell.graph.numeric import Stacked
+from appell.graph.numeric import SideBySide
 from appell.model.symbols import letters_in
 from appell.model.values import unknown
 from appell.motion.projection import project
@@ -218,7 +218,7 @@ class Starts:
                 continue
             own, numbers = states[members], p[members]
             q, v, z = own[:, :n], own[:, n : 2 * n], own[:, 2 * n :]
-            u = Stacked(code.speeds.function)(len(own), self.t0, q, v, z, numbers)[0][:, :, 0]
+            u = SideBySide(code.speeds.function)(len(own), self.t0, q, v, z, numbers)[0][:, :, 0]
             x = np.concatenate([q, u, z], axis=1)
             project(code, self.t0, x, numbers)
             finite = np.isfinite(x).all(axis=1)
@@ -235,7 +235,7 @@ class Starts:
         if equations.formulation.fixed or not equations.mechanics.row_names:
             return {code: np.arange(runs.size)}
         q, v, z = states[:, :n], states[:, n : 2 * n], states[:, 2 * n :]
-        J = Stacked(functions["jacobian"])(runs.size, self.t0, q, v, z, p)[0]
+        J = SideBySide(functions["jacobian"])(runs.size, self.t0, q, v, z, p)[0]
         growth = growths(split, J) if split.dependent else np.zeros(runs.size)
         good = growth <= equations.formulation.patience * best_growths(split, J)  # never where the best is NaN
         found: dict[Code, list[int]] = {code: np.flatnonzero(good).tolist()}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
+
+BLOCK = 1024  # places in one call, few enough for the cache of the processor
 
 
 class Numeric(threading.local):
@@ -47,7 +49,7 @@ class Numeric(threading.local):
         return [out.reshape(shape, order="F").copy() for out, shape in zip(results, self.shapes, strict=True)]
 
 
-class Stacked:
+class SideBySide:
     """Evaluates a CasADi function at many places at once, at each of them with the same bits as at it alone.
 
     Args:
@@ -66,8 +68,17 @@ class Stacked:
             count: How many places.
             arguments: Each a row for every place, or one for all.
         """
-        if not count:
-            return [np.empty((0, *shape)) for shape in self.shapes]
+        if count <= BLOCK:
+            return self._block(count, arguments) if count else [np.empty((0, *shape)) for shape in self.shapes]
+        results = [np.empty((count, *shape)) for shape in self.shapes]
+        for start in range(0, count, BLOCK):
+            here = slice(start, min(start + BLOCK, count))
+            own = [a[here] if np.ndim(a) == 2 and len(a) == count else a for a in arguments]
+            for result, part in zip(results, self._block(here.stop - here.start, own), strict=True):
+                result[here] = part
+        return results
+
+    def _block(self, count: int, arguments: Sequence[Any]) -> list[np.ndarray]:
         if self._numeric is None or self._numeric[0] != count:
             self._numeric = count, Numeric(self.function.map(count))
         inputs, run, results = self._numeric[1].buffers

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from appell.graph.numeric import Numeric, Stacked
+from appell.graph.numeric import Numeric, SideBySide
 from appell.graph.terms import cleared, terms_at
 from appell.kinematics.chart import Split, growths, independent_rows, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
@@ -35,7 +35,7 @@ def project_positions(
     steps: int = 60,
     tolerance: float = 1e-13,
     levels: np.ndarray | None = None,
-    function: Stacked | None = None,
+    function: SideBySide | None = None,
     reach: float | np.ndarray = 1.0,
     units: np.ndarray | None = None,
 ) -> tuple[np.ndarray, Any]:
@@ -57,7 +57,7 @@ def project_positions(
     q = np.array(q, dtype=float)
     if not mechanics.position_rows and (levels is None or not mechanics.level_names[0]):
         return q, np.zeros(q.shape[:-1])[()]
-    call = function or Stacked((mechanics.functions if levels is None else mechanics.levels)["position"])
+    call = function or SideBySide((mechanics.functions if levels is None else mechanics.levels)["position"])
     more = () if levels is None else (levels,)
 
     def rows(which: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -165,7 +165,7 @@ def project_velocities(
     v = np.array(v, dtype=float)
     if not mechanics.row_names and not (levels and mechanics.level_names[1]):
         return v, np.zeros(v.shape[:-1])[()]
-    call = Stacked((mechanics.levels if levels else mechanics.functions)["velocity"])
+    call = SideBySide((mechanics.levels if levels else mechanics.functions)["velocity"])
 
     def rows(which: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         residual, slopes = call(which.size, t, _of(q, which), v, _of(z, which), _of(p, which))
@@ -195,7 +195,7 @@ def sample_state(
     t: float = 0.0,
     tries: int = 30,
     roughly: bool = False,
-    positions: Stacked | None = None,
+    positions: SideBySide | None = None,
     units: np.ndarray | None = None,
     rates: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -239,7 +239,7 @@ def sample_state(
 
 
 def _sample_states(
-    mechanics: Mechanics, p: np.ndarray, positions: Stacked | None
+    mechanics: Mechanics, p: np.ndarray, positions: SideBySide | None
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]] | None:
     """What `sample_state` gives roughly for `REACHES`, all at once; None if one of them takes longer."""
     model = mechanics.model
@@ -270,7 +270,7 @@ def sample_split(mechanics: Mechanics) -> Split:
     p = mechanics.sample_values(rng)
     n = len(mechanics.model.coordinates)
     functions = mechanics.functions
-    positions = Stacked(functions["position"]) if mechanics.position_rows else None
+    positions = SideBySide(functions["position"]) if mechanics.position_rows else None
     jacobian = Numeric(functions["jacobian"])
 
     def sampled(reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

@@ -151,9 +151,8 @@ def _on_accelerations(motion: Motion) -> float | None:
     for stretch in motion.stretches:
         times = stretch.times[np.unique(np.linspace(0, stretch.times.size - 1, 50).astype(int))]
         x, w = motion.sample(stretch, times), motion.open_inputs(stretch, times)
-        for i, t in enumerate(times):
-            left = stretch.code.branch.flat(t, x[:, i], w[i], motion.system.p)
-            worst = float(np.maximum(worst, np.max(np.abs(left))))
+        left = stretch.code.branch.side_by_side(times.size, times[:, None], x.T, w, motion.system.p)[0]
+        worst = float(np.maximum(worst, np.max(np.abs(left))))
     return worst
 
 
@@ -274,7 +273,7 @@ def _agreement(motion: Motion) -> dict[str, float]:
             near = (r for s, r in rivals.items() if s.rows == split.rows and s.growth(jacobian) < NEAR)
             rivals[split] = next(near, None) or Rivals(mechanics, split, big=equations.operations > HEAVY)
         now = np.array([t])
-        mine = stretch.accelerations(t, motion.sample(stretch, now)[:, 0], motion.open_inputs(stretch, now)[0])
+        mine = stretch.accelerations(now, motion.sample(stretch, now).T, motion.open_inputs(stretch, now))[0]
         state = t, q, v, z, inputs, system.p
         measure = rivals[split].measure(pace, *state)
         for name, other in rivals[split].accelerations(*state).items():

@@ -253,22 +253,31 @@ class Stepper:
         return Parts(states[:-1], found, x + columns[0] - states[-1])
 
     def _many_parts(self, t: np.ndarray, h: np.ndarray, x: np.ndarray) -> list[Parts]:
-        """Those of many steps: one by one, or side by side where steps are machine code."""
-        task = self.task
-        steps = list(zip(t, h, x.T, strict=True))
-        if not task.flow.compiled:
-            return [self._parts(*step, *self._coefficients(*step)) for step in steps]
-        # Whole registers, so that a step has the same coefficients whatever is asked for beside it.
-        t, h, x = (np.pad(e, [*((0, 0),) * (e.ndim - 1), (0, -t.size % REGISTER)], mode="edge") for e in (t, h, x))
+        """Those of many steps, side by side."""
+        columns, paces = self._many_coefficients(t, h, x)
+        steps = zip(t, h, x.T, strict=True)
+        return [self._parts(*step, columns[..., i], float(paces[i])) for i, step in enumerate(steps)]
+
+    def _many_coefficients(self, t: np.ndarray, h: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The dense output of many steps, and their paces, the last axis over the steps."""
+        task, machine = self.task, self.task.flow.machine
+        if not (task.flow.compiled or self._large):
+            P = np.repeat(self._extended(0.0)[None, :], t.size, axis=0)
+            P[:, task.p.size] = h
+            found, paces = self._machines.dense.side_by_side(t.size, t[:, None], x.T, task.w, P)
+            return found.reshape(t.size, 7, -1).transpose(1, 2, 0), paces.ravel()
+        if task.flow.compiled:
+            # Whole registers, so that a step has the same coefficients whatever is asked for beside it.
+            t, h, x = (np.pad(e, [*((0, 0),) * (e.ndim - 1), (0, -t.size % REGISTER)], mode="edge") for e in (t, h, x))
 
         def f(time: np.ndarray, state: np.ndarray) -> np.ndarray:
-            return task.flow.machine.batch(time, state, task.w, task.p)
+            if task.flow.compiled:
+                return machine.batch(time, state, task.w, task.p)
+            return machine.side_by_side(time.size, time[:, None], state.T, task.w, task.p)[0][:, :, 0].T
 
         slopes = stages(f, t, x, h)
         columns = columns_of(f, t, x, h, slopes)
-        paces = pace_of(x, h, slopes, columns, self.atol + self.rtol * np.abs(x))
-        many = np.stack(columns)
-        return [self._parts(*step, many[..., i], float(paces[i])) for i, step in enumerate(steps)]
+        return np.stack(columns), pace_of(x, h, slopes, columns, self.atol + self.rtol * np.abs(x))
 
     def dense(self, cut: float) -> Callable[[np.ndarray], np.ndarray]:
         """x at any times of the leg; coefficients are made for the steps that are asked for."""

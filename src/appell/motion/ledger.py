@@ -18,11 +18,10 @@ import casadi as ca
 import numpy as np
 
 from appell.code.machine import Machine
+from appell.graph.numeric import SideBySide
 from appell.graph.terms import term_sizes
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.saddle import accelerations_and_multipliers
-
-CHUNK = 4000  # moments at which a function is evaluated in one call
 
 
 class Ledger:
@@ -120,13 +119,5 @@ def along(function: ca.Function, t: np.ndarray, *columns: np.ndarray) -> list[np
         t: Moments.
         columns: Further arguments, one column for each moment or one for all.
     """
-    wide = [np.broadcast_to(c if c.ndim == 2 else c[:, None], (c.shape[0], t.size)) for c in columns]
-    found, mapped, mapped_for = [], function, 0
-    for start in range(0, t.size, CHUNK):
-        part = slice(start, start + CHUNK)
-        if t[part].size != mapped_for:
-            mapped_for = t[part].size
-            mapped = function.map(mapped_for)
-        listed = mapped.call([ca.DM(t[None, part]), *(ca.DM(e[:, part]) for e in wide)])
-        found.append([np.array(e) for e in listed])
-    return [np.concatenate(parts, axis=1) for parts in zip(*found, strict=True)]
+    found = SideBySide(function)(t.size, t[:, None], *(c.T for c in columns))
+    return [out.swapaxes(0, 1).reshape(out.shape[1], out.shape[0] * out.shape[2]) for out in found]

@@ -15,6 +15,7 @@ from appell.model.values import number
 from appell.motion.corners import over_the_first_corner
 from appell.motion.flow import Flow
 from appell.motion.leg import Leg, Task
+from appell.once import once
 
 OWN = ("taylor", "dop853", "cvodes")
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
@@ -116,7 +117,7 @@ def choose(
         return Method("dop853", why)
     if held:
         return Method("dop853", "inputs are held between the samples of a control")
-    if hidden := sorted({NAMES[flow.rhs.instruction_id(k)] for k in range(size)} & FLAT):
+    if hidden := _steep(flow):
         return Method(
             "dop853", f"{', '.join(hidden)} may be flat and then steep: a long Taylor step could pass over it"
         )
@@ -126,6 +127,12 @@ def choose(
         words = f"{size} instructions, too many to compile for every choice of speeds that a quaternion needs"
         return Method("dop853", words)
     return Method("taylor", f"smooth{' between located kinks and events' if flow.count else ''}, {size} instructions")
+
+
+@once
+def _steep(flow: Flow) -> list[str]:
+    """Operations of a flow that may be flat and then steep."""
+    return sorted({NAMES[flow.rhs.instruction_id(k)] for k in range(flow.rhs.n_instructions())} & FLAT)
 
 
 def stiffness(code: Code, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:

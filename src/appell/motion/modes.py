@@ -15,6 +15,7 @@ from appell.code.code import Code, force_powers
 from appell.code.machine import Machine
 from appell.errors import CompileError, StickingError
 from appell.graph.kinks import Modal, has_kinks
+from appell.graph.numeric import SideBySide
 from appell.graph.sliding import along, family, sliding
 from appell.motion.events import Event
 from appell.motion.flow import RESTING, Flow, Inputs, resting, sizes
@@ -136,6 +137,15 @@ def in_modes(code: Code, formula: ca.Function, family: tuple[int, ...]) -> ca.Fu
     own = ca.substitute(ca.sign(m.g[shared:]), m.s, on.s)
     graph = on.held(ca.substitute(m.extras[-1], m.s[shared:], own))
     return ca.Function("formula", [m.t, m.x, m.w, ca.vertcat(m.p, m.s[:shared])], [ca.densify(graph)], {"cse": True})
+
+
+@once
+def laws_along(code: Code, family: tuple[int, ...]) -> SideBySide:
+    """The closed inputs as a function of (t, x, w, (p, s)) where some kinks may slide."""
+    function = code.laws.function
+    if family and has_kinks(function):
+        function = in_modes(code, function, family) or function
+    return SideBySide(function)
 
 
 class Modes:

@@ -13,20 +13,20 @@ import numpy as np
 import sympy as sp
 
 from appell.code.code import Code
-from appell.code.machine import Machine
 from appell.code.state import State
 from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import AppellError, ModelError
 from appell.files import refuse_paths
 from appell.graph.kinks import has_kinks
+from appell.graph.numeric import SideBySide
 from appell.model.symbols import ExtraState, Letter, Rate, key, quoted
 from appell.model.values import unknown
 from appell.motion.events import Occurrence
 from appell.motion.formula import energy_function, formula_function, order_of, refuse_unknown_rates, with_rates
-from appell.motion.modes import in_modes
+from appell.motion.modes import in_modes, laws_along
 from appell.motion.outcome import Outcome
-from appell.motion.projection import Projection
+from appell.motion.projection import project
 from appell.motion.stretch import Stretch
 from appell.motion.table import between
 from appell.motion.versions import versions
@@ -71,7 +71,6 @@ class Motion:
         self.times, self.columns, self.units, self.info = times, dict(columns), dict(units), dict(info)
         self.outcome, self.occurrences = outcome, tuple(occurrences)
         self._system, self.stretches, self.law = system, tuple(stretches), law
-        self._projections: dict[Code, Projection] = {}
         self._check: Check | None = None
 
     @classmethod
@@ -176,22 +175,14 @@ class Motion:
             if stretch.code.direct:
                 result[here, n : 2 * n] = x[n : n + m].T
                 continue
-            rates, w = stretch.code.rates, np.zeros(len(stretch.code.equations.inputs))
-            for i, t, column in zip(here, times[here], x.T, strict=True):
-                result[i, n : 2 * n] = rates.flat(t, column, w, self.system.p)
+            rates = stretch.code.rates.side_by_side  # they never contain inputs
+            result[here, n : 2 * n] = rates(here.size, times[here, None], x.T, 0.0, self.system.p)[0][:, :, 0]
         return result
 
     def sample(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:
         """x on the constraints within a stretch."""
         x = np.array(stretch.dense(np.clip(times, stretch.times[0], stretch.times[-1])))
-        if stretch.code not in self._projections:
-            self._projections[stretch.code] = Projection(stretch.code, self.system.p)
-        projection = self._projections[stretch.code]
-        if projection.active:
-            for i, t in enumerate(times):
-                column = x[:, i].copy()
-                if projection(t, column):
-                    x[:, i] = column
+        project(stretch.code, times, x.T, self.system.p)
         return x
 
     def at(self, t: float) -> State:
@@ -206,17 +197,13 @@ class Motion:
         equations = system.equations
         result = np.zeros((times.size, len(model.inputs)))
         order = {w: i for i, w in enumerate(model.inputs)}
-        states = self.states(times) if self.law is not None or equations.closed else None
-        if self.law is None:
-            columns = [order[w] for w in equations.inputs]
-            for stretch, here in self.located(times):
-                result[np.ix_(here, columns)] = stretch.w
-        if self.law is not None and states is not None:
-            rows = [self.law(float(t), State(model, row, float(t))) for t, row in zip(times, states, strict=True)]
-            for j, w in enumerate(equations.inputs):
-                result[:, order[w]] = [row[j] for row in rows]
-        for w, formula in equations.closed.items():
-            result[:, order[w]] = self.evaluate(formula, times)
+        free, closed = ([order[w] for w in inputs] for inputs in (equations.inputs, equations.closed))
+        for stretch, here in self.located(times):
+            result[np.ix_(here, free)] = w = self.open_inputs(stretch, times[here])
+            if closed:
+                laws = laws_along(stretch.code, stretch.family)
+                x, p = self.sample(stretch, times[here]), stretch.p[: laws.function.nnz_in(3)]
+                result[np.ix_(here, closed)] = laws(here.size, times[here, None], x.T, w, p)[0][:, :, 0]
         return result
 
     def _kept_input(self, label: str, times: np.ndarray) -> np.ndarray:
@@ -274,7 +261,7 @@ class Motion:
         times = self.times if times is None else np.atleast_1d(np.asarray(times, dtype=float))
         result = np.empty(times.size)
         # A run with many events has many stretches of the same code.
-        made: dict[tuple[Code, tuple[int, ...]], Machine] = {}
+        made: dict[tuple[Code, tuple[int, ...]], SideBySide] = {}
         for stretch, here in self.located(times):
             x = self.sample(stretch, times[here])
             equations = stretch.code.equations
@@ -289,14 +276,11 @@ class Motion:
                     function = with_rates(function, stretch.code, stretch.flow)
                 elif stretch.family and has_kinks(function):
                     function = in_modes(stretch.code, function, stretch.family) or function
-                made[way] = Machine(function, simd=False)
-            machine, rows = made[way], zip(times[here], x.T, w, strict=True)
-            p = stretch.p[: machine.function.nnz_in(3)]
-            if machine.function.n_in() == len(equations.arguments):
-                values = [machine.flat(t, column, inputs, p) for t, column, inputs in rows]
-            else:
-                values = [machine(t, *row, p, stretch.accelerations(t, *row))[0] for t, *row in rows]
-            result[here] = np.ravel(values)
+                made[way] = SideBySide(function)
+            function, t = made[way], times[here]
+            p = stretch.p[: function.function.nnz_in(3)]
+            more = [] if function.function.n_in() == len(equations.arguments) else [stretch.accelerations(t, x.T, w)]
+            result[here] = function(here.size, t[:, None], x.T, w, p, *more)[0][:, 0, 0]
         return result
 
     def open_inputs(self, stretch: Stretch, times: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 
 from appell.code.code import Code, function_of
 from appell.code.machine import Machine
-from appell.graph.numeric import Stacked
+from appell.kinematics.mechanics import Mechanics
 from appell.once import once
 
 GOOD = 2e-14  # residuals up to this times the size of what they are made of are rounding
@@ -50,6 +50,12 @@ def _settling(code: Code) -> Machine:
     return Machine(function, simd=False)
 
 
+@once
+def _machine(mechanics: Mechanics, name: str) -> Machine:
+    """A named function of a mechanism at numbers."""
+    return Machine(mechanics.functions[name], simd=False)
+
+
 class Projection:
     """Moves x = (q, u, z) back onto the position rows, and onto the velocity rows where the speeds are redundant.
 
@@ -71,9 +77,9 @@ class Projection:
         self.holonomic = bool(mechanics.position_rows) and self.columns.size > 0
         self.redundant = code.equations.chart.redundant
         self.wanted = code.equations.formulation.projects
-        self._position = Machine(mechanics.functions["position"], simd=False) if self.holonomic else None
-        self._velocity = Machine(mechanics.functions["velocity"], simd=False) if mechanics.row_names else None
-        self._jacobian = Machine(mechanics.functions["jacobian"], simd=False) if mechanics.row_names else None
+        self._position = _machine(mechanics, "position") if self.holonomic else None
+        self._velocity = _machine(mechanics, "velocity") if mechanics.row_names else None
+        self._jacobian = _machine(mechanics, "jacobian") if mechanics.row_names else None
         plain = rows is None and not mechanics.acceleration_rows
         self.settle = _settling(code) if self.active and plain else None
         self._rows, self._terms = rows, mechanics.row_terms
@@ -132,25 +138,26 @@ class Projection:
         return self._jacobian(t, q, v, z, self.p)[0]
 
 
-def project(code: Code, t: float, x: np.ndarray, p: np.ndarray) -> None:
+def project(code: Code, t: float | np.ndarray, x: np.ndarray, p: np.ndarray) -> None:
     """Correct many x in place, a row each, as `Projection` does one.
 
     Args:
         code: The equations as functions.
-        t: Time.
+        t: Time, one for all or one for each.
         x: The states.
-        p: Values of their parameters, a row each.
+        p: Values of the parameters, one row for all or one for each.
     """
     if not len(x):
         return
+    t, p = np.broadcast_to(t, len(x)), np.broadcast_to(p, (len(x), p.shape[-1]))
     projection = Projection(code, p[0])
     todo = np.full(len(x), projection.active)
     if projection.settle is not None:
-        found, worst = Stacked(projection.settle.function)(len(x), t, x, NOTHING, p)
+        found, worst = projection.settle.side_by_side(len(x), t[:, None], x, NOTHING, p)
         moved, (before, left) = found[:, :, 0], worst[:, :, 0].T
         arrived = (before > 1) & (left <= 1) & np.isfinite(moved).all(axis=1)
         x[arrived] = moved[arrived]
         todo &= ~(arrived | (before <= 1))
     for i in np.flatnonzero(todo):
         projection.p = p[i]
-        projection(t, x[i])
+        projection(t[i], x[i])

@@ -38,10 +38,10 @@ class Stretch:
     powers: Machine | None = None
     family: tuple[int, ...] = ()
 
-    def accelerations(self, t: float, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """q'' at a state of this stretch, in its modes."""
-        n = self.code.equations.mechanics.variables.p.numel()
+    def accelerations(self, times: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """q'' at states of this stretch, in its modes, a row each."""
+        n, count, t = self.code.equations.mechanics.variables.p.numel(), times.size, times[:, None]
         if self.flow is None:
-            return self.code.accelerations.flat(t, x, w, self.p[:n])
-        rate = self.flow.machine.flat(t, x, w, self.p)
-        return self.code.second(t, x, w, self.p[:n], rate)[0][:, 0]
+            return self.code.accelerations.side_by_side(count, t, x, w, self.p[:n])[0][:, :, 0]
+        rate = self.flow.machine.side_by_side(count, t, x, w, self.p)[0][:, :, 0]
+        return self.code.second.side_by_side(count, t, x, w, self.p[:n], rate)[0][:, :, 0]
