@@ -18,6 +18,7 @@ import sympy as sp
 import appell as ap
 from appell.code import heyoka_code
 from appell.errors import CompileError, ModelError
+from appell.graph.numeric import BLOCK, Numeric, SideBySide
 
 NAMES = ["rolling-disk", "slider-crank", "differential-drive", "pendulum-chain"]
 
@@ -283,6 +284,19 @@ def arm():
     """The Panda on CasADi's machine and in native code."""
     equations = ap.derive(ap.library.model("seven-axis-arm"))
     return ap.compile(equations).bind({"tau1": 5.0}), ap.compile(equations, "c").bind({"tau1": 5.0})
+
+
+def test_many_places_side_by_side_have_the_bits_of_each_alone():
+    t, x, p = ca.SX.sym("t"), ca.SX.sym("x", 3), ca.SX.sym("p", 2)
+    function = ca.Function("f", [t, x, ca.SX(0, 1), p], [ca.sin(x) * t, x @ p.T])
+    count = 2 * BLOCK + 37
+    places = np.random.default_rng(3).normal(size=(count, 4))
+    vectors, matrices = SideBySide(function)(count, places[:, :1], places[:, 1:], 0.0, np.array([0.3, 0.7]))
+    alone = Numeric(function)
+    for i in (0, BLOCK - 1, BLOCK, count - 1):
+        one, two = alone(places[i, 0], places[i, 1:], np.zeros(0), np.array([0.3, 0.7]))
+        np.testing.assert_array_equal(vectors[i], one)
+        np.testing.assert_array_equal(matrices[i], two)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
