@@ -16,9 +16,9 @@ from appell.graph.sliding import family, sliding
 a, b, c = sp.symbols("a b c", real=True)
 
 
-def function(*formulas):
+def function(*formulas, called="x"):
     """x' = f(t, x, w, p) with x = (a, b, c)."""
-    x = ca.SX.sym("x", 3)
+    x = ca.SX.sym(called, 3)
     lower = Lowering({a: x[0], b: x[1], c: x[2]})
     return ca.Function("f", [ca.SX.sym("t"), x, ca.SX(0, 1), ca.SX(0, 1)], [ca.vertcat(*map(lower, formulas))])
 
@@ -72,6 +72,13 @@ def test_the_same_switching_function_has_one_mode():
 
 def test_the_same_switching_function_written_the_other_way_round_has_one_mode():
     assert Modal.of(function(sp.sign(a - b), sp.sign(b - a), sp.Max(a, b))).s.numel() == 1
+
+
+def test_letters_called_like_a_mode_are_none():
+    """A coordinate mode_0 that is compared with a number has a kink as any other."""
+    modal = Modal.of(function(sp.Piecewise((b, a > 1), (0, True)), 0, 0, called="mode"))
+    assert modal.s.numel() == 1
+    assert not ca.depends_on(ca.jacobian(modal.xdot, modal.s), modal.x[0])
 
 
 def test_smooth_functions_have_no_kinks():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -22,6 +21,7 @@ UNBOUNDED = frozenset("floor ceil fmod remainder copysign".split())
 _KINKED = frozenset(operation for operation, name in NAMES.items() if name in KINKED)
 _JUMPING = frozenset(operation for operation in _KINKED if NAMES[operation] not in ("fabs", "fmin", "fmax"))
 
+_ZERO = ca.SX(0)
 _SMOOTH_UNARY: dict[str, Callable[[ca.SX], ca.SX]] = {
     name: getattr(ca, name)
     for name in "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt erf expm1 log1p".split()
@@ -86,97 +86,106 @@ class Modal:
     def of(cls, function: ca.Function) -> Modal:
         """Take the kinks out of x' = f(t, x, w, p), and of its further outputs if there are any."""
         t, x, w, p = function.sx_in()
-        modes: list[ca.SX] = []
-        switches: list[ca.SX] = []
-        seen: list[np.ndarray] = []  # each switching function at three random points
-        random, places = np.random.default_rng(5), {}
+        found = _Kinks()
+        arguments = [[block[i] for i in range(block.numel())] for block in (t, x, w, p)]
+        xdot, *more = (ca.vertcat(*output) for output in replay(function, arguments, found.algebra, ca.SX))
+        s, g = (ca.vertcat(*listed) if listed else ca.SX(0, 1) for listed in (found.modes, found.switches))
+        return cls(t=t, x=x, w=w, p=p, s=s, xdot=xdot, g=g, extras=tuple(more))
 
-        def mode(a: ca.SX, b: ca.SX) -> ca.SX:
-            """The sign of a - b as a letter; the same function in other words gives the same one, or minus it."""
-            letters = ca.symvar(a - b)
-            for letter in letters:
-                places.setdefault(letter.element_hash(), random.uniform(0.3, 1.2, 3))
-            g = ca.Function("g", letters, [ca.vertcat(a - b, a, b)])
-            looks = np.array([g(*(places[s.element_hash()][k] for s in letters)) for k in range(3)])[..., 0]
-            values, rounding = looks[:, 0], 1e-13 * np.abs(looks).max(axis=1)
-            for known, letter in zip(seen, modes, strict=True) if np.all(np.isfinite(looks)) else ():
-                for sign in (1, -1):
-                    if np.all(np.abs(values - sign * known) <= rounding):
-                        return sign * letter
-            seen.append(values)
-            modes.append(ca.SX.sym(f"mode_{len(modes)}"))
-            switches.append(a - b)
-            return modes[-1]
 
-        zero = ca.SX(0)
-        branches: dict[int, tuple[ca.SX, list[tuple[ca.SX, ca.SX]]]] = {}
+class _Kinks:
+    """The modes met on the way through a function, and an algebra in which it is smooth.
 
-        def larger(a: ca.SX, b: ca.SX, sign: int) -> ca.SX:
-            """The larger of two, or the smaller; which of them is remembered."""
-            s = sign * mode(a, b)
-            found = a * (1 + s) / 2 + b * (1 - s) / 2
-            branches[found.element_hash()] = found, [((1 + s) / 2, a), ((1 - s) / 2, b)]
-            return found
+    Attributes:
+        modes: A letter for each switching function.
+        switches: The switching functions.
+    """
 
-        def rooted(function: Callable[..., ca.SX]) -> Callable[..., ca.SX]:
-            """A root of the larger of two is that of one of them: of zero it has no series."""
+    def __init__(self) -> None:
+        self.modes: list[ca.SX] = []
+        self.switches: list[ca.SX] = []
+        self._letters: set[int] = set()  # the modes by their hashes: anything may bear their names
+        self._seen: list[np.ndarray] = []  # each switching function at three random points
+        self._random, self._places = np.random.default_rng(5), dict[int, np.ndarray]()
+        self._branches: dict[int, tuple[ca.SX, list[tuple[ca.SX, ca.SX]]]] = {}
 
-            def rule(a: ca.SX, *more: ca.SX) -> ca.SX:
-                if a.element_hash() not in branches:
-                    return function(a, *more)
-                parts = branches[a.element_hash()][1]
-                return sum((c * ca.if_else(c != 0, function(e, *more), 0) for c, e in parts), zero)
-
-            return rule
-
-        def refuse(name: str) -> Callable[..., ca.SX]:
-            def rule(*_: ca.SX) -> ca.SX:
-                raise CompileError(
-                    f"The equations contain {name}, which jumps at countless places; write the jumps as a Piecewise or "
-                    "as an Event that resets an extra state."
-                )
-
-            return rule
-
-        def truth(a: ca.SX) -> ca.SX:
-            return a if _mode_only(a) else (1 + mode(a, zero) * mode(a, zero)) / 2
-
-        algebra: Algebra = {
+    @property
+    def algebra(self) -> Algebra:
+        """What each operation becomes."""
+        return {
             **_SMOOTH_UNARY,
-            **{name: refuse(name) for name in UNBOUNDED},
+            **{name: _refuse(name) for name in UNBOUNDED},
             **ARITHMETIC,
             "hypot": lambda a, b: ca.sqrt(a * a + b * b),
             "atan2": ca.atan2,
-            "fabs": lambda a: mode(a, zero) * a,
-            "sign": lambda a: mode(a, zero),
-            "fmin": lambda a, b: larger(a, b, -1),
-            "fmax": lambda a, b: larger(a, b, 1),
-            "sqrt": rooted(ca.sqrt),
-            "pow": rooted(ARITHMETIC["pow"]),
-            "constpow": rooted(ARITHMETIC["constpow"]),
-            "lt": lambda a, b: _flag(a, b, mode),
-            "le": lambda a, b: _flag(a, b, mode),
-            "eq": lambda a, b: ca.SX(0) if not _mode_only(a - b) else (a == b),
-            "ne": lambda a, b: ca.SX(1) if not _mode_only(a - b) else (a != b),
-            "not": lambda a: 1 - truth(a),
-            "and": lambda a, b: truth(a) * truth(b),
-            "or": lambda a, b: truth(a) + truth(b) - truth(a) * truth(b),
+            "fabs": lambda a: self._mode(a) * a,
+            "sign": self._mode,
+            "fmin": lambda a, b: self._larger(a, b, -1),
+            "fmax": lambda a, b: self._larger(a, b, 1),
+            "sqrt": self._rooted(ca.sqrt),
+            "pow": self._rooted(ARITHMETIC["pow"]),
+            "constpow": self._rooted(ARITHMETIC["constpow"]),
+            "lt": lambda a, b: (a < b) if self._modal(a - b) else (1 - self._mode(a, b)) / 2,
+            "le": lambda a, b: (a < b) if self._modal(a - b) else (1 - self._mode(a, b)) / 2,
+            "eq": lambda a, b: (a == b) if self._modal(a - b) else ca.SX(0),
+            "ne": lambda a, b: (a != b) if self._modal(a - b) else ca.SX(1),
+            "not": lambda a: 1 - self._truth(a),
+            "and": lambda a, b: self._truth(a) * self._truth(b),
+            "or": lambda a, b: self._truth(a) + self._truth(b) - self._truth(a) * self._truth(b),
             # A condition of modes only: zero keeps a branch that is not finite from leaking.
-            "if_else_zero": lambda c, a: truth(c) * ca.if_else(truth(c) != 0, a, 0),
+            "if_else_zero": lambda c, a: self._truth(c) * ca.if_else(self._truth(c) != 0, a, 0),
         }
-        arguments = [[block[i] for i in range(block.numel())] for block in (t, x, w, p)]
-        xdot, *more = (ca.vertcat(*output) for output in replay(function, arguments, algebra, ca.SX))
-        column = ca.vertcat(*modes) if modes else ca.SX(0, 1)
-        g = ca.vertcat(*switches) if switches else ca.SX(0, 1)
-        return cls(t=t, x=x, w=w, p=p, s=column, xdot=xdot, g=g, extras=tuple(more))
+
+    def _mode(self, a: ca.SX, b: ca.SX = _ZERO) -> ca.SX:
+        """The sign of a - b as a letter; the same function in other words gives the same one, or minus it."""
+        letters = ca.symvar(a - b)
+        for letter in letters:
+            self._places.setdefault(letter.element_hash(), self._random.uniform(0.3, 1.2, 3))
+        g = ca.Function("g", letters, [ca.vertcat(a - b, a, b)])
+        looks = np.array([g(*(self._places[s.element_hash()][k] for s in letters)) for k in range(3)])[..., 0]
+        values, rounding = looks[:, 0], 1e-13 * np.abs(looks).max(axis=1)
+        for known, letter in zip(self._seen, self.modes, strict=True) if np.all(np.isfinite(looks)) else ():
+            for sign in (1, -1):
+                if np.all(np.abs(values - sign * known) <= rounding):
+                    return sign * letter
+        letter = ca.SX.sym(f"mode_{len(self.modes)}")
+        self._seen.append(values)
+        self._letters.add(letter.element_hash())
+        self.modes.append(letter)
+        self.switches.append(a - b)
+        return letter
+
+    def _modal(self, a: ca.SX) -> bool:
+        """Whether an expression is made of modes and numbers alone."""
+        return all(letter.element_hash() in self._letters for letter in ca.symvar(a))
+
+    def _truth(self, a: ca.SX) -> ca.SX:
+        return a if self._modal(a) else (1 + self._mode(a) * self._mode(a)) / 2
+
+    def _larger(self, a: ca.SX, b: ca.SX, sign: int) -> ca.SX:
+        """The larger of two, or the smaller; which of them is remembered."""
+        s = sign * self._mode(a, b)
+        found = a * (1 + s) / 2 + b * (1 - s) / 2
+        self._branches[found.element_hash()] = found, [((1 + s) / 2, a), ((1 - s) / 2, b)]
+        return found
+
+    def _rooted(self, function: Callable[..., ca.SX]) -> Callable[..., ca.SX]:
+        """A root of the larger of two is that of one of them: of zero it has no series."""
+
+        def rule(a: ca.SX, *more: ca.SX) -> ca.SX:
+            if a.element_hash() not in self._branches:
+                return function(a, *more)
+            _, parts = self._branches[a.element_hash()]
+            return sum((c * ca.if_else(c != 0, function(e, *more), 0) for c, e in parts), _ZERO)
+
+        return rule
 
 
-def _flag(a: ca.SX, b: ca.SX, mode: Callable[[ca.SX, ca.SX], ca.SX]) -> ca.SX:
-    """1 where a < b, as a formula in the mode of a - b; a comparison of modes alone needs none."""
-    return (1 - mode(a, b)) / 2 if not _mode_only(a - b) else (a < b)
+def _refuse(name: str) -> Callable[..., ca.SX]:
+    def rule(*_: ca.SX) -> ca.SX:
+        raise CompileError(
+            f"The equations contain {name}, which jumps at countless places; write the jumps as a Piecewise or as an "
+            "Event that resets an extra state."
+        )
 
-
-def _mode_only(a: ca.SX) -> bool:
-    """Whether an expression is made of modes and numbers alone."""
-    letters: list[Any] = ca.symvar(a)
-    return all(letter.name().startswith("mode_") for letter in letters)
+    return rule
