@@ -105,8 +105,9 @@ class Ledger:
         if self.working:
             rows = np.empty((1, t.size))
             for i in range(t.size):
-                J = self._multiplier(t[i], q[:, i], v[:, i], z[:, i], w[:, i], p)[2]
-                rows[0, i] = self.multipliers(t[i], q[:, i], v[:, i], z[:, i], w[:, i], p) @ (J @ v[:, i])
+                M, F, J, gamma, C = self._multiplier(t[i], q[:, i], v[:, i], z[:, i], w[:, i], p)
+                reactions = accelerations_and_multipliers(M, J, C, F[:, 0], gamma[:, 0])[1]
+                rows[0, i] = reactions @ (J @ v[:, i])
             powers = np.concatenate([powers, rows])
         return T[0], powers, terms
 
