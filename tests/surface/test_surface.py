@@ -216,6 +216,11 @@ def test_names_are_spelt_one_way():
 def test_formulations_print_as_they_are_written():
     x, w = ap.coordinates("x"), ap.speeds("w")
     assert repr(ap.GibbsAppell()) == "GibbsAppell()"
+    assert repr(ap.GPME(1, stabilize=(5, 5), literal="Q")) == "GPME(order=1, stabilize=(5, 5), literal=('Q',))"
+    assert (
+        repr(ap.QuasiAccelerations({w: x.rate}, {w.rate: w}))
+        == "QuasiAccelerations(speeds={w: x'}, accelerations={w': w})"
+    )
     assert repr(ap.GibbsAppell({w: 2 * x.rate}, dependent=x)) == "GibbsAppell(speeds={w: 2*x'}, dependent=(x,))"
     assert repr(ap.HigherOrder(3)) == "HigherOrder(order=3)"
 

@@ -13,7 +13,7 @@ from appell.code.machine import Machine
 from appell.equations import Equations
 from appell.errors import AppellError, FormulationError
 from appell.formulation import FORMULATIONS
-from appell.formulation.abstract import AbstractFormulation, kinds
+from appell.formulation.abstract import kinds
 from appell.formulation.multipliers import Multipliers
 from appell.formulation.recursive import Recursive
 from appell.graph.terms import term_sizes
@@ -50,7 +50,7 @@ class Rivals:
             except FormulationError:
                 continue  # it refuses the model for another reason than the kind of its constraints
             self._add(formulation.name, equations)
-        if also is not None and (also.formulation.name not in self._codes or _chosen(also.formulation)):
+        if also is not None and (also.formulation.name not in self._codes or also.formulation.given):
             speeds = ", ".join(map(str, also.speeds))
             self._add(f"{also.formulation.name} ({speeds})", also)
 
@@ -148,11 +148,6 @@ class Rivals:
             return 0.0
         M = self._lagrange(*state)[0]
         return float(np.finfo(float).eps * condition(M)) if np.all(np.isfinite(M)) else float("inf")
-
-
-def _chosen(formulation: AbstractFormulation) -> bool:
-    """Whether anything about a formulation differs from what it is by itself."""
-    return vars(formulation) != vars(type(formulation)())
 
 
 def _open(equations: Equations) -> ca.SX:

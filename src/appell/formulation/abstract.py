@@ -49,10 +49,14 @@ class AbstractFormulation(ABC):
     dependent: tuple[Coordinate | str, ...] | None = None
 
     def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Its options by name, those that are not as they are by themselves."""
         options = signature(type(self)).parameters.values()
-        given = {o.name: getattr(self, o.name, o.default) for o in options}
-        said = [f"{o.name}={given[o.name]!r}" for o in options if given[o.name] != o.default]
-        return f"{type(self).__name__}({', '.join(said)})"
+        found = {option.name: getattr(self, option.name, option.default) for option in options}
+        return {o.name: found[o.name] for o in options if found[o.name] not in (o.default, None, (), {})}
 
     @abstractmethod
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:

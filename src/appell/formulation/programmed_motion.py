@@ -82,6 +82,16 @@ class AbstractProgrammedMotion(AbstractFormulation):
     options: Options
 
     @property
+    def stabilize(self) -> Mapping[str, tuple[float, float]] | tuple[float, float] | None:
+        """Baumgarte's alpha and beta, as they were given."""
+        return self.options.stabilize
+
+    @property
+    def literal(self) -> tuple[str, ...]:
+        """The printed errors that are reproduced."""
+        return tuple(sorted(self.options.literal))
+
+    @property
     def projects(self) -> bool:
         """Whether runs are projected onto the constraints."""
         return self.options.stabilize is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from appell.code.state import names_of
@@ -87,21 +86,15 @@ def _letters(model: Model) -> list[str]:
 
 
 def _formulation(equations: Equations) -> str:
-    """The formulation as it was made: the options that are not its own defaults."""
+    """The formulation as it was made."""
     formulation, given = equations.formulation, []
-    options = getattr(formulation, "options", None)
-    for name, parameter in inspect.signature(type(formulation)).parameters.items():
-        value = getattr(formulation, name, getattr(options, name, None))
-        if value is None or value == parameter.default or value == frozenset():
-            continue
+    for name, value in formulation.given.items():
         if name == "speeds":
             pairs = (f"{formula(s) if isinstance(s, Rate) else word(s.name)}: {formula(e)}" for s, e in value.items())
             words = f"{{{', '.join(pairs)}}}"
         elif name == "dependent":
             words = repr([str(q) for q in value])
-        elif name == "literal":
-            words = repr(sorted(value))
-        elif name == "stabilize" or isinstance(value, bool | int | float | str):
+        elif name in ("literal", "stabilize") or isinstance(value, bool | int | float | str):
             words = repr(value)
         else:
             words = "..."  # a frame or formulas that only the user has
