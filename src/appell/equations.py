@@ -24,6 +24,7 @@ from appell.kinematics.programme import Along, accelerations, refuse_changing
 from appell.model.model import Model
 from appell.model.rules import check_letter
 from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, Speed, letters_in, quoted, t
+from appell.model.values import formula_of
 
 if TYPE_CHECKING:
     from appell.formulation.abstract import AbstractFormulation
@@ -218,7 +219,7 @@ class Equations:
             rates: Accelerations, jerks, ... on the graph, as far as the formula may contain them; with accelerations it
                 may contain rates of the speeds as well.
         """
-        expression = sp.sympify(expression)
+        expression = formula_of(expression, "What is asked for")
         leaves = self._leaves()
         letters = letters_in(expression)
         if any(z.rate in letters for z in self.model.states):
@@ -317,7 +318,7 @@ class Equations:
                 raise ModelError(
                     f"{w} is not an open input of this model; open are: {', '.join(map(str, self.inputs)) or 'none'}."
                 )
-            law = sp.sympify(law).xreplace({z.rate: rate for z, rate in self.model.states.items()})
+            law = formula_of(law, f"The law of {w}").xreplace({z.rate: rate for z, rate in self.model.states.items()})
             law = law.xreplace({u: sp.sympify(chosen[u]) for u in chosen if u not in self.speeds})
             if letters_in(law) & set(laws):
                 raise ModelError(f"The law of {w} contains a closed input: {quoted(law)}.")

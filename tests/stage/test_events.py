@@ -247,7 +247,7 @@ def test_the_table_shows_the_state_after_a_reset(ball):
     ("arguments", "words"),
     [
         ({"expression": h, "direction": 2}, r"direction of an event is -1, 0 or \+1, got 2"),
-        ({"expression": h > 0}, r"needs a formula .*whose zero is looked for, got h > 0"),
+        ({"expression": h > 0}, r"expression of an event must be .* got h > 0"),
         ({"expression": h, "reset": {3: 1}}, "Got 3 as a name"),
         ({"expression": h, "reset": None}, "new values by name.*got None"),
     ],

@@ -313,7 +313,23 @@ WRONG = {
     "an end that is no time": (lambda: model(until="soon"), ModelError, "'until' must be a finite number, got 'soon'"),
     "laws without their inputs": (lambda: ap.derive(model()).close([1]), ModelError, "Laws are given by input"),
     "no coordinate in Holonomic": (lambda: ap.Holonomic(m - 1), ModelError, "contains no coordinate"),
-    "an inequality": (lambda: ap.Holonomic(x > 0), ModelError, "must be a formula that vanishes, got x > 0"),
+    "a Python function as a law": (
+        lambda: ap.derive(model(forces=[ap.Generalized({x: w})])).close({w: abs}),
+        ModelError,
+        "The law of w must be a number or a formula",
+    ),
+    "a Python function as an event": (
+        lambda: ap.Event(lambda t, x: x[0]),
+        ModelError,
+        "The expression of an event must be",
+    ),
+    "a text as a reset": (lambda: ap.Event(x, reset={x: "1"}), ModelError, "The new value of 'x' at an event must be"),
+    "a Python function that vanishes": (
+        lambda: ap.Holonomic(abs),
+        ModelError,
+        "The expression of the constraint 'holonomic' must be a number or a formula",
+    ),
+    "an inequality": (lambda: ap.Holonomic(x > 0), ModelError, "or a formula in the model's symbols, got x > 0"),
     "the zero vector": (lambda: ap.Holonomic(0 * ground.x, "loop"), ModelError, "'loop' is the zero vector"),
     "a particle that rolls": (lambda: ap.Rolling(particle(), ground.point(x, y)), ModelError, "Only a RigidBody rolls"),
     "rolling on a frame": (

@@ -24,7 +24,7 @@ from appell.errors import CompileError, MissingValueError, ModelError
 from appell.files import path_of
 from appell.model.model import Model
 from appell.model.symbols import Letter, quoted
-from appell.model.values import numbers, unknown
+from appell.model.values import number, numbers, unknown
 
 STRAINED = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 
@@ -206,7 +206,7 @@ class System:
             given: Values by symbol or name: coordinates, extra states, and rates or speeds.
             t: Time.
         """
-        return given_state(self, numbers(given), t)
+        return given_state(self, numbers(given), number("t", t))
 
     def consistent(
         self, keep: Mapping[Any, float] | None = None, near: Mapping[Any, float] | None = None, t: float = 0.0
@@ -218,7 +218,7 @@ class System:
             near: Guesses for the others (zero, or the model's suggested start, if left out).
             t: Time.
         """
-        return consistent_state(self, numbers(keep), numbers(near), t)
+        return consistent_state(self, numbers(keep), numbers(near), number("t", t))
 
     def to_x(self, state: State) -> np.ndarray:
         """x = (q, u, z) of a state."""

@@ -54,6 +54,10 @@ class QuasiAccelerations(AbstractFormulation):
         guess: Mapping[Speed, float] | None = None,
     ) -> None:
         self.speeds: dict[Speed, Any] = speed_formulas(speeds) or {}
+        if not isinstance(accelerations, Mapping):
+            raise FormulationError(
+                f"accelerations= takes rates of speeds with their formulas, {{w.rate: e}}; got {accelerations!r}."
+            )
         self.accelerations = {rate: formula_of(e, f"{rate}") for rate, e in accelerations.items()}
         self.guess = {e: float(value) for e, value in (guess or {}).items()}
 

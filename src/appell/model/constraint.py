@@ -60,20 +60,10 @@ def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, s
             raise ModelError(f"The constraint {name!r} is the zero vector and forbids nothing.")
         axes = frame or next(iter(given.parts)).path[0]
         return components_of(given, axes, name)
-    if isinstance(given, str):
-        raise ModelError(
-            f"The constraint {name!r} must be a formula in the model's symbols that vanishes, got the text "
-            f"{quoted(given)}."
-        )
-    if isinstance(given, Iterable):
-        listed = list(given)
-        return [row for i, e in enumerate(listed) for row in formulas_of(e, frame, f"{name}[{i}]")]
-    expression = sp.sympify(given)
-    if isinstance(expression, sp.Equality):
-        expression = expression.lhs - expression.rhs
-    if not isinstance(expression, sp.Expr):
-        raise ModelError(f"The constraint {name!r} must be a formula that vanishes, got {quoted(given)}.")
-    return [(name, expression)]
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return [row for i, e in enumerate(given) for row in formulas_of(e, frame, f"{name}[{i}]")]
+    vanishes = given.lhs - given.rhs if isinstance(given, sp.Equality) else given
+    return [(name, formula_of(vanishes, f"The expression of the constraint {name!r}"))]
 
 
 def _vectors(given: Any) -> tuple[Vector, ...]:

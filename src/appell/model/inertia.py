@@ -18,6 +18,7 @@ import sympy as sp
 from appell.errors import ImpossibleBodyWarning, ModelError
 from appell.model.placement import Placement
 from appell.model.rotation import Triple, triple
+from appell.model.values import formula_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ class MassDistribution:
         return MassDistribution(settled(self.pseudo - other.pseudo))
 
     def __mul__(self, factor: Any) -> MassDistribution:
-        return MassDistribution(settled(self.pseudo * sp.sympify(factor)))
+        return MassDistribution(settled(self.pseudo * formula_of(factor, "The factor of a distribution of mass")))
 
     __rmul__ = __mul__
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import IntegrationError, ModelError
 from appell.model.symbols import Coordinate, Rate, Speed, key, letters_in, quoted
+from appell.model.values import formula_of
 
 ZENO = 1e-5  # share of the time that went by, before the limit of ever faster events, at which a run ends
 KEPT = 7  # events in a row that show it
@@ -48,15 +48,11 @@ class Event:
     def __post_init__(self) -> None:
         if self.direction not in (-1, 0, 1):
             raise ModelError(f"The direction of an event is -1, 0 or +1, got {self.direction!r}.")
-        if isinstance(self.expression, str) or not isinstance(sp.sympify(self.expression), sp.Expr):
-            raise ModelError(
-                "An event needs a formula in the model's symbols whose zero is looked for, got "
-                f"{quoted(self.expression)}."
-            )
+        expression = formula_of(self.expression, "The expression of an event")
         if not isinstance(self.reset, Mapping):
             raise ModelError(f"A reset gives new values by name, {{v.rate: -0.8 * v.rate}}; got {quoted(self.reset)}.")
-        object.__setattr__(self, "expression", sp.sympify(self.expression))
-        object.__setattr__(self, "reset", {key(n): sp.sympify(e) for n, e in self.reset.items()})
+        reset = {key(n): formula_of(e, f"The new value of {key(n)!r} at an event") for n, e in self.reset.items()}
+        vars(self).update(expression=expression, reset=reset)
 
     def formula(self, equations: Equations) -> ca.SX:
         """What is looked at, on the graph of some equations, with their accelerations."""

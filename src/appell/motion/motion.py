@@ -21,7 +21,7 @@ from appell.files import refuse_paths
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import SideBySide
 from appell.model.symbols import ExtraState, Letter, Rate, key, quoted
-from appell.model.values import unknown
+from appell.model.values import formula_of, unknown
 from appell.motion.events import Occurrence
 from appell.motion.formula import energy_function, formula_function, order_of, refuse_unknown_rates, with_rates
 from appell.motion.modes import in_modes, laws_along
@@ -220,7 +220,7 @@ class Motion:
                 inputs, parameters and time.
             times: Where; the times of the table if left out.
         """
-        formula = sp.sympify(formula)
+        formula = formula_of(formula, "What is evaluated along a motion")
         if not self.stretches:
             raise AppellError(
                 f"A file keeps only the table of a motion, without {quoted(formula)}; give it to simulate as an output."

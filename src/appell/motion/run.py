@@ -17,7 +17,7 @@ from appell.code.system import System
 from appell.errors import IntegrationError, ModelError
 from appell.kinematics.programme import refuse_changing
 from appell.model.symbols import Input, key, letters_in, quoted
-from appell.model.values import number, unknown
+from appell.model.values import formula_of, number, unknown
 from appell.motion.driver import Run
 from appell.motion.events import Event, check_events
 from appell.motion.formula import check_formula
@@ -100,9 +100,10 @@ def simulate(
     for name, formula in (outputs or {}).items():
         if name in taken:
             raise ModelError(f"The output {name!r} has the name of a quantity of the motion itself; give it another.")
-        check_formula(system.equations, sp.sympify(formula), by_python=law is not None and rate is None)
+        output = formula_of(formula, f"The output {name!r}")
+        check_formula(system.equations, output, by_python=law is not None and rate is None)
     max_steps = int(MEMORY / (STEP * len(system.equations.states))) if max_steps is None else max_steps
-    if not max_steps >= 1:
+    if not number("max_steps", max_steps) >= 1:
         raise IntegrationError(f"A run needs at least one step, got max_steps={max_steps!r}.")
     if rate is not None and law is None:
         raise IntegrationError("rate= is for a control or inputs given by Python functions; there is none here.")
