@@ -1,5 +1,7 @@
 """Events against closed forms: located to machine precision, filtered, reset, ended, and not lost."""
 
+import gc
+import weakref
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +10,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import ModelError
+from appell.motion.modes import Modes
 
 METHODS = ["taylor", "dop853", "RK45", "DOP853", "Radau"]
 G = 9.81
@@ -497,3 +500,11 @@ def test_a_formula_that_is_infinitely_steep_at_the_start_is_looked_at(method):
     for formula in (sp.sqrt(x) - 1, sp.cbrt(x) - 1, x + x / sp.sqrt(x**2 + sp.Float("1e-300")) - 2):
         motion = ap.simulate(system, {x.rate: 1.0}, until=3.0, events=[ap.Event(formula)], method=method)
         assert [o.t for o in motion.occurrences] == [pytest.approx(3**0.5 - 1, abs=1e-7)], formula
+
+
+def test_what_was_made_for_other_events_does_not_pile_up(ball):
+    """A search over the threshold of an event makes a thousand flows, and each may hold megabytes of machine code."""
+    flows = [weakref.ref(Modes(ball.code, [ap.Event(h - level)], 1.0).flow()) for level in range(20)]
+    gc.collect()
+    assert flows[-1]() is Modes(ball.code, [ap.Event(h - 19)], 1.0).flow()
+    assert sum(flow() is not None for flow in flows) <= 4

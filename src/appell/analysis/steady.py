@@ -22,7 +22,7 @@ from appell.kinematics.consistency import row_units, sample_state
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter
-from appell.once import once
+from appell.once import lately
 
 if TYPE_CHECKING:
     from appell.analysis.equilibrium import Equilibrium
@@ -268,7 +268,7 @@ class Steady:
         return samples
 
 
-@once
+@lately(64)
 def _cyclic_and_angles(equations: Equations, p: tuple[float, ...]) -> tuple[tuple[int, ...], np.ndarray]:
     """What `look` finds."""
     return Steady(equations).look(np.array(p))

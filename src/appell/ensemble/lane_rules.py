@@ -29,10 +29,10 @@ from appell.motion.events import Event
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset
 from appell.motion.speeds import beyond, calmer, next_calm
-from appell.once import once
+from appell.once import lately
 
 
-@once
+@lately(4)
 def _kernels(code: Code, *looked_for: Any) -> dict[bool, Kernel]:
     """Kernels, compiled or not, as an earlier sweep of the same system left them."""
     return {}

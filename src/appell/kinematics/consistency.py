@@ -15,7 +15,7 @@ from appell.graph.terms import cleared, terms_at
 from appell.kinematics.chart import Split, growths, independent_rows, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.newton import newton
-from appell.once import once
+from appell.once import lately
 
 EXHAUSTIVE = 120  # so many splits are compared one by one
 REACHES = (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5)  # how far from the start typical states are looked for
@@ -98,7 +98,7 @@ def row_units(mechanics: Mechanics, p: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return places.copy(), rows.copy()
 
 
-@once
+@lately(64)
 def _row_units(mechanics: Mechanics, p: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     model, x = mechanics.model, mechanics.variables
     q = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])

@@ -22,7 +22,7 @@ from appell.motion.flow import RESTING, Flow, Inputs, resting, sizes
 from appell.motion.impulse import Impulses, breakable
 from appell.motion.kink_names import kink_name
 from appell.motion.settling import Place, slide_of
-from appell.once import once
+from appell.once import lately, once
 
 ONTO = 4.0  # times its limit, up to which a switching function is on zero where its guard fell: it may be lifted
 
@@ -34,7 +34,6 @@ class _Kept:
     Attributes:
         modal: Right-hand side, powers of the forces, what may jump or be struck, with their kinks taken out; None if
             there are none.
-        flows: By what is looked for and which kinks may slide, and with them their integrators.
         powers: The power of every force, by which kinks may slide.
         sides: The switching functions, by which kinks may slide.
         slopes: Their gradients, by kink.
@@ -42,7 +41,6 @@ class _Kept:
     """
 
     modal: Modal | None
-    flows: dict[Any, dict[tuple[int, ...], Flow]] = field(default_factory=dict)
     powers: dict[tuple[int, ...], Machine] = field(default_factory=dict)
     sides: dict[tuple[int, ...], Machine] = field(default_factory=dict)
     slopes: dict[int, Machine] = field(default_factory=dict)
@@ -94,6 +92,12 @@ def _kept(code: Code) -> _Kept:
     if breaks or has_kinks(code.rhs.function):
         found = Modal.of(ca.Function("kinked", code.equations.arguments, _kinked(code), {"cse": True}))
     return _Kept(found)
+
+
+@lately(4)
+def _flows(code: Code, looked_for: tuple[Any, ...]) -> dict[tuple[int, ...], Flow]:
+    """Flows by which kinks may slide, as runs that looked for the same left them, and with them their integrators."""
+    return {}
 
 
 def _kinked(code: Code) -> list[ca.SX]:
@@ -175,8 +179,7 @@ class Modes:
         self.modal = self.kept.modal
         self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
         self.seen = np.zeros(self.modes.size)  # the largest size of every switching function
-        looked_for = tuple((event.expression, event.direction) for event in events)
-        self._flows = self.kept.flows.setdefault(looked_for, {})
+        self._flows = _flows(code, tuple((event.expression, event.direction) for event in events))
 
     @cached_property
     def _user(self) -> ca.Function:
