@@ -210,14 +210,15 @@ def test_x_and_back(disk):
 
 
 def test_states_of_other_models_and_off_the_constraints_cannot_start(four_bar, disk):
-    with pytest.raises(ModelError, match=r"The start is a state of 'rolling disk' .*, not of 'four-bar linkage'"):
+    with pytest.raises(ModelError, match=r"This is a state of 'rolling disk' .*; one of 'four-bar linkage' is"):
         ap.simulate(four_bar, disk.state({"lean": 0.1}), until=1.0)
     with pytest.raises(InconsistentStartError, match=r"The start violates the constraint 'loop.*Use system.consistent"):
         ap.simulate(four_bar, four_bar.consistent() + 0.1 * np.eye(6)[1], until=1.0)
     with pytest.raises(InconsistentStartError, match="The starting value of 'q1' is not finite"):
         ap.simulate(four_bar, ap.State(four_bar.model, np.full(6, np.nan)), until=1.0)
-    with pytest.raises(ModelError, match="The state is one of 'rolling disk'"):
-        four_bar.to_x(disk.state({"lean": 0.1}))
+    for ask in (four_bar.to_x, four_bar.energy, four_bar.residual, four_bar.accelerations):
+        with pytest.raises(ModelError, match="This is a state of 'rolling disk'"):
+            ask(disk.state({"lean": 0.1}))
 
 
 @pytest.mark.parametrize("length", [1e-9, 1e-6, 1e-3, 1.0, 1e6, 1e10])

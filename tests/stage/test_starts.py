@@ -90,7 +90,7 @@ def test_starts_are_those_of_single_runs_whatever_their_neighbours(case):
 
 def test_a_start_given_as_a_state_of_another_model_is_refused():
     system, other = (ap.compile(ap.derive(ap.library.model(name))).bind() for name in ("four-bar", "rolling-disk"))
-    with pytest.raises(ModelError, match="The start is a state of 'rolling disk'"):
+    with pytest.raises(ModelError, match="This is a state of 'rolling disk'"):
         ap.sweep(system, {"lb": [1.9, 2.0]}, start=other.consistent(), until=0.1, progress=False)
 
 

@@ -87,10 +87,15 @@ class State:
         return f"State(t={self.t:.6g}, {words})" + (f"\nchanged to lie on the constraints:{moved}" if moved else "")
 
 
-def check_state(given: Any) -> None:
-    """Refuse what is no state."""
+def check_state(given: Any, model: Model) -> None:
+    """Refuse what is no state, or one of a model with other entries."""
     if not isinstance(given, State):
         raise ModelError(f"A State is needed here, such as system.state({{...}}); got {quoted(given)}.")
+    if given.model is not model and given.names != names_of(model):
+        raise ModelError(
+            f"This is a state of {given.model.name!r} ({', '.join(given.names)}); one of {model.name!r} is needed "
+            f"({', '.join(names_of(model))})."
+        )
 
 
 @once

@@ -18,7 +18,7 @@ from appell.code.export import write_c
 from appell.code.fitting import fitting_code
 from appell.code.native import native
 from appell.code.starting import consistent_state, given_state
-from appell.code.state import State, check_state, names_of
+from appell.code.state import State, check_state
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.files import path_of
@@ -162,14 +162,14 @@ class System:
 
     def accelerations(self, state: State) -> np.ndarray:
         """q'' at a state, also where other rates than those in use must be taken as speeds."""
-        check_state(state)
+        check_state(state, self.model)
         code = fitting_code(self.code, state, self.p, STRAINED)
         system = self if code is self.code else System(code, self.values)
         return code.accelerations.flat(state.t, system.to_x(state), self.w, self.p)
 
     def residual(self, state: State) -> dict[str, float]:
         """What each constraint row leaves at a state: positions under its name, velocities under name.rate."""
-        check_state(state)
+        check_state(state, self.model)
         mechanics = self.equations.mechanics
         found: dict[str, float] = {}
         if mechanics.position_rows:
@@ -188,7 +188,7 @@ class System:
 
     def energy(self, state: State) -> dict[str, float]:
         """Kinetic and potential energy and their sum."""
-        check_state(state)
+        check_state(state, self.model)
         w = [self.values.get(s.label, 0.0) for s in self.model.inputs]
         values = self.equations.mechanics.functions["energy"](state.t, state.q, state.v, state.z, w, self.p)
         kinetic, potential = (float(e) for e in values)
@@ -222,9 +222,7 @@ class System:
 
     def to_x(self, state: State) -> np.ndarray:
         """x = (q, u, z) of a state."""
-        check_state(state)
-        if state.model is not self.model and state.names != names_of(self.model):
-            raise ModelError(f"The state is one of {state.model.name!r}, the system one of {self.model.name!r}.")
+        check_state(state, self.model)
         u = self.code.speeds(state.t, state.q, state.v, state.z, self.p)[0][:, 0]
         return np.concatenate([state.q, u, state.z])
 

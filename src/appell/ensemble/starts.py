@@ -15,7 +15,7 @@ from appell.code.code import Code
 from appell.code.constants import Constant, constants
 from appell.code.fitting import fitting_code
 from appell.code.starting import consistent_states, given_states, suggested_states, unfit
-from appell.code.state import State, names_of
+from appell.code.state import State, check_state, names_of
 from appell.code.system import System
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import AppellError, InconsistentStartError, MissingValueError, ModelError
@@ -23,7 +23,6 @@ from appell.graph.numeric import SideBySide
 from appell.model.symbols import letters_in
 from appell.model.values import unknown
 from appell.motion.projection import project
-from appell.motion.run import check_state
 
 
 @dataclass(eq=False)
@@ -117,7 +116,7 @@ class Starts:
         alike: dict[tuple[Any, ...], list[int]] = {}
         for k, start in enumerate(self.given):
             if isinstance(start, State):
-                check_state(self.system, start)
+                check_state(start, self.system.model)
             of = None if start is None else State if isinstance(start, State) else dict
             alike.setdefault((of, *sorted(self._base(start))), []).append(k)
         kinds = []

@@ -21,7 +21,7 @@ from appell.code.machine import Machine
 from appell.graph.numeric import SideBySide
 from appell.graph.terms import term_sizes
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.saddle import accelerations_and_multipliers
+from appell.motion.reactions import multipliers_at
 
 
 class Ledger:
@@ -74,13 +74,6 @@ class Ledger:
     def _multiplier(self) -> Machine:
         return Machine(self.mechanics.functions["multiplier"], simd=False)
 
-    def multipliers(
-        self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray
-    ) -> np.ndarray:
-        """The multipliers of all rows, from M a - J' lambda = F and C a = gamma; the smallest if rows are redundant."""
-        M, F, J, gamma, C = self._multiplier(t, q, v, z, w, p)
-        return accelerations_and_multipliers(M, J, C, F[:, 0], gamma[:, 0])[1]
-
     def along(
         self,
         t: np.ndarray,
@@ -105,9 +98,8 @@ class Ledger:
         if self.working:
             rows = np.empty((1, t.size))
             for i in range(t.size):
-                M, F, J, gamma, C = self._multiplier(t[i], q[:, i], v[:, i], z[:, i], w[:, i], p)
-                reactions = accelerations_and_multipliers(M, J, C, F[:, 0], gamma[:, 0])[1]
-                rows[0, i] = reactions @ (J @ v[:, i])
+                values, J = multipliers_at(self._multiplier, t[i], q[:, i], v[:, i], z[:, i], w[:, i], p)
+                rows[0, i] = values @ (J @ v[:, i])
             powers = np.concatenate([powers, rows])
         return T[0], powers, terms
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from appell.code.machine import Machine
 from appell.errors import ModelError
+from appell.kinematics.saddle import accelerations_and_multipliers
 from appell.model.values import unknown
-from appell.motion.ledger import Ledger
 
 if TYPE_CHECKING:
     from appell.motion.motion import Motion
@@ -57,13 +58,23 @@ def multipliers(motion: Motion, times: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """
     system = motion.system
     mechanics, model = system.equations.mechanics, system.model
-    ledger = Ledger(mechanics, system.equations.split.rows)
+    machine = Machine(mechanics.functions["multiplier"], simd=False)
     inputs = motion.inputs_at(times) if model.inputs else np.zeros((times.size, 0))
     n = len(model.coordinates)
     values = np.empty((times.size, len(mechanics.row_names)))
     gradients = np.empty((*values.shape, n))
     for k, (t, row) in enumerate(zip(times, motion.states(times), strict=True)):
         q, v, z = row[:n], row[n : 2 * n], row[2 * n :]
-        values[k] = ledger.multipliers(t, q, v, z, inputs[k], system.p)
-        gradients[k] = np.array(mechanics.functions["multiplier"](t, q, v, z, inputs[k], system.p)[2])
+        values[k], gradients[k] = multipliers_at(machine, t, q, v, z, inputs[k], system.p)
     return values, gradients
+
+
+def multipliers_at(machine: Machine, *state: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The multipliers of all rows and the rows' gradients J at t, q, v, z, w, p; the smallest if rows are redundant.
+
+    Args:
+        machine: Evaluates M, F, J, gamma and C of M a - J' lambda = F, C a = gamma.
+        state: t, q, v, z, w, p.
+    """
+    M, F, J, gamma, C = machine(*state)
+    return accelerations_and_multipliers(M, J, C, F[:, 0], gamma[:, 0])[1], J

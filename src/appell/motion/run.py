@@ -12,7 +12,7 @@ import sympy as sp
 
 from appell.code.bindings import Bindings
 from appell.code.starting import suggested_state, unfit
-from appell.code.state import State, names_of
+from appell.code.state import State, check_state, names_of
 from appell.code.system import System
 from appell.errors import IntegrationError, ModelError
 from appell.kinematics.programme import refuse_changing
@@ -216,18 +216,10 @@ def starting_state(system: System, start: State | Mapping[Any, float] | None) ->
         return suggested_state(system)
     if not isinstance(start, State):
         return system.state(start)
-    check_state(system, start)
+    check_state(start, system.model)
     if refusal := unfit(Bindings.alone(system), start.t, start.array[None, :]):
         raise refusal[0]
     return start
-
-
-def check_state(system: System, state: State) -> None:
-    """Raise if a state is one of another model."""
-    if state.names != names_of(system.model):
-        raise ModelError(
-            f"The start is a state of {state.model.name!r} ({', '.join(state.names)}), not of {system.model.name!r}."
-        )
 
 
 def check_event(system: System, event: Event, driven: bool = True) -> None:
