@@ -15,11 +15,11 @@ from appell.code.system import System
 from appell.errors import ModelError
 from appell.model.symbols import Rate
 from appell.model.values import unknown
+from appell.motion.method import accuracy
 from appell.motion.motion import Motion
 from appell.motion.stretch import Stretch
 
 FEWEST, MOST = 16, 1000  # panels
-LOOSE = frozenset("cvodes Radau BDF LSODA RK45 RK23".split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Course:
             if not edges:
                 raise ModelError("Nothing of the motion can be checked: it has no duration, or sticks all the time.")
             stuck = tuple((float(stretch.times[0]), float(stretch.times[-1])) for stretch, slide in pairs if slide)
-            rtol = 1e-6 if motion.info.get("method") in LOOSE else 1e-8
+            rtol = accuracy(motion.info["method"])
             return cls(system, _panels(edges), _dense(system, motion), rtol, stuck)
         if isinstance(motion, Motion):
             return cls.of_table(system, motion.times, motion.columns)

@@ -18,7 +18,7 @@ from appell.analysis.ignorable import blind, changing, ignorable, left_out, show
 from appell.analysis.roots import clusters, in_words
 from appell.analysis.steady import Steady
 from appell.analysis.tangent import Tangent
-from appell.code.state import State
+from appell.code.state import State, check_state
 from appell.code.system import System
 from appell.code.violation import violated
 from appell.errors import EquilibriumError, ModelError
@@ -274,8 +274,7 @@ def _point(system: System | Model | Equilibrium, at: Equilibrium | State | None)
         raise ModelError(
             f"Got {type(at).__name__} as the point; give equilibrium(system, {{...}}) or system.state({{...}})."
         )
-    if at.names != State(system.model, at.array).names:
-        raise ModelError(f"The point is a state of {at.model.name!r}, the system one of {system.model.name!r}.")
+    check_state(at, system.model)
     if off := violated(system, at, OFF):
         raise EquilibriumError(
             f"The point violates {off}; give one made by equilibrium(...) or system.consistent(...)."

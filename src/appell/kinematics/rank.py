@@ -19,7 +19,7 @@ DEPENDENT = 1e-9  # singular value of rows of length one at which they say nothi
 
 
 @dataclass(frozen=True, eq=False)
-class Stacked:
+class TopRows:
     """The coefficients B of the highest derivatives in all rows.
 
     Attributes:
@@ -31,13 +31,13 @@ class Stacked:
     function: ca.Function
 
     @classmethod
-    def of(cls, mechanics: Mechanics) -> Stacked:
+    def of(cls, mechanics: Mechanics) -> TopRows:
         """Stack the rows of a model."""
         x, model = mechanics.variables, mechanics.model
         rows = (*model.rows, *model.programme)
         B = ca.vertcat(mechanics.C, *[gradient_row(mechanics, row) for row in model.programme])
         arguments = [x.t, x.q, x.v, mechanics.a, x.z, x.p]
-        return cls(rows, ca.Function("stacked", arguments, [ca.densify(B)], {"cse": True}))
+        return cls(rows, ca.Function("top", arguments, [ca.densify(B)], {"cse": True}))
 
     def at(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, p: np.ndarray) -> np.ndarray:
         """B at a state, its rows of length one."""
@@ -68,7 +68,7 @@ def check_rank(mechanics: Mechanics) -> None:
     model = mechanics.model
     if not model.programmed:
         return
-    stacked = Stacked.of(mechanics)
+    top = TopRows.of(mechanics)
     servo = [row for row in model.rows if row.drive is not None]
     powerless = bool(servo)
     rng = np.random.default_rng(19)
@@ -80,16 +80,16 @@ def check_rank(mechanics: Mechanics) -> None:
         if state is None:
             continue
         q, v, z = state
-        B = stacked.at(0.0, q, v, rng.uniform(-1, 1, n), z, p)
+        B = top.at(0.0, q, v, rng.uniform(-1, 1, n), z, p)
         if not np.all(np.isfinite(B)):
             continue
-        here = {rows for rows in coinciding(B) if any(stacked.rows[i].programmed for i in rows)}
+        here = {rows for rows in coinciding(B) if any(top.rows[i].programmed for i in rows)}
         found = here if found is None else found & here
         sizes = np.linalg.svd(B, compute_uv=False)
         consistent = consistent and _follow(mechanics, state, p)
         powerless = powerless and not _enforceable(mechanics, state, p)
     for rows in sorted(found or ()):
-        named = [stacked.rows[i] for i in rows]
+        named = [top.rows[i] for i in rows]
         if consistent and all(row.order <= 2 for row in named):
             continue
         raise FormulationError(_message(model.name, named, sizes))

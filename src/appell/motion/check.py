@@ -14,6 +14,7 @@ from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
 from appell.motion.flow import RESTING_ANYWAY
 from appell.motion.ledger import Ledger, along
+from appell.motion.method import accuracy
 from appell.motion.projection import LEAST
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def check(motion: Motion) -> Check:
     if not motion.stretches:
         raise AppellError("Only a motion that was computed in this process can be checked; run simulate again.")
     (position, velocity), shares = _residuals(motion)
-    expected = 1e-6 if motion.info["method"] in ("cvodes", "Radau", "BDF", "LSODA", "RK45", "RK23") else 1e-8
+    expected = accuracy(motion.info["method"])
     balance, work, energy = _balance(motion, expected)
     agreement = _agreement(motion)
     return Check(

@@ -13,7 +13,7 @@ from appell.code.code import Code
 from appell.code.state import State
 from appell.code.system import System
 from appell.kinematics.chart import smallest
-from appell.kinematics.rank import Stacked, out_of_reach
+from appell.kinematics.rank import TopRows, out_of_reach
 from appell.kinematics.saddle import REGULAR, without_inertia
 from appell.model.model import Model
 from appell.motion.choice import Choice
@@ -163,12 +163,12 @@ def _dependent_rows(stop: Stop) -> bool:
     system, code = stop.system, stop.system.code
     rows, model = list(code.equations.split.rows), system.model
     if model.programme:
-        stacked = Stacked.of(code.equations.mechanics)
-        rows += range(len(model.rows), len(stacked.rows))
+        top = TopRows.of(code.equations.mechanics)
+        rows += range(len(model.rows), len(top.rows))
 
         def matrix(t: float, x: np.ndarray) -> np.ndarray:
             state, a = system.from_x(t, x), code.accelerations.flat(t, x, stop.w, system.p)
-            return stacked.raw(t, state.q, state.v, a, state.z, system.p)[rows]
+            return top.raw(t, state.q, state.v, a, state.z, system.p)[rows]
 
     elif rows:
 

@@ -19,6 +19,7 @@ from appell.once import once
 
 OWN = ("taylor", "dop853", "cvodes")
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+LOOSE = frozenset(("cvodes", *SCIPY)) - {"DOP853"}  # of low order, or with looser tolerances of their own
 STIFF = 3e4  # decay rate times length of the run above which equations are stiff
 FLAT = frozenset({"exp", "tanh", "erf"})  # far away all their derivatives vanish: no series announces what is ahead
 LARGE = 1000  # instructions above which compiling a Taylor integrator takes longer than most runs
@@ -51,6 +52,11 @@ def check_method(wanted: str) -> None:
         raise IntegrationError(f"Unknown method {wanted!r}; use 'auto', {', '.join(map(repr, (*OWN, *SCIPY)))}.")
     if wanted == "taylor" and not heyoka_code.available():
         raise IntegrationError("Taylor's method needs heyoka (Linux); use method='dop853' (--method dop853).")
+
+
+def accuracy(method: str) -> float:
+    """What a proof of a motion may leave, as a share, by the method that it was found with."""
+    return 1e-6 if method in LOOSE else 1e-8
 
 
 def check_tolerances(rtol: float | None, atol: float | None) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from appell.code.system import System
 from appell.errors import ModelError
 from appell.kinematics.chart import unit_rows
-from appell.kinematics.rank import DEPENDENT, Stacked, coinciding
+from appell.kinematics.rank import DEPENDENT, TopRows, coinciding
 from appell.model.chain import Chain
 from appell.model.joint import drive_name
 from appell.model.model import Model
@@ -228,12 +228,12 @@ def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
     Rows that say what others say all along are no sign of a singular configuration; a rank that is lost on the way is.
     """
     mechanics, model = system.equations.mechanics, system.model
-    stacked, n = Stacked.of(mechanics), len(model.coordinates)
+    top, n = TopRows.of(mechanics), len(model.coordinates)
     matrices = []
     for t, row in zip(times, motion.states(times), strict=True):
         a = system.accelerations(motion.at(float(t)))
-        matrices.append(stacked.raw(t, row[:n], row[n : 2 * n], a, row[2 * n :], system.p))
-    if not stacked.rows:
+        matrices.append(top.raw(t, row[:n], row[n : 2 * n], a, row[2 * n :], system.p))
+    if not top.rows:
         return Regularity(1.0, float(times[0]), (), np.ones(times.size), ())
     largest = np.max(np.linalg.norm(matrices, axis=2), axis=0)[:, None]
     matrices = [B / np.where(largest > 0, largest, 1.0) for B in matrices]
@@ -241,7 +241,7 @@ def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
     rank = max(1, int(np.max(np.count_nonzero(sizes > DEPENDENT, axis=1))))
     smallest = sizes[:, rank - 1]
     k = int(np.argmax(smallest <= np.min(smallest) * (1 + 1e-9)))  # the first of those that differ by rounding only
-    names = [row.name for row in stacked.rows]
+    names = [row.name for row in top.rows]
     near = coinciding(matrices[k]) if rank == len(names) else []
     shares = np.linalg.svd(matrices[k])[0][:, rank - 1]
     which = near[0] if near else np.flatnonzero(np.abs(shares) > 0.1)
