@@ -11,7 +11,9 @@ AppellError
 ├── ControlError             what is wanted cannot be controlled, observed or weighed like that
 ├── CompileError             an operation the chosen machine does not have
 ├── IntegrationError         the run could not even begin
-└── StickingError            kinks do not say how a motion goes on that sticks to them
+├── StickingError            kinks do not say how a motion goes on that sticks to them
+├── StoreError               results of many runs could not be written or read
+└── ClusterError             a cluster cannot be reached, or is lost
 
 ImpossibleBodyWarning        numbers of a body that no distribution of mass can give
 """
@@ -69,6 +71,14 @@ class IntegrationError(AppellError, RuntimeError):
 
 class StickingError(AppellError, RuntimeError):
     """Kinks do not say how a motion goes on that sticks to them."""
+
+
+class StoreError(AppellError, OSError):
+    """Results could not be written or read."""
+
+
+class ClusterError(AppellError, ConnectionError):
+    """The cluster cannot be reached, or is lost."""
 
 
 class ImpossibleBodyWarning(UserWarning):

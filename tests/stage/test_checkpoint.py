@@ -18,7 +18,8 @@ from appell.cli import app
 from appell.cli.varied import read_varied
 from appell.ensemble import Uniform, open_study
 from appell.ensemble.claim import Claim
-from appell.ensemble.store import ABOUT, COPY, JOURNAL, StoreError, read_journal
+from appell.ensemble.store import ABOUT, COPY, JOURNAL, read_journal
+from appell.errors import StoreError
 
 pytest.importorskip("zarr")
 

@@ -19,12 +19,11 @@ from appell.cli import app
 from appell.ensemble import Uniform, open_study
 from appell.ensemble.blueprint import read, written
 from appell.ensemble.cases import cases
-from appell.ensemble.cluster import ClusterError
 from appell.ensemble.design import design
 from appell.ensemble.plan import Plan
 from appell.ensemble.settings import Settings
 from appell.ensemble.store import JOURNAL
-from appell.errors import ModelError
+from appell.errors import ClusterError, ModelError
 
 pytest.importorskip("distributed")
 WITHOUT = "import sys; sys.modules['appell'] = None; from distributed.cli.dask_{0} import main; main()"

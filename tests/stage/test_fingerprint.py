@@ -11,8 +11,7 @@ import pytest
 
 import appell as ap
 from appell.ensemble.fingerprint import fingerprint
-from appell.ensemble.store import StoreError
-from appell.errors import ModelError
+from appell.errors import ModelError, StoreError
 
 GAIN = 2.0
 

@@ -11,8 +11,7 @@ from scipy import stats
 import appell as ap
 from appell.ensemble import LogUniform, Normal, Uniform, open_study, plan
 from appell.ensemble.local import room
-from appell.ensemble.store import StoreError
-from appell.errors import AppellError, IntegrationError, ModelError
+from appell.errors import AppellError, IntegrationError, ModelError, StoreError
 
 # Few runs.
 

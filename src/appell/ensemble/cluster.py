@@ -16,17 +16,13 @@ from typing import Any
 from appell.ensemble.blueprint import asked, written
 from appell.ensemble.plan import Plan
 from appell.ensemble.store import Sink, ZarrStore
-from appell.errors import AppellError
+from appell.errors import AppellError, ClusterError
 from appell.motion.progress import Progress
 
 ANSWER = 10.0  # seconds in which a scheduler must answer
 PATIENCE = 120.0  # seconds without any worker after which the sweep gives up
 GONE = "The scheduler is gone."
 TRIES = 5  # workers that may die over one chunk
-
-
-class ClusterError(AppellError, ConnectionError):
-    """The cluster cannot be reached, or is lost."""
 
 
 def check_address(cluster: Any) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from appell.ensemble.claim import Claim
 from appell.ensemble.outcomes import OUTCOMES, Outcomes
-from appell.errors import AppellError
+from appell.errors import StoreError
 from appell.files import check_zarr, whole, write_text
 
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
@@ -45,10 +45,6 @@ MEANINGS = {
     },
 }  # fmt: skip
 """What every reader of a study is told."""
-
-
-class StoreError(AppellError, OSError):
-    """Results could not be written or read."""
 
 
 class Layout:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appell.ensemble.outcomes import OUTCOMES
-from appell.ensemble.store import MEANINGS, StoreError, check_whole, read_about, read_journal
-from appell.errors import AppellError, ModelError
+from appell.ensemble.store import MEANINGS, check_whole, read_about, read_journal
+from appell.errors import AppellError, ModelError, StoreError
 from appell.files import check_zarr, refuse_paths, whole
 from appell.model.symbols import key
 from appell.model.values import unknown

@@ -16,9 +16,9 @@ from appell.ensemble.design import design
 from appell.ensemble.local import cores, room, run_here
 from appell.ensemble.plan import Plan
 from appell.ensemble.settings import Settings
-from appell.ensemble.store import Layout, Memory, Sink, StoreError, ZarrStore
+from appell.ensemble.store import Layout, Memory, Sink, ZarrStore
 from appell.ensemble.study import Study, assembled
-from appell.errors import IntegrationError, ModelError
+from appell.errors import IntegrationError, ModelError, StoreError
 from appell.motion.events import Event
 
 ELSEWHERE = 32  # threads that a cluster may have

@@ -7,7 +7,8 @@ from typing import Any
 
 from zarr.storage import LocalStore
 
-from appell.ensemble.store import StoreError, read_about, read_journal, sum_of
+from appell.ensemble.store import read_about, read_journal, sum_of
+from appell.errors import StoreError
 
 
 class Verified(LocalStore):

@@ -13,7 +13,7 @@ import numpy as np
 from appell.code.state import State
 from appell.code.system import System
 from appell.errors import AppellError, ModelError
-from appell.kinematics.chart import Split, unit_rows
+from appell.kinematics.chart import Split, smallest, unit_rows
 from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.values import number, numbers
@@ -194,12 +194,8 @@ def _leading(rows: Sequence[np.ndarray]) -> list[int]:
         dependent: Sequence[int] = Split.at(rows[0]).dependent
     else:
         ways = [list(e) for e in itertools.combinations(range(n), K)]
-        dependent = max(ways, key=lambda e: min(_smallest(J[:, e]) for J in rows))
+        dependent = max(ways, key=lambda e: min(smallest(J[:, e]) for J in rows))
     return [i for i in range(n) if i not in dependent]
-
-
-def _smallest(J: np.ndarray) -> float:
-    return float(np.linalg.svd(J, compute_uv=False)[-1]) if J.size else 1.0
 
 
 def _cost(made: Plan, goal: str) -> float:
