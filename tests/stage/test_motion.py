@@ -324,6 +324,8 @@ def test_switches_of_speeds_are_lines_of_the_summary():
 def test_outputs_do_not_take_the_names_of_others(system, letters):
     with pytest.raises(ModelError, match="The output 'lean' has the name of a quantity of the motion itself"):
         ap.simulate(system, until=0.1, outputs={"lean": letters["spin"]})
+    with pytest.raises(ModelError, match="The output 't' has the name of a quantity of the motion itself"):
+        ap.simulate(system, until=0.1, outputs={"t": letters["spin"]})
 
 
 def test_quasi_velocities_can_be_read_though_the_run_used_others():

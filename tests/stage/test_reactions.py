@@ -155,6 +155,18 @@ def test_wrong_names():
         free.reactions()
 
 
+@pytest.mark.parametrize("name", ["force", "row", "coordinate", "t"])
+def test_a_row_called_like_another_part_of_the_table_is_refused(name):
+    """The table has the generalized forces under `force`: a row of that name would be lost."""
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    bob, rod = ap.Particle("bob", 1, ground.point(x, y)), ap.Holonomic(x**2 + y**2 - 1, name)
+    model = ap.Model(ground, (x, y), [bob], [ap.Gravity(-9.81 * ground.y)], [rod], start={x: 1.0})
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), until=0.1, points=2)
+    with pytest.raises(ModelError, match=f"The constraint '{name}' has a name that a table of reactions needs"):
+        motion.reactions()
+
+
 def test_reactions_do_not_depend_on_the_units_of_coordinates():
     """A tether in orbit: the angle of the orbit has 10^14 times the inertia of the tether's length."""
     R, nu, theta, length = ap.coordinates("R nu theta length", "m rad rad m")

@@ -14,6 +14,8 @@ from appell.model.values import unknown
 if TYPE_CHECKING:
     from appell.motion.motion import Motion
 
+TAKEN = ("t", "row", "coordinate", "force")  # names of axes, and of the generalized forces
+
 
 def reactions(motion: Motion, constraint: str | None) -> Any:
     """Multipliers and generalized forces of the constraints along a motion.
@@ -40,6 +42,11 @@ def reactions(motion: Motion, constraint: str | None) -> Any:
     if constraint is not None and constraint not in known:
         raise ModelError(unknown(constraint, known, f"constraint of {model.name!r}"))
     chosen = [i for i, name in enumerate(names) if constraint in (None, name, owners[i])]
+    if taken := [names[i] for i in chosen if names[i] in TAKEN]:
+        raise ModelError(
+            f"The constraint {taken[0]!r} has a name that a table of reactions needs for other values "
+            f"({', '.join(TAKEN)}); give it another."
+        )
     times = motion.times
     values, gradients = multipliers(motion, times)
     forces = np.moveaxis(gradients[:, chosen] * values[:, chosen, None], 0, -1)

@@ -96,7 +96,7 @@ def simulate(
     for event in events:
         check_event(system, event, law is not None)
     rate = getattr(control, "rate", None) if rate is None else rate
-    taken = {*names_of(system.model), *(s.label for s in (*system.equations.speeds, *system.model.inputs))}
+    taken = {"t", *names_of(system.model), *(s.label for s in (*system.equations.speeds, *system.model.inputs))}
     for name, formula in (outputs or {}).items():
         if name in taken:
             raise ModelError(f"The output {name!r} has the name of a quantity of the motion itself; give it another.")
