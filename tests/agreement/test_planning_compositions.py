@@ -416,3 +416,13 @@ def test_positions_that_part_in_time_are_refused():
         ap.AppellError, match=r"'here' .* and 'there' .* coincide.* different positions sooner or later"
     ):
         ap.plan(model, start={y: 0.6}, until=1.0)
+
+
+def test_a_force_called_like_the_programme_is_no_drive():
+    """Drives push along x and leave the weight alone, whatever it is called."""
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    body, weight = ap.Particle("body", 2, ground.point(x, y)), ap.Gravity(-10 * ground.y, "jerk")
+    row, start = ap.Programmed(x.derivative(3) - 1, "jerk"), {x: 0.0, y: 0.0, "x.rate.rate": 0.0}
+    plan = ap.plan(ap.Model(ground, (x, y), [body], [weight], [row], start=start), until=1.0)
+    np.testing.assert_allclose(plan.torques["torque"].values[-1], [2.0, 0.0], rtol=0, atol=1e-12)

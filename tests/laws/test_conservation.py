@@ -267,3 +267,15 @@ def test_a_mechanism_at_rest_is_well():
     rest = ap.equilibrium(ap.library.four_bar())
     motion = ap.simulate(rest.system, rest.state, until=3.0)
     assert motion.check().ok
+
+
+def test_what_is_called_alike_does_its_own_work():
+    """A weight and a programme of one name: neither is lost from the balance."""
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    body, weight = ap.Particle("body", 1, ground.point(x, y)), ap.Gravity(-10 * ground.y, "drive")
+    model = ap.Model(ground, (x, y), [body], [weight], [ap.Programmed(x.derivative(3) - 1, "drive")])
+    system = ap.compile(ap.derive(model)).bind()
+    motion = ap.simulate(system, system.consistent({"x.rate.rate": 0.0}), until=1.0, points=2)
+    work = motion.check().work
+    np.testing.assert_allclose([work["drive"], work["drive (2)"]], [50.0, 1 / 8], rtol=1e-9)

@@ -46,12 +46,11 @@ class Ledger:
             named.append(("change of mass", ca.dot(ca.gradient(T, x.frozen), mechanics.derivative(x.thawed))))
         if x.z.numel() and ca.depends_on(T, x.z):
             named.append(("change of shape", ca.jtimes(T, x.z, x.zdot)))
-        self.names = [name for name, _ in named]
+        names = [name for name, _ in named]
         still = x.thaw(ca.substitute(mechanics.e[self.rows], x.v, ca.SX.zeros(x.v.numel()))) if self.rows else ca.SX(0)
         servo = any(row.drive is not None for row in mechanics.model.rows)
         self.working = bool(self.rows) and (servo or not mechanics.linear or not ca.sparsify(still).is_zero())
-        if self.working:
-            self.names.append("reactions")
+        self.names = _told_apart([*names, "reactions"] if self.working else names)
         column = ca.vertcat(*[power for _, power in named]) if named else ca.SX(0, 1)
         everything = [x.t, x.q, x.v, mechanics.a, x.z, x.w, x.p]
         self._column = ca.Function("powers", everything, [ca.densify(x.thaw(column))], {"cse": True})
@@ -102,6 +101,11 @@ class Ledger:
                 rows[0, i] = values @ (J @ v[:, i])
             powers = np.concatenate([powers, rows])
         return T[0], powers, terms
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    """Names, the second of two that are the same with a number: a force and a programme may be called alike."""
+    return [f"{name} ({k})" if (k := names[: i + 1].count(name)) > 1 else name for i, name in enumerate(names)]
 
 
 def along(function: ca.Function, t: np.ndarray, *columns: np.ndarray) -> list[np.ndarray]:

@@ -55,9 +55,8 @@ class Effort:
         for k, i in enumerate(rows):
             if model.rows[i].programmed:
                 tau = tau + J[k, :].T * multipliers[k]
-        high = {row.name for row in model.programme}
-        for force in mechanics.forces:
-            if force.name in self.drives or force.name in high:
+        for i, force in enumerate(mechanics.forces):
+            if force.name in self.drives or i >= len(model.forces):  # those of programmes stand last
                 tau = tau + x.thaw(ca.substitute(force.Q, mechanics.a, a))
         rate = Along(mechanics, a, x.zdot).derivative(tau)
         return ca.Function("effort", x.arguments, [ca.densify(tau), ca.densify(rate)], {"cse": True})
