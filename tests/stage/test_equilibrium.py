@@ -319,3 +319,12 @@ def test_equations_are_counted_without_what_rest_meets_by_itself():
     pulled = model.add(ap.Force(-200 * slope.x, wheel.center, body=wheel))
     with pytest.raises(EquilibriumError, match="the equation of turn cannot be met all at once"):
         ap.equilibrium(pulled, {"s": 0})
+
+
+def test_a_row_called_like_a_coordinate_does_not_hide_it():
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    bob, rod = ap.Particle("bob", 2, ground.point(x, y)), ap.Holonomic((x**2 + y**2 - 1) / 2, "y")
+    rest = ap.equilibrium(ap.Model(ground, (x, y), [bob], [ap.Gravity(-10 * ground.y)], [rod], start={y: -1.0}))
+    assert rest["y"] == rest[y] == rest.state[y] == pytest.approx(-1)
+    assert rest.multipliers["y"] == pytest.approx(-20)

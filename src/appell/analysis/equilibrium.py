@@ -87,11 +87,10 @@ class Equilibrium:
 
     def __getitem__(self, name: Any) -> float:
         label = key(name)
-        if label in self.inputs:
-            return self.inputs[label]
-        if label in self.multipliers:
-            return self.multipliers[label]
-        return self.state[label]
+        for values in (self.state.to_dict(), self.inputs, self.multipliers):  # a row may be called like a coordinate
+            if label in values:
+                return values[label]
+        return self.state[label]  # which says what there is
 
     @property
     def remarks(self) -> tuple[str, ...]:
