@@ -155,6 +155,14 @@ def test_a_quasi_velocity_is_made_by_speeds():
         )
 
 
+@pytest.mark.parametrize(("name", "kind"), [("x", "coordinate"), ("m", "parameter")])
+def test_a_quasi_velocity_has_a_name_of_its_own(name, kind):
+    """A start {"x": 1.0} would set a coordinate and a speed of that name alike."""
+    a, b, c = (ap.speeds(word) for word in (name, "b", "c"))
+    with pytest.raises(FormulationError, match=f"The speed and the {kind} '{name}' of .* have one name"):
+        ap.derive(model(), ap.GibbsAppell(speeds={a: x.rate, b: y.rate, c: z.rate}))
+
+
 def dependent_speeds():
     a, b, c = ap.speeds("a b c")
     return ap.GibbsAppell(speeds={a: x.rate + y.rate, b: 2 * x.rate + 2 * y.rate, c: z.rate})

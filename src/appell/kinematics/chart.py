@@ -360,6 +360,11 @@ def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
         return mechanics.variables.lower(formula)  # a rate may stand for itself
     if not isinstance(speed, Speed):
         raise FormulationError(f"{speed!r} is not a speed; make it by appell.speeds({str(speed)!r}).")
+    model = mechanics.model
+    for other in (*model.coordinates, *model.states, *model.parameters, *model.inputs):
+        if other.name == speed.name:
+            both = f"The speed and the {other.kind} {speed.name!r} of {model.name!r}"
+            raise FormulationError(f"{both} have one name, so that a start could mean either; rename one of them.")
     for symbol in letters_in(formula):
         check_letter(mechanics.model, symbol, f"the speed {speed.name!r}")
         if isinstance(symbol, Input):
