@@ -235,9 +235,9 @@ class Equations:
         for symbol in letters:
             if symbol not in leaves:
                 check_letter(self.model, symbol, f"the formula {quoted(expression)}")
-                raise ModelError(
-                    f"{symbol} does not occur in the model, so the formula {quoted(expression)} has no value here."
-                )
+                lacking = f"{symbol} does not occur in the model, so the formula {quoted(expression)} has no value here"
+                added = f"; add it by model.with_parameters({symbol})" if isinstance(symbol, Parameter) else ""
+                raise ModelError(f"{lacking}{added}.")
         return self.with_laws(Lowering(leaves)(expression))
 
     @cached_property

@@ -318,6 +318,11 @@ WRONG = {
         ModelError,
         "The law of w must be a number or a formula",
     ),
+    "a law with a gain of its own": (
+        lambda: ap.derive(model(forces=[ap.Generalized({x: w})])).close({w: -k * x}),
+        ModelError,
+        r"k does not occur in the model, .* has no value here; add it by model.with_parameters\(k\)",
+    ),
     "a Python function as an event": (
         lambda: ap.Event(lambda t, x: x[0]),
         ModelError,
