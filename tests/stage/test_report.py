@@ -177,6 +177,16 @@ def test_a_model_alone_is_proved(tmp_path):
     assert (tmp_path / "hamel.html").stat().st_size > 1e5
 
 
+def test_a_system_is_reported_with_its_own_numbers():
+    x, (m, k) = ap.coordinates("x", "m"), ap.parameters("m k", "kg N/m")
+    ground = ap.Frame("ground")
+    block, spring = ap.Particle("block", m, ground.point(x, 0)), ap.Generalized({x: -k * x})
+    model = ap.Model(ground, x, [block], [spring], values={m: 1.0})
+    text = ap.report(ap.compile(ap.derive(model)).bind({m: 3.25, k: 7.5})).markdown()
+    assert "3.25" in text
+    assert "7.5" in text
+
+
 def test_further_results_have_their_sections(motion):
     model = ap.library.ball_and_beam()
     certificate = ap.stability(ap.equilibrium(ap.compile(ap.derive(model))))

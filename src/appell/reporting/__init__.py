@@ -47,6 +47,7 @@ def report(
         Report on 'Appell-Hamel particle': The system, Equations of motion, Agreement of the formulations, ...
     """
     from appell.analysis.verify import verify
+    from appell.code.system import System
     from appell.motion.motion import Motion
     from appell.reporting import sections as s
     from appell.reporting.further import section
@@ -57,7 +58,8 @@ def report(
     motion = subject.motion if planned is not None else subject if isinstance(subject, Motion) else None
     equations = _equations(subject if motion is None else motion)
     model = equations.model
-    values = dict(motion.system.values) if motion is not None else dict(model.values)
+    system = motion.system if motion is not None else subject if isinstance(subject, System) else None
+    values = dict(model.values if system is None else system.values)
     start = dict(model.start)
     if motion is not None:
         start = dict(zip(motion.info["state"], motion.states(motion.times[:1])[0].tolist(), strict=True))
