@@ -67,7 +67,7 @@ def _remembering(
         made = known.get(thing)
         if made is None:
             made = known.setdefault(thing, {})
-        found = made.get(key, _NOTHING)
+        found: Any = made.get(key, _NOTHING)
         if found is _NOTHING:
             found = made[key] = make(thing, *more, **named)
         if most is not None:

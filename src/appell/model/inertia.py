@@ -160,7 +160,7 @@ class MassDistribution:
     @property
     def spatial(self) -> sp.Matrix:
         """G = [[I, [h x]], [-[h x], m 1]] about the origin, with h = m c."""
-        h = self.pseudo[:3, 3]
+        h = list(self.pseudo[:3, 3])
         cross = sp.Matrix([[0, -h[2], h[1]], [h[2], 0, -h[0]], [-h[1], h[0], 0]])
         return sp.Matrix(sp.BlockMatrix([[self.inertia, cross], [-cross, self.mass * sp.eye(3)]]).as_explicit())
 

@@ -62,8 +62,8 @@ def attempt_function(
     attempt = Attempt.of(step, (x, t, h, room), (w, p), (rtol, atol), end, growth)
     wishes = []
     if alarm is not None:
-        (_, before), (growth, after) = alarm(t, x, w, p), alarm(attempt.later, attempt.new, w, p)
-        wishes = [((~(Quick(growth) < calm) | (Quick(before) * after < 0)).graph, Status.RESTLESS)]
+        (_, before), (grown, after) = alarm(t, x, w, p), alarm(attempt.later, attempt.new, w, p)
+        wishes = [((~(Quick(grown) < calm) | (Quick(before) * after < 0)).graph, Status.RESTLESS)]
     V, P = ca.vertcat(x, t, h, room, stalled, steps), ca.vertcat(w, p, rtol, atol, end, most, calm)
     return ca.Function("attempt", [V, P], [densified(attempt.outcome(attempt.new, stalled, steps, most, wishes))])
 
