@@ -49,6 +49,15 @@ def test_a_model_cannot_be_changed():
     assert len(built.rows) == 0
 
 
+def test_the_numbers_of_a_system_are_changed_by_bind_alone():
+    """Set in place, a number would stand in the records of a run and not in what was run."""
+    system = ap.compile(ap.derive(model())).bind({m: 2.0})
+    with pytest.raises(TypeError):
+        system.values["m"] = 3.0
+    assert system.bind({m: 3.0}).values["m"] == 3.0
+    assert system.values["m"] == 2.0
+
+
 def test_add_keeps_what_there_is():
     built = model(forces=[ap.Gravity(-g * ground.y)], name="thing", values={m: 2.0, g: 9.81}, start={x: 1.0}, until=3.0)
     more = built.add(

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import casadi as ca
@@ -39,7 +40,10 @@ class System:
 
     def __init__(self, code: Code, values: Mapping[str, float] | None = None) -> None:
         self.code = code
-        self.values: dict[str, float] = {**code.equations.model.values, **(values or {})}
+        self.values: Mapping[str, float] = MappingProxyType({**code.equations.model.values, **(values or {})})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return System, (self.code, dict(self.values))
 
     @property
     def equations(self) -> Equations:
@@ -120,9 +124,6 @@ class System:
         if self.missing:
             return self._rhs
         return self.code.single.bound(self.w, self.p, self._rhs)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "rhs"}  # it points into memory
 
     def _rhs(self, t: float, x: Any, w: Any = None) -> np.ndarray:
         x = self._columns(x, self.equations.states, "state")

@@ -211,7 +211,7 @@ class Plan:
             "method": s.method,
             "rtol": s.rtol,
             "atol": s.atol,
-            "values": system.values,
+            "values": dict(system.values),
             "where": "",
             "reasons": {},
             "versions": versions(),

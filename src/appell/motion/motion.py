@@ -108,7 +108,7 @@ class Motion:
             "seconds": seconds,
             "switches": switches,
             "events": [{"name": o.name, "t": o.t} for o in occurrences],
-            "values": system.values,
+            "values": dict(system.values),
             "equations": equations.summary(),
             "versions": versions(),
         }
