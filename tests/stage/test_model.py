@@ -344,6 +344,11 @@ WRONG = {
         "The expression of the constraint 'holonomic' must be a number or a formula",
     ),
     "an inequality": (lambda: ap.Holonomic(x > 0), ModelError, "or a formula in the model's symbols, got x > 0"),
+    "two rows of one name": (
+        lambda: model(constraints=[ap.Holonomic(ground.point(x, y), "a"), ap.Holonomic(x - y, "a.x")]),
+        ModelError,
+        "Two constraint rows are called 'a.x'",
+    ),
     "the zero vector": (lambda: ap.Holonomic(0 * ground.x, "loop"), ModelError, "'loop' is the zero vector"),
     "a particle that rolls": (lambda: ap.Rolling(particle(), ground.point(x, y)), ModelError, "Only a RigidBody rolls"),
     "rolling on a frame": (

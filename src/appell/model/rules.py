@@ -71,6 +71,10 @@ def check_kinds(model: Model) -> None:
     for name in bodies:
         if bodies.count(name) > 1:
             raise ModelError(f"Two bodies are called {name!r}; give each its own name.")
+    rows = [row.name for constraint in model.constraints for row in constraint.rows]
+    for name in rows:
+        if rows.count(name) > 1:
+            raise ModelError(f"Two constraint rows are called {name!r}; give one of their constraints another name.")
     if not model.bodies:
         raise ModelError("A model needs at least one body; add an appell.Particle or appell.RigidBody.")
     for row in model.programmed:
