@@ -32,7 +32,7 @@ from appell.motion.speeds import beyond, calmer, next_calm
 from appell.once import lately
 
 
-@lately(4)
+@lately(8)
 def _kernels(code: Code, *looked_for: Any) -> dict[bool, Kernel]:
     """Kernels, compiled or not, as an earlier sweep of the same system left them."""
     return {}

@@ -94,7 +94,7 @@ def _kept(code: Code) -> _Kept:
     return _Kept(found)
 
 
-@lately(4)
+@lately(8)
 def _flows(code: Code, looked_for: tuple[Any, ...]) -> dict[tuple[int, ...], Flow]:
     """Flows by which kinks may slide, as runs that looked for the same left them, and with them their integrators."""
     return {}
