@@ -1,5 +1,7 @@
 """The same robot by screws, by both conventions of rows and from a URDF file; bad files are refused by name."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -189,6 +191,26 @@ def test_fixed_links_are_merged_and_stay_as_markers():
     assert ap.verify(arm).ok
 
 
+def test_markers_have_poses_and_jacobians():
+    file = robot(
+        link("arm"),
+        link("tip"),
+        joint("stand", "base", "foot", "fixed", xyz="1 2 3"),
+        '<link name="foot"/>',
+        joint("turn", "base", "arm", xyz="0 0 1"),
+        joint("weld", "arm", "tip", "fixed", xyz="0.5 0 0", rpy="0 0 1.5707963267948966"),
+    )
+    arm, q = ap.Chain.from_urdf(file), np.array([0.3])
+    assert_poses = partial(np.testing.assert_allclose, rtol=0, atol=1e-15)
+    assert_poses(arm.pose(q, "tip"), ap.Chain.from_urdf(file, tool="tip").pose(q))
+    assert_poses(arm.jacobian(q, "tip", (0, 0.1, 0)), arm.jacobian(q, "arm", (0.4, 0, 0)))
+    assert_poses(arm.pose([q, q], "foot")[1, :3, 3], [1, 2, 3])
+    assert arm.jacobian([q, q], "foot").shape == (2, 6, 1)
+    assert arm.pose(link="tip")[0, 3] == sp.sympify("0.5") * sp.cos(arm.coordinates[0])
+    with pytest.raises(ModelError, match="'tipp' is not a link of this chain. Did you mean 'tip'"):
+        arm.pose(q, "tipp")
+
+
 def test_data_of_joints_and_what_is_drawn_are_kept(tmp_path):
     look = (
         '<visual><origin xyz="0 0 0.1"/><geometry><box size="0.1 0.2 0.3"/></geometry></visual>'
@@ -215,6 +237,23 @@ def test_data_of_joints_and_what_is_drawn_are_kept(tmp_path):
     ):
         ap.Chain.from_urdf(path)
     assert ap.Chain.from_urdf(path, meshes=False).meshes == {}
+
+
+@pytest.mark.parametrize("name", ["package:///arm_description/part.stl", "package://part.stl", "part.stl"])
+def test_meshes_are_found_whichever_way_they_are_named(tmp_path, name):
+    folder = tmp_path / "arm_description"
+    folder.mkdir()
+    (folder / "part.stl").write_text("solid\nendsolid\n")
+    look = f'<visual><geometry><mesh filename="{name}"/></geometry></visual>'
+    (folder / "arm.urdf").write_text(robot(link("arm", more=look), joint("j", "base", "arm")))
+    assert ap.Chain.from_urdf(folder / "arm.urdf").meshes["arm"][0].path == str(folder.resolve() / "part.stl")
+
+
+def test_a_sphere_of_no_radius_draws_nothing_and_zeros_may_end_a_file(tmp_path):
+    look = '<visual><geometry><sphere radius="0.0"/></geometry></visual>'
+    file = tmp_path / "arm.urdf"
+    file.write_text(robot(link("arm", more=look), joint("j", "base", "arm")) + "\n\0")
+    assert ap.Chain.from_urdf(file).bodies[0].shape is None
 
 
 BAD = [

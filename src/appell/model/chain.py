@@ -268,6 +268,13 @@ class Chain(Model):
             return place.frame(self.frames[carrier] if carrier >= 0 else self.ground, link)
         return self.frames[self.index(link)]
 
+    def _seat(self, link: str | int, dtype: np.dtype) -> tuple[int, np.ndarray]:
+        """The moving link that carries a link or marker (-1 the ground), and the pose of its frame on that."""
+        if isinstance(link, str) and link in self.markers:
+            carrier, place = self.markers[link]
+            return carrier, np.array(place.matrix.tolist(), dtype=dtype)
+        return self.index(link), np.eye(4, dtype=dtype)
+
     @property
     def efforts(self) -> dict[str, float]:
         """The largest force of each drive whose joint declares one above zero, by the name of the input."""
@@ -358,13 +365,15 @@ class Chain(Model):
 
         Args:
             q: As for `poses`.
-            link: Name or number of a link; the tool if left out.
+            link: Name of a link, a joint or a marker, or the number of a link; the tool if left out.
             values: Numbers of parameters.
         """
         data, Q = self._asked(q, values)
+        poses = data.poses(Q)[0]
         if link is None:
-            return data.poses(Q)[0][..., self.tool_link, :, :] @ data.tool
-        return data.poses(Q)[0][..., self.index(link), :, :]
+            return poses[..., self.tool_link, :, :] @ data.tool
+        body, place = self._seat(link, poses.dtype)
+        return poses[..., body, :, :] @ place if body >= 0 else np.broadcast_to(place, (*poses.shape[:-3], 4, 4)).copy()
 
     def jacobian(
         self,
@@ -379,12 +388,18 @@ class Chain(Model):
 
         Args:
             q: As for `poses`.
-            link: Name or number of a link; the tool if left out.
+            link: As for `pose`.
             point: A point of the link, in its frame.
             values: Numbers of parameters.
         """
         data, Q = self._asked(q, values)
-        J = data.jacobian(Q, None if link is None else self.index(link), triple(point, "The point of a Jacobian"))[0]
+        p, body = np.array(triple(point, "The point of a Jacobian")), None
+        if link is not None:
+            body, place = self._seat(link, np.dtype(object))
+            p = place[:3, :3] @ p + place[:3, 3]
+        if body == -1:
+            return np.zeros((*Q.shape[:-2], 6, len(self.coordinates)), Q.dtype)
+        J = data.jacobian(Q, body, p)[0]
         return J if self.coupling.trivial else J @ self.coupling.matrix
 
     def differential(

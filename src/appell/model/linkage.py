@@ -22,6 +22,7 @@ from appell.model.placement import Placement
 from appell.model.rotation import Triple
 from appell.model.screws import exponential, hat, pseudo_inertia
 from appell.model.symbols import Coordinate, Input, Parameter, coordinates, inputs
+from appell.model.values import unknown
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,9 @@ class Linkage:
                     return listed.index(link)
         elif isinstance(link, Integral) and -len(names) <= link < len(names):
             return int(link) % len(names)
-        raise ModelError(f"{link!r} is not a link of this chain; there are: {', '.join(names)}.")
+        if isinstance(link, str):
+            raise ModelError(unknown(link, [*names, *self.markers], "link of this chain"))
+        raise ModelError(f"{link!r} is not a link of this chain; give a name or a number below {len(names)}.")
 
     def place(self, link: str) -> tuple[str | int, Placement | None]:
         """The moving link that carries a link or marker, and where its frame is on that; None for its own frame."""

@@ -277,7 +277,7 @@ def _geometry(link: LinkText, folder: Path, strict: bool) -> tuple[list[Abstract
             if path is not None and form.drawn:
                 x, y, z = form.numbers
                 files.append(MeshFile(str(path), form.origin, (x, y, z)))
-        elif form.drawn:
+        elif form.drawn and all(form.numbers):  # a sphere of no radius is how files draw nothing
             try:
                 shapes.append(PRIMITIVES[form.kind](*form.numbers).placed(form.origin))
             except ModelError as error:
@@ -286,16 +286,14 @@ def _geometry(link: LinkText, folder: Path, strict: bool) -> tuple[list[Abstract
 
 
 def _resolved(name: str, folder: Path) -> Path | None:
-    """The file of a mesh: beside the URDF or, for package:// names, below one of the folders above it."""
-    plain = re.sub(r"^file://", "", name)
-    package = re.match(r"^(?:package|model)://([^/]+)/(.*)$", plain)
+    """The file of a mesh: beside the URDF or, for package:// names, below one of the folders above it.
+
+    With or without the name of the package, which need not be that of a folder.
+    """
+    package = re.match(r"^(?:package|model):/*(.*)$", name)
     if package is None:
-        path = Path(plain)
-        path = path if path.is_absolute() else folder / path
+        path = folder / re.sub(r"^file://", "", name)  # an absolute name stands for itself
         return path if path.is_file() else None
-    inside, rest = package.groups()
-    for above in (folder, *folder.parents):
-        for path in (above / inside / rest, above / rest):
-            if path.is_file():
-                return path
-    return None
+    whole = package[1]
+    listed = [above / part for above in (folder, *folder.parents) for part in (whole, whole.partition("/")[2]) if part]
+    return next((path for path in listed if path.is_file()), None)

@@ -92,7 +92,7 @@ def parsed(source: str | Path) -> RobotText:
             raise ModelError(f"There is no URDF file {str(source)!r}.")
         data, folder, what = path.read_bytes(), path.parent, str(source)
     try:
-        root = ElementTree.fromstring(data.strip())
+        root = ElementTree.fromstring(data.strip(b"\0 \t\r\n"))
     except (ElementTree.ParseError, ValueError, LookupError) as error:
         hint = f" {XACRO}" if b"<xacro:" in data else ""
         raise ModelError(f"{what} cannot be read as URDF: {error}.{hint}") from error
