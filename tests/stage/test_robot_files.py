@@ -207,8 +207,65 @@ def test_markers_have_poses_and_jacobians():
     assert_poses(arm.pose([q, q], "foot")[1, :3, 3], [1, 2, 3])
     assert arm.jacobian([q, q], "foot").shape == (2, 6, 1)
     assert arm.pose(link="tip")[0, 3] == sp.sympify("0.5") * sp.cos(arm.coordinates[0])
-    with pytest.raises(ModelError, match="'tipp' is not a link of this chain. Did you mean 'tip'"):
+    with pytest.raises(ModelError, match=r"'tipp' is not a link of this chain\. Did you mean 'tip'"):
         arm.pose(q, "tipp")
+
+
+def test_a_locked_joint_stays_and_so_do_those_that_mimic_it():
+    parts = [
+        link("arm", 2.0, "0.3 0 0"),
+        link("left", 1.0, "0.1 0 0.2"),
+        link("right", 1.5, "0 0.1 0.2"),
+        link("tip", 0.5),
+        joint("turn", "base", "arm"),
+        joint("grip", "arm", "left", axis="0 1 0", xyz="0.5 0 0"),
+        joint(
+            "slide", "arm", "right", "prismatic", axis="0 0 1", more='<mimic joint="grip" multiplier="2" offset="1"/>'
+        ),
+        joint("weld", "arm", "tip", "fixed", xyz="0 0 1", more='<mimic joint="grip"/>'),
+    ]
+    whole, less = ap.Chain.from_urdf(robot(*parts)), ap.Chain.from_urdf(robot(*parts), locked={"grip": 0.3})
+    assert [q.name for q in less.coordinates] == ["turn"]
+    for name in ("left", "right", "tip"):
+        np.testing.assert_allclose(less.pose([0.7], name), whole.pose([0.7, 0.3], name), rtol=0, atol=1e-15)
+    found, expected = (
+        ap.higher_order.Dynamics(chain).mass_matrix(q)[0, 0] for chain, q in ((less, [0.7]), (whole, [0.7, 0.3]))
+    )
+    assert found == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_floating_root_is_as_if_a_floating_joint_carried_it():
+    parts = [link("body", 2.0, "0.1 0 0"), link("leg"), joint("hip", "body", "leg", xyz="0.2 0 0", axis="0 1 0")]
+    alone = f'<robot name="arm">{"".join(parts)}</robot>'
+    found = ap.Chain.from_urdf(alone, floating=True)
+    expected = ap.Chain.from_urdf(robot(*parts, joint("base", "base", "body", "floating")))
+    assert [q.name for q in found.coordinates] == [q.name for q in expected.coordinates]
+    assert found.markers == {}
+    Q = RNG.normal(size=(7, 3))
+    forces = (ap.higher_order.Dynamics(chain).inverse(Q) for chain in (found, expected))
+    np.testing.assert_allclose(*forces, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("locked", "message"),
+    [
+        ({"elbw": 0}, r"'elbw' is not a joint of this robot\. Did you mean 'elbow'"),
+        ({"weld": 0}, "'weld' is fixed; only joints of one freedom can be locked"),
+        ({"elbow": "home"}, "value of 'elbow' must be a finite number"),
+        ({"elbow": 0}, r"needs at least one joint that moves; .* floating=True"),
+    ],
+)
+def test_what_cannot_be_locked_is_told(locked, message):
+    file = robot(link("a"), link("b"), joint("elbow", "base", "a"), joint("weld", "a", "b", "fixed"))
+    with pytest.raises(ModelError, match=message):
+        ap.Chain.from_urdf(file, locked=locked)
+
+
+def test_joints_without_mass_are_told_with_what_locks_them():
+    file = robot(link("a"), '<link name="b"/>', joint("elbow", "base", "a"), joint("wrist-1", "a", "b"))
+    with pytest.raises(ModelError, match=r"link 'b' .* or do without the joint, locked=\{'wrist-1': 0\}"):
+        ap.Chain.from_urdf(file)
+    assert len(ap.Chain.from_urdf(file, locked={"wrist-1": 0}).links) == 1
 
 
 def test_data_of_joints_and_what_is_drawn_are_kept(tmp_path):
@@ -323,8 +380,8 @@ def test_names_become_coordinates_that_differ():
 
 
 def test_a_robot_of_a_thousand_links_is_read_without_recursion():
-    from appell.model.urdf import tree
     from appell.model.urdf_text import parsed
+    from appell.model.urdf_tree import tree
 
     parts = [link(f"l{i}") + joint(f"j{i}", f"l{i - 1}" if i else "base", f"l{i}") for i in reversed(range(2000))]
     root, joints = tree(parsed(robot(*parts)))

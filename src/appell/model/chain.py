@@ -183,6 +183,8 @@ class Chain(Model):
         gravity: Iterable[Any] = (0, 0, -9.81),
         tool: str | None = None,
         meshes: bool = True,
+        floating: bool = False,
+        locked: Mapping[str, float] | None = None,
         name: str = "",
         description: str = "",
         start: Mapping[Any, float] | None = None,
@@ -202,6 +204,9 @@ class Chain(Model):
             gravity: Acceleration of free fall in the axes of the root link.
             tool: Name of a link whose frame is that of the tool; the last moving link if left out.
             meshes: Whether mesh files named in it must be there.
+            floating: Whether its root moves freely in the ground, as if a floating joint `base` carried it.
+            locked: Joints that do not move, by their names in the file, and where they stay; those that mimic them stay
+                with them.
             name: A name for reports; that of the file's robot if left out.
             description: What it is and where it comes from.
             start: A suggested starting state.
@@ -210,7 +215,7 @@ class Chain(Model):
         Returns:
             The chain.
         """
-        robot = read_urdf(source, meshes)
+        robot = read_urdf(source, meshes, floating, locked)
         carrier, at = (tool, None) if tool is None else robot.place(tool)
         return cls(
             robot,

@@ -174,15 +174,18 @@ class Linkage:
         self._check_moved(felt, "no inertia about its axis", "an inertia")
 
     def _check_moved(self, felt: Sequence[bool], lack: str, remedy: str) -> None:
-        """Refuse the last joint that nothing resists, neither along itself nor along one that moves with it."""
+        """Refuse joints that nothing resists, neither along themselves nor along one that moves with them."""
         links = self.links
         led = {link.follows[0] for link, there in zip(links, felt, strict=True) if there and link.follows is not None}
-        for i in reversed(range(len(links))):
-            if not felt[i] and links[i].follows is None and i not in led:
-                raise ModelError(
-                    f"The link {links[i].name!r} and all that the joint {links[i].joint!r} carries have {lack}, so "
-                    f"that nothing says how it moves; give the link {remedy}, or fix the joint."
-                )
+        idle = [e for i, e in enumerate(links) if not felt[i] and e.follows is None and i not in led]
+        if not idle:
+            return
+        named = {link.label: 0 for link in idle if link.label}
+        fix = "fix the joint" if not named else f"do without the joint{'s' * (len(named) > 1)}, locked={named}"
+        raise ModelError(
+            f"The link {idle[-1].name!r} and all that the joint {idle[-1].joint!r} carries have {lack}, so that "
+            f"nothing says how it moves; give the link {remedy}" + (f", or {fix}." if len(idle) < len(links) else ".")
+        )
 
     def warn(self, values: Mapping[str, float]) -> None:
         """Warn about links that cannot exist where suggested values give letters their numbers."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import difflib
 import keyword
-import math
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,32 +13,34 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.joint import Joint, Link, checked_axis, drive_name
+from appell.model.joint import Joint, Link, drive_name
 from appell.model.linkage import Linkage, MeshFile
 from appell.model.placement import Placement
-from appell.model.rotation import Triple, triple
+from appell.model.rotation import triple
 from appell.model.screw_joints import made_link
 from appell.model.shapes import Box, Composite, Cylinder, Sphere
 from appell.model.shapes.abstract import AbstractShape
-from appell.model.urdf_text import InertialText, JointText, LinkText, RobotText, parsed
+from appell.model.urdf_text import InertialText, JointText, LinkText, parsed
+from appell.model.urdf_tree import GROUND, KINDS, axis_of, freed, locked_at, single, tree
 
-KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
-READ = (*KINDS, "fixed", "planar", "floating")
 PRIMITIVES = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
 HERE = np.eye(4)
 
 
-def read_urdf(source: str | Path, meshes: bool) -> Linkage:
+def read_urdf(source: str | Path, meshes: bool, floating: bool, locked: Mapping[str, float] | None) -> Linkage:
     """The robot of a URDF file, links behind fixed joints merged into what carries them.
 
     Args:
         source: The file, or its text.
         meshes: Whether the mesh files it names must be there.
+        floating: Whether the root moves freely.
+        locked: Joints that do not move, and where they stay.
     """
     robot = parsed(source)
     root, joints = tree(robot)
+    joints = [*([freed(root)] if floating else []), *locked_at(joints, locked)]
     links: list[Link] = []
-    places: dict[str, tuple[int, np.ndarray]] = {root: (-1, HERE)}
+    places: dict[str, tuple[int, np.ndarray]] = {GROUND if floating else root: (-1, HERE)}
     moving: dict[str, int] = {}
     follows: dict[int, tuple[str, float, float]] = {}
     for joint in joints:
@@ -49,13 +49,18 @@ def read_urdf(source: str | Path, meshes: bool) -> Linkage:
         if joint.type == "fixed":
             places[joint.child] = (carrier, before)
             continue
-        for part in _single(joint):
+        for part in single(joint):
             links.append(_link(part, carrier, before))
             carrier, before = len(links) - 1, HERE
         if joint.mimic is not None:
             follows[carrier] = joint.mimic
         places[joint.child] = (carrier, HERE)
         moving[joint.child] = carrier
+    if not links:
+        raise ModelError(
+            "A chain needs at least one joint that moves; the URDF has none. With floating=True its root moves freely."
+        )
+    places.pop(GROUND, None)
     links = _named(_following(links, follows))
     drawn: dict[int, list[AbstractShape]] = {}
     files: dict[str, tuple[MeshFile, ...]] = {}
@@ -75,99 +80,8 @@ def read_urdf(source: str | Path, meshes: bool) -> Linkage:
     return Linkage(tuple(links), markers, files, robot.name or "robot")
 
 
-def tree(robot: RobotText) -> tuple[str, list[JointText]]:
-    """The root, and the joints from it outwards; refuses loops, doubles and unknown links."""
-    names = {link.name for link in robot.links}
-    for things, what in ((robot.links, "links"), (robot.joints, "joints")):
-        for name, count in Counter(thing.name for thing in things).items():
-            if count > 1:
-                raise ModelError(f"Two {what} of the URDF are called {name!r}.")
-    into: dict[str, JointText] = {}
-    for joint in robot.joints:
-        for end in (joint.parent, joint.child):
-            if end not in names:
-                raise ModelError(f"The joint {joint.name!r} names the link {end!r}, which the URDF does not have.")
-        if joint.child in into:
-            raise ModelError(
-                f"The link {joint.child!r} hangs on two joints, {into[joint.child].name!r} and {joint.name!r}: a loop. "
-                "A URDF is a tree; cut the loop at one joint and close it by an appell.Holonomic constraint."
-            )
-        into[joint.child] = joint
-        if joint.type not in READ:
-            raise ModelError(
-                f"The joint {joint.name!r} is of the type {joint.type!r}; appell reads: {', '.join(READ)}."
-            )
-    roots = [link.name for link in robot.links if link.name not in into]
-    if len(roots) > 1:
-        raise ModelError(
-            f"A URDF has one link that no joint carries; this one has {len(roots)}: {', '.join(roots)}. Join them by "
-            "fixed joints, or read them as several robots."
-        )
-    joints = _outward(roots[0], robot.joints) if roots else []
-    reached = {*roots, *(joint.child for joint in joints)}
-    lost = [link.name for link in robot.links if link.name not in reached]
-    if lost:
-        raise ModelError(f"The links {_loop(lost, into)} form a loop; a URDF is a tree.")
-    return roots[0], joints
-
-
-def _loop(names: list[str], into: Mapping[str, JointText]) -> str:
-    trail = [names[0]]
-    while into[trail[-1]].parent not in trail:
-        trail.append(into[trail[-1]].parent)
-    first = into[trail[-1]].parent
-    return " -> ".join([first, *reversed(trail[trail.index(first) :])])
-
-
-def _outward(root: str, joints: Sequence[JointText]) -> list[JointText]:
-    """The joints from the root outwards, one branch after the other in the order of the file."""
-    children: dict[str, list[JointText]] = {}
-    for joint in joints:
-        children.setdefault(joint.parent, []).append(joint)
-    found: list[JointText] = []
-    waiting = children.get(root, [])[::-1]
-    while waiting:
-        joint = waiting.pop()
-        found.append(joint)
-        waiting += children.get(joint.child, [])[::-1]
-    return found
-
-
-def _single(joint: JointText) -> list[JointText]:
-    """The joint as joints of one freedom: a planar one slides twice and turns, a floating one thrice each."""
-    if joint.type in KINDS:
-        return [joint]
-    if joint.mimic is not None:
-        raise ModelError(f"The {joint.type} joint {joint.name!r} mimics another; only joints of one freedom can.")
-    if joint.type == "planar":
-        k = np.array([float(e) for e in _axis(joint)])
-        x = np.roll(np.eye(3)[np.argmax(np.abs(k))], 1)
-        x = x - k * (k @ x)
-        x /= np.linalg.norm(x)
-        slides, turns = {"x": x, "y": np.cross(k, x)}, {"angle": k}
-    else:
-        slides = dict(zip("xyz", np.eye(3), strict=True))
-        turns = dict(zip(("yaw", "pitch", "roll"), np.eye(3)[::-1], strict=True))
-    parts = [("prismatic", name, axis) for name, axis in slides.items()]
-    parts += [("continuous", name, axis) for name, axis in turns.items()]
-    names = [*(f"{joint.child} {name}" for _, name, _ in parts[:-1]), joint.child]
-    return [
-        replace(joint, name=f"{joint.name}_{name}", type=kind, child=child, axis=tuple(axis.tolist()), limits={})
-        for (kind, name, axis), child in zip(parts, names, strict=True)
-    ]
-
-
-def _axis(joint: JointText) -> Triple:
-    """The axis as a unit vector; files give its direction by a vector of any length."""
-    k = [float(e) for e in joint.axis]
-    length = math.hypot(*k)
-    if not length:
-        raise ModelError(f"The axis of the joint {joint.name!r} is the zero vector, which has no direction.")
-    return checked_axis(k if length == 1 or not math.isfinite(length) else [e / length for e in k], joint.name)
-
-
 def _link(joint: JointText, carrier: int, place: np.ndarray) -> Link:
-    axis = _axis(joint)
+    axis = axis_of(joint)
     limits = joint.limits
     both = joint.type != "continuous" and {"lower", "upper"} <= limits.keys()
     data = Joint(
