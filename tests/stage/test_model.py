@@ -297,7 +297,7 @@ WRONG = {
         ModelError,
         "The inertia of 'rod' must be a symmetric 3 by 3 matrix",
     ),
-    "a number as force": (lambda: ap.Force(3, particle()), ModelError, r"A Force must be a vector such as 3\*ground.x"),
+    "a number as force": (lambda: ap.Force(3, particle()), ModelError, r"a Force must be a vector such as 3\*ground.x"),
     "a force at a frame": (lambda: ap.Force(ground.x, ground), ModelError, "acts at a point or on a body"),
     "a torque on a particle": (lambda: ap.Torque(ground.z, particle()), ModelError, "acts on a rigid body or a frame"),
     "gravity as a number": (lambda: ap.Gravity(-9.81), ModelError, r"must be a vector such as"),

@@ -21,9 +21,9 @@ from appell.model.symbols import Coordinate, Input, Letter, letters_in
 from appell.model.values import formula_of
 
 
-def _vector(value: Any, what: str) -> Vector:
+def _vector(value: Any, what: str, place: bool = False) -> Vector:
     if not isinstance(value, Vector):
-        hint = f"{value.name}.center, if that is the point" if isinstance(value, Body) else "3*ground.x"
+        hint = f"{value.name}.center, if that is the point" if place and isinstance(value, Body) else "3*ground.x"
         got = f"the body {value.name!r}" if isinstance(value, Body) else repr(value)
         raise ModelError(f"{what} must be a vector such as {hint}, got {got}.")
     return value
@@ -76,7 +76,7 @@ class Force(AbstractForce):
     name: str = "force"
 
     def __post_init__(self) -> None:
-        _vector(self.vector, "A Force")
+        _vector(self.vector, "The first argument of a Force")
         if not isinstance(self.at, Vector | Particle | RigidBody):
             raise ModelError(f"A Force acts at a point or on a body, got at={self.at!r}.")
         if self.body is not None and not isinstance(self.body, Particle | RigidBody):
@@ -109,7 +109,7 @@ class Torque(AbstractForce):
     name: str = "torque"
 
     def __post_init__(self) -> None:
-        _vector(self.vector, "A Torque")
+        _vector(self.vector, "The first argument of a Torque")
         for end in (self.on, self.reaction):
             if end is not None and not isinstance(end, RigidBody | Frame):
                 raise ModelError(f"A Torque acts on a rigid body or a frame, got {end!r}.")
@@ -201,7 +201,7 @@ def Spring(a: Vector, b: Vector, stiffness: Any, length: Any = 0, name: str = "s
         length: Its length without tension.
         name: Its name in the power balance.
     """
-    gap = _vector(b, "The end of a Spring") - _vector(a, "The end of a Spring")
+    gap = _vector(b, "The end of a Spring", place=True) - _vector(a, "The end of a Spring", place=True)
     square = gap.dot(gap)
     k, rest = (formula_of(e, f"The {what} of {name!r}") for e, what in ((stiffness, "stiffness"), (length, "length")))
     return Potential(k * square / 2 if rest == 0 else k * (sp.sqrt(square) - rest) ** 2 / 2, name, (a, b))
@@ -224,8 +224,8 @@ class Damper(AbstractForce):
     name: str = "damper"
 
     def __post_init__(self) -> None:
-        _vector(self.a, "The end of a Damper")
-        _vector(self.b, "The end of a Damper")
+        _vector(self.a, "The end of a Damper", place=True)
+        _vector(self.b, "The end of a Damper", place=True)
         formula_of(self.coefficient, f"The coefficient of {self.name!r}")
 
     def content(self) -> Iterator[Content]:
