@@ -6,6 +6,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import ModelError
+from appell.view.shape_parts import coarse
 
 shapes = ap.shapes
 
@@ -54,7 +55,7 @@ def test_meshes_from_files(tmp_path, write):
         shapes.Mesh.load(tmp_path / "missing.stl")
     with pytest.raises(ModelError, match=r'given by its path, such as "part\.stl"; got None'):
         shapes.Mesh.load(None)
-    with pytest.raises(ModelError, match=r"a number, or three for the axes; got \(1, 2\)"):
+    with pytest.raises(ModelError, match=r"a number, or three for the axes, none of them 0; got \(1, 2\)"):
         shapes.Mesh.load(path, scale=(1, 2))
 
 
@@ -76,10 +77,52 @@ def test_a_fine_mesh_tends_to_the_sphere_and_matches_an_independent_integral():
 def test_open_and_twisted_meshes_are_refused():
     vertices, faces = cube_faces(1, 1, 1)
     with pytest.raises(ModelError, match="not closed: 3 edges"):
-        shapes.Mesh(vertices, faces[1:])
+        shapes.Mesh(vertices, faces[1:], density=1)
     with pytest.raises(ModelError, match="turn the same way"):
-        shapes.Mesh(vertices, [faces[0][::-1], *faces[1:]])
+        shapes.Mesh(vertices, [faces[0][::-1], *faces[1:]], mass=1)
+    assert shapes.Mesh(vertices, faces[1:]).mass is None  # to be drawn only
     with pytest.raises(ModelError, match="not there"):
         shapes.Mesh(vertices, [(0, 1, 99)])
     with pytest.raises(ModelError, match="finite numbers of shape"):
         shapes.Mesh([(0, 0, float("nan"))], faces)
+
+
+ROBOT = """<robot name="arm"><link name="base"/><link name="arm">
+<inertial><origin xyz="0.5 0 0"/><mass value="2"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><origin xyz="0.1 0 0"/><geometry><mesh filename="part.stl" scale="1 -1 1"/></geometry></visual></link>
+<joint name="turn" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>"""
+
+
+def test_a_robot_is_drawn_with_the_meshes_of_its_file(tmp_path):
+    pytest.importorskip("trimesh", reason="reading meshes needs trimesh")
+    write_stl(tmp_path / "part.stl", *cube_faces(0.3, 0.2, 0.1))
+    (tmp_path / "arm.urdf").write_text(ROBOT)
+    arm = ap.Chain.from_urdf(tmp_path / "arm.urdf")
+    (drawn,) = ap.draw(arm).solids[0].parts
+    corners = drawn.points + drawn.at
+    np.testing.assert_allclose([corners.min(axis=0), corners.max(axis=0)], [[0.1, -0.2, 0], [0.4, 0, 0.1]], atol=1e-12)
+    a, b, c = (corners[drawn.faces[:, i]] for i in range(3))
+    volume = np.einsum("ij,ij->", a, np.cross(b, c)) / 6
+    assert volume == pytest.approx(0.3 * 0.2 * 0.1)  # the mirror does not turn it inside out
+    assert float(shapes.Composite(arm.meshes["arm"], density=100).mass) == pytest.approx(0.6)
+    assert float(arm.meshes["arm"][0].with_mass(3).center[1]) == pytest.approx(-0.1)
+
+
+def test_a_mesh_that_cannot_be_read_is_told_and_not_drawn(tmp_path):
+    pytest.importorskip("trimesh", reason="reading meshes needs trimesh")
+    (tmp_path / "part.stl").write_text("nothing")
+    (tmp_path / "arm.urdf").write_text(ROBOT)
+    with pytest.warns(UserWarning, match="A mesh is not drawn.*part.stl"):
+        scene = ap.draw(ap.Chain.from_urdf(tmp_path / "arm.urdf"))
+    assert [part.kind for part in scene.solids[0].parts] != ["mesh"]
+
+
+def test_fine_meshes_are_drawn_with_few_faces():
+    trimesh = pytest.importorskip("trimesh", reason="a fine mesh to start from")
+    ball = trimesh.creation.icosphere(subdivisions=5, radius=0.5)
+    vertices, faces = coarse(ball.vertices, ball.faces)
+    assert len(faces) < 600 < len(ball.faces)
+    assert abs(float(shapes.Mesh(vertices, faces, density=1).mass) / ball.volume - 1) < 0.1
+    same = coarse(ball.vertices, ball.faces[:100])
+    assert same[0] is ball.vertices

@@ -284,10 +284,11 @@ def test_data_of_joints_and_what_is_drawn_are_kept(tmp_path):
     one = arm.links[0]
     assert (one.joint, one.damping, one.friction, one.effort, one.velocity) == ("joint_1", 0.5, 0.1, 12, 3)
     assert one.limits == (-1, 2)
-    assert [(sign, part.kind) for sign, part in arm.bodies[0].shape.parts] == [(1, "box"), (1, "cylinder")]
-    assert float(arm.bodies[0].shape.parts[0][1].pose.matrix[2, 3]) == 0.1
+    box, cylinder, drawn = (shape for _, shape in arm.bodies[0].shape.members)
+    assert (box.kind, cylinder.kind) == ("box", "cylinder")
+    assert float(box.pose.matrix[2, 3]) == 0.1
     mesh = arm.meshes["arm"][0]
-    assert (mesh.path, mesh.scale) == (str(folder.resolve() / "part.stl"), (2, 2, 2))
+    assert (mesh.path, mesh.scale) == (drawn.path, drawn.scale) == (str(folder.resolve() / "part.stl"), (2, 2, 2))
     (folder / "part.stl").unlink()
     with pytest.raises(
         ModelError, match=r"link 'arm' names the mesh 'package://arm_description/part.stl'.*meshes=False"

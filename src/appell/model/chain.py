@@ -16,12 +16,13 @@ from appell.model.denavit_hartenberg import links_from_rows
 from appell.model.force import AbstractForce, Generalized, Gravity
 from appell.model.frame import Frame, Vector
 from appell.model.joint import Joint, Link, drive_name
-from appell.model.linkage import Linkage, MeshFile
+from appell.model.linkage import Linkage
 from appell.model.look import Look
 from appell.model.model import Model, counted
 from appell.model.placement import Placement, finite
 from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import links_from_joints
+from appell.model.shapes.mesh_file import MeshFile
 from appell.model.symbols import ExtraState, Parameter, key
 from appell.model.urdf import read_urdf
 from appell.model.values import number
@@ -251,7 +252,7 @@ class Chain(Model):
 
     @property
     def meshes(self) -> Mapping[str, tuple[MeshFile, ...]]:
-        """For each link that a file draws with meshes what it names."""
+        """For each link that a file draws with meshes what it names, in the axes of the link."""
         return self.linkage.meshes
 
     def index(self, link: str | int) -> int:

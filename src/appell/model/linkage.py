@@ -21,23 +21,9 @@ from appell.model.joint import Link, drive_name
 from appell.model.placement import Placement
 from appell.model.rotation import Triple
 from appell.model.screws import exponential, hat, pseudo_inertia
+from appell.model.shapes.mesh_file import MeshFile
 from appell.model.symbols import Coordinate, Input, Parameter, coordinates, inputs
 from appell.model.values import unknown
-
-
-@dataclass(frozen=True)
-class MeshFile:
-    """A mesh that a link is drawn with.
-
-    Attributes:
-        path: The file.
-        pose: Its pose in the frame of the link, 4 by 4.
-        scale: Factors along its axes.
-    """
-
-    path: str
-    pose: np.ndarray
-    scale: tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)

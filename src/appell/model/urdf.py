@@ -14,12 +14,13 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.joint import Joint, Link, drive_name
-from appell.model.linkage import Linkage, MeshFile
+from appell.model.linkage import Linkage
 from appell.model.placement import Placement
 from appell.model.rotation import triple
 from appell.model.screw_joints import made_link
 from appell.model.shapes import Box, Composite, Cylinder, Sphere
 from appell.model.shapes.abstract import AbstractShape
+from appell.model.shapes.mesh_file import MeshFile
 from appell.model.urdf_text import InertialText, JointText, LinkText, parsed
 from appell.model.urdf_tree import GROUND, KINDS, axis_of, freed, locked_at, single, tree
 
@@ -177,7 +178,7 @@ def _merged(link: Link, parts: list[tuple[np.ndarray, InertialText]]) -> Link:
 
 
 def _geometry(link: LinkText, folder: Path, strict: bool) -> tuple[list[AbstractShape], tuple[MeshFile, ...]]:
-    """Primitives that a link is drawn with, and mesh files."""
+    """All that a link is drawn with, and of that the mesh files."""
     shapes: list[AbstractShape] = []
     files: list[MeshFile] = []
     for form in link.geometry:
@@ -190,13 +191,13 @@ def _geometry(link: LinkText, folder: Path, strict: bool) -> tuple[list[Abstract
                 )
             if path is not None and form.drawn:
                 x, y, z = form.numbers
-                files.append(MeshFile(str(path), form.origin, (x, y, z)))
+                files.append(MeshFile(str(path), (x, y, z), Placement.of(form.origin, f"A mesh of {link.name!r}")))
         elif form.drawn and all(form.numbers):  # a sphere of no radius is how files draw nothing
             try:
                 shapes.append(PRIMITIVES[form.kind](*form.numbers).placed(form.origin))
             except ModelError as error:
                 raise ModelError(f"What the link {link.name!r} is drawn with: {error}") from error
-    return shapes, tuple(files)
+    return [*shapes, *files], tuple(files)
 
 
 def _resolved(name: str, folder: Path) -> Path | None:

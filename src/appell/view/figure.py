@@ -115,6 +115,11 @@ class Figure:
         """Whether only mass and inertia tell what it looks like."""
         return isinstance(self.body, RigidBody) and not (self.given or self.shape or self.wheel)
 
+    @property
+    def detailed(self) -> bool:
+        """Whether a mesh tells all about it, also what holds it."""
+        return any(piece.primitive.kind == "mesh" for piece in self.shape)
+
     def sizes(self, values: Values) -> list[float]:
         """How large it is by what is known before a scale is chosen."""
         scalars = values.scalars
@@ -139,7 +144,7 @@ class Figure:
             drawn = [(piece.sign, piece.part(scalars, unit)) for piece in self.shape]
             solid = [p for sign, p in drawn if p is not None and sign > 0]
             whole = hollowed(solid, [p for sign, p in drawn if p is not None and sign < 0])
-            return whole + arms(solid, self._places(values), 0.35 * unit, ROD)
+            return whole if self.detailed else whole + arms(solid, self._places(values), 0.35 * unit, ROD)
         if self.bare:
             return []
         mass = float(scalars[self.mass][0])

@@ -9,6 +9,7 @@ import numpy as np
 from appell.view.parts import Part, part
 
 AROUND = 40
+FACES = 500  # of a mesh, about
 
 
 def primitive_part(kind: str, size: dict[str, float], given: Any, pose: np.ndarray, unit: float) -> Part | None:
@@ -125,7 +126,7 @@ def _polyhedron(kind: str, given: Any) -> Part | None:
     except (TypeError, ValueError):  # corners that are formulas
         return None
     if kind == "mesh":
-        faces = np.array(given.faces)
+        vertices, faces = coarse(vertices, np.array(given.faces))
     elif kind == "triangle":
         faces = np.array([[0, 1, 2], [0, 2, 1]])
     else:
@@ -133,3 +134,28 @@ def _polyhedron(kind: str, given: Any) -> Part | None:
         if np.linalg.det(vertices[1:] - vertices[0]) < 0:
             faces = faces[:, ::-1]
     return _mesh(vertices, faces)
+
+
+def coarse(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A mesh of few faces that looks much the same: vertices of one cell of a grid become one, in their middle.
+
+    Args:
+        vertices: Points of the mesh.
+        faces: Its triangles.
+    """
+    if len(faces) <= FACES:
+        return vertices, faces
+    low, extent = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max())
+    for cells in (64, 48, 36, 28, 22, 18, 14, 11, 9, 7, 6, 5):
+        places = ((vertices - low) * (cells / extent)).astype(np.int64) @ (1, 100, 10_000)
+        _, home, count = np.unique(places, return_inverse=True, return_counts=True)
+        corners = home[faces]
+        corners = corners[(corners != corners[:, [1, 2, 0]]).all(axis=1)]
+        turns = (np.argmin(corners, axis=1)[:, None] + np.arange(3)) % 3  # a face may begin at any of its corners
+        corners = np.take_along_axis(corners, turns, axis=1)
+        _, first = np.unique(corners @ (1, count.size, count.size**2), return_index=True)
+        if len(first) <= FACES:
+            break
+    middles = np.stack([np.bincount(home, column) / count for column in vertices.T], axis=1)
+    used, kept = np.unique(corners[first], return_inverse=True)
+    return middles[used], kept.reshape(-1, 3)

@@ -20,7 +20,7 @@ from appell.model.symbols import key as name_of
 from appell.model.symbols import letters_in
 from appell.model.values import number, unknown
 from appell.view import arrows
-from appell.view.anatomy import anatomy, rod_groups, still
+from appell.view.anatomy import anatomy, key, rod_groups, still
 from appell.view.curves import constraint_curves, path_curves
 from appell.view.figure import ROD, Figure
 from appell.view.hollows import cleared
@@ -188,7 +188,8 @@ class _Stage:
         plates = [[tracks.point(e) for e in group] for group in found.plates]
         hung = [end for ends in self.look.rods for end in ends if still(end)]
         feet = [tracks.point(e) for e in (*found.anchors.values(), *hung)]
-        joints = tuple(tracks.point(e) for e in found.joints.values())
+        told = {place for e in figures if e.detailed for place in map(key, found.fixed.get(e.body, ()))}
+        joints = tuple(tracks.point(e) for place, e in found.joints.items() if place not in told)
         springs = self._springs()
         anchors = tuple(dict.fromkeys((*feet, *(tracks.point(e) for *_, ends in springs for e in ends if still(e)))))
         gravity = sum((f.acceleration for f in model.forces if isinstance(f, Gravity)), Vector({}))

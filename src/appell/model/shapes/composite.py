@@ -117,7 +117,8 @@ def _dense(shape: AbstractShape, density: Any) -> AbstractShape:
         return shape
     if isinstance(shape, AbstractPrimitive):
         return shape if shape.mass is not None else shape.with_density(density)
-    assert isinstance(shape, Composite)
+    if not isinstance(shape, Composite):
+        return Composite([(sign, _dense(inner, density)) for sign, inner in shape.parts])
     twin = Composite([(sign, _dense(inner, density)) for sign, inner in shape.members], pose=shape.pose)
     vars(twin).update(factor=shape.factor)
     return twin

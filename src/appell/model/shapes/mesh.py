@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +20,8 @@ from appell.model.symbols import quoted
 @dataclass(frozen=True, eq=False)
 class Mesh(AbstractPrimitive):
     r"""A solid within a closed triangle mesh: the signed sum of the tetrahedra (0, v1, v2, v3).
+
+    Without mass and density it is only drawn, and need not be closed.
 
     Args:
         vertices: Points, of shape (V, 3).
@@ -48,10 +51,15 @@ class Mesh(AbstractPrimitive):
         """
         try:
             factors = np.broadcast_to(np.asarray(scale, dtype=float), 3)
+            if not factors.all():
+                raise ValueError
         except (TypeError, ValueError):
-            raise ModelError(f"The scale of a mesh is a number, or three for the axes; got {quoted(scale)}.") from None
+            raise ModelError(
+                f"The scale of a mesh is a number, or three for the axes, none of them 0; got {quoted(scale)}."
+            ) from None
         vertices, faces = read_mesh(path)
-        return cls(vertices * factors, faces, str(path), density=density, mass=mass, pose=pose)
+        outwards = faces if factors.prod() > 0 else faces[:, ::-1]  # a mirror turns a surface inside out
+        return cls(vertices * factors, outwards, str(path), density=density, mass=mass, pose=pose)
 
     def _length(self, name: str, value: Any) -> Any:
         if name == "source":
@@ -67,6 +75,8 @@ class Mesh(AbstractPrimitive):
     def _check(self) -> None:
         if self.faces.min() < 0 or self.faces.max() >= len(self.vertices):
             raise ModelError(f"A face of {self.source} names a vertex that is not there.")
+
+    def _check_closed(self) -> None:
         edges = np.concatenate([self.faces[:, [0, 1]], self.faces[:, [1, 2]], self.faces[:, [2, 0]]])
         keys = edges[:, 0] * len(self.vertices) + edges[:, 1]
         opposite = edges[:, 1] * len(self.vertices) + edges[:, 0]
@@ -78,19 +88,18 @@ class Mesh(AbstractPrimitive):
             raise ModelError(
                 f"The surface of {self.source} is not closed: {missing} edges have a face on one side only."
             )
-        if not abs(self._moments[0]) > 0:
-            raise ModelError(f"The surface of {self.source} encloses no volume.")
 
     @cached_property
     def _moments(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Volume, centroid and central second moments per volume; about the mean vertex, which keeps digits."""
+        self._check_closed()
         middle = self.vertices.mean(axis=0)
         a, b, c = (self.vertices[self.faces[:, i]] - middle for i in range(3))
         volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
         s = a + b + c
         volume = volumes.sum()
-        if volume == 0:
-            return 0.0, middle, np.zeros((3, 3))
+        if not abs(volume) > 0:
+            raise ModelError(f"The surface of {self.source} encloses no volume.")
         center = (volumes @ s) / 4 / volume
         second = sum(np.einsum("i,ij,ik->jk", volumes, v, v) for v in (a, b, c, s)) / 20 / volume
         return float(volume), center + middle, second - np.outer(center, center)
@@ -124,6 +133,8 @@ def read_mesh(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
         import trimesh
     except ImportError as error:
         raise ModelError('Reading a mesh needs trimesh: `pip install "appell[mesh]"`.') from error
+    if path_of(path).suffix.lower() == ".dae" and find_spec("collada") is None:
+        raise ModelError('Reading a .dae mesh needs pycollada: `pip install "appell[mesh]"`.')
     try:
         mesh = trimesh.load_mesh(str(path))
     except Exception as error:
