@@ -131,6 +131,7 @@ def test_differential_matrices_are_derivatives(tree, joints):
 def test_differential_matrices_do_not_depend_on_the_order_of_joints(tree):
     q = RNG.uniform(-2, 2, 6)
     np.testing.assert_array_equal(tree.differential(5, (0, 5), q), tree.differential(5, (5, 0), q))
+    np.testing.assert_array_equal(tree.differential(5, 5, q), tree.differential(5, (5,), q))
 
 
 def test_the_formula_with_the_joints_in_the_wrong_order_is_wrong(tree):

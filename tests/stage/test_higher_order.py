@@ -130,6 +130,12 @@ def test_identities_hold_on_a_helical_tree():
 
 
 def test_messages(arm):
+    with pytest.raises(AppellError, match="lists of lists of 3 numbers; got 3"):
+        arm.pairing(np.zeros(3), 3, [np.ones(3)])
+    with pytest.raises(AppellError, match=r"needs 3 numbers, one for each joint; got 1\.0"):
+        arm.pairing(np.zeros(3), np.ones(3), [np.ones(3)])
+    with pytest.raises(AppellError, match="At least one state is needed; got states='many'"):
+        verify(ap.library.planar_2r(), states="many")
     with pytest.raises(AppellError, match="at least: an array of shape"):
         arm.inverse(np.zeros((3, 2)))
     with pytest.raises(AppellError, match="order 1 of the joint 'q2'"):

@@ -304,14 +304,16 @@ class Dynamics:
             left: Directions a_1 ... a_s, each of n numbers.
             right: Directions b_1 ... b_r.
         """
-        listed = [[float(x) for x in a] for a in (q, *left, *right)]
+        try:
+            listed = [np.asarray(a, dtype=float) for a in (q, *left, *right)]
+        except (TypeError, ValueError):
+            raise ModelError(f"Directions are lists of lists of {self.n} numbers; got {left!r}, {right!r}.") from None
         for a in listed:
-            if len(a) != self.n:
-                raise ModelError(f"Every direction needs {self.n} numbers, one for each joint; got {len(a)}.")
-        ends = len(left) + 1
-        q = [row[0] for row in self.coupling.rows([[x] for x in listed[0]])]
+            if a.shape != (self.n,):
+                raise ModelError(f"Every direction needs {self.n} numbers, one for each joint; got {a.tolist()}.")
+        q = [row[0] for row in self.coupling.rows([[x] for x in listed[0].tolist()])]
         directions = [(self.coupling.matrix @ a).tolist() for a in listed[1:]]
-        return float(pairing(self.skeleton, q, directions[: ends - 1], directions[ends - 1 :]))
+        return float(pairing(self.skeleton, q, directions[: len(left)], directions[len(left) :]))
 
     # Functions.
 

@@ -102,10 +102,10 @@ def verify(
         >>> ap.higher_order.verify(ap.library.planar_2r(), order=2).ok
         True
     """
-    if not isinstance(order, int) or not 1 <= order <= 8:
+    if not isinstance(order, int | np.integer) or not 1 <= order <= 8:
         raise ModelError(f"The order of the identities is a whole number from 1 to 8; got {order!r}.")
-    if states < 1:
-        raise ModelError(f"At least one state is needed; got states={states}.")
+    if not isinstance(states, int | np.integer) or states < 1:
+        raise ModelError(f"At least one state is needed; got states={states!r}.")
     skeleton = Dynamics(chain, values=values).skeleton
     letters = _Letters(skeleton, order)
     motions = np.random.default_rng(seed).normal(size=(states, len(skeleton.joints), letters.highest + 1))

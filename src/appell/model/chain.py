@@ -411,7 +411,7 @@ class Chain(Model):
     def differential(
         self,
         link: str | int,
-        joints: Iterable[str | int],
+        joints: str | int | Iterable[str | int],
         q: Any = None,
         values: Mapping[Any, float] | None = None,
     ) -> np.ndarray:
@@ -419,8 +419,8 @@ class Chain(Model):
 
         Args:
             link: Name or number i of the link, from 0.
-            joints: Names or numbers of the joints to differentiate by, in any order, repetitions allowed. Joints that
-                mimic one of them move with it.
+            joints: Names or numbers of the joints to differentiate by, in any order, repetitions allowed; one alone is
+                a first derivative. Joints that mimic one of them move with it.
             q: As for `poses`.
             values: Numbers of parameters.
 
@@ -428,7 +428,8 @@ class Chain(Model):
             An array of shape (..., 4, 4).
         """
         data, Q = self._asked(q, values)
-        body, listed, found = self.index(link), [self.index(j) for j in joints], self.coupling
+        ways = joints if isinstance(joints, Iterable) and not isinstance(joints, str) else (joints,)
+        body, listed, found = self.index(link), [self.index(j) for j in ways], self.coupling
         if found.trivial:
             return data.differential(Q, body, listed)[0]
         for j in listed:
