@@ -69,8 +69,11 @@ class Shaded:
             return []
         starts = np.cumsum([0, *(len(face) for face in self.faces[:-1])])
         places, depths = np.concatenate(self.faces), np.array(self.depths)
-        middles = np.add.reduceat(places, starts) / np.diff([*starts, len(places)])[:, None]
-        normals = np.array([_normal(face) for face in self.faces])
+        counts = np.diff([*starts, len(places)])
+        middles = np.add.reduceat(places, starts) / counts[:, None]
+        arms, following = places - np.repeat(middles, counts, axis=0), np.arange(1, len(places) + 1)
+        following[starts + counts - 1] = starts
+        normals = 0.5 * np.add.reduceat(np.cross(arms, arms[following]), starts)  # as long as the areas
         areas = np.linalg.norm(normals, axis=1)
         large = np.flatnonzero(areas > LARGE * np.sum(np.ptp(places, axis=0) ** 2))
         slack = 1e-6 * self.scene.size
@@ -162,12 +165,6 @@ class Shaded:
         self.fills.append(fill)
         self.edges.append(edge)
         self.depths.append(float(depth))
-
-
-def _normal(face: np.ndarray) -> np.ndarray:
-    """The normal of a flat face, as long as its area."""
-    arms = face - face[0]
-    return 0.5 * np.cross(arms[1:-1], arms[2:]).sum(axis=0)
 
 
 def _flat(faces: list[np.ndarray], camera: Camera) -> list[np.ndarray]:

@@ -11,7 +11,8 @@ from appell.view.surface import surface
 if TYPE_CHECKING:
     from appell.view.scene import Arrow, Field, Scene
 
-LOOKS = 200  # moments at which bodies that turn are looked at
+LOOKS, LEAST = 200, 40  # moments at which bodies that turn are looked at, fewer in a crowd
+CROWD = 10  # bodies
 FEW = 4  # reactions that are shown without being asked for
 REACH = 0.55  # length of the longest arrow, in sizes of what moves
 ALONE = 0.4  # what is smaller, in sizes of what moves, is a point by itself; so much room is left about it
@@ -52,7 +53,8 @@ def outline(scene: Scene, directions: np.ndarray) -> np.ndarray:
         far[more] = top[more]
         found[more] = places[best[more]] + thick * directions[more]
 
-    looks = np.unique(np.linspace(0, moments - 1, LOOKS).astype(int))
+    enough = max(LEAST, LOOKS * CROWD // max(CROWD, len(scene.solids)))
+    looks = np.unique(np.linspace(0, moments - 1, enough).astype(int))
     for solid in scene.solids:
         shell = np.concatenate([surface(shape, 12).vertices for shape in solid.parts])
         shell = shell[np.unique(np.argmax(shell @ sphere(90).T, axis=0))]

@@ -146,7 +146,7 @@ def coarse(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
     if len(faces) <= FACES:
         return vertices, faces
     low, extent = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max())
-    for cells in (64, 48, 36, 28, 22, 18, 14, 11, 9, 7, 6, 5):
+    for cells in (40, 32, 25, 20, 16, 13, 10, 8, 6, 5):
         places = ((vertices - low) * (cells / extent)).astype(np.int64) @ (1, 100, 10_000)
         _, home, count = np.unique(places, return_inverse=True, return_counts=True)
         corners = home[faces]
