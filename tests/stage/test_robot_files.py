@@ -244,13 +244,18 @@ def test_a_floating_root_is_as_if_a_floating_joint_carried_it():
     Q = RNG.normal(size=(7, 3))
     forces = (ap.higher_order.Dynamics(chain).inverse(Q) for chain in (found, expected))
     np.testing.assert_allclose(*forces, rtol=0, atol=1e-13)
+    cart = ap.Chain.from_urdf(alone, floating=True, locked={"base_z": 0.5, "base_pitch": 0, "base_roll": 0})
+    assert [q.name for q in cart.coordinates] == ["base_x", "base_y", "base_yaw", "hip"]
+    q = np.array([1, 2, 0.3, 0.4])
+    poses = (cart.pose(q, "body"), found.pose([1, 2, 0.5, 0.3, 0, 0, 0.4], "body"))
+    np.testing.assert_allclose(*poses, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize(
     ("locked", "message"),
     [
         ({"elbw": 0}, r"'elbw' is not a joint of this robot\. Did you mean 'elbow'"),
-        ({"weld": 0}, "'weld' is fixed; only joints of one freedom can be locked"),
+        ({"weld": 0}, "'weld' is fixed already, and cannot be locked elsewhere"),
         ({"elbow": "home"}, "value of 'elbow' must be a finite number"),
         ({"elbow": 0}, r"needs at least one joint that moves; .* floating=True"),
     ],

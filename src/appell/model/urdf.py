@@ -39,29 +39,26 @@ def read_urdf(source: str | Path, meshes: bool, floating: bool, locked: Mapping[
     """
     robot = parsed(source)
     root, joints = tree(robot)
-    joints = [*([freed(root)] if floating else []), *locked_at(joints, locked)]
+    parts = [part for joint in ([freed(root), *joints] if floating else joints) for part in single(joint)]
     links: list[Link] = []
     places: dict[str, tuple[int, np.ndarray]] = {GROUND if floating else root: (-1, HERE)}
-    moving: dict[str, int] = {}
+    moving: set[str] = set()
     follows: dict[int, tuple[str, float, float]] = {}
-    for joint in joints:
+    for joint in locked_at(parts, locked):
         carrier, place = places[joint.parent]
         before = place @ joint.origin
         if joint.type == "fixed":
             places[joint.child] = (carrier, before)
             continue
-        for part in single(joint):
-            links.append(_link(part, carrier, before))
-            carrier, before = len(links) - 1, HERE
+        links.append(_link(joint, carrier, before))
         if joint.mimic is not None:
-            follows[carrier] = joint.mimic
-        places[joint.child] = (carrier, HERE)
-        moving[joint.child] = carrier
+            follows[len(links) - 1] = joint.mimic
+        places[joint.child] = (len(links) - 1, HERE)
+        moving.add(joint.child)
     if not links:
         raise ModelError(
             "A chain needs at least one joint that moves; the URDF has none. With floating=True its root moves freely."
         )
-    places.pop(GROUND, None)
     links = _named(_following(links, follows))
     drawn: dict[int, list[AbstractShape]] = {}
     files: dict[str, tuple[MeshFile, ...]] = {}
@@ -74,10 +71,11 @@ def read_urdf(source: str | Path, meshes: bool, floating: bool, locked: Mapping[
         drawn.setdefault(carrier, []).extend(shape.placed(place) for shape in found)
         if link.inertial is not None:
             carried.setdefault(carrier, []).append((place, link.inertial))
-    for i in moving.values():
+    for i, bare in enumerate(links):
         looks = Composite(drawn[i]) if drawn.get(i) else None
-        links[i] = replace(_merged(links[i], carried.get(i, [])), shape=looks)
-    markers = {name: (i, Placement.of(T, "A link")) for name, (i, T) in places.items() if name not in moving}
+        links[i] = replace(_merged(bare, carried.get(i, [])), shape=looks)
+    still = [link.name for link in robot.links if link.name not in moving]
+    markers = {name: (places[name][0], Placement.of(places[name][1], "A link")) for name in still}
     return Linkage(tuple(links), markers, files, robot.name or "robot")
 
 

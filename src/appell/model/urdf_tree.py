@@ -103,16 +103,15 @@ def locked_at(joints: Sequence[JointText], given: Mapping[str, float] | None) ->
     """The joints, with some of them fixed in a place, and those that mimic them in the place that follows.
 
     Args:
-        joints: All joints.
+        joints: All joints, of one freedom or none.
         given: The variables of those that shall not move.
     """
     places, names = numbers(given), [joint.name for joint in joints]
     for name in places:
         if name not in names:
             raise ModelError(unknown(name, names, "joint of this robot"))
-        kind = joints[names.index(name)].type
-        if kind not in KINDS:
-            raise ModelError(f"The joint {name!r} is {kind}; only joints of one freedom can be locked.")
+        if joints[names.index(name)].type == "fixed":
+            raise ModelError(f"The joint {name!r} is fixed already, and cannot be locked elsewhere.")
     mimics = {joint.name: joint.mimic for joint in joints if joint.mimic is not None and joint.type in KINDS}
     while new := [e for e, (leader, _, _) in mimics.items() if leader in places and e not in places]:
         for name in new:
@@ -129,8 +128,8 @@ def _locked(joint: JointText, place: float) -> JointText:
 
 
 def single(joint: JointText) -> list[JointText]:
-    """The joint as joints of one freedom: a planar one slides twice and turns, a floating one thrice each."""
-    if joint.type in KINDS:
+    """The joint as joints of one freedom or none: a planar one slides twice and turns, a floating one thrice each."""
+    if joint.type in (*KINDS, "fixed"):
         return [joint]
     if joint.mimic is not None:
         raise ModelError(f"The {joint.type} joint {joint.name!r} mimics another; only joints of one freedom can.")
@@ -145,10 +144,20 @@ def single(joint: JointText) -> list[JointText]:
         turns = dict(zip(("yaw", "pitch", "roll"), np.eye(3)[::-1], strict=True))
     parts = [("prismatic", name, axis) for name, axis in slides.items()]
     parts += [("continuous", name, axis) for name, axis in turns.items()]
-    names = [*(f"{joint.child} {name}" for _, name, _ in parts[:-1]), joint.child]
+    children = [*(f"{joint.child} {name}" for _, name, _ in parts[:-1]), joint.child]
+    parents, origins = [joint.parent, *children], [joint.origin, *[np.eye(4)] * len(parts)]
     return [
-        replace(joint, name=f"{joint.name}_{name}", type=kind, child=child, axis=tuple(axis.tolist()), limits={})
-        for (kind, name, axis), child in zip(parts, names, strict=True)
+        replace(
+            joint,
+            name=f"{joint.name}_{name}",
+            type=kind,
+            parent=parents[i],
+            child=children[i],
+            origin=origins[i],
+            axis=tuple(axis.tolist()),
+            limits={},
+        )
+        for i, (kind, name, axis) in enumerate(parts)
     ]
 
 
