@@ -128,6 +128,25 @@ def test_differential_matrices_are_derivatives(tree, joints):
         np.testing.assert_allclose(tree.differential(body, joints, q), slope, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("slant", [1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 0.0])
+def test_the_inertia_of_axes_that_are_all_but_parallel(size, slant):
+    """M = sum of m J'J + w'Iw. The common normal of such axes is far away, and no place for a frame."""
+    joints, at = [], np.zeros(3)
+    for _ in range(4):
+        axis, at = np.array([0.6, 0, 0.8]) + slant * RNG.normal(size=3), at + size * RNG.normal(size=3)
+        inertia = 0.1 * size**2 * (np.eye(3) + 0.1)
+        center = tuple(0.2 * size * RNG.normal(size=3))
+        joints.append(ap.Joint(tuple(axis / np.linalg.norm(axis)), at, mass=1, center=center, inertia=inertia))
+    arm, q = ap.Chain(joints), RNG.uniform(-2, 2, 4)
+    expected = np.zeros((4, 4))
+    for i, link in enumerate(arm.links):
+        J, R, I = arm.jacobian(q, i, link.center), arm.poses(q)[i, :3, :3], np.array(link.inertia, dtype=float)
+        expected += J[:3].T @ J[:3] + J[3:].T @ R @ I @ R.T @ J[3:]
+    found = ap.higher_order.Dynamics(arm).mass_matrix(q)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
 def test_differential_matrices_do_not_depend_on_the_order_of_joints(tree):
     q = RNG.uniform(-2, 2, 6)
     np.testing.assert_array_equal(tree.differential(5, (0, 5), q), tree.differential(5, (5, 0), q))

@@ -18,6 +18,7 @@ from appell.model.chain_data import ChainData
 from appell.model.screws import inverse
 
 ROUNDING = 1e-14
+FAR = 30.0  # reaches of a joint; inertia about a point so far away has lost three digits
 
 
 def skeleton_of(data: ChainData, names: Sequence[str]) -> Skeleton:
@@ -37,26 +38,25 @@ def link_poses(data: ChainData) -> list[np.ndarray]:
 
 def _numeric(data: ChainData, names: Sequence[str]) -> Skeleton:
     chosen = _chosen(data)
-    joints = []
-    for i, (J, T) in enumerate(zip(chosen, data.home, strict=True)):
-        parent = data.parents[i]
-        P = chosen[parent] if parent >= 0 else np.eye(4)
-        rest = inverse(P) @ J
-        E, shift = _unturned(rest[:3, :3]) if data.revolute[i] else (rest[:3, :3], 0.0)
+    rests, inertias, joints = [], [], []
+    for J, T, parent, pseudo in zip(chosen, data.home, data.parents, data.pseudo, strict=True):
+        rests.append((inverse(chosen[parent]) if parent >= 0 else np.eye(4)) @ J)
         X = inverse(J) @ T
-        I = X @ data.pseudo[i] @ X.T
-        size = float(np.abs(I[:3, :3]).max())
+        inertias.append(X @ pseudo @ X.T)
+    dust = 1e-16 * max(_length(rest, I) for rest, I in zip(rests, inertias, strict=True))
+    for i, (rest, I) in enumerate(zip(rests, inertias, strict=True)):
+        E, shift = _unturned(rest[:3, :3]) if data.revolute[i] else (rest[:3, :3], 0.0)
         joints.append(
             Joint(
                 name=names[i],
-                parent=parent,
+                parent=data.parents[i],
                 turns=int(data.revolute[i]),
                 advance=float(data.pitch[i]) if data.revolute[i] else 1,
-                E=_clean(E),
-                r=_clean(rest[:3, 3], 1e-16),
+                E=_clean_turn(E),
+                r=_clean(rest[:3, 3], dust),
                 mass=float(I[3, 3]),
-                h=_clean(I[:3, 3], 1e-16 * float(I[3, 3])),
-                second=_clean((I[:3, :3] + I[:3, :3].T) / 2, 1e-16 * size),
+                h=_clean(I[:3, 3], dust * float(I[3, 3])),
+                second=_clean((I[:3, :3] + I[:3, :3].T) / 2, 1e-16 * float(np.abs(I[:3, :3]).max())),
                 shift=shift,
             )
         )
@@ -64,8 +64,13 @@ def _numeric(data: ChainData, names: Sequence[str]) -> Skeleton:
     return Skeleton(
         tuple(joints),
         [float(g) for g in data.gravity],
-        (data.tool_body, _clean(tool[:3, :3]), _clean(tool[:3, 3], 1e-16)),
+        (data.tool_body, _clean_turn(tool[:3, :3]), _clean(tool[:3, 3], dust)),
     )
+
+
+def _length(rest: np.ndarray, I: np.ndarray) -> float:
+    """How far a joint is from the one that carries it, or the mass centre of its link from itself."""
+    return max(float(np.linalg.norm(rest[:3, 3])), float(np.linalg.norm(I[:3, 3])) / (float(I[3, 3]) or 1.0))
 
 
 def _chosen(data: ChainData) -> list[np.ndarray]:
@@ -85,18 +90,25 @@ def _chosen(data: ChainData) -> list[np.ndarray]:
         x = None
         if child is not None:
             normal = np.cross(k[i], k[child])
-            if np.linalg.norm(normal) > 1e-9:
-                x = normal
-                if data.revolute[i] and data.revolute[child]:
-                    # Where the two axes are nearest: p_j - p_i - s k_i is in the plane of the normal and k_j.
-                    gap = point[child] - point[i]
-                    origin = point[i] + k[i] * (np.linalg.det([gap, k[child], normal]) / (normal @ normal))
+            slant = np.linalg.norm(normal)
+            x = normal / slant if slant > 1e-9 else None
+            if x is not None and data.revolute[i] and data.revolute[child]:
+                # Where the two axes are nearest: p_j - p_i - s k_i is in the plane of the normal and k_j.
+                gap = point[child] - point[i]
+                foot = point[i] + k[i] * (np.linalg.det([gap, k[child], normal]) / slant**2)
+                reach = np.linalg.norm(target - origin) + np.linalg.norm(centers[i] - origin)
+                if np.linalg.norm(foot - origin) <= FAR * reach + 1e-9 * np.linalg.norm(gap):
+                    origin = foot
+                else:  # all but parallel
+                    x = None
         if x is None:
             away = target - origin
             x = away - k[i] * (k[i] @ away)
         if np.linalg.norm(x) < 1e-9:
             away = data.home[i][:3, 0] if abs(k[i] @ data.home[i][:3, 0]) < 0.9 else data.home[i][:3, 1]
             x = away - k[i] * (k[i] @ away)
+        x = x / np.linalg.norm(x)
+        x = x - k[i] * (k[i] @ x)  # the normal of axes that are nearly parallel has few digits
         x = x / np.linalg.norm(x)
         frame = np.eye(4)
         frame[:3, :3] = np.column_stack([x, np.cross(k[i], x), k[i]])
@@ -114,12 +126,14 @@ def _unturned(R: np.ndarray) -> tuple[np.ndarray, float]:
     return E, 0.0 if abs(shift) < ROUNDING else shift
 
 
-def _clean(values: np.ndarray, tiny: float = ROUNDING) -> Any:
-    """Rounding that stands for 0, 1 or -1 put right, as lists of floats."""
-    cleaned = np.where(np.abs(values) <= tiny, 0.0, values)
-    if tiny == ROUNDING:
-        cleaned = np.where(np.abs(np.abs(cleaned) - 1) <= tiny, np.sign(cleaned), cleaned)
-    return cleaned.tolist()
+def _clean(values: np.ndarray, tiny: float) -> Any:
+    """Rounding that stands for 0 put right, as lists of floats."""
+    return np.where(np.abs(values) <= tiny, 0.0, values).tolist()
+
+
+def _clean_turn(R: np.ndarray) -> Any:
+    """The same for 0, 1 and -1 in a rotation matrix."""
+    return _clean(np.where(np.abs(np.abs(R) - 1) <= ROUNDING, np.sign(R), R), ROUNDING)
 
 
 def _formal(data: ChainData, names: Sequence[str]) -> Skeleton:
