@@ -251,6 +251,16 @@ def test_a_floating_root_is_as_if_a_floating_joint_carried_it():
     np.testing.assert_allclose(*poses, rtol=0, atol=1e-15)
 
 
+def test_a_spherical_joint_is_three_turns():
+    ball = ap.Chain.from_urdf(robot(link("arm", 2.0), joint("hip", "base", "arm", "spherical", xyz="1 0 0")))
+    assert [q.name for q in ball.coordinates] == ["hip_yaw", "hip_pitch", "hip_roll"]
+    ground = ap.Frame("ground")
+    turned = ground.rotate("z", 0.3).rotate("y", 0.4).rotate("x", 0.5)
+    expected = [float(e) for e in ground.components(turned.x)]
+    np.testing.assert_allclose(ball.pose([0.3, 0.4, 0.5])[:3, 0], expected, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(ball.pose([0.3, 0.4, 0.5])[:3, 3], [1, 0, 0], rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("locked", "message"),
     [

@@ -198,7 +198,8 @@ class Chain(Model):
         drawn as shapes of the bodies and as `meshes`. Coordinates bear the names of the joints, with _ for what cannot
         stand in a name. A joint that mimics another has no coordinate and no drive of its own: it moves as told, and
         `coupling` says how. A planar joint `base` becomes base_x, base_y and base_angle; a floating one base_x, base_y,
-        base_z, base_yaw, base_pitch and base_roll, which are singular where the pitch is a quarter of a turn.
+        base_z, base_yaw, base_pitch and base_roll, which are singular where the pitch is a quarter of a turn; a
+        spherical one the last three of these.
 
         Args:
             source: The file, or the text itself.

@@ -17,7 +17,7 @@ from appell.model.urdf_text import JointText, RobotText
 from appell.model.values import numbers, unknown
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
-READ = (*KINDS, "fixed", "planar", "floating")
+READ = (*KINDS, "fixed", "planar", "floating", "spherical")  # the last is no URDF, but files for Bullet have it
 GROUND = ""  # what carries a root that moves: no link has this name
 
 
@@ -128,7 +128,13 @@ def _locked(joint: JointText, place: float) -> JointText:
 
 
 def single(joint: JointText) -> list[JointText]:
-    """The joint as joints of one freedom or none: a planar one slides twice and turns, a floating one thrice each."""
+    """The joint as joints of one freedom or none.
+
+    A planar one slides twice and turns, a floating one slides and turns thrice, a spherical one turns thrice.
+
+    Args:
+        joint: The joint.
+    """
     if joint.type in (*KINDS, "fixed"):
         return [joint]
     if joint.mimic is not None:
@@ -140,7 +146,7 @@ def single(joint: JointText) -> list[JointText]:
         x /= np.linalg.norm(x)
         slides, turns = {"x": x, "y": np.cross(k, x)}, {"angle": k}
     else:
-        slides = dict(zip("xyz", np.eye(3), strict=True))
+        slides = {} if joint.type == "spherical" else dict(zip("xyz", np.eye(3), strict=True))
         turns = dict(zip(("yaw", "pitch", "roll"), np.eye(3)[::-1], strict=True))
     parts = [("prismatic", name, axis) for name, axis in slides.items()]
     parts += [("continuous", name, axis) for name, axis in turns.items()]
