@@ -248,16 +248,27 @@ def test_what_a_servo_leaves_free_does_not_depend_on_who_drives_it():
     assert ap.planning.orders(on_edge(aside)).positions == ("x", "y")
 
 
-def test_a_drive_that_gets_out_of_reach_is_named():
-    """A pendulum on a cart whose own drive shall hold the cart: nothing reaches it where the pendulum is level."""
+@pytest.mark.parametrize("order", [0, 3])
+def test_a_drive_that_gets_out_of_reach_is_named(order):
+    """A pendulum on a cart whose own drive shall hold the cart: nothing reaches it where the pendulum is level.
+
+    The angle between what the row allows, a turn of the pendulum, and what the drive leaves alone, a shift of the cart,
+    has the cosine m l cos(angle) / sqrt((M + m) m l^2).
+    """
     cart, angle = ap.coordinates("cart angle")
     bob = ap.Particle("bob", 0.3, ground.point(cart, 0) - 0.5 * ground.rotate("z", angle).y)
     bodies = [ap.Particle("cart", 1.0, ground.point(cart, 0)), bob]
-    row = ap.Programmed(cart - sp.sin(ap.t) / 10, "hold", realization=(angle,))
-    model = ap.Model(ground, (cart, angle), bodies, [ap.Gravity(-9.81 * ground.y)], [row], start={angle: 0.1})
+    row = ap.Programmed((cart - sp.sin(ap.t) / 10).diff(ap.t, order), "hold", realization=(angle,))
+    begin = {angle: 0.1, cart.rate: 0.1} | ({"cart.rate.rate": 0.0} if order else {})
+    model = ap.Model(ground, (cart, angle), bodies, [ap.Gravity(-9.81 * ground.y)], [row], start=begin)
     plan = ap.plan(model, until=4.0)
     assert not plan.feasible
     assert "the drives along angle do not reach the accelerations that 'hold' demands" in plan.motion.detail
+    early = ap.plan(model, until=0.5).regularity
+    at = plan.motion.at(early.reach_at)["angle"]
+    assert early.reach == pytest.approx(abs(np.cos(at)) * np.sqrt(0.3 / 1.3), rel=1e-9)
+    assert early.regular
+    assert not plan.regularity.regular
 
 
 def test_a_row_that_vanishes_is_singular():

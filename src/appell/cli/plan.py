@@ -133,6 +133,7 @@ def _data(plan: Any) -> dict[str, Any]:
         "outcome": plan.motion.outcome.name,
         "until": float(plan.motion.times[-1]),
         "singular": {"smallest": regularity.smallest, "at": regularity.at, "rows": list(regularity.rows)},
+        "reach": {"smallest": regularity.reach, "at": regularity.reach_at},
         "partitions": [{"dependent": list(n), "growth": g, "at": t} for n, g, t in regularity.partitions],
         "limits": [
             {

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
+import scipy.linalg
 
 from appell.errors import FormulationError
 from appell.kinematics.chart import unit_rows
 from appell.kinematics.consistency import sample_state
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.programme import gradient_row
-from appell.kinematics.saddle import measured
+from appell.kinematics.programme import direction, gradient_row
+from appell.kinematics.saddle import own_units
 from appell.model.constraint import Row
 
 DEPENDENT = 1e-9  # singular value of rows of length one at which they say nothing new
+POWERLESS = 1e-10  # reach of drives at which they do not enforce their rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +27,12 @@ class TopRows:
     Attributes:
         rows: The rows, those of order 2 or less first.
         function: B in t, q, v, a, z, p.
+        pushing: M, and the directions along which the rows are enforced, of the same arguments.
     """
 
     rows: tuple[Row, ...]
     function: ca.Function
+    pushing: ca.Function
 
     @classmethod
     def of(cls, mechanics: Mechanics) -> TopRows:
@@ -36,8 +40,19 @@ class TopRows:
         x, model = mechanics.variables, mechanics.model
         rows = (*model.rows, *model.programme)
         B = ca.vertcat(mechanics.C, *[gradient_row(mechanics, row) for row in model.programme])
+        S = ca.vertcat(mechanics.J, *[direction(mechanics, row).T for row in model.programme])
         arguments = [x.t, x.q, x.v, mechanics.a, x.z, x.p]
-        return cls(rows, ca.Function("top", arguments, [ca.densify(B)], {"cse": True}))
+        pushing = [ca.densify(e) for e in (mechanics.lagrange[0], S)]
+        return cls(
+            rows,
+            ca.Function("top", arguments, [ca.densify(B)], {"cse": True}),
+            ca.Function("pushing", arguments, pushing, {"cse": True}),
+        )
+
+    @property
+    def servo(self) -> tuple[Row, ...]:
+        """Rows that drives along some coordinates enforce."""
+        return tuple(row for row in self.rows if row.drive is not None)
 
     def at(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, p: np.ndarray) -> np.ndarray:
         """B at a state, its rows of length one."""
@@ -46,6 +61,23 @@ class TopRows:
     def raw(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, p: np.ndarray) -> np.ndarray:
         """B at a state, its rows as they are."""
         return np.array(self.function(t, q, v, a, z, p)).reshape(len(self.rows), -1)
+
+    def reach(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, z: np.ndarray, p: np.ndarray) -> float:
+        r"""How well the drives reach what the rows demand: 1 if the rows enforce themselves, 0 if drives are powerless.
+
+        The smallest cosine, in the metric of the masses, between displacements that the rows allow and those that the
+        drives leave alone. Where it vanishes $C M^{-1} S$ is singular.
+        """
+        if not self.servo:
+            return 1.0
+        M, S = (np.array(e) for e in self.pushing(t, q, v, a, z, p))
+        d = own_units(M)
+        allowed, left = (scipy.linalg.null_space(unit_rows(e * d)) for e in (self.raw(t, q, v, a, z, p), S))
+        if left.shape[1] > allowed.shape[1]:
+            return 0.0
+        root = scipy.linalg.sqrtm(M * d * d[:, None]).real
+        allowed, left = (np.linalg.qr(root @ e)[0] for e in (allowed, left))
+        return float(np.linalg.svd(left.T @ allowed, compute_uv=False).min(initial=1.0))
 
 
 def coinciding(B: np.ndarray) -> list[tuple[int, ...]]:
@@ -69,8 +101,7 @@ def check_rank(mechanics: Mechanics) -> None:
     if not model.programmed:
         return
     top = TopRows.of(mechanics)
-    servo = [row for row in model.rows if row.drive is not None]
-    powerless = bool(servo)
+    powerless = bool(top.servo)
     rng = np.random.default_rng(19)
     p, n = mechanics.sample_values(rng), len(model.coordinates)
     found: set[tuple[int, ...]] | None = None
@@ -80,38 +111,28 @@ def check_rank(mechanics: Mechanics) -> None:
         if state is None:
             continue
         q, v, z = state
-        B = top.at(0.0, q, v, rng.uniform(-1, 1, n), z, p)
+        a = rng.uniform(-1, 1, n)
+        B = top.at(0.0, q, v, a, z, p)
         if not np.all(np.isfinite(B)):
             continue
         here = {rows for rows in coinciding(B) if any(top.rows[i].programmed for i in rows)}
         found = here if found is None else found & here
         sizes = np.linalg.svd(B, compute_uv=False)
         consistent = consistent and _follow(mechanics, state, p)
-        powerless = powerless and not _enforceable(mechanics, state, p)
+        powerless = powerless and not top.reach(0.0, q, v, a, z, p) > POWERLESS
     for rows in sorted(found or ()):
         named = [top.rows[i] for i in rows]
         if consistent and all(row.order <= 2 for row in named):
             continue
         raise FormulationError(_message(model.name, named, sizes))
     if powerless and found is not None:
-        drives = ", ".join(str(row.drive) for row in servo)
+        drives = ", ".join(str(row.drive) for row in top.servo)
+        names = ", ".join(repr(row.name) for row in top.servo)
         raise FormulationError(
-            f"The drives along {drives} of {model.name!r} cannot enforce {', '.join(repr(row.name) for row in servo)}: "
-            "their forces do not reach the accelerations that the rows demand (C M^-1 S is singular). Drive other "
-            "coordinates, or programme a quantity that these drives move at once."
+            f"The drives along {drives} of {model.name!r} cannot enforce {names}: their forces do not reach the "
+            "accelerations that the rows demand (C M^-1 S is singular). Drive other coordinates, or programme a "
+            "quantity that these drives move at once."
         )
-
-
-def _enforceable(mechanics: Mechanics, state: tuple[np.ndarray, np.ndarray, np.ndarray], p: np.ndarray) -> bool:
-    """Whether the forces of the rows determine the accelerations that they demand."""
-    return out_of_reach(mechanics, 0.0, *state, p) < 1e10
-
-
-def out_of_reach(mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray) -> float:
-    """How badly the forces of the rows determine the accelerations that they demand: a condition number."""
-    w = np.zeros(mechanics.variables.w.numel())
-    M, _, J, _, C = (np.array(e) for e in mechanics.functions["multiplier"](t, q, v, z, w, p))
-    return float(np.linalg.cond(measured(M, J, C)[0]))
 
 
 def _follow(mechanics: Mechanics, state: tuple[np.ndarray, np.ndarray, np.ndarray], p: np.ndarray) -> bool:

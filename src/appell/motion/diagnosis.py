@@ -13,7 +13,7 @@ from appell.code.code import Code
 from appell.code.state import State
 from appell.code.system import System
 from appell.kinematics.chart import smallest
-from appell.kinematics.rank import TopRows, out_of_reach
+from appell.kinematics.rank import TopRows
 from appell.kinematics.saddle import REGULAR, without_inertia
 from appell.model.model import Model
 from appell.motion.choice import Choice
@@ -24,7 +24,7 @@ from appell.motion.stretch import Stretch
 
 GROWS = 2.0  # how many times as fast as in the quarter before a motion is that grows without bound
 ROWS = 1e-5  # smallest singular value of rows of length one at which they count as dependent
-REACHED = 1e6  # condition from which on the drives of servo constraints count as powerless
+REACHED = 1e-6  # reach below which the drives of servo constraints count as powerless
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
 
 GROWING = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
@@ -140,11 +140,8 @@ def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:
         return Outcome.SINGULAR, cause
     if _dependent_rows(stop):
         return Outcome.ROWS_SINGULAR, forked(system.model)
-    servo = [row for row in system.model.rows if row.drive is not None]
-    state = system.from_x(t, x)
-    if servo and not out_of_reach(code.equations.mechanics, t, state.q, state.v, state.z, p) < REACHED:
-        names, drives = ", ".join(repr(row.name) for row in servo), ", ".join(str(row.drive) for row in servo)
-        return outcome, f"there the drives along {drives} do not reach the accelerations that {names} demands"
+    if powerless := _out_of_reach(stop):
+        return outcome, powerless
     further = beyond(system, t, x, w, stop.span)
     better, cause = likely_cause(*code.linear_system(t, x, w, p), code.equations.driven, further)
     return better or outcome, cause
@@ -183,6 +180,20 @@ def _dependent_rows(stop: Stop) -> bool:
     size = np.linalg.norm(first, axis=1) if np.all(np.isfinite(first)) else np.zeros(len(rows))
     size = np.maximum(size, np.linalg.norm(here, axis=1))
     return smallest(here / np.where(size > 0, size, 1.0)[:, None]) < ROWS
+
+
+def _out_of_reach(stop: Stop) -> str:
+    """That the drives of servo constraints have become powerless, in words; nothing if they have not."""
+    system = stop.system
+    servo = [row for row in (*system.model.rows, *system.model.programme) if row.drive is not None]
+    if not servo:
+        return ""
+    top, state = TopRows.of(system.code.equations.mechanics), system.from_x(stop.t, stop.x)
+    a = system.code.accelerations.flat(stop.t, stop.x, stop.w, system.p)
+    if top.reach(stop.t, state.q, state.v, a, state.z, system.p) > REACHED:
+        return ""
+    names, drives = ", ".join(repr(row.name) for row in servo), ", ".join(str(row.drive) for row in servo)
+    return f"there the drives along {drives} do not reach the accelerations that {names} demands"
 
 
 def beyond(system: System, t: float, x: np.ndarray, w: np.ndarray, span: float) -> Iterator[np.ndarray]:

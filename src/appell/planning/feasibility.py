@@ -23,6 +23,7 @@ from appell.motion.motion import Motion
 
 KINDS = ("position", "speed", "torque", "torque_rate")
 PARTITIONS = 60
+SINGULAR = 1e-6  # smallest singular value or reach at which a configuration counts as singular
 
 
 @dataclass(frozen=True)
@@ -203,6 +204,9 @@ class Regularity:
             coincide.
         at: When.
         rows: The rows that come nearest to coinciding then.
+        reach: How well drives along some coordinates reach what their rows demand, at worst; from 0, where they are
+            powerless, to 1 (`TopRows.reach`).
+        reach_at: When.
         values: The smallest singular value at all times of the table.
         partitions: For each choice of dependent coordinates its largest growth along the motion, and when.
     """
@@ -210,8 +214,22 @@ class Regularity:
     smallest: float
     at: float
     rows: tuple[str, ...]
+    reach: float
+    reach_at: float
     values: np.ndarray
     partitions: tuple[tuple[tuple[str, ...], float, float], ...]
+
+    @property
+    def regular(self) -> bool:
+        """Whether the motion meets no singular configuration."""
+        return min(self.smallest, self.reach) > SINGULAR
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """How near the motion comes to singular configurations, in words."""
+        rows = f"smallest singular value {self.smallest:.4g} at t = {self.at:.4g} s (rows {', '.join(self.rows)})"
+        drives = f"drives reach what their rows demand least at t = {self.reach_at:.4g} s: {self.reach:.4g} of 1"
+        return (*([rows] if self.rows else []), *([drives] if self.reach < 1 else []))
 
     def table(self) -> str:
         """The partitions, best first: same motion, different conditioning."""
@@ -229,12 +247,15 @@ def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
     """
     mechanics, model = system.equations.mechanics, system.model
     top, n = TopRows.of(mechanics), len(model.coordinates)
-    matrices = []
-    for t, row in zip(times, motion.states(times), strict=True):
-        a = system.accelerations(motion.at(float(t)))
-        matrices.append(top.raw(t, row[:n], row[n : 2 * n], a, row[2 * n :], system.p))
     if not top.rows:
-        return Regularity(1.0, float(times[0]), (), np.ones(times.size), ())
+        return Regularity(1.0, float(times[0]), (), 1.0, float(times[0]), np.ones(times.size), ())
+    places = [
+        (t, row[:n], row[n : 2 * n], system.accelerations(motion.at(float(t))), row[2 * n :], system.p)
+        for t, row in zip(times, motion.states(times), strict=True)
+    ]
+    matrices = [top.raw(*place) for place in places]
+    reach = np.array([top.reach(*place) for place in places])
+    far = int(np.argmin(reach))
     largest = np.max(np.linalg.norm(matrices, axis=2), axis=0)[:, None]
     matrices = [B / np.where(largest > 0, largest, 1.0) for B in matrices]
     sizes = np.array([np.linalg.svd(B, compute_uv=False) for B in matrices])
@@ -248,7 +269,10 @@ def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
     rows = tuple(names[i] for i in which)
     used = [*system.equations.split.rows, *range(len(model.rows), len(names))]
     parts = _partitions(model, [B[used] for B in matrices], times) if len(used) == rank else ()
-    return Regularity(float(smallest[k]), float(times[k]), rows, smallest, parts)
+    return Regularity(
+        smallest=float(smallest[k]), at=float(times[k]), rows=rows, reach=float(reach[far]),
+        reach_at=float(times[far]), values=smallest, partitions=parts,
+    )  # fmt: skip
 
 
 def _partitions(

@@ -160,7 +160,7 @@ class Plan:
     @property
     def feasible(self) -> bool:
         """Whether the motion reached its end, keeps all limits and distances and meets no singular configuration."""
-        return self.motion.outcome.ok and not self.violations and self.regularity.smallest > 1e-6
+        return self.motion.outcome.ok and not self.violations and self.regularity.regular
 
     def slower(self, factor: float) -> Plan:
         """The plan of the same task in `factor` times the time of the programme as given, computed anew.
@@ -214,12 +214,7 @@ class Plan:
         if self.motion.detail:
             lines.append(f"  {self.motion.detail}")
         lines += [repr(f) for f in self.findings]
-        r = self.regularity
-        if r.rows:
-            lines.append(
-                f"nearest to a singular configuration: smallest singular value {r.smallest:.4g} at t = {r.at:.4g} s "
-                f"(rows {', '.join(r.rows)})"
-            )
+        lines += [f"nearest to a singular configuration: {words}" for words in self.regularity.words]
         lines.append("feasible" if self.feasible else "NOT FEASIBLE; plan.suggest() looks for a pace that is")
         return "\n".join(lines)
 

@@ -63,8 +63,9 @@ def plan_section(plan: Plan, title: str = "") -> Section:
     moved = tuple((name, f"{a:.6g}", f"{b:.9g}") for name, (a, b) in plan.start.changes.items())
     if moved:
         blocks.append(Table(("quantity", "given", "on the programme"), moved, "Start moved onto the programme"))
-    where = f"smallest singular value of the rows {regularity.smallest:.3g}, at t = {regularity.at:.4g} s"
-    blocks += [Text(f"Distance to singular configurations: {where}."), Shown(plan.plot(), "What the plan demands")]
+    where = "; ".join(regularity.words)
+    blocks += [Text(f"Distance to singular configurations: {where}.")] if where else []
+    blocks.append(Shown(plan.plot(), "What the plan demands"))
     return Section(title or "Plan", tuple(blocks))
 
 
