@@ -279,6 +279,39 @@ def test_a_row_that_vanishes_is_singular():
     assert plan.regularity.rows == ("edge",)
 
 
+def pulled(programme):
+    """A particle of 2 kg on the slope y = x/2, drawn along by a programme."""
+    a, b = ap.coordinates("a b")
+    bead = ap.Particle("bead", 2.0, ground.point(a, b))
+    return ap.Model(ground, (a, b), [bead], [], [ap.Holonomic(b - a / 2, "slope"), programme(a)], until=1.0)
+
+
+def test_velocities_that_jump_take_an_impulse_that_no_limit_allows():
+    """The pace is turned back at t = 1/3: the drive along x lifts the bead as well, 2 (1 + 1/4) 2 N s."""
+    plan = ap.plan(pulled(lambda a: ap.Programmed(a - sp.Abs(ap.t - sp.Rational(1, 3)), "turn")))
+    (jolt,) = plan.jolts
+    assert jolt.t == pytest.approx(1 / 3)
+    np.testing.assert_allclose(jolt.impulse, [5.0, 0.0], rtol=0, atol=1e-9)
+    assert "velocities jump at t = 0.333333 s, which takes impulses of the drives: a 5" in repr(plan)
+    assert plan.feasible
+    limited = ap.plan(plan.task.system.model, limits=Limits(torque={"a": 1e9}))
+    assert not limited.feasible
+    assert limited.violations[0].first == pytest.approx(1 / 3)
+    assert limited.suggest() is None
+
+
+def test_forces_that_jump_have_no_rate():
+    """x'' = t up to t = 1/3, where the force is largest and ends at once."""
+    third = sp.Rational(1, 3)
+    model = pulled(lambda a: ap.Programmed(a.rate.rate - sp.Piecewise((ap.t, ap.t < third), (0, True)), "ramp"))
+    plan = ap.plan(model, limits=Limits(torque={"a": 0.8333}, torque_rate={"a": 100.0}))
+    force, rate = plan.findings
+    assert force.worst == pytest.approx(2.5 / 3, rel=1e-6)
+    assert force.first == pytest.approx(0.8333 / 2.5, rel=1e-6)
+    assert rate.worst == -np.inf
+    assert "torque rate of a: -inf at t = 0.3333 s, where the forces jump" in repr(rate)
+
+
 REFUSED = {
     "no force reaches a jerk": (
         lambda: ap.derive(on_edge(ap.Programmed(x.rate - ap.t, "a"), ap.Programmed(x.rate.rate.rate - 2, "b"))),

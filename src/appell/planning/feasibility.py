@@ -22,6 +22,7 @@ from appell.model.values import number, unknown
 from appell.motion.motion import Motion
 
 KINDS = ("position", "speed", "torque", "torque_rate")
+JUMPS = {"torque": "velocities jump", "torque_rate": "forces jump"}  # why it is infinite
 PARTITIONS = 60
 SINGULAR = 1e-6  # smallest singular value or reach at which a configuration counts as singular
 
@@ -143,7 +144,8 @@ class Finding:
         return max(self.worst - self.bounds[1], self.bounds[0] - self.worst)
 
     def __repr__(self) -> str:
-        text = f"{self.what}: {self.worst:.6g} at t = {self.at:.4g} s, allowed {self.allowed}"
+        jumps = "" if math.isfinite(self.worst) else f", where the {JUMPS[self.kind]}"
+        text = f"{self.what}: {self.worst:.6g} at t = {self.at:.4g} s{jumps}, allowed {self.allowed}"
         if self.first is None:
             return text
         place = ", ".join(f"{n} = {v:.4g}" for n, v in self.state.items())
@@ -159,12 +161,14 @@ class Demand:
         name: Whose.
         bounds: Lowest and highest value allowed.
         along: times -> values.
+        infinite: Moments at which it is plus or minus infinity, in order.
     """
 
     kind: str
     name: str
     bounds: tuple[float, float]
     along: Callable[[np.ndarray], np.ndarray]
+    infinite: Mapping[float, float] = field(default_factory=dict)
 
     def finding(self, motion: Motion, times: np.ndarray) -> Finding:
         """How a motion, looked at at some times, stands to it."""
@@ -175,9 +179,14 @@ class Demand:
         largest = max((abs(e) for e in self.bounds if math.isfinite(e)), default=0.0)
         over = np.flatnonzero(excess > 1e-9 * max(1.0, largest))
         first = self._first(times, int(over[0])) if over.size else None
-        place = motion.states(times[k] if first is None else first)[0]
+        worst, at = float(values[k]), float(times[k])
+        unbounded = next(((t, size) for t, size in self.infinite.items() if not low <= size <= high), None)
+        if unbounded is not None:
+            at, worst = unbounded
+            first = at if first is None else min(first, at)
+        place = motion.states(at if first is None else first)[0]
         state = {q.label: float(e) for q, e in zip(motion.system.model.coordinates, place, strict=False)}
-        return Finding(self.kind, self.name, self.bounds, float(values[k]), float(times[k]), first, state)
+        return Finding(self.kind, self.name, self.bounds, worst, at, first, state)
 
     def _first(self, times: np.ndarray, k: int) -> float:
         """When it is violated first, at the k-th time or since the one before."""

@@ -22,14 +22,15 @@ from appell.model.programme import programme_states
 from appell.model.values import number, numbers
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
-from appell.planning.effort import Effort, check_drives
+from appell.planning.effort import ASIDE, Effort, Jolt, check_drives
 from appell.planning.feasibility import Demand, Finding, Limits, Regularity, regularity
 from appell.planning.obstacle import Obstacle, told_apart
 from appell.planning.pace import paced
 from appell.planning.programme import Programme, orders
 from appell.planning.projection import projected
 
-LOOKS = 401
+LOOKS = 401  # times at which limits are looked at, corners apart
+SHAPES = 101  # times at which the rank of the rows is
 SLOWEST = 64.0
 
 
@@ -98,8 +99,11 @@ class Plan:
 
     @cached_property
     def times(self) -> np.ndarray:
-        """Times at which limits are looked at."""
-        return np.linspace(self.motion.times[0], self.motion.times[-1], LOOKS)
+        """Times at which limits are looked at: evenly, and on both sides of every corner."""
+        first, last = self.motion.times[[0, -1]]
+        corners = np.array([stretch.times[0] for stretch in self.motion.stretches[1:]])
+        sides = np.concatenate([corners - ASIDE * (last - first), corners + ASIDE * (last - first)])
+        return np.unique([*np.linspace(first, last, LOOKS), *sides[(first < sides) & (sides < last)]])
 
     @cached_property
     def effort(self) -> Effort:
@@ -121,11 +125,18 @@ class Plan:
         return self.effort.along(self.motion, self.times)
 
     @cached_property
+    def jolts(self) -> tuple[Jolt, ...]:
+        """Moments at which the drives would have to push, or change their push, without bound."""
+        return self.effort.jolts(self.motion)
+
+    @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Every limit and obstacle, and how the motion stands to it."""
         system = self.motion.system
         asked = [
-            Demand(kind, system.model.coordinates[i].label, bounds, partial(self._values, kind, i))
+            Demand(
+                kind, system.model.coordinates[i].label, bounds, partial(self._values, kind, i), self._infinite(kind, i)
+            )
             for kind, i, bounds in self.limits.pairs(system.model)
         ]
         for name, obstacle in self.task.obstacles.items():
@@ -141,6 +152,13 @@ class Plan:
         forces = self._forces if times is self.times else self.effort.along(self.motion, times)
         return forces[kind == "torque_rate"][:, i]
 
+    def _infinite(self, kind: str, i: int) -> dict[float, float]:
+        """When the force of a drive, or its rate, is infinite."""
+        if kind not in ("torque", "torque_rate"):
+            return {}
+        sizes = {e.t: e.impulse[i] or (e.jump[i] if kind == "torque_rate" else 0.0) for e in self.jolts}
+        return {t: math.copysign(math.inf, size) for t, size in sizes.items() if size}
+
     def _distances(self, gap: ca.Function, times: np.ndarray) -> np.ndarray:
         """How far a point is from an obstacle at some times."""
         n, rows = len(self.motion.system.model.coordinates), self.motion.states(times)
@@ -149,7 +167,7 @@ class Plan:
     @cached_property
     def regularity(self) -> Regularity:
         """Distance to singular configurations, and the conditioning of every partition."""
-        return regularity(self.motion.system, self.motion, self.times[:: (LOOKS - 1) // 100])
+        return regularity(self.motion.system, self.motion, np.linspace(*self.motion.times[[0, -1]], SHAPES))
 
     @cached_property
     def violations(self) -> tuple[Finding, ...]:
@@ -180,6 +198,8 @@ class Plan:
         """
         if self.feasible:
             return self
+        if not all(math.isfinite(finding.worst) for finding in self.violations):
+            return None  # a corner stays one at every pace
         good, bad = None, 1.0
         factor = 1.25
         while factor <= SLOWEST:
@@ -213,6 +233,8 @@ class Plan:
         )
         if self.motion.detail:
             lines.append(f"  {self.motion.detail}")
+        labels = [q.label for q in self.motion.system.model.coordinates]
+        lines += [jolt.words(labels) for jolt in self.jolts if jolt.impulse.any()]
         lines += [repr(f) for f in self.findings]
         lines += [f"nearest to a singular configuration: {words}" for words in self.regularity.words]
         lines.append("feasible" if self.feasible else "NOT FEASIBLE; plan.suggest() looks for a pace that is")
