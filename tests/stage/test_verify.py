@@ -139,7 +139,7 @@ def test_impossible_numbers_are_refused_as_by_a_run():
         ap.verify(ap.library.rolling_disk(), values={"m": -1.0})
     with pytest.raises(ModelError, match="'m' must be a finite number, got nan"):
         ap.verify(ap.library.rolling_disk(), values={"m": np.nan})
-    with pytest.raises(ModelError, match="got states=0"):
+    with pytest.raises(ModelError, match="states must be a whole number, 1 or more; got 0"):
         ap.verify(ap.library.rolling_disk(), states=0)
 
 

@@ -20,7 +20,7 @@ from appell.errors import EquilibriumError, ModelError
 from appell.formulation.abstract import derive
 from appell.model.model import Model
 from appell.model.symbols import key, listed
-from appell.model.values import numbers, unknown
+from appell.model.values import numbers, unknown, whole
 
 HOPELESS = 12  # starts from which the constraints must have been met once
 PLENTY = 12  # members of families with several parameters
@@ -174,7 +174,7 @@ def equilibrium(
     steady = Steady(system.equations)
     wishes = _read(system, steady, wanted, inputs, guess)
     problem = Problem(steady, system.p, wishes)
-    rng = np.random.default_rng(seed)
+    starts, rng = whole("starts", starts, 0), np.random.default_rng(whole("seed", seed, 0))
     roots: list[Root] = []
     nearest: list[Root] = []
     for k in range(max(1, starts)):

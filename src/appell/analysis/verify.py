@@ -22,7 +22,7 @@ from appell.kinematics.rank import check_rank
 from appell.kinematics.saddle import own_units
 from appell.model.model import Model
 from appell.model.symbols import key
-from appell.model.values import number
+from appell.model.values import number, whole
 
 ENOUGH = 1e-10  # difference of accelerations, against their size, up to which formulations agree
 STRAINED = 100.0  # growth of the rates from which on a state is near a singular one
@@ -140,8 +140,7 @@ def verify(
         >>> found.ok, found.worst < 1e-12
         (True, True)
     """
-    if states < 1:
-        raise ModelError(f"At least one state is needed; got states={states}.")
+    states, seed = whole("states", states), whole("seed", seed, 0)
     mechanics = Mechanics(model)
     check_rank(mechanics)
     split = sample_split(mechanics)

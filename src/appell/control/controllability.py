@@ -16,7 +16,7 @@ from appell.control.manoeuvres import by_manoeuvres
 from appell.control.modes import comparable, unreached
 from appell.errors import ControlError
 from appell.model.symbols import listed
-from appell.model.values import chosen
+from appell.model.values import check_kind, chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +222,7 @@ def smallest_actuators(lin: Linearization, *, stabilize: bool = False) -> tuple[
     Returns:
         Subsets of one size.
     """
+    check_kind(lin, Linearization, "a linearisation, appell.linearize(...)")
     return _smallest(lin.inputs, lambda subset: controllability(lin, inputs=subset), stabilize, "inputs", "control")
 
 
@@ -238,6 +239,7 @@ def smallest_sensors(
     Returns:
         Subsets of one size.
     """
+    check_kind(lin, Linearization, "a linearisation, appell.linearize(...)")
     return _smallest(
         tuple(listed(candidates)), lambda subset: observability(lin, subset), stabilize, "measurements", "observe"
     )

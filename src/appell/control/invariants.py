@@ -65,7 +65,7 @@ def minimum_controls(system: Linearization | Any) -> MinimumControls:
         return _by_numbers(system.A)
     if isinstance(system, np.ndarray) and system.dtype.kind == "f":
         return _by_numbers(system)
-    matrix = sp.Matrix(system)
+    matrix = _exact(system)
     if any(e.has(sp.Float) for e in matrix):
         return _by_numbers(np.array(matrix.tolist(), dtype=float))
     polynomials = invariant_polynomials(matrix)
@@ -95,12 +95,7 @@ def invariant_polynomials(matrix: Any) -> tuple[sp.Poly, ...]:
     Returns:
         Monic polynomials in lambda, the diagonal of Smith's normal form of lambda I - A.
     """
-    try:
-        matrix = sp.Matrix(matrix)
-    except TypeError:
-        raise ControlError(
-            f"Got {type(matrix).__name__}; give a square matrix of integers or sympy.Rational."
-        ) from None
+    matrix = _exact(matrix)
     if matrix.rows != matrix.cols or matrix.free_symbols or any(e.has(sp.Float) for e in matrix):
         raise ControlError("Invariant polynomials need a square matrix of exact numbers: integers or sympy.Rational.")
     lam = sp.Symbol("lambda")
@@ -115,6 +110,16 @@ def invariant_polynomials(matrix: Any) -> tuple[sp.Poly, ...]:
         _pivot(table, k)
     diagonal = [table[k][k].monic() for k in range(n)]
     return tuple(p for p in diagonal if p.degree() > 0)
+
+
+def _exact(given: Any) -> sp.Matrix:
+    """A matrix of SymPy's numbers."""
+    try:
+        return sp.Matrix(given)
+    except TypeError:
+        raise ControlError(
+            f"Got {type(given).__name__}; give a linearisation, or a square matrix of integers or sympy.Rational."
+        ) from None
 
 
 def _pivot(table: list[list[sp.Poly]], k: int) -> None:

@@ -14,7 +14,7 @@ from appell.control.inverse_dynamics import InverseDynamics
 from appell.control.reference import Point
 from appell.errors import ModelError
 from appell.model.model import Model
-from appell.model.values import chosen, numbers
+from appell.model.values import check_kind, chosen, numbers
 from appell.motion.flow import RESTING
 
 
@@ -127,9 +127,10 @@ class SlotineLi(AbstractTracker):
         guess: Mapping[Any, float] | None = None,
         values: Mapping[Any, float] | None = None,
     ) -> None:
+        check_kind(model, Model, "a model of the mechanism")
         labels = [s.label for s in model.parameters]
         self.names = list(chosen(unknown, labels, f"parameter of {model.name!r}"))
-        self.dynamics = InverseDynamics(model, {**dict.fromkeys(self.names, 0.0), **(values or {})})
+        self.dynamics = InverseDynamics(model, {**dict.fromkeys(self.names, 0.0), **numbers(values)})
         if model.rows:
             raise ModelError("The adaptive law is for mechanisms without constraints; use ComputedTorque.")
         n = len(model.coordinates)

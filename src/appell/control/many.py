@@ -14,6 +14,7 @@ from appell.control.reference import Reference
 from appell.errors import ModelError
 from appell.graph.kinks import has_kinks
 from appell.graph.solve import solve
+from appell.model.values import check_kind, number, whole
 
 
 def track_many(
@@ -45,6 +46,9 @@ def track_many(
         >>> bool(np.all(np.abs(e[-1]) < 1e-3))
         True
     """
+    check_kind(system, System, "a system, compile(derive(model))")
+    check_kind(law, ComputedTorque, "control.ComputedTorque(model, rates)")
+    every = whole("every", every)
     equations, dynamics = system.equations, law.dynamics
     model = system.model
     plain = equations.speeds == tuple(q.rate for q in model.coordinates) and not model.rows
@@ -69,9 +73,11 @@ def track_many(
         )
     course = Reference.of(reference, model.coordinates)
     begin = course.start if np.isfinite(course.start) else 0.0
-    until = course.end if until is None else float(until)
-    if not np.isfinite(until):
+    if until is None and not np.isfinite(course.end):
         raise ModelError("The reference has no end of its own; say how long to track by until=.")
+    until, step = number("until", course.end if until is None else until), number("step", step)
+    if not (until > begin and step > 0):
+        raise ModelError(f"Runs go from t = {begin:g} on by positive steps; got until = {until:g}, step = {step:g}.")
     machine = Machine(_closed(system, law), simd=system.code.simd)
     count = max(1, round((until - begin) / step))
     h = (until - begin) / count

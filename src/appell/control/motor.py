@@ -15,7 +15,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
 from appell.model.substitution import drive
 from appell.model.symbols import Input, inputs, key, states, t
-from appell.model.values import formula_of, unknown
+from appell.model.values import check_kind, formula_of, unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +71,7 @@ def with_motors(model: Model, motors: Motor | Mapping[Any, Motor]) -> Model:
 
     Reference: Krasinskiy 2025, eq. (38), with $\dot x$ in place of its $\ddot x$.
     """
+    check_kind(model, Model, "a model whose inputs motors shall drive")
     if isinstance(motors, Motor):
         motors = {w: motors for w in model.inputs}
     if not isinstance(motors, Mapping):

@@ -19,6 +19,7 @@ from appell.formulation.abstract import derive
 from appell.formulation.multipliers import Multipliers
 from appell.kinematics.consistency import project_positions, project_velocities
 from appell.model.model import Model
+from appell.model.values import whole
 
 STEPS = 10  # of Gauss and Newton, from which the first plan is made
 PARTS = 0.5 ** np.arange(6)  # of a step that are tried where the whole of it makes the plan worse
@@ -66,9 +67,7 @@ class MPC(AbstractTracker):
                 f"{', '.join(s.label for s in model.states)}. Give it a model without them, torques for motors."
             )
         n, m = len(model.coordinates), len(self.dynamics.labels)
-        if horizon != int(horizon) or horizon < 1:
-            raise ModelError(f"The horizon is a whole number of samples from 1 on, got {horizon}.")
-        self.N, self.n, self.m = int(horizon), n, m
+        self.N, self.n, self.m = whole("The horizon, in samples,", horizon), n, m
         self.W = np.sqrt(np.concatenate([gains(position, n, "position"), gains(velocity, n, "velocity")]))
         self.R = np.sqrt(gains(effort, m, "effort"))
         if not np.all(self.R > 0):

@@ -22,6 +22,7 @@ from appell.control.sampling import check_sampling
 from appell.control.weights import weight_matrix
 from appell.errors import ControlError
 from appell.model.symbols import letters_in, listed
+from appell.model.values import check_kind
 from appell.motion.clock import check_rate
 
 
@@ -174,6 +175,7 @@ def unseen(lin: Linearization, C: np.ndarray) -> np.ndarray:
 
 
 def _measured(lin: Linearization, measured: Iterable[Any]) -> tuple[tuple[sp.Expr, ...], np.ndarray]:
+    check_kind(lin, Linearization, "a linearisation, appell.linearize(...)")
     given = listed(measured)
     if not given:
         raise ControlError("Nothing is measured; give at least one quantity.")

@@ -22,6 +22,7 @@ from appell.errors import ControlError
 from appell.formulation.abstract import derive
 from appell.graph.numeric import Numeric
 from appell.model.symbols import ExtraState, states
+from appell.model.values import check_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +146,8 @@ def output_feedback(feedback: Feedback, observer: Observer) -> OutputFeedback:
     Returns:
         The output feedback; its `system` is the compiled closed loop.
     """
+    check_kind(feedback, Feedback, "a feedback, control.lqr(lin, ...) or control.place(lin, ...)")
+    check_kind(observer, Observer, "an observer, control.luenberger(lin, ...) or control.kalman(lin, ...)")
     if observer.lin.states != feedback.lin.states or observer.lin.at.state is not feedback.lin.at.state:
         raise ControlError("Feedback and observer belong to different linearisations; make both from one.")
     if observer.rate != feedback.rate:

@@ -28,7 +28,7 @@ from appell.model.symbols import (
     states,
     time_derivative,
 )
-from appell.model.values import formula_of, unknown
+from appell.model.values import check_kind, formula_of, unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,10 @@ class PID:
     Anti-windup: the integral z stops growing where |z| has reached `clamp`, and where the output has reached `limit`
     and the error would drive it further (conditional integration). Where that happens is located during a run.
 
-    The rate of an error of positions is a formula in velocities. An error of velocities has accelerations in its rate,
-    and these depend on the output: an algebraic loop, which is refused. Give `lag`, and the derivative is taken by a
-    first-order filter, $K_d (e - f)/\mathrm{lag}$ with $\dot f = (e - f)/\mathrm{lag}$.
+    The rate of an error of positions is a formula in velocities. An input in it, such as a set point, counts as held:
+    nobody knows its rate, so that the derivative acts on what is measured. An error of velocities has accelerations in
+    its rate, and these depend on the output: an algebraic loop, which is refused. Give `lag`, and the derivative is
+    taken by a first-order filter, $K_d (e - f)/\mathrm{lag}$ with $\dot f = (e - f)/\mathrm{lag}$.
 
     Args:
         kp: Proportional gain; every gain is a number or a formula in time, extra states (the mass), parameters.
@@ -103,7 +104,7 @@ class PID:
             _check_gain(name, getattr(self, name))
         for name in bounds:
             value = getattr(self, name)
-            if value is not None and value.is_number and not value > 0:
+            if value is not None and value.is_number and not value.is_positive:
                 raise ModelError(f"{name}= of a PID must be positive, got {value}; leave it out for none.")
 
     def loop(
@@ -223,6 +224,8 @@ def regulate(model: Model, loops: Mapping[Any, tuple[PID, Any]]) -> Controller:
         >>> round(float(ap.simulate(system, {}, until=60.0)[s][-1]), 6)
         1.0
     """
+    check_kind(model, Model, "a model with inputs")
+    check_kind(loops, Mapping, "for each input a PID and its error, {u: (PID(kp=2), 1 - x)}")
     laws: dict[Input, sp.Expr] = {}
     memory: dict[ExtraState, sp.Expr] = {}
     inputs = {w.label: w for w in model.inputs}
@@ -253,6 +256,7 @@ def schedule(variable: Any, points: Iterable[tuple[float, float]]) -> sp.Expr:
         >>> [float(gain.subs(t, at)) for at in (-1, 0, 5, 20, 30)]
         [10.0, 10.0, 8.5, 4.0, 4.0]
     """
+    check_kind(points, Iterable, "pairs (value of the variable, gain)")
     given = [tuple(point) if isinstance(point, Iterable) else (point,) for point in points]
     if not all(len(point) == 2 for point in given):
         raise ModelError(f"A schedule needs pairs (value of the variable, gain), got {quoted(given)}.")
@@ -261,9 +265,10 @@ def schedule(variable: Any, points: Iterable[tuple[float, float]]) -> sp.Expr:
         raise ModelError(
             f"A schedule needs points in increasing order, got {[(float(a), float(g)) for a, g in listed]}."
         )
+    variable = formula_of(variable, "The variable of a schedule")
     total, before = listed[0][1], sp.Integer(0)
     slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(listed)]
     for (at, _), slope in zip(listed, [*slopes, sp.Integer(0)], strict=True):
-        total += (slope - before) * sp.Max(sp.sympify(variable) - at, 0)
+        total += (slope - before) * sp.Max(variable - at, 0)
         before = slope
     return total

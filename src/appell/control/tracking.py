@@ -18,6 +18,7 @@ from appell.control.mpc import MPC
 from appell.control.pid import PID
 from appell.control.reference import Reference
 from appell.errors import ModelError
+from appell.model.values import number, numbers
 from appell.motion.clock import check_rate
 from appell.motion.motion import Motion
 from appell.motion.run import simulate, starting_state
@@ -64,7 +65,7 @@ class Tracking:
         Args:
             after: Only errors after this time count.
         """
-        found = {}
+        found, after = {}, number("after", after)
         late = self.motion.times >= after
         if not late.any():
             raise ModelError(f"There are no errors after t = {after:g}: the motion ended at {self.motion.times[-1]:g}.")
@@ -81,6 +82,7 @@ class Tracking:
 
     def settled(self, tolerance: float) -> float | None:
         """The time after which no error is larger than a tolerance; None if there is none."""
+        tolerance = number("tolerance", tolerance)
         large = np.flatnonzero(np.max(self.deviation.values, axis=1) > tolerance)
         if large.size == 0:
             return float(self.motion.times[0])
@@ -216,8 +218,6 @@ def _start(
     """On the reference, but for what is given."""
     if isinstance(start, State):
         return starting_state(system, start)
-    from appell.model.values import numbers
-
     q, v, _ = course(begin)
     given = dict(zip(labels, q.tolist(), strict=True))
     given |= dict(zip([f"{label}.rate" for label in labels], v.tolist(), strict=True))

@@ -11,6 +11,7 @@ import numpy as np
 
 from appell.errors import ModelError
 from appell.model.symbols import key
+from appell.model.values import whole
 
 SAMPLINGS = ("random", "latin", "sobol")
 MOST = 100_000_000  # runs of one study, whose table is held in memory
@@ -139,8 +140,7 @@ def design(
     """
     if sampling not in SAMPLINGS:
         raise ModelError(f"Unknown sampling {sampling!r}; use {', '.join(map(repr, SAMPLINGS))}.")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ModelError(f"The seed must be a whole number, zero or more, got {seed!r}.")
+    seed = whole("The seed", seed, 0)
     if not isinstance(over, Mapping):
         return _listed(over, runs)
     given = {key(name): value for name, value in over.items()}
@@ -163,7 +163,7 @@ def design(
         if runs is None:
             words = f"{', '.join(drawn)} {'is' if len(drawn) == 1 else 'are'}"
             raise ModelError(f"{words} drawn at random: say how many runs, for example runs=1000.")
-        shape += (_count(runs),)
+        shape += (whole("The number of runs", runs),)
     elif runs is not None:
         raise ModelError(
             f"runs={runs} goes with distributions; the values given here make {prod(shape)} runs. "
@@ -195,12 +195,6 @@ def check_size(runs: int) -> None:
     """Raise if there are more runs than one study holds."""
     if runs > MOST:
         raise ModelError(f"{runs:,} runs are more than one study holds, {MOST:,}; make several studies of them.")
-
-
-def _count(runs: Any) -> int:
-    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
-        raise ModelError(f"The number of runs must be a positive whole number, got {runs!r}.")
-    return int(runs)
 
 
 def _axis(name: str, value: Any) -> tuple[np.ndarray, Mapping[str, Any]]:

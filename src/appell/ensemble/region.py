@@ -18,8 +18,7 @@ from appell.code.system import System, compile
 from appell.control.feedback import Feedback
 from appell.ensemble.sweep import sweep
 from appell.errors import ControlError, ModelError
-from appell.model.symbols import key
-from appell.model.values import number, unknown
+from appell.model.values import check_kind, number, numbers, unknown, whole
 from appell.motion.events import Event
 
 HOME = 1e-3  # of the box, within which a run counts as come back
@@ -121,6 +120,7 @@ def region_of_attraction(
     Returns:
         The region.
     """
+    check_kind(feedback, Feedback, "a feedback, control.lqr(lin, ...) or control.place(lin, ...)")
     if feedback.rate is not None:
         raise ControlError(
             "The region of attraction is that of a continuous feedback; run a sampled one from many starts by "
@@ -128,8 +128,8 @@ def region_of_attraction(
         )
     sizes = _sizes(feedback, box)
     slowest = _slowest(feedback)
-    end = 12.0 / slowest if until is None else float(until)
-    rng = np.random.default_rng(seed)
+    end = 12.0 / slowest if until is None else number("until", until)
+    runs, samples, rng = whole("runs", runs), whole("samples", samples), np.random.default_rng(whole("seed", seed, 0))
     largest = np.array(list(sizes.values()))
     starts = _grid(sizes, runs) if grid else rng.uniform(-largest, largest, (runs, largest.size))
     converged, reasons = _returns(feedback, sizes, starts, end, progress)
@@ -148,12 +148,12 @@ def region_of_attraction(
 
 def _sizes(feedback: Feedback, box: Mapping[Any, float]) -> dict[str, float]:
     """The largest deviation of each varied state."""
-    sizes = {key(s): number(key(s), value) for s, value in box.items()}
+    sizes = numbers(box)
     for s in sizes:
         if s not in feedback.lin.states:
             raise ModelError(unknown(s, feedback.lin.states, "state of the linearisation"))
     if not sizes or min(sizes.values()) <= 0:
-        raise ModelError(f"box= needs at least one state with a positive deviation, got {dict(box)}.")
+        raise ModelError(f"box= needs at least one state with a positive deviation, got {box!r}.")
     return sizes
 
 

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from appell.code.system import System
 from appell.ensemble.cases import cases, own_rate
 from appell.ensemble.design import design
@@ -19,6 +17,7 @@ from appell.ensemble.settings import Settings
 from appell.ensemble.store import Layout, Memory, Sink, ZarrStore
 from appell.ensemble.study import Study, assembled
 from appell.errors import IntegrationError, ModelError, StoreError
+from appell.model.values import whole
 from appell.motion.events import Event
 
 ELSEWHERE = 32  # threads that a cluster may have
@@ -109,8 +108,9 @@ def sweep(
         )
     began = time.perf_counter()
     table = design(over, runs, sampling, seed)
-    _check_counts({"max_steps": max_steps, "points": points})
-    _check_counts({name: value for name, value in (("chunk", chunk), ("workers", workers)) if value is not None})
+    for name, value in (("max_steps", max_steps), ("points", points), ("chunk", chunk), ("workers", workers)):
+        if value is not None or name in ("max_steps", "points"):
+            whole(name, value)
     _check_words(columns, {"outputs": outputs, "inputs": inputs})
     _check_folder(out, resume)
     found, which = cases(system, table, inputs, control, start)
@@ -144,12 +144,6 @@ def _where(plan: Plan, cluster: Any, count: int) -> Iterator[Callable[[Sink, boo
 
     with reached(plan, cluster) as make:
         yield make
-
-
-def _check_counts(counts: Mapping[str, Any]) -> None:
-    for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ModelError(f"{name} must be a positive whole number, got {value!r}.")
 
 
 def _check_words(columns: Any, formulas: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.constraint import AbstractConstraint, Row, formulas_of, order_of
 from appell.model.frame import Frame
-from appell.model.symbols import Coordinate, Evolving, ExtraState, Input, Rate, letters_in, quoted
+from appell.model.symbols import Coordinate, Evolving, ExtraState, Input, Rate, letters_in, listed, quoted
 
 REALIZATIONS = ("ideal", "gauss")
 
@@ -58,11 +58,11 @@ class Programmed(AbstractConstraint):
         if not isinstance(differentiate, int) or differentiate < 0:
             raise ModelError(f"differentiate= must be 0, 1, 2, ..., got {differentiate!r}.")
         self.name = name
-        listed = formulas_of(expression, frame, name)
-        drives = _drives(realization, name, [label for label, _ in listed])
+        formulas = formulas_of(expression, frame, name)
+        drives = _drives(realization, name, [label for label, _ in formulas])
         self.rows = tuple(
             _row(label, e, differentiate, drive, realization == "gauss")
-            for (label, e), drive in zip(listed, drives, strict=True)
+            for (label, e), drive in zip(formulas, drives, strict=True)
         )
 
 
@@ -73,7 +73,7 @@ def _drives(realization: Any, name: str, labels: list[str]) -> list[Coordinate |
                 f"realization={realization!r} of {name!r} is unknown; use 'ideal', 'gauss' or the driven coordinates."
             )
         return [None] * len(labels)
-    drives = [realization] if isinstance(realization, Coordinate) else list(realization)
+    drives = listed(realization)
     for q in drives:
         if not isinstance(q, Coordinate):
             raise ModelError(f"A drive of {name!r} acts along a coordinate, got {q!r}.")
@@ -119,9 +119,9 @@ def programme_states(rows: Iterable[Row], coordinates: Iterable[Coordinate]) -> 
     """The states of programmes of order 3 and more; the rate of the last in each chain is left open, z' = z.rate."""
     found: dict[ExtraState, sp.Expr] = {}
     owners: dict[ExtraState, str] = {}
-    listed = tuple(coordinates)
+    ordered = tuple(coordinates)
     for row in rows:
-        for chain in chains(row, listed):
+        for chain in chains(row, ordered):
             for here, following in zip(chain, (*chain[1:], None), strict=True):
                 if here in owners:
                     raise ModelError(

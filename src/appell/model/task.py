@@ -15,7 +15,7 @@ from appell.errors import ModelError
 from appell.model.frame import Frame, Vector
 from appell.model.programme import Programmed
 from appell.model.symbols import Coordinate, letters_in, quoted, time_derivative
-from appell.model.values import formula_of
+from appell.model.values import check_kind, formula_of
 
 Realization = str | Iterable[Coordinate]
 
@@ -86,6 +86,7 @@ def surface(
         >>> surface(ap.Frame("ground").point(x, y), lambda x, y, z: x**2 + y**2 - 1)
         Programmed(x**2 + y**2 - 1 = 0)
     """
+    check_kind(formula, Callable, "what vanishes as a function of x, y, z: lambda x, y, z: x**2 + y**2 - 1")
     return Programmed(formula(*_components(point, frame)), name, None, differentiate, realization)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import sympy as sp
@@ -38,6 +39,31 @@ def number(label: str, value: Any) -> float:
     if not math.isfinite(found):
         raise ModelError(f"The value of {label!r} must be a finite number, got {quoted(value)}.")
     return found
+
+
+def whole(what: str, value: Any, least: int = 1) -> int:
+    """A whole number, not below a least one.
+
+    Args:
+        what: What it is, the beginning of a message.
+        value: What was given.
+        least: The least one.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ModelError(f"{what} must be a whole number, {least} or more; got {quoted(value)}.")
+    return int(value)
+
+
+def check_kind(given: Any, kind: type, words: str) -> None:
+    """Refuse what is something else than what it must be.
+
+    Args:
+        given: What was given.
+        kind: What it must be.
+        words: What to give, the end of a message.
+    """
+    if not isinstance(given, kind):
+        raise ModelError(f"Got {quoted(given)}; give {words}.")
 
 
 def numbers(given: Mapping[Any, Any] | None) -> dict[str, float]:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from appell.code.system import System
-from appell.errors import ModelError
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.programme import Along
 from appell.kinematics.saddle import own_units, saddle
 from appell.model.model import Model
-from appell.model.values import unknown
+from appell.model.values import chosen
 from appell.motion.motion import Motion
 
 ASIDE = 1e-7  # share of a motion by which to look to either side of a corner
@@ -43,12 +43,9 @@ class Jolt:
         return f"velocities jump at t = {self.t:.6g} s, which takes impulses of the drives: {pushes}"
 
 
-def check_drives(model: Model, drives: Sequence[str]) -> None:
-    """Refuse drives that are no forces of a model."""
-    known = [f.name for f in model.forces]
-    for name in drives:
-        if name not in known:
-            raise ModelError(unknown(name, known, f"force of {model.name!r}"))
+def named_drives(model: Model, drives: Any) -> tuple[str, ...]:
+    """Names of forces of a model that are drives, one or several."""
+    return chosen(drives, [f.name for f in model.forces], f"force of {model.name!r}")
 
 
 class Effort:
@@ -63,8 +60,7 @@ class Effort:
 
     def __init__(self, system: System, drives: Sequence[str] = ()) -> None:
         self.system = system
-        check_drives(system.model, drives)
-        self.drives = tuple(drives)
+        self.drives = named_drives(system.model, drives)
 
     @cached_property
     def function(self) -> ca.Function:

@@ -18,7 +18,7 @@ from appell.model.chain import Chain
 from appell.model.joint import drive_name
 from appell.model.model import Model
 from appell.model.symbols import key
-from appell.model.values import number, unknown
+from appell.model.values import check_kind, number, unknown
 from appell.motion.motion import Motion
 
 KINDS = ("position", "speed", "torque", "torque_rate")
@@ -80,6 +80,7 @@ class Limits:
         labels = [q.label for q in model.coordinates]
         found = []
         for kind in KINDS:
+            check_kind(getattr(self, kind), Mapping, f"{kind} limits by coordinate, {kind}={{'q': ...}}")
             for name, bounds in getattr(self, kind).items():
                 label = key(name)
                 if label not in labels:

@@ -11,6 +11,7 @@ from appell.errors import ModelError
 from appell.model.constraint import AbstractConstraint, Row
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, Parameter, Rate, letters_in, t
+from appell.model.values import check_kind
 
 
 def paced(model: Model, name: str = "pace") -> Model:
@@ -26,6 +27,8 @@ def paced(model: Model, name: str = "pace") -> Model:
     Returns:
         The model, with one parameter more; the model itself if it has a parameter of that name.
     """
+    check_kind(model, Model, "a model with programmed constraints")
+    check_kind(name, str, "the name of a parameter as text")
     if any(p.label == name for p in model.parameters):
         return model
     if not model.programmed:

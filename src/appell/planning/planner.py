@@ -22,7 +22,7 @@ from appell.model.programme import programme_states
 from appell.model.values import number, numbers
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
-from appell.planning.effort import ASIDE, Effort, Jolt, check_drives
+from appell.planning.effort import ASIDE, Effort, Jolt, named_drives
 from appell.planning.feasibility import Demand, Finding, Limits, Regularity, regularity
 from appell.planning.obstacle import Obstacle, told_apart
 from appell.planning.pace import paced
@@ -310,8 +310,7 @@ def plan(
         )
     limits = Limits.checked(limits)
     limits.pairs(model)
-    drives = (drives,) if isinstance(drives, str) else tuple(drives)
-    check_drives(model, drives)
+    drives = named_drives(model, drives)
     system = reference(model, values, formulation)
     task = Task(
         system=system, given=numbers(start), until=number("until", model.until if until is None else until),

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from appell.code.multiplier_start import rate_names
 from appell.control.inverse_dynamics import InverseDynamics
-from appell.errors import ModelError
 from appell.model.force import Generalized
 from appell.model.model import Model
 from appell.model.programme import Programmed, programme_states
-from appell.model.symbols import Coordinate, inputs, key, listed
-from appell.model.values import unknown
+from appell.model.symbols import Coordinate, inputs
+from appell.model.values import check_kind, chosen
 
 FORCES = {"rad": "N*m", "m": "N"}  # units of forces along coordinates of these units
 REACHED = 1e-9  # of a unit force along a coordinate: what the inputs may leave of it
@@ -42,35 +41,25 @@ def plant(
         >>> [str(w) for w in plant(ap.library.planar_2r()).inputs]
         ['tau1', 'tau2']
     """
-    left = list(without)
-    known = [force.name for force in model.forces]
-    for name in left:
-        if name not in known:
-            raise ModelError(f"{name!r} is not a force of {model.name!r}; there are: {', '.join(known) or 'none'}.")
+    check_kind(model, Model, "a model with programmed constraints")
+    left = chosen(without, [force.name for force in model.forces], f"force of {model.name!r}")
     forces = [force for force in model.forces if force.name not in left]
     rows = [c for c in model.constraints if not isinstance(c, Programmed)]
     gone = {*(z.label for z in programme_states(model.programme, model.coordinates)), *rate_names(model)}
     start = {name: value for name, value in model.start.items() if name not in gone}
     free = model.rebuilt(forces=forces, constraints=rows, start=start)
-    driven = list(joints) if joints is not None else list(model.coordinates)
-    idle = [q for q in driven if q not in _driven(free, _labels(model, given))]
+    labels = [q.label for q in model.coordinates]
+    named = labels if joints is None else chosen(joints, labels, f"coordinate of {model.name!r}")
+    driven = [model.coordinates[labels.index(label)] for label in named]
+    loads = chosen(given, [w.label for w in model.inputs], f"input of {model.name!r}")
+    idle = [q for q in driven if q not in _driven(free, loads)]
     motors = (
         [Generalized({q: inputs(f"drive_{q.name}", FORCES.get(q.unit, "")) for q in idle}, "motors")] if idle else []
     )
     return model.rebuilt(forces=(*forces, *motors), constraints=rows, start=start)
 
 
-def _labels(model: Model, given: Iterable[Any]) -> set[str]:
-    """Names of inputs, checked."""
-    known = [w.label for w in model.inputs]
-    labels = {key(w) for w in listed(given)}
-    for label in labels:
-        if label not in known:
-            raise ModelError(unknown(label, known, f"input of {model.name!r}"))
-    return labels
-
-
-def _driven(model: Model, given: set[str]) -> set[Coordinate]:
+def _driven(model: Model, given: Sequence[str]) -> set[Coordinate]:
     """Coordinates along which the inputs can push at will, apart from reactions: where e_q is in the span of S, J'.
 
     Asked at one configuration: the suggested start if there are rows, else an arbitrary one, which is never singular.

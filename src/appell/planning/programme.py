@@ -13,6 +13,7 @@ from appell.kinematics.mechanics import Mechanics
 from appell.model.constraint import Row
 from appell.model.model import Model, counted
 from appell.model.programme import programme_states
+from appell.model.values import check_kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,9 @@ def orders(model: Model, system: System | None = None) -> Programme:
         give at the start: x, theta, x.rate, theta.rate
           for 'jerk': 1 of x.rate.rate, theta.rate.rate or lambda_jerk
     """
+    check_kind(model, Model, "a model, and its system if there is one: orders(model, system)")
+    if system is not None:
+        check_kind(system, System, "the system of the model, compile(derive(model))")
     rows, n = (*model.rows, *model.programme), len(model.coordinates)
     mechanics = system.equations.mechanics if system is not None else Mechanics(model)
     independent = [*(model.rows[i] for i in sample_split(mechanics).rows), *model.programme]

@@ -13,7 +13,7 @@ from appell.code.system import System
 from appell.errors import InconsistentStartError, ModelError
 from appell.kinematics.consistency import contradicting, project_positions
 from appell.kinematics.saddle import REGULAR, condition
-from appell.model.values import numbers, unknown
+from appell.model.values import check_kind, number, numbers, unknown
 
 MOVED = 1e-9
 
@@ -32,6 +32,8 @@ def projected(system: System, start: Mapping[Any, float] | None = None, t: float
     Returns:
         The state; `changes` says what was moved.
     """
+    check_kind(system, System, "a system, compile(derive(model))")
+    t = number("t", t)
     model, mechanics = system.model, system.equations.mechanics
     given = {**model.start, **numbers(start)}
     known = (*names_of(model), *rate_names(model))
