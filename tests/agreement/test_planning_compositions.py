@@ -351,7 +351,7 @@ REFUSED = {
     ),
     "an input without a number": (
         lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)).add(ap.Generalized({th: ap.inputs("u")}))),
-        "The plan needs numbers for u; give values={u: ...}",
+        r"The plan needs numbers for u \(0 for a drive whose work the programme shall do\); give values={u: ...}",
     ),
     "a drive that is none": (
         lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)), drives="motor"),

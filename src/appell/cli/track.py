@@ -57,7 +57,9 @@ def track(
         case = read_case(name)
         given = read_settings(case, settings)
         check_files(out, report)
-        planned = plan(case.model, values=given.values, start=given.start, until=until, formulation=case.formulation)
+        idle = {w.label: 0.0 for w in case.model.inputs if w.label not in case.model.values}  # the law commands them
+        values = {**idle, **given.values}
+        planned = plan(case.model, values=values, start=given.start, until=until, formulation=case.formulation)
         left = without if without is not None else [f.name for f in case.model.forces if f.name == "drive"]
         model = plant(case.model, left, given=[w for w in case.model.inputs if w.label in given.values])
         known = {s.label for s in (*model.parameters, *model.inputs)}

@@ -324,7 +324,11 @@ def reference(model: Model, values: Mapping[Any, float] | None, formulation: Abs
     system = compile(derive(model, formulation or GPME())).bind(values)
     if system.missing:
         listed = ", ".join(f"{name}: ..." for name in system.missing)
-        error = MissingValueError(f"The plan needs numbers for {', '.join(system.missing)}; give values={{{listed}}}.")
+        drives = {w.label for w in model.inputs} & set(system.missing)
+        hint = " (0 for a drive whose work the programme shall do)" if drives else ""
+        error = MissingValueError(
+            f"The plan needs numbers for {', '.join(system.missing)}{hint}; give values={{{listed}}}."
+        )
         error.names = tuple(system.missing)
         raise error
     return system
