@@ -43,6 +43,16 @@ def test_kelvin_tait_and_chetaev(model, verdict, remark):
     assert proof.zeros == proof.zeros_found == 0
 
 
+@pytest.mark.parametrize("fast", [1e2, 1e6, 1e8])
+def test_what_is_slow_beside_what_is_fast_is_held_as_well(fast):
+    """A libration of a thousandth of a radian a second is no family of places, however stiff something else is."""
+    model = oscillators((fast, 1e-6), (np.sqrt(fast), 1e-3))
+    proof = ap.stability(ap.equilibrium(model))
+    assert proof.verdict.name == "ASYMPTOTIC"
+    loose = ap.stability(ap.equilibrium(oscillators((fast, 0), (np.sqrt(fast), 1e-3))))
+    assert loose.verdict.name == "FAMILY"
+
+
 def test_a_flat_potential_is_critical():
     x = ap.coordinates("x")
     ground = ap.Frame("ground")

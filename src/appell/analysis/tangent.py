@@ -21,12 +21,16 @@ from appell.code.code import Code
 from appell.code.system import System
 from appell.errors import EquilibriumError, ModelError
 from appell.formulation.gibbs_appell import GibbsAppell
+from appell.graph.terms import term_sizes_at
 from appell.kinematics.chart import Split
 from appell.model.symbols import Letter, key
 from appell.model.values import unknown
 
 if TYPE_CHECKING:
     from appell.analysis.equilibrium import Equilibrium
+
+FAINT = 1e-3  # share of the largest, in natural units, below which a row of dx'/dx is judged by itself
+GENUINE = 1e-3  # share of its terms from which on a number is no rounding of larger ones
 
 
 class Tangent:
@@ -115,7 +119,11 @@ class Tangent:
 
     @cached_property
     def seen(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """dx'/dx and the derivatives of the constraints here and at three other states on the constraints."""
+        """dx'/dx and the derivatives of the constraints here and at three other states on the constraints.
+
+        Rows that are small beside others are as telling, unless they are what rounding leaves: what is slow, as the
+        libration of a satellite beside the current of its motor, has a row of size one as well.
+        """
         eqs, rng = self.equations, np.random.default_rng(2)
         c = eqs.mechanics.c if eqs.mechanics.position_rows else ca.SX(0, 1)
         rows = ca.densify(ca.jacobian(c, eqs.x)) if c.numel() else ca.SX(0, eqs.x.numel())
@@ -133,7 +141,15 @@ class Tangent:
                 x = x - self.units * np.linalg.lstsq(J * self.units, value[:, 0], rcond=1e-9)[0]
             here, J = (np.array(e) * self.units for e in function(t, x, w, p))
             J = J / np.maximum(np.max(np.abs(J), axis=1, keepdims=True, initial=0.0), 1e-300)
-            samples.append((here / self.units[:, None], np.where(np.abs(J) > 1e-9, J, 0.0)))
+            here = here / self.units[:, None]
+            largest = np.max(np.where(np.isfinite(here), np.abs(here), 0.0), axis=1, initial=0.0)
+            faint = np.flatnonzero((largest > 0) & (largest < FAINT * np.max(largest, initial=0.0)))
+            if faint.size:
+                terms = term_sizes_at(function, t, x, w, p).reshape(here.shape, order="F")
+                terms = terms * self.units / self.units[:, None]
+                own = faint[np.any(np.abs(here[faint]) > GENUINE * terms[faint], axis=1)]
+                here[own] *= (np.max(largest) / largest[own])[:, None]
+            samples.append((here, np.where(np.abs(J) > 1e-9, J, 0.0)))
         return samples
 
     @cached_property
