@@ -19,14 +19,13 @@ from numpy.polynomial import legendre
 from scipy.integrate import solve_ivp
 
 from appell.code.code import Code
+from appell.code.fitting import fitting_code
 from appell.code.state import State
 from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import FormulationError, IntegrationError
 from appell.graph.kinks import has_kinks
 from appell.graph.solve import solve_spd
-from appell.kinematics.chart import Split
-from appell.kinematics.consistency import jacobian_at
 from appell.kinematics.differentiated import Differentiated
 from appell.model.mass_flow import Stream
 from appell.motion.motion import Motion
@@ -179,21 +178,6 @@ def _unknowns(equations: Equations, udot: ca.SX) -> ca.SX:
     return solve_spd(slope.T @ slope, slope.T @ (udot - rest))
 
 
-def fitting(code: Code, time: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray) -> Code:
-    """The code whose speeds describe a motion well at a state: the given one while it does or where the user chose."""
-    equations = code.equations
-    split = equations.split
-    if equations.formulation.fixed or not split.dependent:
-        return code
-    jacobian = jacobian_at(equations.mechanics, time, q, v, z, p)
-    best = Split.at(jacobian, rows=split.rows)
-    if len(best.rows) != len(split.rows) or split.growth(jacobian) <= equations.formulation.patience * best.growth(
-        jacobian
-    ):
-        return code
-    return code.with_split(best)
-
-
 class _Basis:
     """Polynomials that vanish at s = -1, P_k(s) - P_k(-1) for k = 1 .. N, and weights P_i, i = 0 .. N-1, on [-1, 1].
 
@@ -264,7 +248,7 @@ class _March:
     def element(self, t0: float, t1: float) -> None:
         """Solve the next element."""
         state, p = self.state, self.system.p
-        code = fitting(self.code, t0, state.q, state.v, state.z, p)
+        code = fitting_code(self.code, state, p)
         if code is not self.code and self.elements:
             old, new = (", ".join(map(str, c.equations.dependent)) for c in (self.code, code))
             self.switches.append(f"t = {t0:.6g}: dependent velocities {old} -> {new}")

@@ -8,8 +8,10 @@ import casadi as ca
 import numpy as np
 
 from appell.analysis.course import Course
-from appell.analysis.galerkin import fitting, residual_along
+from appell.analysis.galerkin import residual_along
 from appell.code.code import Code
+from appell.code.fitting import fitting_code
+from appell.code.state import State
 from appell.code.system import System
 from appell.errors import FormulationError
 from appell.model.symbols import Rate
@@ -62,7 +64,9 @@ class Walk:
         """For each panel the code whose speeds fit there."""
         code, found = self.system.code, []
         for k in range(self.half.size):
-            code = fitting(code, self.times[k, 0], self.q[k, 0], self.v[k, 0], self.z[k, 0], self.system.p)
+            place = np.concatenate([self.q[k, 0], self.v[k, 0], self.z[k, 0]])
+            state = State(self.system.model, place, float(self.times[k, 0]))
+            code = fitting_code(code, state, self.system.p)
             found.append(code)
         return found
 
