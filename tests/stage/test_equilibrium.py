@@ -162,6 +162,16 @@ def test_a_multiple_root_is_an_equilibrium_and_no_family(power):
     assert (rest.freedom, len(rest.branches)) == (0, 1)
 
 
+def test_a_multiple_root_that_an_input_follows_is_one_equilibrium():
+    """On the ring x^2 + y^2 = 1 at x = 1 the force along y is 4 y^3, and the input along x makes up for 4 y^2."""
+    x, y = ap.coordinates("x y")
+    held = potential((x**2 + y**2 - 1) ** 2, x, y, x=1.0, y=0.0).add(ap.Generalized({x: ap.inputs("u")}))
+    rest = ap.equilibrium(held, {x: 1.0}, guess={y: 0.8})
+    assert len(rest.branches) == 1
+    assert rest.degenerate == 1
+    assert abs(rest["y"]) < 1e-5
+
+
 def test_a_pitchfork_is_one_equilibrium():
     """A bead on a hoop that turns with W^2 = g/R: three equilibria meet at the bottom."""
     x, z = ap.coordinates("x z")

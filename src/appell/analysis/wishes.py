@@ -15,6 +15,7 @@ from appell.kinematics.consistency import jacobian_at, project_positions
 
 ENOUGH = 1e-10  # residual against the size of the terms at which an equation is met
 NOTHING = 1e-15  # unknowns below this are zero but for rounding
+NEARER = 0.5  # share of a step that may be left to go behind it, by the same slopes, if residuals grow
 FAINT = 1e-6  # terms smaller than this part of their usual size have all but vanished, as at the bottom of x^4
 
 
@@ -207,8 +208,13 @@ class Problem:
             trial = y.copy()
             trial[self.unknown] += step
             new_value, new_slope = self.evaluate(trial)
-            if not np.all(np.isfinite(new_value)) or np.max(np.abs(new_value)) > np.max(np.abs(value)):
+            if not np.all(np.isfinite(new_value)):
                 break
+            if np.max(np.abs(new_value)) > np.max(np.abs(value)):
+                # What an input makes up for at the next step is no reason to stop, as beside a multiple root.
+                further = np.linalg.lstsq(slope * scale, -new_value, rcond=1e-11)[0]
+                if not (np.all(np.isfinite(new_slope)) and np.linalg.norm(further) < NEARER * length):
+                    break
             y, value, slope, before = trial, new_value, new_slope, length
             settled = self._small(step, y)
             if k >= 2 and settled:
