@@ -311,6 +311,12 @@ def test_an_observer_works_where_a_coordinate_is_left_out():
         ap.control.kalman(lin, ["a"])
 
 
+def test_weights_that_are_too_far_apart_are_the_reason_themselves():
+    lin = ap.linearize(ap.equilibrium(ap.library.cart_lever_pendulum()))
+    with pytest.raises(ControlError, match=r"weights of states and inputs are 1e\+\d+ to 1\. Weigh the inputs more\."):
+        ap.control.lqr(lin, 1e40, 1.0)
+
+
 def test_a_mode_that_is_hardly_reached_is_named():
     """Two pendula of almost the same length on a cart."""
     s, p, q = ap.coordinates("s p q")

@@ -34,6 +34,7 @@ from appell.model.symbols import Input
 from appell.model.values import chosen, numbers, unknown
 from appell.motion.clock import check_rate
 
+FAINT = 1e-4  # margin below which a mode is hardly reached
 NOTHING = 1e-12  # what is smaller is rounding, where a law is written out
 
 
@@ -265,13 +266,19 @@ def lqr(
     try:
         S, K = optimal(A, B, weights, R) if rate is None else optimal_held(A, B, weights, R, rate)
     except np.linalg.LinAlgError:
-        raise ControlError(_faint(lin)) from None
+        raise ControlError(_faint(lin, np.linalg.norm(weights) / np.linalg.norm(R))) from None
     return Feedback(lin, K @ Y.T, Y @ S @ Y.T, {}, rate)
 
 
-def _faint(lin: Linearization) -> str:
-    """Why there is no solution of the Riccati equation within rounding."""
+def _faint(lin: Linearization, ratio: float) -> str:
+    """Why there is no solution of the Riccati equation within rounding, for weights of such a ratio."""
     worst = min(controllability(lin).modes, key=lambda mode: (mode.root.real < 0, mode.margin))
+    if worst.margin > FAINT:
+        far = "more" if ratio > 1 else "less"
+        return (
+            f"No optimal feedback can be computed within rounding: weights of states and inputs are {ratio:.1g} to 1. "
+            f"Weigh the inputs {far}."
+        )
     return (
         f"No optimal feedback can be computed: {', '.join(lin.inputs)} hardly reaches {worst} ({worst.combination}), "
         f"margin {worst.margin:.2g}. Add an input that acts on it, or weigh the inputs less."
