@@ -312,6 +312,26 @@ def test_forces_that_jump_have_no_rate():
     assert "torque rate of a: -inf at t = 0.3333 s, where the forces jump" in repr(rate)
 
 
+def test_a_peak_that_is_soon_over_is_seen():
+    """A hand passes 1 mm beside the shoulder, where the arm turns by half a turn within a hundredth of a second."""
+    q1, q2 = ap.coordinates("q1 q2")
+    upper = ground.rotate("z", q1)
+    lower = upper.rotate("z", q2)
+    bodies = [
+        ap.RigidBody("upper", 2, upper.point(0.25, 0), upper, (0, 0, 0.04)),
+        ap.RigidBody("lower", 1.5, upper.point(0.5, 0) + lower.vector(0.25, 0), lower, (0, 0, 0.03)),
+    ]
+    hand = upper.point(0.5, 0) + lower.vector(0.5, 0)
+    line = ap.planning.follow(hand, ground.point(-0.6 + 0.3 * ap.t, 0.001))
+    arm = ap.Model(ground, (q1, q2), bodies, [], [line], start={q1: 1.6, q2: 2.0}, until=4.0)
+    plan = ap.plan(arm, limits=Limits(torque={q1: 2000.0}))
+    tau = plan.effort.along(plan.motion, np.linspace(1.99, 2.01, 2001))[0][:, 0]
+    (finding,) = plan.findings
+    assert abs(finding.worst) == pytest.approx(np.max(np.abs(tau)), rel=1e-5)
+    assert abs(finding.worst) > 16_000
+    assert finding.first == pytest.approx(2.0, abs=0.01)
+
+
 REFUSED = {
     "no force reaches a jerk": (
         lambda: ap.derive(on_edge(ap.Programmed(x.rate - ap.t, "a"), ap.Programmed(x.rate.rate.rate - 2, "b"))),

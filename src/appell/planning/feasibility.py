@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from appell.code.system import System
 from appell.errors import ModelError
@@ -174,13 +175,13 @@ class Demand:
     def finding(self, motion: Motion, times: np.ndarray) -> Finding:
         """How a motion, looked at at some times, stands to it."""
         low, high = self.bounds
-        values = self.along(times)
+        times, values = self._peaked(times, self.along(times))
         excess = np.maximum(values - high, low - values)
         k = int(np.argmax(excess))
+        worst, at = float(values[k]), float(times[k])
         largest = max((abs(e) for e in self.bounds if math.isfinite(e)), default=0.0)
         over = np.flatnonzero(excess > 1e-9 * max(1.0, largest))
         first = self._first(times, int(over[0])) if over.size else None
-        worst, at = float(values[k]), float(times[k])
         unbounded = next(((t, size) for t, size in self.infinite.items() if not low <= size <= high), None)
         if unbounded is not None:
             at, worst = unbounded
@@ -188,6 +189,18 @@ class Demand:
         place = motion.states(at if first is None else first)[0]
         state = {q.label: float(e) for q, e in zip(motion.system.model.coordinates, place, strict=False)}
         return Finding(self.kind, self.name, self.bounds, worst, at, first, state)
+
+    def _peaked(self, times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Times and values with the extreme one among them, which is between the worst of the times and a neighbour."""
+        low, high = self.bounds
+        k = int(np.argmax(np.maximum(values - high, low - values)))
+        sign = 1.0 if values[k] - high >= low - values[k] else -1.0
+        around = times[max(k - 1, 0)], times[min(k + 1, times.size - 1)]
+        found = minimize_scalar(lambda t: -sign * self.along(np.array([t]))[0], bounds=around, method="bounded")
+        if not -found.fun > sign * values[k]:
+            return times, values
+        place = int(np.searchsorted(times, found.x))
+        return np.insert(times, place, found.x), np.insert(values, place, -sign * found.fun)
 
     def _first(self, times: np.ndarray, k: int) -> float:
         """When it is violated first, at the k-th time or since the one before."""
@@ -217,7 +230,8 @@ class Regularity:
         reach: How well drives along some coordinates reach what their rows demand, at worst; from 0, where they are
             powerless, to 1 (`TopRows.reach`).
         reach_at: When.
-        values: The smallest singular value at all times of the table.
+        times: When the motion was looked at.
+        values: The smallest singular value at these times.
         partitions: For each choice of dependent coordinates its largest growth along the motion, and when.
     """
 
@@ -226,6 +240,7 @@ class Regularity:
     rows: tuple[str, ...]
     reach: float
     reach_at: float
+    times: np.ndarray
     values: np.ndarray
     partitions: tuple[tuple[tuple[str, ...], float, float], ...]
 
@@ -258,7 +273,7 @@ def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
     mechanics, model = system.equations.mechanics, system.model
     top, n = TopRows.of(mechanics), len(model.coordinates)
     if not top.rows:
-        return Regularity(1.0, float(times[0]), (), 1.0, float(times[0]), np.ones(times.size), ())
+        return Regularity(1.0, float(times[0]), (), 1.0, float(times[0]), times, np.ones(times.size), ())
     places = [
         (t, row[:n], row[n : 2 * n], system.accelerations(motion.at(float(t))), row[2 * n :], system.p)
         for t, row in zip(times, motion.states(times), strict=True)
@@ -281,7 +296,7 @@ def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
     parts = _partitions(model, [B[used] for B in matrices], times) if len(used) == rank else ()
     return Regularity(
         smallest=float(smallest[k]), at=float(times[k]), rows=rows, reach=float(reach[far]),
-        reach_at=float(times[far]), values=smallest, partitions=parts,
+        reach_at=float(times[far]), times=times, values=smallest, partitions=parts,
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from appell.planning.pace import paced
 from appell.planning.programme import Programme, orders
 from appell.planning.projection import projected
 
-LOOKS = 401  # times at which limits are looked at, corners apart
+LOOKS = 401  # times at which limits are looked at, steps and corners apart
 SHAPES = 101  # times at which the rank of the rows is
 SLOWEST = 64.0
 
@@ -99,11 +99,18 @@ class Plan:
 
     @cached_property
     def times(self) -> np.ndarray:
-        """Times at which limits are looked at: evenly, and on both sides of every corner."""
+        """Times at which limits are looked at: evenly, as often as the integrator did, and beside every corner."""
         first, last = self.motion.times[[0, -1]]
         corners = np.array([stretch.times[0] for stretch in self.motion.stretches[1:]])
         sides = np.concatenate([corners - ASIDE * (last - first), corners + ASIDE * (last - first)])
-        return np.unique([*np.linspace(first, last, LOOKS), *sides[(first < sides) & (sides < last)]])
+        middles = (self._steps[1:] + self._steps[:-1]) / 2
+        looks = np.concatenate([np.linspace(first, last, LOOKS), self._steps, middles, sides])
+        return np.unique(looks[(first <= looks) & (looks <= last)])
+
+    @property
+    def _steps(self) -> np.ndarray:
+        """Times of the integrator's steps, which are short where much happens."""
+        return np.unique(np.concatenate([stretch.times for stretch in self.motion.stretches]))
 
     @cached_property
     def effort(self) -> Effort:
@@ -167,7 +174,8 @@ class Plan:
     @cached_property
     def regularity(self) -> Regularity:
         """Distance to singular configurations, and the conditioning of every partition."""
-        return regularity(self.motion.system, self.motion, np.linspace(*self.motion.times[[0, -1]], SHAPES))
+        even = np.linspace(*self.motion.times[[0, -1]], SHAPES)
+        return regularity(self.motion.system, self.motion, np.unique([*even, *self._steps[1:-1]]))
 
     @cached_property
     def violations(self) -> tuple[Finding, ...]:

@@ -56,7 +56,7 @@ def plan_plot(plan: Plan) -> Plot:
             lines += _limits(finding, labels.index(finding.name), times, values)
         panels.append(Panel(tuple(lines), "t [s]", axis))
     found = plan.regularity.values
-    apart = Line("smallest singular value", np.linspace(times[0], times[-1], found.size), found, color=GREY)
+    apart = Line("smallest singular value", plan.regularity.times, found, color=GREY)
     panels.append(Panel((apart,), "t [s]", "smallest singular value"))
     pace = "" if plan.pace == 1.0 else f", {plan.pace:.4g} times slower"
     return Plot(f"{model.name}{pace}: {'feasible' if plan.feasible else 'NOT feasible'}", tuple(panels))
