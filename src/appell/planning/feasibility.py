@@ -273,7 +273,11 @@ def regularity(system: System, motion: Motion, times: np.ndarray) -> Regularity:
     mechanics, model = system.equations.mechanics, system.model
     top, n = TopRows.of(mechanics), len(model.coordinates)
     if not top.rows:
-        return Regularity(1.0, float(times[0]), (), 1.0, float(times[0]), times, np.ones(times.size), ())
+        begin = float(times[0])
+        return Regularity(
+            smallest=1.0, at=begin, rows=(), reach=1.0, reach_at=begin, times=times, values=np.ones(times.size),
+            partitions=(),
+        )  # fmt: skip
     places = [
         (t, row[:n], row[n : 2 * n], system.accelerations(motion.at(float(t))), row[2 * n :], system.p)
         for t, row in zip(times, motion.states(times), strict=True)
