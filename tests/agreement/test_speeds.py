@@ -96,6 +96,20 @@ def test_a_rolling_ball_in_axes_of_any_frame_on_its_way(axes, turns, uneven):
         assert operations < 70  # in ground axes: a' of the centre is alpha x r, and nothing turns
 
 
+@pytest.mark.parametrize("turns", range(3))
+@pytest.mark.parametrize(("moments", "most"), [((1.1, 2.0, 2.5), (470, 350, 250)), ((1.1, 1.1, 1.1), (330, 260, 250))])
+def test_a_rolling_ball_turned_by_a_quaternion(moments, most, turns):
+    """In axes of the ground, of a slope and of its own; the tensor of a homogeneous ball is the same in all of them."""
+    slope = ground.rotate("x", d)
+    frame = slope.rotate_quaternion(*ap.coordinates("e0 e1 e2 e3"))
+    body = ap.RigidBody("ball", m, slope.point(x, y, d), frame, moments)
+    rolling, weight = ap.Rolling(body, slope.point(x, y)), ap.Gravity(-g * ground.z)
+    model = ap.Model(ground, (x, y, *ap.coordinates("e0 e1 e2 e3")), [body], [weight], [rolling])
+    formulation = ap.GibbsAppell(turning(model, (ground, slope, frame)[turns]))
+    assert ap.verify(model, formulation, states=4).worst < 1e-11
+    assert ap.derive(model, formulation).operations < most[turns]
+
+
 def test_speeds_with_signs_and_factors():
     body = ball("zyx", True)
     w = turning(body, body.bodies[0].frame)

@@ -216,3 +216,15 @@ def test_turned_matrices(seed):
     found, numbers, wanted = (np.array(e) for e in function(random.uniform(-3, 3, 2), random.uniform(1, 4, 3)))
     if np.linalg.cond(numbers) < 1e6:
         np.testing.assert_allclose(numbers @ found, wanted, rtol=0, atol=1e-9 * np.abs(found).max(initial=1.0))
+
+
+def test_rows_that_are_orthogonal_whatever_the_letters_are():
+    """The rates of a quaternion from its angular velocity and its norm: the transpose, and one division."""
+    e0, e1, e2, e3 = letters = [ca.SX.sym(f"e{i}") for i in range(4)]
+    rows = [[-e1, e0, e3, -e2], [-e2, -e3, e0, e1], [-e3, e2, -e1, e0], [e0, e1, e2, e3]]
+    matrix, right = 2 * ca.vertcat(*[ca.horzcat(*row) for row in rows]), ca.SX.sym("b", 4)
+    function = ca.Function("solve", [ca.vertcat(*letters), right], [solve(matrix, right)])
+    assert function.n_instructions() < 80  # 220 by orthogonalisation
+    numbers, b = np.array([0.5, -0.1, 0.7, 0.3]), np.array([1.0, 2.0, -3.0, 0.4])
+    A = np.array(ca.Function("A", [ca.vertcat(*letters)], [matrix])(numbers))
+    np.testing.assert_allclose(A @ np.array(function(numbers, b))[:, 0], b, rtol=0, atol=1e-14)

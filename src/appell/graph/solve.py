@@ -2,18 +2,23 @@
 
 No pivot is chosen by looks: positive definite matrices go by LDL^T, those that become it by the scale of their columns
 by Gauss; others are taken apart into their irreducible blocks, and a block is solved by its determinant (up to three
-rows) or by orthogonalisation.
+rows), by its transpose where its rows are orthogonal to each other, as those of a quaternion's rates are, or by
+orthogonalisation.
 """
 
 from __future__ import annotations
 
 import casadi as ca
+import numpy as np
 
+from appell.graph.kinks import has_kinks
+from appell.graph.numeric import Numeric
 from appell.graph.pythagoras import reduced
 from appell.graph.sparse import Scalar, add, densified, mul, to_sx
 from appell.graph.sparse import matrix as sparse_matrix
 
 WRITTEN_OUT = 5  # rows of a block whose determinant is written out
+POINTS = 3  # at which rows must be orthogonal to each other
 
 
 def solve_spd(matrix: ca.SX, right: ca.SX) -> ca.SX:
@@ -128,6 +133,9 @@ def _solve_block(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None) -> tuple[ca.S
     if n == 1:
         return right / matrix, False
     if n > 3:
+        squares = _orthogonal(matrix)
+        if squares is not None:
+            return matrix.T @ (right / ca.repmat(squares, 1, right.shape[1])), False
         own = [e if sizes is None else e / ca.repmat(sizes, 1, e.shape[1]) for e in (matrix, right)]
         return _orthogonalize(*own), False
     above, whole = ca.adj(matrix) @ right, ca.det(matrix)
@@ -135,6 +143,24 @@ def _solve_block(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None) -> tuple[ca.S
     plain, short = above / whole, above / below
     shorter = below is not whole and ca.n_nodes(ca.cse(short)) < ca.n_nodes(ca.cse(plain))
     return short if shorter else plain, shorter
+
+
+def _orthogonal(matrix: ca.SX) -> ca.SX | None:
+    """The squared lengths of rows that are orthogonal to each other whatever the letters are; None if they are not."""
+    letters = ca.vertcat(*ca.symvar(matrix))
+    function = ca.Function("rows", [letters], [matrix])
+    if has_kinks(function):  # what is so at some points need not be so at others
+        return None
+    numeric, random = Numeric(function), np.random.default_rng(5)
+    values = np.array([numeric(random.uniform(0.3, 1.2, letters.numel()))[0] for _ in range(POINTS)])
+    products = values @ values.swapaxes(1, 2)
+    lengths = np.diagonal(products, axis1=1, axis2=2)
+    sizes = np.sqrt(lengths[:, :, None] * lengths[:, None, :])
+    if not np.all(np.abs(products - sizes * np.eye(len(lengths[0]))) <= 1e-13 * sizes):
+        return None
+    squares = [ca.sumsqr(matrix[i, :]) for i in range(matrix.shape[0])]
+    same = np.all(np.abs(lengths[:, :, None] - lengths[:, None, :]) <= 1e-13 * sizes, axis=0)
+    return ca.vertcat(*[min((squares[k] for k in np.flatnonzero(row)), key=ca.n_nodes) for row in same])
 
 
 def _orthogonalize(matrix: ca.SX, right: ca.SX) -> ca.SX:

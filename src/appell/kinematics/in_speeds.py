@@ -80,9 +80,9 @@ class InSpeeds(AbstractGeometry):
         return self._turnings[frame, target]
 
     def inertia_frame(self, body: RigidBody) -> Frame:
-        """The outermost frame in which the inertia tensor is the same, or one within it where omega is letters."""
+        """The outermost frame in which the inertia tensor is the same, or another such one where omega is letters."""
         outermost, axes = self._outermost(body), self._lettered_axes(body.frame.axes)
-        return outermost if axes is None or outermost not in axes.path else axes
+        return axes if axes is not None and (body.isotropic or outermost in axes.path) else outermost
 
     def _lettered_axes(self, frame: Frame) -> Frame | None:
         """Its own axes, its parent's or the ground's if the angular velocity has letters for components there."""

@@ -178,6 +178,12 @@ class RigidBody:
             frame = frame.parent
         return frame
 
+    @cached_property
+    def isotropic(self) -> bool:
+        """Whether the inertia tensor has the same components in all axes, as that of a ball."""
+        xx, xy, zx, _, yy, yz, _, _, zz = self.inertia.flat()
+        return not any(e != 0 for e in (xy, yz, zx)) and _equal(xx, yy) and _equal(yy, zz)
+
 
 def _equal(a: sp.Expr, b: sp.Expr) -> bool:
     """Whether two formulas are the same, brackets multiplied out where there are any."""
