@@ -42,7 +42,7 @@ class Shown(sp.Symbol):
         if isinstance(letter, Evolving):
             return cls(place, str(letter), _upright(sp.latex(letter), getattr(letter, "base", letter).name), letter)
         # The multiplier of a constraint row bears the name of the row, which need not be a word.
-        word = re.sub(r"\W+", "_", letter.name).strip("_")
+        word = re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", letter.name))
         return cls(place, word, _upright(sp.latex(sp.Symbol(word)), word), letter)
 
     @property
