@@ -46,6 +46,8 @@ _ALGEBRA: Algebra = {
     "hypot": lambda a, b: sp.sqrt(a**2 + b**2),
 }
 
+ROUNDED = 5e-16  # share by which a product of numbers, such as 4/3 pi, may be off
+
 
 def _number(value: float) -> sp.Expr:
     """Short fractions and multiples of pi as a person would write them, everything else as it is."""
@@ -53,7 +55,7 @@ def _number(value: float) -> sp.Expr:
     if float(exact) == value:
         return exact
     share = sp.Rational(value / float(sp.pi)).limit_denominator(360)
-    return share * sp.pi if share != 0 and float(share * sp.pi) == value else sp.Float(value)
+    return share * sp.pi if share != 0 and abs(float(share * sp.pi) / value - 1) < ROUNDED else sp.Float(value)
 
 
 def raised(expression: ca.SX, leaves: Sequence[ca.SX], letters: Sequence[Sequence[Any]]) -> sp.Matrix:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
 import casadi as ca
+import numpy as np
 import sympy as sp
 
 from appell.graph.replay import operations
+from appell.model.constraint import sampled
 from appell.model.symbols import Letter, t
 from appell.reading.blocks import Block, accelerations_kept, blocks
 from appell.reading.letters import Shown, shown, weight
-from appell.reading.rows import Row, Simplifier, agrees
+from appell.reading.rows import AGREEMENT, Row, Simplifier, agrees
 from appell.reading.sharing import Names, Shared, numbered, replaced
+from appell.reading.short import short
 from appell.reading.trigonometry import gathered
 
 if TYPE_CHECKING:
@@ -27,7 +30,9 @@ BRIEF = 200  # parts of them up to this size are, such as kinematics
 BUDGET = 10_000  # work of a simplification
 NAMING = 7_000  # the same where denominators get names
 FORCED = 1_000_000  # the same where it is asked for
+READABLE = 200  # pages up to this length need no names
 HOPEFUL = 3  # names are tried where one of so many rows could be simplified without
+SCALES = (1.0, -1.0, 0.7, -0.6)  # sizes of letters at which what is shorter must be the same
 LONGER = 1.3  # named quantities are preferred to simplified formulas that are longer by this factor
 
 
@@ -113,6 +118,9 @@ class Writer:
 
     def page(self, simplify: bool | None) -> Page:
         """The shortest page that is found; argument as for `page`."""
+        return self._shortened(self._shortest(simplify))
+
+    def _shortest(self, simplify: bool | None) -> Page:
         wanted = simplify if simplify is not None else self.size <= SMALL
         if simplify is False:
             return self._written({}, {})
@@ -123,11 +131,12 @@ class Writer:
         pages: list[tuple[Page, bool]] = []  # and whether all of it was simplified
         for naming, budget in ((False, BUDGET), (True, NAMING)):
             simplifier, rows = self._simplified(FORCED if simplify else budget, naming, longest)
-            if rows is not None:
-                pages.append((self._written(rows, simplifier.names), len(rows) == len(self.shared.columns)))
-            short = rows is not None and pages[-1][1] and pages[-1][0].length <= longest
-            hopeless = rows is not None and HOPEFUL * len(rows) < len(self.shared.columns)
-            if simplifier.plain or ((short or hopeless) and not simplify):
+            if rows is None:  # given up before all denominators were seen
+                continue
+            pages.append((self._written(rows, simplifier.names), len(rows) == len(self.shared.columns)))
+            readable = pages[-1][1] and pages[-1][0].length <= READABLE
+            hopeless = HOPEFUL * len(rows) < len(self.shared.columns)
+            if simplifier.plain or ((readable or hopeless) and not simplify):
                 break
         pages += [(e, False) for e in graph]
         shortest = min(page.length for page, _ in pages)
@@ -200,6 +209,24 @@ class Writer:
                 sections.append(Section(block.heading, visible))
         title = f"{self.equations.model.name} by {self.equations.formulation.name}"
         return Page(title, tuple(sections), kept, self.letters, self.equations.operations)
+
+    def _shortened(self, page: Page) -> Page:
+        """Formulas shorter by themselves where names stand in them: the graph has m*(2*a + 2*b)/2 for m*(a + b)."""
+        if not page.names or self.size > SMALL:
+            return page
+        rows = [row for section in page.sections for row in section.rows]
+        written = [*page.names.values(), *(e for row in rows for e in row.formulas)]
+        found = [short(e, self._velocities) for e in written]
+        values, others = np.split(sampled([*written, *found], SCALES), 2, axis=1)
+        off = np.abs(values - others) > AGREEMENT * np.maximum(1.0, np.abs(values))
+        same = np.isfinite(values).any(axis=0) & ~off.any(axis=0)
+        kept = iter(other if ok else e for e, other, ok in zip(written, found, same, strict=True))
+        names = {name: next(kept) for name in page.names}
+        sections = tuple(
+            Section(s.heading, tuple(row.rewritten([next(kept) for _ in row.formulas]) for row in s.rows))
+            for s in page.sections
+        )
+        return replace(page, sections=sections, names=names)
 
     def _pieces(self, simplified: Mapping[int, Row]) -> Names:
         """The pieces of the graph; one that a simplified row gives, such as a rate, goes by the letter of the row."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from appell.model.symbols import Letter, letters_in
@@ -68,6 +69,11 @@ class _Text(StrPrinter):
 
     def _print_Float(self, expr: sp.Float) -> str:
         return f"{float(expr):.{DIGITS}g}"
+
+    def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
+        if expr.exp.is_Rational and expr.exp.is_negative:  # 1/a**3, not a**(-3)
+            return f"1/{self.parenthesize(sp.Pow(expr.base, -expr.exp), PRECEDENCE['Mul'])}"
+        return super()._print_Pow(expr, rational=rational)
 
     def in_brackets(self, text: str) -> str:
         return f"({text})"

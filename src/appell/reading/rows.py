@@ -153,7 +153,7 @@ class Simplifier:
         variants = [(sums, sp.Integer(1))]
         whole, powers = algebra.cleared([algebra.whole(a) for a in sums])
         factor = algebra.product(powers)
-        if powers:
+        if whole != sums:
             variants.append((whole, factor))
         varying = {g for a in whole for g in generators(a) if not self.shortener.is_parameter(g)}
         below = tuple((g, e) for g, e in common(whole, among=varying, clear=True) if e < 0)

@@ -70,16 +70,20 @@ def numbered(pieces: Mapping[Shown, sp.Expr], used: Sequence[sp.Expr], prefix: s
     counts = _counts(long, used)
     put: Names = {}
     kept: Names = {}
+    numbers: dict[sp.Expr, Shown] = {}
     for symbol, piece in long.items():
         if not counts[symbol]:
             continue
         formula = replaced(piece, put)
+        if formula in numbers:  # the same, with factors or terms in another order on the graph
+            put[symbol] = numbers[formula]
+            continue
         if counts[symbol] == 1 and weight(formula) <= ONCE:
             put[symbol] = formula
             continue
         number = len(kept) + 1
         put[symbol] = Shown(BEHIND + number, f"{prefix}{number}", f"{prefix}_{{{number}}}")
-        kept[put[symbol]] = formula
+        kept[put[symbol]], numbers[formula] = formula, put[symbol]
     return kept, [replaced(e, put) for e in used]
 
 

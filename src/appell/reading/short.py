@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import casadi as ca
 import sympy as sp
@@ -15,6 +15,7 @@ from appell.reading.normal import Normal
 from appell.reading.shorten import Shortener
 
 BUDGET = 20_000  # products of two terms that shortening one formula may take
+PIECE = 500  # the same for one of many
 
 
 def short_formulas(graph: ca.SX, leaves: Sequence[ca.SX], letters: Sequence[Sequence[Letter]]) -> sp.Matrix:
@@ -26,14 +27,26 @@ def short_formulas(graph: ca.SX, leaves: Sequence[ca.SX], letters: Sequence[Sequ
         letters: What their entries are called.
     """
     places = {s: Shown.of(i, s) for i, s in enumerate(s for group in letters[::-1] for s in group)}
-    return raised(graph, list(leaves), list(letters)).applyfunc(lambda e: _short(e, places))
-
-
-def _short(formula: sp.Expr, places: Mapping[Letter, Shown]) -> sp.Expr:
-    algebra = Laurent(BUDGET)
     velocities: set[sp.Symbol] = {shown for letter, shown in places.items() if isinstance(letter, Rate)}
+    back = {shown: letter for letter, shown in places.items()}
+
+    def written(formula: sp.Expr) -> sp.Expr:
+        return min(formula, short(formula.xreplace(places), velocities, BUDGET).xreplace(back), key=weight)
+
+    return raised(graph, list(leaves), list(letters)).applyfunc(written)
+
+
+def short(formula: sp.Expr, velocities: set[sp.Symbol], budget: int = PIECE) -> sp.Expr:
+    """A formula as short as is found, itself if that takes too much work or nothing shorter is found.
+
+    Args:
+        formula: The formula, in letters as they are shown.
+        velocities: The letters that are velocities.
+        budget: How much work it may take.
+    """
+    algebra = Laurent(budget)
     try:
-        short = Shortener(algebra, velocities).shortest(Normal(algebra)(formula.xreplace(places)))
+        found = Shortener(algebra, velocities).shortest(Normal(algebra)(formula))
     except TooLong:
         return formula
-    return min(formula, short.xreplace({shown: letter for letter, shown in places.items()}), key=weight)
+    return min(formula, found, key=weight)

@@ -16,6 +16,7 @@ from appell.reading.written import Written, measured, powers, product, rational,
 
 LONGEST = 80  # sums of more terms are nothing to read
 PROMISING = 3  # so many forms, the shortest as they stand, are arranged
+SQUARED = 6  # terms of a part of a sum whose squares of sines and cosines are looked at once more
 NESTED = 3  # groups within groups
 EFFORT = 700  # terms of sums that were grouped, from which on there are no groups within groups
 ROUNDING = 1e-13  # of decimal numbers that are added
@@ -79,12 +80,13 @@ class Shortener:
         return joined
 
     def _arranged(self, a: Sum, depth: int = 0) -> Written:
-        if not a:
-            return self._term(ONE, QQ(0))
         key = (depth > 0, *sorted(a.items()))
         if key not in self._written:
+            if 1 < len(a) <= SQUARED and depth:  # what was taken apart may have squares that the whole had not
+                a = min((a, self.trigonometry.best_squares(self.algebra.reduced(a))), key=len)
             outside = dict.fromkeys(common([a], clear=clear) for clear in (False, True))
-            self._written[key] = min((self._taken_out(a, shared, depth) for shared in outside), key=_length)
+            ways = [self._taken_out(a, shared, depth) for shared in outside] if a else [self._term(ONE, QQ(0))]
+            self._written[key] = min(ways, key=_length)
         return self._written[key]
 
     def _taken_out(self, a: Sum, shared: Monomial, depth: int) -> Written:

@@ -39,7 +39,7 @@ class Trigonometry:
 
     def forms(self, a: Sum) -> Iterator[Sum]:
         """The candidates, the plainest first."""
-        plain = self._best_squares(a)
+        plain = self.best_squares(a)
         yield self._tangents(plain)
         if paired := self._paired(a):
             yield self._tangents(paired)
@@ -52,7 +52,8 @@ class Trigonometry:
         if (multiples := self._multiples(a)) is not None:
             yield self._tangents(multiples)
 
-    def _best_squares(self, a: Sum) -> Sum:
+    def best_squares(self, a: Sum) -> Sum:
+        """The same with c^2 = 1 - s^2 in place of s^2 = 1 - c^2 for angles where that gives fewer terms."""
         cosines = sorted({g for m in a for g, e in m if g in self.algebra.cosines and (e >= 2 or e < 0)})
         for cosine in cosines:
             other = self.algebra.flipped(a, cosine)
@@ -74,7 +75,7 @@ class Trigonometry:
         sign = 1
         if not angle:
             return ONE, 0 if is_sine else 1
-        if angle[0][1] < 0:
+        if min((str(self.algebra.angles[g]), n) for g, n in angle)[1] < 0:  # sin(p0 - p1), whichever was met first
             angle = tuple((g, -n) for g, n in angle)
             sign = -1 if is_sine else 1
         formula = sp.Add(*(n * self.algebra.angles[g] for g, n in angle))

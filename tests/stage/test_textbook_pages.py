@@ -1,0 +1,77 @@
+"""Problems of textbooks are printed as textbooks print them."""
+
+import sympy as sp
+from sympy import cos, sin, tan
+
+import appell as ap
+
+ground = ap.Frame("ground")
+m, l, k, g = ap.parameters("m l k g")
+
+
+def lines(model, formulation=None):
+    return [line.strip() for line in ap.derive(model, formulation).text().splitlines()]
+
+
+def test_a_snowball_has_neither_pi_nor_powers_of_its_radius_in_common():
+    s, turn = ap.coordinates("s turn")
+    rho, alpha, kappa, r0 = ap.parameters("rho alpha kappa r0")
+    r, slope = r0 + kappa * s, ground.rotate("z", -alpha)
+    mass = sp.Rational(4, 3) * sp.pi * rho * r**3
+    ball = ap.RigidBody("ball", mass, slope.point(s, r), slope.rotate("z", turn), (0, 0, 2 * mass * r**2 / 5))
+    rolling = ap.Rolling(ball, slope.point(s, 0), along=[slope.x])
+    printed = lines(ap.Model(ground, (s, turn), [ball], [ap.Gravity(-g * ground.y)], [rolling]))
+    assert (
+        "(5*kappa**2 + 7)*(kappa*s + r0)*s'' = 2*kappa*s'**2 - 5*g*(kappa*s + r0)*(kappa*cos(alpha) - sin(alpha))"
+        in printed
+    )
+
+
+def test_a_dumbbell_in_orbit_has_names_for_its_two_distances():
+    rho, nu, alpha = ap.coordinates("rho nu alpha")
+    mu, d = ap.parameters("mu d")
+    radius = ground.rotate("z", nu)
+    axis, center = radius.rotate("z", alpha), radius.point(rho, 0)
+    ends = [ap.Particle(name, m, center + d * sign * axis.x) for name, sign in (("a", 1), ("b", -1))]
+    pull = ap.Potential(sum(-mu * m / e.center.norm for e in ends))
+    printed = lines(ap.Model(ground, (rho, nu, alpha), ends, [pull]))
+    assert "2*d*nu'' + 2*d*alpha''              = mu*rho*(1/Z2**3 - 1/Z1**3)*sin(alpha)" in printed
+    assert "Z1 = sqrt(d**2 + rho**2 - 2*d*rho*cos(alpha))" in printed
+
+
+def test_squares_of_sines_and_cosines_are_joined_in_every_bracket():
+    """A skateboard: no 1 - sin² stands where cos² is meant, nor (sin - 1)(sin + 1)."""
+    x, y, theta, gamma = ap.coordinates("x y theta gamma")
+    a, h, lam, I, J = ap.parameters("a h lam I J")
+    u, w = ap.speeds("u w")
+    heading, place = ground.rotate("z", theta), ground.point(x, y)
+    board = heading.rotate("x", gamma)
+    rider = ap.RigidBody("rider", m, place + h * board.z, board, (I, I, J))
+    steered = []
+    for sign in (1, -1):
+        v = (place + sign * a * heading.x).dt(ground)
+        steered.append(v.dot(heading.y) - sign * tan(lam) * sin(gamma) * v.dot(heading.x))
+    forces = [ap.Gravity(-g * ground.z), ap.Potential(k * gamma**2 / 2)]
+    model = ap.Model(ground, (x, y, theta, gamma), [rider], forces, [ap.Nonholonomic(steered)])
+    speeds = {u: place.dt(ground).dot(heading.x), w: gamma.rate}
+    printed = "\n".join(lines(model, ap.GibbsAppell(speeds=speeds)))
+    assert "m*a**2*cos(lam)**2 + " in printed
+    assert "a**2*(m*g*h*sin(gamma) - k*gamma)*cos(lam)**2" in printed
+    assert "- 1)" not in printed
+
+
+def test_what_a_name_stands_for_is_short_too():
+    one, two = ap.coordinates("one two")
+    bobs = [ap.Particle(q.name, m, ground.pin(q, at=(i, 0, 0)).point(0, -l)) for i, q in enumerate((one, two))]
+    ends = bobs[0].center, bobs[1].center
+    forces = [ap.Gravity(-g * ground.y), ap.Spring(*ends, k, 1), ap.Damper(*ends, 3)]
+    printed = lines(ap.Model(ground, (one, two), bobs, forces))
+    assert "Z3 = k*l*(1 - 1/Z2)/2" in printed  # not k*l*(2*Z2 - 2)/(4*Z2)
+
+
+def test_letters_that_differ_by_an_underscore_are_told_apart():
+    x = ap.coordinates("x")
+    other = ap.parameters("m_")
+    bob = ap.Particle("bob", m, ground.point(x, 0))
+    printed = lines(ap.Model(ground, x, [bob], [ap.Force(-other * x * cos(x) * ground.x, bob)]))
+    assert "m*x'' = -m_*x*cos(x)" in printed
