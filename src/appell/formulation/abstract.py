@@ -228,7 +228,8 @@ def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equa
     Args:
         model: The model.
         formulation: The principle. If left out, `Recursive()` for free trees of three coordinates or more and for
-            big ones with few constraints, where it takes fewer operations; `GibbsAppell()` for all others.
+            big ones with few constraints, where it takes fewer operations; `GPME()` where drives along chosen
+            coordinates enforce a programme; `GibbsAppell()` for all others.
 
     Returns:
         Equations A y = b without multipliers (the oracles excepted).
