@@ -336,7 +336,8 @@ def test_servo_constraints_move_otherwise_and_agree():
     ideal = run(ap.library.crane(), ap.GPME(), [4.0]).states([4.0])[0]
     assert abs(ideal[0] - ends[0][0]) > 0.05
     with pytest.raises(FormulationError, match=r"servo ones: 'path.x', 'path.y'. Use GPME or"):
-        ap.derive(model)
+        ap.derive(model, ap.GibbsAppell())
+    assert isinstance(ap.derive(model).formulation, ap.GPME)
 
 
 def test_drives_that_do_not_reach_the_load_are_refused():
