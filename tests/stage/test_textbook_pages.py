@@ -75,3 +75,12 @@ def test_letters_that_differ_by_an_underscore_are_told_apart():
     bob = ap.Particle("bob", m, ground.point(x, 0))
     printed = lines(ap.Model(ground, x, [bob], [ap.Force(-other * x * cos(x) * ground.x, bob)]))
     assert "m*x'' = -m_*x*cos(x)" in printed
+
+
+def test_products_of_fractions_are_fractions():
+    """3 times 1/5 is 0.6000000000000001 on the graph."""
+    x = ap.coordinates("x")
+    bob = ap.Particle("bob", m, ground.point(x, 0))
+    jet = ap.Stream(bob, -3 * ground.x, rate=-sp.Rational(1, 5))
+    swapped = ap.Stream(bob, 0 * ground.x, rate=sp.Rational(1, 5))
+    assert "5*m*x'' = 3" in lines(ap.Model(ground, x, [bob], [jet, swapped]))

@@ -46,16 +46,17 @@ _ALGEBRA: Algebra = {
     "hypot": lambda a, b: sp.sqrt(a**2 + b**2),
 }
 
-ROUNDED = 5e-16  # share by which a product of numbers, such as 4/3 pi, may be off
+ROUNDED = 5e-16  # share by which a product of numbers, such as 3 times 1/5 or 4/3 pi, may be off
 
 
 def _number(value: float) -> sp.Expr:
     """Short fractions and multiples of pi as a person would write them, everything else as it is."""
-    exact = sp.Rational(value).limit_denominator(10_000)
+    exact, textbook = (sp.Rational(value).limit_denominator(d) for d in (10_000, 9))
     if float(exact) == value:
         return exact
     share = sp.Rational(value / float(sp.pi)).limit_denominator(360)
-    return share * sp.pi if share != 0 and abs(float(share * sp.pi) / value - 1) < ROUNDED else sp.Float(value)
+    near = (e for e in (textbook, share * sp.pi) if abs(float(e) - value) <= ROUNDED * abs(value))
+    return next(near, sp.Float(value))
 
 
 def raised(expression: ca.SX, leaves: Sequence[ca.SX], letters: Sequence[Sequence[Any]]) -> sp.Matrix:
