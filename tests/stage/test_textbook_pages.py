@@ -84,3 +84,19 @@ def test_products_of_fractions_are_fractions():
     jet = ap.Stream(bob, -3 * ground.x, rate=-sp.Rational(1, 5))
     swapped = ap.Stream(bob, 0 * ground.x, rate=sp.Rational(1, 5))
     assert "5*m*x'' = 3" in lines(ap.Model(ground, x, [bob], [jet, swapped]))
+
+
+def test_a_second_trailer_turns_with_a_product_of_two_angles_between_the_cars():
+    x, y, p, q, r = ap.coordinates("x y p q r")
+    d = ap.parameters("d")
+    v, w = ap.speeds("v w")
+    axes = [ground.rotate("z", angle) for angle in (p, q, r)]
+    places = [ground.point(x, y)]
+    for behind in axes[1:]:
+        places.append(places[-1] - d * behind.x)
+    cars = [ap.RigidBody(f"car {i}", m, c, f, (0, 0, 1)) for i, (c, f) in enumerate(zip(places, axes, strict=True))]
+    rows = [ap.Rolling(car, car.center, along=[car.frame.y], name=car.name) for car in cars]
+    model = ap.Model(ground, (x, y, p, q, r), cars, constraints=rows)
+    printed = lines(model, ap.GibbsAppell(speeds={v: places[0].dt(ground).dot(axes[0].x), w: p.rate}))
+    assert "q' = v*sin(p - q)/d" in printed
+    assert "r' = v*sin(q - r)*cos(p - q)/d" in printed

@@ -15,10 +15,10 @@ from appell.reading.trigonometry import Trigonometry
 from appell.reading.written import Written, measured, powers, product, rational, term_weight, total
 
 LONGEST = 80  # sums of more terms are nothing to read
-PROMISING = 3  # so many forms, the shortest as they stand, are arranged
+PROMISING = 4  # so many forms, the shortest as they stand, are arranged
 SQUARED = 6  # terms of a part of a sum whose squares of sines and cosines are looked at once more
 NESTED = 3  # groups within groups
-EFFORT = 700  # terms of sums that were grouped, from which on there are no groups within groups
+EFFORT = 1000  # terms of sums that were grouped, from which on there are no groups within groups
 ROUNDING = 1e-13  # of decimal numbers that are added
 SLACK = 4  # how much longer than the shortest known one a way may become before it is given up
 KINDS = ("velocity", "angle", "parameter")  # what terms are grouped by

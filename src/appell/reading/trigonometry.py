@@ -48,9 +48,11 @@ class Trigonometry:
         yield from self.multiples(a)
 
     def multiples(self, a: Sum) -> Iterator[Sum]:
-        """Only the form with multiples of angles: long sums of a chain of angles are short in it."""
+        """Only the forms with multiples of angles and products of their sums, in which long sums of a chain are short."""
         if (multiples := self._multiples(a)) is not None:
             yield self._tangents(multiples)
+            if (products := self._products(multiples)) is not None:
+                yield self._tangents(products)
 
     def best_squares(self, a: Sum) -> Sum:
         """The same with c^2 = 1 - s^2 in place of s^2 = 1 - c^2 for angles where that gives fewer terms."""
@@ -153,6 +155,36 @@ class Trigonometry:
                 key = times(rest, wave)
                 total[key] = total.get(key, 0) + c * share * sign
         return {m: c for m, c in total.items() if c} if touched else None
+
+    def _products(self, a: Sum) -> Sum | None:
+        """Pairs turned into products, sin a - sin b = 2 cos (a + b)/2 sin (a - b)/2 and the like; None if none are."""
+        waves = self._waves_known()
+        total, joined = dict(a), False
+        alone: dict[tuple[Monomial, bool, object], list[tuple[Monomial, Angle]]] = {}
+        for monomial, c in sorted(a.items()):
+            found = [g for g, e in monomial if g in waves and e > 0]
+            if len(found) != 1 or (found[0], 1) not in monomial:
+                continue
+            is_sine, angle = waves[found[0]]
+            rest = tuple(pair for pair in monomial if pair[0] != found[0])
+            others = alone.setdefault((rest, is_sine, abs(c)), [])
+            for other, its_angle in others:
+                half = [tuple((g, n // 2) for g, n in _combined(its_angle, angle, s) if n % 2 == 0) for s in (1, -1)]
+                if [len(h) for h in half] != [len(_combined(its_angle, angle, s)) for s in (1, -1)]:
+                    continue
+                first, second = total.pop(other), total.pop(monomial)
+                # sa + sb = 2 sc, sa - sb = 2 cs, ca + cb = 2 cc, ca - cb = -2 ss of half of a + b and half of a - b
+                kinds = (first == second, first != second) if is_sine else (first != second, first != second)
+                (one, sign_one), (two, sign_two) = (self._wave(k, h) for k, h in zip(kinds, half, strict=True))
+                key = times(rest, times(one, two))
+                sign = sign_one * sign_two * (-1 if not is_sine and first != second else 1)
+                total[key] = total.get(key, 0) + 2 * first * sign
+                others.remove((other, its_angle))
+                joined = True
+                break
+            else:
+                others.append((monomial, angle))
+        return {m: c for m, c in total.items() if c} if joined else None
 
     def _tangents(self, a: Sum) -> Sum:
         """s/c as tan, c/s as cot."""
