@@ -48,7 +48,7 @@ class Trigonometry:
         yield from self.multiples(a)
 
     def multiples(self, a: Sum) -> Iterator[Sum]:
-        """Only the forms with multiples of angles and products of their sums, in which long sums of a chain are short."""
+        """Only the forms with multiples of angles and products of their sums: a chain's long sums are short in them."""
         if (multiples := self._multiples(a)) is not None:
             yield self._tangents(multiples)
             if (products := self._products(multiples)) is not None:
