@@ -100,3 +100,13 @@ def test_a_second_trailer_turns_with_a_product_of_two_angles_between_the_cars():
     printed = lines(model, ap.GibbsAppell(speeds={v: places[0].dt(ground).dot(axes[0].x), w: p.rate}))
     assert "q' = v*sin(p - q)/d" in printed
     assert "r' = v*sin(q - r)*cos(p - q)/d" in printed
+
+
+def test_roots_that_are_real_only_where_parameters_are_large_are_simplified_too():
+    """A relativistic particle: a row is compared with the graph at speeds below that of light."""
+    x, y = ap.coordinates("x y")
+    c, F = ap.parameters("c F")
+    mass = m / sp.sqrt(1 - (x.rate**2 + y.rate**2) / c**2)
+    particle = ap.Particle("particle", mass, ground.point(x, y))
+    forces = [ap.Force(F * ground.x, particle), ap.Stream(particle, 0 * ground.x, absolute=True)]
+    assert "x'*y'*x'' + (c**2 - x'**2)*y'' = 0" in lines(ap.Model(ground, (x, y), [particle], forces))

@@ -22,6 +22,7 @@ from appell.reading.sharing import BEHIND, Names
 from appell.reading.shorten import Shortener
 
 POINTS = 12
+SIZES = (1.0, 4.0, 0.25)  # of parameters beside all else: below the speed of light, within the reach of an arm
 ENOUGH = 3  # so many of them must be states at which the graph has a value
 AGREEMENT = 1e-9
 PARAMETERS = -2  # their place among the arguments
@@ -247,9 +248,9 @@ def agrees(
     function = ca.Function("row", list(arguments), [ca.densify(written), ca.densify(graph * factor)])
     rng = np.random.default_rng(11)
     compared = 0
-    for _ in range(POINTS):
+    for k in range(POINTS):
         point = [rng.uniform(0.3, 1.5, a.numel()) * rng.choice((-1.0, 1.0), a.numel()) for a in arguments]
-        point[PARAMETERS] = np.abs(point[PARAMETERS])
+        point[PARAMETERS] = np.abs(point[PARAMETERS]) * SIZES[k % len(SIZES)]
         one, other = (np.array(e) for e in function(*point))
         if np.all(np.isfinite(other)):
             compared += 1
