@@ -51,21 +51,48 @@ def test_a_border_of_what_a_force_is_defined_for_is_told_as_such(method, force):
     assert "no value just beyond (a root" in motion.detail or "is not finite there" in motion.detail
 
 
-@pytest.mark.parametrize("method", ["taylor", "dop853"])
-def test_a_friction_that_loses_its_direction_is_told_as_such(method):
+def pushed_puck():
     """A puck that friction -v/|v| stops while a force pushes it aside: (|v| + 0.3 v_y)' = 0.3² - 1."""
-    if method == "taylor":
-        pytest.importorskip("heyoka")
     ground, y = ap.Frame("ground"), ap.coordinates("y")
     puck = ap.Particle("puck", 1.0, ground.point(x, y))
     v = puck.center.dt(ground)
     forces = [ap.Force(-v / v.norm, puck), ap.Force(0.3 * ground.y, puck)]
+    return ap.compile(ap.derive(ap.Model(ground, (x, y), [puck], forces))).bind()
+
+
+@pytest.mark.parametrize("rtol", [None, 1e-6, 1e-9])
+@pytest.mark.parametrize("method", ["taylor", "dop853", "RK45"])
+def test_a_friction_that_loses_its_direction_is_told_as_such(method, rtol):
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    motion = ap.simulate(pushed_puck(), {x.rate: 1.0}, until=5.0, method=method, rtol=rtol)
+    assert motion.outcome is ap.Outcome.ACCUMULATION
+    assert motion.times[-1] == pytest.approx(1 / (1 - 0.3**2), abs=1e-3 if method == "taylor" else 1e-5)
+    assert motion.info["steps"] < 500
+    assert "comes to zero there" in motion.detail
+
+
+def test_lanes_that_friction_stops_end_as_single_runs_do():
+    system, starts = pushed_puck(), [{"x.rate": 0.1 * k} for k in range(1, 11)]
+    study = ap.sweep(system, starts, until=5.0, points=3)
+    assert study.outcomes == {"ACCUMULATION": 10}
+    ends = [ap.simulate(system, start, until=5.0, method="dop853", rtol=1e-9).times[-1] for start in starts]
+    np.testing.assert_array_equal(study["end"].values, ends)
+
+
+def test_what_comes_to_rest_smoothly_goes_on():
+    """Drag by |v| v and a spring: |v| falls below any tolerance, and steps are many."""
+    ground, y = ap.Frame("ground"), ap.coordinates("y")
+    puck = ap.Particle("puck", 1.0, ground.point(x, y))
+    v, place = puck.center.dt(ground), puck.center - ground.point(0, 0)
+    forces = [ap.Force(-v.norm * v - 6 * v - 9 * place, puck)]
     system = ap.compile(ap.derive(ap.Model(ground, (x, y), [puck], forces))).bind()
-    motion = ap.simulate(system, {x.rate: 1.0}, until=5.0, method=method, max_steps=3000)
-    assert not motion.outcome.ok
-    assert motion.times[-1] == pytest.approx(1 / (1 - 0.3**2), abs=1e-3)
-    assert "comes to zero there" in motion.detail or "again and again" in motion.detail
-    assert "grow without bound" not in motion.detail
+    study = ap.sweep(system, {"y.rate": np.linspace(-1, 1, 9)}, start={x: 1.0}, until=2000.0, points=3, method="dop853")
+    assert study.outcomes == {"DONE": 9}
+    assert study["steps"].values.min() > 900
+    motion = ap.simulate(system, {x: 1.0, y.rate: 1.0}, until=2000.0, method="dop853", rtol=1e-9)
+    assert motion.outcome.ok
+    assert motion.info["steps"] == study["steps"].values[-1]
 
 
 def test_a_start_at_such_a_border():

@@ -23,6 +23,9 @@ from appell.motion.flow import RESTING, falls, resting, rests
 LANES = 4000  # for each core; no power of two, with which all rows of V would fall on the same places of the cache
 BLIND = 8  # steps of machine code between two looks at which lanes have ended
 SHORT = 4  # the same where events are looked for
+REACH = 100  # times what the tolerance lets a state be off by
+SHORTER = 0.1  # share of the mean length of its steps below which those of a lane may lead nowhere
+LONG = (Status.STEP_LIMIT, Status.COLLAPSED)  # lanes that need not have come to their end
 SPARE = 32  # a share of the lanes may stand idle before they take new runs
 
 
@@ -373,6 +376,10 @@ class Lanes:
             left = np.ones(lanes.size, dtype=bool)
             left[restless] = ~going
             lanes, status, restless = lanes[left], status[left], restless[left]
+        if np.isin(status, LONG).any():
+            self._doubt(lanes[np.isin(status, LONG)])
+            status = self.V[k.status, lanes].astype(int)
+            lanes, status, restless = (e[status > 0] for e in (lanes, status, restless))
         moved = status == Status.MOVED
         if moved.any():
             self._hand(lanes[moved])
@@ -386,6 +393,28 @@ class Lanes:
             exact = self._next[self.taken[over]] == t
             r.table[:, runs[exact], self.taken[over[exact]]] = last[:, exact]
         self._take(lanes)
+
+    def _doubt(self, lanes: np.ndarray) -> None:
+        """Whether steps of some lanes lead anywhere; if so, they may make more of them before one asks again.
+
+        Those that may tumble beside a place where a root vanishes are left to single runs, which look back along their
+        way: their steps have become far shorter than before, and the tolerance moves them over that place.
+        """
+        k, most = self.k, self.rules.settings.max_steps
+        if "roots" in k.machines:
+            V, P = self.V[:, lanes], self.P[:, lanes]
+            here, reach = V[: k.n + 1], REACH * (P[k.setting["atol"]] + P[k.setting["rtol"]] * np.abs(V[: k.n]))
+            under = k.machines["roots"].some(here, P)
+            beside = np.zeros(under.shape, dtype=bool)
+            for i in range(k.n):
+                moved = here.copy()
+                moved[i] += reach[i]
+                beside |= under <= np.abs(k.machines["roots"].some(moved, P) - under)
+            short = V[k.h] * V[k.steps] <= SHORTER * (V[k.t] - self.rules.settings.t0)
+            self.V[k.status, lanes[beside.any(axis=0) & short]] = Status.ALONE
+        more = lanes[(self.V[k.status, lanes] == Status.STEP_LIMIT) & (self.V[k.steps, lanes] < most)]
+        self.P[k.setting["most"], more] = np.minimum(most, 2 * self.P[k.setting["most"], more])
+        self.V[k.status, more] = Status.GOING
 
     def _look(self, lanes: np.ndarray) -> np.ndarray:
         """Which restless lanes go on as they are; the others are handed to another kernel."""

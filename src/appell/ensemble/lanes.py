@@ -19,7 +19,7 @@ import casadi as ca
 
 from appell.code.code import HUGE, Code, function_of
 from appell.equations import Equations
-from appell.graph.kinks import has_kinks
+from appell.graph.kinks import has_kinks, roots
 from appell.kinematics.chart import Split
 from appell.motion import forks, gradients
 from appell.motion.attempt import BEHIND, SETTINGS, Attempt, Status
@@ -43,7 +43,7 @@ class Graphs:
     Attributes:
         functions: `step`, `first` (a first step size), `dense`, and where needed `guards`, `unwatched` (the step
             whatever the guards say), `settle`, `reset0` and so on (by the number of an event), `table`, `masses`,
-            `jacobian` (of the constraint rows).
+            `jacobian` (of the constraint rows), `roots` (what is under square roots).
         sizes: Numbers of states, coordinates, inputs, parameters, kinks, guards and columns of the table.
         split: The dependent velocities they belong to.
         family: The kinks along which they may slide.
@@ -101,6 +101,9 @@ def lane_graphs(
     t, x, w, p, onto = lane.t, lane.x, lane.w, lane.p, lane.onto
     for i, behind in resets.items():
         functions[f"reset{i}"] = lane.function(f"reset{i}", lane.short, onto(t, behind(t, x, w, p), w, p))
+    under = ca.Function("roots", flow.rhs.sx_in(), [roots(flow.rhs)])
+    if under.nnz_out(0):
+        functions["roots"] = lane.function("roots", lane.short, under(t, x, w, lane.numbers))
     values = lane.table([formula_function(equations, original, column) for column in columns], family)
     if not (values.numel() == x.numel() and ca.is_equal(values, x, 0)):
         functions["table"] = lane.function("table", lane.short, values)

@@ -30,6 +30,7 @@ from appell.errors import AppellError, ModelError, StickingError
 from appell.model.symbols import Input, Letter
 from appell.model.values import unknown
 from appell.motion.attempt import Status
+from appell.motion.corners import LOOK
 from appell.motion.diagnosis import Stop, cause_of, smallest_inertia
 from appell.motion.masses import Masses
 from appell.motion.method import SCIPY, STIFF, stiffness
@@ -233,7 +234,8 @@ class Runner:
         """Runs that begin in the lanes of one kernel."""
         s, P = self.settings, np.zeros((kernel.numbers, members.size))
         P[kernel.w], P[kernel.p], P[kernel.modes] = w, p, modes
-        for name, value in (("rtol", s.rtol), ("atol", s.atol), ("end", s.until), ("most", s.max_steps)):
+        most = min(s.max_steps, LOOK) if "roots" in kernel.machines else s.max_steps
+        for name, value in (("rtol", s.rtol), ("atol", s.atol), ("end", s.until), ("most", most)):
             P[kernel.setting[name]] = value
         if "masses" in kernel.machines and members.size:
             m0 = kernel.machines["masses"].some(np.concatenate([x, t[None, :]]), P)
@@ -297,9 +299,9 @@ class Runner:
         found.motion(run, motion)
 
     def _method(self, system: System, state: State) -> str:
-        """The method of a single run: that of the lanes where it could have gone in one, unless it is stiff."""
+        """The method of a single run: that of the lanes where runs of this system go in them, unless it is stiff."""
         s = self.settings
-        if s.method != "auto" or not s.few:
+        if s.method != "auto" or (self.why_single and not s.few):
             return s.method
         rate = stiffness(system.code, s.t0, system.to_x(state), system.w, system.p)
         return "auto" if rate * (s.until - s.t0) > STIFF else "dop853"

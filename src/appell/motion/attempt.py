@@ -164,8 +164,8 @@ class Attempt:
         count = choose(accepted, more, stalled)
         made = Quick(steps) + accepted
         status = Quick(ca.SX(int(Status.GOING)))
-        usual = ((made >= most).graph, Status.STEP_LIMIT), (self.reached, Status.REACHED)
-        for condition, then in (*wishes, *usual, *ends):
+        limit, reached = ((made >= most).graph, Status.STEP_LIMIT), (self.reached, Status.REACHED)
+        for condition, then in (limit, *wishes, reached, *ends):  # the last that holds counts
             status = choose(accepted & condition, int(then), status)
         status = choose(count > CRAWLS, int(Status.COLLAPSED), status)
         smallest = 4 * EPS * abs(t)

@@ -3,6 +3,9 @@
 The length sqrt(r.r) of a vector that passes through zero (a spring through its anchor, the velocity of what is thrown
 straight up) is |s| along a straight line, and its series goes on as s. A leg is cut a hair before such a place and goes
 over it in a straight line; the next one starts on the other side.
+
+Where every way out leads back, as for what friction stops in a plane, there is no other side: steps tumble to and fro
+beside zero, and would up to any limit.
 """
 
 from __future__ import annotations
@@ -21,11 +24,17 @@ LOW = 0.02  # a lowest value there, as a share of those at the ends of the step,
 TOUCH = 1e-12  # the same where it is: a series that sees a near miss takes shorter steps
 ARRIVED, LOST = 1e-24, 1e-8  # the same over a whole leg that ended there, and over one that broke off
 FAR_OFF, CLOSE_BY = 0.1, 1e-5  # shares of its largest value between which a root is seen to come down to zero
+STEADY = 0.5  # share of its pace that it keeps from step to step as long as it comes down
 ASTRAY = 1e-3  # share of that way by which its end may be missed
 HAIR = 1e-10  # the way over a corner, as a share of the time it took to come near
 SMOOTH = 1e-6  # how much more than straight ahead the state may change on that way
 CLOSER = 40  # steps of the false position at most
 ASIDE = 1e-6  # where slopes are taken, as a share of a step
+LOOK = 512  # steps of a leg after which it may tumble; then after twice as many, and so on
+TUMBLES = 256  # steps in a row that do,
+BESIDE = 1e-3  # all of them beside zero, at most this share of its largest value,
+TURNS = 0.2  # at least this share of them turning a root back,
+SHORT = 10.0  # and so short that it would change by no more than so many times itself, at the pace it came down
 FAR, NEAR = np.linspace(1, 0.1, 10), np.geomspace(1e-2, 1e-8, 4)  # shares of a stretch before its end, to look at rates
 BOUNDED = 10.0  # how much rates may grow till a run ends
 
@@ -50,15 +59,16 @@ class _Corner:
 def over_the_first_corner(task: Task, leg: Leg, exact: bool) -> Leg:
     """The leg up to its first corner and over it, or the leg itself if it has none.
 
-    What is driven back from behind the corner as well rests there: what friction stops in a plane.
+    What tumbles, or is driven back from behind the corner as well, rests there: what friction stops in a plane.
 
     Args:
         task: What was asked for.
         leg: The leg.
         exact: Whether it goes on to a corner as if there were none, or else breaks off next to one.
     """
-    corner = _first_corner(task, leg) if exact else None
-    if corner is None and leg.end in BROKEN:
+    tumbling = leg.end is End.REST
+    corner = _first_corner(task, leg) if exact and not tumbling else None
+    if corner is None and (leg.end in BROKEN or tumbling):
         corner = _arrival(task, leg)
     if corner is None:
         return leg
@@ -69,6 +79,8 @@ def over_the_first_corner(task: Task, leg: Leg, exact: bool) -> Leg:
     left, rate = corner.t - before, task.f(before, x)
     bend = (task.f(before + ASTRAY * left, x + ASTRAY * left * rate) - rate) / (ASTRAY * left)
     there = x + left * rate + left**2 / 2 * bend
+    if tumbling:
+        return _straight_on(leg, before, corner.t, there, End.REST)
     past = there + corner.half * rate
     turned = task.f(behind, past)
     if not np.all(np.isfinite(turned)):  # the root has no value beyond: what flows by it has come to its end
@@ -87,6 +99,32 @@ def over_the_first_corner(task: Task, leg: Leg, exact: bool) -> Leg:
     times, states = np.array([corner.t, behind, behind + soon]), np.column_stack([there, past, past + soon * turned])
     at_it, beyond, later = arguments(task.flow, task.w, task.p, lambda _: states, times)[corner.root]
     return _straight_on(leg, before, corner.t, there, End.REST) if at_it < beyond > later else cut
+
+
+def tumbles(task: Task, times: np.ndarray, dense: Callable[[np.ndarray], np.ndarray]) -> bool:
+    """Whether the last steps of a leg tumble beside a place where a root vanishes.
+
+    The root turns back and forth from step to step, and the steps are as short as it is small: those of what comes to
+    rest smoothly are not.
+
+    Args:
+        task: What was asked for.
+        times: Step boundaries, first to last.
+        dense: x at any of them.
+    """
+    if task.flow.roots is None or times.size <= TUMBLES:
+        return False
+    for r in np.sqrt(np.maximum(arguments(task.flow, task.w, task.p, dense, times), 0.0)):
+        last, top = r[-TUMBLES:], float(r.max())
+        ways = np.diff(last)
+        if not last.max() <= BESIDE * top or np.mean(ways[1:] * ways[:-1] < 0) < TURNS:
+            continue
+        far = int(np.flatnonzero(r > FAR_OFF * top)[-1])
+        near = far + int(np.argmax(r[far:] <= BESIDE * top))
+        came = (r[far] - r[near]) / (times[near] - times[far])
+        if np.median(np.diff(times[-TUMBLES:])) * came <= SHORT * np.median(last):
+            return True
+    return False
 
 
 def _straight_on(leg: Leg, before: float, until: float, final: np.ndarray, end: End) -> Leg:
@@ -148,9 +186,9 @@ def _arrival(task: Task, leg: Leg) -> _Corner | None:
     root = int(np.argmax(here))
     r = np.sqrt(np.maximum(a[root], 0.0))
     far = int(np.flatnonzero(r > FAR_OFF * r.max())[-1])
-    k = far
-    while k + 1 < r.size and (k < far + 2 or r[k] > CLOSE_BY * r.max()) and r[k + 1] < r[k]:
-        k += 1
+    falls, k, pace = -np.diff(r) / np.diff(times), far, 0.0
+    while k + 1 < r.size and (k < far + 2 or r[k] > CLOSE_BY * r.max()) and falls[k] > STEADY * pace:
+        k, pace = k + 1, falls[k]
     if k == far:
         return None
     r, seen, when = r[max(far, k - 5) : k + 1], times[k], times[max(far, k - 5) : k + 1].copy()

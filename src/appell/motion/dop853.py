@@ -18,6 +18,7 @@ from appell.code.machine import Machine
 from appell.graph.quick import Quick
 from appell.graph.sparse import densified
 from appell.motion.attempt import BEHIND, GROW, SETTINGS, Attempt, Status
+from appell.motion.corners import LOOK, tumbles
 from appell.motion.crossing import Looked
 from appell.motion.dormand_prince import (
     Parts,
@@ -177,6 +178,7 @@ class Stepper:
         status = Status.GOING if self.t != task.t1 else Status.REACHED
         if task.max_steps < 1:
             status = Status.STEP_LIMIT
+        look = LOOK
         while status in (Status.GOING, Status.RESTLESS):
             status = self.attempt(TURNS)
             try:
@@ -186,8 +188,17 @@ class Stepper:
                 break
             if status is Status.RESTLESS:
                 self._P = self._settings()  # what counts as calm may have changed
-        end = {**FAULTS, Status.STEP_LIMIT: End.STEP_LIMIT}.get(status, end)
-        return Leg(np.append(self._starts()[:, self._n], self.t), self.x, self.dense(self.t), end, -1, int(self._V[-1]))
+            if self._V[-1] >= look:
+                look *= 2
+                if tumbles(task, self._times(), self.dense(self.t)):
+                    end = End.REST
+                    break
+        end = end if end is End.REST else {**FAULTS, Status.STEP_LIMIT: End.STEP_LIMIT}.get(status, end)
+        return Leg(self._times(), self.x, self.dense(self.t), end, -1, int(self._V[-1]))
+
+    def _times(self) -> np.ndarray:
+        """Step boundaries, first to last."""
+        return np.append(self._starts()[:, self._n], self.t)
 
     def _starts(self) -> np.ndarray:
         """x, t, h at the start of all accepted steps; a step that was cut short by the end has the h it made."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from appell.code import heyoka_code
+from appell.motion.corners import LOOK, tumbles
 from appell.motion.crossing import fallen, first_crossing
 from appell.motion.flow import Flow
 from appell.motion.leg import STALLS, End, Enough, Leg, Task, moment
@@ -76,15 +77,8 @@ def _leg(task: Task, integrator: Any) -> Leg:
     outputs, steps = [first] if outcome != hy.taylor_outcome.err_nf_state else [], 1
     onward = outcome in (hy.taylor_outcome.success, hy.taylor_outcome.time_limit) and watcher.after_step(integrator)
     if onward and float(integrator.time) < task.t1:
-        if steps >= task.max_steps:
-            outcome = hy.taylor_outcome.step_limit
-        else:
-            callback = watcher.glance if watcher.idle else watcher.after_step
-            outcome, _, _, more, output, _ = integrator.propagate_until(
-                task.t1, callback=callback, c_output=True, max_steps=task.max_steps - steps
-            )
-            steps += int(more)
-            outputs += [output] if output is not None else []
+        outcome, more = _propagate(integrator, task, watcher, outputs, steps)
+        steps += more
     end, guard = _ending(outcome, watcher.end)
     if end is End.GUARD:
         watcher.at_guard(integrator, guard)
@@ -97,9 +91,44 @@ def _leg(task: Task, integrator: Any) -> Leg:
         t_end, final = watcher.t, watcher.x
         if watcher.idle and outputs:
             final = np.array(outputs[-1](t_end))
-    times = np.unique(np.concatenate([np.array([task.t0, t_end]), *(np.array(output.times) for output in outputs)]))
-    times = times[times <= t_end]
+    times = _times(task, outputs, t_end)
     return Leg(times, final, _dense(outputs, times, final), end, guard, steps)
+
+
+def _propagate(integrator: Any, task: Task, watcher: _Watcher, outputs: list[Any], steps: int) -> tuple[Any, int]:
+    """Further steps up to the end of a leg, with a look now and then at whether they lead anywhere; how many.
+
+    Args:
+        integrator: Where the leg is.
+        task: What was asked for.
+        watcher: Asked after every step.
+        outputs: Gets the series of the steps.
+        steps: How many were made before.
+    """
+    limit = heyoka_code.module().taylor_outcome.step_limit
+    outcome, made, look = limit, steps, LOOK
+    while outcome == limit and made < task.max_steps:
+        outcome, _, _, more, output, _ = integrator.propagate_until(
+            task.t1,
+            callback=watcher.glance if watcher.idle else watcher.after_step,
+            c_output=True,
+            max_steps=min(look, task.max_steps) - made,
+        )
+        made, look = made + int(more), 2 * look
+        outputs += [output] if output is not None else []
+        if outcome == limit:
+            t, x = float(integrator.time), np.array(integrator.state)
+            times = _times(task, outputs, t)
+            if tumbles(task, times, _dense(outputs, times, x)):
+                watcher.end = End.REST
+                return heyoka_code.module().taylor_outcome.cb_stop, made - steps
+    return outcome, made - steps
+
+
+def _times(task: Task, outputs: list[Any], end: float) -> np.ndarray:
+    """Step boundaries of a leg up to its end."""
+    times = np.unique(np.concatenate([np.array([task.t0, end]), *(np.array(output.times) for output in outputs)]))
+    return times[times <= end]
 
 
 def _ending(outcome: Any, asked: End) -> tuple[End, int]:
