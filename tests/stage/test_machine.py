@@ -1,6 +1,7 @@
 """One right-hand side on every machine: CasADi, heyoka, C, SciPy; and the same code from run to run."""
 
 import ctypes
+import errno
 import gc
 import os
 import pickle
@@ -336,6 +337,16 @@ def test_native_code_without_pythons_headers(monkeypatch, tmp_path):
     long = ap.compile(equations, "c").bind()
     assert "entry" not in type(long.rhs).__module__
     np.testing.assert_array_equal(long.rhs(0.0, x), short)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_native_code_on_a_full_disk_says_what_to_do(monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("appell.code.native.kept_file", full)
+    with pytest.raises(CompileError, match=r"No space left on device.* Make room there, .*XDG_CACHE_HOME"):
+        ap.compile(ap.derive(ap.library.pendulum_chain(1)), "c").bind().rhs(0.0, np.zeros(2))
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")

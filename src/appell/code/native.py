@@ -109,7 +109,13 @@ def _library(function: ca.Function) -> Path:
             words = done.stderr.decode(errors="replace").strip()
             raise CompileError(f"The C compiler {cc} failed: {words[:400]}")
 
-    return kept_file(folder("native") or _passing(), name, ".so", build)
+    try:
+        return kept_file(folder("native") or _passing(), name, ".so", build)
+    except OSError as error:
+        raise CompileError(
+            f"machine='c' builds a library on disk, and that failed ({error}). Make room there, name another folder by "
+            "the variable XDG_CACHE_HOME, or use machine='auto'."
+        ) from error
 
 
 @cache
