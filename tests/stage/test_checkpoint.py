@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from appell.cli import app
 from appell.cli.varied import read_varied
 from appell.ensemble import Uniform, open_study
 from appell.ensemble.claim import Claim
+from appell.ensemble.plan import made
 from appell.ensemble.store import ABOUT, COPY, JOURNAL, read_journal
 from appell.errors import StoreError
 
@@ -242,6 +244,78 @@ def test_two_processes_do_not_write_to_one_study(system, whole, tmp_path):
     other.release()
     assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
     assert refused.tb is not None  # what an error holds on to keeps nobody away
+
+
+def test_one_writer_also_on_windows(tmp_path, monkeypatch):
+    """There a byte is locked that nobody reads; whoever locks it first has it."""
+    taken = set()
+
+    def locking(file, mode, count):
+        place = os.fstat(file).st_ino, os.lseek(file, 0, os.SEEK_CUR)
+        if place in taken:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        taken.add(place)
+
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=locking, LK_NBLCK=2))
+    (tmp_path / ABOUT).write_text("{}")
+    claims = [Claim(tmp_path / ABOUT) for _ in range(2)]
+    assert [claim.held for claim in claims] == [True, False]
+    for claim in claims:
+        claim.release()
+    assert min(place for _, place in taken) > (tmp_path / ABOUT).stat().st_size
+
+
+def cut(path):
+    """A study without one of its chunks."""
+    (path / "q1" / "1.0").unlink()
+
+
+def test_other_files_of_appell_that_give_the_same_numbers_may_go_on(system, whole, tmp_path, monkeypatch):
+    path = tmp_path / "study.zarr"
+    ap.sweep(system, OVER, **OPTIONS, out=path)
+    cut(path)
+    monkeypatch.setattr("appell.motion.versions.files", lambda: "edited")
+    study = ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
+    assert_equal(study, whole)
+    assert "gone on with by appell" in study.summary()
+    assert open_study(path).summary().count("(files edited)") == 1
+    cut(path)
+    again = ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
+    assert len(again.info["makers"]) == 2
+
+
+def test_other_files_of_appell_that_give_other_numbers_may_not(system, tmp_path, monkeypatch):
+    path = tmp_path / "study.zarr"
+    ap.sweep(system, OVER, **OPTIONS, out=path)
+    cut(path)
+    monkeypatch.setattr("appell.motion.versions.files", lambda: "edited")
+
+    def other(*arguments, **more):
+        found = made(*arguments, **more)
+        found.arrays["q2"][:, -1] += 1e-15
+        return found
+
+    monkeypatch.setattr("appell.ensemble.remade.made", other)
+    before = (path / ABOUT).read_text()
+    with pytest.raises(StoreError, match=r"gives other numbers: q2 of run 0, made again.* give another name"):
+        ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
+    assert (path / ABOUT).read_text() == before
+
+
+def test_an_error_before_the_first_chunk_leaves_no_folder(system, tmp_path, monkeypatch):
+    """Which would ask for --resume, with nothing in it to go on with."""
+    path = tmp_path / "study.zarr"
+
+    def broken(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr("appell.ensemble.plan.Plan.make", broken)
+    with pytest.raises(MemoryError):
+        ap.sweep(system, OVER, **OPTIONS, out=path)
+    assert not path.exists()
+    monkeypatch.undo()
+    assert ap.sweep(system, OVER, **OPTIONS, out=path).complete
 
 
 def test_another_study_is_not_continued(system, tmp_path):

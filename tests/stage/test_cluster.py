@@ -233,6 +233,15 @@ def test_a_worker_on_which_heyoka_does_not_load_is_refused(system, monkeypatch):
         read(blueprint)
 
 
+def test_a_worker_with_other_files_under_the_same_version_is_refused(system, monkeypatch):
+    blueprint = written(plan_of(system, {"q1": [0.1]}))
+    monkeypatch.setattr("appell.motion.versions.files", lambda: "edited")
+    with pytest.raises(
+        ap.AppellError, match=r"the worker on .* has appell .* \(files edited\).* of appell the same files"
+    ):
+        read(blueprint)
+
+
 def test_a_blueprint_gives_the_same_graphs(system):
     plan = plan_of(system, {"q1": np.linspace(0.1, 0.2, 9)})
     (runner,) = read(written(plan))

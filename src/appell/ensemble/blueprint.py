@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import pickle
+import platform
 import threading
 import zlib
 from collections.abc import Mapping
@@ -16,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from appell.code import heyoka_code
 from appell.code.code import Code
 from appell.code.native import native
 from appell.code.system import System
@@ -28,7 +28,7 @@ from appell.ensemble.plan import Plan, made
 from appell.ensemble.runner import Runner
 from appell.errors import AppellError, ModelError
 from appell.formulation.abstract import derive
-from appell.motion.versions import versions
+from appell.motion.versions import in_words, maker
 
 WORDS = ("appell", "sympy", "numpy", "mpmath", "copyreg")
 PLAIN = frozenset("complex dict frozenset int float list set slice str tuple bytes bytearray bool object".split())
@@ -70,26 +70,22 @@ def written(plan: Plan, lanes: bool = True) -> bytes:
             "graphs": graphs,
         })  # fmt: skip
     try:
-        data = pickle.dumps({"versions": _versions(), "varied": plan.varied, "cases": cases})
+        data = pickle.dumps({"maker": maker(), "varied": plan.varied, "cases": cases})
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ModelError(f"The model cannot travel to other machines ({error}); sweep without cluster=...") from error
     _Reader(io.BytesIO(data)).load()
     return zlib.compress(data)
 
 
-def _versions() -> dict[str, str]:
-    """Versions of what computes: of heyoka only where it can be loaded, not merely installed."""
-    used = {"appell", "casadi", *(("heyoka",) if heyoka_code.available() else ())}
-    return {name: version for name, version in versions().items() if name in used}
-
-
 def read(blueprint: bytes) -> list[Runner]:
     """What makes the runs of each case."""
     data = _Reader(io.BytesIO(zlib.decompress(blueprint))).load()
-    if data["versions"] != _versions():
-        theirs = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
-        ours = ", ".join(f"{name} {version}" for name, version in _versions().items())
-        raise AppellError(f"The sweep was planned with {theirs}, this worker has {ours}; install the same versions.")
+    theirs, ours = data["maker"], maker()
+    if theirs != ours:
+        raise AppellError(
+            f"The sweep was planned with {in_words(theirs)}; the worker on {platform.node()} has {in_words(ours)}; "
+            "install the same versions there, of appell the same files."
+        )
     runners, lock = [], threading.Lock()
     for case in data["cases"]:
         equations = derive(case["model"], case["formulation"])

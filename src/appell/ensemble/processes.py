@@ -22,7 +22,7 @@ import numpy as np
 from appell.ensemble.blueprint import read, written
 from appell.ensemble.outcomes import Outcomes
 from appell.ensemble.plan import Plan
-from appell.errors import ModelError
+from appell.errors import AppellError, ModelError
 
 HERE = 2.0  # seconds of runs that are made one by one before there are processes for them
 TRIES = 3  # processes that may die, for each that is wanted
@@ -156,7 +156,7 @@ def serve() -> None:
         while True:
             case, columns = _receive(source)
             _send(sink, runners[case].alone(columns))
-    except (EOFError, BrokenPipeError):
+    except (EOFError, BrokenPipeError, AppellError):  # of a model that cannot be read here, as after an edit of appell
         return
 
 

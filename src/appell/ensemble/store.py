@@ -26,6 +26,7 @@ from appell.ensemble.claim import Claim
 from appell.ensemble.outcomes import OUTCOMES, Outcomes
 from appell.errors import StoreError
 from appell.files import check_zarr, whole, write_text
+from appell.motion.versions import maker
 
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
 COPY = "study.copy.json"  # the same once more: without it nothing can be continued
@@ -117,6 +118,7 @@ class Memory:
 
     def __init__(self, layout: Layout) -> None:
         self.layout, self.failures, self.done, self.reasons = layout, [], set(), {}
+        self.makers: list[dict[str, str]] = []
         self.arrays = {name: np.full(shape, fill, kind) for name, (_, shape, kind, fill) in layout.arrays().items()}
 
     def write(self, index: int, found: Outcomes) -> None:
@@ -135,6 +137,9 @@ class Memory:
     def close(self) -> None:
         """Nobody else writes here."""
 
+    def withdraw(self) -> None:
+        """Nothing is left of it."""
+
 
 class ZarrStore:
     """Results in a Zarr folder.
@@ -145,6 +150,9 @@ class ZarrStore:
         about: What the study is, as plain data.
         parts: Checksums of what decides the results, by words that say what it is.
         resume: Whether to go on with what is there already.
+
+    Attributes:
+        makers: Versions of what made the chunks, those of who began it first, of who goes on with it last.
     """
 
     def __init__(
@@ -162,6 +170,7 @@ class ZarrStore:
         if path.exists() and not resume:
             raise StoreError(f"{path} exists already; go on with it by resume=True (--resume), or give another name.")
         self._claim: Claim | None = None
+        self.makers, self._begun_here = [maker()], not path.exists()
         try:
             if path.exists():
                 self._open(about, parts)
@@ -183,7 +192,7 @@ class ZarrStore:
         known = self._whole()
         stored = {
             "format": FORMAT, "parts": dict(parts), "chunk": self.layout.chunk, "sha256": _checksum(known),
-            "whole": list(known),
+            "whole": list(known), "makers": self.makers,
         }  # fmt: skip
         part = self.path.with_name(self.path.name + f".{os.getpid()}.part")  # until it is whole
         shutil.rmtree(part, ignore_errors=True)
@@ -275,6 +284,16 @@ class ZarrStore:
         if self._claim is not None:
             self._claim.release()
 
+    def withdraw(self) -> None:
+        """Take the folder back after an error, if it was made here and nothing is in it."""
+        if self._begun_here and not self.done:
+            self.close()
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def sign(self) -> None:
+        """Write down who goes on with the study."""
+        self._describe({**read_about(self.path), "makers": self.makers})
+
     def _open(self, about: Mapping[str, Any], parts: Mapping[str, str]) -> None:
         stored = read_about(self.path)
         differ = [name for name, value in parts.items() if stored["parts"].get(name) != value]
@@ -288,6 +307,8 @@ class ZarrStore:
             )
         self._describe(stored)
         self._begin()
+        makers = stored.get("makers", [{"appell": "unknown"}])
+        self.makers = makers if self.makers == makers[-1:] else [*makers, *self.makers]
         self.layout.chunk = int(stored["chunk"])
         self._mend(about)
         for line in read_journal(self.path):

@@ -17,6 +17,7 @@ from appell.files import check_zarr, refuse_paths, whole
 from appell.model.symbols import key
 from appell.model.values import unknown
 from appell.motion.outcome import Outcome
+from appell.motion.versions import in_words
 
 if TYPE_CHECKING:
     DataArray = Dataset = DataFrame = Any
@@ -229,6 +230,8 @@ class Study:
         about = [f"t = {info['t0']:g} .. {info['until']:g} s", f"{info['points']} times", *self._integrator]
         lines = [f"{info['model']}: {_runs(len(self))}, {info['words']}"]
         lines.append(", ".join([*about, info["where"]] if info.get("where") else about))
+        if len(makers := info.get("makers", [])) > 1:
+            lines.append(f"begun by {in_words(makers[0])}; gone on with by {'; by '.join(map(in_words, makers[1:]))}")
         lines += [f"one by one, because {reason}: {_runs(count)}" for reason, count in info["reasons"].items()]
         lines.append(", ".join(f"{count} {name}" for name, count in counts.items()))
         for name, event in self.events.iterrows():
@@ -333,7 +336,7 @@ def open_study(path: str | Path) -> Study:
         return _saved(path)
     if not path.is_dir():
         raise StoreError(f"There is no study {path}.")
-    read_about(path)
+    about = read_about(path)
     check_zarr("open one that Study.save wrote as a .nc file")
     failures: dict[int, dict[str, Any]] = {}
     reasons: dict[str, int] = {}
@@ -351,7 +354,8 @@ def open_study(path: str | Path) -> Study:
         failures.update({f["run"]: f for f in line["failures"]})
         for reason, count in line["reasons"].items():
             reasons[reason] = reasons.get(reason, 0) + count
-    return assembled(None, None, {**info, "reasons": reasons}, list(failures.values()), path)
+    info |= {"reasons": reasons, "makers": about.get("makers", [])}
+    return assembled(None, None, info, list(failures.values()), path)
 
 
 def _on_disk(path: Path) -> Dataset:

@@ -13,6 +13,7 @@ from appell.ensemble.cases import cases, own_rate
 from appell.ensemble.design import design
 from appell.ensemble.local import cores, room, run_here
 from appell.ensemble.plan import Plan
+from appell.ensemble.remade import check_maker
 from appell.ensemble.settings import Settings
 from appell.ensemble.store import Layout, Memory, Sink, ZarrStore
 from appell.ensemble.study import Study, assembled
@@ -127,10 +128,15 @@ def sweep(
     with _where(plan, cluster, count) as make:  # before anything is written
         sink = Memory(layout) if path is None else ZarrStore(path, layout, plan.about(), plan.parts(), resume)
         try:
+            check_maker(plan, sink)
             where = make(sink, progress)
+        except BaseException:
+            sink.withdraw()
+            raise
         finally:
             sink.close()
     info = {**plan.about(), "reasons": sink.reasons, "where": where, "seconds": time.perf_counter() - began}
+    info["makers"] = sink.makers
     return assembled(sink.read, layout, info, sink.failures, path)
 
 
