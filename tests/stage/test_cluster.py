@@ -27,6 +27,10 @@ from appell.errors import ClusterError, ModelError
 
 pytest.importorskip("distributed")
 WITHOUT = "import sys; sys.modules['appell'] = None; from distributed.cli.dask_{0} import main; main()"
+EDITED = (
+    "import appell.motion.versions as v; v.files = lambda: 'edited'; "
+    "from distributed.cli.dask_worker import main; main()"
+)
 WORKER = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
 SCHEDULER = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
 
@@ -54,8 +58,7 @@ class Cluster:
             stderr=subprocess.DEVNULL,
         )
 
-    def add(self, able=True):
-        program = ["-m", "distributed.cli.dask_worker"] if able else ["-c", WITHOUT.format("worker")]
+    def add(self, program=("-m", "distributed.cli.dask_worker")):
         local = ["--local-directory", str(self.folder)]
         return self._start([*program, *WORKER, *local, "--scheduler-file", str(self.file)])
 
@@ -153,7 +156,7 @@ def test_a_scheduler_that_is_lost_is_told_and_the_study_goes_on_here(system, tmp
 def test_a_worker_without_appell_says_so(system, tmp_path):
     poor = Cluster(tmp_path, workers=0)
     try:
-        poor.workers.append(poor.add(able=False))
+        poor.workers.append(poor.add(["-c", WITHOUT.format("worker")]))
         with pytest.raises(ClusterError, match=r"A worker cannot work .*appell.*pip install"):
             ap.sweep(system, {"q1": [0.1]}, until=0.1, cluster=poor.address)
     finally:
@@ -231,6 +234,30 @@ def test_a_worker_on_which_heyoka_does_not_load_is_refused(system, monkeypatch):
     monkeypatch.setattr("appell.code.heyoka_code.available", lambda: False)
     with pytest.raises(ap.AppellError, match="install the same versions"):
         read(blueprint)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_with_other_files_is_left_out(system, tmp_path):
+    """The others go on; where there are none, nothing is left behind."""
+    from distributed import Client
+
+    options = {"runs": 300, "until": 5.0, "points": 3, "chunk": 10, "seed": 3}
+    own = Cluster(tmp_path, workers=0)
+    try:
+        own.workers = [own.add(["-c", EDITED])]
+        with Client(own.address, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+            with pytest.raises(ClusterError, match=r"A worker refuses, tcp:.*\(files edited\).* same files"):
+                ap.sweep(system, OVER, **options, out=tmp_path / "study.zarr", cluster=own.address)
+            assert not (tmp_path / "study.zarr").exists()
+            own.workers.append(own.add())
+            client.wait_for_workers(2, timeout=60)
+        study = ap.sweep(system, OVER, **options, cluster=own.address)
+    finally:
+        own.close()
+    assert_equal(study, ap.sweep(system, OVER, **options))
+    assert "1 worker of tcp" in study.summary()
+    assert "A worker refuses, tcp" in study.summary()
 
 
 def test_a_worker_with_other_files_under_the_same_version_is_refused(system, monkeypatch):

@@ -6,6 +6,7 @@ are built once.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import platform
@@ -107,6 +108,8 @@ def _library(function: ca.Function) -> Path:
         done = subprocess.run([cc, *flags, "-o", library, path, "-lm"], capture_output=True, check=False)
         if done.returncode:
             words = done.stderr.decode(errors="replace").strip()
+            if os.strerror(errno.ENOSPC) in words:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(library.parent.parent))
             raise CompileError(f"The C compiler {cc} failed: {words[:400]}")
 
     try:

@@ -35,6 +35,22 @@ PLAIN = frozenset("complex dict frozenset int float list set slice str tuple byt
 KEPT = 8  # blueprints whose machine code a worker keeps
 
 
+class Refusal(AppellError):
+    """A worker cannot make the runs as they were planned.
+
+    Attributes:
+        words: Why.
+        address: Of the worker.
+    """
+
+    def __init__(self, words: str, address: str) -> None:
+        super().__init__(words)
+        self.words, self.address = words, address
+
+    def __reduce__(self) -> Any:
+        return Refusal, (self.words, self.address)
+
+
 class _Reader(pickle.Unpickler):
     """Reads descriptions made of known words only."""
 
@@ -109,12 +125,22 @@ def work(blueprint: bytes, columns: Mapping[str, np.ndarray], which: np.ndarray)
         if name not in _KNOWN:
             while len(_KNOWN) >= KEPT:
                 _KNOWN.pop(next(iter(_KNOWN)))
-            _KNOWN[name] = read(blueprint)
+            try:
+                _KNOWN[name] = read(blueprint)
+            except AppellError as error:
+                raise Refusal(str(error), _own_address()) from error
             for runner in _KNOWN[name]:
                 runner.prepare()
         runners = _KNOWN[name]
     with on_cores(1):  # the worker has a thread for each
         return made(runners, columns, which, unwatched)
+
+
+def _own_address() -> str:
+    """Of the worker that asks."""
+    from distributed import get_worker
+
+    return get_worker().address
 
 
 class _Asked:

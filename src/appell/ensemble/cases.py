@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,8 @@ def cases(
     names = {w.label for w in system.model.inputs}
     for name in plan.choices:
         if name not in (START, CONTROL) and name not in names:
-            thing = next(iter(plan.choices[name].values()))
+            things = plan.choices[name].values()
+            thing = next((e for e in things if not isinstance(e, Real)), None)
             raise ModelError(
                 f"The values of {name!r} must be numbers, got {thing!r}; formulas can be given for inputs "
                 f"({', '.join(sorted(names)) or 'this model has none'}), functions for 'control', states for 'start'."

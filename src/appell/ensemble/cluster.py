@@ -8,12 +8,12 @@ import pickle
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from appell.ensemble.blueprint import asked, written
+from appell.ensemble.blueprint import Refusal, asked, written
 from appell.ensemble.plan import Plan
 from appell.ensemble.store import Sink, ZarrStore
 from appell.errors import AppellError, ClusterError
@@ -84,7 +84,8 @@ def reached(plan: Plan, cluster: Any) -> Iterator[Callable[[Sink, bool | None], 
                 return _run(plan, sink, client, blueprint, progress)
             except ClusterError as error:
                 kept = f"{len(sink.done)} of {sink.layout.chunks} chunks are done and safe in"
-                safe = f"; {kept} {sink.path}: go on with resume=True (--resume)" if isinstance(sink, ZarrStore) else ""
+                safe = f"; {kept} {sink.path}: go on with resume=True (--resume)"
+                safe = safe if isinstance(sink, ZarrStore) and sink.done else ""
                 raise ClusterError(f"{error} (scheduler {address}){safe}") from error
 
         yield make
@@ -97,23 +98,27 @@ def _run(plan: Plan, sink: Sink, client: Any, blueprint: bytes, progress: bool |
     tries: dict[int, int] = {}
     waiting: dict[Any, int] = {}
     seen: set[str] = set()
+    refused: dict[str, str] = {}  # workers that cannot make these runs, and why
     lonely = time.monotonic()
 
     def submit() -> None:
         """Keep every thread of the cluster busy, and one chunk more for each."""
         nonlocal lonely
         with _scheduler():
-            threads = client.nthreads()
+            threads = {address: count for address, count in client.nthreads().items() if address not in refused}
         seen.update(threads)
         if threads:
             lonely = time.monotonic()
-        while left and len(waiting) < max(2, 2 * sum(threads.values())):
+        while left and (threads or not refused) and len(waiting) < max(2, 2 * sum(threads.values())):
             index = left.pop()
             first, last = layout.bounds(index)
             columns, which = plan.columns(slice(first, last)), plan.which[first:last]
             name = f"appell-runs-{uuid.uuid4().hex}"
             with _scheduler():
-                future = client.submit(pickle.loads, asked(blueprint, columns, which), key=name, retries=0)
+                future = client.submit(
+                    pickle.loads, asked(blueprint, columns, which), key=name, retries=0,
+                    workers=list(threads) if refused else None, allow_other_workers=bool(refused),
+                )  # fmt: skip
             waiting[future] = index
 
     with Progress(0, plan.runs, progress, "sweeping on the cluster") as bar:
@@ -122,13 +127,19 @@ def _run(plan: Plan, sink: Sink, client: Any, blueprint: bytes, progress: bool |
                 submit()
                 for future in _finished(waiting, client):
                     index = waiting.pop(future)
-                    found = _result(future, index, tries, left, client)
+                    try:
+                        found = _result(future, index, tries, left, client)
+                    except Refusal as refusal:
+                        refused[refusal.address], found = refusal.words, None
+                        left.append(index)
                     if found is not None and index not in sink.done:
                         sink.write(index, found)
                         first, last = layout.bounds(index)
                         made += last - first
                     future.release()
                 bar(made)
+                if refused and not seen - {*refused}:
+                    raise ClusterError(f"{_refusing(refused)}.")
                 if time.monotonic() - lonely > PATIENCE:
                     raise ClusterError(f"There was no worker for {PATIENCE:g} s.")
         except KeyboardInterrupt:
@@ -137,7 +148,14 @@ def _run(plan: Plan, sink: Sink, client: Any, blueprint: bytes, progress: bool |
             with suppress(Exception):  # the scheduler may be gone
                 client.cancel(list(waiting))
             raise
-    return f"{len(seen)} {'worker' if len(seen) == 1 else 'workers'} of {client.scheduler.address}"
+    count = len(seen - {*refused})
+    words = f"{count} {'worker' if count == 1 else 'workers'} of {client.scheduler.address}"
+    return f"{words} ({_refusing(refused)})" if refused else words
+
+
+def _refusing(refused: Mapping[str, str]) -> str:
+    """Which workers refused, and why the first of them did."""
+    return f"A worker refuses, {', '.join(refused)}: {next(iter(refused.values())).rstrip('.')}"
 
 
 @contextmanager
@@ -168,6 +186,8 @@ def _result(future: Any, index: int, tries: dict[int, int], left: list[int], cli
 
     try:
         return future.result(timeout=ANSWER)
+    except Refusal:
+        raise
     except AppellError as error:
         raise ClusterError(f"A worker refuses: {error}") from error
     except ImportError as error:
