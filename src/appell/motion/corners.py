@@ -67,7 +67,7 @@ def over_the_first_corner(task: Task, leg: Leg, exact: bool) -> Leg:
         exact: Whether it goes on to a corner as if there were none, or else breaks off next to one.
     """
     tumbling = leg.end is End.REST
-    corner = _first_corner(task, leg) if exact and not tumbling else None
+    corner = _first_corner(task, leg) if exact else None
     if corner is None and (leg.end in BROKEN or tumbling):
         corner = _arrival(task, leg)
     if corner is None:
