@@ -83,9 +83,10 @@ def reached(plan: Plan, cluster: Any) -> Iterator[Callable[[Sink, bool | None], 
             try:
                 return _run(plan, sink, client, blueprint, progress)
             except ClusterError as error:
-                kept = f"{len(sink.done)} of {sink.layout.chunks} chunks are done and safe in"
-                safe = f"; {kept} {sink.path}: go on with resume=True (--resume)"
-                safe = safe if isinstance(sink, ZarrStore) and sink.done else ""
+                safe = ""
+                if isinstance(sink, ZarrStore) and sink.done:
+                    kept = f"{len(sink.done)} of {sink.layout.chunks} chunks are done and safe in {sink.path}"
+                    safe = f"; {kept}: go on with resume=True (--resume)"
                 raise ClusterError(f"{error} (scheduler {address}){safe}") from error
 
         yield make
