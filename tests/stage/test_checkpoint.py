@@ -266,7 +266,7 @@ def test_one_writer_also_on_windows(tmp_path, monkeypatch):
     assert min(place for _, place in taken) > (tmp_path / ABOUT).stat().st_size
 
 
-def cut(path):
+def without_a_chunk(path):
     """A study without one of its chunks."""
     (path / "q1" / "1.0").unlink()
 
@@ -274,13 +274,13 @@ def cut(path):
 def test_other_files_of_appell_that_give_the_same_numbers_may_go_on(system, whole, tmp_path, monkeypatch):
     path = tmp_path / "study.zarr"
     ap.sweep(system, OVER, **OPTIONS, out=path)
-    cut(path)
+    without_a_chunk(path)
     monkeypatch.setattr("appell.motion.versions.files", lambda: "edited")
     study = ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
     assert_equal(study, whole)
     assert "gone on with by appell" in study.summary()
     assert open_study(path).summary().count("(files edited)") == 1
-    cut(path)
+    without_a_chunk(path)
     again = ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
     assert len(again.info["makers"]) == 2
 
@@ -288,7 +288,7 @@ def test_other_files_of_appell_that_give_the_same_numbers_may_go_on(system, whol
 def test_other_files_of_appell_that_give_other_numbers_may_not(system, tmp_path, monkeypatch):
     path = tmp_path / "study.zarr"
     ap.sweep(system, OVER, **OPTIONS, out=path)
-    cut(path)
+    without_a_chunk(path)
     monkeypatch.setattr("appell.motion.versions.files", lambda: "edited")
 
     def other(*arguments, **more):

@@ -121,3 +121,9 @@ def test_runs_can_be_given_as_a_table(rod):
     table = pandas.DataFrame({"l": [0.5, 1.0], "theta": [0.1, 0.2]})
     one, other = (ap.sweep(rod, e, until=1.0, points=3).dataset for e in (table, table.to_dict("records")))
     assert one.equals(other)
+
+
+def test_what_is_no_number_among_numbers_is_named():
+    system = ap.compile(ap.derive(ap.library.pendulum_chain(1))).bind()
+    with pytest.raises(ap.AppellError, match="must be numbers, got 'heavy'"):
+        ap.sweep(system, {"m": [1.0, "heavy"]})
