@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 
 from appell.model.body import Body, Particle, RigidBody
-from appell.model.constraint import Holonomic, Rolling, Row
+from appell.model.constraint import Holonomic, Rolling, Row, vanishing
 from appell.model.force import Damper, Force, Potential
 from appell.model.frame import Frame, Vector
 from appell.model.mass_flow import Stream
@@ -373,19 +373,13 @@ def _somewhere(point: Vector, model: Model) -> bool:
     if still(point) or key(point) in {key(b.center) for b in model.bodies}:
         return True
     bodies = (b for b in model.bodies if isinstance(b, RigidBody))
-    return any(not _moving(tuple(map(sp.simplify, b.frame.components(point - b.center)))) for b in bodies)
+    return any(vanishing(b.frame.components((point - b.center).dt(b.frame))).all() for b in bodies)
 
 
 def _along(row: sp.Expr, distance: sp.Expr, letters: set[Coordinate]) -> bool:
-    """Whether a row is a function of a distance alone: their gradients are parallel, at two places."""
+    """Whether a row is a function of a distance alone: their gradients are parallel."""
     order = sorted(letters, key=str)
-    for place in (7, 11):
-        rest = sorted((letters_in(row) | letters_in(distance)) - letters, key=str)
-        at = {s: sp.Rational(place + 3 * i * i, 5) for i, s in enumerate((*order, *rest))}
-        slopes = [[sp.diff(e, q).subs(at) for q in order] for e in (row, distance)]
-        pivot = next((i for i, e in enumerate(slopes[1]) if e != 0), None)
-        if pivot is None or slopes[0][pivot] == 0:
-            return False
-        if any(sp.simplify(r * slopes[1][pivot] - d * slopes[0][pivot]) != 0 for r, d in zip(*slopes, strict=True)):
-            return False
-    return True
+    slopes = [[sp.diff(e, q) for q in order] for e in (row, distance)]
+    pivot = next(i for i, e in enumerate(slopes[1]) if e != 0)
+    across = [r * slopes[1][pivot] - d * slopes[0][pivot] for r, d in zip(*slopes, strict=True)]
+    return slopes[0][pivot] != 0 and bool(vanishing(across).all())
