@@ -45,7 +45,7 @@ def test_normal_force_and_friction_on_a_slope(cylinder):
     found = cylinder.reactions()
     pull = m * g * np.sin(0.4) - 3
     np.testing.assert_allclose(found["floor"], m * g * np.cos(0.4), rtol=1e-12)
-    np.testing.assert_allclose(found["grip[0]"], -pull / 3, rtol=1e-12)  # friction backwards: a third of the pull
+    np.testing.assert_allclose(found["grip"], -pull / 3, rtol=1e-12)  # friction backwards: a third of the pull
     assert float(cylinder["x"][-1]) == pytest.approx(2 / 3 * pull / m * 2.0**2 / 2, rel=1e-12)
 
 

@@ -61,9 +61,16 @@ def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, s
         axes = frame or next(iter(given.parts)).path[0]
         return components_of(given, axes, name)
     if isinstance(given, Iterable) and not isinstance(given, str):
-        return [row for i, e in enumerate(given) for row in formulas_of(e, frame, f"{name}[{i}]")]
+        listed = list(given)
+        labels = _numbered(name, len(listed))
+        return [row for label, e in zip(labels, listed, strict=True) for row in formulas_of(e, frame, label)]
     vanishes = given.lhs - given.rhs if isinstance(given, sp.Equality) else given
     return [(name, formula_of(vanishes, f"The expression of the constraint {name!r}"))]
+
+
+def _numbered(name: str, count: int) -> list[str]:
+    """Names of rows given in a list; a lone one has the name of its constraint."""
+    return [name] if count == 1 else [f"{name}[{i}]" for i in range(count)]
 
 
 def _vectors(given: Any) -> tuple[Vector, ...]:
@@ -251,8 +258,10 @@ class Rolling(AbstractConstraint):
         if self.along is None:
             rows = components_of(slip, self.axes, name)
         else:
-            rows = [(f"{name}[{i}]", slip.dot(direction)) for i, direction in enumerate(self.along)]
-            rows = [row for row, zero in zip(rows, vanishing([e for _, e in rows]), strict=True) if not zero]
+            slips = [slip.dot(direction) for direction in self.along]
+            kept = np.flatnonzero(~vanishing(slips))
+            self.along = tuple(self.along[i] for i in kept)
+            rows = list(zip(_numbered(name, len(kept)), (slips[i] for i in kept), strict=True))
         if not rows:
             raise ModelError(f"{name!r}: the contact never slips by construction; nothing is left to constrain.")
         self.rows = tuple(Row(label, e, 1) for label, e in rows)
