@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from appell.model.body import Particle, RigidBody
 from appell.model.constraint import Holonomic, Rolling
@@ -13,7 +14,7 @@ from appell.model.force import Force, Gravity, Torque
 from appell.model.frame import Frame, Vector
 from appell.model.mass_flow import Stream
 from appell.model.model import Model, QuaternionNorm
-from appell.model.symbols import Coordinate
+from appell.model.symbols import Coordinate, letters_in
 from appell.view.anatomy import closing_points
 from appell.view.scene import Arrow
 from appell.view.tracks import Tracks, Values
@@ -115,7 +116,10 @@ def reactions(motion: Any, tracks: Tracks) -> list[Measured]:
         start += len(rows)
         if isinstance(constraint, QuaternionNorm) or not rows:
             continue
-        made = _held(constraint, rows, values, model, motion, times) or _pushed(rows, values, gradients, model)
+        made = _held(constraint, rows, values, model, motion, times)
+        if made is None:
+            generalized = np.einsum("tr,trc->tc", values[:, rows], gradients[:, rows])
+            made = _at_center(generalized, model, motion, times) or _pushed(generalized, model)
         if made is not None:
             listed.append(Measured(constraint.name, tracks.point(made[0]), times, made[1]))
     return listed
@@ -136,10 +140,10 @@ def _held(
     else:
         return None
     total = np.zeros((times.size, 3))
-    for k, row in zip(rows, constraint.rows, strict=True):
+    for i, (k, row) in enumerate(zip(rows, constraint.rows, strict=True)):
         axis = row.name.rpartition(".")[2]
         if along is not None:
-            direction = along[int(row.name.rpartition("[")[2].rstrip("]"))]
+            direction = along[i]
         elif axis in ("x", "y", "z"):
             direction = getattr(axes, axis)
         else:
@@ -150,11 +154,28 @@ def _held(
     return place, total
 
 
-def _pushed(
-    rows: list[int], values: np.ndarray, gradients: np.ndarray, model: Model
+def _at_center(
+    generalized: np.ndarray, model: Model, motion: Any, times: np.ndarray
 ) -> tuple[Vector, np.ndarray] | None:
+    """The force R at the centre r of one body that is all a row does, Q = (dr/dq)^T R, in whatever coordinates."""
+    acted = {q for q, column in zip(model.coordinates, generalized.T, strict=True) if np.any(column)}
+    for body in model.bodies:
+        if not any(isinstance(e, Coordinate) for part in body.center.parts.values() for e in part):
+            continue  # placed by angles alone: what turns a joint would look like a force on what it carries
+        place = model.ground.components(body.center)
+        if not acted <= set().union(*map(letters_in, place)):
+            continue
+        slopes = [[motion.evaluate(sp.diff(e, q), times) for e in place] for q in model.coordinates]
+        J = np.moveaxis(np.array(slopes), -1, 0)
+        force = np.einsum("txq,tq->tx", np.linalg.pinv(J), generalized)
+        left = np.einsum("tqx,tx->tq", J, force) - generalized
+        if np.abs(left).max() <= 1e-9 * np.abs(generalized).max():
+            return body.center, force
+    return None
+
+
+def _pushed(generalized: np.ndarray, model: Model) -> tuple[Vector, np.ndarray] | None:
     """Any other row: its generalized force along coordinates that are places of a body in the ground."""
-    generalized = np.einsum("tr,trc->tc", values[:, rows], gradients[:, rows])
     index = {q: i for i, q in enumerate(model.coordinates)}
     for body in model.bodies:
         part = body.center.parts.get(model.ground)
