@@ -90,6 +90,26 @@ def test_an_animation_moves_and_obeys(seen, disk):
     assert seen.outside == []
 
 
+def test_keys_work_before_anything_was_clicked(seen, disk):
+    seen.open(disk).until("globalThis.appell && appell.viewers.length == 1 && appell.viewers[0].playing")
+    seen.page.keyboard.press("End")
+    assert seen.page.evaluate("[appell.viewers[0].playing, appell.viewers[0].course.t]") == [False, 4.0]
+    seen.page.keyboard.press("Space")
+    seen.until("appell.viewers[0].playing")
+
+
+def test_nothing_moves_by_itself_where_motion_is_unwanted(browser, disk):
+    context = browser.new_context(reduced_motion="reduce", offline=True)
+    page = context.new_page()
+    page.goto(disk.as_uri())
+    page.wait_for_selector("button.play")
+    page.wait_for_timeout(500)
+    assert page.evaluate("[appell.viewers[0].playing, appell.viewers[0].course.t]") == [False, 0]
+    page.locator("button.play").click()
+    assert page.evaluate("appell.viewers[0].playing")
+    context.close()
+
+
 def test_no_name_can_run_a_script(seen, tmp_path):
     q = ap.coordinates("q")
     m, l = ap.parameters("m l", "kg m")
@@ -240,10 +260,17 @@ def test_without_webgl_a_still_is_shown(browser, disk):
 
 
 @pytest.mark.parametrize(
-    ("until", "clock", "speed"), [(2e-6, "0.500 µs", 1e-7), (1.0, "0.250 s", 0.25), (4000.0, "1000 s", 20)]
-)
+    ("until", "clock", "speed"),
+    [
+        (2e-6, "0.500 µs", 1e-7), (1.0, "0.250 s", 0.25), (4000.0, "1000 s", 200), (2e4, "1.39 h", 1000),
+        (4e8, "3.17 years", 20_000_000),
+    ],
+)  # fmt: skip
 def test_time_is_shown_as_the_run_is_long(seen, tmp_path, until, clock, speed):
-    run(ap.library.pendulum_chain(1), until).animate(tmp_path / "run.html")
+    x, ground = ap.coordinates("x", "m"), ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("body", 1.0, ground.point(x))], start={x.rate: 1.0 / until})
+    motion = run(model, until)
+    motion.animate(tmp_path / "run.html")
     seen.open(tmp_path / "run.html").until("globalThis.appell && appell.viewers[0].drawn > 2")
     seen.page.evaluate("appell.viewers[0].pause()")
     settled(seen, f"appell.viewers[0].seek({until / 4})")

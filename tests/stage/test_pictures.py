@@ -144,3 +144,24 @@ def test_what_is_under_a_long_board_does_not_show_through():
     assert len(under) > 20
     assert order.index(deck) > max(order.index(i) for i in under)
     assert sorted(order) == list(range(len(shaded.faces)))
+
+
+@pytest.mark.parametrize(
+    ("span", "words"), [(5e-10, "0.125 ns"), (2e4, "1.39 h"), (5e5, "1.45 days"), (4e8, "3.17 years")]
+)
+def test_moments_of_very_short_and_very_long_runs_are_written_in_their_units(span, words):
+    x, ground = ap.coordinates("x", "m"), ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("body", 1.0, ground.point(x))], start={x.rate: 1.0 / span})
+    scene = run(model, span).animate()
+    k = int(np.argmin(np.abs(scene.values.times - span / 4)))
+    shown, unit = picture(scene, k, Camera(scene)).clock.removeprefix("t = ").split()
+    assert f"{float(shown):.1f} {unit}" == f"{float(words.split()[0]):.1f} {words.split()[1]}"
+
+
+def test_rods_are_found_without_simplifying_formulas(monkeypatch):
+    def refused(*_):
+        raise AssertionError("SymPy's simplify takes seconds for each leg of a platform")
+
+    monkeypatch.setattr("sympy.simplify", refused)
+    scene = ap.library.stewart_platform().draw()
+    assert len(scene.bars) == 12  # two halves of six legs, which slide along each other

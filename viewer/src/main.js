@@ -2,6 +2,7 @@
 import { Viewer } from "./viewer.js";
 
 const viewers = [];
+const calm = matchMedia("(prefers-reduced-motion: reduce)").matches; // nothing moves before it is asked to
 
 function still(source, words) {
   const picture = document.createElement("img");
@@ -16,7 +17,7 @@ function start() {
     host.dataset.started = "yes";
     const scene = JSON.parse(document.getElementById(host.dataset.scene).textContent);
     const poster = document.getElementById(`${host.dataset.scene}-poster`)?.textContent;
-    const begin = () => viewers.push(new Viewer(host, scene, { poster, play: host.dataset.play !== "no" }));
+    const begin = () => viewers.push(new Viewer(host, scene, { poster, play: host.dataset.play !== "no" && !calm }));
     if (host.dataset.lazy) {
       if (poster) host.append(still(poster, scene.title)); // also what is printed of a page nobody went through
       const seen = new IntersectionObserver((entries) => {
@@ -30,6 +31,12 @@ function start() {
   }
 }
 
+function key(event) {
+  // On a page that is a scene and nothing else, keys are the scene's also before it has the focus.
+  if (event.target === document.body && document.querySelector(".alone")) viewers[0]?.panel?.key(event);
+}
+
 globalThis.appell = { viewers, start };
+document.addEventListener("keydown", key);
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
 else start();

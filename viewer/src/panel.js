@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { shade } from "./overlays.js";
 
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 10];
+const CLOCKS = [["years", 31557600], ["days", 86400], ["h", 3600], ["s", 1], ["ms", 1e-3], ["µs", 1e-6], ["ns", 1e-9]];
 const FEW = 3; // seconds that a run takes at least at the speed it begins with
 const MANY = 30; // and at most, if no more than a hundred moments go by in one
 
@@ -21,7 +22,7 @@ function speeds(span, count) {
 
 function times(span) {
   // How a moment of a run of some length is written.
-  const [unit, size] = [["s", 1], ["ms", 1e-3], ["µs", 1e-6], ["ns", 1e-9]].find(([, e]) => span >= 0.3 * e) ?? ["ns", 1e-9];
+  const [unit, size] = CLOCKS.find(([, e]) => span >= (e > 1 ? 3 : 0.3) * e) ?? CLOCKS[CLOCKS.length - 1];
   const digits = span < 3 * size ? 3 : span < 300 * size ? 2 : span < 3000 * size ? 1 : 0;
   return (t) => `${(t / size).toFixed(digits)} ${unit}`;
 }
@@ -189,8 +190,10 @@ export class Panel {
       viewer.pause();
       viewer.seek(course.t + (event.key === "ArrowRight" ? step : -step));
     } else if (event.key === "Home") viewer.seek(course.first);
-    else if (event.key === "End") viewer.seek(course.last);
-    else return;
+    else if (event.key === "End") {
+      viewer.pause();
+      viewer.seek(course.last);
+    } else return;
     event.preventDefault();
   }
 

@@ -21,6 +21,9 @@ BLUES = ("#e8f4fa", "#9ed0e6", "#489ec9", "#1d68a3", "#0d376e")
 EXACT = 5000  # a circle differs from what is drawn by no more than the width of the window over this
 ABOUT = 1.3  # how much is seen about a body that is followed
 CELLS = 14  # of the grid, about so many across the window
+CLOCKS = (
+    ("years", 31557600.0), ("days", 86400.0), ("h", 3600.0), ("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)
+)  # fmt: skip
 WIDE, HIGH = 8.0, 5.2  # a still, in inches
 
 
@@ -159,7 +162,7 @@ def picture(scene: Scene, k: int, camera: Camera) -> Picture:
 
 def _time(t: float, span: float) -> str:
     """A moment of a run of some length, as the animation writes it."""
-    unit, size = next(((u, e) for u, e in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)) if span >= 0.3 * e), ("ns", 1e-9))
+    unit, size = next((clock for clock in CLOCKS if span >= (3 if clock[1] > 1 else 0.3) * clock[1]), CLOCKS[-1])
     digits = 3 if span < 3 * size else 2 if span < 300 * size else 1 if span < 3000 * size else 0
     return f"{t / size:.{digits}f} {unit}"
 
