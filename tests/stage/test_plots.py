@@ -32,6 +32,20 @@ def test_quantities_over_time(motion, tmp_path):
     assert len(list(tmp_path.iterdir())) == 3
 
 
+def test_what_would_be_flat_beside_its_neighbours_has_a_panel_of_its_own():
+    x, y, z = ap.coordinates("x y z", "m")
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, (x, y, z), [ap.Particle("body", 1.0, ground.point(x, y, z))])
+    found = [
+        [[item.name for item in panel.items] for panel in ap.simulate(
+            ap.compile(ap.derive(model)), {x: 1, y: size, z: 1e-12}, until=1.0, progress=False
+        ).plot().panels]
+        for size in (0.01, 0.1, 1e-12)
+    ]  # fmt: skip
+    rates = ["x'", "y'", "z'"]
+    assert found == [[["x"], ["y", "z"], rates], [["x", "y", "z"], rates], [["x", "y", "z"], rates]]
+
+
 def test_plotly_takes_the_same_data(motion):
     pytest.importorskip("plotly")
     figure = motion.plot("x", "lean").plotly()

@@ -17,6 +17,8 @@ from appell.model.values import unknown
 from appell.view.plot import COLORS, GREY, RED, Line, Map, Panel, Plot, labelled, shown
 
 FINE = 2000  # moments of a curve
+FLAT = 30  # a curve so many times smaller than another would be seen as a straight line beside it
+NOISE = 1e-9  # and so much smaller it is rounding
 SHARE, HALVINGS = 100, 8  # roots move by such a share of the picture from value to value, else these are halved
 MEETING, CLOSER = 3000, 34  # the same where two roots meet and leave or reach the real axis
 SETS = ("x", "circle-open", "square-open", "diamond-open", "triangle-up-open")
@@ -32,11 +34,12 @@ def _quantity(motion: Any, name: Any) -> tuple[str, np.ndarray, str]:
 
 
 def over_time(motion: Any, names: Sequence[Any]) -> Plot:
-    """Quantities of a motion over time: one panel per unit, rates below coordinates.
+    """Quantities of a motion over time: one panel per unit.
 
     Args:
         motion: The motion.
-        names: What to draw, by name, symbol or formula; everything tabulated if empty.
+        names: What to draw, by name, symbol or formula; everything tabulated if empty, rates below coordinates and
+            what is much smaller than its neighbours in a panel of its own.
     """
     panels: dict[tuple[bool, str], list[Line]] = {}
     for name in names or motion.columns:
@@ -47,10 +50,20 @@ def over_time(motion: Any, names: Sequence[Any]) -> Plot:
         panels.setdefault((rate, unit), []).append(Line(shown(label), times, values if finely is None else finely))
     marks = tuple((float(o.t), o.name) for o in motion.occurrences[:60])
     listed = []
-    for (_, unit), lines in panels.items():
-        label = lines[0].name if len(lines) == 1 else ""
-        listed.append(Panel(tuple(lines), "t [s]", labelled(label, unit).strip(), marks=marks))
+    for (_, unit), together in panels.items():
+        for lines in [together] if names else _of_a_size(together):
+            label = lines[0].name if len(lines) == 1 else ""
+            listed.append(Panel(tuple(lines), "t [s]", labelled(label, unit).strip(), marks=marks))
     return Plot(motion.info["model"], tuple(listed))
+
+
+def _of_a_size(lines: list[Line]) -> list[list[Line]]:
+    """The curves that are large, and those that would not be seen beside them if there are any but rounding."""
+    sizes = [np.max(np.abs(line.y), initial=0.0, where=np.isfinite(line.y)) for line in lines]
+    small = [size * FLAT < max(sizes) for size in sizes]
+    if not any(flat and size > NOISE * max(sizes) for flat, size in zip(small, sizes, strict=True)):
+        return [lines]
+    return [[line for line, flat in zip(lines, small, strict=True) if flat == asked] for asked in (False, True)]
 
 
 def phase(motion: Any, x: Any, y: Any = None) -> Plot:
