@@ -383,7 +383,7 @@ def test_the_command_says_what_came_out(tmp_path):
         (["--over", "q1=cauchy(1,0)"], "--over takes NAME=VALUES"),
         (["--over", "q1=uniform(0,1)"], "say how many runs"),
         (["--over", "q1=1,2", "--runs", "9"], "--runs 9 goes with distributions, such as q1=uniform(0,1)"),
-        (["--over", "q1=1,2", "--resume"], "resume=True needs"),
+        (["--over", "q1=1,2", "--resume"], "(--resume) needs"),
     ):
         result = CliRunner().invoke(app, ["sweep", "pendulum-chain", *bad])
         assert result.exit_code == 1

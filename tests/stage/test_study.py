@@ -231,7 +231,7 @@ def test_without_any_good_run_statistics_are_nan_and_a_plot_says_so(tmp_path):
         ({"l": [1.0]}, {"until": -1.0}, "must end after"),
         ({"l": [1.0]}, {"method": "euler"}, "Unknown method"),
         ({"l": [1.0]}, {"out": "study.nc"}, "ends in .zarr"),
-        ({"l": [1.0]}, {"resume": True}, "resume=True needs"),
+        ({"l": [1.0]}, {"resume": True}, "needs the folder to go on with"),
         ({"l": [1.0]}, {"chunk": 0}, "whole number, 1 or more"),
         ({"tau": [1.0]}, {"inputs": {"tau": sp.sin(ap.t)}}, "given by a formula"),
         ([{"l": 1.0}, {"g": 1.0}], {}, "give the same names"),

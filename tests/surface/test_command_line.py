@@ -42,7 +42,11 @@ def test_show(call):
     assert r"\dot{" in latex.stdout
     data = strict(call("show", "chaplygin-sleigh", "--json").stdout)
     assert data["name"] == "Chaplygin sleigh"
-    assert {"name": "m", "kind": "parameter", "unit": "kg", "value": 1.0} in data["symbols"]
+    mass = {"name": "m", "kind": "parameter", "unit": "kg", "value": 1.0, "description": ""}
+    assert mass in data["symbols"]
+    for said in (result.stdout, data["about"]):
+        assert "a, distance of the mass centre" in said
+        assert "Reference: Chaplygin 1911" in said
     assert data["constraints"][0]["order"] == 1
     assert data["operations"] > 0
 

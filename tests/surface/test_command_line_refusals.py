@@ -109,14 +109,27 @@ def test_numbers_below_zero_that_cannot_be(call, arguments):
     ("setting", "words"),
     [
         ("mm=1", "'mm' is not a parameter, input or state of 'rolling disk'. Did you mean 'm'?"),
-        ("m", "--set takes NAME=NUMBER, for example --set m=1.5; got 'm'"),
-        ("m=heavy", "--set takes NAME=NUMBER, for example --set m=1.5; got 'm=heavy'"),
+        ("m", "--set takes NAME=NUMBER, such as --set m=1.5 or --set lean=pi/6 (angles in radians); got 'm'."),
+        ("m=heavy", "got 'm=heavy'."),
+        ("m=0,5", "got '5' in 'm=0,5' (decimals have a point)."),
+        ("phi=30deg", "(angles in radians); got 'phi=30deg'."),
         ("m=nan", "The value of 'm' must be a finite number"),
         ("m=-1", "The mass of 'disk' is m = -1 with these values; it must be positive"),
     ],
 )
 def test_wrong_settings(call, setting, words, assert_fails):
     assert_fails(call("run", "rolling-disk", "--set", setting), words)
+
+
+@pytest.mark.parametrize("files", [("--out", "a.html", "--report", "a.html"), ("--out", "a.csv", "--out", "./a.csv")])
+def test_no_file_is_written_over_by_another(call, files, assert_fails):
+    words = f"{files[1]} is asked for more than once; give every file a name of its own."
+    assert_fails(call("run", "rolling-disk", *files), words)
+
+
+def test_gains_below_zero_are_refused_by_their_name(call, assert_fails):
+    words = "--gain takes a number that is not negative, once or for each of 3 coordinates; got [-3.0]."
+    assert_fails(call("track", "three-link", "--gain", "-3"), words)
 
 
 @pytest.mark.parametrize("law", ["2*foo", "__import__('os')", "t +", "t < 1", "x.mass", "open"])

@@ -29,6 +29,7 @@ class Case:
     control: Any = None
     control_rate: float | None = None
     choices: dict[str, dict[str, Any]] = field(default_factory=dict)
+    about: str = ""
 
     @property
     def gains(self) -> list[Any]:
@@ -63,13 +64,13 @@ def _principle(name: str) -> Any:
 
 
 def _read(name: str) -> Case:
-    from appell.library import events, model, names
+    from appell.library import about, events, model, names
 
     path = Path(name)
     if path.suffix not in (".py", *ROBOTS):
         if name not in names() and (path.exists() or path.suffix or len(path.parts) > 1):
             raise ModelError(f"MODEL is a name from `appell list`, a FILE.py or a FILE.urdf; got {name!r}.")
-        return Case(model(name), events=events(name))
+        return Case(model(name), events=events(name), about=about(name))
     if not path.is_file():
         raise ModelError(f"There is no file {name}.")
     if path.suffix in ROBOTS:

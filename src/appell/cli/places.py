@@ -20,6 +20,10 @@ def check_files(out: Iterable[Path] | None, report: Path | None) -> None:
         check_out(path)
     if report is not None:
         check_report(report)
+    places = [path.resolve() for path in (*(out or ()), report) if path is not None]
+    for path in places:
+        if places.count(path) > 1:
+            raise ModelError(f"{path.name} is asked for more than once; give every file a name of its own.")
 
 
 def check_out(path: Path) -> None:

@@ -63,7 +63,10 @@ def read_settings(case: Case, given: list[str] | None, laws: bool = False) -> Se
             continue
         value = number(text) if separator else None
         if value is None:
-            raise ModelError(f"--set takes NAME=NUMBER, for example --set m=1.5; got {item!r}.")
+            raise ModelError(
+                "--set takes NAME=NUMBER, such as --set m=1.5 or --set lean=pi/6 (angles in radians); got "
+                f"{item!r}{_within(item, given)}."
+            )
         if label in values:
             found.values[label] = value
         elif label in states:
@@ -110,6 +113,12 @@ def _parts(given: list[str] | None) -> list[str]:
     return [part for entry in given or () for part in re.split(r",(?=[\w.'\s]*=|[^()]*$)", entry)]
 
 
+def _within(part: str, given: list[str] | None) -> str:
+    """Where a part stands that was parted from others by a comma, as that of 0,5 for 0.5 is."""
+    entry = next((entry for entry in given or () if part in entry and part != entry), None)
+    return "" if entry is None else f" in {entry!r} (decimals have a point)"
+
+
 def number(text: str) -> float | None:
     """A number or a formula of numbers, such as 2*pi/3."""
     from appell.cli.formulas import formula
@@ -153,7 +162,9 @@ def read_numbers(given: list[str] | None, option: str) -> dict[str, float]:
         name, separator, text = part.partition("=")
         value = number(text) if separator else None
         if value is None:
-            raise ModelError(f"{option} takes NAME=NUMBER, for example {option} x=0.5; got {part!r}.")
+            raise ModelError(
+                f"{option} takes NAME=NUMBER, for example {option} x=0.5; got {part!r}{_within(part, given)}."
+            )
         found[key(name.strip())] = value
     return found
 

@@ -39,8 +39,8 @@ def show(
         equations = derive(case.model, case.formulation)
         deliver(
             as_json,
-            lambda: _data(equations),
-            lambda: print(equations.latex()) if latex else _tell(equations),
+            lambda: {**_data(equations), "about": case.about},
+            lambda: print(equations.latex()) if latex else _tell(equations, case.about),
             written([draw], case.model.draw),
         )
 
@@ -57,7 +57,13 @@ def _data(equations: Equations) -> dict[str, Any]:
         "name": model.name,
         "description": model.description,
         "symbols": [
-            {"name": s.label, "kind": s.kind, "unit": s.unit, "value": model.values.get(s.label)}
+            {
+                "name": s.label,
+                "kind": s.kind,
+                "unit": s.unit,
+                "value": model.values.get(s.label),
+                "description": s.description,
+            }
             for s in _letters(model)
         ],
         "constraints": [
@@ -69,17 +75,21 @@ def _data(equations: Equations) -> dict[str, Any]:
     }
 
 
-def _tell(equations: Equations) -> None:
+def _tell(equations: Equations, about: str) -> None:
     from appell.model.symbols import written as in_words
     from appell.reading.trigonometry import gathered
 
     model = equations.model
     print("\n".join(filter(None, (model.name, model.description))) + "\n")
+    columns = ["symbol", "kind", "unit", "value", "what it is"]
     rows = [
-        [s.label, s.kind, s.unit, f"{model.values[s.label]:g}" if s.label in model.values else ""]
+        [s.label, s.kind, s.unit, f"{model.values[s.label]:g}" if s.label in model.values else "", s.description]
         for s in _letters(model)
     ]
-    print_table("", ["symbol", "kind", "unit", "value"], rows)
+    told = len(columns) - (not any(row[-1] for row in rows))
+    print_table("", columns[:told], [row[:told] for row in rows])
+    if about:
+        print(f"\n{about}\n")
     for row in model.rows:
         print(f"constraint {row.name}: {in_words(gathered(row.expression))} = 0")
     print("\n" + equations.text())

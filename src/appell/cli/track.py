@@ -126,6 +126,10 @@ def _law(law: str, model: Any, gain: list[float] | None, limits: Any, numbers: d
 
     n = len(model.coordinates)
     given = gain or [10.0]
+    if len(given) not in (1, n) or not min(given) >= 0:
+        raise ModelError(
+            f"--gain takes a number that is not negative, once or for each of {n} coordinates; got {given}."
+        )
     delta = given * n if len(given) == 1 else given
     if law == "mpc":
         return MPC(model, limits=limits, values=numbers)

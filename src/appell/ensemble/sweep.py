@@ -164,7 +164,7 @@ def _check_folder(out: Any, resume: bool) -> None:
     if out is not None and (not isinstance(out, str | Path) or Path(out).suffix != ".zarr"):
         raise ModelError(f"Give a folder that ends in .zarr, got out={str(out)!r}.")
     if resume and out is None:
-        raise ModelError("resume=True needs the folder to go on with: out='study.zarr'.")
+        raise ModelError("resume=True (--resume) needs the folder to go on with: out='study.zarr' (--out study.zarr).")
 
 
 def _check_room(layout: Layout, in_memory: bool) -> None:

@@ -115,6 +115,21 @@ def model(name: str, options: Mapping[str, Any] | None = None) -> Model:
     return function(**(options or {}))
 
 
+def about(name: str) -> str:
+    """What the letters of a model mean, and its source.
+
+    Args:
+        name: A name as for `model`.
+
+    Example:
+        >>> about("chaplygin-sleigh").splitlines()[-1]
+        'Reference: Chaplygin 1911; Neimark and Fufaev 1972, chapter II; Bloch 2015, section 1.7.'
+    """
+    paragraphs = inspect.cleandoc(_load(MODELS[_label(name)]).__doc__ or "").split("\n\n")
+    first = next(i for i, words in enumerate(paragraphs) if words.startswith("Parameters of the model"))
+    return "\n".join(words for words in paragraphs[first:] if not words.startswith("Args:"))
+
+
 def events(name: str) -> tuple[Any, ...]:
     """The events that a model is run with on the command line; most have none.
 
@@ -160,4 +175,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_FUNCTIONS, "MODELS", "model", "names", "study"])
+    return sorted([*_FUNCTIONS, "MODELS", "about", "model", "names", "study"])

@@ -245,7 +245,9 @@ class Plan:
         lines += [jolt.words(labels) for jolt in self.jolts if jolt.impulse.any()]
         lines += [repr(f) for f in self.findings]
         lines += [f"nearest to a singular configuration: {words}" for words in self.regularity.words]
-        lines.append("feasible" if self.feasible else "NOT FEASIBLE; plan.suggest() looks for a pace that is")
+        lines.append(
+            "feasible" if self.feasible else "NOT FEASIBLE; plan.suggest() (--suggest) looks for a pace that is"
+        )
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
