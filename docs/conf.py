@@ -16,7 +16,7 @@ version = release = appell.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["images/*.py"]
 default_role = "code"
-suppress_warnings = ["myst.xref_missing"]  # folders, such as examples, which have no page
+suppress_warnings = ["myst.xref_missing"]  # files beside the README; see `beside`
 
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 4
@@ -32,8 +32,15 @@ html_title = "appell"
 html_show_sphinx = False
 html_static_path = ["site.css", "../src/appell/view/web/stix.woff2"]
 html_css_files = ["site.css"]
+html_extra_path = ["../LICENSE", "../CITATION.cff"]
 html_math_renderer = "mathml"
 
+BESIDE = {  # files beside the README, which is the first page, and where they are on the site
+    "CONTRIBUTING.md": "contributing.html",
+    "CHANGELOG.md": "changes.html",
+    "LICENSE": "LICENSE",
+    "CITATION.cff": "CITATION.cff",
+}
 PIECE = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<math>[^$\n]+)\$|`(?P<code>[^`]+)`|(?P<mark>[*|\\]|_\b)", re.DOTALL)
 INDENT = re.compile(r"^ *")
 ARROW = re.compile(r"^.*-->.*$", re.MULTILINE)
@@ -62,6 +69,15 @@ def plain(*event: Any) -> tuple[str, str] | None:
     return (arguments.replace("<factory>", "..."), result) if arguments else None
 
 
+def beside(*event: Any) -> None:
+    """Links of the README to files that are not among the pages."""
+    for link in event[1].findall(nodes.reference):
+        place = BESIDE.get(link.get("refuri", "").removeprefix("#") or link.get("refid"))
+        if place is not None:
+            link.attributes.pop("refid", None)
+            link["refuri"] = place
+
+
 def inline(self: Any, node: nodes.math) -> None:
     """A formula in a line, as the browser's own MathML: no script, no network."""
     self.body.append(convert(node.astext()))
@@ -78,4 +94,5 @@ def setup(app: Sphinx) -> None:
     """Markdown in docstrings; formulas as MathML."""
     app.connect("autodoc-process-docstring", as_rst, priority=100)
     app.connect("autodoc-process-signature", plain)
+    app.connect("doctree-resolved", beside)
     app.add_html_math_renderer("mathml", (inline, None), (block, None))

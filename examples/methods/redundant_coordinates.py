@@ -27,7 +27,8 @@ flip = ap.Event(omega[1], name="flip")
 system = ap.compile(ap.derive(model)).bind()
 # At (1, 0, 0, 0) the rates of e1, e2, e3 are half the components of the angular velocity.
 start = system.state({"e0": 1.0, "e1.rate": 0.0005, "e2.rate": 0.5, "e3.rate": 0.0005})
-motion = ap.simulate(system, start, until=100.0, events=[flip])
+about = dict(zip(("omega1", "omega2", "omega3"), omega, strict=True))
+motion = ap.simulate(system, start, until=100.0, events=[flip], outputs=about)
 print("\n".join(motion.summary().splitlines()[:2]))
 print(f"the dependent rate was changed {len(motion.info['switches'])} times\n")
 print(motion.check(), "\n")
@@ -43,4 +44,4 @@ gap = np.diff([occurrence.t for occurrence in motion.occurrences])
 print(f"seconds between flips {gap}, exact {2 * ellipkm1(1 - k2) / p:.8f}")
 
 if len(sys.argv) > 1:
-    motion.plot(*omega, path=sys.argv[1])
+    motion.plot(*about, path=sys.argv[1])

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 import appell as ap
@@ -22,7 +23,8 @@ from appell.cli import app
 from appell.code import heyoka_code
 
 ROOT = Path(__file__).parents[2]
-SITE = {ROOT / "docs" / "index.md", *(ROOT / "docs" / "reference").glob("*.md")}  # read only there, see test_site.py
+ONLY = ("index", "contributing", "changes")  # what stands beside the README, on the site
+SITE = {*(ROOT / "docs" / f"{name}.md" for name in ONLY), *(ROOT / "docs" / "reference").glob("*.md")}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(set((ROOT / "docs").rglob("*.md")) - SITE)]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -144,6 +146,20 @@ def test_every_page_is_reachable_from_the_readme():
 def test_every_model_is_on_the_page_of_the_library():
     named = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs" / "library.md").read_text(), re.MULTILINE)
     assert sorted(named) == sorted(ap.library.names())
+
+
+def test_every_example_is_on_its_page():
+    named = re.findall(r"\]\(\.\./(examples/[\w/]+\.py)\)", (ROOT / "docs" / "examples.md").read_text())
+    assert sorted(named) == [str(path.relative_to(ROOT)) for path in EXAMPLES]
+
+
+def test_sheets_of_pictures_show_what_their_pages_list():
+    made = runpy.run_path(str(ROOT / "docs" / "images" / "gallery.py"))["sheets"]()
+    pages = (ROOT / "docs" / "library.md").read_text() + (ROOT / "docs" / "examples.md").read_text()
+    for path, names in made.items():
+        with Image.open(path) as sheet:
+            assert sheet.text["names"].split() == names, "write it again: python docs/images/gallery.py"
+        assert f"](images/{path.name})" in pages
 
 
 def refresh(page):

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -42,3 +43,19 @@ def test_formulas_are_set(site):
     page = (site / "theory" / "shulgin.html").read_text()
     assert page.count("<math") > 20
     assert "$" not in re.sub(r"<pre>.*?</pre>|<script.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_files_beside_the_readme_are_linked(site):
+    first = (site / "index.html").read_text()
+    for place in ("contributing.html", "changes.html", "LICENSE", "CITATION.cff"):
+        assert re.search(rf'<a class="reference external" href="{place}">', first)
+
+
+def test_every_link_leads_somewhere(site):
+    marks = {page: set(re.findall(r'\bid="([^"]+)"', page.read_text())) for page in site.rglob("*.html")}
+    for page in marks:
+        for link in re.findall(r'(?:href|src)="([^":]+)"', page.read_text()):
+            path, _, mark = unquote(link.partition("?")[0]).partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), f"{page.name}: {link}"
+            assert not mark or target not in marks or mark in marks[target], f"{page.name}: {link}"
