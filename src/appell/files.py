@@ -20,7 +20,7 @@ PART = "appell-"  # how the name of a folder begins in which a file is written
 def path_of(given: Any) -> Path:
     """The path of a file as a user gives it; refuses what is none."""
     if not isinstance(given, str | os.PathLike):
-        raise ModelError(f'A file is given by its path, such as "part.stl"; got {given!r}.')
+        raise ModelError(f'A file is given by its path, a text such as "folder/name.ext"; got {given!r}.')
     return Path(given)
 
 

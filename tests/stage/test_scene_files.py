@@ -97,6 +97,34 @@ def test_mistakes_are_named(disk, tmp_path):
     assert open_model.draw(values={l: 2.0}).size > 0
 
 
+def test_colours_have_names_as_everywhere():
+    model = ap.library.rolling_disk()
+    colors = [model.draw(look=Look(colors={"disk": color})).solids[0].color for color in ("red", "#f00", (1, 0, 0))]
+    assert colors == ["#ff0000"] * 3
+    assert Solid("sphere", 1, color="navy").color == "#000080"
+
+
+NONSENSE = {
+    "colour": (lambda disk: Look(colors={"disk": "rde"}), "by its name, such as \"red\"; got 'rde'"),
+    "rod": (lambda disk: Look(rods=[3]), "points such as frame.point(x, y) for a rod, a pair of points; got 3"),
+    "trace": (lambda disk: Look(traces={"rim": 3}), "points such as frame.point(x, y) for 'rim'; got 3"),
+    "drawing": (lambda disk: disk.system.model.draw(3), "given by its path, a text such as .*; got 3"),
+    "plot": (lambda disk: disk.plot(path=3), "given by its path"),
+    "file": (lambda disk: disk.save(3), "given by its path"),
+    "nothing to load": (lambda disk: ap.load(None), "given by its path, a text such as .*; got None"),
+    "moment": (lambda disk: disk.animate().save("disk.png", t="late"), "'t' must be a finite number, got 'late'"),
+    "phase": (lambda disk: disk.phase(3), "A phase portrait is of a coordinate, .* got 3"),
+    "reaction": (lambda disk: disk.reactions(3), "'3' is not a constraint of 'rolling disk'"),
+}
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_nonsense_is_refused_in_words(disk, name):
+    action, words = NONSENSE[name]
+    with pytest.raises(ap.AppellError, match=words.replace("(", r"\(").replace(")", r"\)")):
+        action(disk)
+
+
 def test_data_cannot_leave_its_block():
     text = data_block("x", {"name": "</script><script>alert(1)</script>&\u2028", "bad": float("nan")})
     assert text.count("<") == 2

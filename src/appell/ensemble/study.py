@@ -13,7 +13,7 @@ import numpy as np
 from appell.ensemble.outcomes import OUTCOMES
 from appell.ensemble.store import MEANINGS, check_whole, read_about, read_journal
 from appell.errors import AppellError, ModelError, StoreError
-from appell.files import check_zarr, refuse_paths, whole
+from appell.files import check_zarr, path_of, refuse_paths, whole
 from appell.model.symbols import key
 from appell.model.values import unknown
 from appell.motion.outcome import Outcome
@@ -204,7 +204,7 @@ class Study:
         Args:
             path: A name that ends in .nc (NetCDF), or in .csv for the table of `to_pandas` alone.
         """
-        path = Path(path)
+        path = path_of(path)
         if path.suffix == ".csv":
             with whole(path) as part:
                 self.to_pandas().to_csv(part)
@@ -331,7 +331,7 @@ def open_study(path: str | Path) -> Study:
     Args:
         path: The Zarr folder, or the file that `Study.save` wrote.
     """
-    path = Path(path)
+    path = path_of(path)
     if path.is_file():
         return _saved(path)
     if not path.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from appell.model.rotation import Triple, triple, unit_axis
 from appell.model.symbols import letters_in
 from appell.model.values import formula_of
 
+HEX = re.compile(r"#[0-9a-fA-F]{6}")
 KINDS = {"box": 3, "ellipsoid": 3, "cylinder": 2, "wheel": 2, "capsule": 2, "cone": 2, "sphere": 1, "ball": 1}
 
 
@@ -27,7 +29,7 @@ class Solid:
         size: Its dimensions: numbers, or formulas in parameters.
         at: Its middle from the centre of the body, in the body's axes.
         axis: The axis of a cylinder, wheel, capsule or cone in the body's axes.
-        color: A colour such as "#336699"; that of the body if left out.
+        color: A colour such as "#336699" or "red"; that of the body if left out.
     """
 
     kind: str
@@ -44,7 +46,22 @@ class Solid:
         )
         if len(sizes) != KINDS[kind]:
             raise ModelError(f"A {kind} needs {KINDS[kind]} dimension{'s' * (KINDS[kind] > 1)}, got {len(sizes)}.")
-        vars(self).update(kind=kind, size=sizes, at=triple(at, "A place"), axis=unit_axis(axis), color=color)
+        vars(self).update(kind=kind, size=sizes, at=triple(at, "A place"), axis=unit_axis(axis), color=color_of(color))
+
+
+def color_of(given: Any) -> str:
+    """A colour as #rrggbb, of one given in any way that Matplotlib knows; empty for none."""
+    if given == "" or (isinstance(given, str) and HEX.fullmatch(given)):
+        return given
+    from matplotlib.colors import is_color_like, to_hex
+
+    if not is_color_like(given):
+        raise ModelError(f'A colour is written "#336699" or by its name, such as "red"; got {given!r}.')
+    return to_hex(given)
+
+
+def _pair(given: Any) -> bool:
+    return isinstance(given, tuple | list) and len(given) == 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +75,7 @@ class Look:
         traces: Names of bodies, or points by a name, whose paths are traced.
         curves: By a name: a point as a formula in coordinates and time, whose whole path is drawn, such as a programmed
             motion.
-        colors: For a body's name a colour such as "#336699".
+        colors: For a body's name a colour such as "#336699" or "red".
         up: The direction shown upwards.
     """
 
@@ -69,6 +86,15 @@ class Look:
     curves: Mapping[str, Vector] = field(default_factory=dict)
     colors: Mapping[str, str] = field(default_factory=dict)
     up: Vector | None = None
+
+    def __post_init__(self) -> None:
+        """Colours as pages and stills know them, and points that are points."""
+        vars(self).update(rods=tuple(self.rods), colors={name: color_of(e) for name, e in self.colors.items()})
+        named = {**(self.traces if isinstance(self.traces, Mapping) else {}), **self.curves}
+        ends = [("a rod, a pair of points", end) for rod in self.rods for end in (rod if _pair(rod) else (rod,))]
+        for what, point in (*ends, *((repr(name), point) for name, point in named.items())):
+            if not isinstance(point, Vector):
+                raise ModelError(f"A Look needs points such as frame.point(x, y) for {what}; got {point!r}.")
 
     def solids(self, name: str) -> tuple[Solid, ...]:
         """The shapes of a body."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from appell.code.system import System
 from appell.errors import AppellError
-from appell.files import check_zarr, whole
+from appell.files import check_zarr, path_of, whole
 from appell.motion.events import Occurrence
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
@@ -47,7 +47,7 @@ def load(path: str | Path, system: System | None = None) -> Motion:
     """
     import xarray
 
-    path = Path(path)
+    path = path_of(path)
     if not path.exists():
         raise AppellError(f"There is no file {path}.")
     if path.suffix == ".csv":

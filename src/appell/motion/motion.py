@@ -17,7 +17,7 @@ from appell.code.state import State
 from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import AppellError, ModelError
-from appell.files import refuse_paths
+from appell.files import path_of, refuse_paths
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import SideBySide
 from appell.model.symbols import ExtraState, Letter, Rate, key, quoted
@@ -359,7 +359,7 @@ class Motion:
         """
         from appell.motion.file import write
 
-        return write(self, Path(path))
+        return write(self, path_of(path))
 
     # Proofs and pictures.
 

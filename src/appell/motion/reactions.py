@@ -38,9 +38,9 @@ def reactions(motion: Motion, constraint: str | None) -> Any:
     if not names:
         raise ModelError(f"{model.name!r} has no constraints, hence no reactions.")
     owners = [c.name for c in model.constraints for row in c.rows if row.order <= 2]
-    known = [*dict.fromkeys(owners), *names]
+    known = list(dict.fromkeys((*owners, *names)))
     if constraint is not None and constraint not in known:
-        raise ModelError(unknown(constraint, known, f"constraint of {model.name!r}"))
+        raise ModelError(unknown(str(constraint), known, f"constraint of {model.name!r}"))
     chosen = [i for i, name in enumerate(names) if constraint in (None, name, owners[i])]
     if taken := [names[i] for i in chosen if names[i] in TAKEN]:
         raise ModelError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from appell.errors import AppellError
+from appell.model.values import number
 from appell.view.faces import Shaded
 from appell.view.outline import arrow_scale, outline, shown_arrows
 
@@ -124,6 +125,7 @@ def moment(scene: Scene, t: float | None) -> int:
     times = scene.values.times
     if t is None:
         return times.size - 1 if scene.field is not None else times.size // 4
+    t = number("t", t)
     if not times[0] - 1e-9 <= t <= times[-1] + 1e-9:
         raise AppellError(f"The scene covers t = {times[0]:g} .. {times[-1]:g} s; got t = {t:g}.")
     return int(np.argmin(np.abs(times - t)))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from appell.errors import AppellError
-from appell.files import check_place, whole, write_text
+from appell.files import check_place, path_of, whole, write_text
 from appell.model.model import counted
 
 # Told apart by colour-blind eyes too: the first six are those of Okabe and Ito 2008.
@@ -242,7 +242,7 @@ class Plot:
         Args:
             path: .html (interactive, self-contained), .svg, .pdf or .png.
         """
-        path = Path(path)
+        path = path_of(path)
         check_place(path)
         ending = path.suffix.lower()
         if ending in (".html", ".htm"):

@@ -77,6 +77,8 @@ def phase(motion: Any, x: Any, y: Any = None) -> Plot:
     motions = list(motion) if isinstance(motion, list | tuple) else [motion]
     if not motions:
         raise AppellError("A phase portrait needs at least one motion.")
+    if y is None and not isinstance(x, str) and not hasattr(x, "rate"):
+        raise AppellError(f"A phase portrait is of a coordinate, or of two quantities, phase(x, y); got {x!r}.")
     other = y if y is not None else (f"{x}.rate" if isinstance(x, str) else x.rate)
     lines: list[Line] = []
     for i, each in enumerate(motions):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from appell.errors import AppellError
-from appell.files import check_place, write_text
+from appell.files import check_place, path_of, write_text
 from appell.view.parts import Part
 from appell.view.tracks import Values
 
@@ -201,7 +201,7 @@ class Scene:
             seconds: For a moving picture: how long it shall last; as long as the motion, at least 2 s and at most 20 s,
                 if left out.
         """
-        path = Path(path)
+        path = path_of(path)
         check_place(path)
         ending = path.suffix.lower()
         if ending in (".html", ".htm"):
