@@ -165,3 +165,11 @@ def test_rods_are_found_without_simplifying_formulas(monkeypatch):
     monkeypatch.setattr("sympy.simplify", refused)
     scene = ap.library.stewart_platform().draw()
     assert len(scene.bars) == 12  # two halves of six legs, which slide along each other
+
+
+@pytest.mark.parametrize(("axis", "count"), [("z", 4), ("x", 1)])
+def test_a_given_cylinder_that_spins_about_its_axis_has_a_mark(axis, count):
+    spin, ground = ap.coordinates("spin", "rad"), ap.Frame("ground")
+    drum = ap.RigidBody("drum", frame=ground.pin(spin, axis=axis), shape=ap.shapes.Cylinder(0.3, 0.5, mass=1))
+    (drawn,) = ap.Model(ground, spin, [drum]).draw().solids
+    assert [part.kind for part in drawn.parts] == ["cylinder", "box", "box", "box"][:count]

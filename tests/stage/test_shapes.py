@@ -449,3 +449,9 @@ def test_shapes_turned_by_decimals_are_bodies():
     np.testing.assert_allclose(np.linalg.eigvalsh(np.array(body.inertia, float))[1:], 0.0858333333333, rtol=1e-9)
     with pytest.raises(ModelError, match="must be a symmetric 3 by 3 matrix"):
         ap.RigidBody("rod", 1, ground.origin, ground, [[1, 0.1, 0], [0.11, 1, 0], [0, 0, 1]])
+
+
+def test_a_shape_beside_a_centre_has_no_mass_to_give():
+    ground = ap.Frame("ground")
+    with pytest.raises(ModelError, match="beside center= its shape is only drawn"):
+        ap.RigidBody("roller", center=ground.point(1), frame=ground, shape=ap.shapes.Cylinder(0.2, 0.4, density=1000))

@@ -122,6 +122,11 @@ class RigidBody:
             raise ModelError(
                 f"The center of {name!r} must be a point such as ground.point(x, y), got {quoted(center)}."
             )
+        if mass is None and shape is not None:
+            raise ModelError(
+                f"The body {name!r} has no mass: beside center= its shape is only drawn. Give mass= and inertia=, or "
+                "leave out center=; the shape then lies in its frame, which joints place, such as ground.slide(x)."
+            )
         if mass is None:
             raise ModelError(f"The body {name!r} has no mass; give mass=, or a shape= with density or mass.")
         tensor = inertia_tensor(name, (0, 0, 0) if inertia is None else inertia)

@@ -17,7 +17,7 @@ from appell.view.parts import Part, along, arms, of_inertia, part, through
 from appell.view.shape_parts import ellipsoid, primitive_part
 from appell.view.tracks import Tracks, Values
 
-ROD = "#8a94a0"
+ROD, STRIPE = "#8a94a0", "#2b333b"
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,9 @@ class Figure:
             drawn = [(piece.sign, piece.part(scalars, unit)) for piece in self.shape]
             solid = [p for sign, p in drawn if p is not None and sign > 0]
             whole = hollowed(solid, [p for sign, p in drawn if p is not None and sign < 0])
-            return whole if self.detailed else whole + arms(solid, self._places(values), 0.35 * unit, ROD)
+            stripes = [mark for e in whole if e.opacity == 1 and _spins(e, self.rotor) for mark in _stripes(e)]
+            reach = [] if self.detailed else arms(solid, self._places(values), 0.35 * unit, ROD)
+            return whole + stripes + reach
         if self.bare:
             return []
         mass = float(scalars[self.mass][0])
@@ -209,9 +211,21 @@ def _pulley(mass: float, inertia: np.ndarray, axis: np.ndarray) -> list[Part]:
 
 def _marked(shape: Part, rotor: np.ndarray | None) -> Part:
     """A disk that turns about its own axis has marks, without which nothing would be seen of it."""
-    if rotor is None or shape.kind != "cylinder" or abs(float(shape.turn[:, 2] @ rotor)) < 1 - 1e-9:
-        return shape
-    return replace(shape, kind="wheel")
+    return replace(shape, kind="wheel") if _spins(shape, rotor) else shape
+
+
+def _spins(shape: Part, rotor: np.ndarray | None) -> bool:
+    """Whether it is a cylinder that turns about its own axis."""
+    return rotor is not None and shape.kind == "cylinder" and abs(float(shape.turn[:, 2] @ rotor)) > 1 - 1e-9
+
+
+def _stripes(drum: Part) -> list[Part]:
+    """Marks on a cylinder that was given: from the axis outwards on both ends, and along its side."""
+    radius, height = drum.size
+    wide, thick = 0.08 * radius, 0.02 * radius
+    marks = [((radius, wide, thick), (radius / 2, 0, end * height / 2)) for end in (-1, 1)]
+    marks.append(((thick, wide, height), (radius, 0, 0)))
+    return [Part("box", size, drum.at + drum.turn @ np.array(at), drum.turn, color=STRIPE) for size, at in marks]
 
 
 def _rotor(body: RigidBody, model: Model) -> np.ndarray | None:
