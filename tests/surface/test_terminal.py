@@ -145,3 +145,13 @@ def test_the_version():
 
 def test_runs_are_asked_for_in_the_words_of_the_command(file):
     assert b"for example --runs 1000" in call("sweep", file, "--over", "m=uniform(1,2)").stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no disk is full here")
+@pytest.mark.parametrize("options", [("list",), ("run", "knife-edge", "--until", "1", "--json")])
+def test_a_full_disk_is_told_in_words(options):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "appell", *options]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "appell: What was found could not be written: No space left on device.\n"

@@ -25,9 +25,13 @@ def errors(as_json: bool) -> Iterator[None]:
         raise  # whoever reads has enough, as in `appell list | head`: the end, without a word
     except (AppellError, OSError, MemoryError) as error:
         words = _words(error)
-        if as_json:
-            say({"error": type(error).__name__, "message": words})
-        else:
+        try:
+            if as_json:
+                say({"error": type(error).__name__, "message": words})
+                sys.stdout.flush()
+        except OSError:  # as on a full disk
+            as_json = False
+        if not as_json:
             print(f"appell: {words}", file=sys.stderr)
         raise typer.Exit(1) from None
 
@@ -39,6 +43,8 @@ def _words(error: Exception) -> str:
             return str(error).partition(";")[0] + "; add " + " ".join(f"--set {name}=..." for name in error.names)
         case OSError() if error.filename:
             return f"{error.filename}: {error.strerror}."
+        case OSError() if error.strerror:
+            return f"What was found could not be written: {error.strerror}."
         case MemoryError():
             return f"There is not enough memory; ask for less, such as fewer --points. {error}"
     return str(error)
