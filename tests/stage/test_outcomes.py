@@ -95,6 +95,22 @@ def test_what_comes_to_rest_smoothly_goes_on():
     assert motion.info["steps"] == study["steps"].values[-1]
 
 
+@pytest.mark.parametrize(("method", "rtol"), [("dop853", 1e-12), ("taylor", 1e-9)])
+@pytest.mark.parametrize("stiff", [1.0, 1.7])
+def test_what_swings_to_rest_goes_on(method, rtol, stiff):
+    """Its speed and its distance turn back again and again beside zero, as those of what tumbles do."""
+    ground, y = ap.Frame("ground"), ap.coordinates("y")
+    puck = ap.Particle("puck", 1.0, ground.point(x, y))
+    v, place = puck.center.dt(ground), puck.center - ground.point(0, 0)
+    springs = ap.Force(-4 * x * ground.x - 4 * stiff * y * ground.y, puck)
+    for drag in (v.norm, place.norm):
+        forces = [springs, ap.Force(-(0.05 + 0.3 * drag) * v, puck)]
+        system = ap.compile(ap.derive(ap.Model(ground, (x, y), [puck], forces))).bind()
+        start = {x: 1.0, y: 0.3, y.rate: 0.5}
+        motion = ap.simulate(system, start, until=300.0, method=method, rtol=rtol, atol=rtol)
+        assert motion.outcome.name == "DONE"
+
+
 def test_a_start_at_such_a_border():
     motion = ap.simulate(block(sp.sqrt(x)), {x: 0.0, x.rate: -1.0}, until=5.0)
     assert "a force or a constraint has no value just beyond" in motion.detail

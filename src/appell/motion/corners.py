@@ -32,9 +32,10 @@ CLOSER = 40  # steps of the false position at most
 ASIDE = 1e-6  # where slopes are taken, as a share of a step
 LOOK = 512  # steps of a leg after which it may tumble; then after twice as many, and so on
 TUMBLES = 256  # steps in a row that do,
-BESIDE = 1e-3  # all of them beside zero, at most this share of its largest value,
-TURNS = 0.2  # at least this share of them turning a root back,
-SHORT = 10.0  # and so short that it would change by no more than so many times itself, at the pace it came down
+BESIDE = 0.03  # all of them beside zero, at most this share of its largest value,
+MOSTLY = 0.9  # by the equations falling at so many of them,
+UNFADED = 3.0  # on average so many times quicker than what had come down to there by fading would,
+OFTEN = 4.0  # so long that it would have come to zero so many times
 FAR, NEAR = np.linspace(1, 0.1, 10), np.geomspace(1e-2, 1e-8, 4)  # shares of a stretch before its end, to look at rates
 BOUNDED = 10.0  # how much rates may grow till a run ends
 
@@ -104,8 +105,9 @@ def over_the_first_corner(task: Task, leg: Leg, exact: bool) -> Leg:
 def tumbles(task: Task, times: np.ndarray, dense: Callable[[np.ndarray], np.ndarray]) -> bool:
     """Whether the last steps of a leg tumble beside a place where a root vanishes.
 
-    The root turns back and forth from step to step, and the steps are as short as it is small: those of what comes to
-    rest smoothly are not.
+    The equations let the root fall at all of them, at a pace that does not fade beside zero, for so long that it would
+    have come there many times over; but it stays where it is. What comes to rest smoothly slows down with what is left,
+    and what swings or circles beside zero rises as often as it falls.
 
     Args:
         task: What was asked for.
@@ -114,17 +116,30 @@ def tumbles(task: Task, times: np.ndarray, dense: Callable[[np.ndarray], np.ndar
     """
     if task.flow.roots is None or times.size <= TUMBLES:
         return False
-    for r in np.sqrt(np.maximum(arguments(task.flow, task.w, task.p, dense, times), 0.0)):
+    lengths = np.sqrt(np.maximum(arguments(task.flow, task.w, task.p, dense, times), 0.0))
+    for i, r in enumerate(lengths):
         last, top = r[-TUMBLES:], float(r.max())
-        ways = np.diff(last)
-        if not last.max() <= BESIDE * top or np.mean(ways[1:] * ways[:-1] < 0) < TURNS:
+        if not 0 < last.max() <= BESIDE * top:
             continue
         far = int(np.flatnonzero(r > FAR_OFF * top)[-1])
         near = far + int(np.argmax(r[far:] <= BESIDE * top))
-        came = (r[far] - r[near]) / (times[near] - times[far])
-        if np.median(np.diff(times[-TUMBLES:])) * came <= SHORT * np.median(last):
+        span = times[near] - times[far]
+        falls = -_rates(task, i, times[-TUMBLES:], dense(times[-TUMBLES:]), last, (r[far] - r[near]) / span)
+        fading = (
+            np.mean(last) * np.log(r[far] / max(r[near], LOST * top)) / span
+        )  # of what slows down with what is left
+        way = np.mean(falls) * (times[-1] - times[-TUMBLES])
+        if np.mean(falls > 0) >= MOSTLY and np.mean(falls) >= UNFADED * fading and way >= OFTEN * last.max():
             return True
     return False
+
+
+def _rates(task: Task, i: int, t: np.ndarray, x: np.ndarray, r: np.ndarray, pace: float) -> np.ndarray:
+    """The rate of a root at some states, by the equations."""
+    h = ASIDE * np.maximum(r, r.max() * ASIDE) / pace
+    f = np.array([task.f(*state) for state in zip(t, x.T, strict=True)]).T
+    moved = arguments(task.flow, task.w, task.p, lambda _: x + h * f, t + h)[i]
+    return (np.sqrt(np.maximum(moved, 0.0)) - r) / h
 
 
 def _straight_on(leg: Leg, before: float, until: float, final: np.ndarray, end: End) -> Leg:
