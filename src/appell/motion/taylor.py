@@ -106,7 +106,7 @@ def _propagate(integrator: Any, task: Task, watcher: _Watcher, outputs: list[Any
         steps: How many were made before.
     """
     limit = heyoka_code.module().taylor_outcome.step_limit
-    outcome, made, look = limit, steps, LOOK
+    outcome, made, look = limit, steps, task.max_steps if task.flow.roots is None else LOOK
     while outcome == limit and made < task.max_steps:
         outcome, _, _, more, output, _ = integrator.propagate_until(
             task.t1,
