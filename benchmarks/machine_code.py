@@ -38,7 +38,7 @@ def run(quick: bool) -> Comparisons:
     for chain in SMALL if quick else TARGETS:
         arguments = [chain.links, chain.angles, chain.mass]
         cold, warm = [], []
-        for _ in range(1 if quick else 3):
+        for _ in range(1 if quick else 6):
             with tempfile.TemporaryDirectory(prefix="heyoka-") as folder:
                 cold.append(in_new_process("benchmarks.machine_code", "measure", arguments, folder))
                 warm.append(in_new_process("benchmarks.machine_code", "measure", arguments, folder))

@@ -65,6 +65,7 @@ def run(quick: bool) -> Comparisons:
 
     methods = ["taylor", "dop853", "taylor, machine='heyoka'", "dop853, machine='heyoka'"]
     methods = methods if heyoka_code.available() else ["dop853"]
+    aimed = next((method for method in methods if "heyoka" in method), methods[0])  # repeated runs, as for seven links
     actions = {**{method: simulated(method) for method in methods}, "scipy": scipy}
     first = {method: once(actions[method], WALL) for method in methods}
     error = {who: float(np.max(np.abs(action() - exact))) for who, action in actions.items()}
@@ -75,7 +76,7 @@ def run(quick: bool) -> Comparisons:
             best[method],
             "SciPy DOP853 on system.rhs",
             best["scipy"],
-            TARGET if method == methods[0] and not quick else None,
+            TARGET if method == aimed and not quick else None,
             note=f"error {error[method]:.1e}, peer's {error['scipy']:.1e}; our first run {first[method]:.2g} s",
         )
         for method in methods
