@@ -143,6 +143,7 @@ def test_export(call, tmp_path):
     np.testing.assert_array_equal(np.array(function(0, x, [], system.p)).ravel(), system.rhs(0, x))
     listed = strict(call("export", "rolling-disk", "--c", tmp_path / "disk.c", "--json").stdout)
     assert listed == [str(tmp_path / "disk.c"), str(tmp_path / "disk.h")]
+    assert call("export", "rolling-disk", "--fmu", tmp_path / "disk.fmu").stdout == f"wrote {tmp_path / 'disk.fmu'}\n"
 
 
 def test_a_file_works_like_a_library_model(call, file, tmp_path):

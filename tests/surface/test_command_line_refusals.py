@@ -258,8 +258,10 @@ def test_a_place_that_cannot_be_written(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Say what to write: --c FILE.c or --casadi FILE.casadi"),
+        ([], "Say what to write: --c FILE.c, --casadi FILE.casadi or --fmu FILE.fmu"),
         (["--c", "disk.txt"], "Give a path that ends in .c"),
+        (["--fmu", "disk.zip"], "Give a path that ends in .fmu"),
+        (["--fmu", "my disk.fmu"], "must be a C identifier"),
         (["--c", "no/disk.c"], "does not exist; make it first"),
         (["--casadi", "no/disk.casadi"], "does not exist; make it first"),
     ],

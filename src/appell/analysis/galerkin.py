@@ -20,6 +20,7 @@ from scipy.integrate import solve_ivp
 
 from appell.code.code import Code
 from appell.code.fitting import fitting_code
+from appell.code.starting import starting_state
 from appell.code.state import State
 from appell.code.system import System
 from appell.equations import Equations
@@ -31,7 +32,6 @@ from appell.model.mass_flow import Stream
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
-from appell.motion.run import starting_state
 from appell.motion.stretch import Stretch
 
 NEWTON = 25  # steps at most

@@ -22,18 +22,22 @@ def export(
     casadi: Annotated[
         Path | None, typer.Option("--casadi", metavar="FILE", help="Write a CasADi function: --casadi disk.casadi")
     ] = None,
+    fmu: Annotated[
+        Path | None, typer.Option("--fmu", metavar="FILE", help="Write an FMU for Simulink and others: --fmu disk.fmu")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write the equations for other programs."""
-    from appell.code.export import check_c
+    from appell.code.export import check_export
     from appell.code.system import compile
     from appell.formulation.abstract import derive
 
     with errors(as_json):
-        if c is None and casadi is None:
-            raise ModelError("Say what to write: --c FILE.c or --casadi FILE.casadi.")
-        if c is not None:
-            check_c(c)
+        if c is None and casadi is None and fmu is None:
+            raise ModelError("Say what to write: --c FILE.c, --casadi FILE.casadi or --fmu FILE.fmu.")
+        for path, suffix in ((c, ".c"), (fmu, ".fmu")):
+            if path is not None:
+                check_export(path, suffix)
         if casadi is not None:
             check_place(casadi)
         case = read_case(name, by)
@@ -43,6 +47,8 @@ def export(
             files += system.to_c(c)
         if casadi is not None:
             files.append(write_text(casadi, system.to_casadi().serialize()))
+        if fmu is not None:
+            files.append(system.to_fmu(fmu, outputs=case.outputs))
         if as_json:
             say([str(f) for f in files])
         else:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -40,6 +40,22 @@ FLAGS = (
 def compiler() -> str | None:
     """The system's C compiler, if there is one."""
     return shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc") or shutil.which("clang")
+
+
+def build(cc: str, arguments: Sequence[str], folder: Path) -> None:
+    """Run a C compiler; raises in words if it fails.
+
+    Args:
+        cc: The compiler.
+        arguments: What to give to it.
+        folder: Where there may be no room left.
+    """
+    done = subprocess.run([cc, *arguments], capture_output=True, check=False)
+    if done.returncode:
+        words = done.stderr.decode(errors="replace").strip()
+        if os.strerror(errno.ENOSPC) in words:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+        raise CompileError(f"The C compiler {cc} failed: {words[:400]}")
 
 
 def native(function: ca.Function) -> ca.Function:
@@ -102,18 +118,13 @@ def _library(function: ca.Function) -> Path:
     source, flags = _source(function), (*FLAGS, *(f"-I{place}" for place in headers()))
     name = hashlib.sha256("\n".join((source, cc, *flags, np.__version__, processor())).encode()).hexdigest()[:32]
 
-    def build(library: Path) -> None:
+    def make(library: Path) -> None:
         path = library.with_suffix(".c")
         path.write_text(source, encoding="utf-8")
-        done = subprocess.run([cc, *flags, "-o", library, path, "-lm"], capture_output=True, check=False)
-        if done.returncode:
-            words = done.stderr.decode(errors="replace").strip()
-            if os.strerror(errno.ENOSPC) in words:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(library.parent.parent))
-            raise CompileError(f"The C compiler {cc} failed: {words[:400]}")
+        build(cc, [*flags, "-o", str(library), str(path), "-lm"], library.parent.parent)
 
     try:
-        return kept_file(folder("native") or _passing(), name, ".so", build)
+        return kept_file(folder("native") or _passing(), name, ".so", make)
     except OSError as error:
         raise CompileError(
             f"machine='c' builds a library on disk, and that failed ({error}). Make room there, name another folder by "

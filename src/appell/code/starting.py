@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from appell.code.bindings import Bindings, Found, Values, one, part
 from appell.code.multiplier_start import complete, rate_names
 from appell.code.no_start import no_positions, no_velocities
-from appell.code.state import State, names_of
+from appell.code.state import State, check_state, names_of
 from appell.code.violation import off_in_positions, off_in_rates, violations
 from appell.equations import Equations
 from appell.errors import AppellError, InconsistentStartError, ModelError
 from appell.graph.numeric import SideBySide
 from appell.kinematics.consistency import project_positions, project_velocities
-from appell.model.values import unknown
+from appell.model.values import numbers, unknown
 
 if TYPE_CHECKING:
     from appell.code.system import System
@@ -64,6 +64,18 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
     limits = [CLOSE * (span if span < TINY else 1.0)] * state.q.size + [CLOSE] * state.v.size
     entries = zip(state.names, found.guesses[0], state.array, limits, strict=False)
     return replace(state, changes={n: (float(a), float(b)) for n, a, b, limit in entries if abs(b - a) > limit})
+
+
+def starting_state(system: System, start: State | Mapping[Any, float] | None) -> State:
+    """The state a run begins with: one on the constraints, the model's suggestion if none is given."""
+    if start is None:
+        return suggested_state(system)
+    if not isinstance(start, State):
+        return given_state(system, numbers(start), 0.0)
+    check_state(start, system.model)
+    if refusal := unfit(Bindings.alone(system), start.t, start.array[None, :]):
+        raise refusal[0]
+    return start
 
 
 def suggested_state(system: System) -> State:

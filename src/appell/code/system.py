@@ -15,10 +15,10 @@ import numpy as np
 from appell.code import heyoka_code
 from appell.code.code import Code, function_of
 from appell.code.constants import check_masses
-from appell.code.export import write_c
+from appell.code.export import check_export, write_c
 from appell.code.fitting import fitting_code
 from appell.code.native import native
-from appell.code.starting import consistent_state, given_state
+from appell.code.starting import consistent_state, given_state, starting_state
 from appell.code.state import State, check_state
 from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
@@ -243,6 +243,28 @@ class System:
     def to_c(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write the right-hand side, its Jacobian, A and b as C source with a header; returns the two files."""
         return write_c(self, path_of(path))
+
+    def to_fmu(
+        self,
+        path: str | os.PathLike[str],
+        start: State | Mapping[Any, float] | None = None,
+        *,
+        outputs: Mapping[str, Any] | None = None,
+    ) -> Path:
+        """Write an FMU (FMI 2.0, model exchange and co-simulation) for Simulink, Dymola, OpenModelica, FMPy and others.
+
+        Open inputs are its inputs; states, the rates of all coordinates and `outputs` its outputs. It is built by the
+        system's C compiler for this kind of machine and contains its source for others.
+
+        Args:
+            path: The file, `name.fmu`; the name is that of the model there.
+            start: As for `simulate`; other values can be given to the FMU before it starts.
+            outputs: Further outputs: name -> formula, as for `simulate`.
+        """
+        from appell.code.fmu import write_fmu
+
+        check_export(path_of(path), ".fmu")
+        return write_fmu(self, path_of(path), starting_state(self, start), outputs or {})
 
 
 def compile(equations: Equations, machine: str = "auto") -> System:

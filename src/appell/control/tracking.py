@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from appell.code.starting import starting_state
 from appell.code.state import State
 from appell.code.system import System
 from appell.control.laws import AbstractTracker
@@ -21,7 +22,7 @@ from appell.errors import ModelError
 from appell.model.values import number, numbers
 from appell.motion.clock import check_rate
 from appell.motion.motion import Motion
-from appell.motion.run import simulate, starting_state
+from appell.motion.run import simulate
 
 if TYPE_CHECKING:
     from xarray import DataArray

@@ -1,17 +1,10 @@
-"""Dormand and Prince's method of order 8(5,3): a step, and what is within it, as graphs or as columns of numbers.
-
-Coefficients: Hairer, Norsett and Wanner 1993, as kept by SciPy.
-"""
+"""Dormand and Prince's method of order 8(5,3): a step, and what is within it, as graphs or as columns of numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, reduce
-from importlib.util import find_spec
-from pathlib import Path
-from runpy import run_path
-from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
@@ -19,19 +12,9 @@ import numpy as np
 
 from appell.graph.quick import Quick, larger, root
 from appell.graph.sparse import densified
+from appell.graph.tableau import STAGES, table
 from appell.motion.crossing import LOOKS, looked_graph
 
-
-def _table() -> SimpleNamespace:
-    """SciPy's file of coefficients alone: the package around it takes half a second to import."""
-    package = find_spec("scipy")
-    assert package is not None
-    folder = Path(next(iter(package.submodule_search_locations or ())))
-    return SimpleNamespace(**run_path(str(folder / "integrate" / "_ivp" / "dop853_coefficients.py")))
-
-
-table = _table()
-STAGES = table.N_STAGES
 THIRD = table.E3[:STAGES] - table.B
 WILD, MOST = 3.5, 16  # pace from which on the dense output of a step is made in parts, and so many at most
 

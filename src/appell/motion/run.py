@@ -10,9 +10,8 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 
-from appell.code.bindings import Bindings
-from appell.code.starting import suggested_state, unfit
-from appell.code.state import State, check_state, names_of
+from appell.code.starting import starting_state
+from appell.code.state import State, names_of
 from appell.code.system import System
 from appell.errors import IntegrationError, ModelError
 from appell.kinematics.programme import refuse_changing
@@ -208,18 +207,6 @@ def _law(
             raise ModelError(f"The inputs must be numbers, got {values!r} at t = {t:g}.") from None
 
     return law
-
-
-def starting_state(system: System, start: State | Mapping[Any, float] | None) -> State:
-    """The state a run begins with: one on the constraints, the model's suggestion if none is given."""
-    if start is None:
-        return suggested_state(system)
-    if not isinstance(start, State):
-        return system.state(start)
-    check_state(start, system.model)
-    if refusal := unfit(Bindings.alone(system), start.t, start.array[None, :]):
-        raise refusal[0]
-    return start
 
 
 def check_event(system: System, event: Event, driven: bool = True) -> None:
