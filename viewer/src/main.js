@@ -1,4 +1,5 @@
 // Finds the scenes of a page and shows them.
+import { Knobs } from "./knobs.js";
 import { Viewer } from "./viewer.js";
 
 const viewers = [];
@@ -17,7 +18,12 @@ function start() {
     host.dataset.started = "yes";
     const scene = JSON.parse(document.getElementById(host.dataset.scene).textContent);
     const poster = document.getElementById(`${host.dataset.scene}-poster`)?.textContent;
-    const begin = () => viewers.push(new Viewer(host, scene, { poster, play: host.dataset.play !== "no" && !calm }));
+    const begin = () => {
+      const viewer = new Viewer(host, scene, { poster, play: host.dataset.play !== "no" && !calm });
+      viewers.push(viewer);
+      const knobs = document.getElementById(`${host.dataset.scene}-knobs`);
+      if (knobs && !viewer.failed) viewer.knobs = new Knobs(viewer, JSON.parse(knobs.textContent));
+    };
     if (host.dataset.lazy) {
       if (poster) host.append(still(poster, scene.title)); // also what is printed of a page nobody went through
       const seen = new IntersectionObserver((entries) => {

@@ -40,7 +40,7 @@ function length(step) {
   return `${Number((step / size).toPrecision(2))} ${unit}`;
 }
 
-function element(kind, name, text) {
+export function element(kind, name, text) {
   const made = document.createElement(kind);
   if (name) made.className = name;
   if (text !== undefined) made.textContent = text;
@@ -128,8 +128,22 @@ export class Panel {
     bar.append(button("full", "full screen", () => (document.fullscreenElement ? document.exitFullscreen() : host.requestFullscreen())));
     host.append(bar);
     if (scene.readout.length) this.reading(stage, scene);
-    host.addEventListener("keydown", (event) => this.key(event));
+    this.gone = new AbortController();
+    host.addEventListener("keydown", (event) => this.key(event), { signal: this.gone.signal });
     this.sync();
+  }
+
+  remove() {
+    const { stage, host, renderer } = this.viewer;
+    this.gone.abort();
+    stage.replaceChildren(renderer.domElement);
+    host.querySelector(".bar").remove();
+  }
+
+  setSpeed(speed) {
+    // As it was chosen, where the menu has it.
+    if (![...(this.speeds?.options ?? [])].some((e) => Number(e.value) === speed)) return;
+    this.speeds.value = this.viewer.speed = speed;
   }
 
   boxes(viewer, layers) {

@@ -77,7 +77,8 @@ export class Viewer {
       this.poster(options.poster);
       return;
     }
-    this.build();
+    this.begin();
+    this.furnish(SHOWN);
     this.panel = new Panel(this, LAYERS);
     this.observe();
     this.stand();
@@ -102,18 +103,17 @@ export class Viewer {
     this.stage.append(note);
   }
 
-  build() {
-    const { renderer, scene, course } = this;
+  begin() {
+    // What stays when another scene is shown.
+    const { renderer, scene } = this;
     renderer.shadowMap.enabled = true;
     renderer.shadowMap.type = THREE.PCFShadowMap;
     renderer.toneMapping = THREE.NeutralToneMapping;
     this.stage.append(renderer.domElement);
     renderer.domElement.tabIndex = 0;
     renderer.domElement.setAttribute("aria-label", `animation of ${scene.title}`);
-    this.world = new THREE.Scene();
     this.up = new THREE.Vector3().fromArray(scene.up);
     this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 1000);
-    this.slope = new THREE.Vector3().fromArray(scene.ground);
     this.camera.up.copy(this.up);
     this.controls = new OrbitControls(this.camera, renderer.domElement);
     this.controls.enableDamping = true;
@@ -121,14 +121,22 @@ export class Viewer {
     this.controls.addEventListener("change", () => this.touch());
     this.controls.addEventListener("start", () => (this.turning = true));
     this.controls.addEventListener("end", () => (this.turning = false));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.theme());
+    this.rough = 0;
+  }
+
+  furnish(shown) {
+    // The world of a scene.
+    const { scene, course } = this;
+    this.world = new THREE.Scene();
+    this.slope = new THREE.Vector3().fromArray(scene.ground);
     this.layers = Object.fromEntries(Object.keys(LAYERS).map((name) => [name, new THREE.Group()]));
     const few = scene.arrows.filter((a) => a.kind === "reaction").length <= 4;
     for (const [name, group] of Object.entries(this.layers)) {
-      group.visible = SHOWN[name] || (name === "reactions" && few);
+      group.visible = shown[name] || (shown === SHOWN && name === "reactions" && few);
       this.world.add(group);
     }
     this.lights();
-    this.rough = 0;
     this.ground();
     this.balls = new Many(new THREE.SphereGeometry(1, ...this.fineness()), scene.solids.filter(round).length || 1);
     this.bodies = scene.solids.map((data) => this.body(data));
@@ -143,7 +151,28 @@ export class Viewer {
     this.pins();
     if (scene.field) this.add(new Field(scene.field, course, scene.floor ?? 0), this.layers.field);
     this.theme();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.theme());
+  }
+
+  show(scene) {
+    // Another scene in place of this one: at the same time, seen from the same place.
+    const { t } = this.course;
+    const { speed, layers } = this;
+    const open = this.panel.table?.open;
+    this.world.traverse((e) => {
+      e.geometry?.dispose();
+      for (const fill of [e.material ?? []].flat()) {
+        fill.map?.dispose();
+        fill.dispose();
+      }
+      e.dispose?.();
+    });
+    Object.assign(this, { scene, course: new Course(scene), parts: [], plane: undefined, grid: undefined, step: undefined });
+    this.furnish(Object.fromEntries(Object.entries(layers).map(([name, { visible }]) => [name, visible])));
+    this.panel.remove();
+    this.panel = new Panel(this, LAYERS);
+    this.panel.setSpeed(speed);
+    if (this.panel.table) this.panel.table.open = open;
+    this.seek(t);
   }
 
   add(part, group = this.world) {

@@ -1,6 +1,7 @@
 """Pictures: a model drawn from its own description, a motion animated, plots.
 
 Model or Motion --draw, animate--> Scene --save--> .html (self-contained), .png .svg .pdf, .gif .mp4
+Motions --explore--> Variations --save--> .html with sliders
 Motion, roots, matrices --plots--> Plot --save--> .html (self-contained), .svg .pdf .png
 """
 
@@ -8,6 +9,7 @@ from appell.model.look import Look, Solid
 from appell.view.plot import Band, Cloud, Line, Map, Panel, Plot
 from appell.view.plots import bode, over_time, phase, root_locus, roots, stability_map, work_precision
 from appell.view.scene import Field, Scene, animate, draw
+from appell.view.variations import Variations, explore
 
 __all__ = [
     "Band",
@@ -20,9 +22,11 @@ __all__ = [
     "Plot",
     "Scene",
     "Solid",
+    "Variations",
     "animate",
     "bode",
     "draw",
+    "explore",
     "over_time",
     "phase",
     "root_locus",
