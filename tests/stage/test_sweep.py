@@ -12,7 +12,7 @@ from appell.ensemble.settings import Settings
 from appell.ensemble.store import read_journal
 from appell.ensemble.switching import best_growths, growths
 from appell.errors import IntegrationError, ModelError
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 
 pytestmark = pytest.mark.usefixtures("lanes_for_few")
 

@@ -16,7 +16,7 @@ from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
 from appell.graph.solve import solve_spd
 from appell.graph.sparse import densified
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 
 if TYPE_CHECKING:
     from appell.analysis.equilibrium import Equilibrium

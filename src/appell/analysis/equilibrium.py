@@ -17,7 +17,7 @@ from appell.analysis.wishes import Problem, Root, Wishes
 from appell.code.state import State
 from appell.code.system import System, compile
 from appell.errors import EquilibriumError, ModelError
-from appell.formulation.abstract import derive
+from appell.formulation.derive import derive
 from appell.model.model import Model
 from appell.model.symbols import key, listed
 from appell.model.values import numbers, unknown, whole

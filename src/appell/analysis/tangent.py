@@ -22,7 +22,7 @@ from appell.code.system import System
 from appell.errors import EquilibriumError, ModelError
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.graph.terms import term_sizes_at
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 from appell.model.symbols import Letter, key
 from appell.model.values import unknown
 

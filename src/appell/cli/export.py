@@ -27,7 +27,7 @@ def export(
     """Write the equations for other programs."""
     from appell.code.export import check_c
     from appell.code.system import compile
-    from appell.formulation.abstract import derive
+    from appell.formulation.derive import derive
 
     with errors(as_json):
         if c is None and casadi is None:

@@ -24,7 +24,7 @@ from appell.ensemble.settings import Settings
 from appell.ensemble.switching import best_growths, growths, jacobians
 from appell.errors import AppellError
 from appell.graph.kinks import has_jumps, has_kinks
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 from appell.motion.events import Event
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset

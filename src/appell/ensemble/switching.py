@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from appell.ensemble.kernel import Kernel
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 
 
 def jacobians(kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray) -> np.ndarray:

@@ -8,9 +8,10 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.formulation.abstract import AbstractFormulation
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.saddle import solve_in_own_units
+from appell.kinematics.split import Split
 from appell.model.symbols import Letter
 
 

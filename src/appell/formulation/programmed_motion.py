@@ -12,11 +12,12 @@ from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation
 from appell.graph.solve import solve
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, gradient_row
 from appell.kinematics.saddle import solve_in_own_units
+from appell.kinematics.split import Split
 from appell.model.programme import chains
 
 

@@ -15,8 +15,8 @@ from appell.formulation.abstract import AbstractFormulation, speed_formulas
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.graph.lower import Lowering
 from appell.graph.solve import solve
-from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.symbols import Letter, Rate, Speed, letters_in, quoted
 from appell.model.values import formula_of
 

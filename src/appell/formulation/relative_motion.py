@@ -13,9 +13,10 @@ from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, listed, speed_formulas
 from appell.formulation.gibbs_appell import written
 from appell.graph.sparse import dense, dense_matrix
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.body import Body, RigidBody
 from appell.model.frame import Frame
 from appell.model.model import Model

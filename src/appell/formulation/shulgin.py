@@ -12,8 +12,9 @@ from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, listed
 from appell.graph.solve import solve
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.symbols import Coordinate
 
 PATIENCE = 30.0  # growth of the dependent velocities, against the best choice, at which a wanted choice is given up

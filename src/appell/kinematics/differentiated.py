@@ -13,8 +13,8 @@ import casadi as ca
 import sympy as sp
 
 from appell.graph.lower import Lowering
-from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.model import Model
 from appell.model.symbols import ExtraState, Input
 

@@ -13,8 +13,8 @@ from scipy.optimize import minimize_scalar
 
 from appell.code.system import System
 from appell.errors import ModelError
-from appell.kinematics.chart import unit_rows
 from appell.kinematics.rank import DEPENDENT, TopRows, coinciding
+from appell.kinematics.split import unit_rows
 from appell.model.chain import Chain
 from appell.model.joint import drive_name
 from appell.model.model import Model
