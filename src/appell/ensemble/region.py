@@ -83,10 +83,7 @@ class Region:
         """
         from appell.view.studies import region_plot
 
-        made = region_plot(self)
-        if path is not None:
-            made.save(path)
-        return made
+        return region_plot(self).written(path)
 
 
 def region_of_attraction(

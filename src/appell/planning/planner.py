@@ -270,10 +270,7 @@ class Plan:
         """
         from appell.view.planned import plan_plot
 
-        made = plan_plot(self)
-        if path is not None:
-            made.save(path)
-        return made
+        return plan_plot(self).written(path)
 
 
 def plan(
