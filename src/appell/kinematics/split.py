@@ -69,7 +69,7 @@ class Split:
 
 
 def growths(rows: tuple[int, ...], choices: list[tuple[int, ...]], jacobians: np.ndarray) -> np.ndarray:
-    """The growth of several choices of dependent columns for the same rows, at several finite Jacobians at once.
+    """`Split.growth` of several choices of dependent columns for the same rows, at several Jacobians at once.
 
     Args:
         rows: The rows.
@@ -83,11 +83,12 @@ def growths(rows: tuple[int, ...], choices: list[tuple[int, ...]], jacobians: np
         return np.ones((len(jacobians), len(choices)))
     used = jacobians[:, None, list(rows), :]
     chosen = np.swapaxes(jacobians[:, list(rows)][:, :, np.array(choices)], 1, 2)
-    singular = np.linalg.det(chosen) == 0
-    chosen[singular] = np.eye(len(rows))
     with np.errstate(over="ignore", invalid="ignore"):
+        singular = np.linalg.slogdet(chosen)[0] == 0
+        chosen[singular] = np.eye(len(rows))
         largest = np.max(np.abs(np.linalg.solve(chosen, used)), axis=(2, 3))
-    return np.where(singular | ~np.isfinite(largest), np.inf, largest)
+    good = np.isfinite(jacobians).all(axis=(1, 2))[:, None] & ~singular & np.isfinite(largest)
+    return np.where(good, largest, np.inf)
 
 
 def unit_rows(jacobian: np.ndarray) -> np.ndarray:
