@@ -17,6 +17,7 @@ from appell.errors import ModelError
 from appell.graph.lower import Lowering
 from appell.graph.replay import operations
 from appell.graph.solve import solve, solve_spd
+from appell.graph.sparse import stacked
 from appell.kinematics.chart import Chart
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
@@ -181,8 +182,7 @@ class Equations:
     @cached_property
     def w(self) -> ca.SX:
         """Open inputs on the graph."""
-        listed = [self.mechanics.variables.lower.memo[s] for s in self.inputs]
-        return ca.vertcat(*listed) if listed else ca.SX(0, 1)
+        return stacked(self.mechanics.variables.lower.memo[s] for s in self.inputs)
 
     @cached_property
     def arguments(self) -> list[ca.SX]:

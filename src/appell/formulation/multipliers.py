@@ -37,7 +37,7 @@ class Multipliers(AbstractFormulation):
         rows = list(split.rows)
         M, F = mechanics.lagrange
         J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows]
-        multipliers = ca.vertcat(*[ca.SX.sym(f"lambda_{i}") for i in rows]) if rows else ca.SX(0, 1)
+        multipliers = ca.SX.sym("lambda", len(rows))
         zero = ca.SX(len(rows), len(rows))
         A = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)) if rows else M
         b = ca.vertcat(F, gamma)

@@ -155,12 +155,10 @@ class RelativeMotion(AbstractFormulation):
         mechanics = Mechanics(model)
         self.check(mechanics)
         x = mechanics.variables
-        leaves = [x.t, x.q, x.v, x.z, x.w, x.p]
         rates = [q.rate for q in model.coordinates]
         letters = [[t], model.coordinates, rates, tuple(model.states), model.inputs, model.parameters]
-        return {
-            name: short_formulas(x.thaw(term), leaves, letters) for name, term in self.terms_on_graph(mechanics).items()
-        }
+        terms = self.terms_on_graph(mechanics)
+        return {name: short_formulas(x.thaw(term), x.arguments, letters) for name, term in terms.items()}
 
 
 def _only_time(formulas: list[sp.Expr], carrier: Frame) -> None:

@@ -20,7 +20,7 @@ import sympy as sp
 from appell.errors import FormulationError, ModelError
 from appell.graph.numeric import Numeric
 from appell.graph.solve import solve
-from appell.graph.sparse import densified
+from appell.graph.sparse import densified, fresh
 from appell.kinematics.geometry import AbstractGeometry, Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
@@ -80,10 +80,10 @@ class Chart:
         linear = not any(i in mechanics.acceleration_rows for i in rows) and (
             (not definitions and mechanics.linear) or not ca.depends_on(ca.vec(matrix), x.v)
         )
-        y = ca.vertcat(*[ca.SX.sym(s.rate.name) for s in letters]) if letters else ca.SX(0, 1)
+        y = fresh(s.rate for s in letters)
         if not linear:
             return cls._in_redundant_rates(mechanics, split, letters, formulas, matrix, y)
-        u = ca.vertcat(*[ca.SX.sym(s.name) for s in letters]) if letters else ca.SX(0, 1)
+        u = fresh(letters)
         still = ca.substitute(ca.vertcat(formulas, e), x.v, ca.SX.zeros(x.v.numel()))
         K = solve(matrix, ca.vertcat(u, ca.SX.zeros(len(rows))) - still)
         zdot = ca.substitute(x.zdot, x.v, K) if x.z.numel() else x.zdot
