@@ -183,8 +183,8 @@ def far(*_, **__):
         ("appell.planning.plan", ["plan", "three-link", "--report"]),
         ("appell.planning.plan", ["track", "curvature-arm", "--out"]),
         ("appell.planning.plan", ["track", "curvature-arm", "--report"]),
-        ("appell.cli.stabilizing.equilibrium", ["stabilize", "ball-and-beam", "--out"]),
-        ("appell.cli.stabilizing.equilibrium", ["stabilize", "ball-and-beam", "--report"]),
+        ("appell.cli.stabilization.equilibrium", ["stabilize", "ball-and-beam", "--out"]),
+        ("appell.cli.stabilization.equilibrium", ["stabilize", "ball-and-beam", "--report"]),
         ("appell.formulation.derive.derive", ["export", "rolling-disk", "--c"]),
     ],
 )

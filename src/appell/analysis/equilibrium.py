@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from appell.analysis.equilibrium_search import Problem, Root, Wishes
 from appell.analysis.families import measured, same, sorted_out
 from appell.analysis.no_equilibrium import explain, in_a_circle
 from appell.analysis.steady import Steady
 from appell.analysis.units import Units
-from appell.analysis.wishes import Problem, Root, Wishes
 from appell.code.state import State
 from appell.code.system import System, compile
 from appell.errors import EquilibriumError, ModelError
