@@ -18,7 +18,7 @@ from appell.formulation.derive import apply
 from appell.kinematics.consistency import jacobian_at, row_units, sample_split, sample_state
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.rank import check_rank
+from appell.kinematics.rank import check_movable, check_rank
 from appell.kinematics.saddle import own_units
 from appell.kinematics.split import Split
 from appell.model.model import Model
@@ -145,8 +145,7 @@ def verify(
     mechanics = Mechanics(model)
     check_rank(mechanics)
     split = sample_split(mechanics)
-    if model.rows and len(split.rows) >= len(model.coordinates) + model.driven:
-        raise FormulationError(f"{model.name!r} is over-constrained; nothing is left to compare.")
+    check_movable(mechanics, split)
     also = None if formulation is None else apply(formulation, mechanics)
     if also is not None and isinstance(also.mechanics, Differentiated):
         raise FormulationError(

@@ -9,7 +9,7 @@ from appell.formulation.gibbs_appell import GibbsAppell
 from appell.formulation.gpme import GPME
 from appell.formulation.recursive import Recursive
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.rank import check_rank
+from appell.kinematics.rank import check_movable, check_rank
 from appell.model.model import Model
 
 FREE = 3  # coordinates of a tree from which on recursion takes fewer operations
@@ -63,12 +63,6 @@ def apply(formulation: AbstractFormulation, mechanics: Mechanics) -> Equations:
         raise FormulationError(f"Got {formulation!r} as a formulation; give one such as appell.{example}().")
     formulation.check(mechanics)
     check_rank(mechanics)
-    split, model = formulation.choose(mechanics), mechanics.model
-    if model.rows and len(split.rows) >= len(model.coordinates) + model.driven:
-        raise FormulationError(
-            f"{model.name!r} is over-constrained: its {len(split.rows)} independent constraint rows "
-            f"({', '.join(mechanics.row_names[i] for i in split.rows)}) fix all {len(model.coordinates)} coordinates "
-            "at a typical state. Remove rows or add coordinates; if the mechanism moves only for special dimensions, "
-            "give these as values=... and a start on the constraints to the Model."
-        )
+    split = formulation.choose(mechanics)
+    check_movable(mechanics, split)
     return formulation.derive(mechanics, split)
