@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from appell.ensemble.sweep import sweep as sweep
     from appell.equations import Equations as Equations
     from appell.errors import AppellError as AppellError
-    from appell.formulation.abstract import derive as derive
     from appell.formulation.computational_gpme import ComputationalGPME as ComputationalGPME
+    from appell.formulation.derive import derive as derive
     from appell.formulation.gibbs_appell import GibbsAppell as GibbsAppell
     from appell.formulation.gpme import GPME as GPME
     from appell.formulation.higher_order import HigherOrder as HigherOrder
@@ -105,7 +105,7 @@ _HOME = {
     "control.tracking": "track",
     "equations": "Equations",
     "errors": "AppellError",
-    "formulation.abstract": "derive",
+    "formulation.derive": "derive",
     "formulation.computational_gpme": "ComputationalGPME",
     "formulation.gibbs_appell": "GibbsAppell",
     "formulation.gpme": "GPME",

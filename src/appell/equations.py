@@ -17,10 +17,12 @@ from appell.errors import ModelError
 from appell.graph.lower import Lowering
 from appell.graph.replay import operations
 from appell.graph.solve import solve, solve_spd
-from appell.kinematics.chart import Chart, Split
+from appell.graph.sparse import stacked
+from appell.kinematics.chart import Chart
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, refuse_changing
+from appell.kinematics.split import Split
 from appell.model.model import Model
 from appell.model.rules import check_letter
 from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, Speed, letters_in, quoted, t
@@ -180,8 +182,7 @@ class Equations:
     @cached_property
     def w(self) -> ca.SX:
         """Open inputs on the graph."""
-        listed = [self.mechanics.variables.lower.memo[s] for s in self.inputs]
-        return ca.vertcat(*listed) if listed else ca.SX(0, 1)
+        return stacked(self.mechanics.variables.lower.memo[s] for s in self.inputs)
 
     @cached_property
     def arguments(self) -> list[ca.SX]:

@@ -6,7 +6,6 @@ import pytest
 import appell as ap
 from appell.errors import FormulationError
 from appell.formulation.abstract import kinds
-from appell.kinematics.chart import Split
 from appell.kinematics.consistency import (
     jacobian_at,
     project_positions,
@@ -15,6 +14,7 @@ from appell.kinematics.consistency import (
     sample_state,
 )
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 
 NONLINEAR = {"appell-hamel", "clothoid-vehicle", "constant-speed", "curvature-arm"}  # refused by Voronets
 SINGULAR = {"rolling-ball", "four-bar"}  # mass matrix without constraints: quaternion norm, massless last bar

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 import appell as ap
 from appell.errors import AppellError
 from appell.higher_order import Dynamics, unified
-from appell.kinematics.energies import acceleration_energy
+from appell.kinematics.acceleration_energies import acceleration_energy
 from appell.kinematics.mechanics import Mechanics
 from appell.reporting.run_source import run_source
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import appell as ap
-from appell.cli.stabilizing import Stabilization
+from appell.cli.stabilization import Stabilization
 from appell.motion.projection import Projection
 
 SIZES = [(1e-6, 1.0, 1.0), (1e-6, 1e-18, 1e-3), (1e3, 1e9, 1e3**0.5), (1e6, 1.0, 1e3)]  # of length, mass and time

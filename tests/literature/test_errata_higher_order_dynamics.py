@@ -17,10 +17,10 @@ from numpy.testing import assert_allclose
 import appell as ap
 from appell.graph.series import from_derivatives, to_derivatives
 from appell.higher_order import Dynamics, catalan, unified
-from appell.kinematics.acceleration_energy import Sums, energy_series, pairing
 from appell.kinematics.joint_frames import skeleton_of
 from appell.kinematics.newton_euler import inverse
 from appell.kinematics.skeleton import Joint, Skeleton
+from appell.kinematics.skeleton_energies import Sums, energy_series, pairing
 
 
 class Dual:

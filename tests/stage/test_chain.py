@@ -10,7 +10,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import ImpossibleBodyWarning, MissingValueError, ModelError
-from appell.model.screws import adjoint, exponential, hat, inverse, vee
+from appell.model.screws import adjoint, exponential, hat, inverse
 
 RNG = np.random.default_rng(7)
 
@@ -76,7 +76,6 @@ def test_screw_algebra_holds():
     T[:3, :3], T[:3, 3] = rotation(RNG), RNG.normal(size=3)
     screw = RNG.normal(size=6)
     np.testing.assert_allclose(hat(adjoint(T) @ screw), T @ hat(screw) @ inverse(T), rtol=0, atol=1e-13)
-    np.testing.assert_array_equal(vee(hat(screw)), screw)
 
 
 def test_poses_are_products_of_exponentials_at_home(tree):
@@ -194,7 +193,8 @@ def test_the_jacobian_gives_the_velocity(tree):
     np.testing.assert_allclose(J[0][:3] @ Q[:, 1], T[1][:3, 3], rtol=0, atol=1e-13)
     acceleration = J[0][:3] @ Q[:, 2] + J[1][:3] @ Q[:, 1]
     np.testing.assert_allclose(acceleration, T[2][:3, 3], rtol=0, atol=1e-13)
-    omega = vee(T[1] @ inverse(T[0]))[:3]
+    turning = T[1] @ inverse(T[0])
+    omega = turning[[2, 0, 1], [1, 2, 0]]
     np.testing.assert_allclose(J[0][3:] @ Q[:, 1], omega, rtol=0, atol=1e-13)
 
 

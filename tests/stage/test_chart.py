@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import appell as ap
 from appell.errors import FormulationError, ModelError, UndeclaredError
-from appell.kinematics.chart import Split, growths
+from appell.kinematics.split import Split, growths
 
 x, y, z = ap.coordinates("x y z")
 m, l = ap.parameters("m l")

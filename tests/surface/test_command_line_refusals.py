@@ -176,16 +176,16 @@ def far(*_, **__):
 @pytest.mark.parametrize(
     ("work", "arguments"),
     [
-        ("appell.formulation.abstract.derive", ["sweep", "rolling-disk", "--over", "m=1,2", "--plot"]),
+        ("appell.formulation.derive.derive", ["sweep", "rolling-disk", "--over", "m=1,2", "--plot"]),
         ("appell.motion.run.simulate", ["run", "rolling-disk", "--out"]),
         ("appell.motion.run.simulate", ["run", "rolling-disk", "--report"]),
         ("appell.planning.plan", ["plan", "three-link", "--out"]),
         ("appell.planning.plan", ["plan", "three-link", "--report"]),
         ("appell.planning.plan", ["track", "curvature-arm", "--out"]),
         ("appell.planning.plan", ["track", "curvature-arm", "--report"]),
-        ("appell.cli.stabilizing.equilibrium", ["stabilize", "ball-and-beam", "--out"]),
-        ("appell.cli.stabilizing.equilibrium", ["stabilize", "ball-and-beam", "--report"]),
-        ("appell.formulation.abstract.derive", ["export", "rolling-disk", "--c"]),
+        ("appell.cli.stabilization.equilibrium", ["stabilize", "ball-and-beam", "--out"]),
+        ("appell.cli.stabilization.equilibrium", ["stabilize", "ball-and-beam", "--report"]),
+        ("appell.formulation.derive.derive", ["export", "rolling-disk", "--c"]),
     ],
 )
 def test_every_place_to_write_is_looked_at_before_the_work(call, tmp_path, monkeypatch, work, arguments, assert_fails):

@@ -18,8 +18,8 @@ import sympy as sp
 
 from appell.code.system import compile
 from appell.formulation.gibbs_appell import GibbsAppell
-from appell.kinematics.chart import Split, pivots
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split, pivots
 from appell.model.body import RigidBody
 from appell.model.frame import Frame, angular_velocity
 from appell.model.model import Model

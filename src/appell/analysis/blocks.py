@@ -16,7 +16,7 @@ from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
 from appell.graph.solve import solve_spd
 from appell.graph.sparse import densified
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 
 if TYPE_CHECKING:
     from appell.analysis.equilibrium import Equilibrium
@@ -132,9 +132,8 @@ class Jets:
         return left if left <= enough else self._left(at, at.units)
 
     def _left(self, at: Equilibrium, units: Units | None) -> float:
-        w = np.array([at.inputs.get(s.label, 0.0) for s in at.model.inputs])
         n, rows = len(at.state.q), self.J.shape[0]
-        known, loaded, least = np.abs(np.concatenate([at.state.q, at.state.v, at.state.z, w])), 0.0, 0.0
+        known, loaded, least = np.abs(np.concatenate([at.state.q, at.state.v, at.state.z, at.w])), 0.0, 0.0
         if units is not None:
             own, loaded = np.split(0.1 * units.unknowns, [units.unknowns.size - rows])
             known, least = np.maximum(known, own), 1e-9 * units.equations
@@ -220,9 +219,8 @@ def jets(steady: Steady, at: Equilibrium, cyclic: tuple[str, ...] = ()) -> Jets:
 
 
 def numbers(at: Equilibrium) -> list[np.ndarray | float]:
-    """t, q, v, z, w, p at an equilibrium; closed inputs are zero, as they no longer occur."""
-    w = np.array([at.inputs.get(s.label, 0.0) for s in at.model.inputs])
-    return [0.0, at.state.q, at.state.v, at.state.z, w, at.system.p]
+    """t, q, v, z, w, p at an equilibrium."""
+    return [0.0, at.state.q, at.state.v, at.state.z, at.w, at.system.p]
 
 
 def curvature(steady: Steady, at: Equilibrium, rows: tuple[int, ...], multipliers: np.ndarray) -> np.ndarray:

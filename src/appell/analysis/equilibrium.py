@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from appell.analysis.equilibrium_search import Problem, Root, Wishes
 from appell.analysis.families import measured, same, sorted_out
 from appell.analysis.no_equilibrium import explain, in_a_circle
 from appell.analysis.steady import Steady
 from appell.analysis.units import Units
-from appell.analysis.wishes import Problem, Root, Wishes
 from appell.code.state import State
 from appell.code.system import System, compile
 from appell.errors import EquilibriumError, ModelError
-from appell.formulation.abstract import derive
+from appell.formulation.derive import derive
 from appell.model.model import Model
 from appell.model.symbols import key, listed
 from appell.model.values import numbers, unknown, whole
@@ -73,6 +73,11 @@ class Equilibrium:
         """Rates that are not zero: those of the cyclic coordinates of a steady motion."""
         return {s.rate.label: self.state[s.rate] for s in self.model.coordinates if self.state[s.rate] != 0.0}
 
+    @property
+    def w(self) -> np.ndarray:
+        """Values of all inputs; zero for closed ones, as they no longer occur."""
+        return np.array([self.inputs.get(s.label, 0.0) for s in self.model.inputs])
+
     @cached_property
     def steady(self) -> Steady:
         """The equations that vanish here."""
@@ -81,8 +86,7 @@ class Equilibrium:
     @cached_property
     def units(self) -> Units:
         """What everything is measured in here."""
-        w = [self.inputs.get(s.label, 0.0) for s in self.model.inputs]
-        y = [*self.state.array, *w, *np.zeros(len(self.steady.mechanics.row_names))]
+        y = [*self.state.array, *self.w, *np.zeros(len(self.steady.mechanics.row_names))]
         return Units.of(self.steady, self.system.p, np.array(y))
 
     def __getitem__(self, name: Any) -> float:

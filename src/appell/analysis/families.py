@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from appell.analysis.wishes import Problem, Root
+    from appell.analysis.equilibrium_search import Problem, Root
 
 FLAT = 1e-8  # singular value, in scaled equations and unknowns, of a direction that could lead along a family
 PROBE = 1e-3  # how far a direction is followed to see whether it does

@@ -22,8 +22,8 @@ from appell.code.state import State, check_state
 from appell.code.system import System
 from appell.code.violation import violated
 from appell.errors import EquilibriumError, ModelError
-from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
+from appell.kinematics.split import Split
 from appell.model.model import Model
 from appell.model.symbols import Letter, key, listed
 from appell.model.values import chosen, unknown

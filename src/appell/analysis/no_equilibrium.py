@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from appell.analysis.wishes import Problem, Root, Wishes
+from appell.analysis.equilibrium_search import Problem, Root, Wishes
 
 
 def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> str:

@@ -99,11 +99,10 @@ class Steady:
         letters = ca.vertcat(x.q, x.v, x.z)
         parts = [self.applied, self.with_laws(x.thaw(m.Q)), x.thaw(ca.gradient(m.V, x.q))]
         function = ca.Function("applied", x.arguments, [ca.densify(ca.jacobian(e, letters)) for e in parts])
-        w = np.array([at.inputs.get(s.label, 0.0) for s in at.model.inputs])
         places = [(at.state.q, at.state.v, at.state.z), *(sample[:3] for sample in self._samples(at.system.p))]
         slopes, rounding = [], np.zeros((x.q.numel(), letters.numel()))
         for q, v, z in places:
-            here, *terms = (np.array(e) for e in function(0.0, q, v, z, w, at.system.p))
+            here, *terms = (np.array(e) for e in function(0.0, q, v, z, at.w, at.system.p))
             if all(np.all(np.isfinite(e)) for e in (here, *terms)):
                 slopes.append(here)
                 rounding = np.maximum(rounding, 1e-11 * sum(np.max(np.abs(e), axis=1, keepdims=True) for e in terms))

@@ -21,8 +21,9 @@ from appell.code.code import Code
 from appell.code.system import System
 from appell.errors import EquilibriumError, ModelError
 from appell.formulation.gibbs_appell import GibbsAppell
+from appell.graph.sparse import stacked
 from appell.graph.terms import term_sizes_at
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 from appell.model.symbols import Letter, key
 from appell.model.values import unknown
 
@@ -174,9 +175,8 @@ class Tangent:
         """What Lagrange's equations leave at rest, against the size of their terms."""
         m = self.steady.mechanics
         q, v, z = self.at.state.q, self.at.state.v, self.at.state.z
-        w = np.array([self.at.inputs.get(s.label, 0.0) for s in self.at.model.inputs])
         count = len(m.row_names)
-        y = np.concatenate([q, v, z, w, np.zeros(count)])
+        y = np.concatenate([q, v, z, self.at.w, np.zeros(count)])
         value, slope = (np.array(e) for e in self.steady.residual(y, self.at.system.p))
         if count:  # with the multipliers that fit best; they are part of the sizes
             y[-count:] = np.linalg.lstsq(slope[:, -count:], -value[:, 0], rcond=1e-12)[0]
@@ -296,8 +296,7 @@ class Tangent:
             states: Names of the states.
         """
         eqs = self.equations
-        column = [eqs.formula(self.letter(e) if isinstance(e, str) else e) for e in outputs]
-        graph = ca.vertcat(*column) if column else ca.SX(0, 1)
+        graph = stacked(eqs.formula(self.letter(e) if isinstance(e, str) else e) for e in outputs)
         if ca.depends_on(graph, eqs.w):
             raise ModelError("A measured quantity contains an input; measure coordinates, rates and extra states.")
         if sorted(self.states) != sorted(states):

@@ -13,13 +13,14 @@ import numpy as np
 from appell.code.agreement import Rivals
 from appell.code.constants import check_masses
 from appell.errors import FormulationError, InconsistentStartError, ModelError
-from appell.formulation.abstract import AbstractFormulation, derived
-from appell.kinematics.chart import Split
+from appell.formulation.abstract import AbstractFormulation
+from appell.formulation.derive import apply
 from appell.kinematics.consistency import jacobian_at, row_units, sample_split, sample_state
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.rank import check_rank
+from appell.kinematics.rank import check_movable, check_rank
 from appell.kinematics.saddle import own_units
+from appell.kinematics.split import Split
 from appell.model.model import Model
 from appell.model.symbols import key
 from appell.model.values import number, whole
@@ -144,9 +145,8 @@ def verify(
     mechanics = Mechanics(model)
     check_rank(mechanics)
     split = sample_split(mechanics)
-    if model.rows and len(split.rows) >= len(model.coordinates) + model.driven:
-        raise FormulationError(f"{model.name!r} is over-constrained; nothing is left to compare.")
-    also = None if formulation is None else derived(mechanics, formulation)
+    check_movable(mechanics, split)
+    also = None if formulation is None else apply(formulation, mechanics)
     if also is not None and isinstance(also.mechanics, Differentiated):
         raise FormulationError(
             f"{formulation!r} has accelerations among its states, so that there is nothing to compare at a state. "

@@ -30,7 +30,7 @@ def export(
     """Write the equations for other programs."""
     from appell.code.export import check_export
     from appell.code.system import compile
-    from appell.formulation.abstract import derive
+    from appell.formulation.derive import derive
 
     with errors(as_json):
         if c is None and casadi is None and fmu is None:

@@ -70,7 +70,7 @@ def _study(
     values = {**given.values, **{w.label: law for w, law in given.laws.items()}}
     made = whole(values, given.start, until, method, out, as_json)
     if report is not None:
-        from appell.reporting.study import study_report
+        from appell.reporting.sprayer_study import study_report
 
         make_folder(report.parent)
         study_report(made).save(report)

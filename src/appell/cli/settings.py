@@ -33,7 +33,7 @@ class Settings:
     def system(self, case: Case) -> Any:
         """The system of a case with these numbers and formulas."""
         from appell.code.system import compile
-        from appell.formulation.abstract import derive
+        from appell.formulation.derive import derive
 
         return compile(derive(case.model, case.formulation).close(self.laws)).bind(self.values)
 

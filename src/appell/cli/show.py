@@ -30,7 +30,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Describe a model and print its equations."""
-    from appell.formulation.abstract import derive
+    from appell.formulation.derive import derive
 
     with errors(as_json):
         case = read_case(name, by)

@@ -58,8 +58,8 @@ def stabilize(
     as_json: JsonOption = False,
 ) -> None:
     """Hold a configuration, with a proof. Finds the equilibrium, linearises, computes gains, runs the closed loop."""
-    from appell.cli import stabilized
-    from appell.cli.stabilizing import Stabilization
+    from appell.cli.stabilization import Stabilization
+    from appell.cli.stabilization_output import data, show
 
     with errors(as_json):
         case = read_case(name)
@@ -89,11 +89,11 @@ def stabilize(
         if out is not None:
             check_folder(out)
         check_files(None, report)
-        found = stabilized.data(work)
+        found = data(work)
         deliver(
             as_json,
             lambda: found,
-            lambda: stabilized.show(work),
+            lambda: show(work),
             _pictures(work, out),
             written([report], lambda path: _describe(work, path)),
         )
@@ -104,14 +104,14 @@ def stabilize(
 def _pictures(work: Any, folder: Path | None) -> Iterator[Path]:
     """Write pictures and numbers to a folder."""
     if folder is not None:
-        from appell.cli.stabilized import write
+        from appell.cli.stabilization_output import write
 
         make_folder(folder)
         yield from write(work, folder)
 
 
 def _describe(work: Any, path: Path) -> None:
-    from appell.cli.stabilized import run_plot
+    from appell.cli.stabilization_output import run_plot
     from appell.reporting import report
 
     report(work.motion, path, also={"Stability of the closed loop": work.proof, "Deviations and laws": run_plot(work)})

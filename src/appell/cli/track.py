@@ -48,7 +48,7 @@ def track(
     """Let a mechanism follow its plan. Plans the programmed motion of a model, then runs it under a tracking law."""
     from appell.code.system import compile
     from appell.control import tracking
-    from appell.formulation.abstract import derive
+    from appell.formulation.derive import derive
     from appell.planning import plan, plant
 
     with errors(as_json):

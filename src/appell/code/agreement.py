@@ -17,9 +17,9 @@ from appell.formulation.abstract import kinds
 from appell.formulation.multipliers import Multipliers
 from appell.formulation.recursive import Recursive
 from appell.graph.terms import term_sizes
-from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.saddle import REGULAR, accelerations_and_multipliers, condition, measured, without_inertia
+from appell.kinematics.split import Split
 
 ROOTS = "a division by zero, the root or the logarithm of a negative number"
 BIG = 24  # coordinates from which on dense elimination in the graph takes too long to be worth it

@@ -12,7 +12,7 @@ from appell.code.machine import Machine
 from appell.equations import Equations
 from appell.graph.solve import determinant, solve, solve_spd
 from appell.graph.sparse import densified
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 
 HUGE = 1e300  # what is not below is no number, or as good as infinite
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from appell.equations import Equations
 from appell.errors import InconsistentStartError, MissingValueError
+from appell.graph.sparse import stacked
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, base_order, direction
 from appell.model.model import Model
@@ -134,7 +135,7 @@ def _conditions(
             for level in zip(*chains(row, model.coordinates), strict=True):
                 force = ca.vertcat(*[x.lower.memo[z] for z in level])
                 rows.append(force - B * (ca.dot(B, force) / ca.dot(B, B)))
-    column = ca.densify(ca.vertcat(*rows)) if rows else ca.SX(0, 1)
+    column = ca.densify(stacked(rows))
     arguments = [x.t, x.q, x.v, x.z, x.w, x.p, wanted]
     return (
         ca.Function("conditions", arguments, [column], {"cse": True}),

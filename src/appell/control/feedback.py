@@ -20,12 +20,12 @@ from appell.analysis.sampling import differences, held
 from appell.analysis.stability import stability
 from appell.code.state import State
 from appell.code.system import System, compile
+from appell.control.aliasing import check_sampling
 from appell.control.controllability import controllability
 from appell.control.designable import designable, on_axis, within
 from appell.control.limits import input_limits
 from appell.control.placement import placed_gain
 from appell.control.riccati import optimal, optimal_held
-from appell.control.sampling import check_sampling
 from appell.control.weights import weight_matrix
 from appell.equations import Equations
 from appell.errors import ControlError, ModelError

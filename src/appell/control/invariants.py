@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy.polys.matrices import DomainMatrix
+from sympy.polys.matrices.normalforms import invariant_factors
 
 from appell.analysis.balance import balanced
 from appell.analysis.linearize import Linearization
@@ -99,17 +101,12 @@ def invariant_polynomials(matrix: Any) -> tuple[sp.Poly, ...]:
     if matrix.rows != matrix.cols or matrix.free_symbols or any(e.has(sp.Float) for e in matrix):
         raise ControlError("Invariant polynomials need a square matrix of exact numbers: integers or sympy.Rational.")
     lam = sp.Symbol("lambda")
-    n = matrix.rows
-    field = "QQ" if all(e.is_Rational for e in matrix) else "EX"
-
-    def poly(e: Any) -> sp.Poly:
-        return sp.Poly(e, lam, domain=field)
-
-    table = [[poly((lam if i == j else 0) - matrix[i, j]) for j in range(n)] for i in range(n)]
-    for k in range(n):
-        _pivot(table, k)
-    diagonal = [table[k][k].monic() for k in range(n)]
-    return tuple(p for p in diagonal if p.degree() > 0)
+    field = sp.QQ if all(e.is_Rational for e in matrix) else sp.EX
+    ring = field[lam]
+    rows = [[ring.from_sympy(e) for e in row] for row in (lam * sp.eye(matrix.rows) - matrix).tolist()]
+    factors = invariant_factors(DomainMatrix(rows, matrix.shape, ring))
+    found = (sp.Poly(ring.to_sympy(e), lam, domain=field).monic() for e in factors)
+    return tuple(p for p in found if p.degree() > 0)
 
 
 def _exact(given: Any) -> sp.Matrix:
@@ -120,33 +117,3 @@ def _exact(given: Any) -> sp.Matrix:
         raise ControlError(
             f"Got {type(given).__name__}; give a linearisation, or a square matrix of integers or sympy.Rational."
         ) from None
-
-
-def _pivot(table: list[list[sp.Poly]], k: int) -> None:
-    """Make the entry (k, k) divide everything below and right of it, and clear its row and column."""
-    n = len(table)
-    while True:
-        places = [(table[i][j].degree(), i, j) for i in range(k, n) for j in range(k, n) if not table[i][j].is_zero]
-        if not places:
-            return
-        _, i, j = min(places)
-        table[k], table[i] = table[i], table[k]
-        for row in table:
-            row[k], row[j] = row[j], row[k]
-        head = table[k][k]
-        rest = False
-        for i in range(k + 1, n):
-            quotient = table[i][k].div(head)[0]
-            table[i] = [a - quotient * b for a, b in zip(table[i], table[k], strict=True)]
-            rest = rest or not table[i][k].is_zero
-        for j in range(k + 1, n):
-            quotient = table[k][j].div(head)[0]
-            for row in table:
-                row[j] = row[j] - quotient * row[k]
-            rest = rest or not table[k][j].is_zero
-        if rest:
-            continue
-        odd = next((i for i in range(k + 1, n) for j in range(k + 1, n) if not table[i][j].rem(head).is_zero), None)
-        if odd is None:
-            return
-        table[k] = [a + b for a, b in zip(table[k], table[odd], strict=True)]

@@ -15,7 +15,7 @@ from appell.control.laws import AbstractTracker, gains
 from appell.control.limits import bounds
 from appell.control.reference import SLACK, Point, Reference
 from appell.errors import ModelError
-from appell.formulation.abstract import derive
+from appell.formulation.derive import derive
 from appell.formulation.multipliers import Multipliers
 from appell.kinematics.consistency import project_positions, project_velocities
 from appell.model.model import Model

@@ -13,12 +13,12 @@ import sympy as sp
 from appell.analysis.linearize import Linearization, ordered
 from appell.analysis.roots import in_words
 from appell.analysis.sampling import differences, held, held_cost
+from appell.control.aliasing import check_sampling
 from appell.control.controllability import Reach, observability
 from appell.control.designable import complement, in_units, on_axis, within
 from appell.control.modes import comparable
 from appell.control.placement import placed_gain
 from appell.control.riccati import discrete_riccati, riccati
-from appell.control.sampling import check_sampling
 from appell.control.weights import weight_matrix
 from appell.errors import ControlError
 from appell.model.symbols import letters_in, listed

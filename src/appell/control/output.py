@@ -19,7 +19,7 @@ from appell.control.feedback import Feedback, exact
 from appell.control.observer import Observer, unseen
 from appell.control.pid import Controller
 from appell.errors import ControlError
-from appell.formulation.abstract import derive
+from appell.formulation.derive import derive
 from appell.graph.numeric import Numeric
 from appell.model.symbols import ExtraState, states
 from appell.model.values import check_kind

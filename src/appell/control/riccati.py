@@ -18,8 +18,8 @@ def riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.nd
 
     $$ H = \begin{pmatrix} A & -BR^{-1}B'/\rho\\ -\rho\,Q & -A'\end{pmatrix}, \qquad S = U_{21}U_{11}^{-1}/\rho $$
     with $\rho$ such that both blocks have the same size, then Kleinman's form of Newton's method; where that is not
-    good enough once more in states in which all of H is balanced (Benner). SciPy has the equation for implicit systems
-    as well; for the small regular ones here this takes a hundredth of the time.
+    good enough once more in states in which all of H is balanced (Benner). SciPy's own solution loses its digits where
+    units make states or inputs very unlike in size.
 
     Args:
         A: Matrix of the states.

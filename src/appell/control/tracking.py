@@ -116,10 +116,7 @@ class Tracking:
         """
         from appell.view.planned import tracking_plot
 
-        made = tracking_plot(self)
-        if path is not None:
-            made.save(path)
-        return made
+        return tracking_plot(self).written(path)
 
 
 def track(

@@ -27,7 +27,7 @@ from appell.ensemble.outcomes import Outcomes
 from appell.ensemble.plan import Plan, made
 from appell.ensemble.runner import Runner
 from appell.errors import AppellError, ModelError
-from appell.formulation.abstract import derive
+from appell.formulation.derive import derive
 from appell.motion.versions import in_words, maker
 
 WORDS = ("appell", "sympy", "numpy", "mpmath", "copyreg")

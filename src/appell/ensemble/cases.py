@@ -16,7 +16,7 @@ from appell.code.system import System
 from appell.ensemble.design import Design
 from appell.ensemble.law import Law
 from appell.errors import MissingValueError, ModelError
-from appell.formulation.abstract import derive
+from appell.formulation.derive import derive
 from appell.model.symbols import Parameter, key, letters_in
 from appell.model.values import numbers
 from appell.motion.run import driven

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,10 +21,10 @@ from appell.ensemble.kernel import Kernel
 from appell.ensemble.kinks import Kinks
 from appell.ensemble.lanes import Graphs, lane_graphs
 from appell.ensemble.settings import Settings
-from appell.ensemble.switching import best_growths, growths, jacobians
+from appell.ensemble.switching import best_growths, jacobians
 from appell.errors import AppellError
 from appell.graph.kinks import has_jumps, has_kinks
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split, growths
 from appell.motion.events import Event
 from appell.motion.projection import Projection
 from appell.motion.reset import Reset
@@ -211,7 +211,8 @@ class LaneRules:
         moves: dict[Kernel, tuple[list[int], list[np.ndarray], list[np.ndarray]]] = {}
         with self.lock:
             jacobian = jacobians(kernel, t, x, P)
-            growth, best = growths(split, jacobian), np.full(t.size, np.nan)
+            growth = growths(split.rows, [split.dependent], jacobian)[:, 0]
+            best = np.full(t.size, np.nan)
             searched = beyond(growth, calm)
             for i in np.flatnonzero(searched):
                 choice = calmer(split, jacobian[i], growth[i])

@@ -20,7 +20,7 @@ import casadi as ca
 from appell.code.code import HUGE, Code, function_of
 from appell.equations import Equations
 from appell.graph.kinks import has_kinks, roots
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 from appell.motion import forks, gradients
 from appell.motion.attempt import BEHIND, SETTINGS, Attempt, Status
 from appell.motion.crossing import LOOKS, excess_graph

@@ -18,6 +18,7 @@ from appell.code.system import System, compile
 from appell.control.feedback import Feedback
 from appell.ensemble.sweep import sweep
 from appell.errors import ControlError, ModelError
+from appell.kinematics.consistency import project_positions
 from appell.model.values import check_kind, number, numbers, unknown, whole
 from appell.motion.events import Event
 
@@ -83,10 +84,7 @@ class Region:
         """
         from appell.view.studies import region_plot
 
-        made = region_plot(self)
-        if path is not None:
-            made.save(path)
-        return made
+        return region_plot(self).written(path)
 
 
 def region_of_attraction(
@@ -284,7 +282,8 @@ class _OnConstraints:
         self.mechanics, self.p = feedback.system.equations.mechanics, feedback.system.p
         labels = [s.label for s in self.mechanics.model.coordinates]
         self.n = len(labels)
-        self.free = [i for i, s in enumerate(labels) if s not in self.lin.states and s not in self.lin.dropped]
+        held = {*self.lin.states, *self.lin.dropped}
+        self.free = np.array([i for i, s in enumerate(labels) if s not in held], dtype=int)
 
     def __call__(self, rest: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """x, a column for each deviation, and which of them lie on the constraints."""
@@ -292,18 +291,6 @@ class _OnConstraints:
         x = np.repeat(rest[:, None], count, axis=1)
         for row, s in enumerate(self.lin.states):
             x[self.names.index(s)] += deviations[row]
-        good = np.ones(count, dtype=bool)
-        if not self.mechanics.position_rows:
-            return x, good
-        function = self.mechanics.functions["position"].map(count)
-        m = len(self.mechanics.position_rows)
-        for _ in range(12):
-            found = function(np.zeros((1, count)), x[: self.n], np.repeat(self.p[:, None], count, 1))
-            c, J = (np.array(e) for e in found)
-            good = np.max(np.abs(c), axis=0) < 1e-10
-            if np.all(good) or not self.free:
-                break
-            slopes = J.reshape(m, count, self.n).transpose(1, 0, 2)[:, :, self.free]
-            step = np.einsum("bij,bj->bi", np.linalg.pinv(slopes), c.T)
-            x[self.free] -= np.clip(step, -0.5, 0.5).T
-        return x, good
+        found, left = project_positions(self.mechanics, 0.0, x[: self.n].T, self.p, self.free, reach=0.5)
+        x[: self.n] = found.T
+        return x, left < 1e-10

@@ -17,9 +17,10 @@ from appell.code.fitting import fitting_code
 from appell.code.starting import consistent_states, given_states, suggested_states, unfit
 from appell.code.state import State, check_state, names_of
 from appell.code.system import System
-from appell.ensemble.switching import best_growths, growths
+from appell.ensemble.switching import best_growths
 from appell.errors import AppellError, InconsistentStartError, MissingValueError, ModelError
 from appell.graph.numeric import SideBySide
+from appell.kinematics.split import growths
 from appell.model.symbols import letters_in
 from appell.model.values import unknown
 from appell.motion.projection import project
@@ -235,7 +236,7 @@ class Starts:
             return {code: np.arange(runs.size)}
         q, v, z = states[:, :n], states[:, n : 2 * n], states[:, 2 * n :]
         J = SideBySide(functions["jacobian"])(runs.size, self.t0, q, v, z, p)[0]
-        growth = growths(split, J) if split.dependent else np.zeros(runs.size)
+        growth = growths(split.rows, [split.dependent], J)[:, 0] if split.dependent else np.zeros(runs.size)
         good = growth <= equations.formulation.patience * best_growths(split, J)  # never where the best is NaN
         found: dict[Code, list[int]] = {code: np.flatnonzero(good).tolist()}
         for i in np.flatnonzero(~good).tolist():

@@ -193,10 +193,7 @@ class Study:
         from appell.view.studies import study_plot
 
         refuse_paths(names)
-        made = study_plot(self, [key(name) for name in names], against)
-        if path is not None:
-            made.save(path)
-        return made
+        return study_plot(self, [key(name) for name in names], against).written(path)
 
     def save(self, path: str | Path) -> Path:
         """Write a study that is in memory to a file.

@@ -5,28 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from appell.ensemble.kernel import Kernel
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split, growths
 
 
 def jacobians(kernel: Kernel, t: np.ndarray, x: np.ndarray, P: np.ndarray) -> np.ndarray:
     """The constraint rows by velocities, of shape (lanes, rows, coordinates)."""
     found = kernel.machines["jacobian"].some(np.concatenate([x, t[None, :]]), P)
     return found.reshape(kernel.graphs.sizes["coordinates"], -1, t.size).transpose(2, 1, 0)
-
-
-def growths(split: Split, jacobian: np.ndarray) -> np.ndarray:
-    """`Split.growth` of every lane."""
-    used = jacobian[:, list(split.rows)]
-    found = np.full(used.shape[0], np.inf)
-    good = np.isfinite(jacobian).all(axis=(1, 2))
-    try:
-        inverse = np.linalg.solve(used[good][:, :, list(split.dependent)], used[good])
-    except np.linalg.LinAlgError:  # one of them is singular
-        found[good] = [split.growth(one) for one in jacobian[good]]
-        return found
-    largest = np.max(np.abs(inverse), axis=(1, 2), initial=0.0)
-    found[good] = np.where(np.isfinite(largest), largest, np.inf)
-    return found
 
 
 def best_growths(split: Split, jacobian: np.ndarray) -> np.ndarray:
@@ -56,5 +41,5 @@ def best_growths(split: Split, jacobian: np.ndarray) -> np.ndarray:
     chosen = np.sort(chosen, axis=0)
     for columns in {tuple(c) for c in chosen[:, sure].T.tolist()}:
         here = sure & (chosen == np.array(columns)[:, None]).all(axis=0)
-        found[here] = growths(Split(split.rows, columns), jacobian[here])
+        found[here] = growths(split.rows, [columns], jacobian[here])[:, 0]
     return found

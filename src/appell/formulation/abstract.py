@@ -12,12 +12,10 @@ import numpy as np
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.kinematics.chart import Split
 from appell.kinematics.consistency import sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.rank import check_rank
 from appell.kinematics.saddle import REGULAR, condition, without_inertia
-from appell.model.model import Model
+from appell.kinematics.split import Split
 from appell.model.symbols import Coordinate, Speed
 
 if TYPE_CHECKING:
@@ -115,7 +113,28 @@ class AbstractFormulation(ABC):
 
     def choose(self, mechanics: Mechanics) -> Split:
         """Rows and dependent coordinates: the user's choice, or the best at a typical state."""
-        return chosen_split(mechanics, self.dependent)
+        best, model = sample_split(mechanics), mechanics.model
+        if self.dependent is None:
+            return best
+        order = {q: i for i, q in enumerate(model.coordinates)}
+        named = {q.label: q for q in model.coordinates}
+        dependent = tuple(named.get(q, q) if isinstance(q, str) else q for q in self.dependent)
+        for q in dependent:
+            if q not in order:
+                raise FormulationError(f"{q} cannot be dependent: it is not a coordinate of {model.name!r}.")
+        if len(set(dependent)) != len(best.rows):
+            raise FormulationError(
+                f"{len(dependent)} dependent coordinates were given, but there are {len(best.rows)} independent "
+                f"constraint rows; give {len(best.rows)} of: {', '.join(map(str, order))}."
+            )
+        columns = sorted(order[q] for q in dependent)
+        if ca.sprank(ca.sparsify(mechanics.J[list(best.rows), columns])) < len(columns):
+            others = ", ".join(str(model.coordinates[i]) for i in best.dependent)
+            raise FormulationError(
+                f"{', '.join(map(str, dependent))} cannot be dependent: the constraint rows do not give their rates. "
+                f"Take {others}, or leave the choice to appell."
+            )
+        return Split(best.rows, tuple(columns))
 
     def complete(
         self,
@@ -194,74 +213,3 @@ def speed_formulas(speeds: Mapping[Speed, Any] | None) -> dict[Speed, Any] | Non
             f"speeds= takes speeds with their formulas, {{u: x.rate}} with u = appell.speeds('u'); got {speeds!r}."
         )
     return dict(speeds) if speeds else None
-
-
-def chosen_split(mechanics: Mechanics, dependent: tuple[Coordinate | str, ...] | None) -> Split:
-    """The split with the dependent coordinates the user wants, or the best at a typical state."""
-    chosen = sample_split(mechanics)
-    if dependent is None:
-        return chosen
-    named = {q.label: q for q in mechanics.model.coordinates}
-    dependent = tuple(named.get(q, q) if isinstance(q, str) else q for q in dependent)
-    order = {q: i for i, q in enumerate(mechanics.model.coordinates)}
-    for q in dependent:
-        if q not in order:
-            raise FormulationError(f"{q} cannot be dependent: it is not a coordinate of {mechanics.model.name!r}.")
-    if len(set(dependent)) != len(chosen.rows):
-        raise FormulationError(
-            f"{len(dependent)} dependent coordinates were given, but there are {len(chosen.rows)} independent "
-            f"constraint rows; give {len(chosen.rows)} of: {', '.join(map(str, order))}."
-        )
-    columns = sorted(order[q] for q in dependent)
-    if ca.sprank(ca.sparsify(mechanics.J[list(chosen.rows), columns])) < len(columns):
-        others = ", ".join(str(mechanics.model.coordinates[i]) for i in chosen.dependent)
-        raise FormulationError(
-            f"{', '.join(map(str, dependent))} cannot be dependent: the constraint rows do not give their rates. Take "
-            f"{others}, or leave the choice to appell."
-        )
-    return Split(chosen.rows, tuple(columns))
-
-
-def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equations:
-    """The equations of motion of a model by a principle of mechanics.
-
-    Args:
-        model: The model.
-        formulation: The principle. If left out, `Recursive()` for free trees of three coordinates or more and for
-            big ones with few constraints, where it takes fewer operations; `GPME()` where drives along chosen
-            coordinates enforce a programme; `GibbsAppell()` for all others.
-
-    Returns:
-        Equations A y = b without multipliers (the oracles excepted).
-
-    Example:
-        >>> import appell as ap
-        >>> print(ap.derive(ap.library.rolling_disk()).summary().splitlines()[0][:41])
-        rolling disk by Gibbs-Appell: 8 states, 3
-    """
-    mechanics = Mechanics(model)
-    if formulation is None:
-        from appell.formulation.choice import automatic
-
-        return automatic(mechanics)
-    return derived(mechanics, formulation)
-
-
-def derived(mechanics: Mechanics, chosen: AbstractFormulation) -> Equations:
-    """The equations of a model on the graph, if the principle accepts it and something is left to move."""
-    model = mechanics.model
-    if not isinstance(chosen, AbstractFormulation):
-        meant = chosen if isinstance(chosen, type) and issubclass(chosen, AbstractFormulation) else None
-        example = "GibbsAppell" if meant is None else meant.__name__
-        raise FormulationError(f"Got {chosen!r} as a formulation; give one such as appell.{example}().")
-    chosen.check(mechanics)
-    check_rank(mechanics)
-    split = chosen.choose(mechanics)
-    if model.rows and len(split.rows) >= len(model.coordinates) + model.driven:
-        raise FormulationError(
-            f"{model.name!r} is over-constrained: its {len(split.rows)} independent constraint rows "
-            f"({', '.join(mechanics.row_names[i] for i in split.rows)}) fix all {len(model.coordinates)} coordinates "
-            "at a typical state. Remove rows or add coordinates; if the mechanism moves only for special dimensions, "
-            "give these as values=... and a start on the constraints to the Model."
-        )
-    return chosen.derive(mechanics, split)

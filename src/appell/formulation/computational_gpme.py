@@ -15,8 +15,8 @@ from appell.formulation.programmed_motion import (
     partition_basis,
 )
 from appell.graph.sparse import ONE, dense, dense_matrix
-from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.body import Body, RigidBody
 from appell.model.symbols import Coordinate
 

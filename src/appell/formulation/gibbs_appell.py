@@ -13,8 +13,9 @@ from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, listed, speed_formulas
 from appell.graph.replay import operations
 from appell.graph.sparse import total
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.mass_flow import Stream
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, Speed

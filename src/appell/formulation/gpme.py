@@ -16,8 +16,8 @@ from appell.formulation.programmed_motion import (
     partition_basis,
     projected_rates,
 )
-from appell.kinematics.chart import Split
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.symbols import Coordinate
 
 

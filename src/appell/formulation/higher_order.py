@@ -16,12 +16,13 @@ from appell.formulation.abstract import AbstractFormulation
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.graph.kinks import has_kinks
 from appell.graph.series import from_derivatives
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.joint_frames import skeleton_of
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.newton_euler import NewtonEuler, mass_matrix
 from appell.kinematics.skeleton import Skeleton
+from appell.kinematics.split import Split
 from appell.model.chain import Chain
 from appell.model.force import Generalized
 

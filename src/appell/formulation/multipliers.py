@@ -8,9 +8,10 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.formulation.abstract import AbstractFormulation
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.saddle import solve_in_own_units
+from appell.kinematics.split import Split
 from appell.model.symbols import Letter
 
 
@@ -36,7 +37,7 @@ class Multipliers(AbstractFormulation):
         rows = list(split.rows)
         M, F = mechanics.lagrange
         J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows]
-        multipliers = ca.vertcat(*[ca.SX.sym(f"lambda_{i}") for i in rows]) if rows else ca.SX(0, 1)
+        multipliers = ca.SX.sym("lambda", len(rows))
         zero = ca.SX(len(rows), len(rows))
         A = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)) if rows else M
         b = ca.vertcat(F, gamma)

@@ -12,11 +12,13 @@ from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation
 from appell.graph.solve import solve
-from appell.kinematics.chart import Chart, Split
+from appell.graph.sparse import stacked
+from appell.kinematics.chart import Chart
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, gradient_row
 from appell.kinematics.saddle import solve_in_own_units
+from appell.kinematics.split import Split
 from appell.model.programme import chains
 
 
@@ -133,7 +135,7 @@ def rows_with_gains(mechanics: Mechanics, split: Split, options: Options) -> ca.
         elif i not in mechanics.acceleration_rows:
             value = value - alpha * e[i]
         right.append(value)
-    return ca.vertcat(*right) if right else ca.SX(0, 1)
+    return stacked(right)
 
 
 def assembled(

@@ -15,8 +15,9 @@ from appell.formulation.abstract import AbstractFormulation, speed_formulas
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.graph.lower import Lowering
 from appell.graph.solve import solve
-from appell.kinematics.chart import Split
+from appell.graph.sparse import fresh
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.symbols import Letter, Rate, Speed, letters_in, quoted
 from appell.model.values import formula_of
 
@@ -65,7 +66,7 @@ class QuasiAccelerations(AbstractFormulation):
         """dR**/de by the chain rule in R(psi(e))."""
         inner = GibbsAppell(self.speeds).derive(mechanics, split)
         letters = self._letters()
-        e = ca.vertcat(*[ca.SX.sym(letter.name) for letter in letters])
+        e = fresh(letters)
         psi = self._psi(inner, letters, e)
         slope = ca.jacobian(psi, e)
         # dR**/de = (d psi/d e)' (A Pi' - b) with A, b of form IV.

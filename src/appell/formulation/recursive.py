@@ -34,9 +34,10 @@ from appell.graph.sparse import (
     transposed,
     whirled,
 )
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.forces import generalized_force
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.kinematics.tree import Moving, Tree
 from appell.model.body import RigidBody
 from appell.model.force import AbstractForce, Force, Gravity, Torque

@@ -13,9 +13,10 @@ from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, listed, speed_formulas
 from appell.formulation.gibbs_appell import written
 from appell.graph.sparse import dense, dense_matrix
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.body import Body, RigidBody
 from appell.model.frame import Frame
 from appell.model.model import Model
@@ -154,12 +155,10 @@ class RelativeMotion(AbstractFormulation):
         mechanics = Mechanics(model)
         self.check(mechanics)
         x = mechanics.variables
-        leaves = [x.t, x.q, x.v, x.z, x.w, x.p]
         rates = [q.rate for q in model.coordinates]
         letters = [[t], model.coordinates, rates, tuple(model.states), model.inputs, model.parameters]
-        return {
-            name: short_formulas(x.thaw(term), leaves, letters) for name, term in self.terms_on_graph(mechanics).items()
-        }
+        terms = self.terms_on_graph(mechanics)
+        return {name: short_formulas(x.thaw(term), x.arguments, letters) for name, term in terms.items()}
 
 
 def _only_time(formulas: list[sp.Expr], carrier: Frame) -> None:

@@ -12,8 +12,10 @@ from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, listed
 from appell.graph.solve import solve
-from appell.kinematics.chart import Chart, Split
+from appell.graph.sparse import fresh
+from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.symbols import Coordinate
 
 PATIENCE = 30.0  # growth of the dependent velocities, against the best choice, at which a wanted choice is given up
@@ -109,7 +111,7 @@ def _chart(mechanics: Mechanics, split: Split) -> Chart:
     x, rows, s = mechanics.variables, list(split.rows), list(split.dependent)
     r = split.free(x.q.numel())
     letters = tuple(mechanics.model.coordinates[i].rate for i in r)
-    u, y = (ca.vertcat(*[ca.SX.sym(e.name) for e in listed]) for listed in (letters, [e.rate for e in letters]))
+    u, y = fresh(letters), fresh(e.rate for e in letters)
     J, F_t = mechanics.J[rows, :], ca.substitute(mechanics.e[rows], x.v, ca.SX.zeros(x.q.numel()))
     found = solve(J[:, s], ca.horzcat(-J[:, r], -F_t))
     B, b = found[:, : len(r)], found[:, len(r)]

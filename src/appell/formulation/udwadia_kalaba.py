@@ -7,8 +7,9 @@ import casadi as ca
 from appell.equations import Equations
 from appell.formulation.abstract import AbstractFormulation
 from appell.graph.solve import solve, solve_spd
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 
 
 class UdwadiaKalaba(AbstractFormulation):

@@ -8,8 +8,9 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.formulation.abstract import AbstractFormulation, listed
-from appell.kinematics.chart import Chart, Split
+from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.symbols import Coordinate
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from appell.errors import CompileError
 from appell.graph.replay import ARITHMETIC, NAMES, Algebra, replay
+from appell.graph.sparse import stacked
 
 KINKED = frozenset("fabs sign fmin fmax lt le eq ne floor ceil fmod remainder copysign".split())
 UNBOUNDED = frozenset("floor ceil fmod remainder copysign".split())
@@ -89,7 +90,7 @@ class Modal:
         found = _Kinks()
         arguments = [[block[i] for i in range(block.numel())] for block in (t, x, w, p)]
         xdot, *more = (ca.vertcat(*output) for output in replay(function, arguments, found.algebra, ca.SX))
-        s, g = (ca.vertcat(*listed) if listed else ca.SX(0, 1) for listed in (found.modes, found.switches))
+        s, g = map(stacked, (found.modes, found.switches))
         return cls(t=t, x=x, w=w, p=p, s=s, xdot=xdot, g=g, extras=tuple(more))
 
 

@@ -13,6 +13,7 @@ import sympy as sp
 from sympy.functions.elementary.trigonometric import sinc
 
 from appell.errors import CompileError
+from appell.graph.sparse import stacked
 
 # CasADi's operators try all kinds of arguments first; named with their kind they are many times quicker.
 _binary, _unary = ca.SX.binary, ca.SX.unary
@@ -149,7 +150,7 @@ class Lowering:
 
     def column(self, formulas: Any) -> ca.SX:
         """A column of formulas."""
-        return ca.vertcat(*[self(e) for e in formulas]) if formulas else ca.SX(0, 1)
+        return stacked(self(e) for e in formulas)
 
     def _node(self, node: sp.Basic, args: list[ca.SX]) -> ca.SX:
         if not args:

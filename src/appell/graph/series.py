@@ -54,13 +54,15 @@ def product(a: Series, b: Series) -> Series:
 
 
 def function(name: str, x: Any) -> Any:
-    """sin, cos, tanh, sqrt or sign of a number, an array, a letter of the graph or a formula."""
+    """sin, cos, tanh, sqrt or sign of a number, a letter of the graph, a formula, or an array of them."""
     if hasattr(x, name) and not isinstance(x, ca.SX | np.ndarray | np.generic):
         return getattr(x, name)()
     if isinstance(x, ca.SX):
         return getattr(ca, name)(x)
     if isinstance(x, sp.Basic):
         return getattr(sp, name)(x)
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        return np.vectorize(lambda e: function(name, e), otypes=[object])(x)
     return getattr(np, name)(x)
 
 

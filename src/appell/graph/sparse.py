@@ -56,6 +56,17 @@ def densified(value: ca.SX) -> ca.SX:
     return value if value.is_dense() else ca.densify(value)
 
 
+def stacked(parts: Iterable[ca.SX]) -> ca.SX:
+    """Graphs one below the other; where there are none an empty graph, not the empty numbers that CasADi gives."""
+    listed = list(parts)
+    return ca.vertcat(*listed) if listed else ca.SX(0, 1)
+
+
+def fresh(letters: Iterable[Any]) -> ca.SX:
+    """New letters of the graph, called like those of SymPy, one below the other."""
+    return stacked(ca.SX.sym(letter.name) for letter in letters)
+
+
 def total(values: Iterable[ca.SX], start: ca.SX | None = None) -> ca.SX:
     """The sum of graphs of one shape, from `start` on; zero if there is none."""
     result = start

@@ -16,8 +16,8 @@ from appell.graph.replay import operations
 from appell.higher_order.expansion import term_names
 from appell.higher_order.friction import Friction
 from appell.higher_order.rules import Acting, Rules
-from appell.kinematics.acceleration_energy import pairing
 from appell.kinematics.joint_frames import link_poses, skeleton_of
+from appell.kinematics.skeleton_energies import pairing
 from appell.model.chain import Chain
 
 NOTHING = np.zeros(0)

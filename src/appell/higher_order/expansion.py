@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from appell.kinematics.acceleration_energy import directional, paired, partitions, weight
 from appell.kinematics.skeleton import Skeleton
+from appell.kinematics.skeleton_energies import directional, paired, partitions, weight
 
 
 def term_names(p: int) -> list[str]:

@@ -9,8 +9,8 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.graph.series import from_derivatives
 from appell.higher_order.expansion import expansion, term_names
-from appell.kinematics.acceleration_energy import energy_series
 from appell.kinematics.joint_frames import skeleton_of
+from appell.kinematics.skeleton_energies import energy_series
 from appell.model.chain import Chain
 
 

@@ -22,9 +22,9 @@ from appell.errors import ModelError
 from appell.graph.series import from_derivatives, to_derivatives
 from appell.higher_order.dynamics import Dynamics
 from appell.higher_order.expansion import expansion
-from appell.kinematics.acceleration_energy import Sums, energy_series
 from appell.kinematics.newton_euler import inverse
 from appell.kinematics.skeleton import Skeleton
+from appell.kinematics.skeleton_energies import Sums, energy_series
 from appell.model.chain import Chain
 
 ENOUGH = 1e-9

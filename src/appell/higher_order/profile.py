@@ -182,7 +182,4 @@ class Profile:
         """
         from appell.view.planned import profile_plot
 
-        made = profile_plot(self)
-        if path is not None:
-            made.save(path)
-        return made
+        return profile_plot(self).written(path)

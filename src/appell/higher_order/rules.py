@@ -15,9 +15,9 @@ import numpy as np
 from appell.graph.series import Series, from_derivatives, to_derivatives
 from appell.higher_order.expansion import expansion
 from appell.higher_order.friction import Friction, friction_series
-from appell.kinematics.acceleration_energy import Sums, energy_series
 from appell.kinematics.newton_euler import NewtonEuler, mass_matrix
 from appell.kinematics.skeleton import Skeleton
+from appell.kinematics.skeleton_energies import Sums, energy_series
 from appell.model.coupling import Coupling
 
 Letters = Sequence[Sequence[Any]]

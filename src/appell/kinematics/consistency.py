@@ -12,9 +12,9 @@ import numpy as np
 
 from appell.graph.numeric import Numeric, SideBySide
 from appell.graph.terms import cleared, terms_at
-from appell.kinematics.chart import Split, growths, independent_rows, smallest, unit_rows
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.newton import newton
+from appell.kinematics.split import Split, growths, independent_rows, smallest, unit_rows
 from appell.once import lately
 
 EXHAUSTIVE = 120  # so many splits are compared one by one

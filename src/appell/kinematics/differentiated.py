@@ -13,8 +13,9 @@ import casadi as ca
 import sympy as sp
 
 from appell.graph.lower import Lowering
-from appell.kinematics.chart import Split
+from appell.graph.sparse import fresh
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.model import Model
 from appell.model.symbols import ExtraState, Input
 
@@ -40,9 +41,9 @@ class Differentiated(Mechanics):
         self.letters = [tuple(_level(w, k) for w in model.inputs) for k in range(order)]
         drives = tuple(Input(_label(w, order), w.unit and f"{w.unit}/s{_power(order)}") for w in model.inputs)
         rates = [tuple(_acceleration(q.derivative(k + 2)) for q in model.coordinates) for k in range(order)]
-        self.carried = [old.w, *(_column(names) for names in self.letters[1:]), _column(drives)]
-        self.accelerations = [_column(names) for names in rates]
-        self.top = _column([q.derivative(order + 2) for q in model.coordinates])
+        self.carried = [old.w, *map(fresh, self.letters[1:]), fresh(drives)]
+        self.accelerations = [fresh(names) for names in rates]
+        self.top = fresh(q.derivative(order + 2) for q in model.coordinates)
         leaves = dict(old.lower.memo)
         for row, column in zip((*self.letters, drives, *rates), (*self.carried, *self.accelerations), strict=True):
             leaves.update({s: column[i] for i, s in enumerate(row)})
@@ -89,10 +90,6 @@ def _level(w: Input, order: int) -> ExtraState:
 
 def _acceleration(rate: sp.Symbol) -> ExtraState:
     return ExtraState(rate.name, rate.unit)
-
-
-def _column(letters: tuple[sp.Symbol, ...] | list[sp.Symbol]) -> ca.SX:
-    return ca.vertcat(*[ca.SX.sym(s.name) for s in letters]) if letters else ca.SX(0, 1)
 
 
 def _model(

@@ -16,7 +16,7 @@ import numpy as np
 from appell.errors import ModelError
 from appell.graph.kinks import has_kinks
 from appell.graph.lower import Lowering
-from appell.graph.sparse import densified, total
+from appell.graph.sparse import densified, fresh, stacked, total
 from appell.graph.terms import term_sizes
 from appell.kinematics.forces import GeneralizedForce, generalized_force
 from appell.kinematics.gauss import conditions, least_constraint
@@ -41,7 +41,7 @@ class Mechanics:
             raise ModelError(f"A Model is needed here, got {model!r}.")
         self.model = model
         self.variables = Variables.of(model) if variables is None else variables
-        self.a = ca.vertcat(*[ca.SX.sym(s.rate.rate.name) for s in model.coordinates])
+        self.a = fresh(s.rate.rate for s in model.coordinates)
         self.geometry = Geometry(self.variables, self.frozen_derivative, self.variables.v)
         if model.programme:
             self.variables = closed(self)
@@ -96,7 +96,7 @@ class Mechanics:
         v = self.variables.v
         carried = [force.carried() for force in self.forces]
         powers = [ca.dot(force.Q, v) + by_time for force, by_time in zip(self.forces, carried, strict=True)]
-        return ca.vertcat(*powers) if powers else ca.SX(0, 1), total(carried)
+        return stacked(powers), total(carried)
 
     @cached_property
     def accelerating(self) -> bool:
@@ -159,7 +159,7 @@ class Mechanics:
                 listed.append(self.derivative(base) if row.raised else base)
             else:
                 listed.append(ca.SX(0))
-        return ca.vertcat(*listed) if listed else ca.SX(0, 1)
+        return stacked(listed)
 
     @cached_property
     def J(self) -> ca.SX:

@@ -1,4 +1,4 @@
-"""Which rows coincide: the rank of all rows at their highest derivatives, material and programmed together."""
+"""Whether rows leave a motion: which coincide at their highest derivatives, material and programmed together."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import scipy.linalg
 
 from appell.errors import FormulationError
-from appell.kinematics.chart import unit_rows
 from appell.kinematics.consistency import sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import direction, gradient_row
 from appell.kinematics.saddle import own_units
+from appell.kinematics.split import Split, unit_rows
 from appell.model.constraint import Row
 
 DEPENDENT = 1e-9  # singular value of rows of length one at which they say nothing new
@@ -89,6 +89,18 @@ def coinciding(B: np.ndarray) -> list[tuple[int, ...]]:
     full[: sizes.size] = sizes
     missing = u[:, full <= DEPENDENT * max(1.0, full[0])]
     return [tuple(np.flatnonzero(np.abs(column) > 1e-6).tolist()) for column in missing.T]
+
+
+def check_movable(mechanics: Mechanics, split: Split) -> None:
+    """Refuse a model whose rows leave nothing to move."""
+    model = mechanics.model
+    if model.rows and len(split.rows) >= len(model.coordinates) + model.driven:
+        raise FormulationError(
+            f"{model.name!r} is over-constrained: its {len(split.rows)} independent constraint rows "
+            f"({', '.join(mechanics.row_names[i] for i in split.rows)}) fix all {len(model.coordinates)} coordinates "
+            "at a typical state. Remove rows or add coordinates; if the mechanism moves only for special dimensions, "
+            "give these as values=... and a start on the constraints to the Model."
+        )
 
 
 def check_rank(mechanics: Mechanics) -> None:

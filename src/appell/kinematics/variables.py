@@ -10,7 +10,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
-from appell.graph.sparse import Matrix, Scalar, nonzero, scalar, to_sx
+from appell.graph.sparse import Matrix, Scalar, nonzero, scalar, stacked, to_sx
 from appell.model.body import Body, RigidBody
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, Input, Rate, letters_in, t
@@ -55,7 +55,7 @@ class Variables:
 
         def column(letters: tuple[sp.Symbol, ...]) -> ca.SX:
             leaves.update({s: ca.SX.sym(s.name) for s in letters})
-            return ca.vertcat(*[leaves[s] for s in letters]) if letters else ca.SX(0, 1)
+            return stacked(leaves[s] for s in letters)
 
         states = tuple(model.states)
         q, z, w, p = (column(letters) for letters in (model.coordinates, states, model.inputs, model.parameters))
@@ -100,8 +100,8 @@ class Variables:
             z=z,
             w=w,
             p=p,
-            frozen=ca.vertcat(*frozen) if frozen else ca.SX(0, 1),
-            thawed=ca.vertcat(*thawed) if thawed else ca.SX(0, 1),
+            frozen=stacked(frozen),
+            thawed=stacked(thawed),
             zdot=zdot,
             masses=masses,
             inertias=inertias,

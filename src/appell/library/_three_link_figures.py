@@ -28,7 +28,7 @@ def three_link_figures(folder: str | Path) -> list[Path]:
         folder: Where to write `figure-5.png` ... `figure-8.png`; made if it is not there.
     """
     from appell.code.system import compile
-    from appell.formulation.abstract import derive
+    from appell.formulation.derive import derive
     from appell.formulation.gpme import GPME
     from appell.motion.keyboard import uninterrupted
     from appell.motion.run import simulate

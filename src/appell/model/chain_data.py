@@ -11,8 +11,8 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import MissingValueError, ModelError
-from appell.graph.jets import Jet, from_derivatives, product, to_derivatives
-from appell.model.screws import adjoint, carried, exponential, hat, spatial_inertia, zeros
+from appell.graph.series import from_derivatives, to_derivatives
+from appell.model.screws import Jet, adjoint, carried, cauchy, exponential, hat, spatial_inertia, zeros
 from appell.model.symbols import Evolving, Input, Time, letters_in, quoted
 from appell.model.values import formula_of
 
@@ -96,7 +96,7 @@ class ChainData:
         found: list[Jet] = []
         for i, parent in enumerate(self.parents):
             own = self.relative[i] @ exponential(self.screws[i], q[..., i])
-            found.append(product(found[parent], own) if parent >= 0 else own)
+            found.append(cauchy(np.matmul, found[parent], own) if parent >= 0 else own)
         return found
 
     def _jets(self, Q: Any) -> Jet:
@@ -106,7 +106,7 @@ class ChainData:
                 f"Q needs the shape (..., {self.n}, K+1): q and its derivatives in the columns, one row for each "
                 f"joint; got {Q.shape}."
             )
-        return from_derivatives(np.moveaxis(Q, -1, 0))
+        return np.stack(from_derivatives(np.moveaxis(Q, -1, 0)))
 
     def poses(self, Q: Any) -> np.ndarray:
         """T_i^(k), time derivatives of all poses, of shape (K+1, ..., n, 4, 4).
@@ -114,7 +114,7 @@ class ChainData:
         Args:
             Q: Joint variables and their time derivatives in the columns, of shape (..., n, K+1).
         """
-        return to_derivatives(np.stack(self._pose_jets(self._jets(Q)), axis=-3))
+        return _derivatives(np.stack(self._pose_jets(self._jets(Q)), axis=-3))
 
     def spatial_screws(self, Q: Any) -> np.ndarray:
         """S_j^(k), time derivatives of the instantaneous screws in ground axes, of shape (K+1, ..., n, 6).
@@ -123,7 +123,7 @@ class ChainData:
             Q: As for `poses`.
         """
         poses = self._pose_jets(self._jets(Q))
-        return to_derivatives(np.stack([carried(T, A) for T, A in zip(poses, self.screws, strict=True)], axis=-2))
+        return _derivatives(np.stack([carried(T, A) for T, A in zip(poses, self.screws, strict=True)], axis=-2))
 
     def jacobian(self, Q: Any, body: int | None = None, point: Any = (0, 0, 0)) -> np.ndarray:
         r"""$J_j = (v_j + \omega_j\times p;\ \omega_j)$ and its derivatives, of shape (K+1, ..., 6, n).
@@ -148,9 +148,8 @@ class ChainData:
                 continue
             S = carried(poses[j], self.screws[j])
             w, v = S[..., :3], S[..., 3:]
-            v = np.stack([v[k] + sum(np.cross(w[i], p[k - i]) for i in range(k + 1)) for k in range(len(p))])
-            columns.append(np.concatenate([v, w], axis=-1))
-        return to_derivatives(np.stack(columns, axis=-1))
+            columns.append(np.concatenate([v + cauchy(np.cross, w, p), w], axis=-1))
+        return _derivatives(np.stack(columns, axis=-1))
 
     def differential(self, Q: Any, body: int, joints: Iterable[int]) -> np.ndarray:
         r"""$A_{i;j_1\ldots j_s} = \partial^s T_i/\partial q_{j_1}\cdots\partial q_{j_s}$ and its time derivatives.
@@ -171,8 +170,8 @@ class ChainData:
         for j in sorted(joints, reverse=True):
             if j not in self.paths[body]:
                 return zeros(result.shape, result)
-            result = product(hat(carried(poses[j], self.screws[j])), result)
-        return to_derivatives(result)
+            result = cauchy(np.matmul, hat(carried(poses[j], self.screws[j])), result)
+        return _derivatives(result)
 
     def subtree(self, joint: int) -> Sequence[int]:
         """The bodies that a joint carries."""
@@ -205,11 +204,15 @@ def joint_variables(q: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def _array(values: Any) -> np.ndarray:
-    """Floats where possible, else an array of objects."""
+    """Floats where possible, else an array of formulas."""
     try:
         return np.asarray(values, dtype=float)
     except TypeError:
-        return np.asarray(values, dtype=object)
+        return np.vectorize(sp.sympify, otypes=[object])(np.asarray(values, dtype=object))
+
+
+def _derivatives(jet: Jet) -> np.ndarray:
+    return np.stack(to_derivatives(list(jet)))
 
 
 def _floats(array: np.ndarray, values: Mapping[str, float]) -> np.ndarray:

@@ -20,6 +20,8 @@ from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate, Input, Letter, letters_in
 from appell.model.values import formula_of
 
+FORCES = {"rad": "N*m", "m": "N"}  # units of forces along coordinates of these units
+
 
 def _vector(value: Any, what: str, place: bool = False) -> Vector:
     if not isinstance(value, Vector):

@@ -6,11 +6,20 @@ direction $\omega$ through p with pitch h, and $(0, v)$ for a translation. Poses
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from appell.graph.jets import Jet, sin_cos
+from appell.graph.series import sin_cos
+
+Jet = np.ndarray
+"""A Taylor series of arrays, its coefficients x^(k)/k! on the leading axis."""
+
+
+def cauchy(times: Callable[[Any, Any], Any], a: Jet, b: Jet) -> Jet:
+    """The jet of a product: sum_i a_i b_(k-i)."""
+    return np.stack([sum(times(a[i], b[k - i]) for i in range(k + 1)) for k in range(len(a))])
 
 
 def zeros(shape: tuple[int, ...], like: np.ndarray) -> np.ndarray:
@@ -46,12 +55,6 @@ def hat(screw: np.ndarray) -> np.ndarray:
     return m
 
 
-def vee(operator: np.ndarray) -> np.ndarray:
-    """The screw of a 4 by 4 operator: the inverse of `hat`."""
-    m = operator
-    return np.stack([m[..., 2, 1], m[..., 0, 2], m[..., 1, 0], m[..., 0, 3], m[..., 1, 3], m[..., 2, 3]], axis=-1)
-
-
 def adjoint(pose: np.ndarray) -> np.ndarray:
     """Ad(T) = [[R, 0], [[p x] R, R]]: a screw in the axes of T to the axes T is written in."""
     R, p = pose[..., :3, :3], pose[..., :3, 3]
@@ -75,8 +78,7 @@ def carried(pose: Jet, screw: np.ndarray) -> Jet:
     """The jet of Ad(T) xi for a jet of poses and a constant screw: (R w, R v + p x R w)."""
     R, p = pose[..., :3, :3], pose[..., :3, 3]
     w, v = R @ screw[:3], R @ screw[3:]
-    moved = [v[k] + sum(np.cross(p[i], w[k - i]) for i in range(k + 1)) for k in range(len(pose))]
-    return np.concatenate([w, np.stack(moved)], axis=-1)
+    return np.concatenate([w, v + cauchy(np.cross, p, w)], axis=-1)
 
 
 def exponential(screw: np.ndarray, q: Jet) -> Jet:
@@ -96,7 +98,7 @@ def exponential(screw: np.ndarray, q: Jet) -> Jet:
     along = q[..., None, None]
     if _zero(screw[:3]):
         return head + along * X
-    s, c = (e[..., None, None] for e in sin_cos(q))
+    s, c = (np.stack(e)[..., None, None] for e in sin_cos(list(q)))
     X2 = X @ X
     turned = head + s * X - c * X2
     turned[0] = turned[0] + X2

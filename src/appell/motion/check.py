@@ -10,8 +10,8 @@ import numpy as np
 
 from appell.code.agreement import Rivals
 from appell.errors import AppellError
-from appell.kinematics.chart import Split
 from appell.kinematics.consistency import jacobian_at
+from appell.kinematics.split import Split
 from appell.motion.flow import RESTING_ANYWAY
 from appell.motion.ledger import Ledger, along
 from appell.motion.method import accuracy

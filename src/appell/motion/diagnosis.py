@@ -12,9 +12,9 @@ import numpy as np
 from appell.code.code import Code
 from appell.code.state import State
 from appell.code.system import System
-from appell.kinematics.chart import smallest
 from appell.kinematics.rank import TopRows
 from appell.kinematics.saddle import REGULAR, without_inertia
+from appell.kinematics.split import smallest
 from appell.model.model import Model
 from appell.motion.choice import Choice
 from appell.motion.corners import undirected

@@ -11,7 +11,7 @@ import numpy as np
 from appell.code.state import State
 from appell.code.system import System
 from appell.errors import StickingError
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 from appell.motion.diagnosis import REGULARIZE, UNDIRECTED, Stop, diagnose, runaway, smallest_inertia
 from appell.motion.drive import Drive, Law
 from appell.motion.events import Event, Occurrence, piled, piling_up

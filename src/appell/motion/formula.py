@@ -9,7 +9,7 @@ from appell.code.code import Code
 from appell.equations import Equations
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
-from appell.kinematics.energies import acceleration_energy
+from appell.kinematics.acceleration_energies import acceleration_energy
 from appell.model.symbols import Coordinate, Letter, Rate, letters_in
 from appell.motion.flow import Flow
 

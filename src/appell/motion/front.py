@@ -11,7 +11,7 @@ from appell.code.fitting import fitting_code, spare_sizes
 from appell.code.state import State
 from appell.code.system import System
 from appell.errors import InconsistentStartError, IntegrationError, ModelError
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 from appell.motion.choice import Choice
 from appell.motion.drive import Drive
 from appell.motion.events import Event

@@ -19,6 +19,7 @@ import numpy as np
 
 from appell.code.machine import Machine
 from appell.graph.numeric import SideBySide
+from appell.graph.sparse import stacked
 from appell.graph.terms import term_sizes
 from appell.kinematics.mechanics import Mechanics
 from appell.motion.reactions import multipliers_at
@@ -51,7 +52,7 @@ class Ledger:
         servo = any(row.drive is not None for row in mechanics.model.rows)
         self.working = bool(self.rows) and (servo or not mechanics.linear or not ca.sparsify(still).is_zero())
         self.names = _told_apart([*names, "reactions"] if self.working else names)
-        column = ca.vertcat(*[power for _, power in named]) if named else ca.SX(0, 1)
+        column = stacked(power for _, power in named)
         everything = [x.t, x.q, x.v, mechanics.a, x.z, x.w, x.p]
         self._column = ca.Function("powers", everything, [ca.densify(x.thaw(column))], {"cse": True})
         self._function = Machine(

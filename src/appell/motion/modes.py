@@ -17,6 +17,7 @@ from appell.errors import CompileError, StickingError
 from appell.graph.kinks import Modal, has_kinks
 from appell.graph.numeric import SideBySide
 from appell.graph.sliding import along, family, sliding
+from appell.graph.sparse import stacked
 from appell.motion.events import Event
 from appell.motion.flow import RESTING, Flow, Inputs, resting, sizes
 from appell.motion.impulse import Impulses, breakable
@@ -184,8 +185,7 @@ class Modes:
     @cached_property
     def _user(self) -> ca.Function:
         """What the user looks for."""
-        formulas = ca.vertcat(*self._formulas) if self._formulas else ca.SX(0, 1)
-        return ca.Function("user", self.code.equations.arguments, [formulas])
+        return ca.Function("user", self.code.equations.arguments, [stacked(self._formulas)])
 
     @cached_property
     def _impulses(self) -> Impulses | None:

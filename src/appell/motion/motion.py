@@ -394,10 +394,7 @@ class Motion:
         from appell.view.plots import over_time
 
         refuse_paths(names)
-        made = over_time(self, names)
-        if path is not None:
-            made.save(path)
-        return made
+        return over_time(self, names).written(path)
 
     def phase(self, x: Any, y: Any = None) -> Any:
         """A phase portrait of one quantity against another, its rate if left out."""

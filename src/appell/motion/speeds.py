@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from appell.code.code import Code
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from appell.kinematics.chart import Split
+from appell.kinematics.split import Split
 from appell.motion.choice import Choice
 from appell.motion.diagnosis import forked
 from appell.motion.leg import End, Enough, Leg

@@ -13,7 +13,7 @@ from numpy.polynomial.chebyshev import Chebyshev, cheb2poly, chebfit
 from appell.code.state import State
 from appell.code.system import System, compile
 from appell.errors import AppellError, ModelError
-from appell.formulation.abstract import derive
+from appell.formulation.derive import derive
 from appell.graph.solve import solve
 from appell.model.programme import Programmed
 from appell.model.symbols import t

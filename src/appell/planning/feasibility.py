@@ -13,8 +13,8 @@ from scipy.optimize import minimize_scalar
 
 from appell.code.system import System
 from appell.errors import ModelError
-from appell.kinematics.chart import unit_rows
 from appell.kinematics.rank import DEPENDENT, TopRows, coinciding
+from appell.kinematics.split import growths
 from appell.model.chain import Chain
 from appell.model.joint import drive_name
 from appell.model.model import Model
@@ -310,15 +310,11 @@ def _partitions(
     n, K = len(model.coordinates), matrices[0].shape[0]
     if not K or K > n or math.comb(n, K) > PARTITIONS:
         return ()
-    found = []
-    for columns in itertools.combinations(range(n), K):
-        growth, at = 0.0, float(times[0])
-        for t, B in zip(times, matrices, strict=True):
-            scaled = unit_rows(B)
-            part = scaled[:, list(columns)]
-            singular = abs(np.linalg.det(part)) < 1e-10
-            size = np.inf if singular else float(np.max(np.abs(np.linalg.solve(part, scaled))))
-            if size > growth:
-                growth, at = size, float(t)
-        found.append((tuple(model.coordinates[i].label for i in columns), growth, at))
-    return tuple(sorted(found, key=lambda entry: entry[1]))
+    choices = list(itertools.combinations(range(n), K))
+    found = growths(tuple(range(K)), choices, np.array(matrices))
+    worst = found.argmax(axis=0)
+    entries = [
+        (tuple(model.coordinates[i].label for i in columns), float(found[k, choice]), float(times[k]))
+        for choice, (columns, k) in enumerate(zip(choices, worst, strict=True))
+    ]
+    return tuple(sorted(entries, key=lambda entry: entry[1]))

@@ -13,7 +13,7 @@ import numpy as np
 from appell.code.state import State
 from appell.code.system import System
 from appell.errors import AppellError, ModelError
-from appell.kinematics.chart import Split, smallest, unit_rows
+from appell.kinematics.split import Split, smallest, unit_rows
 from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.values import number, numbers

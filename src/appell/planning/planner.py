@@ -15,7 +15,8 @@ import numpy as np
 from appell.code.state import State
 from appell.code.system import System, compile
 from appell.errors import AppellError, MissingValueError, ModelError
-from appell.formulation.abstract import AbstractFormulation, derive
+from appell.formulation.abstract import AbstractFormulation
+from appell.formulation.derive import derive
 from appell.formulation.gpme import GPME
 from appell.model.model import Model
 from appell.model.programme import programme_states
@@ -269,10 +270,7 @@ class Plan:
         """
         from appell.view.planned import plan_plot
 
-        made = plan_plot(self)
-        if path is not None:
-            made.save(path)
-        return made
+        return plan_plot(self).written(path)
 
 
 def plan(

@@ -9,13 +9,12 @@ import numpy as np
 
 from appell.code.multiplier_start import rate_names
 from appell.control.inverse_dynamics import InverseDynamics
-from appell.model.force import Generalized
+from appell.model.force import FORCES, Generalized
 from appell.model.model import Model
 from appell.model.programme import Programmed, programme_states
 from appell.model.symbols import Coordinate, inputs
 from appell.model.values import check_kind, chosen
 
-FORCES = {"rad": "N*m", "m": "N"}  # units of forces along coordinates of these units
 REACHED = 1e-9  # of a unit force along a coordinate: what the inputs may leave of it
 
 

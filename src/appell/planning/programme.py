@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from appell.code.system import System
-from appell.kinematics.chart import Split
 from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import Split
 from appell.model.constraint import Row
 from appell.model.model import Model, counted
 from appell.model.programme import programme_states

@@ -93,7 +93,7 @@ def _equations(subject: Any) -> Equations:
     """The equations that a report is about."""
     from appell.code.system import System
     from appell.equations import Equations
-    from appell.formulation.abstract import derive
+    from appell.formulation.derive import derive
     from appell.model.model import Model
     from appell.motion.motion import Motion
 

@@ -14,7 +14,7 @@ from appell.code.state import State
 from appell.code.system import System, compile
 from appell.control.pid import PID
 from appell.errors import ModelError
-from appell.formulation.abstract import derive
+from appell.formulation.derive import derive
 from appell.library._sprayer import FORWARD, PHI, R, theta, x, y
 from appell.model.body import RigidBody
 from appell.model.frame import Frame

@@ -19,7 +19,7 @@ import sympy as sp
 from appell.code.system import System, compile
 from appell.control.pid import PID
 from appell.errors import ModelError
-from appell.formulation.abstract import derive
+from appell.formulation.derive import derive
 from appell.library._sprayer import x, y
 from appell.model.symbols import key
 from appell.motion.check import Check

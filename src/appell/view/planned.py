@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.planning.plant import FORCES
+from appell.model.force import FORCES
 from appell.view.plot import COLORS, GREY, RED, Line, Panel, Plot, labelled
 
 if TYPE_CHECKING:

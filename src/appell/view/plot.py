@@ -253,6 +253,16 @@ class Plot:
             self.figure().savefig(part, dpi=200, bbox_inches="tight")
         return path
 
+    def written(self, path: str | Path | None) -> Plot:
+        """The plot itself, saved first if there is a path.
+
+        Args:
+            path: As for `save`, or None.
+        """
+        if path is not None:
+            self.save(path)
+        return self
+
     def show(self) -> Path:
         """Open the plot in the browser, from a file in the folder for temporary ones."""
         import tempfile

@@ -37,32 +37,7 @@ def spec(plot: Plot) -> dict[str, Any]:
         used, named = 0, bool(plot.legend(i))
         end = "" if i == 0 else str(i + 1)
         top = 1 - i * (high + gap)
-        last = i == count - 1
-        x_axis: dict[str, Any] = {
-            "anchor": f"y{end}",
-            "automargin": True,
-            "showline": True,
-            "ticks": "outside",
-            "exponentformat": "power",
-        }
-        y_axis: dict[str, Any] = {
-            "anchor": f"x{end}", "domain": [max(0.0, top - high), top], "automargin": True, "showline": True,
-            "ticks": "outside", "title": {"text": _text(panel.y)}, "exponentformat": "power",
-        }  # fmt: skip
-        if last or not plot.shared:
-            x_axis["title"] = {"text": _text(panel.x)}
-        if plot.shared and i > 0:
-            x_axis["matches"] = "x"
-        if plot.shared and not last:
-            x_axis["showticklabels"] = False
-        if "x" in panel.log:
-            x_axis["type"] = "log"
-        if "y" in panel.log:
-            y_axis["type"] = "log"
-        if panel.step:
-            y_axis["dtick"] = panel.step
-        if panel.equal:
-            y_axis.update(scaleanchor=f"x{end}", scaleratio=1)
+        x_axis, y_axis = _axes(plot, i, end, [max(0.0, top - high), top])
         layout[f"xaxis{end}"], layout[f"yaxis{end}"] = x_axis, y_axis
         layout["shapes"] += _marks(panel, end)
         for item in panel.items:
@@ -83,6 +58,29 @@ def spec(plot: Plot) -> dict[str, Any]:
             layout[f"legend{end}"] = {"x": 1.01, "y": top, "xanchor": "left", "yanchor": "top", "tracegroupgap": 0}
     layout["showlegend"] = any(d.get("showlegend") for d in data)
     return {"data": data, "layout": layout}
+
+
+def _axes(plot: Plot, i: int, end: str, domain: list[float]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both axes of a panel, whose names end with its number."""
+    panel, last = plot.panels[i], i == len(plot.panels) - 1
+    look = {"automargin": True, "showline": True, "ticks": "outside", "exponentformat": "power"}
+    x_axis: dict[str, Any] = {"anchor": f"y{end}", **look}
+    y_axis: dict[str, Any] = {"anchor": f"x{end}", "domain": domain, "title": {"text": _text(panel.y)}, **look}
+    if last or not plot.shared:
+        x_axis["title"] = {"text": _text(panel.x)}
+    if plot.shared and i > 0:
+        x_axis["matches"] = "x"
+    if plot.shared and not last:
+        x_axis["showticklabels"] = False
+    if "x" in panel.log:
+        x_axis["type"] = "log"
+    if "y" in panel.log:
+        y_axis["type"] = "log"
+    if panel.step:
+        y_axis["dtick"] = panel.step
+    if panel.equal:
+        y_axis.update(scaleanchor=f"x{end}", scaleratio=1)
+    return x_axis, y_axis
 
 
 def _text(words: str) -> str:

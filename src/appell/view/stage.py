@@ -10,7 +10,9 @@ import sympy as sp
 
 from appell.code.state import names_of
 from appell.errors import AppellError, MissingValueError, ModelError
+from appell.kinematics.consistency import project_positions
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.newton import FAR
 from appell.model.body import Body, RigidBody
 from appell.model.force import Damper, Gravity
 from appell.model.frame import Vector
@@ -75,17 +77,8 @@ def scene_of_model(
 
 def _assembled(model: Model, q: np.ndarray, p: np.ndarray) -> np.ndarray:
     """The nearest configuration on the position constraints; what was given if there is none."""
-    mechanics = Mechanics(model)
-    if not mechanics.position_rows:
-        return q
-    found = q[0].copy()
-    for _ in range(30):
-        c, jacobian = (np.array(e) for e in mechanics.functions["position"](0.0, found, p))
-        if not np.all(np.isfinite(c)) or np.max(np.abs(c)) < 1e-12:
-            break
-        found = found - np.linalg.pinv(jacobian, rcond=1e-9) @ c[:, 0]
-    c = np.array(mechanics.functions["position"](0.0, found, p)[0])
-    return found[None, :] if np.all(np.isfinite(c)) and np.max(np.abs(c)) < 1e-6 else q
+    found, left = project_positions(Mechanics(model), 0.0, q, p, reach=FAR)
+    return found if left < 1e-6 else q
 
 
 def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, frames: int | None) -> Scene:

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 
+from appell.graph.sparse import stacked
 from appell.kinematics.variables import Variables
 from appell.model.frame import Frame, Vector
 from appell.model.model import Model
@@ -103,7 +104,7 @@ class Tracks:
     def along(self, course: Course) -> Values:
         """All tracks along a course."""
         x = self.variables
-        columns = [ca.vertcat(*listed) if listed else ca.SX(0, 1) for listed in self._columns.values()]
+        columns = [stacked(listed) for listed in self._columns.values()]
         function = ca.Function("tracks", x.arguments, columns, {"cse": True})
         count = course.times.size
         found = function.map(count)(

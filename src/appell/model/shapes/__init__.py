@@ -1,8 +1,9 @@
 """Mass distribution: primitives of mass per length, area or volume, placed, added and cut out of each other.
 
-Every primitive is a frozen dataclass with its dimensions as fields (`dimensions` has them by name), `kind`, `pose`
-(a `Placement`; `pose.matrix` is 4 by 4), `density` and `mass`; numbers or formulas everywhere. `parts` of any shape
-gives pairs of sign and primitive, each at its final pose, which is all that is needed to draw it.
+Every primitive is a frozen dataclass with its dimensions as fields (`dimensions` has them by name), `kind`, `pose` (a
+`Placement`; `pose.matrix` is 4 by 4), `density`, `mass`, `measure`, `centroid` and `spread` (S, second moments per unit
+of mass about the centroid); numbers or formulas everywhere. `parts` of any shape gives pairs of sign and primitive,
+each at its final pose, which is all that is needed to draw it.
 """
 
 from appell.model.inertia import MassDistribution as MassDistribution

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import sympy as sp
 
@@ -21,6 +21,20 @@ if TYPE_CHECKING:
     from appell.model.shapes.composite import Composite
 
 KIND_OF_DENSITY = {0: "", 1: "length", 2: "area", 3: "volume"}
+
+
+class Moments(NamedTuple):
+    """What the form of a primitive says about its mass, in its own axes.
+
+    Attributes:
+        measure: Length, area or volume.
+        spread: S, see `AbstractPrimitive.spread`.
+        centroid: Its centre.
+    """
+
+    measure: sp.Expr
+    spread: tuple[Any, ...] | sp.Matrix
+    centroid: tuple[Any, Any, Any] = (0, 0, 0)
 
 
 class AbstractShape(ABC):
@@ -132,20 +146,28 @@ class AbstractPrimitive(AbstractShape):
             mass = self._amount("mass", self.mass)
             vars(self).update(mass=mass, density=mass / self.measure)
 
-    @property
     @abstractmethod
+    def _moments(self) -> Moments:
+        """Measure, centroid and second moments in its own axes."""
+
+    @cached_property
+    def _own(self) -> Moments:
+        return self._moments()
+
+    @property
     def measure(self) -> sp.Expr:
         """Length, area or volume."""
+        return self._own.measure
 
     @property
     def centroid(self) -> tuple[Any, Any, Any]:
         """Centre in its own axes."""
-        return (0, 0, 0)
+        return self._own.centroid
 
     @property
-    @abstractmethod
     def spread(self) -> tuple[Any, ...] | sp.Matrix:
-        """(Sxx, Syy, Szz), second moments per unit of mass about the centroid; a 3 by 3 matrix if not diagonal."""
+        """S, second moments per unit of mass about the centroid: (Sxx, Syy, Szz), or a matrix if not diagonal."""
+        return self._own.spread
 
     def _check(self) -> None:
         """Refuse dimensions that do not fit each other."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import sympy as sp
 from sympy import pi
 
-from appell.model.shapes.abstract import AbstractPrimitive
+from appell.model.shapes.abstract import AbstractPrimitive, Moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +23,15 @@ class Point(AbstractPrimitive):
     kind: ClassVar[str] = "point"
     extent: ClassVar[int] = 0
 
-    @property
-    def measure(self) -> sp.Expr:
-        """One."""
-        return sp.Integer(1)
-
-    @property
-    def spread(self) -> tuple[Any, ...]:
-        """None."""
-        return (0, 0, 0)
+    def _moments(self) -> Moments:
+        return Moments(sp.Integer(1), (0, 0, 0))
 
 
 @dataclass(frozen=True, eq=False)
 class Rod(AbstractPrimitive):
     """A thin rod along x, its middle at the origin.
+
+    Length L, S = (L^2/12, 0, 0).
 
     Args:
         length: Length.
@@ -49,20 +44,16 @@ class Rod(AbstractPrimitive):
     kind: ClassVar[str] = "rod"
     extent: ClassVar[int] = 1
 
-    @property
-    def measure(self) -> sp.Expr:
-        """L."""
-        return self.length
-
-    @property
-    def spread(self) -> tuple[Any, ...]:
-        """L^2/12, 0, 0."""
-        return (self.length**2 / 12, 0, 0)
+    def _moments(self) -> Moments:
+        L = self.length
+        return Moments(L, (L**2 / 12, 0, 0))
 
 
 @dataclass(frozen=True, eq=False)
 class Ring(AbstractPrimitive):
     """A thin ring in the x-y plane about the origin.
+
+    Length 2 pi r, S = (r^2/2, r^2/2, 0).
 
     Args:
         radius: Radius.
@@ -75,20 +66,16 @@ class Ring(AbstractPrimitive):
     kind: ClassVar[str] = "ring"
     extent: ClassVar[int] = 1
 
-    @property
-    def measure(self) -> sp.Expr:
-        """2 pi r."""
-        return 2 * pi * self.radius
-
-    @property
-    def spread(self) -> tuple[Any, ...]:
-        """r^2/2, r^2/2, 0."""
-        return (self.radius**2 / 2, self.radius**2 / 2, 0)
+    def _moments(self) -> Moments:
+        r = self.radius
+        return Moments(2 * pi * r, (r**2 / 2, r**2 / 2, 0))
 
 
 @dataclass(frozen=True, eq=False)
 class HalfRing(AbstractPrimitive):
     """The half y > 0 of a thin ring in the x-y plane about the origin.
+
+    Length pi r, centroid (0, 2r/pi, 0), S = (r^2/2, r^2 (1/2 - 4/pi^2), 0).
 
     Args:
         radius: Radius.
@@ -101,17 +88,6 @@ class HalfRing(AbstractPrimitive):
     kind: ClassVar[str] = "half ring"
     extent: ClassVar[int] = 1
 
-    @property
-    def measure(self) -> sp.Expr:
-        """Pi r."""
-        return pi * self.radius
-
-    @property
-    def centroid(self) -> tuple[Any, Any, Any]:
-        """(0, 2r/pi, 0)."""
-        return (0, 2 * self.radius / pi, 0)
-
-    @property
-    def spread(self) -> tuple[Any, ...]:
-        """r^2/2, r^2 (1/2 - 4/pi^2), 0."""
-        return (self.radius**2 / 2, self.radius**2 * (sp.Rational(1, 2) - 4 / pi**2), 0)
+    def _moments(self) -> Moments:
+        r = self.radius
+        return Moments(pi * r, (r**2 / 2, r**2 * (sp.Rational(1, 2) - 4 / pi**2), 0), (0, 2 * r / pi, 0))

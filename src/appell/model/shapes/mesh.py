@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +12,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.files import path_of
-from appell.model.shapes.abstract import AbstractPrimitive
+from appell.model.shapes.abstract import AbstractPrimitive, Moments
 from appell.model.symbols import quoted
 
 
@@ -89,9 +88,8 @@ class Mesh(AbstractPrimitive):
                 f"The surface of {self.source} is not closed: {missing} edges have a face on one side only."
             )
 
-    @cached_property
-    def _moments(self) -> tuple[float, np.ndarray, np.ndarray]:
-        """Volume, centroid and central second moments per volume; about the mean vertex, which keeps digits."""
+    def _moments(self) -> Moments:
+        """Summed up about the mean vertex, which keeps digits; the volume whichever way the faces turn."""
         self._check_closed()
         middle = self.vertices.mean(axis=0)
         a, b, c = (self.vertices[self.faces[:, i]] - middle for i in range(3))
@@ -102,23 +100,9 @@ class Mesh(AbstractPrimitive):
             raise ModelError(f"The surface of {self.source} encloses no volume.")
         center = (volumes @ s) / 4 / volume
         second = sum(np.einsum("i,ij,ik->jk", volumes, v, v) for v in (a, b, c, s)) / 20 / volume
-        return float(volume), center + middle, second - np.outer(center, center)
-
-    @property
-    def measure(self) -> sp.Expr:
-        """Volume, whichever way the faces turn."""
-        return sp.Float(abs(self._moments[0]))
-
-    @property
-    def centroid(self) -> tuple[Any, Any, Any]:
-        """Centre of the volume."""
-        x, y, z = (sp.Float(float(e)) for e in self._moments[1])
-        return x, y, z
-
-    @property
-    def spread(self) -> sp.Matrix:
-        """Second moments per unit of mass about the centre."""
-        return sp.Matrix(self._moments[2].tolist())
+        x, y, z = (sp.Float(float(e)) for e in center + middle)
+        spread = sp.Matrix((second - np.outer(center, center)).tolist())
+        return Moments(sp.Float(abs(float(volume))), spread, (x, y, z))
 
 
 def read_mesh(path: str | Path) -> tuple[np.ndarray, np.ndarray]:

@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.shapes.abstract import AbstractPrimitive, points
+from appell.model.shapes.abstract import AbstractPrimitive, Moments, points
 
 
 @dataclass(frozen=True, eq=False)
 class Triangle(AbstractPrimitive):
     """A thin triangle.
+
+    Area |(b - a) x (c - a)|/2, centroid the mean of the vertices, S = sum v v'/12 of these from there.
 
     Args:
         vertices: Three points.
@@ -32,27 +34,17 @@ class Triangle(AbstractPrimitive):
     def _check(self) -> None:
         _flat(self)
 
-    @property
-    def measure(self) -> sp.Expr:
-        """Area, |(b - a) x (c - a)|/2."""
+    def _moments(self) -> Moments:
         a, b, c = (sp.Matrix(v) for v in self.vertices)
         n = (b - a).cross(c - a)
-        return sp.sqrt(n.dot(n)) / 2
-
-    @property
-    def centroid(self) -> tuple[Any, Any, Any]:
-        """The mean of the vertices."""
-        return _mean(self.vertices)
-
-    @property
-    def spread(self) -> sp.Matrix:
-        """(sum v v')/12 of the vertices from the centroid."""
-        return _second(self.vertices) / 12
+        return Moments(sp.sqrt(n.dot(n)) / 2, _second(self.vertices) / 12, _mean(self.vertices))
 
 
 @dataclass(frozen=True, eq=False)
 class Tetrahedron(AbstractPrimitive):
     """A solid tetrahedron; the order of its vertices does not matter.
+
+    Volume |(b - a) . (c - a) x (d - a)|/6, centroid the mean of the vertices, S = sum v v'/20 of these from there.
 
     Args:
         vertices: Four points.
@@ -71,21 +63,10 @@ class Tetrahedron(AbstractPrimitive):
     def _check(self) -> None:
         _flat(self)
 
-    @property
-    def measure(self) -> sp.Expr:
-        """Volume, |(b - a) . (c - a) x (d - a)|/6."""
+    def _moments(self) -> Moments:
         a, b, c, d = (sp.Matrix(v) for v in self.vertices)
-        return sp.Abs((b - a).dot((c - a).cross(d - a))) / 6
-
-    @property
-    def centroid(self) -> tuple[Any, Any, Any]:
-        """The mean of the vertices."""
-        return _mean(self.vertices)
-
-    @property
-    def spread(self) -> sp.Matrix:
-        """(sum v v')/20 of the vertices from the centroid."""
-        return _second(self.vertices) / 20
+        volume = sp.Abs((b - a).dot((c - a).cross(d - a))) / 6
+        return Moments(volume, _second(self.vertices) / 20, _mean(self.vertices))
 
 
 def _mean(vertices: tuple[Any, ...]) -> tuple[Any, Any, Any]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import sympy as sp
 from sympy import pi
 
 from appell.errors import ModelError
-from appell.model.shapes.abstract import AbstractPrimitive, check_hollow
+from appell.model.shapes.abstract import AbstractPrimitive, Moments, check_hollow
 
 
 @dataclass(frozen=True, eq=False)
 class Box(AbstractPrimitive):
     """A box with its edges along the axes, its middle at the origin.
+
+    Volume a b c, S = (a^2/12, b^2/12, c^2/12).
 
     Args:
         width: Length along x.
@@ -31,20 +32,16 @@ class Box(AbstractPrimitive):
     kind: ClassVar[str] = "box"
     extent: ClassVar[int] = 3
 
-    @property
-    def measure(self) -> sp.Expr:
-        """Volume, a b c."""
-        return self.width * self.depth * self.height
-
-    @property
-    def spread(self) -> tuple[Any, ...]:
-        """a^2/12, b^2/12, c^2/12."""
-        return (self.width**2 / 12, self.depth**2 / 12, self.height**2 / 12)
+    def _moments(self) -> Moments:
+        a, b, c = self.width, self.depth, self.height
+        return Moments(a * b * c, (a**2 / 12, b**2 / 12, c**2 / 12))
 
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid(AbstractPrimitive):
     """An ellipsoid with its half axes along the axes, about the origin.
+
+    Volume 4 pi a b c/3, S = (a^2/5, b^2/5, c^2/5).
 
     Args:
         a: Half axis along x.
@@ -61,20 +58,16 @@ class Ellipsoid(AbstractPrimitive):
     kind: ClassVar[str] = "ellipsoid"
     extent: ClassVar[int] = 3
 
-    @property
-    def measure(self) -> sp.Expr:
-        """Volume, 4 pi a b c/3."""
-        return 4 * pi * self.a * self.b * self.c / 3
-
-    @property
-    def spread(self) -> tuple[Any, ...]:
-        """a^2/5, b^2/5, c^2/5."""
-        return (self.a**2 / 5, self.b**2 / 5, self.c**2 / 5)
+    def _moments(self) -> Moments:
+        a, b, c = self.a, self.b, self.c
+        return Moments(4 * pi * a * b * c / 3, (a**2 / 5, b**2 / 5, c**2 / 5))
 
 
 @dataclass(frozen=True, eq=False)
 class Cylinder(AbstractPrimitive):
     """A cylinder along z, its middle at the origin.
+
+    Volume pi r^2 h, S = (r^2/4, r^2/4, h^2/12).
 
     Args:
         radius: Radius.
@@ -89,20 +82,16 @@ class Cylinder(AbstractPrimitive):
     kind: ClassVar[str] = "cylinder"
     extent: ClassVar[int] = 3
 
-    @property
-    def measure(self) -> sp.Expr:
-        """Volume, pi r^2 h."""
-        return pi * self.radius**2 * self.height
-
-    @property
-    def spread(self) -> tuple[Any, ...]:
-        """r^2/4, r^2/4, h^2/12."""
-        return (self.radius**2 / 4, self.radius**2 / 4, self.height**2 / 12)
+    def _moments(self) -> Moments:
+        r, h = self.radius, self.height
+        return Moments(pi * r**2 * h, (r**2 / 4, r**2 / 4, h**2 / 12))
 
 
 @dataclass(frozen=True, eq=False)
 class Tube(AbstractPrimitive):
     """A cylinder along z with a round bore, its middle at the origin.
+
+    Volume pi (Ro^2 - Ri^2) h, S = ((Ro^2 + Ri^2)/4, the same, h^2/12).
 
     Args:
         outer_radius: Outer radius.
@@ -122,21 +111,17 @@ class Tube(AbstractPrimitive):
     def _check(self) -> None:
         check_hollow(self.kind, self.outer_radius, self.inner_radius)
 
-    @property
-    def measure(self) -> sp.Expr:
-        """Volume, pi (Ro^2 - Ri^2) h."""
-        return pi * (self.outer_radius**2 - self.inner_radius**2) * self.height
-
-    @property
-    def spread(self) -> tuple[Any, ...]:
-        """(Ro^2 + Ri^2)/4 twice, h^2/12."""
-        S = (self.outer_radius**2 + self.inner_radius**2) / 4
-        return (S, S, self.height**2 / 12)
+    def _moments(self) -> Moments:
+        Ro, Ri, h = self.outer_radius, self.inner_radius, self.height
+        S = (Ro**2 + Ri**2) / 4
+        return Moments(pi * (Ro**2 - Ri**2) * h, (S, S, h**2 / 12))
 
 
 @dataclass(frozen=True, eq=False)
 class Torus(AbstractPrimitive):
     """A ring of round section about z, its middle at the origin.
+
+    Volume 2 pi^2 R r^2, S = (R^2/2 + 3r^2/8, the same, r^2/4).
 
     Args:
         radius: Radius R of the circle through the middles of the sections.
@@ -158,13 +143,7 @@ class Torus(AbstractPrimitive):
                 f"The radius of a torus must not be below that of its section, got {self.radius}, {self.tube_radius}."
             )
 
-    @property
-    def measure(self) -> sp.Expr:
-        """Volume, 2 pi^2 R r^2."""
-        return 2 * pi**2 * self.radius * self.tube_radius**2
-
-    @property
-    def spread(self) -> tuple[Any, ...]:
-        """R^2/2 + 3r^2/8 twice, r^2/4."""
-        S = self.radius**2 / 2 + 3 * self.tube_radius**2 / 8
-        return (S, S, self.tube_radius**2 / 4)
+    def _moments(self) -> Moments:
+        R, r = self.radius, self.tube_radius
+        S = R**2 / 2 + 3 * r**2 / 8
+        return Moments(2 * pi**2 * R * r**2, (S, S, r**2 / 4))

@@ -11,7 +11,7 @@ import numpy as np
 from appell.analysis.certificate import Certificate
 from appell.analysis.equilibrium import Equilibrium
 from appell.analysis.roots import in_words
-from appell.cli.stabilizing import Stabilization, typed
+from appell.cli.stabilization import Stabilization, typed
 from appell.files import write_text
 from appell.terminal import print_table
 from appell.view.plot import Line, Panel, Plot, unit_words

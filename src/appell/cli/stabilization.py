@@ -19,9 +19,10 @@ from appell.control.feedback import Feedback, lqr
 from appell.control.invariants import MinimumControls, minimum_controls
 from appell.ensemble.region import far_out
 from appell.errors import ControlError, EquilibriumError, IntegrationError
-from appell.formulation.abstract import AbstractFormulation, derive
-from appell.kinematics.chart import Split
+from appell.formulation.abstract import AbstractFormulation
+from appell.formulation.derive import derive
 from appell.kinematics.consistency import jacobian_at
+from appell.kinematics.split import Split
 from appell.model.model import Model
 from appell.model.values import chosen
 from appell.motion.keyboard import uninterrupted
