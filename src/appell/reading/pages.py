@@ -183,7 +183,10 @@ class Writer:
         simplified: dict[int, Row] = {}
         known = self._listed(simplified, {})
         ends = accumulate(len(graphs) for graphs in self.graphs)
-        left = [[k for k in range(end - len(graphs), end) if k in brief] for end, graphs in zip(ends, self.graphs, strict=True)]
+        left = [
+            [k for k in range(end - len(graphs), end) if k in brief]
+            for end, graphs in zip(ends, self.graphs, strict=True)
+        ]
         while left:
             rows = {k: brief[k] for k in left.pop(0)}
             tried = self._listed({**simplified, **rows}, {}) if rows else known
