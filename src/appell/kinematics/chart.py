@@ -19,12 +19,12 @@ import sympy as sp
 
 from appell.errors import FormulationError, ModelError
 from appell.graph.numeric import Numeric
-from appell.graph.products import in_products
 from appell.graph.solve import solve
 from appell.graph.sparse import densified
 from appell.kinematics.geometry import AbstractGeometry, Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.short_rates import ShortRates
 from appell.model.rules import check_letter
 from appell.model.symbols import Coordinate, Evolving, Input, Letter, Rate, Speed, letters_in, quoted
 from appell.model.values import formula_of
@@ -210,9 +210,8 @@ class Chart:
             return cls._in_redundant_rates(mechanics, split, letters, formulas, matrix, y)
         u = ca.vertcat(*[ca.SX.sym(s.name) for s in letters]) if letters else ca.SX(0, 1)
         still = ca.substitute(ca.vertcat(formulas, e), x.v, ca.SX.zeros(x.v.numel()))
-        K = solve(matrix, ca.vertcat(u, ca.SX.zeros(len(rows))) - still)
-        if definitions:
-            K = in_products(K, u, [x.t, x.q, x.z, x.p], x.scattered)
+        short = ShortRates(x, u) if definitions else None
+        K = solve(matrix, ca.vertcat(u, ca.SX.zeros(len(rows))) - still, settle=short)
         zdot = ca.substitute(x.zdot, x.v, K) if x.z.numel() else x.zdot
         state, rates = ca.vertcat(x.q, u, x.t, x.z), ca.vertcat(K, y, 1, zdot)
         return cls(

@@ -78,6 +78,16 @@ class Page:
         )
         return replace(self, sections=sections, names=names)
 
+    def by_names(self) -> Page:
+        """The page with names for sums that have one: a sum may stand above the bar where its name stands below."""
+        given: dict[sp.Expr, sp.Expr] = {}
+        names: Names = {}
+        for name, formula in self.names.items():
+            names[name] = formula.xreplace(given)
+            if isinstance(formula, sp.Add):
+                given |= {formula: name, -formula: -name}
+        return replace(self.rewritten(lambda e: e.xreplace(given)), names=names)
+
     def section(self, heading: str) -> tuple[Row, ...]:
         """The rows under a heading; none if it is missing."""
         return next((s.rows for s in self.sections if s.heading == heading), ())
@@ -250,6 +260,7 @@ class Writer:
         """Formulas shorter by themselves where names stand in them: the graph has m*(2*a + 2*b)/2 for m*(a + b)."""
         if not page.names or self.size > SMALL:
             return page
+        page = page.by_names()
         rows = [row for section in page.sections for row in section.rows]
         written = [*page.names.values(), *(e for row in rows for e in row.formulas)]
         found = [short(e, self._velocities) for e in written]

@@ -173,6 +173,8 @@ class Simplifier:
             shared = common(sums, among, clear)
             sums = [shifted(a, inverse(shared)) for a in sums]
             factor /= self.algebra.product(shared)
+        sums, sines = self._without_sines(sums)
+        factor /= sines
         sums, divisor = self._divided(sums)
         share = self.algebra.plain_content(sums) or QQ(1)
         written = self._written(sums, share)
@@ -184,6 +186,17 @@ class Simplifier:
             written = self._written(sums, share)
         number = sp.Rational(int(share.denominator), int(share.numerator))
         return Row.of(unknowns, written, number * factor / divisor)
+
+    def _without_sines(self, sums: list[Sum]) -> tuple[list[Sum], sp.Expr]:
+        """The sums without common sines, which hide where 1 - c^2 stands for s^2, and the product of these."""
+        algebra, taken = self.algebra, sp.Integer(1)
+        for cosine in sorted({g for a in sums for m in a for g, e in m if g in algebra.cosines and e >= 2}):
+            others = [algebra.flipped(a, cosine) if a else a for a in sums]
+            shared = common(others, [algebra.cosines[cosine]])
+            if shared:
+                sums = [algebra.reduced(shifted(a, inverse(shared))) for a in others]
+                taken *= algebra.product(shared)
+        return sums, taken
 
     def _divided(self, sums: list[Sum]) -> tuple[list[Sum], sp.Expr]:
         """The sums without their common factors of several terms, and the product of these."""
