@@ -149,6 +149,23 @@ def test_a_sleigh_in_the_axes_of_its_blade():
     assert ap.derive(sleigh, ap.GibbsAppell(speeds)).operations < 30
 
 
+def test_wheels_that_roll_are_as_short_as_the_body_they_carry():
+    """Where the velocity of an axle is a letter, its acceleration is not taken about the contact of the wheel."""
+    heading, spins = ground.rotate("z", angles[0]), ap.coordinates("left right")
+    axle = ground.point(x, y, r)
+    wheels = [
+        ap.RigidBody(spin.name, m, axle + side * d * heading.y, heading.rotate("y", spin), (0, A, 0))
+        for spin, side in zip(spins, (1, -1), strict=True)
+    ]
+    rolling = [ap.Rolling(wheel, wheel.center - r * ground.z, name=wheel.name) for wheel in wheels]
+    body = ap.RigidBody("body", m, axle + B * heading.x, heading, (0, 0, C))
+    model = ap.Model(ground, (x, y, angles[0], *spins), [body, *wheels], constraints=rolling)
+    v, w = ap.speeds("v w")
+    formulation = ap.GibbsAppell({v: axle.dt(ground).dot(heading.x), w: angles[0].rate})
+    assert ap.verify(model, formulation, states=4).worst < 1e-11
+    assert ap.derive(model, formulation).operations < 70
+
+
 def test_a_component_that_is_a_speed_on_one_side_of_a_corner_only():
     """The carriage of a bead turns where x < 0; at the points looked at first it does not."""
     angle = sp.Piecewise((0, x > 0), (x**2, True))

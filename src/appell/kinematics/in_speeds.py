@@ -22,7 +22,21 @@ import numpy as np
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
 from appell.graph.pythagoras import LARGEST, reduced
-from appell.graph.sparse import Column, Scalar, add, apply, column, cross, dense, dot, mul, nonzero, plus, transposed
+from appell.graph.sparse import (
+    Column,
+    Scalar,
+    add,
+    apply,
+    column,
+    cross,
+    dense,
+    dot,
+    mul,
+    nonzero,
+    plus,
+    to_sx,
+    transposed,
+)
 from appell.kinematics.geometry import AbstractGeometry, FrameMotion
 from appell.kinematics.variables import Variables
 from appell.model.body import Body, RigidBody
@@ -124,18 +138,23 @@ class InSpeeds(AbstractGeometry):
     # Moving.
 
     def half_square_of(self, body: Body) -> Scalar:
-        """a^2/2 of the centre of a body, in the first axes on the way to its own where a velocity is known."""
+        """a^2/2 of the centre of a body, by its contact or in axes where a velocity is known, whichever is shorter."""
+        ways = [self._known_acceleration(body)] if self.given else []
         if body in self._contacts:
-            a = self._about(body, self._contacts[body])
-            return mul(0.5, dot(a, a))
+            ways.append(self._about(body, self._contacts[body]))
+        halves = [mul(0.5, dot(a, a)) for a in ways if a is not None]
+        return min(halves, key=lambda half: ca.n_nodes(to_sx(half))) if halves else self.half_square(self.center(body))
+
+    def _known_acceleration(self, body: Body) -> Column | None:
+        """The acceleration in the first axes on the way to the body's own where a velocity is known."""
         center = self.center(body)
         home = self.home(center)
         way = body.frame.axes.path[len(home.path) :] if isinstance(body, RigidBody) else ()
-        for axes in (home, *way) if self.given else ():
+        for axes in (home, *way):
             a = self.resolve(center, axes, 2)
             if any(here in axes.path and parts <= {*center.parts.items()} for here, parts in self._known):
-                return mul(0.5, dot(a, a))
-        return self.half_square(center)
+                return a
+        return None
 
     def _about(self, body: RigidBody, contact: Vector) -> Column:
         """a = alpha x c + omega x c' of a rolling body."""
