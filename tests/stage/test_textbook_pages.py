@@ -148,3 +148,17 @@ def test_a_sum_above_the_bar_goes_by_the_name_it_has_below():
     printed = "\n".join(lines(ap.Model(ground, (x, y, theta, alpha), [rear, front], constraints=rows)))
     assert "Z1 = d1*cos(alpha) + d2" in printed
     assert printed.count("d1*cos(alpha) + d2") == 1
+
+
+def test_squares_of_a_quaternion_add_up_to_one():
+    """Chaplygin's ball in its own axes: its constraint stays, and nothing else has the length of the quaternion."""
+    x, y, *e = ap.coordinates("x y e0 e1 e2 e3")
+    r, A, B, C = ap.parameters("r A B C")
+    axes = ground.rotate_quaternion(*e)
+    ball = ap.RigidBody("ball", m, ground.point(x, y, r), axes, (A, B, C))
+    model = ap.Model(ground, (x, y, *e), [ball], constraints=[ap.Rolling(ball, ground.point(x, y))])
+    speeds = dict(zip(ap.speeds("w1 w2 w3"), axes.components(ball.angular_velocity), strict=True))
+    printed = lines(model, ap.GibbsAppell(speeds))
+    assert "x'  = r*(2*w1*(e0*e3 + e1*e2) - w2*(2*e1**2 + 2*e3**2 - 1) - 2*w3*(e0*e1 - e2*e3))" in printed
+    assert "e0' = -(e1*w1 + e2*w2 + e3*w3)/2" in printed
+    assert "e0**2 + e1**2 + e2**2 + e3**2 - 1 = 0" in printed

@@ -14,8 +14,6 @@ import casadi as ca
 
 from appell.graph.products import in_products
 from appell.kinematics.variables import Variables
-from appell.model.model import QuaternionNorm
-from appell.model.symbols import letters_in
 
 OWN, OTHER = 1, -1  # axes: its own, and those it is turned from
 
@@ -30,12 +28,11 @@ class ShortRates:
 
     def __init__(self, variables: Variables, u: ca.SX) -> None:
         self.variables, self.u = variables, u
-        self._quaternions = _quaternions(variables)
 
     def __call__(self, places: list[int], rates: list[ca.SX]) -> list[ca.SX]:
         """The rates of coordinates at these places, all that belong together."""
         found = dict(zip(places, rates, strict=True))
-        for own in self._quaternions:
+        for own in self.variables.quaternions:
             if found.keys() >= {*own}:
                 found.update(zip(own, self._turned(own, ca.vertcat(*[found[k] for k in own])), strict=True))
         return self._in_products(ca.vertcat(*[found[k] for k in places])).nonzeros()
@@ -49,14 +46,6 @@ class ShortRates:
     def _in_products(self, column: ca.SX) -> ca.SX:
         x = self.variables
         return in_products(column, self.u, [x.t, x.q, x.z, x.p], x.scattered)
-
-
-def _quaternions(variables: Variables) -> list[list[int]]:
-    """The places of the components of every quaternion among the coordinates."""
-    places = {s: i for i, s in enumerate(variables.model.coordinates)}
-    norms = (c for c in variables.model.constraints if isinstance(c, QuaternionNorm))
-    listed = (sorted(places[s] for s in letters_in(norm.rows[0].expression) if s in places) for norm in norms)
-    return [own for own in listed if len(own) == 4]
 
 
 def _turning(e: ca.SX, rate: ca.SX, axes: int) -> ca.SX:

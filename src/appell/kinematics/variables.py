@@ -130,12 +130,17 @@ class Variables:
             random.uniform(0.3, 3.0, (count, e.numel())) * random.choice((-1.0, 1.0), (count, e.numel()))
             for e in (self.t, self.q, self.z, self.p)
         ]
-        places, q = {s: i for i, s in enumerate(self.model.coordinates)}, blocks[1]
-        for norm in self.model.constraints:
-            if isinstance(norm, QuaternionNorm):
-                own = [places[s] for row in norm.rows for s in letters_in(row.expression) if s in places]
-                q[:, own] /= np.linalg.norm(q[:, own], axis=1, keepdims=True)
+        for own in self.quaternions:
+            blocks[1][:, own] /= np.linalg.norm(blocks[1][:, own], axis=1, keepdims=True)
         return blocks
+
+    @cached_property
+    def quaternions(self) -> list[list[int]]:
+        """The places of the components of every quaternion among the coordinates."""
+        places = {s: i for i, s in enumerate(self.model.coordinates)}
+        norms = (c.rows[0] for c in self.model.constraints if isinstance(c, QuaternionNorm))
+        listed = (sorted(places[s] for s in letters_in(row.expression) if s in places) for row in norms)
+        return [own for own in listed if len(own) == 4]
 
     @cached_property
     def _steady(self) -> frozenset[sp.Symbol]:

@@ -151,7 +151,7 @@ class Writer:
         longest = LONGER * min((e.length for e in graph), default=inf)
         pages: list[tuple[Page, bool]] = []  # and whether all of it was simplified
         for naming, budget in ((False, BUDGET), (True, NAMING)):
-            known = {} if naming else brief  # what is short by itself is simplified once
+            known = {k: row for k, row in brief.items() if not naming or not row.left}  # these have no names anyhow
             simplifier, rows = self._simplified(FORCED if simplify else budget, naming, longest, known)
             if rows is None:  # given up before all denominators were seen
                 continue
@@ -168,18 +168,16 @@ class Writer:
         self, budget: int, naming: bool, longest: float, known: Mapping[int, Row]
     ) -> tuple[Simplifier, dict[int, Row] | None]:
         """The rows that could be simplified and that agree with the graph, by their number; None if they are long."""
-        simplifier = Simplifier(self.shared.pieces, self._velocities, budget, naming)
+        simplifier = Simplifier(self.shared.pieces, self._velocities, budget, self._norms, naming)
         rows: dict[int, Row] = {}
         number = length = 0
         for block, graphs in zip(self.blocks, self.graphs, strict=True):
             unknowns = self._unknowns(block)
             for lead, graph in enumerate(graphs):
                 row = known.get(number)
-                if row is None:
+                if row is None and (unknowns or not self._norms):  # a norm would vanish by itself
                     row = simplifier.row(unknowns, self.shared.columns[number], block.scaled, lead)
-                    names = simplifier.names
-                    if row is not None and not agrees(row, names, graph, unknowns, self.arguments, self.leaves):
-                        row = None
+                    row = row if row is not None and self._agrees(row, simplifier.names, graph, unknowns) else None
                 if row is not None:
                     rows[number] = row
                     length += 0 if row.trivial else row.length
@@ -213,14 +211,24 @@ class Writer:
         for block, graphs in zip(self.blocks, self.graphs, strict=True):
             if operations(ca.Function("size", self.arguments, graphs)) <= BRIEF:
                 unknowns, shared = self._unknowns(block), Shared(graphs, self.arguments, self.symbols)
-                simplifier = Simplifier(shared.pieces, self._velocities, BUDGET)
+                simplifier = Simplifier(shared.pieces, self._velocities, BUDGET, self._norms if unknowns else ())
                 for lead, graph in enumerate(graphs):
                     row = simplifier.row(unknowns, shared.columns[lead], block.scaled, lead)
-                    if row is not None and agrees(row, {}, graph, unknowns, self.arguments, self.leaves):
+                    if row is not None and self._agrees(row, {}, graph, unknowns):
                         rows[number + lead] = row
                 plain &= simplifier.plain
             number += len(graphs)
         return rows, plain
+
+    def _agrees(self, row: Row, names: Names, graph: ca.SX, unknowns: list[Shown]) -> bool:
+        quaternions = self.equations.mechanics.variables.quaternions if unknowns else ()
+        return agrees(row, names, graph, unknowns, self.arguments, self.leaves, quaternions)
+
+    @property
+    def _norms(self) -> list[list[Shown]]:
+        """The letters of each quaternion."""
+        q = self.equations.coordinates
+        return [[self.letters[q[k]] for k in own] for own in self.equations.mechanics.variables.quaternions]
 
     @property
     def _velocities(self) -> set[Shown]:
