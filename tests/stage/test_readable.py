@@ -136,6 +136,13 @@ def test_kinematics_are_simple_where_dynamics_are_long():
     assert page(equations, simplify=False).length < written.length * 1.1
 
 
+def test_constraints_are_written_out_where_kinematics_would_be_long():
+    written = page(ap.derive(ap.library.five_bar()))
+    names = {*written.names}
+    assert not any(row.right.free_symbols & names for row in written.section("constraints"))
+    assert max(row.length for row in written.section("kinematics")) < 5
+
+
 def test_measured_numbers_are_decimals_and_those_of_textbooks_fractions():
     x = ap.coordinates("x")
     written = {

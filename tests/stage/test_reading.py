@@ -403,7 +403,7 @@ def test_latex():
     assert r"\left(I + m a^{2}\right) \dot{w} &= - m a u w \\" in text
     assert r"\dot{\phi} &= w" in text
     assert "operations" in text
-    assert r"\ddot{\theta_{1}}" in double_pendulum().latex()
+    assert r"\ddot{\theta}_{1}" in double_pendulum().latex()
     assert r"\dot{\mathrm{lean}} &= w_{1}" in disk().latex()
     assert sleigh()._repr_latex_() == f"$${text}$$"
     assert ap.derive(ap.library.stewart_platform())._repr_latex_() is None  # a notebook shows the summary

@@ -65,7 +65,7 @@ def test_printing():
     x = ap.coordinates("x")
     assert [str(x.rate), str(x.derivative(2))] == ["x'", "x''"]
     assert sp.latex(x.derivative(2)) == r"\ddot{x}"
-    assert sp.latex(ap.coordinates("theta_1").rate) == r"\dot{\theta_{1}}"
+    assert sp.latex(ap.coordinates("theta_1").rate) == r"\dot{\theta}_{1}"
     assert sp.latex(x.derivative(4)) == "{x}^{(4)}"
     assert sp.pretty(x.rate) == "x'"
 

@@ -110,3 +110,55 @@ def test_roots_that_are_real_only_where_parameters_are_large_are_simplified_too(
     particle = ap.Particle("particle", mass, ground.point(x, y))
     forces = [ap.Force(F * ground.x, particle), ap.Stream(particle, 0 * ground.x, absolute=True)]
     assert "x'*y'*x'' + (c**2 - x'**2)*y'' = 0" in lines(ap.Model(ground, (x, y), [particle], forces))
+
+
+def test_a_ball_that_rolls_on_a_fixed_sphere_keeps_its_spin_about_the_normal():
+    """In the axes of the contact, with an attitude of four components that the textbook leaves out."""
+    psi, theta, *e = ap.coordinates("psi theta e0 e1 e2 e3")
+    R, r = ap.parameters("R r")
+    speeds, normal = ap.speeds("w1 w2 w3"), ground.rotate("z", psi).rotate("y", theta)
+    moment = 2 * m * r**2 / 5
+    ball = ap.RigidBody("ball", m, normal.point(0, 0, R + r), ground.rotate_quaternion(*e), (moment, moment, moment))
+    rolling = ap.Rolling(ball, normal.point(0, 0, R), along=[normal.x, normal.y])
+    model = ap.Model(ground, (psi, theta, *e), [ball], [ap.Gravity(-g * ground.z)], [rolling])
+    chosen = ap.GibbsAppell(dict(zip(speeds, normal.components(ball.angular_velocity), strict=True)))
+    printed = lines(model, chosen)
+    assert "psi'   = -r*w1/((R + r)*sin(theta))" in printed
+    assert "7*(R + r)*w1'   = -r*w2*(7*w1*cot(theta) + 2*w3)" in printed
+    assert "w3'             = 0" in printed
+    assert ap.verify(model, chosen, states=4).worst < 1e-11
+
+
+def test_a_sine_that_all_terms_have_is_left_out_where_one_of_them_is_a_square():
+    theta, phi = ap.coordinates("theta phi")
+    bob = ap.Particle("bob", m, ground.rotate("z", phi).rotate("y", theta).point(0, 0, -l))
+    printed = lines(ap.Model(ground, (theta, phi), [bob], [ap.Gravity(-g * ground.z)]))
+    assert "sin(theta)*phi'' = -2*theta'*phi'*cos(theta)" in printed  # not sin² and sin(2 theta)
+
+
+def test_a_sum_above_the_bar_goes_by_the_name_it_has_below():
+    """A roller racer: x' (d1 cos alpha + d2)/Z1 is x'."""
+    x, y, theta, alpha = ap.coordinates("x y theta alpha")
+    I1, I2, d1, d2 = ap.parameters("I1 I2 d1 d2")
+    rear_axes = ground.rotate("z", theta)
+    front_axes = rear_axes.rotate("z", alpha)
+    rear = ap.RigidBody("rear", m, ground.point(x, y), rear_axes, (0, 0, I1))
+    front = ap.RigidBody("front", 0, rear.center + d1 * rear_axes.x + d2 * front_axes.x, front_axes, (0, 0, I2))
+    rows = [ap.Rolling(body, body.center, along=[body.frame.y], name=body.name) for body in (rear, front)]
+    printed = "\n".join(lines(ap.Model(ground, (x, y, theta, alpha), [rear, front], constraints=rows)))
+    assert "Z1 = d1*cos(alpha) + d2" in printed
+    assert printed.count("d1*cos(alpha) + d2") == 1
+
+
+def test_squares_of_a_quaternion_add_up_to_one():
+    """Chaplygin's ball in its own axes: its constraint stays, and nothing else has the length of the quaternion."""
+    x, y, *e = ap.coordinates("x y e0 e1 e2 e3")
+    r, A, B, C = ap.parameters("r A B C")
+    axes = ground.rotate_quaternion(*e)
+    ball = ap.RigidBody("ball", m, ground.point(x, y, r), axes, (A, B, C))
+    model = ap.Model(ground, (x, y, *e), [ball], constraints=[ap.Rolling(ball, ground.point(x, y))])
+    speeds = dict(zip(ap.speeds("w1 w2 w3"), axes.components(ball.angular_velocity), strict=True))
+    printed = lines(model, ap.GibbsAppell(speeds))
+    assert "x'  = r*(2*w1*(e0*e3 + e1*e2) - w2*(2*e1**2 + 2*e3**2 - 1) - 2*w3*(e0*e1 - e2*e3))" in printed
+    assert "e0' = -(e1*w1 + e2*w2 + e3*w3)/2" in printed
+    assert "e0**2 + e1**2 + e2**2 + e3**2 - 1 = 0" in printed

@@ -8,6 +8,8 @@ orthogonalisation.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import casadi as ca
 import numpy as np
 
@@ -19,6 +21,8 @@ from appell.graph.sparse import matrix as sparse_matrix
 
 WRITTEN_OUT = 5  # rows of a block whose determinant is written out
 POINTS = 3  # at which rows must be orthogonal to each other
+
+Settle = Callable[[list[int], list[ca.SX]], list[ca.SX]]
 
 
 def solve_spd(matrix: ca.SX, right: ca.SX) -> ca.SX:
@@ -51,13 +55,15 @@ def solve_scaled(matrix: ca.SX, right: ca.SX) -> ca.SX:
     return ca.vertcat(*map(to_sx, b))
 
 
-def solve(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None = None) -> ca.SX:
+def solve(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None = None, settle: Settle | None = None) -> ca.SX:
     """x with A x = b for any regular A.
 
     Args:
         matrix: A.
         right: b, of one or several columns.
         sizes: How large the rows of A are, where they may be of very different size.
+        settle: For one column: given the places of some unknowns and these, says how else to write them before others
+            are solved for.
     """
     n = matrix.shape[0]
     if n == 0:
@@ -67,7 +73,7 @@ def solve(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None = None) -> ca.SX:
     if right.shape[1] == 1:
         return _solve_column(matrix, right.nonzeros(), [
             [(rows[k], columns[k]) for k in range(row_starts[block], row_starts[block + 1])] for block in range(blocks)
-        ], sizes)  # fmt: skip
+        ], sizes, settle)  # fmt: skip
     unknown: list[ca.SX | None] = [None] * n
     # Block lower triangular: the first block stands alone, each later one knows the earlier unknowns.
     for block in range(blocks):
@@ -84,7 +90,13 @@ def solve(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None = None) -> ca.SX:
     return ca.densify(ca.vertcat(*[_of(row) for row in unknown]))
 
 
-def _solve_column(matrix: ca.SX, right: list[ca.SX], blocks: list[list[tuple[int, int]]], sizes: ca.SX | None) -> ca.SX:
+def _solve_column(
+    matrix: ca.SX,
+    right: list[ca.SX],
+    blocks: list[list[tuple[int, int]]],
+    sizes: ca.SX | None,
+    settle: Settle | None,
+) -> ca.SX:
     """The same for one right-hand side: scalar by scalar, which is much quicker than by pieces of matrices."""
     entries = sparse_matrix(matrix)
     known: dict[int, ca.SX] = {}
@@ -105,7 +117,7 @@ def _solve_column(matrix: ca.SX, right: list[ca.SX], blocks: list[list[tuple[int
             own = None if sizes is None else sizes[i]
             column, short = _solve_block(densified(matrix[i, j]), ca.vertcat(*remainder), own)
             solution, shortened = column.nonzeros(), shortened or short
-        known.update(zip(j, solution, strict=True))
+        known.update(zip(j, settle(j, solution) if settle else solution, strict=True))
     result = ca.vertcat(*[known[k] for k in range(len(known))])
     return reduced(result) if shortened else result  # where axes turn in the matrix they do so in the result
 

@@ -24,6 +24,7 @@ from appell.graph.sparse import densified, fresh
 from appell.kinematics.geometry import AbstractGeometry, Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.short_rates import ShortRates
 from appell.kinematics.split import Split
 from appell.model.rules import check_letter
 from appell.model.symbols import Coordinate, Evolving, Input, Letter, Rate, Speed, letters_in, quoted
@@ -85,7 +86,8 @@ class Chart:
             return cls._in_redundant_rates(mechanics, split, letters, formulas, matrix, y)
         u = fresh(letters)
         still = ca.substitute(ca.vertcat(formulas, e), x.v, ca.SX.zeros(x.v.numel()))
-        K = solve(matrix, ca.vertcat(u, ca.SX.zeros(len(rows))) - still)
+        short = ShortRates(x, u) if definitions else None
+        K = solve(matrix, ca.vertcat(u, ca.SX.zeros(len(rows))) - still, settle=short)
         zdot = ca.substitute(x.zdot, x.v, K) if x.z.numel() else x.zdot
         state, rates = ca.vertcat(x.q, u, x.t, x.z), ca.vertcat(K, y, 1, zdot)
         return cls(

@@ -22,7 +22,21 @@ import numpy as np
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
 from appell.graph.pythagoras import LARGEST, reduced
-from appell.graph.sparse import Column, Scalar, add, apply, column, cross, dense, dot, mul, nonzero, plus, transposed
+from appell.graph.sparse import (
+    Column,
+    Scalar,
+    add,
+    apply,
+    column,
+    cross,
+    dense,
+    dot,
+    mul,
+    nonzero,
+    plus,
+    to_sx,
+    transposed,
+)
 from appell.kinematics.geometry import AbstractGeometry, FrameMotion
 from appell.kinematics.variables import Variables
 from appell.model.body import Body, RigidBody
@@ -32,6 +46,7 @@ from appell.model.rotation import Triple
 
 POINTS = 3  # at which a component must be a speed
 SIGNS = (1.0, -1.0)
+NEAR = 4  # frames on the way to the ground in which an angular velocity may have letters for components
 
 
 class InSpeeds(AbstractGeometry):
@@ -55,6 +70,8 @@ class InSpeeds(AbstractGeometry):
         self._rate = {e.element_hash(): rate for e, rate in zip(self._letters, rates_of, strict=True)}
         rolling = (c for c in variables.model.constraints if isinstance(c, Rolling))
         self._contacts = {c.body: c.contact for c in rolling if c.on is None and c.along is None}
+        bodies = (body for body in variables.model.bodies if isinstance(body, RigidBody))
+        self._homes = {body.frame.axes: tuple(body.center.parts) for body in bodies}
         self._short = ca.n_nodes(rates) <= LARGEST
         self._turnings: dict[tuple[Frame, Frame], tuple[Column, Column]] = {}
         self._lettered: dict[Frame, Frame | None] = {}
@@ -85,9 +102,14 @@ class InSpeeds(AbstractGeometry):
         return axes if axes is not None and (body.isotropic or outermost in axes.path) else outermost
 
     def _lettered_axes(self, frame: Frame) -> Frame | None:
-        """Its own axes, its parent's or the ground's if the angular velocity has letters for components there."""
+        """Axes in which the angular velocity has letters for components.
+
+        They may be its own, those of a frame near by that carries it, the ground's, or those that the place of the
+        body is written in.
+        """
         if frame not in self._lettered:
-            choices = dict.fromkeys((frame, frame.parent or frame, self.root))
+            carrying = frame.path[: -1 - NEAR : -1]
+            choices = dict.fromkeys((*carrying, self.root, *self._homes.get(frame, ())))
             lettered = (axes for axes in choices if self._rates(self._summed(frame, axes)[0]) is not None)
             self._lettered[frame] = next(lettered, None)
         return self._lettered[frame]
@@ -116,18 +138,23 @@ class InSpeeds(AbstractGeometry):
     # Moving.
 
     def half_square_of(self, body: Body) -> Scalar:
-        """a^2/2 of the centre of a body, in the first axes on the way to its own where a velocity is known."""
+        """a^2/2 of the centre of a body, by its contact or in axes where a velocity is known, whichever is shorter."""
+        ways = [self._known_acceleration(body)] if self.given else []
         if body in self._contacts:
-            a = self._about(body, self._contacts[body])
-            return mul(0.5, dot(a, a))
+            ways.append(self._about(body, self._contacts[body]))
+        halves = [mul(0.5, dot(a, a)) for a in ways if a is not None]
+        return min(halves, key=lambda half: ca.n_nodes(to_sx(half))) if halves else self.half_square(self.center(body))
+
+    def _known_acceleration(self, body: Body) -> Column | None:
+        """The acceleration in the first axes on the way to the body's own where a velocity is known."""
         center = self.center(body)
         home = self.home(center)
         way = body.frame.axes.path[len(home.path) :] if isinstance(body, RigidBody) else ()
-        for axes in (home, *way) if self.given else ():
+        for axes in (home, *way):
             a = self.resolve(center, axes, 2)
             if any(here in axes.path and parts <= {*center.parts.items()} for here, parts in self._known):
-                return mul(0.5, dot(a, a))
-        return self.half_square(center)
+                return a
+        return None
 
     def _about(self, body: RigidBody, contact: Vector) -> Column:
         """a = alpha x c + omega x c' of a rolling body."""
@@ -173,7 +200,7 @@ class InSpeeds(AbstractGeometry):
             return vector
         numeric, found = Numeric(function), dict(vector)
         values = np.array([numeric(*point)[0][:, 0] for point in self._points])
-        speeds = np.array([np.concatenate([sign * point[2] for sign in SIGNS]) for point in self._points])
+        speeds = np.array([np.concatenate([sign * point[0] for sign in SIGNS]) for point in self._points])
         for i, component in zip(asked, values.T, strict=True):
             same = np.flatnonzero(np.max(np.abs(speeds - component[:, None]), axis=0) < 1e-13)
             if len(same):
@@ -185,9 +212,9 @@ class InSpeeds(AbstractGeometry):
     @cached_property
     def _arguments(self) -> list[ca.SX]:
         x = self.variables
-        return [x.t, x.q, self.u, x.z, x.p]
+        return [self.u, x.t, x.q, x.z, x.p]
 
     @cached_property
-    def _points(self) -> list[list[np.ndarray]]:
-        random = np.random.default_rng(5)
-        return [[random.uniform(0.3, 1.2, e.numel()) for e in self._arguments] for _ in range(POINTS)]
+    def _points(self) -> list[tuple[np.ndarray, ...]]:
+        u = np.random.default_rng(7).uniform(0.3, 1.2, (POINTS, self.u.numel()))
+        return list(zip(u, *self.variables.scattered(POINTS), strict=True))

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
+import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
 from appell.graph.sparse import Matrix, Scalar, nonzero, scalar, stacked, to_sx
 from appell.model.body import Body, RigidBody
-from appell.model.model import Model
+from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Coordinate, Input, Rate, letters_in, t
 
 
@@ -118,6 +119,28 @@ class Variables:
     def arguments(self) -> list[ca.SX]:
         """The arguments of every function of positions and velocities: t, q, v, z, w, p."""
         return [self.t, self.q, self.v, self.z, self.w, self.p]
+
+    def scattered(self, count: int) -> list[np.ndarray]:
+        """t, q, z and p at so many places, a row for each: of both signs, angles all round, quaternions of length one.
+
+        What holds at all of them is an identity, but for one that needs the constraints.
+        """
+        random = np.random.default_rng(5)
+        blocks = [
+            random.uniform(0.3, 3.0, (count, e.numel())) * random.choice((-1.0, 1.0), (count, e.numel()))
+            for e in (self.t, self.q, self.z, self.p)
+        ]
+        for own in self.quaternions:
+            blocks[1][:, own] /= np.linalg.norm(blocks[1][:, own], axis=1, keepdims=True)
+        return blocks
+
+    @cached_property
+    def quaternions(self) -> list[list[int]]:
+        """The places of the components of every quaternion among the coordinates."""
+        places = {s: i for i, s in enumerate(self.model.coordinates)}
+        norms = (c.rows[0] for c in self.model.constraints if isinstance(c, QuaternionNorm))
+        listed = (sorted(places[s] for s in letters_in(row.expression) if s in places) for row in norms)
+        return [own for own in listed if len(own) == 4]
 
     @cached_property
     def _steady(self) -> frozenset[sp.Symbol]:

@@ -169,16 +169,26 @@ class Rate(Evolving):
         return (self.name, type(self.base).__name__)
 
     def _latex(self, printer: Any) -> str:
-        inner = printer._print(sp.Symbol(self.base.name))
-        if self.order <= 3:
-            return rf"\{'d' * self.order}ot{{{inner}}}"
-        return rf"{{{inner}}}^{{({self.order})}}"
+        return dotted(printer._print(sp.Symbol(self.base.name)), self.order)
 
     def _sympystr(self, printer: Any) -> str:
         return self.base.name + "'" * self.order
 
     def _pretty(self, printer: Any) -> Any:
         return printer._print(sp.Symbol(self.base.name + "'" * self.order))
+
+
+def dotted(tex: str, order: int) -> str:
+    """The LaTeX of a derivative, its dots over the letter and not over its index.
+
+    Args:
+        tex: The letter.
+        order: How many dots.
+    """
+    if order > 3:
+        return rf"{{{tex}}}^{{({order})}}"
+    letter, mark, index = tex.partition("_") if "^" not in tex else (tex, "", "")
+    return rf"\{'d' * order}ot{{{letter}}}{mark}{index}"
 
 
 t = Time("t", "s", "time")

@@ -41,6 +41,7 @@ class Laurent:
         self.cosines: dict[int, int] = {}
         self.angles: dict[int, sp.Expr] = {}  # of a sine
         self.squares: dict[int, Sum] = {}  # of a root
+        self.norms: dict[int, Sum] = {}  # squares that are one less others: of a component of a quaternion
         self.denominators: dict[int, Sum] = {}
         self._name = name
         self._factors: dict[tuple[tuple[Monomial, object], ...], list[tuple[Sum, int]]] = {}
@@ -56,6 +57,10 @@ class Laurent:
     def atom(self, formula: sp.Expr) -> Sum:
         """A generator as a sum."""
         return {((self.generator(formula), 1),): QQ(1)}
+
+    def normed(self, first: sp.Symbol, others: Sequence[sp.Symbol]) -> None:
+        """Let the squares of some letters add up to one: that of the first is never seen again."""
+        self.norms[self.generator(first)] = {ONE: QQ(1), **{((self.generator(e), 2),): QQ(-1) for e in others}}
 
     def formula(self, a: Sum) -> sp.Expr:
         """A sum as it stands."""
@@ -116,6 +121,8 @@ class Laurent:
                 return generator, _pythagoras(self.sines[generator])
             if generator in self.squares:
                 return generator, self.squares[generator]
+            if generator in self.norms:
+                return generator, self.norms[generator]
             if generator in self.cosines and dict(monomial).get(self.cosines[generator], 0) < 0:
                 return generator, _pythagoras(self.cosines[generator])
         return None

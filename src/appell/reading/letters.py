@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import sympy as sp
 
 from appell.model.body import RigidBody
-from appell.model.symbols import Evolving, Letter, Parameter, letters_in, t
+from appell.model.symbols import Evolving, Letter, Parameter, Rate, dotted, letters_in, t
 
 if TYPE_CHECKING:
     from appell.equations import Equations
@@ -40,10 +40,10 @@ class Shown(sp.Symbol):
     def of(cls, place: int, letter: Letter) -> Self:
         """A letter of the model."""
         if isinstance(letter, Evolving):
-            return cls(place, str(letter), _upright(sp.latex(letter), getattr(letter, "base", letter).name), letter)
+            return cls(place, str(letter), _derivative(letter), letter)
         # The multiplier of a constraint row bears the name of the row, which need not be a word.
         word = re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", letter.name))
-        return cls(place, word, _upright(sp.latex(sp.Symbol(word)), word), letter)
+        return cls(place, word, _upright(word), letter)
 
     @property
     def varies(self) -> bool:
@@ -51,14 +51,16 @@ class Shown(sp.Symbol):
         return not isinstance(self.letter, Parameter)
 
 
-def _upright(tex: str, name: str) -> str:
-    """Names of several letters are set upright, or they would look like products."""
-    inner = sp.latex(sp.Symbol(name))
-    word = re.match(r"[A-Za-z]{2,}", inner)
-    if word is None:
-        return tex
-    before, _, after = tex.rpartition(inner)
-    return rf"{before}\mathrm{{{word.group()}}}{inner[word.end() :]}{after}"
+def _derivative(letter: Evolving) -> str:
+    """A coordinate, a speed or a state, or a rate of one."""
+    return dotted(_upright(letter.base.name), letter.order) if isinstance(letter, Rate) else _upright(letter.name)
+
+
+def _upright(name: str) -> str:
+    """The LaTeX of a name; one of several letters is set upright, or it would look like a product."""
+    tex = sp.latex(sp.Symbol(name))
+    word = re.match(r"[A-Za-z]{2,}", tex)
+    return tex if word is None else rf"\mathrm{{{word.group()}}}{tex[word.end() :]}"
 
 
 def ordered_parameters(equations: Equations) -> list[Parameter]:

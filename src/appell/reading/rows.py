@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ POINTS = 12
 SIZES = (1.0, 4.0, 0.25)  # of parameters beside all else: below the speed of light, within the reach of an arm
 ENOUGH = 3  # so many of them must be states at which the graph has a value
 AGREEMENT = 1e-9
-PARAMETERS = -2  # their place among the arguments
+STATE, PARAMETERS = 1, -2  # their places among the arguments
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class Simplifier:
         pieces: Named pieces of the formulas, each after those it uses itself.
         velocities: The letters that are velocities.
         budget: How much work it may take.
+        norms: Letters whose squares add up to one, group by group.
         naming: Whether sums in denominators and under roots, and quotients by such sums that occur more than once, get
             names instead of being multiplied out.
 
@@ -84,10 +85,17 @@ class Simplifier:
     """
 
     def __init__(
-        self, pieces: Mapping[Shown, sp.Expr], velocities: set[Shown], budget: int, naming: bool = False
+        self,
+        pieces: Mapping[Shown, sp.Expr],
+        velocities: set[Shown],
+        budget: int,
+        norms: Iterable[Sequence[Shown]] = (),
+        naming: bool = False,
     ) -> None:
         self.names: Names = {}
         self.algebra = Laurent(budget, self._name if naming else None)
+        for first, *others in norms:
+            self.algebra.normed(first, others)
         self.shortener = Shortener(self.algebra, velocities)
         self._normal = Normal(self.algebra, self._quotient) if naming else Normal(self.algebra)
         self._given: dict[tuple[Any, ...], Shown] = {}
@@ -173,6 +181,8 @@ class Simplifier:
             shared = common(sums, among, clear)
             sums = [shifted(a, inverse(shared)) for a in sums]
             factor /= self.algebra.product(shared)
+        sums, sines = self._without_sines(sums)
+        factor /= sines
         sums, divisor = self._divided(sums)
         share = self.algebra.plain_content(sums) or QQ(1)
         written = self._written(sums, share)
@@ -184,6 +194,17 @@ class Simplifier:
             written = self._written(sums, share)
         number = sp.Rational(int(share.denominator), int(share.numerator))
         return Row.of(unknowns, written, number * factor / divisor)
+
+    def _without_sines(self, sums: list[Sum]) -> tuple[list[Sum], sp.Expr]:
+        """The sums without common sines, which hide where 1 - c^2 stands for s^2, and the product of these."""
+        algebra, taken = self.algebra, sp.Integer(1)
+        for cosine in sorted({g for a in sums for m in a for g, e in m if g in algebra.cosines and e >= 2}):
+            others = [algebra.flipped(a, cosine) if a else a for a in sums]
+            shared = common(others, [algebra.cosines[cosine]])
+            if shared:
+                sums = [algebra.reduced(shifted(a, inverse(shared))) for a in others]
+                taken *= algebra.product(shared)
+        return sums, taken
 
     def _divided(self, sums: list[Sum]) -> tuple[list[Sum], sp.Expr]:
         """The sums without their common factors of several terms, and the product of these."""
@@ -225,6 +246,7 @@ def agrees(
     unknowns: Sequence[Shown],
     arguments: Sequence[ca.SX],
     leaves: Mapping[sp.Basic, ca.SX],
+    quaternions: Sequence[list[int]] = (),
 ) -> bool:
     """Whether a row is the graph's times its factor, at random points.
 
@@ -235,6 +257,7 @@ def agrees(
         unknowns: The letters of the coefficients.
         arguments: All symbols of the graph, as columns; the parameters are the last but one.
         leaves: What each letter is on the graph.
+        quaternions: Places in the second argument, the state, where vectors of length one stand.
     """
     coefficients = {s: c for c, s in row.left}
     lower = Lowering(leaves)
@@ -251,6 +274,8 @@ def agrees(
     for k in range(POINTS):
         point = [rng.uniform(0.3, 1.5, a.numel()) * rng.choice((-1.0, 1.0), a.numel()) for a in arguments]
         point[PARAMETERS] = np.abs(point[PARAMETERS]) * SIZES[k % len(SIZES)]
+        for own in quaternions:
+            point[STATE][own] /= np.linalg.norm(point[STATE][own])
         one, other = (np.array(e) for e in function(*point))
         if np.all(np.isfinite(other)):
             compared += 1

@@ -102,13 +102,17 @@ def replaced(formula: sp.Expr, put: Mapping[Shown, sp.Expr]) -> sp.Expr:
 def _counts(names: Names, used: Iterable[sp.Expr]) -> dict[Shown, int]:
     """How often each name occurs in the formulas and in the formulas of names that occur."""
     counts = dict.fromkeys(names, 0)
+
+    def count(formula: sp.Expr) -> None:
+        for node in sp.preorder_traversal(formula):
+            if node in counts:
+                counts[node] += 1
+
     for formula in used:
-        for symbol in letters_in(formula) & counts.keys():
-            counts[symbol] += formula.count(symbol)
+        count(formula)
     for name in reversed(names):
         if counts[name]:
-            for symbol in letters_in(names[name]) & counts.keys():
-                counts[symbol] += names[name].count(symbol)
+            count(names[name])
     return counts
 
 

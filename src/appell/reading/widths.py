@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-WORD = r"(?:\\d*dot\{)?\\mathrm\{[^{}]*\}(?:_\{[^{}]*\})?\}?(?:\^\{[^{}]*\})?"
+WORD = r"(?:\\d*dot\{)?\\mathrm\{[^{}]*\}\}?(?:_\{[^{}]*\})?(?:\^\{[^{}]*\})?"
 AFTER = re.compile(rf"({WORD}) (?=[A-Za-z0-9\\{{])(?!\\right|\\end|\\cdot|\\left|\\,|\\\\)")
 BEFORE = re.compile(rf"(?<=[A-Za-z0-9}})]) (?={WORD})")
 SILENT = re.compile(r"\\(left|right|bigl|bigr|mathrm|text|d*dot|displaystyle|begin|end|operatorname|[,;!])(?![a-zA-Z])")
