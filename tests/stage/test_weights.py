@@ -40,3 +40,29 @@ def test_a_law_is_written_without_what_rounding_leaves():
     law = {line.split(" = ")[0].strip(): line for line in text.splitlines() if " = " in line}
     assert "y" not in law["f"]
     assert "x" not in law["g"]
+
+
+def test_wheels_that_turn_against_each_other_are_named_where_nothing_weighs_them():
+    """Two wheels on one axle turn a platform; no torque between them changes the momentum of all three."""
+    phi, a, b = ap.coordinates("phi a b")
+    s, r = ap.inputs("s r")
+    ground = ap.Frame("ground")
+    platform = ground.pin(phi)
+    bodies = [
+        ap.RigidBody(name, 1.0, ground.origin, frame, (0, 0, inertia))
+        for name, frame, inertia in (
+            ("platform", platform, 2.0),
+            ("one", platform.pin(a), 0.1),
+            ("two", platform.pin(b), 0.1),
+        )
+    ]
+    model = ap.Model(ground, (phi, a, b), bodies, [ap.Generalized({a: s, b: r})], name="platform")
+    lin = ap.linearize(ap.equilibrium(model, {phi: 0}), ignore=[a, b])
+    with pytest.raises(ControlError, match=r"Q does not weigh root 0 \(1 a.rate -1 b.rate\)"):
+        ap.control.lqr(lin, {phi: 1})
+    feedback = ap.control.lqr(lin, {phi: 1, a.rate - b.rate: 0.01}, 1.0)
+    # phi'' = -(s + r)/2 and a'' - b'' = (s - r)/0.1, with s + r and s - r weighed by 1/2 each
+    spin = -np.sqrt(0.01 * 2) / 0.1
+    swing = np.sqrt(np.sqrt(2) / 2) * np.exp(1j * np.pi * np.array([0.75, -0.75]))
+    found = [root for root in feedback.roots if abs(root) > 1e-6]
+    np.testing.assert_allclose(np.sort_complex(found), np.sort_complex([spin, *swing]), rtol=0, atol=1e-9)

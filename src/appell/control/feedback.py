@@ -261,7 +261,7 @@ def lqr(
     Y, Z = Z / scale / units[:, None], Z * scale * units[:, None]  # states of comparable size: Y'Z = 1
     A, B, weights = inner / scale[:, None] * scale, Y.T @ lin.B, Z.T @ W @ Z
     whole = scale.size == len(lin.states)
-    unweighed = on_axis(lin.A.T, W, lin.states) if whole else on_axis(A.T, weights, ())
+    unweighed = on_axis(lin.A.T, W, lin.states) if whole else on_axis(A.T, weights, lin.states, Z)
     if unweighed:
         raise ControlError(
             f"There is no stabilising optimal feedback: Q does not weigh {unweighed}, which does not decay by itself. "

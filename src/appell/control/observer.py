@@ -131,7 +131,7 @@ def kalman(
     units = lin.units
     Y = complement(idle / units[:, None])
     A, C_shown, moved = within(in_units(lin)[0], Y), C * units @ Y, Y.T @ (Q / units / units[:, None]) @ Y
-    still = on_axis(A, moved, () if idle.size else lin.states)
+    still = on_axis(A, moved, lin.states, Y / units[:, None])
     if still:
         raise ControlError(
             f"There is no steady filter: `process` does not disturb {still}, of which the filter would become certain "
