@@ -338,3 +338,40 @@ def test_a_row_called_like_a_coordinate_does_not_hide_it():
     rest = ap.equilibrium(ap.Model(ground, (x, y), [bob], [ap.Gravity(-10 * ground.y)], [rod], start={y: -1.0}))
     assert rest["y"] == rest[y] == rest.state[y] == pytest.approx(-1)
     assert rest.multipliers["y"] == pytest.approx(-20)
+
+
+def magnet(**given):
+    """A ball under a coil: z below it, m g = k i^2 / (2 z^2)."""
+    z, i, v, ground = ap.coordinates("z"), ap.states("i"), ap.inputs("v"), ap.Frame("ground")
+    ball = ap.Particle("ball", 0.068, ground.point(0, 0, -z))
+    forces = [ap.Gravity(-9.81 * ground.z), ap.Generalized({z: -6.5e-5 * i**2 / (2 * z**2)}, "magnet")]
+    return ap.equilibrium(ap.Model(ground, z, [ball], forces, states={i: (v - 11 * i) / 0.4}), {z: 0.006}, **given)
+
+
+def test_of_currents_of_either_sign_the_positive_one_comes_first():
+    by_hand = 0.006 * np.sqrt(2 * 0.068 * 9.81 / 6.5e-5)
+    rest = magnet()
+    assert [e["i"] for e in rest.branches] == pytest.approx([by_hand, -by_hand], rel=1e-12)
+    assert rest["v"] == pytest.approx(11 * by_hand, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_extra_states_count_where_positions_are_equally_near(seed):
+    assert magnet(guess={"i": -0.1}, seed=seed)["i"] < 0 < magnet(guess={"i": 0.1}, seed=seed)["i"]
+
+
+def drone(dry):
+    """Hangs on a thrust while its tank drains."""
+    z, f, water = ap.coordinates("z"), ap.inputs("f"), ap.states("water")
+    rate, ground = ap.drained(0.5, water), ap.Frame("ground")
+    body = ap.Particle("drone", dry + water, ground.point(0, 0, z))
+    forces = [ap.Gravity(-9.81 * ground.z), ap.Force(f * ground.z, body, name="thrust")]
+    return ap.Model(ground, z, [body], forces, states={water: -rate}, start={water: 4.0}, name="drone")
+
+
+def test_no_equilibrium_has_a_negative_mass():
+    rest = ap.equilibrium(drone(8.0), {"z": 10})
+    assert rest["water"] > -8
+    assert rest["f"] == pytest.approx(9.81 * (8.0 + rest["water"]), rel=1e-12)
+    with pytest.raises(EquilibriumError, match="only where the mass of 'drone' is negative"):
+        ap.equilibrium(drone(0.0), {"z": 10, "water": -1})

@@ -6,6 +6,7 @@ import pytest
 import appell as ap
 from appell.errors import AppellError
 from appell.view import Plot, bode, phase, root_locus, roots, stability_map, work_precision
+from appell.view.plot import Line, Panel
 
 
 @pytest.fixture(scope="module")
@@ -236,6 +237,16 @@ def test_what_tracks_is_drawn_over_its_reference(tmp_path):
     assert [line.color for line in paths.items[:3]] == [line.color for line in paths.items[3:]]
     assert [line.name for line in inputs.items] == ["drive_psi1 [N·m]", "drive_psi2 [N·m]", "drive_z3 [N]"]
     assert errors.log == "y"
+
+
+@pytest.mark.parametrize(("count", "shown"), [(10, ["c9"]), (14, ["and 5 more", "reference"])])
+def test_a_long_legend_keeps_its_last_name(count, shown):
+    """Which says that dashed lines are references."""
+    names = [f"c{i}" for i in range(count - 1)] + ["reference" if count > 10 else "c9"]
+    panel = Panel(tuple(Line(name, [0, 1], [0, i]) for i, name in enumerate(names)), "t", "all")
+    labels = [text.get_text() for text in Plot("plot", (panel,)).figure().axes[0].get_legend().get_texts()]
+    assert len(labels) == 10
+    assert labels[-len(shown) :] == shown
 
 
 def test_notebooks_get_every_kind(motion):

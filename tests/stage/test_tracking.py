@@ -150,8 +150,12 @@ def test_predictive_control_raises_an_arm_to_a_far_place(arm, limit):
 
 
 def test_gains_and_unknowns_that_are_none_are_refused():
-    with pytest.raises(ModelError, match=r"rates must be a number .*, or a list of 1 of them; got \{'x': 5\}"):
-        ComputedTorque(MODEL, {"x": 5})
+    with pytest.raises(ModelError, match=r"rates must be a number .*, or 1 of them, in a list or by name; got 'fast'"):
+        ComputedTorque(MODEL, "fast")
+    with pytest.raises(ModelError, match="'z' is not a name that rates could be given for"):
+        ComputedTorque(MODEL, {"z": 5})
+    with pytest.raises(ModelError, match="rates says nothing about x; give a number for each name"):
+        ComputedTorque(MODEL, {})
     with pytest.raises(ModelError, match="'mass' is not a parameter of 'model'"):
         SlotineLi(MODEL, ["mass"], 5.0, 20.0, 5.0)
     assert SlotineLi(MODEL, "m", 5.0, 20.0, 5.0).estimate == {"m": 0.0}

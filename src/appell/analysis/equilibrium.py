@@ -21,6 +21,7 @@ from appell.formulation.derive import derive
 from appell.model.model import Model
 from appell.model.symbols import key, listed
 from appell.model.values import numbers, unknown, whole
+from appell.motion.masses import Masses
 
 HOPELESS = 12  # starts from which the constraints must have been met once
 PLENTY = 12  # members of families with several parameters
@@ -250,16 +251,17 @@ def _read(
 
 
 def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equilibrium | None:
-    """A root as a result, or None where the constraints are singular or the motion is not steady."""
+    """A root as a result, or None where the constraints are singular or a mass is negative."""
     model, mechanics = system.model, steady.mechanics
-    q, v, z, w, multipliers = problem.parts(root.y)
-    state = State(model, np.concatenate([q, v, z]))
+    *_, w, multipliers = problem.parts(root.y)
     values = dict(zip((s.label for s in model.inputs), w.tolist(), strict=True))
-    held = system.bind({name: value for name, value in values.items() if name in problem.wishes.opened})
+    held, state = _held(system, problem, root)
     if mechanics.row_names:
         rank, _ = steady.rank(problem.jacobian(root.y), system.p)
         if rank < steady.independent:
             return None
+    if _negative(held, state):
+        return None
     return Equilibrium(
         system=held,
         state=state,
@@ -272,7 +274,27 @@ def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equil
     )
 
 
+def _held(system: System, problem: Problem, root: Root) -> tuple[System, State]:
+    """The system with the inputs of a root bound, and its state."""
+    q, v, z, w, _ = problem.parts(root.y)
+    values = zip((s.label for s in system.model.inputs), w.tolist(), strict=True)
+    held = system.bind({name: value for name, value in values if name in problem.wishes.opened})
+    return held, State(system.model, np.concatenate([q, v, z]))
+
+
+def _negative(system: System, state: State) -> str:
+    """The body whose mass is negative at a state, if there is one."""
+    masses = Masses(system.code)
+    found = masses(0.0, system.to_x(state), system.w, system.p)
+    return next((name for name, mass in zip(masses.names, found, strict=True) if mass < 0), "")
+
+
 def _refused(system: System, problem: Problem, root: Root) -> Equilibrium:
+    if body := _negative(*_held(system, problem, root)):
+        raise EquilibriumError(
+            f"{system.model.name!r} was found at rest only where the mass of {body!r} is negative. Say by wanted= what "
+            "its extra states are, or begin nearer by guess=."
+        )
     jacobian = problem.jacobian(root.y)
     rank, value = problem.steady.rank(jacobian, system.p)
     rows = system.equations.mechanics.row_names

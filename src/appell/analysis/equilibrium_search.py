@@ -301,7 +301,18 @@ class Problem:
         n = self.sizes[0]
         return float(np.max(root.misses[n : n + len(self.steady.mechanics.position_rows)], initial=0.0)) > 1e-6
 
-    def distance(self, root: Root) -> float:
-        """How far a root is from where the search began."""
-        gap = root.y[: self.sizes[0]] - self.begin[: self.sizes[0]]
-        return float(np.linalg.norm(np.where(self.angles, np.abs((gap + np.pi) % (2 * np.pi) - np.pi), gap)))
+    def distance(self, root: Root) -> tuple[float, float, float]:
+        """How far a root is from where the search began, in positions; then, of equally near ones, in extra states.
+
+        Of two that are as near, such as currents of either sign in a magnet, the one with more of them comes first.
+        """
+        n, k = self.sizes[0], self.sizes[2]
+        gap = root.y[:n] - self.begin[:n]
+        places = np.where(self.angles, np.abs((gap + np.pi) % (2 * np.pi) - np.pi), gap)
+        states, first = root.y[2 * n : 2 * n + k], self.begin[2 * n : 2 * n + k]
+        return _rounded(np.linalg.norm(places)), _rounded(np.linalg.norm(states - first)), -float(np.sum(states))
+
+
+def _rounded(distance: np.floating) -> float:
+    """A distance without what rounding adds to it."""
+    return round(float(distance), 9)

@@ -21,11 +21,11 @@ from appell.analysis.tangent import Tangent
 from appell.code.state import State, check_state
 from appell.code.system import System
 from appell.code.violation import violated
-from appell.errors import EquilibriumError, ModelError
+from appell.errors import ControlError, EquilibriumError, ModelError
 from appell.kinematics.consistency import jacobian_at
 from appell.kinematics.split import Split
 from appell.model.model import Model
-from appell.model.symbols import Letter, key, listed
+from appell.model.symbols import Letter, key, letters_in, listed
 from appell.model.values import chosen, unknown
 
 if TYPE_CHECKING:
@@ -105,7 +105,12 @@ class Linearization:
         Args:
             outputs: Letters, names or formulas.
         """
-        return self.tangent.output(listed(outputs), self.states)
+        asked = [self.tangent.letter(e) if isinstance(e, str) else e for e in listed(outputs)]
+        gone = sorted({str(s) for e in asked for s in letters_in(e) if getattr(s, "label", "") in self.dropped})
+        if gone:
+            what = "is not a state" if len(gone) == 1 else "are not states"
+            raise ControlError(f"{', '.join(gone)} {what} of this linearisation, which was made without.")
+        return self.tangent.output(asked, self.states)
 
     def to_control(self, outputs: Iterable[Any] | None = None) -> StateSpace:
         """The same as a `control.StateSpace` (python-control), with names; x.rate is called x_rate there.

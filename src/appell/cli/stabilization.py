@@ -43,7 +43,7 @@ class Stabilization:
         values: Numbers of parameters and inputs.
         guess: Where to look for the equilibrium.
         wanted: The wanted configuration; the model's suggested start says it if nothing is given.
-        weights: Weights of states; by Bryson's rule if empty.
+        weights: Weights of states and of what depends on them; by Bryson's rule if empty.
         price: Weight of the inputs; by their holding values if None, or what holds a deviation if these are 0.
         dependent: Dependent coordinates, or None.
         inputs: Inputs to use, or None for all.
@@ -165,9 +165,6 @@ class Stabilization:
     @cached_property
     def unlimited(self) -> Feedback:
         """The gains; a refusal says what to type here."""
-        unknown = [s for s in self.weights if s not in self.lin.states]
-        if unknown:
-            raise ControlError(f"{', '.join(unknown)} cannot be weighed; the states are: {', '.join(self.lin.states)}.")
         try:
             return lqr(self.lin, *self._costs(), inputs=self.used, rate=self.rate)
         except ControlError as refusal:
@@ -188,7 +185,7 @@ class Stabilization:
         sizes = {s: 0.05 * size for s, size in self._sizes.items()}
         bryson = {s: sizes[s] ** -2 if s in sizes else 0.1 for s in self.lin.states}
         bryson.update({s: 0.1 * sizes[s[:-5]] ** -2 for s in self.lin.states if s[:-5] in sizes})
-        weights = {s: self.weights.get(s, 1.0) for s in self.lin.states} if self.weights else bryson
+        weights = {**dict.fromkeys(self.lin.states, 1.0), **self.weights} if self.weights else bryson
         if self.price is not None:
             return weights, self.price
         moved = self._moving_inputs(bryson)

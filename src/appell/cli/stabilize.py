@@ -26,7 +26,12 @@ def stabilize(
     ] = None,
     settings: SetOption = None,
     weight: Annotated[
-        list[str] | None, typer.Option("--weight", metavar="NAME=VALUE", help="Weight of a state; 1 for the others.")
+        list[str] | None,
+        typer.Option(
+            "--weight",
+            metavar="NAME=VALUE",
+            help="Weight of a coordinate, rate or extra state; 1 for the other states.",
+        ),
     ] = None,
     price: Annotated[
         float | None,

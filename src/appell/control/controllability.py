@@ -167,7 +167,7 @@ def _finite(matrix: Any, name: str) -> np.ndarray:
     return found
 
 
-def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Reach:
+def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str, basis: np.ndarray | None = None) -> Reach:
     """Which modes of a pair are reached.
 
     Args:
@@ -175,6 +175,7 @@ def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Re
         B: Matrix of the inputs.
         names: Names of the states.
         word: What a pair is called of which all are.
+        basis: Where A is of some combinations of the named states, these, one column each.
     """
     n = A.shape[0]
     a, b, scale, size = comparable(A, B)
@@ -186,9 +187,11 @@ def reached(A: np.ndarray, B: np.ndarray, names: Sequence[str], word: str) -> Re
         missed, number = unreached(a, b, root / size, count)
         lost += (2 if root.imag else 1) * missed.shape[1]
         worst = missed if number else np.linalg.svd(np.hstack([root / size * np.eye(n) - a, b]))[0][:, -1:]
-        shown = (worst[:, : max(1, number)] / scale[:, None]).T
+        shown, units = (worst[:, : max(1, number)] / scale[:, None]).T, 1 / scale
+        if basis is not None:
+            shown, units = shown @ basis.T, np.ones(len(names))
         if number > 1 and not root.imag:
-            shown = simplest(shown.real, 1 / scale)
+            shown = simplest(shown.real, units)
         words = " and ".join(_combination(row, names) for row in shown)
         modes.append(Mode(root, count, margin, number, words))
     return Reach(tuple(modes), n - lost, n, min((m.margin for m in modes), default=np.inf), word)

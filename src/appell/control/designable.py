@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
@@ -129,11 +130,18 @@ def complement(left: np.ndarray) -> np.ndarray:
     return np.where(np.abs(Z) > 1e-14, Z, 0.0)
 
 
-def on_axis(A: np.ndarray, B: np.ndarray, names: tuple[str, ...]) -> str:
-    """Modes of a pair on the imaginary axis that are not reached, in words; without names only their roots."""
+def on_axis(A: np.ndarray, B: np.ndarray, names: tuple[str, ...], basis: np.ndarray | None = None) -> str:
+    """Modes of a pair on the imaginary axis that are not reached, in words.
+
+    Args:
+        A: Matrix of the states.
+        B: Matrix of the inputs.
+        names: Names of the states.
+        basis: Where A is of some combinations of the named states, these, one column each.
+    """
     limit = 1e-9 * float(np.linalg.norm(A))
     if not any(abs(root.real) <= limit for root, _ in clusters(A)):
         return ""
-    labels = names or tuple(f"x{i + 1}" for i in range(A.shape[0]))
-    stuck = [mode for mode in reached(A, B, labels, "").missed if abs(mode.root.real) <= limit]
-    return "; ".join(f"{mode} ({mode.combination})" if names else str(mode) for mode in stuck)
+    stuck = [mode for mode in reached(A, B, names, "", basis).missed if abs(mode.root.real) <= limit]
+    shown = [replace(mode, root=complex(0, mode.root.imag * (abs(mode.root.imag) > limit))) for mode in stuck]
+    return "; ".join(f"{mode} ({mode.combination})" for mode in shown)

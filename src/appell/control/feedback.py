@@ -26,7 +26,7 @@ from appell.control.designable import designable, on_axis, within
 from appell.control.limits import input_limits
 from appell.control.placement import placed_gain
 from appell.control.riccati import optimal, optimal_held
-from appell.control.weights import weight_matrix
+from appell.control.weights import cost_matrix, weight_matrix
 from appell.equations import Equations
 from appell.errors import ControlError, ModelError
 from appell.graph.numeric import Numeric
@@ -195,10 +195,13 @@ class Feedback:
     def _law(self, held: float, gains: np.ndarray) -> str:
         """A law as it is written by hand: 0.07 - 3.2 (xi - 0.2) - 1.5 xi.rate."""
         terms = [(held, "")] if abs(held) > NOTHING else []
-        for s, k in zip(self.lin.states, gains, strict=True):
+        sizes = np.abs(gains) * self.lin.units
+        for s, k, size in zip(self.lin.states, gains, sizes, strict=True):
+            if not size > NOTHING * sizes.max():
+                continue
             at = self.lin.tangent.value(s)
             terms.append((-k, f" ({s} {'-' if at > 0 else '+'} {abs(at):.6g})" if abs(at) > NOTHING else f" {s}"))
-        words = " ".join(f"{'-' if number < 0 else '+'} {abs(number):.6g}{of}" for number, of in terms)
+        words = " ".join(f"{'-' if number < 0 else '+'} {abs(number):.6g}{of}" for number, of in terms or [(0.0, "")])
         return words.removeprefix("+ ") if words[:1] == "+" else words.replace("- ", "-", 1)
 
 
@@ -225,7 +228,8 @@ def lqr(
 
     Args:
         lin: The linearisation.
-        Q: Weights of the states: a number, numbers by name, a diagonal, or a matrix.
+        Q: Weights of the states: a number, numbers by name, a diagonal, or a matrix. By name also of dependent
+            coordinates and of formulas: the deviation of each, to first order, is squared and weighed.
         R: Weights of the inputs, likewise, positive definite.
         inputs: Which inputs to use; all of the linearisation if left out, the others stay at their holding values.
         rate: Samples per second, as in `simulate`; the feedback acts continuously if left out.
@@ -244,7 +248,7 @@ def lqr(
     """
     lin = _with_inputs(lin, inputs)
     _pair(lin, rate, every=False)
-    W = weight_matrix(Q, lin.states, "Q", False)
+    W = cost_matrix(Q, lin)
     R = weight_matrix(R, lin.inputs, "R", True)
     if not np.any(lin.B):
         raise ControlError(
@@ -257,7 +261,7 @@ def lqr(
     Y, Z = Z / scale / units[:, None], Z * scale * units[:, None]  # states of comparable size: Y'Z = 1
     A, B, weights = inner / scale[:, None] * scale, Y.T @ lin.B, Z.T @ W @ Z
     whole = scale.size == len(lin.states)
-    unweighed = on_axis(lin.A.T, W, lin.states) if whole else on_axis(A.T, weights, ())
+    unweighed = on_axis(lin.A.T, W, lin.states) if whole else on_axis(A.T, weights, lin.states, Z)
     if unweighed:
         raise ControlError(
             f"There is no stabilising optimal feedback: Q does not weigh {unweighed}, which does not decay by itself. "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -14,7 +14,7 @@ from appell.control.inverse_dynamics import InverseDynamics
 from appell.control.reference import Point
 from appell.errors import ModelError
 from appell.model.model import Model
-from appell.model.values import check_kind, chosen, numbers
+from appell.model.values import check_kind, chosen, numbers, unknown
 from appell.motion.flow import RESTING
 
 
@@ -41,14 +41,33 @@ class AbstractTracker(ABC):
         """The inputs, in the order of `dynamics.labels`."""
 
 
-def gains(given: Any, n: int, what: str) -> np.ndarray:
-    """A number that is not negative for each of n things."""
+def gains(given: Any, names: Sequence[str], what: str, all_named: bool = True) -> np.ndarray:
+    """A number that is not negative for each name: one for all, a list, or by name.
+
+    Args:
+        given: What was given.
+        names: What it was given for.
+        what: What it is called in messages.
+        all_named: Whether every name must be there; else those that are not count as zero.
+    """
+    n = len(names)
+    if isinstance(given, Mapping):
+        read = numbers(given)
+        for name in read:
+            if name not in names:
+                raise ModelError(unknown(name, names, f"name that {what} could be given for"))
+        missing = [name for name in names if name not in read]
+        if missing and all_named:
+            raise ModelError(f"{what} says nothing about {', '.join(missing)}; give a number for each name.")
+        given = [read.get(name, 0.0) for name in names]
     try:
         values = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         values = np.array(np.nan)
     if values.shape not in ((), (n,)) or not np.all(np.isfinite(values)) or np.any(values < 0):
-        raise ModelError(f"{what} must be a number that is not negative, or a list of {n} of them; got {given!r}.")
+        raise ModelError(
+            f"{what} must be a number that is not negative, or {n} of them, in a list or by name; got {given!r}."
+        )
     return np.broadcast_to(values, (n,)).astype(float)
 
 
@@ -60,8 +79,8 @@ class ComputedTorque(AbstractTracker):
 
     Args:
         model: The mechanism as the controller knows it, with inputs.
-        rates: delta, a number or one for each coordinate.
-        integral: Gain k_i of an integral of the error in u, a number or one for each; then the law must be sampled.
+        rates: delta, a number or one for each coordinate, in a list or by name.
+        integral: Gain k_i of an integral of the error in u, likewise; then the law must be sampled.
         values: Numbers for the model's parameters, its own where left out, and for inputs that it does not command.
 
     Reference: Jarzebowska et al., eqs. (3.1)-(3.4).
@@ -71,8 +90,8 @@ class ComputedTorque(AbstractTracker):
         self, model: Model, rates: Any, integral: Any = 0.0, values: Mapping[Any, float] | None = None
     ) -> None:
         self.dynamics = InverseDynamics(model, values)
-        n = len(model.coordinates)
-        self.delta, self.integral = gains(rates, n, "rates"), gains(integral, n, "integral")
+        names = [q.label for q in model.coordinates]
+        self.delta, self.integral = gains(rates, names, "rates"), gains(integral, names, "integral")
         self.reset(None)
 
     @property
@@ -133,9 +152,9 @@ class SlotineLi(AbstractTracker):
         self.dynamics = InverseDynamics(model, {**dict.fromkeys(self.names, 0.0), **numbers(values)})
         if model.rows:
             raise ModelError("The adaptive law is for mechanisms without constraints; use ComputedTorque.")
-        n = len(model.coordinates)
-        self.slope, self.gain = gains(slope, n, "slope"), gains(gain, n, "gain")
-        self.adaptation = gains(adaptation, len(self.names), "adaptation")
+        joints = [q.label for q in model.coordinates]
+        self.slope, self.gain = gains(slope, joints, "slope"), gains(gain, joints, "gain")
+        self.adaptation = gains(adaptation, self.names, "adaptation")
         given = numbers(guess)
         if odd := [name for name in given if name not in self.names]:
             raise ModelError(f"guess= says where the unknowns begin, {', '.join(self.names)}; got {', '.join(odd)}.")

@@ -38,8 +38,8 @@ class MPC(AbstractTracker):
 
     Args:
         model: The mechanism as the controller knows it; constraints are kept by multipliers in the prediction.
-        position: Weights of the coordinates, a number or one for each.
-        velocity: Weights of the rates.
+        position: Weights of the coordinates: a number for all, a list, or numbers by name (zero for the others).
+        velocity: Weights of the rates, likewise, by the names of the coordinates.
         effort: Weights of the inputs, as deviations from what the reference needs.
         horizon: N, samples ahead.
         limits: Of the inputs: a number for all, or by name or symbol a number or a pair (lowest, highest).
@@ -68,8 +68,9 @@ class MPC(AbstractTracker):
             )
         n, m = len(model.coordinates), len(self.dynamics.labels)
         self.N, self.n, self.m = whole("The horizon, in samples,", horizon), n, m
-        self.W = np.sqrt(np.concatenate([gains(position, n, "position"), gains(velocity, n, "velocity")]))
-        self.R = np.sqrt(gains(effort, m, "effort"))
+        names, weights = [q.label for q in model.coordinates], {"position": position, "velocity": velocity}
+        self.W = np.sqrt(np.concatenate([gains(e, names, what, all_named=False) for what, e in weights.items()]))
+        self.R = np.sqrt(gains(effort, self.dynamics.labels, "effort"))
         if not np.all(self.R > 0):
             raise ModelError("Every input needs a positive weight in effort=, or the plan is not unique.")
         self.low, self.high = bounds(limits, self.dynamics.labels)

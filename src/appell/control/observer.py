@@ -21,7 +21,7 @@ from appell.control.placement import placed_gain
 from appell.control.riccati import discrete_riccati, riccati
 from appell.control.weights import weight_matrix
 from appell.errors import ControlError
-from appell.model.symbols import letters_in, listed
+from appell.model.symbols import listed
 from appell.model.values import check_kind
 from appell.motion.clock import check_rate
 
@@ -131,7 +131,7 @@ def kalman(
     units = lin.units
     Y = complement(idle / units[:, None])
     A, C_shown, moved = within(in_units(lin)[0], Y), C * units @ Y, Y.T @ (Q / units / units[:, None]) @ Y
-    still = on_axis(A, moved, () if idle.size else lin.states)
+    still = on_axis(A, moved, lin.states, Y / units[:, None])
     if still:
         raise ControlError(
             f"There is no steady filter: `process` does not disturb {still}, of which the filter would become certain "
@@ -180,7 +180,4 @@ def _measured(lin: Linearization, measured: Iterable[Any]) -> tuple[tuple[sp.Exp
     if not given:
         raise ControlError("Nothing is measured; give at least one quantity.")
     formulas = tuple(lin.tangent.letter(e) if isinstance(e, str) else sp.sympify(e) for e in given)
-    running = sorted({str(s) for e in formulas for s in letters_in(e) if getattr(s, "label", "") in lin.dropped})
-    if running:
-        raise ControlError(f"{', '.join(running)} is not a state of this linearisation and cannot be measured for it.")
     return formulas, lin.output_matrix(formulas)

@@ -13,6 +13,7 @@ import numpy as np
 from appell.code.starting import starting_state
 from appell.code.state import State
 from appell.code.system import System
+from appell.control.completed import completed, incomplete
 from appell.control.laws import AbstractTracker
 from appell.control.limits import bounds
 from appell.control.mpc import MPC
@@ -26,6 +27,8 @@ from appell.motion.run import simulate
 
 if TYPE_CHECKING:
     from xarray import DataArray
+
+ENDLESS = "The reference has no end of its own; say how long to track by until=."
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +143,8 @@ def track(
     Args:
         system: The mechanism, with friction and whatever else the law need not know.
         reference: A motion (or a plan), a `higher_order.Trajectory`, `{coordinate: formula in appell.t}`, or a function
-            of t that gives q, q', q''.
+            of t that gives q, q', q''. Formulas for some coordinates, or for places of a tool, are enough if these and
+            the constraints fix all others.
         law: Such as `control.ComputedTorque(model, rates)`, `control.SlotineLi(...)`, `control.MPC(...)`.
         start: A state, values, or nothing for the reference's own start; coordinates not named are on the reference.
         until: The time at which to stop; the end of the reference if left out, behind which it stands still.
@@ -180,12 +184,18 @@ def track(
     if rate is not None:
         check_rate(rate)
     coordinates = law.dynamics.model.coordinates
+    if incomplete(reference, law.dynamics):
+        if until is None:
+            raise ModelError(ENDLESS)
+        beside = start.to_dict() if isinstance(start, State) else numbers(start)
+        near = {q.label: beside[q.label] for q in coordinates if q.label in beside}
+        reference = completed(reference, law.dynamics, until, near)
     course = Reference.of(reference, coordinates)
     begin = course.start if np.isfinite(course.start) else 0.0
     state = _start(system, course, start, begin, [q.label for q in coordinates])
     if until is None:
         if not np.isfinite(course.end):
-            raise ModelError("The reference has no end of its own; say how long to track by until=.")
+            raise ModelError(ENDLESS)
         until = course.end
     drives = [w.label for w in system.equations.inputs]
     unknown = [label for label in law.dynamics.labels if label not in drives]

@@ -1,4 +1,4 @@
-"""Weights of a quadratic cost: numbers by name, lists, matrices, checked."""
+"""Weights of a quadratic cost: numbers by name or formula, lists, matrices, checked."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from appell.analysis.linearize import Linearization
 from appell.errors import ControlError, ModelError
-from appell.model.symbols import key
+from appell.model.symbols import Letter, key
 from appell.model.values import number, unknown
 
 
@@ -58,3 +59,28 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, definite: bool) -
             f"{values[0]:.3g}, along {name}."
         )
     return (matrix + matrix.T) / 2
+
+
+def cost_matrix(given: Any, lin: Linearization) -> np.ndarray:
+    r"""Weights of the states; by name or formula also of whatever follows from them, $\sum_k w_k\,c_k c_k'$.
+
+    Args:
+        given: What `weight_matrix` takes; keys may also be dependent coordinates, rates, and formulas such as the
+            height of a tool, of which $c_k$ is the gradient by the states.
+        lin: The linearisation.
+    """
+    if not isinstance(given, Mapping):
+        return weight_matrix(given, lin.states, "Q", False)
+    own = {name for name in given if isinstance(name, str | Letter) and key(name) in lin.states}
+    W = weight_matrix({name: given[name] for name in own}, lin.states, "Q", False)
+    others = [name for name in given if name not in own]
+    if not others:
+        return W
+    C = lin.output_matrix(others)
+    for name, row in zip(others, C, strict=True):
+        weight = number(f"Q[{name}]", given[name])
+        if weight < 0 or not np.any(row):
+            why = "does not change with the states" if weight >= 0 else f"is weighed by {weight:g}, which is negative"
+            raise ControlError(f"{name} {why}; Q weighs {', '.join(lin.states)} and formulas of them.")
+        W = W + weight * np.outer(row, row)
+    return W

@@ -32,6 +32,7 @@ from appell.model.values import unknown
 from appell.motion.attempt import Status
 from appell.motion.corners import LOOK
 from appell.motion.diagnosis import Stop, cause_of, smallest_inertia
+from appell.motion.left_out import may_contradict
 from appell.motion.masses import Masses
 from appell.motion.method import SCIPY, STIFF, stiffness
 from appell.motion.outcome import Outcome
@@ -101,6 +102,8 @@ class Runner:
             return "positions or velocities may jump at kinks"
         if spare_sizes(self.system.code) is not None:
             return "which constraint rows can be left out changes along a motion"
+        if may_contradict(equations):
+            return "constraint rows that are left out are watched"
         if self.masses.driven:
             return "a mass depends on an input"
         if equations.mechanics.curved:

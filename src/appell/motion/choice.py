@@ -13,6 +13,7 @@ from appell.motion.drive import Drive
 from appell.motion.events import Event
 from appell.motion.forks import Forks
 from appell.motion.gradients import Gradients
+from appell.motion.left_out import LeftOut
 from appell.motion.masses import Masses
 from appell.motion.modes import Modes
 from appell.motion.projection import Projection
@@ -42,6 +43,7 @@ class Choice:
         branch: Of rows that are not linear in the accelerations, if there are any.
         gradients: Of rows that depend on the velocities, if there are any.
         forks: Of position rows, if they may become dependent.
+        left_out: Rows that are not used, if they need not follow from the others.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Choice:
         self.branch = Branch(code, self.inputs, p) if code.equations.mechanics.curved else None
         self.gradients = Gradients.of(code, self.inputs, p, began, rtol)
         self.forks = Forks.of(code, p)
+        self.left_out = LeftOut.of(code, p, rtol)
         self.speeds = self._speeds()
         self._resets: dict[Event, Reset] = {}
 

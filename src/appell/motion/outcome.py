@@ -16,6 +16,7 @@ class Outcome(Enum):
     STEP_COLLAPSED = "The step size collapsed: the motion cannot be continued with the wanted accuracy."
     SINGULAR = "The mass matrix became singular."
     ROWS_SINGULAR = "The constraint rows became dependent on each other: a singular configuration."
+    ROWS_CONTRADICT = "The constraint rows came to contradict each other: no motion obeys all of them."
     MASS_USED_UP = "A body lost all of its mass."
     BRANCH_LOST = "A constraint on accelerations stopped having a solution next to the motion."
     SPEEDS_SINGULAR = "The chosen speeds stopped describing the motion."

@@ -74,6 +74,9 @@ class Watch:
         if choice.forks is not None:
             leg, self._forked = choice.forks.follow(leg)
             self.wish = Outcome.ROWS_SINGULAR if self._forked else self.wish
+        if choice.left_out is not None:
+            leg, left = choice.left_out.follow(leg)
+            self.wish = Outcome.ROWS_CONTRADICT if left else self.wish
         return leg
 
     def ending(self, outcome: Outcome, t: float, x: np.ndarray) -> Ending:
@@ -91,6 +94,8 @@ class Watch:
             turned = None if self._forked else choice.gradients
             cause = forked(choice.system.model) if turned is None else turned.words
             return f", {choice.system.from_x(t, x)!r}; likely cause: {cause}"
+        if outcome is Outcome.ROWS_CONTRADICT and choice.left_out is not None:
+            return f": {choice.left_out.words}"
         if outcome is Outcome.SPEEDS_SINGULAR:
             chosen = ", ".join(map(str, choice.code.equations.driven))
             return f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"

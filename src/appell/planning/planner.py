@@ -22,6 +22,7 @@ from appell.model.model import Model
 from appell.model.programme import programme_states
 from appell.model.values import number, numbers
 from appell.motion.motion import Motion
+from appell.motion.outcome import Outcome
 from appell.motion.run import simulate
 from appell.planning.effort import ASIDE, Effort, Jolt, named_drives
 from appell.planning.feasibility import Demand, Finding, Limits, Regularity, regularity
@@ -207,6 +208,8 @@ class Plan:
         """
         if self.feasible:
             return self
+        if self.motion.outcome is Outcome.ROWS_CONTRADICT:
+            return None  # at every pace
         if not all(math.isfinite(finding.worst) for finding in self.violations):
             return None  # a corner stays one at every pace
         good, bad = None, 1.0
@@ -246,9 +249,9 @@ class Plan:
         lines += [jolt.words(labels) for jolt in self.jolts if jolt.impulse.any()]
         lines += [repr(f) for f in self.findings]
         lines += [f"nearest to a singular configuration: {words}" for words in self.regularity.words]
-        lines.append(
-            "feasible" if self.feasible else "NOT FEASIBLE; plan.suggest() (--suggest) looks for a pace that is"
-        )
+        hint = "; plan.suggest() (--suggest) looks for a pace that is"
+        hint = "" if self.motion.outcome is Outcome.ROWS_CONTRADICT else hint
+        lines.append("feasible" if self.feasible else f"NOT FEASIBLE{hint}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -18,7 +18,7 @@ STYLE = {
     "axes.formatter.use_mathtext": True,
 }  # fmt: skip
 
-NAMES, BROAD = 9, 28  # in a legend of one panel: how many, and letters in a line
+NAMES, BROAD = 10, 28  # in a legend of one panel: how many, and letters in a line
 
 
 def figure(plot: Plot) -> Any:
@@ -77,9 +77,10 @@ def _panel(axis: Axes, panel: Panel, named: bool) -> None:
     axis.grid(alpha=0.25, linewidth=0.5)
     axis.spines[["top", "right"]].set_visible(False)
     handles, labels = axis.get_legend_handles_labels() if named else ([], [])
-    if len(labels) > NAMES:  # more would run into those of other panels
-        handles, labels = handles[:NAMES], [*labels[:NAMES], f"and {len(labels) - NAMES} more"]
-        handles.append(axis.plot([], [], " ")[0])
+    if len(labels) > NAMES:  # more would run into those of other panels; the last may be of another kind, a reference
+        first = NAMES - 2
+        labels = [*labels[:first], f"and {len(labels) - first - 1} more", labels[-1]]
+        handles = [*handles[:first], axis.plot([], [], " ")[0], handles[-1]]
     if labels:
         axis.legend(handles, labels, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
