@@ -195,7 +195,9 @@ def test_it_says_what_it_is(folder):
     for letter in (*model.coordinates, *model.parameters, *model.inputs):
         assert variables[letter.label].unit == (letter.unit or None)
         assert (variables[letter.label].description or "") == letter.description
-    assert zipfile.ZipFile(file).read("sources/all.c").startswith(b'#define GUID "{')
+    archive = zipfile.ZipFile(file)
+    assert archive.read("sources/all.c").startswith(b'#define GUID "{')
+    assert {entry.external_attr >> 16 for entry in archive.infolist()} == {0o644}  # whoever unpacks it may read it
 
 
 def test_what_cannot_be_an_fmu_is_refused(folder, monkeypatch):

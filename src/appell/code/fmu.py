@@ -81,8 +81,10 @@ def write_fmu(system: System, path: Path, state: State, outputs: Mapping[str, An
         ),
     }
     with whole(path) as part, zipfile.ZipFile(part, "w") as archive:
-        for name, content in contents.items():  # of no date, so that the same model gives the same bytes
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+        for name, content in contents.items():
+            entry = zipfile.ZipInfo(name)  # of no date, so that the same model gives the same bytes
+            entry.external_attr = 0o644 << 16  # to be read by everybody who unpacks it
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return path
 
 
