@@ -10,7 +10,7 @@ import sympy as sp
 from appell.code.system import compile
 from appell.control.inverse_dynamics import InverseDynamics
 from appell.errors import ModelError
-from appell.formulation.abstract import derive
+from appell.formulation.derive import derive
 from appell.model.constraint import Prescribed
 from appell.model.symbols import Letter, key, t
 from appell.model.values import unknown
