@@ -143,7 +143,7 @@ def _inside(function: ca.Function) -> tuple[list[ca.SX], list[ca.SX]]:
 
     algebra = {name: rule(operation) for operation, name in NAMES.items()}
     algebra |= {"sin": wave(ca.OP_SIN), "cos": wave(ca.OP_COS), "div": divided}
-    replay(function, [[block[i] for i in range(block.numel())] for block in function.sx_in()], algebra, ca.SX)
+    replay(function, [block.nonzeros() for block in function.sx_in()], algebra, ca.SX)
     distinct: list[ca.SX] = []
     for angle in angles.values():
         if not any(ca.is_equal(angle, sign * other, DEEP) for other in distinct for sign in (1, -1)):

@@ -16,6 +16,7 @@ from appell.graph.products import in_products
 from appell.kinematics.variables import Variables
 
 OWN, OTHER = 1, -1  # axes: its own, and those it is turned from
+SHORT = 11  # nodes of one entry, up to which nothing shorter is looked for
 
 
 class ShortRates:
@@ -39,13 +40,21 @@ class ShortRates:
 
     def _turned(self, places: list[int], known: ca.SX) -> list[ca.SX]:
         """The rates of a quaternion."""
-        e = self.variables.q[places]
-        ways = [_rates(e, self._in_products(_turning(e, known, axes)), axes) for axes in (OWN, OTHER)]
-        return min((known, *ways), key=lambda way: ca.n_nodes(ca.cse(way))).nonzeros()
+        e, shortest = self.variables.q[places], known
+        for axes in (OWN, OTHER):
+            way = _rates(e, self._in_products(_turning(e, known, axes)), axes)
+            shortest = min((shortest, way), key=lambda way: ca.n_nodes(ca.cse(way)))
+            if _is_short(shortest):
+                break
+        return shortest.nonzeros()
 
     def _in_products(self, column: ca.SX) -> ca.SX:
         x = self.variables
-        return in_products(column, self.u, [x.t, x.q, x.z, x.p], x.scattered)
+        return column if _is_short(column) else in_products(column, self.u, [x.t, x.q, x.z, x.p], x.scattered)
+
+
+def _is_short(column: ca.SX) -> bool:
+    return ca.n_nodes(column) <= SHORT * column.numel()
 
 
 def _turning(e: ca.SX, rate: ca.SX, axes: int) -> ca.SX:

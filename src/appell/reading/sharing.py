@@ -91,9 +91,9 @@ def replaced(formula: sp.Expr, put: Mapping[Shown, sp.Expr]) -> sp.Expr:
     """A formula with others in place of symbols; SymPy's own way would multiply numbers into brackets again."""
     if formula in put:
         return put[formula]
-    if not formula.args or put.keys().isdisjoint(letters_in(formula)):
-        return formula
     inside = [replaced(e, put) for e in formula.args]
+    if all(new is old for new, old in zip(inside, formula.args, strict=True)):
+        return formula
     if isinstance(formula, sp.Mul) and len(inside) == 2 and isinstance(inside[0], sp.Number):
         return sp.Mul(*inside, evaluate=not isinstance(inside[1], sp.Add))
     return formula.func(*inside)

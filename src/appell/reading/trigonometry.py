@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import sympy as sp
 from sympy.polys.domains import QQ
 from sympy.simplify.fu import TR10i
 
 from appell.graph.sums import ONE, Monomial, Sum, times
+from appell.model.symbols import nodes
 from appell.reading.laurent import Laurent
 from appell.reading.letters import weight
 
@@ -19,10 +21,25 @@ MULTIPLES = 8  # products of more sines and cosines are not turned into multiple
 
 def gathered(formula: sp.Expr) -> sp.Expr:
     """A formula with cos(a - b) for cos(a) cos(b) + sin(a) sin(b) and the like, where that is shorter."""
-    if len(formula.atoms(sp.sin, sp.cos)) < 4 or weight(formula) > GATHERED:
+    if weight(formula) > GATHERED or not any(_has_pair(e) for e in nodes(formula) if isinstance(e, sp.Add)):
         return formula
     joined = TR10i(formula)
     return joined if weight(joined) < weight(formula) else formula
+
+
+def _has_pair(terms: sp.Add) -> bool:
+    """Whether two terms of a sum are alike but for the sines and cosines of the same two angles."""
+    seen = set()
+    for term in terms.args:
+        factors = [e for e in sp.Mul.make_args(term) if not e.is_Number]
+        waves = [e for e in factors if isinstance(e, sp.sin | sp.cos)]
+        for one, other in combinations(waves, 2):
+            rest = frozenset(e for e in factors if e not in (one, other))
+            alike = (frozenset((one.args[0], other.args[0])), rest)
+            if alike in seen:
+                return True
+            seen.add(alike)
+    return False
 
 
 class Trigonometry:
