@@ -17,6 +17,7 @@ ENOUGH = 1e-10  # residual against the size of the terms at which an equation is
 NOTHING = 1e-15  # unknowns below this are zero but for rounding
 NEARER = 0.5  # share of a step that may be left to go behind it, by the same slopes, if residuals grow
 FAINT = 1e-6  # terms smaller than this part of their usual size have all but vanished, as at the bottom of x^4
+CORRECTIONS = 12  # steps from a place right beside a root
 
 
 @dataclass(frozen=True)
@@ -224,9 +225,9 @@ class Problem:
     def _small(self, step: np.ndarray, y: np.ndarray) -> bool:
         return bool(np.max(np.abs(step) / (1 + np.abs(y[self.unknown])), initial=0.0) < 1e-10)
 
-    def corrected(self, y: np.ndarray, steps: int = 12) -> Root:
+    def corrected(self, y: np.ndarray) -> Root:
         """The root near y by the smallest of Newton's steps, so that a member of a family stays where it is."""
-        for _ in range(steps):
+        for _ in range(CORRECTIONS):
             value, slope, sizes = self._looked(y, FAINT)
             matrix = slope * self.scale / sizes[:, None]
             if not (np.all(np.isfinite(value)) and np.all(np.isfinite(matrix))):

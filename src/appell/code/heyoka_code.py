@@ -121,10 +121,10 @@ def expressions(function: ca.Function, arguments: Sequence[Sequence[Any]]) -> li
     return replay(shared(function), arguments, _algebra(), module().expression)
 
 
-def variables(count: int, prefix: str = "x") -> list[Any]:
+def variables(count: int) -> list[Any]:
     """heyoka variables whose names sort in the order of their positions."""
     hy = module()
-    return [hy.expression(f"{prefix}{i:05d}") for i in range(count)]
+    return [hy.expression(f"x{i:05d}") for i in range(count)]
 
 
 def parameters(count: int, start: int = 0) -> list[Any]:

@@ -80,9 +80,9 @@ def dense(value: Column, size: int = 3) -> ca.SX:
     return ca.vertcat(*[to_sx(value.get(i, 0.0)) for i in range(size)])
 
 
-def dense_matrix(value: Matrix, size: int = 3) -> ca.SX:
-    """A sparse matrix as a CasADi matrix; what is not there is no part of its pattern."""
-    result = ca.SX(size, size)
+def dense_matrix(value: Matrix) -> ca.SX:
+    """A sparse 3 by 3 matrix as a CasADi matrix; what is not there is no part of its pattern."""
+    result = ca.SX(3, 3)
     for i, row in value.items():
         for j, e in row.items():
             result[i, j] = e

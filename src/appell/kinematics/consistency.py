@@ -158,7 +158,6 @@ def project_velocities(
     p: np.ndarray,
     free: np.ndarray | None = None,
     *,
-    steps: int = 60,
     levels: bool = False,
 ) -> tuple[np.ndarray, Any]:
     """The nearest v with e(q, v, t) = 0, and the largest residual left; arguments as for `project_positions`."""
@@ -175,7 +174,7 @@ def project_velocities(
         return (np.abs(residual) <= 1e-14 * sizes(slopes, v)).all(axis=1)
 
     columns = np.arange(v.shape[-1]) if free is None else free
-    found, left = newton(rows, np.atleast_2d(v), columns, enough, steps=steps)
+    found, left = newton(rows, np.atleast_2d(v), columns, enough)
     return found.reshape(v.shape), left.reshape(v.shape[:-1])[()]
 
 

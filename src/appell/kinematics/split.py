@@ -87,7 +87,7 @@ def growths(rows: tuple[int, ...], choices: list[tuple[int, ...]], jacobians: np
         singular = np.linalg.slogdet(chosen)[0] == 0
         chosen[singular] = np.eye(len(rows))
         largest = np.max(np.abs(np.linalg.solve(chosen, used)), axis=(2, 3))
-    good = np.isfinite(jacobians).all(axis=(1, 2))[:, None] & ~singular & np.isfinite(largest)
+    good = np.all(np.isfinite(jacobians), axis=(1, 2))[:, None] & ~singular & np.isfinite(largest)
     return np.where(good, largest, np.inf)
 
 

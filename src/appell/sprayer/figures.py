@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 OF_PATH = dict(zip(("straight", "circular", "zigzag"), COLORS, strict=False))
 GREY, SPRAY = "0.55", COLORS[5]
 DPI = 150
+LEAST = 0.02  # span of an axis
 
 
 def draw(study: Study, folder: File) -> list[File]:
@@ -145,10 +146,10 @@ def paths(study: Study) -> Figure:
     return figure
 
 
-def _spray(axis: Axes, drive: Drive, every: float = 1.0) -> None:
-    """Nozzles and the middle line of each jet at some times."""
+def _spray(axis: Axes, drive: Drive) -> None:
+    """Nozzles and the middle line of each jet, each second."""
     motion, strip = drive.motion, Strip()
-    times = np.arange(motion.times[0], motion.times[-1] + 1e-9, every)
+    times = np.arange(motion.times[0], motion.times[-1] + 1e-9, 1.0)
     x, y, theta = (motion.evaluate(s, times)[:, None] for s in motion.system.model.coordinates[:3])
     c, s = np.cos(theta), np.sin(theta)
     line = np.array([[strip.near, strip.far], [0.0, 0.0]])
@@ -188,11 +189,11 @@ def states(study: Study) -> Figure:
     return figure
 
 
-def _calm(axis: Axes, least: float = 0.02) -> None:
+def _calm(axis: Axes) -> None:
     """No picture of rounding errors: an axis spans at least so much."""
     low, high = axis.get_ylim()
-    if high - low < least:
-        axis.set_ylim((low + high - least) / 2, (low + high + least) / 2)
+    if high - low < LEAST:
+        axis.set_ylim((low + high - LEAST) / 2, (low + high + LEAST) / 2)
 
 
 def _legend(figure: Figure, axis: Axes, labels: tuple[str, ...]) -> None:

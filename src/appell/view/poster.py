@@ -32,14 +32,9 @@ WIDTH = 720  # pixels; a point of a line's width is one of these
 MOST = 400  # points of one line
 
 
-def svg(scene: Scene, t: float | None = None) -> str:
-    """A still.
-
-    Args:
-        scene: The scene.
-        t: The moment; a telling one if left out.
-    """
-    seen = picture(scene, moment(scene, t), Camera(scene))
+def svg(scene: Scene) -> str:
+    """A still at a telling moment."""
+    seen = picture(scene, moment(scene, None), Camera(scene))
     (left, right), (_, top) = seen.window
     scale, height = WIDTH / (right - left), round(WIDTH * HIGH / WIDE)
 

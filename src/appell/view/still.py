@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from appell.view.scene import Scene
 
 
-def figure(scene: Scene, t: float | None = None, size: tuple[float, float] = (WIDE, HIGH)) -> Any:
+def figure(scene: Scene, t: float | None = None) -> Any:
     """A Matplotlib figure."""
     from matplotlib.figure import Figure
 
-    made = Figure(figsize=size)
+    made = Figure(figsize=(WIDE, HIGH))
     axes = made.add_axes((0, 0, 1, 1))
     paint(axes, scene, moment(scene, t), Camera(scene))
     return made
