@@ -16,7 +16,7 @@ from appell.graph.products import in_products
 from appell.kinematics.variables import Variables
 
 OWN, OTHER = 1, -1  # axes: its own, and those it is turned from
-SHORT = 11  # nodes of one entry, up to which nothing shorter is looked for
+SHORT = 13  # nodes of one entry, up to which nothing shorter is looked for
 
 
 class ShortRates:
