@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from appell.model.model import Model
     from appell.model.symbols import Letter
 
+LONG = 1000  # letters of a constraint that nobody reads; --json prints it all the same
+
 
 @app.command()
 def show(
@@ -76,6 +78,7 @@ def _data(equations: Equations) -> dict[str, Any]:
 
 
 def _tell(equations: Equations, about: str) -> None:
+    from appell.model.symbols import nodes
     from appell.model.symbols import written as in_words
     from appell.reading.trigonometry import gathered
 
@@ -91,5 +94,8 @@ def _tell(equations: Equations, about: str) -> None:
     if about:
         print(f"\n{about}\n")
     for row in model.rows:
-        print(f"constraint {row.name}: {in_words(gathered(row.expression))} = 0")
+        words = f"{in_words(gathered(row.expression))} = 0"
+        if len(words) > LONG:
+            words = f"(a formula of {len(list(nodes(row.expression)))} parts)"
+        print(f"constraint {row.name}: {words}")
     print("\n" + equations.text())

@@ -22,7 +22,7 @@ from appell.control.sampling import check_sampling
 from appell.control.weights import weight_matrix
 from appell.errors import ControlError
 from appell.model.symbols import letters_in, listed
-from appell.model.values import check_kind
+from appell.model.values import check_kind, formula_of
 from appell.motion.clock import check_rate
 
 
@@ -179,7 +179,7 @@ def _measured(lin: Linearization, measured: Iterable[Any]) -> tuple[tuple[sp.Exp
     given = listed(measured)
     if not given:
         raise ControlError("Nothing is measured; give at least one quantity.")
-    formulas = tuple(lin.tangent.letter(e) if isinstance(e, str) else sp.sympify(e) for e in given)
+    formulas = tuple(lin.tangent.letter(e) if isinstance(e, str) else formula_of(e, "What is measured") for e in given)
     running = sorted({str(s) for e in formulas for s in letters_in(e) if getattr(s, "label", "") in lin.dropped})
     if running:
         raise ControlError(f"{', '.join(running)} is not a state of this linearisation and cannot be measured for it.")

@@ -29,9 +29,13 @@ def five_bar() -> Model:
     """
     theta = coordinates("theta1 theta2", "rad", "angles of the cranks")
     x, y = coordinates("x y", "m", "place of the tool")
-    w, a, b = parameters("w a b", "m")
-    m_a, m_b, m_t = parameters("m_a m_b m_t", "kg")
-    I_g, c_m, g = parameters("I_g c_m g", "kg*m^2 N*m*s m/s^2")
+    w, a, b = parameters("w a b", "m", "half the distance of the motors; length of a crank; length of a coupler")
+    m_a, m_b, m_t = parameters("m_a m_b m_t", "kg", "mass of a crank; mass of a coupler; mass of the tool")
+    I_g, c_m, g = parameters(
+        "I_g c_m g",
+        "kg*m^2 N*m*s m/s^2",
+        "moment of inertia of rotor and gear; viscous friction of a motor; acceleration of gravity, along -y",
+    )
     tau = inputs("tau1 tau2", "N*m", "torques on the cranks")
 
     ground = Frame("ground")
