@@ -9,18 +9,18 @@ import typer
 
 from appell.cli.app import ByOption, JsonOption, ModelArgument, app
 from appell.cli.case import read_case
-from appell.cli.output import errors, say
+from appell.cli.output import deliver, errors
+from appell.cli.places import check_file, make_folder
 from appell.errors import ModelError
-from appell.files import check_place, write_text
+from appell.files import write_text
 
 
 @app.command()
 def export(
     name: ModelArgument,
     by: ByOption = None,
-    c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write C source and header: --c disk.c")] = None,
-    casadi: Annotated[
-        Path | None, typer.Option("--casadi", metavar="FILE", help="Write a CasADi function: --casadi disk.casadi")
+    out: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Write C source and header .c, a CasADi function .casadi.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -30,20 +30,16 @@ def export(
     from appell.formulation.abstract import derive
 
     with errors(as_json):
-        if c is None and casadi is None:
-            raise ModelError("Say what to write: --c FILE.c or --casadi FILE.casadi.")
-        if c is not None:
-            check_c(c)
-        if casadi is not None:
-            check_place(casadi)
+        if not out:
+            raise ModelError("Say what to write: --out FILE.c or --out FILE.casadi.")
+        for path in out:
+            check_file(path, ".c", ".casadi")
+            if path.suffix == ".c":
+                check_c(path)
         case = read_case(name, by)
         system = compile(derive(case.model, case.formulation))
         files: list[Path] = []
-        if c is not None:
-            files += system.to_c(c)
-        if casadi is not None:
-            files.append(write_text(casadi, system.to_casadi().serialize()))
-        if as_json:
-            say([str(f) for f in files])
-        else:
-            print("\n".join(f"wrote {f}" for f in files))
+        for path in out:
+            make_folder(path.parent)
+            files += system.to_c(path) if path.suffix == ".c" else [write_text(path, system.to_casadi().serialize())]
+        deliver(as_json, lambda: {"model": case.model.name}, lambda: None, files)

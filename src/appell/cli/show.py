@@ -10,7 +10,7 @@ import typer
 from appell.cli.app import ByOption, JsonOption, ModelArgument, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
-from appell.cli.places import check_picture, written
+from appell.cli.places import PICTURES, check_file, written
 from appell.terminal import print_table
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def show(
     name: ModelArgument,
     by: ByOption = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print the equations in LaTeX.")] = False,
-    draw: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the model at its start: .png .svg .pdf.")
+    out: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Draw the model at its start: .png .svg .pdf .html.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -36,14 +36,14 @@ def show(
 
     with errors(as_json):
         case = read_case(name, by)
-        if draw is not None:
-            check_picture(draw)
+        for path in out or ():
+            check_file(path, *PICTURES, ".html")
         equations = derive(case.model, case.formulation)
         deliver(
             as_json,
             lambda: {**_data(equations), "about": case.about},
             lambda: print(equations.latex()) if latex else _tell(equations, case.about),
-            written([draw], case.model.draw),
+            written(out, case.model.draw),
         )
 
 

@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
 
 def check_c(path: Path) -> None:
-    """Refuse a place where no C source can be written."""
+    """Refuse a name that C source cannot have."""
     if path.suffix != ".c":
         raise CompileError(f"Give a path that ends in .c, got {path}.")
-    if not path.parent.is_dir():
-        raise CompileError(f"The folder {path.parent} does not exist; make it first.")
     if not re.fullmatch(r"[A-Za-z_]\w*", path.stem):
         raise CompileError(f"{path.stem!r} must be a C identifier, since functions are named after it.")
 
@@ -37,6 +35,8 @@ PLAIN = {  # plain calls: their names, results, and what they are
 def write_c(system: System, path: Path) -> list[Path]:
     """Write `path` (a .c file) and its header; both or none."""
     check_c(path)
+    if not path.parent.is_dir():
+        raise CompileError(f"The folder {path.parent} does not exist; make it first.")
     equations, stem = system.equations, path.stem
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         generator = ca.CodeGenerator(path.name, {"with_header": True, "casadi_int": "long long int"})

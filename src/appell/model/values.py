@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -54,6 +55,8 @@ def whole(what: str, value: Any, least: int = 1) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ModelError(f"{what} must be a whole number, {least} or more; got {quoted(value)}.")
+    if value > sys.maxsize:
+        raise ModelError(f"{what} must be a whole number that a machine can count to; got {quoted(value)}.")
     return int(value)
 
 
