@@ -92,10 +92,10 @@ def _tell(equations: Equations, about: str) -> None:
     told = len(columns) - (not any(row[-1] for row in rows))
     print_table("", columns[:told], [row[:told] for row in rows])
     if about:
-        print(f"\n{about}\n")
-    for row in model.rows:
+        print(f"\n{about}")
+    for i, row in enumerate(model.rows):
         words = f"{in_words(gathered(row.expression))} = 0"
         if len(words) > LONG:
             words = f"(a formula of {len(list(nodes(row.expression)))} parts)"
-        print(f"constraint {row.name}: {words}")
+        print(("" if i else "\n") + f"constraint {row.name}: {words}")
     print("\n" + equations.text())

@@ -26,7 +26,7 @@ def bricard() -> Model:
 
     Reference: Bricard 1897; problem A04 of the IFToMM library of multibody benchmarks (Gonzalez et al. 2006).
     """
-    q = coordinates("q1 q2 q3 q4 q5", "rad", "angles of the hinges")
+    q = coordinates("q1 q2 q3 q4 q5", "rad", "angle of a hinge")
     m, l, w, g = parameters(
         "m l w g",
         "kg m m m/s^2",

@@ -32,7 +32,7 @@ def delta_robot() -> Model:
     Reference: Krasinskiy 2025, section 7, for the method; dimensions as published with an industrial robot of this kind
     (6 kg load), inertia of the arms and friction assumed.
     """
-    phi = coordinates("phi1 phi2 phi3", "rad", "angles of the arms")
+    phi = coordinates("phi1 phi2 phi3", "rad", "angle of an arm")
     x, y, z = coordinates("x y z", "m", "place of the platform")
     R_b, R_p, L1, L2, r_a = parameters(
         "R_b R_p L1 L2 r_a",
@@ -51,7 +51,7 @@ def delta_robot() -> Model:
         "N*m*s N*s/m m/s^2",
         "viscous friction of a shaft; viscous friction of the platform; acceleration of gravity",
     )
-    tau = inputs("tau1 tau2 tau3", "N*m", "torques on the arms")
+    tau = inputs("tau1 tau2 tau3", "N*m", "torque on an arm")
 
     ground = Frame("ground")
     place = ground.point(x, y, z)

@@ -26,7 +26,7 @@ def four_bar() -> Model:
 
     Reference: Moore, Learn Multibody Dynamics, chapter Equations of Motion with Holonomic Constraints.
     """
-    q1, q2, q3 = coordinates("q1 q2 q3", "rad", "relative angles of the bars")
+    q1, q2, q3 = coordinates("q1 q2 q3", "rad", "angle of a bar from the one before")
     la, lb, lc, ln = parameters(
         "la lb lc ln",
         "m",

@@ -38,7 +38,7 @@ def stewart_platform() -> Model:
         "rad",
         "turn of the plate about z; turn of the plate about y; turn of the plate about x",
     )
-    lengths = coordinates("l1 l2 l3 l4 l5 l6", "m", "lengths of the legs")
+    lengths = coordinates("l1 l2 l3 l4 l5 l6", "m", "length of a leg")
     R_b, R_p, gap, L_c, L_r = parameters(
         "R_b R_p gap L_c L_r",
         "m m rad m m",
@@ -52,7 +52,7 @@ def stewart_platform() -> Model:
         "moment of inertia of the plate about a diameter; moment of inertia of the plate about its normal; viscous "
         "friction of a leg; acceleration of gravity, along -z",
     )
-    push = inputs("f1 f2 f3 f4 f5 f6", "N", "forces that lengthen the legs")
+    push = inputs("f1 f2 f3 f4 f5 f6", "N", "force that lengthens a leg")
 
     ground = Frame("ground")
     place = ground.point(x, y, z)
