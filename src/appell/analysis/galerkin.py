@@ -28,7 +28,7 @@ from appell.graph.kinks import has_kinks
 from appell.graph.solve import solve_spd
 from appell.kinematics.differentiated import Differentiated
 from appell.model.mass_flow import Stream
-from appell.model.values import number, whole
+from appell.model.values import number
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
@@ -114,7 +114,8 @@ def galerkin(
 
 def _check(equations: Equations, degree: int, elements: int, points: int, tests: str) -> None:
     for name, count, least in (("degree", degree, 1), ("elements", elements, 1), ("points", points, 2)):
-        whole(name, count, least)
+        if not isinstance(count, int | np.integer) or count < least:
+            raise IntegrationError(f"Got {name}={count!r}; give a whole number, {least} or more.")
     if tests == "fixed":
         raise FormulationError(
             f"Tests that vanish at both ends of an element give {degree - 1} equations for the {degree} unknown "

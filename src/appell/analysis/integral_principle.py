@@ -6,7 +6,7 @@ steps, never from the right-hand side. So it may come from anywhere: from anothe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -197,7 +197,8 @@ def _tests(tests: Any, ends: str, start: float, end: float) -> tuple[tuple[str, 
         s = (t - start) / (end - start)
         tests = {} if ends == "fixed" else {"s": s}
         tests |= {f"sin({f'{k}*' if k > 1 else ''}pi*s)": sp.sin(k * sp.pi * s) for k in range(1, SINES + 1)}
-    given = tests if isinstance(tests, Mapping) else {str(formula): formula for formula in listed(tests)}
+    several = listed(tests) if isinstance(tests, Iterable) else [tests]
+    given = tests if isinstance(tests, Mapping) else {str(formula): formula for formula in several}
     named = {str(name): formula_of(formula, f"The test {name}") for name, formula in given.items()}
     if not named:
         raise ModelError("No test functions were given; leave tests out for a family of them.")

@@ -136,8 +136,9 @@ def _law(law: str, model: Any, gain: list[str] | None, limits: Any, numbers: dic
     from appell.control import MPC, ComputedTorque
 
     n = len(model.coordinates)
-    given = [number(part) for item in gain or ["10"] for part in item.split(",")]
-    if len(given) not in (1, n) or not all(e is not None and e >= 0 for e in given):
+    parts = [number(part) for item in gain or ["10"] for part in item.split(",")]
+    given = [e for e in parts if e is not None and e >= 0]
+    if len(given) not in (1, n) or len(given) < len(parts):
         raise ModelError(
             "--gain takes a number that is not negative, once or for each of "
             f"{n} coordinates; got {', '.join(gain or ())}."
