@@ -20,6 +20,43 @@ def test_every_name_is_a_function_of_the_package():
         assert "Parameters of the model:" in function.__doc__
 
 
+VARIANTS = {
+    "raindrop": {"law": "swept"},
+    "rocket": {"drag": True},
+    "sprayer": {"drive": "body", "separate_tank": True},
+}
+
+
+@pytest.mark.parametrize("name", ap.library.names())
+def test_every_letter_of_a_model_says_what_it_is_and_in_which_unit(name):
+    for options in ({}, VARIANTS.get(name, {})):
+        model = ap.library.model(name, options)
+        multipliers = {z for z in model.states if z.name.startswith("lambda_")}  # in units of its programme
+        for letter in (*model.coordinates, *model.states, *model.inputs, *model.parameters):
+            assert letter.description, f"{letter} of {name}"
+            assert letter.unit or letter in multipliers, f"{letter} of {name}"
+
+
+def test_the_words_of_a_letter_are_those_of_its_own_model():
+    """SymPy remembers formulas, and with them letters of the same name that another model has."""
+    assert [str(s.description) for s in ap.library.appell_hamel().parameters if s.name == "c"] == [
+        "ratio of horizontal to vertical speed"
+    ]
+    stone = ap.library.rattleback()
+    for model in (stone, stone.add(ap.Potential(0 * stone.coordinates[0], "nothing"))):
+        (c,) = (s for s in model.parameters if s.name == "c")
+        assert (c.unit, c.description) == ("m", "half axis along z")
+    chain = ap.library.planar_2r()
+    assert chain.parameters[0].description == ap.library.planar_2r().parameters[0].description
+
+
+def test_what_is_said_about_a_model_does_not_say_its_parameters_again():
+    for name in ap.library.names():
+        about = ap.library.about(name)
+        assert "Parameters of the model" not in about
+        assert "Reference: " in about
+
+
 def test_names_are_sorted_and_spelled_freely():
     assert list(ap.library.names()) == sorted(ap.library.names())
     assert ap.library.model("Rolling_Disk").name == ap.library.model("rolling disk").name == "rolling disk"

@@ -26,7 +26,7 @@ def test_topics_are_listed():
 
 
 def test_a_topic_is_measured_saved_and_drawn(tmp_path):
-    result = call("growth", "--quick", "--out", tmp_path / "bench.json", "--plot", tmp_path / "growth.png")
+    result = call("growth", "--quick", "--out", tmp_path / "bench.json", "--out", tmp_path / "growth.png")
     assert result.exit_code == 0, result.output
     assert "Operations of one right-hand side" in result.stdout
     saved = json.loads((tmp_path / "bench.json").read_text())
@@ -52,8 +52,8 @@ def test_comparisons_become_a_table_for_a_page(tmp_path):
 def test_bad_names_are_told(tmp_path):
     for arguments, words in (
         (["nope"], "No benchmark is called nope"),
-        (["growth", "--out", tmp_path / "bench.txt"], "use .json or .md"),
-        (["batch", "--plot", tmp_path / "growth.png"], "topic growth"),
+        (["growth", "--out", tmp_path / "bench.txt"], "use .json, .md, .png, .svg or .pdf"),
+        (["batch", "--out", tmp_path / "growth.png"], "topic growth"),
     ):
         result = call(*arguments)
         assert result.exit_code == 1

@@ -249,7 +249,7 @@ BODY = {"mass": 1, "inertia": (1, 1, 1)}
         ([ap.Joint("z", kind="ball", **BODY)], r"joint 'q1' is of the unknown kind 'ball'; there are: revolute"),
         ([ap.Joint("z", kind="helical", **BODY)], r"helical joint 'q1' needs a pitch"),
         ([ap.Joint("z", pitch=0.1, **BODY)], r"'q1' is revolute and has a pitch"),
-        ([ap.Joint("z", mass=float("nan"))], r"mass of 'link1' must be a finite"),
+        ([ap.Joint("z", mass=float("nan"))], r"mass of 'link1' must be finite"),
         ([ap.Joint("z", mass=1, inertia=(1, float("nan"), 1))], r"inertia of 'link1' must be finite"),
         ([ap.Joint("z", mass=1, center=(float("nan"), 0, 0))], r"center of 'link1' must be finite"),
         ([ap.Joint("z", **BODY), ap.Joint("z")], r"The link 'link2' and all that the joint 'q2' carries have no mass"),

@@ -368,7 +368,7 @@ def test_the_command_says_what_came_out(tmp_path):
     import json
 
     out = tmp_path / "study.zarr"
-    result = CliRunner().invoke(app, [*COMMAND, "--out", str(out), "--plot", str(tmp_path / "bands.png"), "--json"])
+    result = CliRunner().invoke(app, [*COMMAND, "--out", str(out), "--out", str(tmp_path / "bands.png"), "--json"])
     assert result.exit_code == 0, result.output
     said = json.loads(result.stdout)
     assert said["runs"] == 120

@@ -151,7 +151,7 @@ def test_wrong_input_is_named():
         PID(kp=1).loop("e", 1 - w)
     with pytest.raises(ModelError, match="clamp= of a PID must be positive"):
         PID(kp=1, clamp=-1)
-    with pytest.raises(ModelError, match="gain kp must be finite"):
+    with pytest.raises(ModelError, match="kp= of a PID must be finite"):
         PID(kp=sp.oo)
     with pytest.raises(ModelError, match="kp= of a PID must be a number or a formula"):
         PID(kp=None)

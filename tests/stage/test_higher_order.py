@@ -134,7 +134,7 @@ def test_messages(arm):
         arm.pairing(np.zeros(3), 3, [np.ones(3)])
     with pytest.raises(AppellError, match=r"needs 3 numbers, one for each joint; got 1\.0"):
         arm.pairing(np.zeros(3), np.ones(3), [np.ones(3)])
-    with pytest.raises(AppellError, match="At least one state is needed; got states='many'"):
+    with pytest.raises(AppellError, match="states must be a whole number, 1 or more; got 'many'"):
         verify(ap.library.planar_2r(), states="many")
     with pytest.raises(AppellError, match="at least: an array of shape"):
         arm.inverse(np.zeros((3, 2)))

@@ -186,9 +186,18 @@ WRONG = {
     "an infinite formula": (
         lambda: model(forces=[ap.Generalized({x: sp.oo})]),
         ModelError,
-        "the formula oo is not finite",
+        "The force along x must be finite, got oo",
     ),
-    "a NaN formula": (lambda: model(forces=[ap.Generalized({x: x * sp.nan})]), ModelError, "is not finite"),
+    "a NaN formula": (
+        lambda: model(forces=[ap.Generalized({x: x * sp.nan})]),
+        ModelError,
+        "The force along x must be finite, got nan",
+    ),
+    "a formula that is infinite somewhere": (
+        lambda: model(forces=[ap.Generalized({x: sp.Piecewise((sp.oo, x > 0), (1, True))})]),
+        ModelError,
+        "is not finite",
+    ),
     "a force along no coordinate": (lambda: model(forces=[ap.Generalized({theta: 1})]), UndeclaredError, "'theta'"),
     "no coordinate": (
         lambda: model(coordinates=()),
@@ -256,7 +265,7 @@ WRONG = {
     "a particle without mass": (lambda: particle(0), ModelError, "The mass of the particle 'bob' is zero"),
     "a mass that cancels": (lambda: particle(m - m), ModelError, "The mass of the particle 'bob' is zero"),
     "a negative mass": (lambda: particle(-1.5), ModelError, "The mass of 'bob' must not be negative, got -1.5"),
-    "an infinite mass": (lambda: particle(np.inf), ModelError, "The mass of 'bob' must be a finite real number"),
+    "an infinite mass": (lambda: particle(np.inf), ModelError, "The mass of 'bob' must be finite"),
     "a complex mass": (lambda: particle(sp.I), ModelError, "The mass of 'bob' must be a finite real number"),
     "a center that is no point": (
         lambda: particle(m, (1, 2)),

@@ -13,7 +13,7 @@ def call(*words):
 
 def test_a_plan_is_reported_and_drawn(tmp_path):
     path = tmp_path / "plan.png"
-    result = call("jerk-cart-pendulum", "--limit", "torque:x=cos(0)", "--json", "--out", str(path))
+    result = call("jerk-cart-pendulum", "--within", "torque:x=cos(0)", "--json", "--out", str(path))
     data = json.loads(result.stdout)
     assert result.exit_code == 1
     assert not data["feasible"]
@@ -25,8 +25,8 @@ def test_a_plan_is_reported_and_drawn(tmp_path):
 def test_errors_say_what_to_type():
     for words, message in (
         (["rolling-disk"], "has no programmed constraint"),
-        (["crane", "--limit", "speeed:x=1"], "--limit takes KIND:NAME=NUMBER"),
-        (["crane", "--limit", "speed:w=1"], "'w' is not a coordinate"),
+        (["crane", "--within", "speeed:x=1"], "--within takes KIND:NAME=NUMBER"),
+        (["crane", "--within", "speed:w=1"], "'w' is not a coordinate"),
         (["three-link", "--drive", "foo"], "'foo' is not a force of 'three-link manipulator'"),
         (["crane", "--out", "folder"], "Only three-link has figures"),
     ):

@@ -164,7 +164,7 @@ def test_branches_of_a_root_locus_leave_the_real_axis_at_right_angles():
 @pytest.mark.parametrize(
     ("matrix", "values", "words"),
     [
-        (lambda c: [[0, 1], [-1, -c]], ["a"], "goes over numbers"),
+        (lambda c: [[0, 1], [-1, -c]], ["a"], "must be numbers"),
         (lambda c: [[0, 1], [-1, float("nan")]], [1, 2], "At c = 1 the matrix"),
         (lambda c: np.eye(2 if c < 1 else 3), [0, 2], "number of roots changes"),
     ],

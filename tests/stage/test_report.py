@@ -359,10 +359,13 @@ def test_a_model_says_its_freedoms_whatever_the_count_of_its_rows():
 
 
 def test_symbols_stand_by_kind_and_say_once_what_they_share():
-    motion = ap.simulate(ap.compile(ap.derive(ap.library.slider_crank())), until=0.1, points=5, progress=False)
+    x, y = ap.coordinates("x y", "m", "place")
+    m, tau, ground = ap.parameters("m", "kg"), ap.inputs("tau", "N", "push"), ap.Frame("ground")
+    body = ap.Particle("body", m, ground.point(x, y))
+    model = ap.Model(ground, (x, y), [body], [ap.Generalized({x: tau})], values={m: 1.0, tau: 0.0})
+    motion = ap.simulate(ap.compile(ap.derive(model)), until=0.1, points=5, progress=False)
     tables = {b.caption: b for b in ap.report(motion).sections[0].blocks if hasattr(b, "rows")}
-    rows = tables["Coordinates"].rows
-    assert [row[2] for row in rows] == ["angles of crank and rod", "″", "place of the slider"]
+    assert [row[2] for row in tables["Coordinates"].rows] == ["place", "″"]
     assert tables["Inputs"].head == ("symbol", "unit", "what", "value")
     assert tables["Parameters"].head == ("symbol", "unit", "value")  # none of them is described
     captions = [getattr(b, "caption", "") for b in ap.report(ap.library.hopper_cart()).sections[0].blocks]

@@ -210,7 +210,7 @@ def test_a_composite_moves_as_a_whole_and_knows_its_parts():
     ("make", "message"),
     [
         (lambda: shapes.Cylinder(-1, 2), "radius of a cylinder must be positive and finite, got -1"),
-        (lambda: shapes.Box(1, float("nan"), 1), "depth of a box must be positive"),
+        (lambda: shapes.Box(1, float("nan"), 1), "depth of a box must be finite"),
         (lambda: shapes.Box("wide", 1, 1), "width of a box must be a number or a formula"),
         (lambda: shapes.Box(1, 1, 1).at("a", 0), "a placement must be a number or a formula"),
         (lambda: shapes.Mesh("abc", [[0, 1, 2]]), "vertices of a mesh are numbers"),
@@ -434,7 +434,7 @@ def test_messages_begin_with_a_capital():
         lambda: shapes.Box(1, 1, 1, mass=1, pose=(1, 2, sp.oo)),
         lambda: shapes.Box(1, 1, 1, mass=1, pose=2 * np.eye(4)),
     ):
-        with pytest.raises(ModelError, match=r"^The pose of a box "):
+        with pytest.raises(ModelError, match=r"^(The|A component of the) pose of a box "):
             call()
     with pytest.raises(ModelError, match=r"^The surface of the mesh is not closed"):
         shapes.Mesh(np.eye(3), [[0, 1, 2]], mass=1)

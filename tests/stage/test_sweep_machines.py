@@ -65,6 +65,16 @@ def test_sweeps_side_by_side_leave_the_number_of_cores_as_it_was():
     assert heyoka.get_nthreads() == before
 
 
+def test_a_number_of_cores_that_cannot_be_is_forgotten():
+    heyoka = pytest.importorskip("heyoka")
+    before = heyoka.get_nthreads()
+    with pytest.raises(TypeError), on_cores(10**400):
+        pass
+    with on_cores(before + 1):
+        pass
+    assert heyoka.get_nthreads() == before
+
+
 @pytest.mark.parametrize(("share", "count"), [("150000 100000", 2), ("20000 100000", 1), ("max 100000", 8), ("", 8)])
 def test_a_container_gets_no_more_cores_than_its_share(share, count, tmp_path, monkeypatch):
     (tmp_path / "cpu.max").write_text(share)

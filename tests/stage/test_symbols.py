@@ -187,3 +187,13 @@ def test_messages_quote_long_formulas_by_their_ends():
 def test_orders_of_derivatives_are_whole_numbers(order):
     with pytest.raises(ModelError, match="derivative of x is a whole number, zero or more; got"):
         ap.coordinates("x").derivative(order)
+
+
+def test_letters_declared_together_have_their_own_words():
+    x, y = ap.coordinates("x y", "m", "place of the cart; height of the load")
+    assert (x.description, y.description) == ("place of the cart", "height of the load")
+    a, b = ap.parameters("a b", "m", "half axes")
+    assert a.description == b.description == "half axes"
+    assert ap.inputs("tau", "N*m", "torque; it holds the arm").description == "torque; it holds the arm"
+    with pytest.raises(ModelError, match="3 names but 2 descriptions in 'one; two'; give one for each name, apart by"):
+        ap.states("p q r", "kg", "one; two")

@@ -133,7 +133,7 @@ def test_polynomials_of_high_degree_and_of_any_duration_are_what_they_say(degree
     ("ask", "message"),
     [
         (lambda: polynomial([0], [1], 1.0, degree=31), "odd number .* up to 15.*got 31"),
-        (lambda: polynomial("here", "there", 1.0), "ends of a motion must be numbers; got 'here'"),
+        (lambda: polynomial("here", "there", 1.0), "ends of a motion must be numbers, got 'here'"),
         (lambda: polynomial([0], [1], 1.0)(0.5, -1), "highest derivative K"),
         (lambda: polynomial([0], [1], limits={"velocity": "high"}), "bound on velocity must be numbers"),
         (lambda: Profile(ap.library.planar_2r(), polynomial([0, 0], [1, 1], 1.0)), "got Chain and Trajectory"),

@@ -7,8 +7,10 @@ import sys
 import casadi as ca
 import numpy as np
 import pytest
+import typer
 
 import appell as ap
+from appell.cli import app
 
 
 def strict(text):
@@ -42,10 +44,11 @@ def test_show(call):
     assert r"\dot{" in latex.stdout
     data = strict(call("show", "chaplygin-sleigh", "--json").stdout)
     assert data["name"] == "Chaplygin sleigh"
-    mass = {"name": "m", "kind": "parameter", "unit": "kg", "value": 1.0, "description": ""}
+    mass = {"name": "m", "kind": "parameter", "unit": "kg", "value": 1.0, "description": "mass"}
     assert mass in data["symbols"]
+    assert "│ mass centre in front of the contact" in result.stdout
     for said in (result.stdout, data["about"]):
-        assert "a, distance of the mass centre" in said
+        assert "x, y of the contact (not of the mass centre)" in said
         assert "Reference: Chaplygin 1911" in said
     assert data["constraints"][0]["order"] == 1
     assert data["operations"] > 0
@@ -60,7 +63,7 @@ def test_a_principle_is_chosen_by_name(call, by, name):
 
 def test_show_draws(call, tmp_path):
     picture = tmp_path / "of" / "today" / "edge.png"
-    data = strict(call("show", "knife-edge", "--draw", picture, "--json").stdout)
+    data = strict(call("show", "knife-edge", "--out", picture, "--json").stdout)
     assert data["files"] == [str(picture)]
     assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -133,7 +136,7 @@ def test_run_for_machines(call):
 
 
 def test_export(call, tmp_path):
-    result = call("export", "rolling-disk", "--c", tmp_path / "disk.c", "--casadi", tmp_path / "disk.casadi")
+    result = call("export", "rolling-disk", "--out", tmp_path / "disk.c", "--out", tmp_path / "disk.casadi")
     assert result.exit_code == 0
     assert {p.name for p in tmp_path.iterdir()} == {"disk.c", "disk.h", "disk.casadi"}
     assert "disk_rhs" in (tmp_path / "disk.c").read_text()
@@ -141,9 +144,9 @@ def test_export(call, tmp_path):
     system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
     x = system.to_x(system.consistent())
     np.testing.assert_array_equal(np.array(function(0, x, [], system.p)).ravel(), system.rhs(0, x))
-    listed = strict(call("export", "rolling-disk", "--c", tmp_path / "disk.c", "--json").stdout)
-    assert listed == [str(tmp_path / "disk.c"), str(tmp_path / "disk.h")]
-    assert call("export", "rolling-disk", "--fmu", tmp_path / "disk.fmu").stdout == f"wrote {tmp_path / 'disk.fmu'}\n"
+    found = strict(call("export", "rolling-disk", "--out", tmp_path / "disk.c", "--json").stdout)
+    assert found == {"model": "rolling disk", "files": [str(tmp_path / "disk.c"), str(tmp_path / "disk.h")]}
+    assert call("export", "rolling-disk", "--out", tmp_path / "disk.fmu").stdout == f"wrote {tmp_path / 'disk.fmu'}\n"
 
 
 def test_a_file_works_like_a_library_model(call, file, tmp_path):
@@ -153,7 +156,7 @@ def test_a_file_works_like_a_library_model(call, file, tmp_path):
     assert call("verify", file, "--states", 2).exit_code == 0
     data = strict(call("run", file, "--until", np.pi / 2, "--set", "x=0.5", "--json").stdout)
     assert data["final"]["x"] == pytest.approx(-0.5, abs=1e-12)
-    assert call("export", file, "--casadi", tmp_path / "block.casadi").exit_code == 0
+    assert call("export", file, "--out", tmp_path / "block.casadi").exit_code == 0
 
 
 def test_a_file_may_say_more(call, file):
@@ -356,3 +359,50 @@ def test_a_sweep_of_which_no_run_ends_as_wished_says_so_to_scripts(call):
     alone = call("sweep", "pendulum-chain", "--over", "l=1", "--until", "1", "--points", "3").stdout
     assert "median" in alone
     assert "nan" not in alone
+
+
+def options_of_all_commands():
+    """Name of the option -> command -> the option."""
+    found = {}
+    for name, command in typer.main.get_command(app).commands.items():
+        for option in command.params:
+            found.setdefault(option.opts[0], {})[name] = option
+    return found
+
+
+OF_ITS_OWN = {"--out", "--runs", "--until", "--rtol", "--points"}  # they say what the command writes, or leaves out
+
+
+def test_an_option_means_the_same_in_every_command():
+    for name, commands in options_of_all_commands().items():
+        if name not in OF_ITS_OWN:
+            assert len({(option.help, option.metavar, option.multiple) for option in commands.values()}) == 1, name
+    assert {option.multiple for name, option in options_of_all_commands()["--out"].items() if name != "stabilize"} == {
+        True
+    }
+
+
+def test_a_principle_is_chosen_wherever_equations_are_derived():
+    found = options_of_all_commands()["--by"]
+    assert set(found) == {"show", "run", "sweep", "stabilize", "plan", "track", "export"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sweep", "rolling-disk", "--over", "m=1,2", "--until", 0.1, "--columns", "lean,x", "--columns", "y"],
+        ["stabilize", "slider-crank", "--want", "theta=0.3", "--dependent", "phi", "--dependent", "x_s"],
+        ["plan", "crane", "--until", 0.3, "--within", "speed:x=5,speed:l=5", "--within", "position:x=-9,9"],
+        ["track", "curvature-arm", "--until", 0.1, "--gain", "20,20"],
+    ],
+)
+def test_options_are_repeated_or_take_commas_under_any_principle(call, arguments):
+    plain = strict(call(*arguments, "--json").stdout)
+    other = strict(call(*arguments, "--by", "gpme", "--json").stdout)
+    assert set(plain) == set(other)
+    if arguments[0] == "sweep":
+        assert list(plain["final"]) == ["lean", "x", "y"]
+    if arguments[0] == "plan":
+        assert [(e["kind"], e["name"], e["bounds"]) for e in plain["limits"]] == [
+            ("position", "x", [-9, 9]), ("speed", "x", [-5, 5]), ("speed", "l", [-5, 5]),
+        ]  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 @pytest.mark.parametrize("command", ["show", "verify", "run", "export"])
 def test_unknown_models(call, command, tmp_path, assert_fails):
-    more = ["--c", tmp_path / "a.c"] if command == "export" else []
+    more = ["--out", tmp_path / "a.c"] if command == "export" else []
     assert_fails(
         call(command, "roling-disk", *more), "'roling-disk' is not a model of the library. Did you mean 'rolling-disk'"
     )
@@ -128,7 +128,7 @@ def test_no_file_is_written_over_by_another(call, files, assert_fails):
 
 
 def test_gains_below_zero_are_refused_by_their_name(call, assert_fails):
-    words = "--gain takes a number that is not negative, once or for each of 3 coordinates; got [-3.0]."
+    words = "--gain takes a number that is not negative, once or for each of 3 coordinates; got -3."
     assert_fails(call("track", "three-link", "--gain", "-3"), words)
 
 
@@ -176,7 +176,7 @@ def far(*_, **__):
 @pytest.mark.parametrize(
     ("work", "arguments"),
     [
-        ("appell.formulation.derive.derive", ["sweep", "rolling-disk", "--over", "m=1,2", "--plot"]),
+        ("appell.formulation.derive.derive", ["sweep", "rolling-disk", "--over", "m=1,2", "--out"]),
         ("appell.motion.run.simulate", ["run", "rolling-disk", "--out"]),
         ("appell.motion.run.simulate", ["run", "rolling-disk", "--report"]),
         ("appell.planning.plan", ["plan", "three-link", "--out"]),
@@ -185,7 +185,7 @@ def far(*_, **__):
         ("appell.planning.plan", ["track", "curvature-arm", "--report"]),
         ("appell.cli.stabilization.equilibrium", ["stabilize", "ball-and-beam", "--out"]),
         ("appell.cli.stabilization.equilibrium", ["stabilize", "ball-and-beam", "--report"]),
-        ("appell.formulation.derive.derive", ["export", "rolling-disk", "--c"]),
+        ("appell.formulation.derive.derive", ["export", "rolling-disk", "--out"]),
     ],
 )
 def test_every_place_to_write_is_looked_at_before_the_work(call, tmp_path, monkeypatch, work, arguments, assert_fails):
@@ -195,14 +195,14 @@ def test_every_place_to_write_is_looked_at_before_the_work(call, tmp_path, monke
     assert_fails(call(*arguments, taken / "x"))
     folder = tmp_path / "x.html"
     folder.mkdir()
-    if "--c" not in arguments and arguments[0] != "stabilize":
+    if arguments[0] not in ("export", "stabilize"):
         assert_fails(call(*arguments, tmp_path / "x.tiff"), "use ")
         assert_fails(call(*arguments, folder))
 
 
 def test_the_folder_of_a_plot_is_made(call, tmp_path):
     plot = tmp_path / "of" / "today" / "disk.png"
-    result = call("sweep", "rolling-disk", "--over", "m=1,2", "--until", 0.1, "--plot", plot)
+    result = call("sweep", "rolling-disk", "--over", "m=1,2", "--until", 0.1, "--out", plot)
     assert result.exit_code == 0
     assert plot.stat().st_size > 1000
 
@@ -258,12 +258,11 @@ def test_a_place_that_cannot_be_written(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Say what to write: --c FILE.c, --casadi FILE.casadi or --fmu FILE.fmu"),
-        (["--c", "disk.txt"], "Give a path that ends in .c"),
-        (["--fmu", "disk.zip"], "Give a path that ends in .fmu"),
-        (["--fmu", "my disk.fmu"], "must be a C identifier"),
-        (["--c", "no/disk.c"], "does not exist; make it first"),
-        (["--casadi", "no/disk.casadi"], "does not exist; make it first"),
+        ([], "Say what to write: --out FILE.fmu, --out FILE.c or --out FILE.casadi"),
+        (["--out", "disk.txt"], "use .fmu, .c or .casadi"),
+        (["--out", "1 disk.c"], "must be a C identifier"),
+        (["--out", "my disk.fmu"], "must be a C identifier"),
+        (["--out", "/dev/null/disk.casadi"], "cannot be made"),
     ],
 )
 def test_wrong_exports(call, tmp_path, monkeypatch, arguments, words, assert_fails):
@@ -311,3 +310,20 @@ def test_gains_of_a_files_inputs(call, file, assert_fails):
     first, second = (json.loads(end.stdout)["final"]["x"] for end in ends)
     assert first == pytest.approx(second, abs=1e-9)
     assert call("sweep", file, "--over", "d=0.5,1", "--workers", "1").exit_code == 0
+
+
+def test_a_sweep_has_one_folder(call, tmp_path, assert_fails):
+    folders = ("--out", tmp_path / "a.zarr", "--out", tmp_path / "b.zarr")
+    assert_fails(call("sweep", "rolling-disk", "--over", "m=1,2", *folders), "go to one folder")
+
+
+def test_more_cores_than_can_be_counted(call, assert_fails):
+    options = ("--over", "m=1,2", "--until", 0.1, "--workers", 10**20)
+    assert_fails(call("sweep", "rolling-disk", *options), "workers must be a whole number that a machine can count to")
+
+
+def test_what_a_command_cannot_heed_is_refused(call, assert_fails):
+    assert_fails(call("verify", "rolling-disk", "--set", "lean=1"), "verify compares at random states")
+    assert_fails(call("run", "sprayer", "--points", 5), "sprayer has a study; add --no-study")
+    assert_fails(call("plan", "crane", "--within", "x=1"), "--within takes KIND:NAME=NUMBER", "'x=1'")
+    assert_fails(call("track", "curvature-arm", "--gain", "fast"), "--gain takes a number", "fast")

@@ -29,6 +29,7 @@ from appell.graph.kinks import has_kinks
 from appell.graph.solve import solve_spd
 from appell.kinematics.differentiated import Differentiated
 from appell.model.mass_flow import Stream
+from appell.model.values import number
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
@@ -88,8 +89,8 @@ def galerkin(
         )
     _check(system.equations, degree, elements, points, tests)
     state = starting_state(system, start)
-    end = float(system.model.until + state.t if until is None else until)
-    if not end > state.t or not np.isfinite(end):
+    end = system.model.until + state.t if until is None else number("until", until)
+    if not end > state.t:
         raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")
     march = _March(system, state, _Basis(degree))
     for a, b in pairwise(np.linspace(state.t, end, elements + 1)):
@@ -112,9 +113,9 @@ def galerkin(
 
 
 def _check(equations: Equations, degree: int, elements: int, points: int, tests: str) -> None:
-    for name, number, least in (("degree", degree, 1), ("elements", elements, 1), ("points", points, 2)):
-        if not isinstance(number, int | np.integer) or number < least:
-            raise IntegrationError(f"Got {name}={number!r}; give a whole number, {least} or more.")
+    for name, count, least in (("degree", degree, 1), ("elements", elements, 1), ("points", points, 2)):
+        if not isinstance(count, int | np.integer) or count < least:
+            raise IntegrationError(f"Got {name}={count!r}; give a whole number, {least} or more.")
     if tests == "fixed":
         raise FormulationError(
             f"Tests that vanish at both ends of an element give {degree - 1} equations for the {degree} unknown "

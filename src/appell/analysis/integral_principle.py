@@ -18,7 +18,8 @@ from appell.analysis.course import Course
 from appell.analysis.weak_form import Walk, share
 from appell.code.system import System
 from appell.errors import ModelError
-from appell.model.symbols import letters_in, quoted, t
+from appell.model.symbols import letters_in, listed, quoted, t
+from appell.model.values import check_kind, formula_of, number
 from appell.motion.motion import Motion
 
 SINES = 6  # tests with fixed ends, where none are given
@@ -157,6 +158,7 @@ def integral_principle(
     """
     if ends not in ("free", "fixed"):
         raise ModelError(f"Got ends={ends!r}; use 'free' for eq. (7.6) or 'fixed' for eq. (7.7).")
+    check_kind(system, System, "a System, compile(derive(model)), and its motion")
     course = Course.of(system, motion)
     names, formulas = _tests(tests, ends, course.start, course.end)
     w = [_function(formula, course) for formula in formulas]
@@ -181,7 +183,7 @@ def integral_principle(
         constraints=walk.constraints(),
         left_out=course.left_out(),
         blind=blind,
-        rtol=course.rtol if rtol is None else float(rtol),
+        rtol=course.rtol if rtol is None else number("rtol", rtol),
         resolution=resolution,
     )
 
@@ -195,11 +197,9 @@ def _tests(tests: Any, ends: str, start: float, end: float) -> tuple[tuple[str, 
         s = (t - start) / (end - start)
         tests = {} if ends == "fixed" else {"s": s}
         tests |= {f"sin({f'{k}*' if k > 1 else ''}pi*s)": sp.sin(k * sp.pi * s) for k in range(1, SINES + 1)}
-    if isinstance(tests, Mapping):
-        named = {str(name): sp.sympify(formula) for name, formula in tests.items()}
-    else:
-        listed = list(tests) if isinstance(tests, Iterable) and not isinstance(tests, sp.Basic) else [tests]
-        named = {str(sp.sympify(formula)): sp.sympify(formula) for formula in listed}
+    several = listed(tests) if isinstance(tests, Iterable) else [tests]
+    given = tests if isinstance(tests, Mapping) else {str(formula): formula for formula in several}
+    named = {str(name): formula_of(formula, f"The test {name}") for name, formula in given.items()}
     if not named:
         raise ModelError("No test functions were given; leave tests out for a family of them.")
     for name, formula in named.items():

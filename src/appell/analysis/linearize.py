@@ -330,6 +330,10 @@ def _split(steady: Steady, point: Equilibrium, dependent: Iterable[Any] | None) 
     """The wanted split, or the one of the equations, or the best here."""
     equations, mechanics, model = steady.equations, steady.mechanics, point.model
     if not mechanics.row_names:
+        if dependent is not None and listed(dependent):
+            raise ModelError(
+                f"{model.name!r} has no constraints, hence no dependent coordinates; leave dependent= out."
+            )
         return Split()
     jacobian = jacobian_at(mechanics, 0.0, point.state.q, point.state.v, point.state.z, point.system.p)
     best = Split.at(jacobian, rows=equations.split.rows, rtol=1e-7)

@@ -58,6 +58,8 @@ def stability(
     Reference: Krasinskiy 2025, the theorem of section 6 as corrected in `docs/theory/first-approximation.md`;
     Lyapunov 1892; Malkin 1952; Chetaev 1955.
     """
+    if isinstance(subject, Linearization) and at is not None:
+        raise ControlError("A linearisation is at its own equilibrium; leave at= out, or give the system with it.")
     lin = subject if isinstance(subject, Linearization) else linearize(subject, at)
     K, rate = gains_of(lin, gains), getattr(gains, "rate", None) if rate is None else rate
     if rate is not None:

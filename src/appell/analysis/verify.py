@@ -22,8 +22,7 @@ from appell.kinematics.rank import check_movable, check_rank
 from appell.kinematics.saddle import own_units
 from appell.kinematics.split import Split
 from appell.model.model import Model
-from appell.model.symbols import key
-from appell.model.values import number, whole
+from appell.model.values import numbers, whole
 
 ENOUGH = 1e-10  # difference of accelerations, against their size, up to which formulations agree
 STRAINED = 100.0  # growth of the rates from which on a state is near a singular one
@@ -153,15 +152,15 @@ def verify(
             "motion.check() compares along a motion; appell.higher_order.verify(chain) has the identities of a robot."
         )
     rivals = Rivals(mechanics, split, also)
-    given = {key(n): number(key(n), v) for n, v in (values or {}).items()}
+    given = numbers(values)
     known = {s.label for s in (*model.parameters, *model.inputs)}
     for name in given:
         if name not in known:
             raise ModelError(
                 f"{name!r} is not a parameter or input of {model.name!r}; it has {', '.join(sorted(known))}."
             )
-    numbers = {**model.values, **given}
-    check_masses(mechanics, np.array([numbers.get(s.label, np.nan) for s in model.parameters]))
+    suggested = {**model.values, **given}
+    check_masses(mechanics, np.array([suggested.get(s.label, np.nan) for s in model.parameters]))
     rng, clock = np.random.default_rng(seed), np.random.default_rng((seed, 1))
     until = model.until  # falls to where states are found: what a model says may end before the run it suggests
     pairs: dict[tuple[str, str], float] = {}

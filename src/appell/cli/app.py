@@ -67,7 +67,8 @@ def appell(
 ) -> None:
     """Equations of motion without multipliers: derive, prove, compile, simulate.
 
-    Begin with `appell list`, then `appell run rolling-disk --out disk.html`.
+    Begin with `appell list`, then `appell run rolling-disk --out disk.html`. An option that takes a NAME, a VALUE or
+    NAME=VALUE may be repeated, or take several apart by commas; the ending of a FILE says what is written to it.
     """
 
 
@@ -85,11 +86,15 @@ ByOption = Annotated[
     ),
 ]
 UntilOption = Annotated[float | None, typer.Option(help="End time in seconds; the model's suggestion if left out.")]
-InputLimitOption = Annotated[
+MethodOption = Annotated[str, typer.Option(help="auto, taylor, dop853, cvodes, RK45, Radau, ...")]
+LimitOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="[INPUT=]VALUE", help="Largest absolute value of an input, or of all; INPUT=LOW,HIGH for both ends."
     ),
+]
+RateOption = Annotated[
+    float | None, typer.Option(help="Samples per second of the control, held in between; as its law asks if left out.")
 ]
 ReportOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a report to hand on: .html (self-contained), .tex or .md.")

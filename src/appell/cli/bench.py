@@ -11,9 +11,9 @@ import typer
 
 from appell.cli.app import JsonOption, app
 from appell.cli.output import errors, say
-from appell.cli.places import PICTURES
+from appell.cli.places import PICTURES, check_file, make_folder
 from appell.errors import AppellError
-from appell.files import check_place, write_text
+from appell.files import write_text
 
 
 @app.command()
@@ -22,10 +22,11 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes, no targets.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="Only name the topics.")] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save the numbers: bench.json, or a table for a page: bench.md.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the growth curves: .png .svg .pdf (topic growth).")
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Save the numbers .json, a table for a page .md; draw the curves of the topic growth .png .svg .pdf.",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -38,25 +39,22 @@ def bench(
         chosen = list(names or ())
         if suite.unknown(chosen):
             raise AppellError(f"{suite.unknown(chosen)}.")
-        if out is not None and out.suffix not in (".json", ".md"):
-            raise AppellError(f"Cannot write {out.name!r}: use .json or .md.")
-        if plot is not None and plot.suffix not in PICTURES:
-            raise AppellError(f"Cannot draw {plot.name!r}: use .png, .svg or .pdf.")
-        if plot is not None and chosen and "growth" not in chosen:
-            raise AppellError("The curves are those of the topic growth; add it to the names.")
-        for path in (out, plot):
-            if path is not None:
-                check_place(path)
+        for path in out or ():
+            check_file(path, ".json", ".md", *PICTURES)
+            if path.suffix in PICTURES and chosen and "growth" not in chosen:
+                raise AppellError("The curves are those of the topic growth; add it to the names.")
         console = suite.console()
         console.quiet = as_json
         about, results = suite.measured(chosen, quick, console)
         if as_json:
             print(suite.saved(about, results, quick), end="")
-        if out is not None:
-            text = suite.saved(about, results, quick) if out.suffix == ".json" else suite.markdown(about, results)
-            write_text(out, text)
-        if plot is not None:
-            suite.curves(results, plot)
+        for path in out or ():
+            make_folder(path.parent)
+            if path.suffix in PICTURES:
+                suite.curves(results, path)
+            else:
+                saved = path.suffix == ".json"
+                write_text(path, suite.saved(about, results, quick) if saved else suite.markdown(about, results))
 
 
 def _suite() -> Any:

@@ -2,54 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from appell.cli.app import ByOption, JsonOption, ModelArgument, app
-from appell.cli.case import read_case
-from appell.cli.output import errors, say
+from appell.cli.case import Case, read_case
+from appell.cli.output import deliver, errors
+from appell.cli.places import check_file, make_folder
 from appell.errors import ModelError
-from appell.files import check_place, write_text
+from appell.files import write_text
+
+WRITERS: dict[str, Callable[[Any, Path, Case], list[Path]]] = {  # what the ending of a file says
+    ".fmu": lambda system, path, case: [system.to_fmu(path, outputs=case.outputs)],
+    ".c": lambda system, path, case: system.to_c(path),
+    ".casadi": lambda system, path, case: [write_text(path, system.to_casadi().serialize())],
+}
 
 
 @app.command()
 def export(
     name: ModelArgument,
     by: ByOption = None,
-    c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write C source and header: --c disk.c")] = None,
-    casadi: Annotated[
-        Path | None, typer.Option("--casadi", metavar="FILE", help="Write a CasADi function: --casadi disk.casadi")
-    ] = None,
-    fmu: Annotated[
-        Path | None, typer.Option("--fmu", metavar="FILE", help="Write an FMU for Simulink and others: --fmu disk.fmu")
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Write an FMU .fmu, C source .c with its header, a CasADi function .casadi."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write the equations for other programs."""
-    from appell.code.export import check_export
+    from appell.code.export import check_identifier
     from appell.code.system import compile
     from appell.formulation.derive import derive
 
     with errors(as_json):
-        if c is None and casadi is None and fmu is None:
-            raise ModelError("Say what to write: --c FILE.c, --casadi FILE.casadi or --fmu FILE.fmu.")
-        for path, suffix in ((c, ".c"), (fmu, ".fmu")):
-            if path is not None:
-                check_export(path, suffix)
-        if casadi is not None:
-            check_place(casadi)
+        if not out:
+            raise ModelError("Say what to write: --out FILE.fmu, --out FILE.c or --out FILE.casadi.")
+        for path in out:
+            check_file(path, *WRITERS)
+            if path.suffix != ".casadi":
+                check_identifier(path, path.suffix)
         case = read_case(name, by)
         system = compile(derive(case.model, case.formulation))
         files: list[Path] = []
-        if c is not None:
-            files += system.to_c(c)
-        if casadi is not None:
-            files.append(write_text(casadi, system.to_casadi().serialize()))
-        if fmu is not None:
-            files.append(system.to_fmu(fmu, outputs=case.outputs))
-        if as_json:
-            say([str(f) for f in files])
-        else:
-            print("\n".join(f"wrote {f}" for f in files))
+        for path in out:
+            make_folder(path.parent)
+            files += WRITERS[path.suffix](system, path, case)
+        deliver(as_json, lambda: {"model": case.model.name}, lambda: None, files)

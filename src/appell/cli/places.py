@@ -19,38 +19,32 @@ def check_files(out: Iterable[Path] | None, report: Path | None) -> None:
     for path in out or ():
         check_out(path)
     if report is not None:
-        check_report(report)
+        check_file(report, ".html", ".tex", ".md")
     places = [path.resolve() for path in (*(out or ()), report) if path is not None]
     for path in places:
         if places.count(path) > 1:
             raise ModelError(f"{path.name} is asked for more than once; give every file a name of its own.")
 
 
+def check_file(path: Path, *endings: str) -> None:
+    """Refuse a file that has none of these endings, or could not be written, before the work is done."""
+    if path.suffix not in endings:
+        *most, last = endings
+        raise ModelError(f"Cannot write {str(path)!r}: use {', '.join(most)} or {last}.")
+    check_folder(path.parent)
+    if path.suffix != ".zarr" and path.is_dir():
+        raise ModelError(f"Cannot write {path}: it is a folder.")
+
+
 def check_out(path: Path) -> None:
-    """Refuse a file that could not be written, before the work is done."""
-    if path.suffix not in (".nc", ".zarr", ".csv", *PICTURES, *FILMS):
-        raise ModelError(f"Cannot write {str(path)!r}: use .nc, .zarr, .csv, .png, .svg, .pdf, .html, .gif or .mp4.")
+    """Refuse a file of a motion that could not be written, before the work is done."""
+    check_file(path, ".nc", ".zarr", ".csv", *PICTURES, *FILMS)
     if path.suffix == ".zarr":
         check_zarr("use a .nc file")
     if path.suffix == ".mp4":
         from appell.view.film import ffmpeg
 
         ffmpeg()
-    _check_place(path)
-
-
-def check_report(path: Path) -> None:
-    """Refuse a report that could not be written, before the work is done."""
-    if path.suffix not in (".html", ".tex", ".md"):
-        raise ModelError(f"Cannot write a report to {str(path)!r}: use .html, .tex or .md.")
-    _check_place(path)
-
-
-def check_picture(path: Path) -> None:
-    """Refuse a picture that could not be drawn, before the work is done."""
-    if path.suffix not in (*PICTURES, ".html"):
-        raise ModelError(f"Cannot draw {str(path)!r}: use .png, .svg, .pdf or .html.")
-    _check_place(path)
 
 
 def check_folder(path: Path) -> None:
@@ -69,12 +63,6 @@ def make_folder(path: Path) -> None:
         raise ModelError(f"The folder {path} cannot be made: {fault.strerror}.") from None
     if not os.access(path, os.W_OK):
         raise ModelError(f"The folder {path} cannot be written to.")
-
-
-def _check_place(path: Path) -> None:
-    check_folder(path.parent)
-    if path.suffix != ".zarr" and path.is_dir():
-        raise ModelError(f"Cannot write {path}: it is a folder.")
 
 
 def write(motion: Any, path: Path) -> None:

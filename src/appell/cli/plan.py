@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, ReportOption, SetOption, UntilOption, app
+from appell.cli.app import ByOption, JsonOption, ModelArgument, ReportOption, SetOption, UntilOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import PICTURES, check_files, check_folder, make_folder, write, written
-from appell.cli.settings import number, read_settings
+from appell.cli.settings import number, read_names, read_settings
 from appell.errors import ModelError
 
 
@@ -19,19 +20,23 @@ from appell.errors import ModelError
 def plan(
     name: ModelArgument,
     settings: SetOption = None,
+    by: ByOption = None,
     until: UntilOption = None,
-    limit: Annotated[
+    within: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KIND:NAME=VALUE",
-            help="A limit, or two of them, LOW,HIGH; KIND is position, speed, torque or torque_rate.",
+            help="What the plan must stay within: a largest absolute value, or LOW,HIGH; KIND is position, speed, "
+            "torque or torque_rate.",
         ),
     ] = None,
     drive: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A force of the model that drives exert besides the programme."),
     ] = None,
-    suggest: Annotated[bool, typer.Option(help="If not feasible, look for a slower pace that is.")] = False,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="If not feasible, look for a slower pace that is.")
+    ] = False,
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -46,14 +51,14 @@ def plan(
     from appell.planning import plan as make
 
     with errors(as_json):
-        case = read_case(name)
+        case = read_case(name, by)
         given = read_settings(case, settings)
-        limits = _limits(limit)
+        limits = _limits(within)
         for folder in (path for path in out or () if not path.suffix):
             _check_figures(name, folder)
         check_files([path for path in out or () if path.suffix], report)
         made = make(
-            case.model, values=given.values, start=given.start, until=until, limits=limits, drives=drive or (),
+            case.model, values=given.values, start=given.start, until=until, limits=limits, drives=read_names(drive),
             formulation=case.formulation,
         )  # fmt: skip
         better = made.suggest() if suggest and not made.feasible else None
@@ -106,13 +111,13 @@ def _limits(given: list[str] | None) -> Any:
     from appell.planning.feasibility import KINDS
 
     found: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
-    for item in given or ():
+    for item in (part for entry in given or () for part in re.split(r",(?=\s*\w+:)", entry)):
         kind, colon, rest = item.partition(":")
         label, equals, text = rest.partition("=")
         numbers = [number(part) for part in text.split(",")]
         if not colon or not equals or kind not in KINDS or None in numbers or len(numbers) > 2:
             raise ModelError(
-                f"--limit takes KIND:NAME=NUMBER or KIND:NAME=LOW,HIGH with KIND one of {', '.join(KINDS)}; "
+                f"--within takes KIND:NAME=NUMBER or KIND:NAME=LOW,HIGH with KIND one of {', '.join(KINDS)}; "
                 f"got {item!r}."
             )
         found[kind][label.strip()] = numbers[0] if len(numbers) == 1 else tuple(numbers)

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import ByOption, JsonOption, ModelArgument, ReportOption, SetOption, UntilOption, app
+from appell.cli.app import ByOption, JsonOption, MethodOption, ModelArgument, ReportOption, SetOption, UntilOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import check_files, make_folder, write, written
 from appell.cli.settings import Settings, set_case
+from appell.errors import ModelError
 from appell.terminal import print_table
 
 
@@ -21,8 +22,11 @@ def run(
     settings: SetOption = None,
     by: ByOption = None,
     until: UntilOption = None,
-    method: Annotated[str, typer.Option(help="auto, taylor, dop853, cvodes, RK45, Radau, ...")] = "auto",
-    points: Annotated[int, typer.Option(help="Rows of the table.")] = 501,
+    method: MethodOption = "auto",
+    rtol: Annotated[
+        float | None, typer.Option(help="Tolerance, relative and absolute; that of the method if left out.")
+    ] = None,
+    points: Annotated[int | None, typer.Option(help="Times of the table; 501 if left out.")] = None,
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -31,7 +35,9 @@ def run(
         ),
     ] = None,
     report: ReportOption = None,
-    study: Annotated[bool, typer.Option(help="Run the study of a model that has one, such as sprayer.")] = True,
+    alone: Annotated[
+        bool, typer.Option("--no-study", help="Of a model that has a study, such as sprayer: make one run.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Simulate a model and check the motion. A model that has a study, such as sprayer, is put through it."""
@@ -40,15 +46,18 @@ def run(
 
     with errors(as_json):
         case, given = set_case(read_case(name, by), settings)
-        whole = library.study(name) if study and by is None else None
+        whole = None if alone or by is not None else library.study(name)
         if whole is not None:
+            if points is not None or rtol is not None:
+                raise ModelError(f"--points and --rtol are of one run, and {name} has a study; add --no-study.")
             ok = _study(whole, given, until, method, list(out or ()), report, as_json)
         else:
             check_files(out, report)
             system = given.system(case)
             motion = simulate(
-                system, _start(system, given.start), until, method=method, points=points, events=case.events,
-                outputs=case.outputs, inputs=case.inputs, control=case.control, rate=case.control_rate,
+                system, _start(system, given.start), until, method=method, rtol=rtol,
+                points=501 if points is None else points, events=case.events, outputs=case.outputs,
+                inputs=case.inputs, control=case.control, rate=case.control_rate,
             )  # fmt: skip
             ok = motion.outcome.ok and motion.check().ok
             deliver(

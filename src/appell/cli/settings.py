@@ -153,6 +153,13 @@ def _law(case: Case, label: str, text: str) -> Any:
         ) from None
 
 
+def read_names(given: list[str] | None) -> list[str]:
+    """Names, several apart by commas."""
+    from appell.model.symbols import key
+
+    return [key(part.strip()) for item in given or () for part in item.split(",") if part.strip()]
+
+
 def read_numbers(given: list[str] | None, option: str) -> dict[str, float]:
     """Numbers by name: NAME=NUMBER, several apart by commas."""
     from appell.model.symbols import key

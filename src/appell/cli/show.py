@@ -10,7 +10,7 @@ import typer
 from appell.cli.app import ByOption, JsonOption, ModelArgument, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
-from appell.cli.places import check_picture, written
+from appell.cli.places import PICTURES, check_file, written
 from appell.terminal import print_table
 
 if TYPE_CHECKING:
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from appell.model.model import Model
     from appell.model.symbols import Letter
 
+LONG = 1000  # letters of a constraint that nobody reads; --json prints it all the same
+
 
 @app.command()
 def show(
     name: ModelArgument,
     by: ByOption = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print the equations in LaTeX.")] = False,
-    draw: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the model at its start: .png .svg .pdf.")
+    out: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Draw the model at its start: .png .svg .pdf .html.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -34,14 +36,14 @@ def show(
 
     with errors(as_json):
         case = read_case(name, by)
-        if draw is not None:
-            check_picture(draw)
+        for path in out or ():
+            check_file(path, *PICTURES, ".html")
         equations = derive(case.model, case.formulation)
         deliver(
             as_json,
             lambda: {**_data(equations), "about": case.about},
             lambda: print(equations.latex()) if latex else _tell(equations, case.about),
-            written([draw], case.model.draw),
+            written(out, case.model.draw),
         )
 
 
@@ -76,6 +78,7 @@ def _data(equations: Equations) -> dict[str, Any]:
 
 
 def _tell(equations: Equations, about: str) -> None:
+    from appell.model.symbols import nodes
     from appell.model.symbols import written as in_words
     from appell.reading.trigonometry import gathered
 
@@ -89,7 +92,10 @@ def _tell(equations: Equations, about: str) -> None:
     told = len(columns) - (not any(row[-1] for row in rows))
     print_table("", columns[:told], [row[:told] for row in rows])
     if about:
-        print(f"\n{about}\n")
-    for row in model.rows:
-        print(f"constraint {row.name}: {in_words(gathered(row.expression))} = 0")
+        print(f"\n{about}")
+    for i, row in enumerate(model.rows):
+        words = f"{in_words(gathered(row.expression))} = 0"
+        if len(words) > LONG:
+            words = f"(a formula of {len(list(nodes(row.expression)))} parts)"
+        print(("" if i else "\n") + f"constraint {row.name}: {words}")
     print("\n" + equations.text())

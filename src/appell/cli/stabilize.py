@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import InputLimitOption, JsonOption, ModelArgument, ReportOption, SetOption, app
+from appell.cli.app import ByOption, JsonOption, LimitOption, ModelArgument, RateOption, ReportOption, SetOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import check_files, check_folder, make_folder, written
-from appell.cli.settings import read_limits, read_numbers, read_settings
+from appell.cli.settings import read_limits, read_names, read_numbers, read_settings
 from appell.errors import ModelError
 
 
@@ -25,6 +25,7 @@ def stabilize(
         typer.Option("--want", metavar="NAME=VALUE", help="A wanted coordinate, or rate of a cyclic one."),
     ] = None,
     settings: SetOption = None,
+    by: ByOption = None,
     weight: Annotated[
         list[str] | None,
         typer.Option(
@@ -39,24 +40,25 @@ def stabilize(
             help="Weight of every input; by its holding value if left out, or by what holds a deviation if all are 0."
         ),
     ] = None,
-    dependent: Annotated[str, typer.Option(help="Dependent coordinates, separated by commas.")] = "",
-    inputs: Annotated[str, typer.Option(help="Inputs to use, separated by commas; all if left out.")] = "",
+    dependent: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A dependent coordinate.")] = None,
+    inputs: Annotated[list[str] | None, typer.Option(metavar="NAME", help="An input to use; all if left out.")] = None,
     ignore: Annotated[
-        str, typer.Option(help="Coordinates to leave out, separated by commas: nothing else depends on them.")
-    ] = "",
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A coordinate to leave out, since nothing else depends on it."),
+    ] = None,
     motor: Annotated[
         list[str] | None,
         typer.Option(metavar="[INPUT:]R=..,k=..,L=..,n=..", help="A motor in place of an input, or of all."),
     ] = None,
-    limit: InputLimitOption = None,
+    limit: LimitOption = None,
     push: Annotated[
         list[str] | None,
         typer.Option("--push", metavar="NAME=VALUE", help="Deviation at the start; a small one where left out."),
     ] = None,
-    until: Annotated[float | None, typer.Option(help="Length of the closed-loop run in seconds.")] = None,
-    rate: Annotated[
-        float | None, typer.Option(help="Samples per second of the feedback, held in between; continuous if left out.")
+    until: Annotated[
+        float | None, typer.Option(help="End time of the closed-loop run in seconds; by its roots if left out.")
     ] = None,
+    rate: RateOption = None,
     runs: Annotated[int, typer.Option(min=0, help="Starts for the region of attraction; 0 for none.")] = 0,
     out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A folder for pictures and numbers.")] = None,
     report: ReportOption = None,
@@ -67,7 +69,7 @@ def stabilize(
     from appell.cli.stabilization_output import data, show
 
     with errors(as_json):
-        case = read_case(name)
+        case = read_case(name, by)
         motors = _motors(motor)
         if motors:
             from appell.control.motor import with_motors
@@ -82,9 +84,9 @@ def stabilize(
             wanted=read_numbers(want, "--want"),
             weights=read_numbers(weight, "--weight"),
             price=price,
-            dependent=_names(dependent),
-            inputs=_names(inputs),
-            ignore=_names(ignore) or [],
+            dependent=read_names(dependent) or None,
+            inputs=read_names(inputs) or None,
+            ignore=read_names(ignore),
             limits=read_limits(limit),
             push=read_numbers(push, "--push"),
             until=until,
@@ -120,12 +122,6 @@ def _describe(work: Any, path: Path) -> None:
     from appell.reporting import report
 
     report(work.motion, path, also={"Stability of the closed loop": work.proof, "Deviations and laws": run_plot(work)})
-
-
-def _names(given: str) -> list[str] | None:
-    from appell.model.symbols import key
-
-    return [key(e.strip()) for e in given.split(",") if e.strip()] or None
 
 
 def _motors(given: list[str] | None) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import JsonOption, ModelArgument, SetOption, UntilOption, app
+from appell.cli.app import ByOption, JsonOption, MethodOption, ModelArgument, SetOption, UntilOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
-from appell.cli.places import check_picture, written
-from appell.cli.settings import set_case
+from appell.cli.places import PICTURES, check_file, written
+from appell.cli.settings import read_names, set_case
 from appell.cli.varied import read_varied
+from appell.errors import ModelError
 from appell.terminal import print_table
 
 INTERRUPTED = 130
@@ -26,7 +27,7 @@ def sweep(
     over: Annotated[
         list[str],
         typer.Option(
-            metavar="NAME=VALUES",
+            metavar="NAME=VALUES",  # the only option whose commas part values, not entries
             help="What to vary: 1,2,5 or first:last:count, or uniform(a,b), normal(mean,sd), loguniform(a,b); "
             "labels of the `choices` of a FILE.py.",
         ),
@@ -35,18 +36,22 @@ def sweep(
     sampling: Annotated[str, typer.Option(help="random, latin or sobol.")] = "random",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     settings: SetOption = None,
+    by: ByOption = None,
     until: UntilOption = None,
-    method: Annotated[str, typer.Option(help="auto, dop853, or a method of `appell run`.")] = "auto",
+    method: MethodOption = "auto",
     rtol: Annotated[float, typer.Option(help="Tolerance, relative and absolute.")] = 1e-9,
     points: Annotated[int, typer.Option(help="Times of the table.")] = 101,
-    columns: Annotated[str | None, typer.Option(help="Keep only these quantities: x,y.rate; outputs as well.")] = None,
+    columns: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A quantity to keep, with the outputs; all if left out.")
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Append the results to this folder: study.zarr.")
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Append the results to a folder .zarr; draw the coordinates over time .png .svg .pdf .html.",
+        ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in that folder.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the coordinates over time: .png .svg .pdf .html.")
-    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder .zarr.")] = False,
     chunk: Annotated[int | None, typer.Option(help="Runs of one chunk.")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads; one for each core if left out.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")] = None,
@@ -55,13 +60,15 @@ def sweep(
 ) -> None:
     """Make many runs of a model. Parameters and starts are varied over grids and samples."""
     with errors(as_json):
-        case = read_case(name)
+        case = read_case(name, by)
         varied = read_varied(over, case.choices, runs)
         case, given = set_case(case, settings, varied)
         if case.model.rows:  # what is set is kept, as what is varied, and the rest follows from the constraints
             varied |= {label: [value] for label, value in given.start.items()}
-        if plot is not None:
-            check_picture(plot)
+        for path in out or ():
+            check_file(path, ".zarr", *PICTURES, ".html")
+        pictures = [path for path in out or () if path.suffix != ".zarr"]
+        folder = _folder([path for path in out or () if path.suffix == ".zarr"])
         if cluster is not None:
             from appell.ensemble.cluster import check_address
 
@@ -71,25 +78,32 @@ def sweep(
         study = make(
             given.system(case), varied, runs=runs, sampling=sampling, seed=seed, until=until, method=method, rtol=rtol,
             start={**case.model.start, **given.start} if given.start and not case.model.rows else None,
-            points=points, events=case.events, outputs=case.outputs, out=out, resume=resume, chunk=chunk,
+            points=points, events=case.events, outputs=case.outputs, out=folder, resume=resume, chunk=chunk,
             workers=workers, cluster=cluster, corners=corners, rate=case.control_rate,
-            columns=None if columns is None else [label.strip() for label in columns.split(",") if label.strip()],
+            columns=None if columns is None else read_names(columns),
             inputs=case.inputs,
             control=None if "control" in varied else case.control,
         )  # fmt: skip
         deliver(
             as_json,
-            lambda: {**_data(study), "out": None if out is None else str(out)},
+            lambda: {**_data(study), "out": None if folder is None else str(folder)},
             lambda: _tell(study),
-            [] if out is None else [out],
-            written([plot], lambda path: study.plot(path=path)),
+            [] if folder is None else [folder],
+            written(pictures, lambda path: study.plot(path=path)),
         )
         if not study.complete and not as_json:
-            print("interrupted" + (f"; go on with --out {out} --resume" if out is not None else ""))
+            print("interrupted" + (f"; go on with --out {folder} --resume" if folder is not None else ""))
     if not study.complete:
         raise typer.Exit(INTERRUPTED)
     if not study.ok.any():
         raise typer.Exit(1)
+
+
+def _folder(given: list[Path]) -> Path | None:
+    """Where results are appended."""
+    if len(given) > 1:
+        raise ModelError(f"The results of a sweep go to one folder; got --out {' --out '.join(map(str, given))}.")
+    return given[0] if given else None
 
 
 def _data(study: Any) -> dict[str, Any]:

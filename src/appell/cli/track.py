@@ -7,11 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.app import InputLimitOption, JsonOption, ModelArgument, ReportOption, SetOption, UntilOption, app
+from appell.cli.app import (
+    ByOption,
+    JsonOption,
+    LimitOption,
+    ModelArgument,
+    RateOption,
+    ReportOption,
+    SetOption,
+    UntilOption,
+    app,
+)
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import PICTURES, check_files, write, written
-from appell.cli.settings import read_limits, read_numbers, read_settings
+from appell.cli.settings import number, read_limits, read_names, read_numbers, read_settings
 from appell.errors import ModelError
 from appell.terminal import print_table
 
@@ -25,16 +35,17 @@ def track(
     disturb: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="A starting value off the plan, such as psi2=3.67.")
     ] = None,
+    by: ByOption = None,
     until: UntilOption = None,
     law: Annotated[
         str, typer.Option(help="computed-torque, computed-torque-pid (with an integral of the error) or mpc.")
     ] = "computed-torque",
     gain: Annotated[
-        list[float] | None,
+        list[str] | None,
         typer.Option(metavar="VALUE", help="delta of computed torque: one for all, or one for each coordinate."),
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="Samples per second; continuous if left out.")] = None,
-    limit: InputLimitOption = None,
+    rate: RateOption = None,
+    limit: LimitOption = None,
     without: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A force of the programme that the mechanism does not have."),
@@ -54,13 +65,13 @@ def track(
     with errors(as_json):
         if law not in LAWS:
             raise ModelError(f"There is no law {law!r}; use {', '.join(LAWS)}.")
-        case = read_case(name)
+        case = read_case(name, by)
         given = read_settings(case, settings)
         check_files(out, report)
         idle = {w.label: 0.0 for w in case.model.inputs if w.label not in case.model.values}  # the law commands them
         values = {**idle, **given.values}
         planned = plan(case.model, values=values, start=given.start, until=until, formulation=case.formulation)
-        left = without if without is not None else [f.name for f in case.model.forces if f.name == "drive"]
+        left = read_names(without) if without is not None else [f.name for f in case.model.forces if f.name == "drive"]
         model = plant(case.model, left, given=[w for w in case.model.inputs if w.label in given.values])
         known = {s.label for s in (*model.parameters, *model.inputs)}
         numbers = {name: value for name, value in given.values.items() if name in known}
@@ -121,14 +132,16 @@ def _efforts(run: Any) -> dict[str, float]:
     return {label: float(abs(run.motion.columns[label]).max()) for label in run.drives}
 
 
-def _law(law: str, model: Any, gain: list[float] | None, limits: Any, numbers: dict[str, float]) -> Any:
+def _law(law: str, model: Any, gain: list[str] | None, limits: Any, numbers: dict[str, float]) -> Any:
     from appell.control import MPC, ComputedTorque
 
     n = len(model.coordinates)
-    given = gain or [10.0]
-    if len(given) not in (1, n) or not min(given) >= 0:
+    parts = [number(part) for item in gain or ["10"] for part in item.split(",")]
+    given = [e for e in parts if e is not None and e >= 0]
+    if len(given) not in (1, n) or len(given) < len(parts):
         raise ModelError(
-            f"--gain takes a number that is not negative, once or for each of {n} coordinates; got {given}."
+            "--gain takes a number that is not negative, once or for each of "
+            f"{n} coordinates; got {', '.join(gain or ())}."
         )
     delta = given * n if len(given) == 1 else given
     if law == "mpc":

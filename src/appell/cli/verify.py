@@ -11,6 +11,7 @@ from appell.cli.app import JsonOption, ModelArgument, SetOption, app
 from appell.cli.case import read_case
 from appell.cli.output import errors, say
 from appell.cli.settings import read_settings
+from appell.errors import ModelError
 from appell.terminal import print_table
 
 
@@ -30,7 +31,10 @@ def verify(
 
     with errors(as_json):
         case = read_case(name)
-        values = read_settings(case, settings).values
+        given = read_settings(case, settings)
+        if given.start:
+            raise ModelError(f"verify compares at random states, which --set {', '.join(given.start)} would not be.")
+        values = given.values
         if order is not None:
             identities(case.model, order, values, states, seed, as_json)
             return

@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     from appell.code.system import System
 
 
-def check_export(path: Path, suffix: str) -> None:
-    """Refuse a place where no C source (.c) and no FMU (.fmu) can be written."""
+def check_identifier(path: Path, suffix: str) -> None:
+    """Refuse a name that C source (.c) or an FMU (.fmu) cannot have."""
     if path.suffix != suffix:
         raise CompileError(f"Give a path that ends in {suffix}, got {path}.")
-    if not path.parent.is_dir():
-        raise CompileError(f"The folder {path.parent} does not exist; make it first.")
     if not re.fullmatch(r"[A-Za-z_]\w*", path.stem):
         raise CompileError(f"{path.stem!r} must be a C identifier, since functions are named after it.")
 
@@ -36,7 +34,9 @@ PLAIN = {  # plain calls: their names, results, and what they are
 
 def write_c(system: System, path: Path) -> list[Path]:
     """Write `path` (a .c file) and its header; both or none."""
-    check_export(path, ".c")
+    check_identifier(path, ".c")
+    if not path.parent.is_dir():
+        raise CompileError(f"The folder {path.parent} does not exist; make it first.")
     equations, stem = system.equations, path.stem
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         generator = ca.CodeGenerator(path.name, {"with_header": True, "casadi_int": "long long int"})

@@ -87,7 +87,10 @@ class Machine:
         def call(t: float, x: Any, w: Any = None) -> np.ndarray:
             if w is None and type(x) is array and x.shape == shape:
                 inputs, run, results = numeric.buffers
-                inputs[0][0] = t
+                try:
+                    inputs[0][0] = t
+                except (TypeError, ValueError):  # what is no number, which the other way refuses in words
+                    return otherwise(t, x, w)
                 inputs[1][...] = x
                 run()
                 return results[0].copy()

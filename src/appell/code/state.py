@@ -11,7 +11,7 @@ import numpy as np
 from appell.errors import ModelError
 from appell.model.model import Model
 from appell.model.symbols import key, quoted
-from appell.model.values import unknown
+from appell.model.values import floats, unknown
 from appell.once import once
 
 
@@ -70,7 +70,7 @@ class State:
         return np.array(self.array, dtype=dtype)
 
     def __add__(self, other: Any) -> State:
-        shift = np.asarray(other, dtype=float)
+        shift = floats(other, "What is added to a state")
         if shift.shape != self.array.shape:
             raise ModelError(
                 f"The state has {self.array.size} entries ({', '.join(self.names)}), got {shift.size} to add."

@@ -15,7 +15,7 @@ import numpy as np
 from appell.code import heyoka_code
 from appell.code.code import Code, function_of
 from appell.code.constants import check_masses
-from appell.code.export import check_export, write_c
+from appell.code.export import check_identifier, write_c
 from appell.code.fitting import fitting_code
 from appell.code.native import native
 from appell.code.starting import consistent_state, given_state, starting_state
@@ -24,8 +24,8 @@ from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.files import path_of
 from appell.model.model import Model
-from appell.model.symbols import Letter, quoted
-from appell.model.values import number, numbers, unknown
+from appell.model.symbols import Letter
+from appell.model.values import floats, number, numbers, unknown
 
 STRAINED = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 
@@ -128,6 +128,7 @@ class System:
     def _rhs(self, t: float, x: Any, w: Any = None) -> np.ndarray:
         x = self._columns(x, self.equations.states, "state")
         w = self.w if w is None else self._columns(w, self.equations.inputs, "input")
+        t = number("t", t)
         if x.ndim == w.ndim == 1:
             return self.code.single.flat(t, x, w, self.p)
         return self.code.rhs.batch(t, x.reshape(len(x), -1), w, self.p)
@@ -139,10 +140,7 @@ class System:
     @staticmethod
     def _columns(given: Any, letters: Sequence[Letter], what: str, axes: tuple[int, ...] = (1, 2)) -> np.ndarray:
         """A number for each of some letters, or columns of them; refused if there are fewer or more."""
-        try:
-            found = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
-            raise ModelError(f"The {what} is an array of numbers, got {quoted(given)}.") from None
+        found = floats(given, f"The entries of the {what}")
         if found.ndim not in axes or found.shape[0] != len(letters):
             got = str(found.shape[0]) if found.ndim in axes else f"an array of shape {found.shape}"
             names = ", ".join(map(str, letters)) or "none"
@@ -151,15 +149,15 @@ class System:
 
     def jacobian(self, t: float, x: Any) -> np.ndarray:
         """The Jacobian df/dx of the right-hand side at a time and a state x = (q, u, z)."""
-        return self.code.jacobian(t, self._x(x), self.w, self.p)[0]
+        return self.code.jacobian(number("t", t), self._x(x), self.w, self.p)[0]
 
     def mass_matrix(self, t: float, x: Any) -> np.ndarray:
         """A of A y = b at a time and a state x = (q, u, z)."""
-        return self.code.linear_system(t, self._x(x), self.w, self.p)[0]
+        return self.code.linear_system(number("t", t), self._x(x), self.w, self.p)[0]
 
     def forcing(self, t: float, x: Any) -> np.ndarray:
         """b of A y = b at a time and a state x = (q, u, z)."""
-        return self.code.linear_system(t, self._x(x), self.w, self.p)[1][:, 0]
+        return self.code.linear_system(number("t", t), self._x(x), self.w, self.p)[1][:, 0]
 
     def accelerations(self, state: State) -> np.ndarray:
         """q'' at a state, also where other rates than those in use must be taken as speeds."""
@@ -229,10 +227,10 @@ class System:
 
     def from_x(self, t: float, x: Any) -> State:
         """The state of x = (q, u, z)."""
-        x = self._x(x)
+        t, x = number("t", t), self._x(x)
         n, m = len(self.model.coordinates), len(self.equations.speeds)
         v = self.code.rates.flat(t, x, np.zeros(len(self.equations.inputs)), self.p)  # rates never contain inputs
-        return State(self.model, np.concatenate([x[:n], v, x[n + m :]]), float(t))
+        return State(self.model, np.concatenate([x[:n], v, x[n + m :]]), t)
 
     # Other machines.
 
@@ -263,7 +261,7 @@ class System:
         """
         from appell.code.fmu import write_fmu
 
-        check_export(path_of(path), ".fmu")
+        check_identifier(path_of(path), ".fmu")
         return write_fmu(self, path_of(path), starting_state(self, start), outputs or {})
 
 

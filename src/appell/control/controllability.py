@@ -134,6 +134,10 @@ def observability(system: Linearization | Any, C: Any) -> Reach:
 
 
 def _pair(system: Any, B: Any, inputs: Iterable[Any] | None) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    if isinstance(system, Linearization) and B is not None:
+        raise ControlError("A linearisation has its own B; leave B out, and choose by inputs=[...].")
+    if not isinstance(system, Linearization) and inputs is not None:
+        raise ControlError("The inputs of matrices have no names; leave inputs= out, and give fewer columns of B.")
     if isinstance(system, Linearization):
         if inputs is None:
             return system.A, system.B, system.states
@@ -144,6 +148,8 @@ def _pair(system: Any, B: Any, inputs: Iterable[Any] | None) -> tuple[np.ndarray
         raise ControlError("The matrix A needs a matrix B of inputs with as many rows, controllability(A, B).")
     B = _finite(B, "B")
     B = B.reshape(-1, 1) if B.ndim < 2 else B
+    if B.ndim > 2:
+        raise ControlError(f"B is a matrix, got an array of shape {B.shape}.")
     if B.shape[0] != A.shape[0]:
         raise ControlError(f"A has {A.shape[0]} rows, B has {B.shape[0]}.")
     return A, B, tuple(f"x{i + 1}" for i in range(A.shape[0]))

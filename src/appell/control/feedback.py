@@ -31,7 +31,7 @@ from appell.equations import Equations
 from appell.errors import ControlError, ModelError
 from appell.graph.numeric import Numeric
 from appell.model.symbols import Input
-from appell.model.values import chosen, numbers, unknown
+from appell.model.values import check_kind, chosen, number, numbers, unknown
 from appell.motion.clock import check_rate
 
 FAINT = 1e-4  # margin below which a mode is hardly reached
@@ -107,7 +107,10 @@ class Feedback:
                 f"The feedback is sampled {self.rate:g} times a second and cannot be closed into equations, which know "
                 "no samples; write simulate(feedback.plant, feedback.start({...}), until=..., control=feedback)."
             )
-        return (self.plant.equations if equations is None else equations).close(self.laws)
+        if equations is None:
+            return self.plant.equations.close(self.laws)
+        check_kind(equations, Equations, "equations, derive(model), or nothing for those of the design")
+        return equations.close(self.laws)
 
     def __call__(self, t: float, state: State) -> dict[str, float]:
         """The inputs at a state: what `simulate(..., control=feedback)` asks for, as often as the rate says.
@@ -117,7 +120,7 @@ class Feedback:
             state: The state.
         """
         system = self.plant
-        found = self._formulas(t, system.to_x(state), system.w, system.p)[0]
+        found = self._formulas(number("t", t), system.to_x(state), system.w, system.p)[0]
         return dict(zip(self.lin.inputs, found[:, 0].tolist(), strict=True))
 
     @cached_property

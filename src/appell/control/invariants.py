@@ -112,8 +112,11 @@ def invariant_polynomials(matrix: Any) -> tuple[sp.Poly, ...]:
 def _exact(given: Any) -> sp.Matrix:
     """A matrix of SymPy's numbers."""
     try:
-        return sp.Matrix(given)
-    except TypeError:
+        found = sp.Matrix(given)
+    except (TypeError, ValueError, NotImplementedError):
+        found = sp.zeros(0, 0)
+    if not found or not all(isinstance(e, sp.Expr) for e in found):
         raise ControlError(
             f"Got {type(given).__name__}; give a linearisation, or a square matrix of integers or sympy.Rational."
-        ) from None
+        )
+    return found

@@ -39,9 +39,12 @@ class Motor:
     back_emf: Any = None
 
     def __post_init__(self) -> None:
-        for name, positive in (("resistance", True), ("constant", True), ("inductance", False), ("gear", True)):
+        least = {"resistance": True, "constant": True, "inductance": False, "gear": True, "back_emf": False}
+        for name, positive in least.items():
+            if name == "back_emf" and self.back_emf is None:
+                continue
             value = formula_of(getattr(self, name), f"The {name} of a motor")
-            if value.is_number and (not value.is_finite or (value <= 0 if positive else value < 0)):
+            if value.is_number and not (value.is_positive or (value == 0 and not positive)):
                 raise ModelError(f"The {name} of a motor must be positive, got {value}.")
 
 

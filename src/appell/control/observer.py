@@ -22,7 +22,7 @@ from appell.control.riccati import discrete_riccati, riccati
 from appell.control.weights import weight_matrix
 from appell.errors import ControlError
 from appell.model.symbols import listed
-from appell.model.values import check_kind
+from appell.model.values import check_kind, formula_of
 from appell.motion.clock import check_rate
 
 
@@ -179,5 +179,5 @@ def _measured(lin: Linearization, measured: Iterable[Any]) -> tuple[tuple[sp.Exp
     given = listed(measured)
     if not given:
         raise ControlError("Nothing is measured; give at least one quantity.")
-    formulas = tuple(lin.tangent.letter(e) if isinstance(e, str) else sp.sympify(e) for e in given)
+    formulas = tuple(lin.tangent.letter(e) if isinstance(e, str) else formula_of(e, "What is measured") for e in given)
     return formulas, lin.output_matrix(formulas)

@@ -28,7 +28,7 @@ from appell.model.symbols import (
     states,
     time_derivative,
 )
-from appell.model.values import check_kind, formula_of, unknown
+from appell.model.values import by_name, check_kind, formula_of, unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +58,7 @@ class Controller:
 
     def on(self, model: Model) -> Model:
         """The model with what the controller remembers added to its states."""
+        check_kind(model, Model, "the model that the controller is for")
         return model.add(states=self.states)
 
 
@@ -125,14 +126,17 @@ class PID:
         error = formula_of(error, f"The error {name!r}")
         _check_error(name, error)
         memory: dict[ExtraState, sp.Expr] = {}
-        output = self.kp * error + sp.sympify(feedforward)
+        known = by_name(known, "Rates of extra states", "{z: formula}")
+        for z in known:
+            check_kind(z, ExtraState, "rates of extra states, {z: formula} with z = appell.states('z')")
+        output = self.kp * error + formula_of(feedforward, f"The feedforward of {name!r}")
         if self.kd != 0:
             if self.lag is not None:
                 held = states(f"{name}_lag")
                 memory[held] = (error - held) / self.lag
                 output += self.kd * (error - held) / self.lag
             else:
-                output += self.kd * error_rate(name, error, known or {})
+                output += self.kd * error_rate(name, error, known)
         integral = states(f"{name}_int") if self.ki != 0 else None
         if integral is not None:
             output += self.ki * integral
@@ -260,7 +264,7 @@ def schedule(variable: Any, points: Iterable[tuple[float, float]]) -> sp.Expr:
     given = [tuple(point) if isinstance(point, Iterable) else (point,) for point in points]
     if not all(len(point) == 2 for point in given):
         raise ModelError(f"A schedule needs pairs (value of the variable, gain), got {quoted(given)}.")
-    listed = [(sp.sympify(at), sp.sympify(gain)) for at, gain in given]
+    listed = [tuple(formula_of(e, "A point of a schedule") for e in point) for point in given]
     if not listed or any(not b[0] > a[0] for a, b in pairwise(listed)):
         raise ModelError(
             f"A schedule needs points in increasing order, got {[(float(a), float(g)) for a, g in listed]}."

@@ -13,8 +13,10 @@ from appell.errors import ModelError
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric
 from appell.higher_order.trajectory import Trajectory
-from appell.model.symbols import Coordinate, key, letters_in, t
+from appell.model.symbols import Coordinate, key, letters_in, listed, t
+from appell.model.values import check_kind, floats
 from appell.motion.motion import Motion
+from appell.motion.table import moments
 
 Point = tuple[np.ndarray, np.ndarray, np.ndarray]
 SLACK = 1e-9  # seconds past the end that are rounding
@@ -48,6 +50,9 @@ class Reference:
         """
         if isinstance(what, Reference):
             return what
+        coordinates = listed(coordinates)
+        for q in coordinates:
+            check_kind(q, Coordinate, "coordinates in the order of the reference, as model.coordinates")
         what = getattr(what, "motion", what)
         if isinstance(what, Motion):
             return cls._of_motion(what, coordinates)
@@ -132,13 +137,14 @@ class Reference:
 
     def __call__(self, time: float) -> Point:
         """q, q', q'' at a time."""
+        time = float(floats(time, "The time of a reference"))
         q, v, a = self._look(np.array([min(max(time, self.start), self.end)]))
         still = time > self.end + SLACK
         return q[0], 0 * v[0] if still else v[0], 0 * a[0] if still else a[0]
 
     def at(self, times: np.ndarray) -> Point:
         """q, q', q'' at many times, one row each."""
-        times = np.atleast_1d(np.asarray(times, dtype=float))
+        times = moments(times)
         q, v, a = self._look(np.clip(times, self.start, self.end))
         moving = (times <= self.end + SLACK)[:, None]
         return q, v * moving, a * moving

@@ -43,8 +43,8 @@ def on_cores(count: int) -> Iterator[None]:
     with _CORES:
         if not _ASKED:
             _ASKED[None] = heyoka.get_nthreads()
-        _ASKED[mine] = count
         heyoka.set_nthreads(count)
+        _ASKED[mine] = count
     try:
         yield
     finally:

@@ -19,7 +19,7 @@ from appell.control.feedback import Feedback
 from appell.ensemble.sweep import sweep
 from appell.errors import ControlError, ModelError
 from appell.kinematics.consistency import project_positions
-from appell.model.values import check_kind, number, numbers, unknown, whole
+from appell.model.values import check_kind, floats, number, numbers, unknown, whole
 from appell.motion.events import Event
 
 HOME = 1e-3  # of the box, within which a run counts as come back
@@ -61,6 +61,11 @@ class Region:
         Args:
             deviations: Of the varied states, a row for each start; the others are at rest.
         """
+        deviations = np.atleast_2d(floats(deviations, "Deviations"))
+        if deviations.shape[1:] != (len(self.names),):
+            raise ModelError(
+                f"A start has deviations of {', '.join(self.names)}; got rows of shape {deviations.shape[1:]}."
+            )
         columns = [self.feedback.lin.states.index(s) for s in self.names]
         S = self.feedback.S[np.ix_(columns, columns)]
         return np.einsum("ij,jk,ik->i", deviations, S, deviations) <= self.level

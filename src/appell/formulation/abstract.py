@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import casadi as ca
 import numpy as np
+import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import FormulationError
@@ -16,7 +17,7 @@ from appell.kinematics.consistency import sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.saddle import REGULAR, condition, without_inertia
 from appell.kinematics.split import Split
-from appell.model.symbols import Coordinate, Speed
+from appell.model.symbols import Coordinate, Speed, quoted
 
 if TYPE_CHECKING:
     from appell.code.state import State
@@ -203,7 +204,12 @@ def listed(dependent: Iterable[Coordinate | str] | Coordinate | str | None) -> t
     """What the user wants to be dependent; one by itself is a list of one."""
     if dependent is None:
         return None
-    return (dependent,) if isinstance(dependent, Coordinate | str) else tuple(dependent)
+    named = (dependent,) if isinstance(dependent, Coordinate | str) else dependent
+    if not isinstance(named, Iterable) or not all(isinstance(q, sp.Symbol | str) for q in named):
+        raise FormulationError(
+            f"dependent= takes coordinates, or their names, in a list such as [x, 'y']; got {quoted(dependent)}."
+        )
+    return tuple(named)
 
 
 def speed_formulas(speeds: Mapping[Speed, Any] | None) -> dict[Speed, Any] | None:

@@ -20,6 +20,7 @@ from appell.kinematics.programme import Along, accelerations, gradient_row
 from appell.kinematics.saddle import solve_in_own_units
 from appell.kinematics.split import Split
 from appell.model.programme import chains
+from appell.model.symbols import listed
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Options:
     @classmethod
     def of(cls, stabilize: Any, literal: Iterable[str], allowed: tuple[str, ...]) -> Options:
         """Check what the user gave."""
-        chosen = frozenset([literal] if isinstance(literal, str) else literal)
-        wrong = sorted(chosen - set(allowed))
+        chosen = frozenset(listed(literal))
+        wrong = sorted(chosen - set(allowed), key=str)
         if wrong:
             raise FormulationError(f"literal={wrong[0]!r} is unknown here; there are {', '.join(map(repr, allowed))}.")
         if stabilize is not None:

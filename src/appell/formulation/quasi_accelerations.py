@@ -19,7 +19,7 @@ from appell.graph.sparse import fresh
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
 from appell.model.symbols import Letter, Rate, Speed, letters_in, quoted
-from appell.model.values import formula_of
+from appell.model.values import by_name, formula_of, number
 
 NEWTON = 20  # steps for quasi-accelerations that are not linear
 ARRIVED = 1e-7  # share of the forces by which Newton's method may miss them, before its last step
@@ -60,7 +60,7 @@ class QuasiAccelerations(AbstractFormulation):
                 f"accelerations= takes rates of speeds with their formulas, {{w.rate: e}}; got {accelerations!r}."
             )
         self.accelerations = {rate: formula_of(e, f"{rate}") for rate, e in accelerations.items()}
-        self.guess = {e: float(value) for e, value in (guess or {}).items()}
+        self.guess = {e: number(str(e), v) for e, v in by_name(guess, "Guesses of speeds", "{w: 1.0}").items()}
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """dR**/de by the chain rule in R(psi(e))."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from math import isfinite
+from numbers import Real
 
 import casadi as ca
 
@@ -71,7 +72,7 @@ class Shulgin(AbstractFormulation):
         if isinstance(drift, str):
             known = drift == PROJECTION
         else:
-            known = not isinstance(drift, bool) and isfinite(drift) and drift >= 0
+            known = isinstance(drift, Real) and not isinstance(drift, bool) and isfinite(drift) and drift >= 0
         if not known:
             raise FormulationError(
                 f"Got drift={drift!r}; give 'projection', a rate k > 0 in 1/s for the term -k F, or 0 for neither."

@@ -19,6 +19,7 @@ from appell.higher_order.rules import Acting, Rules
 from appell.kinematics.joint_frames import link_poses, skeleton_of
 from appell.kinematics.skeleton_energies import pairing
 from appell.model.chain import Chain
+from appell.model.values import floats, whole
 
 NOTHING = np.zeros(0)
 FLOAT = np.dtype(float)
@@ -197,7 +198,7 @@ class Dynamics:
         Returns:
             The motion Q, of shape (..., n, m+2): q, q', q'', ...
         """
-        tau = np.asarray(tau, dtype=float)
+        tau = floats(tau, "Driving forces")
         if tau.ndim < 2 or tau.shape[-2] != self.n:
             raise ModelError(
                 f"tau needs the shape (..., {self.n}, m): the force of each joint and its derivatives in the columns; "
@@ -342,6 +343,7 @@ class Dynamics:
 
     def _machine(self, key: Any, K: int, rule: Callable[[list[list[ca.SX]]], list[Any]]) -> Machine:
         """The function of a rule on the letters q ... q^(K) of every joint; made once."""
+        whole("K", K, 0)
         if key not in self._machines:
             letters = ca.SX.sym("Q", self.n * (K + 1))
             rows = [[letters[i * (K + 1) + r] for r in range(K + 1)] for i in range(self.n)]

@@ -11,6 +11,7 @@ import numpy as np
 from appell.errors import ModelError
 from appell.graph.series import Series, derivative, function, product, sqrt, tanh
 from appell.kinematics.newton_euler import NewtonEuler
+from appell.model.values import number
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Friction:
         """
         for name in ("viscous", "dry", "diameter"):
             self.column(name, joints)
-        if self.smoothing is not None and not (np.isfinite(self.smoothing) and self.smoothing > 0):
+        if self.smoothing is not None and not number("smoothing", self.smoothing) > 0:
             raise ModelError(f"Friction(smoothing=...) is a speed above zero, or None; got {self.smoothing!r}.")
         return self
 

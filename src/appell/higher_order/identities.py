@@ -26,13 +26,14 @@ from appell.kinematics.newton_euler import inverse
 from appell.kinematics.skeleton import Skeleton
 from appell.kinematics.skeleton_energies import Sums, energy_series
 from appell.model.chain import Chain
+from appell.model.values import whole
 
 ENOUGH = 1e-9
 
 
 def catalan(p: int) -> int:
     """C_p = (2p)!/(p! (p+1)!): 1, 2, 5, 14, 42, ... from p = 1 on."""
-    return comb(2 * p, p) // (p + 1)
+    return comb(2 * whole("p", p, 0), p) // (p + 1)
 
 
 def unified(k: int, m: int) -> list[tuple[int, int, float]]:
@@ -42,7 +43,7 @@ def unified(k: int, m: int) -> list[tuple[int, int, float]]:
         k: One more than the derivative of Q.
         m: Order of the derivative of q that is differentiated by, at least k + 1.
     """
-    if m < k + 1:
+    if whole("m", m) < whole("k", k) + 1:
         raise ModelError(f"The unified equation holds for m >= k + 1 only; got k = {k}, m = {m}.")
     factor = factorial(k - 1) * factorial(m) / factorial(m + k - 1)
     return [(p, m + k - 2 * p - 1, factor * catalan(p)) for p in range(1, k + 1)]
@@ -104,8 +105,7 @@ def verify(
     """
     if not isinstance(order, int | np.integer) or not 1 <= order <= 8:
         raise ModelError(f"The order of the identities is a whole number from 1 to 8; got {order!r}.")
-    if not isinstance(states, int | np.integer) or states < 1:
-        raise ModelError(f"At least one state is needed; got states={states!r}.")
+    states, seed = whole("states", states), whole("seed", seed, 0)
     skeleton = Dynamics(chain, values=values).skeleton
     letters = _Letters(skeleton, order)
     motions = np.random.default_rng(seed).normal(size=(states, len(skeleton.joints), letters.highest + 1))

@@ -12,7 +12,8 @@ from scipy.optimize import brentq
 
 from appell.errors import ModelError
 from appell.higher_order.dynamics import Dynamics
-from appell.higher_order.trajectory import Trajectory, floats
+from appell.higher_order.trajectory import Trajectory
+from appell.model.values import floats, whole
 
 PER_PIECE = 64
 
@@ -117,7 +118,7 @@ class Profile:
             t: Times.
             order: The highest derivative.
         """
-        return self.dynamics.inverse(self.trajectory(t, order + 2))
+        return self.dynamics.inverse(self.trajectory(t, whole("The order", order, 0) + 2))
 
     def check(self, torque: Any = None, rate: Any = None) -> DriveCheck:
         """Compare tau and tau' with what the drives can do; peaks between the tabulated times are looked for.

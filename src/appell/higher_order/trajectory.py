@@ -13,6 +13,7 @@ import sympy as sp
 from scipy.interpolate import BSpline, PPoly, make_interp_spline
 
 from appell.errors import ModelError
+from appell.model.values import by_name, floats, number, whole
 
 HIGHEST = 15  # beyond, rounding of the powers of time shows in the motion
 BOUNDS = {"velocity": 1, "acceleration": 2, "jerk": 3, "snap": 4}
@@ -72,7 +73,7 @@ class Trajectory:
         Args:
             order: Which derivative.
         """
-        rate = self.pieces.derivative(order) if order else self.pieces
+        rate = self.pieces.derivative(order) if whole("The order", order, 0) else self.pieces
         widths = np.diff(rate.x)
         largest = np.zeros(self.n)
         for piece, width in enumerate(widths):
@@ -90,7 +91,7 @@ class Trajectory:
         Args:
             factor: Above zero; below one it is quicker.
         """
-        if not (np.isfinite(factor) and factor > 0):
+        if not number("factor", factor) > 0:
             raise ModelError(f"The factor must be a number above zero; got {factor!r}.")
         degree = self.pieces.c.shape[0] - 1
         scale = factor ** -np.arange(degree, -1, -1.0)
@@ -105,7 +106,7 @@ class Trajectory:
                 joints or one for each.
         """
         factor = 0.0
-        for name, bound in limits.items():
+        for name, bound in by_name(limits, "Bounds", "{'velocity': 1.0, 'jerk': 20.0}").items():
             if name not in BOUNDS:
                 raise ModelError(f"{name!r} is not a bound of a trajectory; there are: {', '.join(BOUNDS)}.")
             bound = floats(bound, f"The bound on {name}")
@@ -174,7 +175,13 @@ def spline(times: Any, points: Any, degree: int = 5, limits: Mapping[str, Any] |
         points = points[:, None]
     if degree not in (3, 5, 7):
         raise ModelError(f"The degree of a spline is 3, 5 or 7; got {degree!r}.")
-    if times.ndim != 1 or len(times) != len(points) or len(times) < 2 or not np.all(np.diff(times) > 0):
+    if (
+        times.ndim != 1
+        or points.ndim < 2
+        or len(times) != len(points)
+        or len(times) < 2
+        or not np.all(np.diff(times) > 0)
+    ):
         raise ModelError("A spline needs at least two points and as many times, each later than the one before.")
     if not (np.all(np.isfinite(times)) and np.all(np.isfinite(points))):
         raise ModelError("Times and points of a spline must be finite numbers.")
@@ -203,21 +210,8 @@ def _meeting(half: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(lower.tolist(), dtype=float), np.array(upper.inv().tolist(), dtype=float)
 
 
-def floats(values: Any, what: str) -> np.ndarray:
-    """An array of floats; refuses what are no numbers.
-
-    Args:
-        values: What was given.
-        what: What it is, for messages.
-    """
-    try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what} must be numbers; got {values!r}.") from None
-
-
 def _positive(duration: Any) -> float:
-    if not (np.isfinite(duration) and duration > 0):
+    if not number("duration", duration) > 0:
         raise ModelError(f"The duration must be above zero; got {duration!r}.")
     return float(duration)
 

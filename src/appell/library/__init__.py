@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -109,6 +110,8 @@ def model(name: str, options: Mapping[str, Any] | None = None) -> Model:
         raise ModelError(f"{name!r} is not a model of the library. {hint}")
     function = _load(MODELS[label])
     known = list(inspect.signature(function).parameters)
+    if options is not None and not isinstance(options, Mapping):
+        raise ModelError(f"The options of a model are given by name, {{'links': 5}}; got {options!r}.")
     for option in options or {}:
         if option not in known:
             raise ModelError(f"{label!r} has no option {option!r}; it has: {', '.join(known) or 'none'}.")
@@ -116,7 +119,7 @@ def model(name: str, options: Mapping[str, Any] | None = None) -> Model:
 
 
 def about(name: str) -> str:
-    """What the letters of a model mean, and its source.
+    """What there is to know about a model besides its letters, whose units and words it has itself; and its source.
 
     Args:
         name: A name as for `model`.
@@ -127,7 +130,8 @@ def about(name: str) -> str:
     """
     paragraphs = inspect.cleandoc(_load(MODELS[_label(name)]).__doc__ or "").split("\n\n")
     first = next(i for i, words in enumerate(paragraphs) if words.startswith("Parameters of the model"))
-    return "\n".join(words for words in paragraphs[first:] if not words.startswith("Args:"))
+    paragraphs[first] = re.sub(r"(?s)^.*?\.(\n|$)", "", paragraphs[first])  # up to the first line that ends a sentence
+    return "\n".join(words for words in paragraphs[first:] if words and not words.startswith("Args:"))
 
 
 def events(name: str) -> tuple[Any, ...]:

@@ -25,8 +25,12 @@ def appell_hamel() -> Model:
 
     Reference: Appell 1911; Hamel 1949; Neimark and Fufaev 1972.
     """
-    x, y, z = coordinates("x y z", "m", "position")
-    m, c, g = parameters("m c g", "kg - m/s^2")
+    x, y, z = coordinates("x y z", "m", "place; place; height")
+    m, c, g = parameters(
+        "m c g",
+        "kg 1 m/s^2",
+        "mass, which cancels; ratio of horizontal to vertical speed; acceleration of gravity, along -z",
+    )
 
     ground = Frame("ground")
     return Model(

@@ -24,7 +24,7 @@ def arevalo() -> Model:
     Reference: Arevalo, as used in the benchmark set of solve_dae.
     """
     x, y = coordinates("x y", "m", "position")
-    m, r, f = parameters("m r f", "kg m N/m")
+    m, r, f = parameters("m r f", "kg m N/m", "mass; radius; size of the force per metre")
 
     ground = Frame("ground")
     particle = Particle("particle", m, ground.point(x, y))

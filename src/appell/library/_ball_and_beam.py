@@ -38,13 +38,29 @@ def ball_and_beam(tilt: float = 0.0) -> Model:
     Reference: Krasinskiy 2025, eq. (6); rod, ball and motor as in common teaching rigs, the rest assumed.
     """
     theta, xi, alpha = coordinates(
-        "theta xi alpha", "rad m rad", "angle of the wheel, place of the ball, angle of the beam"
+        "theta xi alpha",
+        "rad m rad",
+        "angle of the wheel; place of the ball on the beam; angle of the beam",
     )
-    L, l, d, h, R = parameters("L l d h R", "m")
-    M_b, m, m_l = parameters("M_b m m_l", "kg")
-    J_b, J_s, J_w = parameters("J_b J_s J_w", "kg*m^2")
-    b_theta, b_xi, b_alpha = parameters("b_theta b_xi b_alpha", "N*m*s N*s/m N*m*s")
-    g, beta = parameters("g beta", "m/s^2 rad")
+    L, l, d, h, R = parameters(
+        "L l d h R",
+        "m",
+        "length of the beam; length of the lever; arm of the lever on the wheel; height of the ball above the line of"
+        " the beam; rolling radius of the ball",
+    )
+    M_b, m, m_l = parameters("M_b m m_l", "kg", "mass of the beam; mass of the ball; mass of the lever")
+    J_b, J_s, J_w = parameters(
+        "J_b J_s J_w",
+        "kg*m^2",
+        "moment of inertia of the beam about its hinge; moment of inertia of the ball; moment of inertia of wheel and"
+        " rotor",
+    )
+    b_theta, b_xi, b_alpha = parameters(
+        "b_theta b_xi b_alpha",
+        "N*m*s N*s/m N*m*s",
+        "viscous friction of the wheel; viscous friction of the ball; viscous friction of the beam",
+    )
+    g, beta = parameters("g beta", "m/s^2 rad", "acceleration of gravity; tilt of the base")
     tau = inputs("tau", "N*m", "torque of the motor on the wheel")
 
     ground = Frame("ground")

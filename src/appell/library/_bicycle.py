@@ -25,15 +25,47 @@ def bicycle() -> Model:
     Reference: Meijaard, Papadopoulos, Ruina, Schwab 2007, Proc. R. Soc. A 463, Table 1.
     """
     x, y = coordinates("x y", "m", "contact of the rear wheel")
-    yaw, lean, pitch, steer = coordinates("yaw lean pitch steer", "rad")
-    spin_r, spin_f = coordinates("spin_r spin_f", "rad")
-    w, c, tilt, g = parameters("w c tilt g", "m m rad m/s^2")
-    r_r, r_f = parameters("r_r r_f", "m")
-    m_r, m_b, m_h, m_f = parameters("m_r m_b m_h m_f", "kg")
-    x_b, z_b, x_h, z_h = parameters("x_b z_b x_h z_h", "m")
-    i_rx, i_ry, i_fx, i_fy = parameters("i_rx i_ry i_fx i_fy", "kg*m^2")
-    i_bx, i_by, i_bz, i_bxz = parameters("i_bx i_by i_bz i_bxz", "kg*m^2")
-    i_hx, i_hy, i_hz, i_hxz = parameters("i_hx i_hy i_hz i_hxz", "kg*m^2")
+    yaw, lean, pitch, steer = coordinates(
+        "yaw lean pitch steer",
+        "rad",
+        "heading of the rear frame; lean of the rear frame; pitch of the rear frame; steering angle",
+    )
+    spin_r, spin_f = coordinates("spin_r spin_f", "rad", "rotation of the rear wheel; rotation of the front wheel")
+    w, c, tilt, g = parameters(
+        "w c tilt g",
+        "m m rad m/s^2",
+        "wheelbase; trail; tilt of the steer axis; acceleration of gravity, along z",
+    )
+    r_r, r_f = parameters("r_r r_f", "m", "radius of the rear wheel; radius of the front wheel")
+    m_r, m_b, m_h, m_f = parameters(
+        "m_r m_b m_h m_f",
+        "kg",
+        "mass of the rear wheel; mass of rear frame and rider; mass of the front frame; mass of the front wheel",
+    )
+    x_b, z_b, x_h, z_h = parameters(
+        "x_b z_b x_h z_h",
+        "m",
+        "mass centre of rear frame and rider, forward; mass centre of rear frame and rider, down; mass centre of the "
+        "front frame, forward; mass centre of the front frame, down",
+    )
+    i_rx, i_ry, i_fx, i_fy = parameters(
+        "i_rx i_ry i_fx i_fy",
+        "kg*m^2",
+        "moment of inertia of the rear wheel about a diameter; moment of inertia of the rear wheel about its axle; "
+        "moment of inertia of the front wheel about a diameter; moment of inertia of the front wheel about its axle",
+    )
+    i_bx, i_by, i_bz, i_bxz = parameters(
+        "i_bx i_by i_bz i_bxz",
+        "kg*m^2",
+        "moment of inertia of rear frame and rider about x; moment of inertia of rear frame and rider about y; moment"
+        " of inertia of rear frame and rider about z; xz entry of the inertia of rear frame and rider",
+    )
+    i_hx, i_hy, i_hz, i_hxz = parameters(
+        "i_hx i_hy i_hz i_hxz",
+        "kg*m^2",
+        "moment of inertia of the front frame about x; moment of inertia of the front frame about y; moment of "
+        "inertia of the front frame about z; xz entry of the inertia of the front frame",
+    )
 
     ground = Frame("ground")
     plane = ground.rotate("z", yaw).rotate("x", lean, "rear plane")

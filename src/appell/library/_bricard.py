@@ -26,8 +26,12 @@ def bricard() -> Model:
 
     Reference: Bricard 1897; problem A04 of the IFToMM library of multibody benchmarks (Gonzalez et al. 2006).
     """
-    q = coordinates("q1 q2 q3 q4 q5", "rad", "angles of the hinges")
-    m, l, w, g = parameters("m l w g", "kg m m m/s^2")
+    q = coordinates("q1 q2 q3 q4 q5", "rad", "angle of a hinge")
+    m, l, w, g = parameters(
+        "m l w g",
+        "kg m m m/s^2",
+        "mass of a rod; length of a rod; side of its square cross section; acceleration of gravity, along -y",
+    )
 
     ground = Frame("ground")
     along, across = m * w**2 / 6, m * (l**2 + w**2) / 12

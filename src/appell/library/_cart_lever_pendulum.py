@@ -30,10 +30,23 @@ def cart_lever_pendulum() -> Model:
 
     Reference: Krasinskiy 2025 for the method; dimensions chosen here.
     """
-    theta, phi, x = coordinates("theta phi x", "rad rad m", "angles of crank and pendulum, place of the cart")
-    a, l, l_p = parameters("a l l_p", "m")
-    m_a, m_l, m_c, m_p = parameters("m_a m_l m_c m_p", "kg")
-    J, b_m, b_c, b_p, g = parameters("J b_m b_c b_p g", "kg*m^2 N*m*s N*s/m N*m*s m/s^2")
+    theta, phi, x = coordinates(
+        "theta phi x",
+        "rad rad m",
+        "angle of the crank; angle of the pendulum from the vertical; place of the cart",
+    )
+    a, l, l_p = parameters("a l l_p", "m", "length of the crank; length of the lever; length of the pendulum")
+    m_a, m_l, m_c, m_p = parameters(
+        "m_a m_l m_c m_p",
+        "kg",
+        "mass of the crank; mass of the lever; mass of the cart; mass of the pendulum",
+    )
+    J, b_m, b_c, b_p, g = parameters(
+        "J b_m b_c b_p g",
+        "kg*m^2 N*m*s N*s/m N*m*s m/s^2",
+        "moment of inertia of the rotor; viscous friction of the motor; viscous friction of the cart; viscous "
+        "friction of the hinge; acceleration of gravity, along -y",
+    )
     tau = inputs("tau", "N*m", "torque on the crank")
 
     ground = Frame("ground")

@@ -26,7 +26,11 @@ def chaplygin_sleigh() -> Model:
     """
     x, y = coordinates("x y", "m", "contact of the knife edge")
     theta = coordinates("theta", "rad", "heading")
-    m, inertia, a = parameters("m I a", "kg kg*m^2 m")
+    m, inertia, a = parameters(
+        "m I a",
+        "kg kg*m^2 m",
+        "mass; moment of inertia about the mass centre; mass centre in front of the contact",
+    )
 
     ground = Frame("ground")
     blade = ground.rotate("z", theta, "sleigh")

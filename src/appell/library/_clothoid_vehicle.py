@@ -27,7 +27,12 @@ def clothoid_vehicle() -> Model:
     """
     x, y = coordinates("x y", "m", "middle of the rear axle")
     theta = coordinates("theta", "rad", "heading")
-    m, inertia, a, F, b, c = parameters("m J a F b c", "kg kg*m^2 m N N*s/m 1/m^2")
+    m, inertia, a, F, b, c = parameters(
+        "m J a F b c",
+        "kg kg*m^2 m N N*s/m 1/m^2",
+        "mass; moment of inertia about the mass centre; mass centre ahead of the axle; thrust; resistance; growth of "
+        "the curvature with the distance",
+    )
 
     ground = Frame("ground")
     body = ground.rotate("z", theta, "vehicle")

@@ -25,8 +25,12 @@ def conical_pendulum() -> Model:
 
     Reference: Huygens 1673; Routh 1877 for steady motions with cyclic coordinates.
     """
-    psi, rho, z = coordinates("psi rho z", "rad m m", "azimuth, radius and height of the bob")
-    m, l, g = parameters("m l g", "kg m m/s^2")
+    psi, rho, z = coordinates(
+        "psi rho z",
+        "rad m m",
+        "azimuth of the bob; distance of the bob from the axis; height of the bob above the pivot",
+    )
+    m, l, g = parameters("m l g", "kg m m/s^2", "mass; length; acceleration of gravity, along -z")
 
     ground = Frame("ground")
     turning = ground.rotate("z", psi, "plane of the pendulum")

@@ -27,7 +27,7 @@ def constant_speed() -> Model:
     Reference: Chetaev 1932 for the rule; a standard example of nonlinear nonholonomic (servo) constraints.
     """
     x, y = coordinates("x y", "m", "position")
-    m, v, g = parameters("m v g", "kg m/s m/s^2")
+    m, v, g = parameters("m v g", "kg m/s m/s^2", "mass, which cancels; speed; acceleration of gravity, along -y")
 
     ground = Frame("ground")
     return Model(

@@ -52,12 +52,17 @@ def leaking_crane(servo: bool = False) -> Model:
 
 
 def _crane(leaking: bool, servo: bool) -> Model:
-    x, l = coordinates("x l", "m", "trolley, rope")
-    theta = coordinates("theta", "rad", "rope, from the vertical")
-    M, m, g, k, c, T = parameters("M m g k c T", "kg kg m/s^2 N/m N*s/m s")
-    reach, rise = parameters("reach rise", "m m")
-    water = states("water", "kg")
-    tau = parameters("tau", "s")
+    x, l = coordinates("x l", "m", "place of the trolley; length of the rope")
+    theta = coordinates("theta", "rad", "angle of the rope from the vertical")
+    M, m, g, k, c, T = parameters(
+        "M m g k c T",
+        "kg kg m/s^2 N/m N*s/m s",
+        "mass of the trolley; mass of the load, or of the empty bucket; acceleration of gravity; stiffness of the "
+        "trolley's drive; damping of the trolley's drive; duration of the programme",
+    )
+    reach, rise = parameters("reach rise", "m m", "way of the load sideways; way of the load upwards")
+    water = states("water", "kg", "water in the bucket")
+    tau = parameters("tau", "s", "time constant of the leak")
 
     ground = Frame("ground")
     trolley = Particle("trolley", M, ground.point(x, 0))

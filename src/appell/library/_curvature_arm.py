@@ -26,9 +26,18 @@ def curvature_arm(order: int = 2, realization: str = "ideal") -> Model:
 
     Reference: Jarzebowska et al., section 2 (programmes of order two and three).
     """
-    q1, q2 = coordinates("q1 q2", "rad", "joint angles")
-    l1, l2, m1, m2 = parameters("l1 l2 m1 m2", "m m kg kg")
-    tau, c, k0, k1 = parameters("tau c k0 k1", "N*m N*m*s/rad 1/m 1/m")
+    q1, q2 = coordinates("q1 q2", "rad", "angle of the shoulder; angle of the elbow")
+    l1, l2, m1, m2 = parameters(
+        "l1 l2 m1 m2",
+        "m m kg kg",
+        "length of the upper arm; length of the forearm; mass of the upper arm; mass of the forearm",
+    )
+    tau, c, k0, k1 = parameters(
+        "tau c k0 k1",
+        "N*m N*m*s/rad 1/m 1/m",
+        "amplitude of the torque of the shoulder; damping of the elbow; mean curvature of the path; amplitude of the "
+        "curvature",
+    )
 
     ground = Frame("ground")
     upper = ground.rotate("z", q1, "upper")

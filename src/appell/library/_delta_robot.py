@@ -32,13 +32,26 @@ def delta_robot() -> Model:
     Reference: Krasinskiy 2025, section 7, for the method; dimensions as published with an industrial robot of this kind
     (6 kg load), inertia of the arms and friction assumed.
     """
-    phi = coordinates("phi1 phi2 phi3", "rad", "angles of the arms")
+    phi = coordinates("phi1 phi2 phi3", "rad", "angle of an arm")
     x, y, z = coordinates("x y z", "m", "place of the platform")
-    R_b, R_p, L1, L2, r_a = parameters("R_b R_p L1 L2 r_a", "m")
-    m_a, m_f, m_p = parameters("m_a m_f m_p", "kg")
-    I_a, I_g = parameters("I_a I_g", "kg*m^2")
-    b_a, b_p, g = parameters("b_a b_p g", "N*m*s N*s/m m/s^2")
-    tau = inputs("tau1 tau2 tau3", "N*m", "torques on the arms")
+    R_b, R_p, L1, L2, r_a = parameters(
+        "R_b R_p L1 L2 r_a",
+        "m",
+        "radius of the base; radius of the platform; length of an arm; length of the rods; place of an arm's mass "
+        "centre",
+    )
+    m_a, m_f, m_p = parameters("m_a m_f m_p", "kg", "mass of an arm; mass of a pair of rods; mass of the platform")
+    I_a, I_g = parameters(
+        "I_a I_g",
+        "kg*m^2",
+        "moment of inertia of an arm about its shaft; moment of inertia of rotor and gear",
+    )
+    b_a, b_p, g = parameters(
+        "b_a b_p g",
+        "N*m*s N*s/m m/s^2",
+        "viscous friction of a shaft; viscous friction of the platform; acceleration of gravity",
+    )
+    tau = inputs("tau1 tau2 tau3", "N*m", "torque on an arm")
 
     ground = Frame("ground")
     place = ground.point(x, y, z)

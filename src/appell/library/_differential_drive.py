@@ -27,9 +27,18 @@ def differential_drive() -> Model:
     Reference: Campion, Bastin and d'Andrea-Novel 1996, IEEE Trans. Robotics and Automation 12, 47 (type (2,0)).
     """
     x, y = coordinates("x y", "m", "middle of the axle")
-    heading, left, right = coordinates("heading left right", "rad", "heading and wheel angles")
-    M, J, m_w, r, b, d, c = parameters("M J m_w r b d c", "kg kg*m^2 kg m m m N*m*s")
-    tau_left, tau_right = inputs("tau_left tau_right", "N*m", "motor torque")
+    heading, left, right = coordinates(
+        "heading left right",
+        "rad",
+        "heading; angle of the left wheel; angle of the right wheel",
+    )
+    M, J, m_w, r, b, d, c = parameters(
+        "M J m_w r b d c",
+        "kg kg*m^2 kg m m m N*m*s",
+        "mass of the platform; moment of inertia of the platform; mass of a wheel; radius of the wheels; half the "
+        "distance between the wheels; mass centre of the platform ahead of the axle; bearing friction",
+    )
+    tau_left, tau_right = inputs("tau_left tau_right", "N*m", "torque on the left wheel; torque on the right wheel")
 
     ground = Frame("ground")
     body = ground.rotate("z", heading, "platform")

@@ -33,10 +33,19 @@ def draining_rover() -> Model:
     """
     x, y = coordinates("x y", "m", "middle of the axle")
     theta = coordinates("theta", "rad", "heading")
-    liquid = states("liquid", "kg")
-    m, inertia, h, r = parameters("m J h r", "kg kg*m^2 m m")
-    mu, u, F, b = parameters("mu u F b", "kg/s m/s N N*s/m")
-    k0, k1 = parameters("k0 k1", "1/m 1/m")
+    liquid = states("liquid", "kg", "mass of the liquid")
+    m, inertia, h, r = parameters(
+        "m J h r",
+        "kg kg*m^2 m m",
+        "mass without liquid; moment of inertia without liquid; place of the nozzle behind the axle; radius of "
+        "gyration of the liquid",
+    )
+    mu, u, F, b = parameters(
+        "mu u F b",
+        "kg/s m/s N N*s/m",
+        "liquid lost per second; speed of the jet, to the left; thrust; resistance",
+    )
+    k0, k1 = parameters("k0 k1", "1/m 1/m", "mean curvature of the path; amplitude of the curvature")
 
     ground = Frame("ground")
     body = ground.rotate("z", theta, "rover")

@@ -31,7 +31,12 @@ def driven_pendulum() -> Model:
     """
     h = coordinates("h", "m", "height of the pivot")
     x, y = coordinates("x y", "m", "bob")
-    m, M, k, l, c, A, w, g = parameters("m M k l c A w g", "kg kg N/m m N*s/m m rad/s m/s^2")
+    m, M, k, l, c, A, w, g = parameters(
+        "m M k l c A w g",
+        "kg kg N/m m N*s/m m rad/s m/s^2",
+        "mass of the bob; mass of the pivot; stiffness of the spring; natural length of the spring; damping of the "
+        "spring; amplitude of the drive; angular frequency of the drive; acceleration of gravity",
+    )
 
     ground = Frame("ground")
     pivot, bob = ground.point(0, h), ground.point(x, y)

@@ -30,8 +30,12 @@ def filling_delta(servo: bool = False) -> Model:
     robot = delta_robot()
     arms = robot.coordinates[:3]
     x, y, z = robot.coordinates[3:]
-    content = states("content", "kg")
-    rho, lift, T, flow = parameters("rho lift T flow", "m m s kg/s")
+    content = states("content", "kg", "mass in the container")
+    rho, lift, T, flow = parameters(
+        "rho lift T flow",
+        "m m s kg/s",
+        "radius of the circle; height of the wave on the circle; time of one round; mass per second into the container",
+    )
     place = robot.ground.point(x, y, z)
     container = Particle("content", content, place)
     angle = 2 * pi * t / T

@@ -27,12 +27,16 @@ def five_bar() -> Model:
 
     Reference: Krasinskiy 2025 for the method; dimensions chosen here.
     """
-    theta = coordinates("theta1 theta2", "rad", "angles of the cranks")
+    theta = coordinates("theta1 theta2", "rad", "angle of a crank")
     x, y = coordinates("x y", "m", "place of the tool")
-    w, a, b = parameters("w a b", "m")
-    m_a, m_b, m_t = parameters("m_a m_b m_t", "kg")
-    I_g, c_m, g = parameters("I_g c_m g", "kg*m^2 N*m*s m/s^2")
-    tau = inputs("tau1 tau2", "N*m", "torques on the cranks")
+    w, a, b = parameters("w a b", "m", "half the distance of the motors; length of a crank; length of a coupler")
+    m_a, m_b, m_t = parameters("m_a m_b m_t", "kg", "mass of a crank; mass of a coupler; mass of the tool")
+    I_g, c_m, g = parameters(
+        "I_g c_m g",
+        "kg*m^2 N*m*s m/s^2",
+        "moment of inertia of rotor and gear; viscous friction of a motor; acceleration of gravity, along -y",
+    )
+    tau = inputs("tau1 tau2", "N*m", "torque on a crank")
 
     ground = Frame("ground")
     tool = ground.point(x, y)

@@ -26,9 +26,13 @@ def four_bar() -> Model:
 
     Reference: Moore, Learn Multibody Dynamics, chapter Equations of Motion with Holonomic Constraints.
     """
-    q1, q2, q3 = coordinates("q1 q2 q3", "rad", "relative angles of the bars")
-    la, lb, lc, ln = parameters("la lb lc ln", "m", "lengths of the bars and distance of the fixed joints")
-    m, g = parameters("m g", "kg m/s^2")
+    q1, q2, q3 = coordinates("q1 q2 q3", "rad", "angle of a bar from the one before")
+    la, lb, lc, ln = parameters(
+        "la lb lc ln",
+        "m",
+        "length of the first bar; length of the second bar; length of the third bar; distance of the fixed joints",
+    )
+    m, g = parameters("m g", "kg m/s^2", "mass at each moving joint; acceleration of gravity, along -y")
 
     ground = Frame("ground")
     A = ground.rotate("z", q1, "first bar")

@@ -29,7 +29,11 @@ def hauled_chain() -> Model:
     Reference: Cayley 1857, Proc. R. Soc. 8, 506, for continual impacts of chains; Meshchersky 1897.
     """
     x = coordinates("x", "m", "height of the upper end")
-    rho, F, g = parameters("rho F g", "kg/m N m/s^2")
+    rho, F, g = parameters(
+        "rho F g",
+        "kg/m N m/s^2",
+        "mass per length; force on the upper end; acceleration of gravity",
+    )
 
     ground = Frame("ground")
     hanging = Particle("hanging part", rho * x, ground.point(0, 0, x))

@@ -26,7 +26,12 @@ def hopper_cart() -> Model:
     Reference: a standard example of two streams, in textbooks after Meshchersky 1904 (loading of a moving carrier).
     """
     x = coordinates("x", "m", "place of the cart")
-    m, k, mu, T, g = parameters("m k mu T g", "kg N/m kg/s s m/s^2")
+    m, k, mu, T, g = parameters(
+        "m k mu T g",
+        "kg N/m kg/s s m/s^2",
+        "mass of the empty cart; stiffness of the spring; sand that falls in per second; time constant of the "
+        "outflow; acceleration of gravity, across the rails",
+    )
     sand = states("sand", "kg", "sand in the cart")
 
     ground = Frame("ground")

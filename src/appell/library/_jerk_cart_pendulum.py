@@ -27,7 +27,12 @@ def jerk_cart_pendulum() -> Model:
     """
     x = coordinates("x", "m", "cart")
     theta = coordinates("theta", "rad", "pendulum, from the downward vertical")
-    M, m, l, g, c, j = parameters("M m l g c j", "kg kg m m/s^2 N*m*s/rad m/s^3")
+    M, m, l, g, c, j = parameters(
+        "M m l g c j",
+        "kg kg m m/s^2 N*m*s/rad m/s^3",
+        "mass of the cart; mass of the pendulum; length of the pendulum; acceleration of gravity; damping of its "
+        "joint; jerk of the cart",
+    )
 
     ground = Frame("ground")
     cart = Particle("cart", M, ground.point(x, 0))

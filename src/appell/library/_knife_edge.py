@@ -28,9 +28,13 @@ def knife_edge() -> Model:
 
     Reference: Bloch 2015, Nonholonomic Mechanics and Control, section 1.6; Neimark and Fufaev 1972.
     """
-    x, y = coordinates("x y", "m", "contact on the slope: down, across")
+    x, y = coordinates("x y", "m", "contact, down the slope; contact, across the slope")
     phi = coordinates("phi", "rad", "heading of the blade")
-    m, J, alpha, g = parameters("m J alpha g", "kg kg*m^2 rad m/s^2")
+    m, J, alpha, g = parameters(
+        "m J alpha g",
+        "kg kg*m^2 rad m/s^2",
+        "mass; moment of inertia about the normal of the plane; slope of the plane; acceleration of gravity",
+    )
 
     ground = Frame("ground")
     slope = ground.rotate("y", alpha, "slope")

@@ -27,9 +27,13 @@ def leaking_disk() -> Model:
 
     Reference: Appell 1900 and Neimark and Fufaev 1972, chapter II, for the disk of constant mass.
     """
-    yaw, lean, spin = coordinates("yaw lean spin", "rad", "attitude of the disk")
+    yaw, lean, spin = coordinates("yaw lean spin", "rad", "heading; lean, zero when upright; rotation about the axle")
     x, y = coordinates("x y", "m", "contact")
-    m, r, mu, g = parameters("m r mu g", "kg m kg/s m/s^2")
+    m, r, mu, g = parameters(
+        "m r mu g",
+        "kg m kg/s m/s^2",
+        "mass of the disk; radius; water lost per second; acceleration of gravity",
+    )
     water = states("water", "kg", "water in the tube")
 
     ground = Frame("ground")

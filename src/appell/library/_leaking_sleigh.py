@@ -30,9 +30,13 @@ def leaking_sleigh() -> Model:
     """
     x, y = coordinates("x y", "m", "contact of the knife edge")
     theta = coordinates("theta", "rad", "heading")
-    m, inertia = parameters("m I", "kg kg*m^2")
-    a, b, e = parameters("a b e", "m")
-    mu, c = parameters("mu c", "kg/s m/s")
+    m, inertia = parameters("m I", "kg kg*m^2", "mass without water; moment of inertia without water")
+    a, b, e = parameters(
+        "a b e",
+        "m",
+        "mass centre in front of the contact; tank in front of the contact; nozzle behind the contact",
+    )
+    mu, c = parameters("mu c", "kg/s m/s", "water lost per second; speed of the jet, straight back")
     water = states("water", "kg", "water in the tank")
 
     ground = Frame("ground")

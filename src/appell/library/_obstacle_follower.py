@@ -29,8 +29,16 @@ def obstacle_follower() -> Model:
     """
     x, y = coordinates("x y", "m", "contact of the edge")
     theta = coordinates("theta", "rad", "heading")
-    m, inertia, a, l = parameters("m J a l", "kg kg*m^2 m m")
-    F, c, k, d = parameters("F c k d", "N N*s/m N*m*s/rad m")
+    m, inertia, a, l = parameters(
+        "m J a l",
+        "kg kg*m^2 m m",
+        "mass; moment of inertia about the mass centre; mass centre ahead of the edge; look-ahead",
+    )
+    F, c, k, d = parameters(
+        "F c k d",
+        "N N*s/m N*m*s/rad m",
+        "thrust; resistance of the translation; resistance of the rotation; distance from the obstacle",
+    )
 
     ground = Frame("ground")
     blade = ground.rotate("z", theta, "blade")

@@ -40,7 +40,7 @@ def pendulum_chain(links: int = 3, angles: str = "relative", mass: str = "rods")
     if mass not in ("rods", "points"):
         raise ModelError(f"Got mass={mass!r}; use 'rods' or 'points'.")
     q = [coordinates(f"q{i}", "rad", f"angle of link {i}") for i in range(1, links + 1)]
-    m, l, g = parameters("m l g", "kg m m/s^2")
+    m, l, g = parameters("m l g", "kg m m/s^2", "mass of a link; length of a link; acceleration of gravity")
 
     half, inertia = sp.Rational(1, 2) * l, sp.Mul(sp.Rational(1, 12), m, l**2)  # SymPy takes long over a division
     ground = Frame("ground")

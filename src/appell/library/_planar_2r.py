@@ -20,8 +20,17 @@ def planar_2r() -> Chain:
     Reference: Negrean et al. 2025; numbers of the reference set of the higher-order pages.
     """
     q1, q2 = coordinates("q1 q2", "rad")
-    m1, m2, l1, l2, c1, c2 = parameters("m1 m2 l1 l2 c1 c2", "kg kg m m m m")
-    I1, I2, g = parameters("I1 I2 g", "kg*m^2 kg*m^2 m/s^2")
+    m1, m2, l1, l2, c1, c2 = parameters(
+        "m1 m2 l1 l2 c1 c2",
+        "kg kg m m m m",
+        "mass of the upper arm; mass of the forearm; length of the upper arm; length of the forearm; mass centre of "
+        "the upper arm from its hinge; mass centre of the forearm from its hinge",
+    )
+    I1, I2, g = parameters(
+        "I1 I2 g",
+        "kg*m^2 kg*m^2 m/s^2",
+        "moment of inertia of the upper arm; moment of inertia of the forearm; acceleration of gravity, along -y",
+    )
     return Chain(
         [
             Joint("z", at=(0, 0, 0), mass=m1, center=(c1, 0, 0), inertia=(0, I1, I1), link="upper arm"),

@@ -40,8 +40,16 @@ def pursuit(form: str = "coordinates") -> Model:
     Reference: Qiao 1990, section VIII, with the rate of mass restored in (8.7) and (8.8).
     """
     x, y = coordinates("x y", "m", "place of the pursuer")
-    m_0, mu, g = parameters("m_0 mu g", "kg kg/s m/s^2")
-    eta_0, eta_1 = parameters("eta_0 eta_1", "1", "share of the velocity that lost mass keeps")
+    m_0, mu, g = parameters(
+        "m_0 mu g",
+        "kg kg/s m/s^2",
+        "mass at the start; mass lost per second; acceleration of gravity, along -y",
+    )
+    eta_0, eta_1 = parameters(
+        "eta_0 eta_1",
+        "1",
+        "share of the velocity that lost mass keeps, mean; share of the velocity that lost mass keeps, amplitude",
+    )
 
     ground = Frame("ground")
     if form == "coordinates":
@@ -78,7 +86,12 @@ def pursuit_speeds() -> dict[Speed, sp.Expr]:
 
 
 def _target_parameters() -> tuple[sp.Symbol, ...]:
-    return parameters("xi_0 xi_1 xi_2 w", "m m/s m rad/s", "motion of the target")
+    return parameters(
+        "xi_0 xi_1 xi_2 w",
+        "m m/s m rad/s",
+        "place of the target at the start; mean speed of the target; amplitude of the target's swing; angular "
+        "frequency of the target's swing",
+    )
 
 
 def _target() -> sp.Expr:

@@ -35,13 +35,17 @@ def raindrop(law: str = "steady") -> Model:
     Reference: a problem of the textbooks since the nineteenth century; Krane 1981, Am. J. Phys. 49, 113, for g/7.
     """
     s = coordinates("s", "m", "distance fallen")
-    g = parameters("g", "m/s^2")
+    g = parameters("g", "m/s^2", "acceleration of gravity")
     if law == "steady":
-        m_0, mu = parameters("m_0 mu", "kg kg/s")
+        m_0, mu = parameters("m_0 mu", "kg kg/s", "mass at the start; mass gathered per second")
         mass, values = m_0 + mu * t, {m_0: 1.0, mu: 0.4}
         start, until = {s: 0.0, s.rate: 2.0}, 10.0
     elif law == "swept":
-        r_0, water, cloud = parameters("r_0 water cloud", "m kg/m^3 kg/m^3")
+        r_0, water, cloud = parameters(
+            "r_0 water cloud",
+            "m kg/m^3 kg/m^3",
+            "radius at the start; density of water; mass of droplets per volume of cloud",
+        )
         mass = sp.Rational(4, 3) * sp.pi * water * (r_0 + cloud * s / (4 * water)) ** 3
         values = {r_0: 1e-5, water: 1000.0, cloud: 0.001}
         start, until = {s: 0.0, s.rate: 1.0}, 60.0

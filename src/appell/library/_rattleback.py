@@ -30,9 +30,18 @@ def rattleback() -> Model:
         R. Soc. Lond. A 418, 165.
     """
     x, y = coordinates("x y", "m", "contact")
-    yaw, roll, pitch = coordinates("yaw roll pitch", "rad", "attitude")
-    m, g, a, b, c, h = parameters("m g a b c h", "kg m/s^2 m m m m")
-    A, B, C, D = parameters("A B C D", "kg*m^2")
+    yaw, roll, pitch = coordinates("yaw roll pitch", "rad", "turn about z; turn about x; turn about y")
+    m, g, a, b, c, h = parameters(
+        "m g a b c h",
+        "kg m/s^2 m m m m",
+        "mass; acceleration of gravity; half axis along x; half axis along y; half axis along z; mass centre below "
+        "the middle",
+    )
+    A, B, C, D = parameters(
+        "A B C D",
+        "kg*m^2",
+        "moment of inertia about x; moment of inertia about y; moment of inertia about z; xy entry of the inertia",
+    )
 
     ground = Frame("ground")
     stone = ground.rotate_body("zxy", yaw, roll, pitch)

@@ -45,9 +45,9 @@ def rocket(drag: bool = False, stages: Sequence[Sequence[float]] = STAGES, paylo
     """
     _checked(stages, payload)
     h = coordinates("h", "m", "height")
-    g = parameters("g", "m/s^2")
-    fuel, dry = states("fuel dry", "kg")
-    flow, jet = states("flow jet", "kg/s m/s")
+    g = parameters("g", "m/s^2", "acceleration of gravity")
+    fuel, dry = states("fuel dry", "kg", "propellant of the stage that burns; all other mass")
+    flow, jet = states("flow jet", "kg/s m/s", "propellant burnt per second; exhaust speed")
 
     ground = Frame("ground")
     body = Particle("rocket", dry + fuel, ground.point(0, 0, h))
@@ -58,7 +58,11 @@ def rocket(drag: bool = False, stages: Sequence[Sequence[float]] = STAGES, paylo
     ]
     values = {g: 9.81}
     if drag:
-        k, H = parameters("k H", "kg/m m")
+        k, H = parameters(
+            "k H",
+            "kg/m m",
+            "drag at the ground by the square of the speed; height over which the air thins by a factor e",
+        )
         forces.append(Force(-k * sp.exp(-h / H) * h.rate * sp.Abs(h.rate) * ground.z, body, name="drag"))
         values.update({k: 0.25, H: 8400.0})
     (_, propellant, per_second, speed), *_ = stages

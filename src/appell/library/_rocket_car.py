@@ -36,12 +36,31 @@ def rocket_car() -> Model:
     Reference: Ge and Cheng 1982, J. Appl. Mech. 49, 429, as worked out in PyDy's example "rocket car".
     """
     x, y = coordinates("x y", "m", "middle of the front axle")
-    heading, steer = coordinates("heading steer", "rad", "heading and steering angle")
-    front_l, front_r, rear_l, rear_r = coordinates("front_l front_r rear_l rear_r", "rad", "wheel angles")
-    L, l, a, b, r_1, r_2 = parameters("L l a b r_1 r_2", "m")
-    M_1, M_2, m_e = parameters("M_1 M_2 m_e", "kg")
-    I_1, I_2, J_1, J_2 = parameters("I_1 I_2 J_1 J_2", "kg*m^2")
-    mu, c = parameters("mu c", "kg/s m/s")
+    heading, steer = coordinates("heading steer", "rad", "heading of the body; angle of the front axle")
+    front_l, front_r, rear_l, rear_r = coordinates(
+        "front_l front_r rear_l rear_r",
+        "rad",
+        "angle of the front left wheel; angle of the front right wheel; angle of the rear left wheel; angle of the "
+        "rear right wheel",
+    )
+    L, l, a, b, r_1, r_2 = parameters(
+        "L l a b r_1 r_2",
+        "m",
+        "wheelbase; mass centre of the body in front of the rear axle; half the track of the front axle; half the "
+        "track of the rear axle; radius of the front wheels; radius of the rear wheels",
+    )
+    M_1, M_2, m_e = parameters(
+        "M_1 M_2 m_e",
+        "kg",
+        "mass of the front axle with its wheels; mass of the body with its wheels; mass of the empty rocket",
+    )
+    I_1, I_2, J_1, J_2 = parameters(
+        "I_1 I_2 J_1 J_2",
+        "kg*m^2",
+        "moment of inertia of the front axle; moment of inertia of the body; moment of inertia of a front wheel; "
+        "moment of inertia of a rear wheel",
+    )
+    mu, c = parameters("mu c", "kg/s m/s", "propellant burnt per second; exhaust speed")
     tau = inputs("tau", "N*m", "steering torque")
     fuel = states("fuel", "kg", "propellant")
 

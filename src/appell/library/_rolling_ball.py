@@ -28,8 +28,8 @@ def rolling_ball() -> Model:
         Neimark and Fufaev 1972.
     """
     x, y = coordinates("x y", "m", "centre of the ball")
-    attitude = coordinates("e0 e1 e2 e3", "-", "quaternion of the attitude")
-    m, r, Omega = parameters("m r Omega", "kg m rad/s")
+    attitude = coordinates("e0 e1 e2 e3", "1", "quaternion of the attitude")
+    m, r, Omega = parameters("m r Omega", "kg m rad/s", "mass; radius; rate of the table")
 
     ground = Frame("ground")
     sphere = ground.rotate_quaternion(*attitude, name="ball")

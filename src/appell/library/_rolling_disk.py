@@ -30,9 +30,9 @@ def rolling_disk() -> Model:
     Reference: Appell 1900; Korteweg 1900; Neimark and Fufaev 1972, chapter II. The suggested numbers are those of
         SymPy's test of Kane's method, `test_kane5.py`.
     """
-    yaw, lean, spin = coordinates("yaw lean spin", "rad", "attitude of the disk")
+    yaw, lean, spin = coordinates("yaw lean spin", "rad", "heading; lean, zero when upright; rotation about the axle")
     x, y = coordinates("x y", "m", "contact")
-    m, r, g = parameters("m r g", "kg m m/s^2")
+    m, r, g = parameters("m r g", "kg m m/s^2", "mass; radius; acceleration of gravity")
 
     ground = Frame("ground")
     plane = ground.rotate("z", yaw, "heading").rotate("x", lean, "plane")

@@ -19,7 +19,7 @@ def rrp_arm() -> Chain:
     Reference: Negrean et al. 2025; numbers of the reference set of the higher-order pages.
     """
     q1, q2, q3 = coordinates("q1 q2 q3")
-    g = parameters("g", "m/s^2")
+    g = parameters("g", "m/s^2", "acceleration of gravity, along -z")
     return Chain(
         [
             Joint(

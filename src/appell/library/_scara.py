@@ -20,7 +20,7 @@ def scara() -> Chain:
     Reference: data sheet of the Adept Cobra 600 as given in Corke's Robotics Toolbox (lengths 0.387, 0.325, 0.275 m).
     """
     q1, q2, q3, q4 = coordinates("q1 q2 q3 q4")
-    g = parameters("g", "m/s^2")
+    g = parameters("g", "m/s^2", "acceleration of gravity, along -z")
     outer = shapes.Box(0.325, 0.12, 0.10, density=2700).at(0.1625, 0, 0) - shapes.Box(0.26, 0.09, 0.07).at(0.1625, 0, 0)
     inner = shapes.Box(0.275, 0.10, 0.12, density=2700).at(0.1375, 0, 0) - shapes.Box(0.22, 0.07, 0.09).at(0.1375, 0, 0)
     quill = shapes.Tube(0.012, 0.008, 0.30, density=7800).at(0, 0, -0.05)

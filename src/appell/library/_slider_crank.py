@@ -28,11 +28,16 @@ def slider_crank() -> Model:
 
     Reference: Krasinskiy 2025 for the method (Shulgin's equations); numbers computed by multipliers to 25 digits.
     """
-    theta, phi = coordinates("theta phi", "rad", "angles of crank and rod")
+    theta, phi = coordinates("theta phi", "rad", "angle of the crank; angle of the rod, clockwise")
     x_s = coordinates("x_s", "m", "place of the slider")
-    a, l, e = parameters("a l e", "m")
-    m_c, m_r, m_s = parameters("m_c m_r m_s", "kg")
-    k, s_0, c, g = parameters("k s_0 c g", "N/m m N*s/m m/s^2")
+    a, l, e = parameters("a l e", "m", "length of the crank; length of the rod; offset of the slide")
+    m_c, m_r, m_s = parameters("m_c m_r m_s", "kg", "mass of the crank; mass of the rod; mass of the slider")
+    k, s_0, c, g = parameters(
+        "k s_0 c g",
+        "N/m m N*s/m m/s^2",
+        "stiffness of the spring; place of the slider where the spring is slack; damping of the slider; acceleration "
+        "of gravity, along -y",
+    )
     tau = inputs("tau", "N*m", "torque on the crank")
 
     ground = Frame("ground")

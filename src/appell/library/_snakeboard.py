@@ -28,8 +28,16 @@ def snakeboard() -> Model:
         Multibody Dynamics, chapter Equations of Motion with Nonholonomic Constraints.
     """
     x, y = coordinates("x y", "m", "middle of the board")
-    yaw, front, rear = coordinates("yaw front rear", "rad", "heading and steering angles")
-    l, inertia, m = parameters("l I m", "m kg*m^2 kg")
+    yaw, front, rear = coordinates(
+        "yaw front rear",
+        "rad",
+        "heading of the board; steering angle of the front truck; steering angle of the rear truck",
+    )
+    l, inertia, m = parameters(
+        "l I m",
+        "m kg*m^2 kg",
+        "distance of the trucks; moment of inertia of the board and of each truck; mass of the board and of each truck",
+    )
 
     ground = Frame("ground")
     deck = ground.rotate("z", yaw, "board")

@@ -25,7 +25,7 @@ def spherical_pendulum() -> Model:
     Reference: Lagrange 1788; Krasinskiy 2025 uses the plane pendulum as the smallest case of Shulgin's equations.
     """
     x, y, z = coordinates("x y z", "m", "position of the bob")
-    m, l, g = parameters("m l g", "kg m m/s^2")
+    m, l, g = parameters("m l g", "kg m m/s^2", "mass; length; acceleration of gravity, along -z")
 
     ground = Frame("ground")
     place = ground.point(x, y, z)

@@ -21,12 +21,20 @@ from appell.model.symbols import coordinates, inputs, letters_in, parameters, st
 x, y = coordinates("x y", "m", "axle centre")
 theta = coordinates("theta", "rad", "heading")
 m = states("m", "kg", "mass of chassis and liquid")
-R, a, d = parameters("R a d", "m")
-I, Iw = parameters("I Iw", "kg*m^2")
-mu, u0, alpha = parameters("mu u0 alpha", "kg/s m/s rad")
-k_d, k_f, m_empty, m_r = parameters("k_d k_f m_empty m_r", "kg/m kg/s kg kg")
-x_t, y_t, k_t = parameters("x_t y_t k_t", "m")
-force, moment = inputs("force moment", "N N*m", "drive")
+R, a, d = parameters("R a d", "m", "radius of the wheels; half the track; mass centre ahead of the axle")
+I, Iw = parameters("I Iw", "kg*m^2", "moment of inertia of the chassis; moment of inertia of a wheel about its axle")
+mu, u0, alpha = parameters("mu u0 alpha", "kg/s m/s rad", "flow of a nozzle; speed of the jets; angle of the jets")
+k_d, k_f, m_empty, m_r = parameters(
+    "k_d k_f m_empty m_r",
+    "kg/m kg/s kg kg",
+    "drag of a nozzle; friction of a nozzle; mass without liquid; mass at each nozzle in the printed equations",
+)
+x_t, y_t, k_t = parameters(
+    "x_t y_t k_t",
+    "m",
+    "tank ahead of the axle; tank to the left; radius of gyration of the tank",
+)
+force, moment = inputs("force moment", "N N*m", "driving force; driving moment")
 
 WHEELS = {"fr": (1, -1), "br": (-1, -1), "fl": (1, 1), "bl": (-1, 1)}
 """Name, and on which side it is: forward or back, left or right."""

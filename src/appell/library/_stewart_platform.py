@@ -33,12 +33,26 @@ def stewart_platform() -> Model:
     Reference: Stewart 1965; Krasinskiy 2025 for the method; dimensions chosen here.
     """
     x, y, z = coordinates("x y z", "m", "place of the plate")
-    yaw, pitch, roll = coordinates("yaw pitch roll", "rad", "angles of the plate about z, y, x")
-    lengths = coordinates("l1 l2 l3 l4 l5 l6", "m", "lengths of the legs")
-    R_b, R_p, gap, L_c, L_r = parameters("R_b R_p gap L_c L_r", "m m rad m m")
-    m_p, m_c, m_r = parameters("m_p m_c m_r", "kg")
-    I_x, I_z, c, g = parameters("I_x I_z c g", "kg*m^2 kg*m^2 N*s/m m/s^2")
-    push = inputs("f1 f2 f3 f4 f5 f6", "N", "forces that lengthen the legs")
+    yaw, pitch, roll = coordinates(
+        "yaw pitch roll",
+        "rad",
+        "turn of the plate about z; turn of the plate about y; turn of the plate about x",
+    )
+    lengths = coordinates("l1 l2 l3 l4 l5 l6", "m", "length of a leg")
+    R_b, R_p, gap, L_c, L_r = parameters(
+        "R_b R_p gap L_c L_r",
+        "m m rad m m",
+        "radius of the joints' circle on the base; radius of the joints' circle on the plate; half the angle between "
+        "the joints of a pair; length of a cylinder; length of a piston",
+    )
+    m_p, m_c, m_r = parameters("m_p m_c m_r", "kg", "mass of the plate; mass of a cylinder; mass of a piston")
+    I_x, I_z, c, g = parameters(
+        "I_x I_z c g",
+        "kg*m^2 kg*m^2 N*s/m m/s^2",
+        "moment of inertia of the plate about a diameter; moment of inertia of the plate about its normal; viscous "
+        "friction of a leg; acceleration of gravity, along -z",
+    )
+    push = inputs("f1 f2 f3 f4 f5 f6", "N", "force that lengthens a leg")
 
     ground = Frame("ground")
     place = ground.point(x, y, z)

@@ -46,11 +46,25 @@ def three_link(
     """
     if programme not in ("slow", "fast"):
         raise ModelError(f"The programme of the three-link manipulator is 'slow' or 'fast', got {programme!r}.")
-    psi1, psi2 = coordinates("psi1 psi2", "rad", "column, rotary arm")
-    z3 = coordinates("z3", "m", "slide")
-    l1, lE, m1, m2, m3, g = parameters("l1 lE m1 m2 m3 g", "m m kg kg kg m/s^2")
-    a, b, z0, dz = parameters("a b z0 dz", "m")
-    psi_S, s, d, pace = parameters("psi_S s d pace", "rad N*m/rad N*m*s/rad 1")
+    psi1, psi2 = coordinates("psi1 psi2", "rad", "angle of the column; angle of the arm")
+    z3 = coordinates("z3", "m", "travel of the slide")
+    l1, lE, m1, m2, m3, g = parameters(
+        "l1 lE m1 m2 m3 g",
+        "m m kg kg kg m/s^2",
+        "height of the column; length from slide to hand; mass of the column; mass of the arm; mass of the slide; "
+        "acceleration of gravity",
+    )
+    a, b, z0, dz = parameters(
+        "a b z0 dz",
+        "m",
+        "half axis of the ellipse along x; half axis of the ellipse along y; height of the hand; rise of the hand",
+    )
+    psi_S, s, d, pace = parameters(
+        "psi_S s d pace",
+        "rad N*m/rad N*m*s/rad 1",
+        "angle by which the drive turns; stiffness of the drive; damping of the drive; factor of time in programme "
+        "and drive",
+    )
 
     ground = Frame("ground")
     column = ground.rotate("z", psi1, "column").rotate("x", sp.pi / 2, "link 1")

@@ -26,7 +26,11 @@ def two_streams() -> Model:
     Reference: Meshchersky 1904, for mass that joins and leaves at once.
     """
     x = coordinates("x", "m", "place of the boat")
-    m, mu, c, k = parameters("m mu c k", "kg kg/s m/s kg/s")
+    m, mu, c, k = parameters(
+        "m mu c k",
+        "kg kg/s m/s kg/s",
+        "mass of the boat; water pumped per second; speed of the jet; resistance",
+    )
 
     ground = Frame("ground")
     boat = Particle("boat", m, ground.point(x, 0))

@@ -34,7 +34,11 @@ def unicycle_curvature_rate(order: int = 3) -> Model:
         raise ModelError(f"The programme of the unicycle has order 1, 2 or 3, got {order!r}.")
     x, y = coordinates("x y", "m", "contact")
     theta = coordinates("theta", "rad", "heading")
-    m, inertia, k0, k1 = parameters("m J k0 k1", "kg kg*m^2 1/m 1/m")
+    m, inertia, k0, k1 = parameters(
+        "m J k0 k1",
+        "kg kg*m^2 1/m 1/m",
+        "mass; moment of inertia; mean curvature of the path; amplitude of the curvature",
+    )
 
     ground = Frame("ground")
     blade = ground.rotate("z", theta, "blade")

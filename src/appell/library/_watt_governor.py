@@ -30,10 +30,26 @@ def watt_governor() -> Model:
 
     Reference: Maxwell 1868; Vyshnegradsky 1876; Pontryagin 1962, chapter 5.
     """
-    psi, alpha, s = coordinates("psi alpha s", "rad rad m", "angles of spindle and arms, depth of the sleeve")
-    L, a, b, s_0 = parameters("L a b s_0", "m")
-    m, M, J = parameters("m M J", "kg kg kg*m^2")
-    k, c, g = parameters("k c g", "N/m N*s/m m/s^2")
+    psi, alpha, s = coordinates(
+        "psi alpha s",
+        "rad rad m",
+        "angle of the spindle; angle of the arms from the vertical; depth of the sleeve",
+    )
+    L, a, b, s_0 = parameters(
+        "L a b s_0",
+        "m",
+        "length of an arm; place of the link on the arm; length of a link; depth where the spring is slack",
+    )
+    m, M, J = parameters(
+        "m M J",
+        "kg kg kg*m^2",
+        "mass of a ball; mass of the sleeve; moment of inertia of spindle and flywheel",
+    )
+    k, c, g = parameters(
+        "k c g",
+        "N/m N*s/m m/s^2",
+        "stiffness of the spring; friction of the sleeve; acceleration of gravity",
+    )
     tau = inputs("tau", "N*m", "torque on the spindle")
 
     ground = Frame("ground")

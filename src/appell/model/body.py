@@ -111,6 +111,8 @@ class RigidBody:
     ) -> None:
         if not isinstance(frame, Frame):
             raise ModelError(f"The frame of {name!r} must be an appell.Frame, got {frame!r}.")
+        if shape is not None:
+            _check_shape(name, shape)
         if shape is not None and center is None:
             if inertia is not None:
                 raise ModelError(
@@ -207,8 +209,7 @@ def shape_moments(name: str, mass: Any, shape: AbstractShape) -> tuple[Any, Trip
         mass: Mass, or None.
         shape: The shape.
     """
-    if not isinstance(shape, AbstractShape):
-        raise ModelError(f"The shape of {name!r} must be one of appell.shapes, got {shape!r}.")
+    _check_shape(name, shape)
     bare = any(part.mass is None for _, part in shape.parts)
     if mass is not None and not bare:
         raise ModelError(f"The shape of {name!r} has a mass already; leave out mass=, or give the shape no density.")
@@ -216,6 +217,11 @@ def shape_moments(name: str, mass: Any, shape: AbstractShape) -> tuple[Any, Trip
         raise ModelError(f"The shape of {name!r} has neither density nor mass; give the shape a density, or mass=.")
     moments = (shape.with_mass(mass) if bare else shape).distribution
     return moments.mass, moments.center, moments.central_inertia
+
+
+def _check_shape(name: str, shape: Any) -> None:
+    if not isinstance(shape, AbstractShape):
+        raise ModelError(f"The shape of {name!r} must be one of appell.shapes, got {shape!r}.")
 
 
 def inertia_tensor(name: str, inertia: Any) -> sp.Matrix:

@@ -25,7 +25,7 @@ from appell.model.screw_joints import links_from_joints
 from appell.model.shapes.mesh_file import MeshFile
 from appell.model.symbols import ExtraState, Parameter, key
 from appell.model.urdf import read_urdf
-from appell.model.values import number
+from appell.model.values import by_name, numbers, whole
 
 
 class Chain(Model):
@@ -98,11 +98,11 @@ class Chain(Model):
         forces: list[AbstractForce] = [Generalized(dict(zip(q, drives, strict=True)), "drives")]
         if any(e != 0 for e in g):
             forces.insert(0, Gravity(ground.vector(*g)))
-        given = {key(s): value for s, value in (values or {}).items()}
-        begin = {key(s): value for s, value in (start or {}).items()}
+        given = dict(by_name(values, "Values", "{name: 1.0}"))
+        begin = numbers(start)
         elsewhere = {s.name for e in (*g, *linkage.formulas) for s in e.free_symbols}
         alone = {s.name for s in place.matrix.free_symbols} - elsewhere
-        spare = {name: given.pop(name) for name in sorted(alone & set(given))}  # the model does not contain them
+        spare = {key(s): given.pop(s) for s in list(given) if key(s) in alone}  # the model does not contain them
         super().__init__(
             ground,
             q,
@@ -111,7 +111,7 @@ class Chain(Model):
             states=states,
             name=name,
             description=description,
-            values={**{s.label: 0.0 for s in drives}, **given},
+            values={**dict.fromkeys(drives, 0.0), **given},
             start={**{s.label: 0.0 for s in q}, **{s.rate.label: 0.0 for s in q}, **begin},
             until=until,
             look=_traced(place, frames[carrier], spare) if alone <= set(spare) else None,
@@ -309,7 +309,7 @@ class Chain(Model):
         Args:
             values: Numbers of parameters; the suggested ones where none is given.
         """
-        if not values:
+        if values is None:
             return self._suggested_numbers
         return self._weighed(known := self._known(values), self.symbolic.moving(known))
 
@@ -322,14 +322,12 @@ class Chain(Model):
     def _known(self, values: Mapping[Any, float] | None) -> dict[str, float]:
         """Numbers of letters; refuses unknown letters and what is no number."""
         letters = {s.name for s in (*self.parameters, *self.inputs, *self.tool.matrix.free_symbols)}
-        known = {**self.values, **self.spare_values}
-        for s, value in (values or {}).items():
-            name = key(s)
+        given = numbers(values)
+        for name in given:
             if name not in letters:
                 there = ", ".join(p.name for p in self.parameters) or "none"
                 raise ModelError(f"The chain has no parameter {name!r}; it has: {there}.")
-            known[name] = number(name, value)
-        return known
+        return {**self.values, **self.spare_values, **given}
 
     def _weighed(self, known: Mapping[str, float], data: ChainData) -> ChainData:
         data = data.weighed(known)
@@ -354,6 +352,7 @@ class Chain(Model):
         Args:
             order: The highest derivative.
         """
+        whole("The order", order, 0)
         letters = [[q.derivative(k) for k in range(order + 1)] for q in self.coordinates]
         return np.array(self.coupling.rows(letters), dtype=object)
 
@@ -447,7 +446,7 @@ class Chain(Model):
         q = joint_variables(q, [s.name for s in self.coordinates])
         if q.dtype == object:
             return self.symbolic, self.coupling.motion(q[..., None])
-        data = self.symbolic.moving(self._known(values)) if values else self._suggested_moving
+        data = self._suggested_moving if values is None else self.symbolic.moving(self._known(values))
         return data, self.coupling.motion(q[..., None])
 
 

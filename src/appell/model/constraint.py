@@ -17,7 +17,7 @@ from appell.errors import ModelError
 from appell.model.body import RigidBody
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate, Rate, letters_in, quoted, t, written
-from appell.model.values import formula_of
+from appell.model.values import check_kind, formula_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,8 @@ class Row:
 
 def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, sp.Expr]]:
     """Named scalar formulas from a formula, a vector (its components that are not zero), or a list of either."""
+    if frame is not None:
+        check_kind(frame, Frame, f"frame= of the constraint {name!r} as an appell.Frame")
     if isinstance(given, Vector):
         if not given.parts:
             raise ModelError(f"The constraint {name!r} is the zero vector and forbids nothing.")
@@ -62,6 +64,8 @@ def formulas_of(given: Any, frame: Frame | None, name: str) -> list[tuple[str, s
         return components_of(given, axes, name)
     if isinstance(given, Iterable) and not isinstance(given, str):
         listed = list(given)
+        if not listed:
+            raise ModelError(f"The constraint {name!r} is an empty list and forbids nothing.")
         labels = _numbered(name, len(listed))
         return [row for label, e in zip(labels, listed, strict=True) for row in formulas_of(e, frame, label)]
     vanishes = given.lhs - given.rhs if isinstance(given, sp.Equality) else given
@@ -249,7 +253,7 @@ class Rolling(AbstractConstraint):
             raise ModelError(
                 f"{name!r}: the contact must be a point such as ground.point(x, y), got {quoted(contact)}."
             )
-        if isinstance(along, Vector | str):
+        if along is not None and (isinstance(along, Vector | str) or not isinstance(along, Iterable)):
             raise ModelError(f"{name!r}: along= is a list of directions such as [body.frame.y], got {quoted(along)}.")
         self.name, self.body, self.contact, self.on = name, body, contact, on
         self.along = None if along is None else tuple(along)

@@ -39,12 +39,13 @@ def links_from_rows(
         raise ModelError("Give a list of rows (theta, d, a, alpha) and a list of appell.Joint(...), one for each row.")
     if len(rows) != len(joints):
         raise ModelError(f"{len(rows)} rows and {len(joints)} joints were given; each row needs its joint.")
+    for joint in joints:
+        if not isinstance(joint, Joint):
+            raise ModelError(f"The links of a chain are told by appell.Joint(...), got {joint!r}.")
     names = [joint.name or f"q{i}" for i, joint in enumerate(joints, 1)]
     order(names, [None] * len(names))
     links: list[Link] = []
     for i, (row, joint, name) in enumerate(zip(rows, joints, names, strict=True)):
-        if not isinstance(joint, Joint):
-            raise ModelError(f"The links of a chain are told by appell.Joint(...), got {joint!r}.")
         if joint.frame is not None or joint.parent is not None or any(e != 0 for e in joint.at):
             raise ModelError(f"The row of the joint {name!r} says where it is; leave out at, frame and parent.")
         if joint.kind == "helical":

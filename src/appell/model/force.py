@@ -18,7 +18,7 @@ from appell.errors import ModelError
 from appell.model.body import Body, Content, Particle, RigidBody
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate, Input, Letter, letters_in
-from appell.model.values import formula_of
+from appell.model.values import by_name, formula_of
 
 FORCES = {"rad": "N*m", "m": "N"}  # units of forces along coordinates of these units
 
@@ -157,6 +157,7 @@ class Generalized(AbstractForce):
     name: str = "generalized"
 
     def __init__(self, forces: Mapping[Coordinate, Any], name: str = "generalized") -> None:
+        forces = by_name(forces, "Generalized forces", "{theta: -k * theta}")
         for coordinate in forces:
             if not isinstance(coordinate, Coordinate):
                 raise ModelError(f"Generalized forces belong to coordinates, got {coordinate!r} as a key.")

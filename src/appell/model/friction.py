@@ -19,13 +19,14 @@ from appell.model.constraint import Holonomic
 from appell.model.force import Generalized
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, ExtraState, Rate, letters_in, quoted, states, time_derivative, written
-from appell.model.values import formula_of
+from appell.model.values import check_kind, formula_of
 
 __all__ = ["AbstractFriction", "Coulomb", "FlexibleDrive", "LuGre", "Viscous", "along", "declared", "gear"]
 
 
 def along(slip: sp.Expr, force: sp.Expr, name: str) -> Generalized:
     """Generalized forces of a force along a slip: Q_k = F d(slip)/d(q_k')."""
+    slip, force = formula_of(slip, f"The slip of {name!r}"), formula_of(force, f"The force of {name!r}")
     rates = sorted(
         (s for s in letters_in(slip) if isinstance(s, Rate) and s.order == 1 and isinstance(s.base, Coordinate)),
         key=lambda s: s.name,
@@ -75,6 +76,8 @@ class AbstractFriction(ABC):
         Args:
             model: The model.
         """
+        if not hasattr(model, "add"):
+            raise ModelError(f"Friction acts on a model, appell.Model(...); got {quoted(model)}.")
         return model.add(self.force, states=self.states)
 
 
@@ -261,6 +264,8 @@ def gear(motor: Coordinate, joint: Coordinate, ratio: Any, name: str = "gear") -
         ratio: How often the motor turns for one turn of the joint.
         name: Its name in messages and reaction forces.
     """
+    for q in (motor, joint):
+        check_kind(q, Coordinate, f"two coordinates for {name!r}, of the motor and of the joint")
     return Holonomic(motor - formula_of(ratio, f"The ratio of {name!r}") * joint, name)
 
 

@@ -18,7 +18,8 @@ import sympy as sp
 from appell.errors import ImpossibleBodyWarning, ModelError
 from appell.model.placement import Placement
 from appell.model.rotation import Triple, triple
-from appell.model.values import formula_of
+from appell.model.symbols import quoted
+from appell.model.values import by_name, formula_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,8 @@ class MassDistribution:
             center: Mass centre from the origin.
             inertia: Central inertia tensor, 3 by 3.
         """
-        c = sp.Matrix(list(center))
-        return cls.from_moments(mass, c, inertia.trace() / 2 * sp.eye(3) - inertia)
+        tensor = _tensor(inertia, "An inertia tensor")
+        return cls.from_moments(mass, center, tensor.trace() / 2 * sp.eye(3) - tensor)
 
     @classmethod
     def from_moments(cls, mass: Any, center: Iterable[Any], central: sp.Matrix) -> MassDistribution:
@@ -56,7 +57,8 @@ class MassDistribution:
             center: Mass centre from the origin.
             central: The integral of r r' dm about the centre, 3 by 3.
         """
-        m, c, central = sp.sympify(mass), sp.Matrix(list(center)), settled(central)
+        m, c = formula_of(mass, "A mass"), sp.Matrix(triple(center, "A centre"))
+        central = settled(_tensor(central, "A planar-centrifugal tensor"))
         pseudo = sp.zeros(4, 4)
         pseudo[:3, :3] = central + m * c * c.T
         pseudo[:3, 3], pseudo[3, :3], pseudo[3, 3] = m * c, m * c.T, m
@@ -147,7 +149,7 @@ class MassDistribution:
         Args:
             values: Numbers of parameters, `{m: 2.0}`, where there are letters.
         """
-        tensor = self.central_inertia.subs(dict(values or {}))
+        tensor = self.central_inertia.subs(dict(by_name(values, "Values", "{m: 2.0}")))
         try:
             moments, axes = np.linalg.eigh(np.array(tensor.tolist(), dtype=float))
         except TypeError as error:
@@ -165,8 +167,19 @@ class MassDistribution:
         return sp.Matrix(sp.BlockMatrix([[self.inertia, cross], [-cross, self.mass * sp.eye(3)]]).as_explicit())
 
 
+def _tensor(given: Any, what: str) -> sp.Matrix:
+    """A matrix of formulas, 3 by 3."""
+    try:
+        found = sp.Matrix(given.tolist() if isinstance(given, np.ndarray) else given)
+    except (TypeError, ValueError, sp.SympifyError):
+        found = sp.zeros(0, 0)
+    if found.shape != (3, 3):
+        raise ModelError(f"{what} must be a 3 by 3 matrix of numbers or formulas, got {quoted(given)}.")
+    return found
+
+
 def _about(body: MassDistribution, point: Iterable[Any], axes: Any) -> MassDistribution:
-    R = sp.eye(3) if axes is None else sp.Matrix(axes.tolist() if isinstance(axes, np.ndarray) else axes)
+    R = sp.eye(3) if axes is None else _tensor(axes, "The axes, as columns,")
     T = sp.eye(4)
     T[:3, :3] = R.T
     T[:3, 3] = -R.T * sp.Matrix(triple(point, "A point"))

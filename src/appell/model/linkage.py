@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -94,9 +93,9 @@ class Linkage:
     def letters(self) -> tuple[tuple[Coordinate, ...], tuple[Input, ...]]:
         """A coordinate and a drive for every joint that mimics no other."""
         free = [self.links[i] for i in self.coupling.free]
-        kinds = [link.kind for link in free]
-        q = _letters(coordinates, [link.joint for link in free], kinds, ("rad", "m"))
-        return q, _letters(inputs, [drive_name(link.joint) for link in free], kinds, ("N*m", "N"))
+        q = tuple(coordinates(e.joint, *_of_joint(e, ("rad", "angle of"), ("m", "travel of"))) for e in free)
+        drives = (inputs(drive_name(e.joint), *_of_joint(e, ("N*m", "torque on"), ("N", "force on"))) for e in free)
+        return q, tuple(drives)
 
     def frames(self, ground: Frame, q: Sequence[Coordinate]) -> tuple[Frame, ...]:
         """The frames of the links, hung one on the other: seat, joint, link."""
@@ -181,10 +180,10 @@ class Linkage:
                 warn_if_impossible(link.name, 1, link.inertia.subs({s: values[s.label] for s in found}))
 
 
-def _letters(make: Any, names: Sequence[str], kinds: Sequence[str], units: tuple[str, str]) -> tuple[Any, ...]:
-    """Letters of joints; the units are those of joints that turn, and of those that slide."""
-    made = make(" ".join(names), " ".join(units[kind == "prismatic"] for kind in kinds))
-    return made if isinstance(made, tuple) else (made,)
+def _of_joint(link: Link, turning: tuple[str, str], sliding: tuple[str, str]) -> tuple[str, str]:
+    """The unit and the description of a letter of a joint, by whether it turns or slides."""
+    unit, words = sliding if link.kind == "prismatic" else turning
+    return unit, f"{words} link {link.name!r}"
 
 
 def _body_screw(link: Link) -> np.ndarray:

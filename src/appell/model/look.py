@@ -12,8 +12,8 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.frame import Vector
 from appell.model.rotation import Triple, triple, unit_axis
-from appell.model.symbols import letters_in
-from appell.model.values import formula_of
+from appell.model.symbols import letters_in, listed, quoted
+from appell.model.values import by_name, check_kind, formula_of
 
 HEX = re.compile(r"#[0-9a-fA-F]{6}")
 KINDS = {"box": 3, "ellipsoid": 3, "cylinder": 2, "wheel": 2, "capsule": 2, "cone": 2, "sphere": 1, "ball": 1}
@@ -39,7 +39,7 @@ class Solid:
     color: str
 
     def __init__(self, kind: str, size: Any, at: Iterable[Any] = (0, 0, 0), axis: Any = "z", color: str = "") -> None:
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise ModelError(f"A Solid is one of {', '.join(KINDS)}; got {kind!r}.")
         sizes = tuple(
             formula_of(e, f"A dimension of a {kind}") for e in (size if isinstance(size, tuple | list) else (size,))
@@ -89,17 +89,28 @@ class Look:
 
     def __post_init__(self) -> None:
         """Colours as pages and stills know them, and points that are points."""
-        vars(self).update(rods=tuple(self.rods), colors={name: color_of(e) for name, e in self.colors.items()})
-        named = {**(self.traces if isinstance(self.traces, Mapping) else {}), **self.curves}
+        for words in ("shapes", "curves", "colors"):
+            vars(self)[words] = by_name(getattr(self, words), f"The {words} of a Look", f"{words}={{'wheel': ...}}")
+        given = self.traces
+        vars(self).update(
+            rods=tuple(listed(self.rods)),
+            hide=tuple(listed(self.hide)),
+            traces=given if given is None or isinstance(given, Mapping) else tuple(listed(given)),
+            colors={name: color_of(e) for name, e in self.colors.items()},
+        )
+        named = {**(given if isinstance(given, Mapping) else {}), **self.curves}
         ends = [("a rod, a pair of points", end) for rod in self.rods for end in (rod if _pair(rod) else (rod,))]
+        ends += [] if self.up is None else [("up, a direction", self.up)]
         for what, point in (*ends, *((repr(name), point) for name, point in named.items())):
             if not isinstance(point, Vector):
-                raise ModelError(f"A Look needs points such as frame.point(x, y) for {what}; got {point!r}.")
+                raise ModelError(f"A Look needs points such as frame.point(x, y) for {what}; got {quoted(point)}.")
+        for solid in (e for name in self.shapes for e in self.solids(name)):
+            check_kind(solid, Solid, "appell.view.Solid(...) for a shape of a Look, or a list of them")
 
     def solids(self, name: str) -> tuple[Solid, ...]:
         """The shapes of a body."""
         given = self.shapes.get(name, ())
-        return (given,) if isinstance(given, Solid) else tuple(given)
+        return (given,) if isinstance(given, Solid) or not isinstance(given, Iterable) else tuple(given)
 
     @property
     def letters(self) -> frozenset[sp.Symbol]:

@@ -100,4 +100,4 @@ def drained(rate: Any, amount: Any, empty: Any = 0) -> sp.Expr:
     """
     given = {"rate": rate, "amount": amount, "empty amount": empty}
     flow, left, least = (formula_of(value, f"The {what} of what drains") for what, value in given.items())
-    return sp.Piecewise((flow, left > least), (sp.Integer(0), True))
+    return sp.Piecewise((flow, sp.StrictGreaterThan(left, least)), (sp.Integer(0), True))

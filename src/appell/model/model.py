@@ -17,8 +17,8 @@ from appell.model.frame import Frame
 from appell.model.look import Look
 from appell.model.programme import programme_states
 from appell.model.rules import check_contacts, check_flows, check_kinds, check_rows, declared_letters
-from appell.model.symbols import Coordinate, ExtraState, Input, Parameter, quoted
-from appell.model.values import formula_of, number, numbers, unknown
+from appell.model.symbols import Coordinate, ExtraState, Input, Letter, Parameter, listed, quoted
+from appell.model.values import by_name, check_kind, formula_of, number, numbers, unknown
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -82,13 +82,15 @@ class Model:
         until: float = 10.0,
         look: Look | None = None,
     ) -> None:
-        listed = tuple(coordinates) if isinstance(coordinates, Iterable) else (coordinates,)
+        if look is not None:
+            check_kind(look, Look, "look= an appell.view.Look(...)")
+        if not number("until", until) > 0:
+            raise ModelError(f"A model suggests a length of run above zero, until=10.0; got {until!r}.")
+        letters = tuple(coordinates) if isinstance(coordinates, Iterable) else (coordinates,)
         bodies, forces = _listed(bodies, "bodies"), _named(_listed(forces, "forces"))
         constraints = _named((*_listed(constraints, "constraints"), *_quaternion_norms(bodies)))
-        if states is not None and not isinstance(states, Mapping):
-            raise ModelError(f"Extra states are given with their rates, states={{tank: -flow}}; got {quoted(states)}.")
-        own = {z: formula_of(e, f"The rate of {z}") for z, e in (states or {}).items()}
-        theirs = programme_states((r for c in constraints for r in getattr(c, "rows", ()) if r.order > 2), listed)
+        own = _rates(states)
+        theirs = programme_states((r for c in constraints for r in getattr(c, "rows", ()) if r.order > 2), letters)
         if taken := [z for z in theirs if z in own]:
             raise ModelError(
                 f"The state {taken[0]} has the name of a multiplier ({taken[0].description}); give the state or the "
@@ -96,7 +98,7 @@ class Model:
             )
         vars(self).update(
             ground=ground,
-            coordinates=listed,
+            coordinates=letters,
             bodies=bodies,
             forces=forces,
             constraints=constraints,
@@ -113,13 +115,14 @@ class Model:
 
             vars(self).update(constraints=in_regular_axes(constraints))
         check_rows(self)
-        letters = declared_letters(self)
+        suggested = by_name(values, "Values", "{name: 1.0}")
+        found = _told(declared_letters(self), (s for s in suggested if isinstance(s, Letter)))
         check_flows(self)
         check_contacts(self)
         vars(self).update(
-            parameters=tuple(s for s in letters if isinstance(s, Parameter)),
-            inputs=tuple(s for s in letters if isinstance(s, Input)),
-            values=numbers(values),
+            parameters=tuple(s for s in found if isinstance(s, Parameter)),
+            inputs=tuple(s for s in found if isinstance(s, Input)),
+            values=numbers(suggested),
             start=numbers(start),
         )
         known = sorted(s.label for s in (*self.parameters, *self.inputs))
@@ -194,13 +197,14 @@ class Model:
         bodies = tuple(p for p in parts if isinstance(p, Particle | RigidBody))
         constraints = tuple(p for p in parts if isinstance(p, AbstractConstraint))
         forces = tuple(p for p in parts if not isinstance(p, Particle | RigidBody | AbstractConstraint))
-        self.check_new(states or {})
+        more = _rates(states)
+        self.check_new(more)
         return self.rebuilt(
-            coordinates=(*self.coordinates, *coordinates),
+            coordinates=(*self.coordinates, *listed(coordinates)),
             bodies=(*self.bodies, *bodies),
             forces=(*self.forces, *forces),
             constraints=(*self.constraints, *constraints),
-            states={**self.states, **(states or {})},
+            states={**self.states, **more},
         )
 
     def rebuilt(
@@ -241,6 +245,8 @@ class Model:
             until=self.until,
             look=self.look,
         )
+        told = (*self.parameters, *self.inputs)
+        vars(twin).update(parameters=_told(twin.parameters, told), inputs=_told(twin.inputs, told))
         written, there = declared_letters(self), {s.name for s in twin.parameters}
         drawn = frozenset() if self.look is None else self.look.letters
         elsewhere = [s for s in self.parameters if (s not in written or s in drawn) and s.name not in there]
@@ -343,6 +349,22 @@ def _rename(thing: Any, name: str) -> Any:
     if isinstance(twin, AbstractConstraint):
         twin.rows = tuple(replace(row, name=name + row.name.removeprefix(thing.name)) for row in thing.rows)
     return twin
+
+
+def _told(found: Iterable[Any], by: Iterable[Letter]) -> tuple[Any, ...]:
+    """Letters with the unit and the words that others give them.
+
+    A formula may have them from another model: SymPy remembers formulas, and two letters of a kind and name are equal.
+    """
+    words = {s: s for s in by}
+    return tuple(words.get(s, s) for s in found)
+
+
+def _rates(states: Mapping[ExtraState, Any] | None) -> dict[ExtraState, sp.Expr]:
+    """Extra states and their rates."""
+    if states is not None and not isinstance(states, Mapping):
+        raise ModelError(f"Extra states are given with their rates, states={{tank: -flow}}; got {quoted(states)}.")
+    return {z: formula_of(e, f"The rate of {z}") for z, e in (states or {}).items()}
 
 
 def _listed(given: Any, what: str) -> tuple[Any, ...]:

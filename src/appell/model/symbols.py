@@ -197,10 +197,10 @@ SYMPY_TIME = sp.Symbol("t")  # what SymPy's own mechanics differentiates by
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
-def _letters(kind: type[Letter], names: str, units: str, described: str) -> Any:
-    for given, what in ((names, "names"), (units, "units")):
+def _letters(kind: type[Letter], names: str, units: str, description: str) -> Any:
+    for given, what, example in ((names, "names", "a b"), (units, "units", "m kg"), (description, "words", "place")):
         if not isinstance(given, str):
-            raise ModelError(f'The {what} of {kind.kind}s are one text such as "a b", got {given!r}.')
+            raise ModelError(f'The {what} of {kind.kind}s are one text such as "{example}", got {given!r}.')
     words, article = names.replace(",", " ").split(), "an" if kind.kind[0] in "aeiou" else "a"
     if not words:
         raise ModelError(f'No name given for {article} {kind.kind}; write for example appell.{kind.kind}s("a b").')
@@ -214,13 +214,24 @@ def _letters(kind: type[Letter], names: str, units: str, described: str) -> Any:
             raise ModelError(f"'t' is time itself and cannot name {article} {kind.kind}; choose another name.")
     if len(set(words)) < len(words):
         raise ModelError(f"The same name stands twice in {names!r}; every {kind.kind} needs its own.")
-    labels = units.split() if units else [""] * len(words)
-    if len(labels) == 1:
-        labels *= len(words)
-    if len(labels) != len(words):
-        raise ModelError(f"{len(words)} names but {len(labels)} units in {units!r}; give one unit per name, or one.")
-    made = tuple(kind(word, "" if unit == "-" else unit, described) for word, unit in zip(words, labels, strict=True))
+    labels = _one_each(units.split(), words, f"units in {units!r}; give one unit per name, or one")
+    told = _one_each(
+        [part.strip() for part in description.split(";")] if len(words) > 1 else [description],
+        words,
+        f"descriptions in {description!r}; give one for each name, apart by semicolons, or one for all",
+    )
+    made = tuple(
+        kind(word, "" if label == "-" else label, e) for word, label, e in zip(words, labels, told, strict=True)
+    )
     return made[0] if len(made) == 1 else made
+
+
+def _one_each(given: list[str], names: list[str], words: str) -> list[str]:
+    """One label for each name, where one is given for all of them, or none."""
+    each = (given or [""]) * (len(names) if len(given) < 2 else 1)
+    if len(each) != len(names):
+        raise ModelError(f"{len(names)} names but {len(given)} {words}.")
+    return each
 
 
 def coordinates(names: str, units: str = "", description: str = "") -> Any:
@@ -229,15 +240,15 @@ def coordinates(names: str, units: str = "", description: str = "") -> Any:
     Args:
         names: Names separated by blanks or commas.
         units: Units in the same order (or one for all); `-` means none.
-        description: What they are, for reports.
+        description: What they are, in the same order, apart by semicolons (or one for all).
 
     Returns:
         One symbol for one name, a tuple for several.
 
     Example:
-        >>> x, y = coordinates("x y", "m")
-        >>> x.rate.unit
-        'm/s'
+        >>> x, y = coordinates("x y", "m", "place of the cart; height of the load")
+        >>> x.rate.unit, y.description
+        ('m/s', 'height of the load')
     """
     return _letters(Coordinate, names, units, description)
 

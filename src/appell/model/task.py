@@ -28,6 +28,8 @@ def _components(point: Any, frame: Frame | None, start: Any = None) -> tuple[sp.
     point = point if start is None else point - start
     if not point.parts:
         raise ModelError("A task needs a point that can move, got the origin of the ground.")
+    if frame is not None:
+        check_kind(frame, Frame, "frame= of a task as an appell.Frame, or leave it out for the ground")
     axes = frame or next(iter(point.parts)).path[0]
     x, y, z = axes.components(point)
     return x, y, z
@@ -53,7 +55,7 @@ def follow(
         differentiate: Demand only this derivative.
         realization: As for `Programmed`.
     """
-    if not axes or set(axes) - set("xyz"):
+    if not isinstance(axes, str) or not axes or set(axes) - set("xyz"):
         raise ModelError(f"axes= takes letters of 'xyz', got {axes!r}.")
     gap = dict(zip("xyz", _components(point, frame, target), strict=True))
     axes = "".join(axis for axis in axes if gap[axis] != 0)
@@ -131,7 +133,7 @@ def direction(
         differentiate: Demand only this derivative.
         realization: As for `Programmed`.
     """
-    if along not in ("x", "y", "z"):
+    if not isinstance(along, str) or along not in ("x", "y", "z"):
         raise ModelError(f"along= takes 'x', 'y' or 'z', got {along!r}.")
     listed = _components(axis, frame)
     rows = [e for letter, e in zip("xyz", listed, strict=True) if letter != along and letters_in(e)]
@@ -162,7 +164,7 @@ def curvature(
         differentiate: Demand only this derivative of the curvature.
         realization: As for `Programmed`.
     """
-    if plane not in ("xy", "yz", "zx"):
+    if not isinstance(plane, str) or plane not in ("xy", "yz", "zx"):
         raise ModelError(f"plane= takes 'xy', 'yz' or 'zx', got {plane!r}.")
     place = dict(zip("xyz", _components(point, frame), strict=True))
     x1, y1 = (time_derivative(place[letter]) for letter in plane)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
@@ -27,6 +29,8 @@ def formula_of(value: Any, what: str) -> sp.Expr:
         found = None
     if not isinstance(found, sp.Expr):
         raise ModelError(f"{what} must be a number or a formula in the model's symbols, got {quoted(value)}.")
+    if found.is_Atom and found.is_number and not found.is_finite:
+        raise ModelError(f"{what} must be finite, got {quoted(value)}.")
     return found
 
 
@@ -34,7 +38,7 @@ def number(label: str, value: Any) -> float:
     """A finite number for a name."""
     try:
         found = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = math.nan
     if not math.isfinite(found):
         raise ModelError(f"The value of {label!r} must be a finite number, got {quoted(value)}.")
@@ -51,10 +55,42 @@ def whole(what: str, value: Any, least: int = 1) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ModelError(f"{what} must be a whole number, {least} or more; got {quoted(value)}.")
+    if value > sys.maxsize:
+        raise ModelError(f"{what} must be a whole number that a machine can count to; got {quoted(value)}.")
     return int(value)
 
 
-def check_kind(given: Any, kind: type, words: str) -> None:
+def floats(given: Any, what: str) -> np.ndarray:
+    """Numbers as an array of whatever shape they have, infinite ones and NaN as well.
+
+    Args:
+        given: One number or many.
+        what: What they are, the beginning of a message.
+    """
+    try:
+        found = np.asarray(given, dtype=float)
+        strange = np.isnan(found).any() and None in np.asarray(given, dtype=object).ravel()  # NumPy has NaN for None
+    except (TypeError, ValueError, OverflowError):
+        strange = True
+    if strange:
+        raise ModelError(f"{what} must be numbers, got {quoted(given)}.")
+    return found
+
+
+def by_name(given: Mapping[Any, Any] | None, what: str, example: str) -> Mapping[Any, Any]:
+    """Things by name, and none for None.
+
+    Args:
+        given: What was given.
+        what: What they are, the beginning of a message.
+        example: How they are written, its end.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise ModelError(f"{what} are given by name, {example}; got {quoted(given)}.")
+    return given or {}
+
+
+def check_kind(given: Any, kind: type | tuple[type, ...], words: str) -> None:
     """Refuse what is something else than what it must be.
 
     Args:
@@ -68,9 +104,7 @@ def check_kind(given: Any, kind: type, words: str) -> None:
 
 def numbers(given: Mapping[Any, Any] | None) -> dict[str, float]:
     """Finite numbers by the labels of their names."""
-    if given is not None and not isinstance(given, Mapping):
-        raise ModelError(f"Values are given by name, {{name: 1.0}}; got {quoted(given)}.")
-    return {key(name): number(key(name), value) for name, value in (given or {}).items()}
+    return {key(name): number(key(name), value) for name, value in by_name(given, "Values", "{name: 1.0}").items()}
 
 
 def chosen(given: Any, known: Sequence[str], what: str) -> tuple[str, ...]:
@@ -90,8 +124,8 @@ def chosen(given: Any, known: Sequence[str], what: str) -> tuple[str, ...]:
     return labels
 
 
-def unknown(label: str, known: Sequence[str], what: str) -> str:
+def unknown(label: Any, known: Sequence[str], what: str) -> str:
     """A message for a name that does not exist, with the nearest that does."""
-    near = difflib.get_close_matches(label, known, 1)
+    near = difflib.get_close_matches(str(label), known, 1)
     hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known) or 'none'}."
     return f"{label!r} is not {'an' if what[0] in 'aeiou' else 'a'} {what}. {hint}"

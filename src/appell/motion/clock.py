@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from appell.errors import ModelError
 
 def check_rate(rate: float) -> None:
     """Raise if so many samples per second cannot be."""
-    if not isinstance(rate, int | float | np.number) or not (np.isfinite(rate) and rate > 0):
+    if not (isinstance(rate, Real) and np.isfinite(rate) and rate > 0):
         raise ModelError(f"The rate of a sampled control must be a positive number of samples a second, got {rate!r}.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import casadi as ca
@@ -46,7 +47,7 @@ class Event:
     name: str = "event"
 
     def __post_init__(self) -> None:
-        if self.direction not in (-1, 0, 1):
+        if not isinstance(self.direction, Real) or self.direction not in (-1, 0, 1):
             raise ModelError(f"The direction of an event is -1, 0 or +1, got {self.direction!r}.")
         expression = formula_of(self.expression, "The expression of an event")
         if not isinstance(self.reset, Mapping):

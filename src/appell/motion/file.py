@@ -10,6 +10,7 @@ import numpy as np
 from appell.code.system import System
 from appell.errors import AppellError
 from appell.files import check_zarr, path_of, whole
+from appell.model.values import check_kind
 from appell.motion.events import Occurrence
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
@@ -48,6 +49,8 @@ def load(path: str | Path, system: System | None = None) -> Motion:
     import xarray
 
     path = path_of(path)
+    if system is not None:
+        check_kind(system, System, "system= the System that the motion belongs to, compile(derive(model)).bind(...)")
     if not path.exists():
         raise AppellError(f"There is no file {path}.")
     if path.suffix == ".csv":

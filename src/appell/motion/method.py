@@ -48,7 +48,7 @@ class Method:
 
 def check_method(wanted: str) -> None:
     """Refuse a method that there is not, or not here."""
-    if wanted not in ("auto", *OWN, *SCIPY):
+    if not isinstance(wanted, str) or wanted not in ("auto", *OWN, *SCIPY):
         raise IntegrationError(f"Unknown method {wanted!r}; use 'auto', {', '.join(map(repr, (*OWN, *SCIPY)))}.")
     if wanted == "taylor" and not heyoka_code.available():
         raise IntegrationError("Taylor's method needs heyoka (Linux); use method='dop853' (--method dop853).")

@@ -28,7 +28,7 @@ from appell.motion.modes import in_modes, laws_along
 from appell.motion.outcome import Outcome
 from appell.motion.projection import project
 from appell.motion.stretch import Stretch
-from appell.motion.table import between
+from appell.motion.table import between, moments
 from appell.motion.versions import versions
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Motion:
 
     def states(self, times: Any) -> np.ndarray:
         """q, q', z at any times, one row each, from the dense output; of a file, between the rows of its table."""
-        times = np.atleast_1d(np.asarray(times, dtype=float))
+        times = moments(times)
         if self._system is None or not self.stretches:
             self._refuse_outside(times, self.times[0], self.times[-1])
             happened = [occurrence.t for occurrence in self.occurrences]
@@ -187,11 +187,14 @@ class Motion:
 
     def at(self, t: float) -> State:
         """The state at any time of the motion."""
-        return State(self.system.model, self.states(t)[0], float(t))
+        times = moments(t)
+        if times.size != 1:
+            raise ModelError(f"at takes one time, got {times.size}; motion.states(times) takes several.")
+        return State(self.system.model, self.states(times)[0], float(times[0]))
 
     def inputs_at(self, times: np.ndarray) -> np.ndarray:
         """Values of all inputs of the model at some times, one row each."""
-        model, system = self.system.model, self.system
+        model, system, times = self.system.model, self.system, moments(times)
         if not self.stretches:
             return np.array([self._kept_input(w.label, times) for w in model.inputs]).T
         equations = system.equations
@@ -258,7 +261,7 @@ class Motion:
         self, function_of: Callable[[Equations], ca.Function], times: Any = None, letter: sp.Expr | None = None
     ) -> np.ndarray:
         """Values of a function of t, x, w, p, q'', ... along the motion; a letter of the state is read off."""
-        times = self.times if times is None else np.atleast_1d(np.asarray(times, dtype=float))
+        times = self.times if times is None else moments(times)
         result = np.empty(times.size)
         # A run with many events has many stretches of the same code.
         made: dict[tuple[Code, tuple[int, ...]], SideBySide] = {}

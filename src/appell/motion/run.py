@@ -16,7 +16,7 @@ from appell.code.system import System
 from appell.errors import IntegrationError, ModelError
 from appell.kinematics.programme import refuse_changing
 from appell.model.symbols import Input, key, letters_in, quoted
-from appell.model.values import formula_of, number, unknown
+from appell.model.values import by_name, formula_of, number, unknown
 from appell.motion.driver import Run
 from appell.motion.events import Event, check_events
 from appell.motion.formula import check_formula
@@ -96,7 +96,7 @@ def simulate(
         check_event(system, event, law is not None)
     rate = getattr(control, "rate", None) if rate is None else rate
     taken = {"t", *names_of(system.model), *(s.label for s in (*system.equations.speeds, *system.model.inputs))}
-    for name, formula in (outputs or {}).items():
+    for name, formula in by_name(outputs, "Outputs", "{'height': y}").items():
         if name in taken:
             raise ModelError(f"The output {name!r} has the name of a quantity of the motion itself; give it another.")
         output = formula_of(formula, f"The output {name!r}")

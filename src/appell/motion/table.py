@@ -7,7 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from appell.errors import IntegrationError
+from appell.errors import IntegrationError, ModelError
+from appell.model.values import floats
+
+
+def moments(given: Any) -> np.ndarray:
+    """Times at which a motion is asked for, one or several, in a row.
+
+    Args:
+        given: What was given.
+    """
+    times = np.atleast_1d(floats(given, "The times at which a motion is asked for"))
+    if times.ndim != 1:
+        raise ModelError(f"A motion is asked for at one time or a list of them, got an array of shape {times.shape}.")
+    return times
 
 
 def table_times(start: float, end: float, points: int, at: Any) -> np.ndarray:

@@ -61,6 +61,7 @@ class Limits:
         Args:
             chain: The robot.
         """
+        check_kind(chain, Chain, "a robot, appell.Chain(...); limits of other models are written down")
         labels = [q.label for q in chain.coordinates]
         coupling = chain.coupling
         position: dict[str, tuple[float, float]] = {}

@@ -76,6 +76,8 @@ def report(
         parts.append(s.verification_section(verify(model, values=numbers)))
     if planned is not None:
         parts.append(planned)
+    if isinstance(also, str) or not isinstance(also, Iterable):
+        raise AppellError(f"also= takes further results in a list, or by their headings; got {also!r}.")
     listed = also.items() if isinstance(also, Mapping) else [("", e) for e in also]
     parts += [section(thing, str(heading)) for heading, thing in listed]
     method = motion.info["method"] if motion is not None else ""

@@ -12,8 +12,8 @@ import sympy as sp
 from appell.analysis.linearize import Linearization
 from appell.code.state import names_of
 from appell.errors import AppellError, ModelError
-from appell.model.symbols import key, listed
-from appell.model.values import unknown
+from appell.model.symbols import key, listed, quoted
+from appell.model.values import by_name, check_kind, floats, unknown, whole
 from appell.view.plot import COLORS, GREY, RED, Line, Map, Panel, Plot, labelled, shown
 
 FINE = 2000  # moments of a curve
@@ -22,6 +22,12 @@ NOISE = 1e-9  # and so much smaller it is rounding
 SHARE, HALVINGS = 100, 8  # roots move by such a share of the picture from value to value, else these are halved
 MEETING, CLOSER = 3000, 34  # the same where two roots meet and leave or reach the real axis
 SETS = ("x", "circle-open", "square-open", "diamond-open", "triangle-up-open")
+
+
+def _check_motion(given: Any) -> None:
+    """Refuse what has no table of quantities over time."""
+    if not all(hasattr(given, name) for name in ("columns", "times", "units")):
+        raise AppellError(f"Only a Motion can be drawn over time, got {type(given).__name__}; write simulate(system).")
 
 
 def _quantity(motion: Any, name: Any) -> tuple[str, np.ndarray, str]:
@@ -41,6 +47,8 @@ def over_time(motion: Any, names: Sequence[Any]) -> Plot:
         names: What to draw, by name, symbol or formula; everything tabulated if empty, rates below coordinates and
             what is much smaller than its neighbours in a panel of its own.
     """
+    _check_motion(motion)
+    names = listed(() if names is None else names)
     panels: dict[tuple[bool, str], list[Line]] = {}
     for name in names or motion.columns:
         label, values, unit = _quantity(motion, name)
@@ -49,12 +57,12 @@ def over_time(motion: Any, names: Sequence[Any]) -> Plot:
         rate = not names and label.endswith(".rate")
         panels.setdefault((rate, unit), []).append(Line(shown(label), times, values if finely is None else finely))
     marks = tuple((float(o.t), o.name) for o in motion.occurrences[:60])
-    listed = []
+    made = []
     for (_, unit), together in panels.items():
         for lines in [together] if names else _of_a_size(together):
             label = lines[0].name if len(lines) == 1 else ""
-            listed.append(Panel(tuple(lines), "t [s]", labelled(label, unit).strip(), marks=marks))
-    return Plot(motion.info["model"], tuple(listed))
+            made.append(Panel(tuple(lines), "t [s]", labelled(label, unit).strip(), marks=marks))
+    return Plot(motion.info["model"], tuple(made))
 
 
 def _of_a_size(lines: list[Line]) -> list[list[Line]]:
@@ -82,6 +90,7 @@ def phase(motion: Any, x: Any, y: Any = None) -> Plot:
     other = y if y is not None else (f"{x}.rate" if isinstance(x, str) else x.rate)
     lines: list[Line] = []
     for i, each in enumerate(motions):
+        _check_motion(each)
         (first, a, unit), (second, b, rate) = _quantity(each, x), _quantity(each, other)
         one, two = _finely(each, x, first), _finely(each, other, second)
         a, b = (one, two) if one is not None and two is not None else (a, b)
@@ -147,11 +156,12 @@ def _parted(roots: Any, structural: int | Any) -> tuple[np.ndarray, np.ndarray]:
     """The roots that say something, and the structural zeros."""
     if hasattr(roots, "full_roots"):
         return np.asarray(roots.roots, dtype=complex).ravel(), np.zeros(roots.zeros, dtype=complex)
-    found = np.atleast_1d(np.asarray(roots, dtype=complex)).ravel()
+    found = _complexes(roots, "Roots").ravel()
     if isinstance(structural, int | np.integer):
+        count = whole("The number of structural zero roots", structural, 0)
         order = np.argsort(np.abs(found), kind="stable")
-        return found[np.sort(order[structural:])], found[order[:structural]]
-    return found, np.asarray(structural, dtype=complex).ravel()
+        return found[np.sort(order[count:])], found[order[:count]]
+    return found, _complexes(structural, "Structural zero roots").ravel()
 
 
 def _marked(name: str, found: np.ndarray, symbol: str, color: str) -> list[Line]:
@@ -197,19 +207,13 @@ def root_locus(
         structural: How many roots are zero by structure; they are left out of the branches and marked at the origin.
         between: Whether values between the given ones may be looked at.
     """
-    try:
-        numbers = [float(v) for v in values]
-    except (TypeError, ValueError):
-        raise AppellError(f"A root locus goes over numbers, got {values!r}.") from None
+    numbers = floats(values, "The values of a root locus").ravel().tolist()
+    whole("The number of structural zero roots", structural, 0)
     if not numbers:
         raise AppellError("A root locus needs at least one value.")
 
     def at(value: float) -> np.ndarray:
-        given = np.asarray(matrix(value))
-        if not np.all(np.isfinite(given)):
-            raise AppellError(f"At {name} = {value:g} the matrix of the root locus is not finite.")
-        found = np.linalg.eigvals(given) if given.ndim == 2 else np.asarray(given, dtype=complex)
-        return found[np.argsort(np.abs(found), kind="stable")][structural:]
+        return _roots_at(matrix, (value,), f"{name} = {value:g}")[structural:]
 
     numbers, table = _followed(at, numbers, HALVINGS if between else 0)
     lines: list[Line] = []
@@ -264,6 +268,17 @@ def _matched(before: np.ndarray, found: np.ndarray) -> np.ndarray:
     return found[linear_sum_assignment(distance)[1]]
 
 
+def _roots_at(matrix: Callable[..., Any], at: tuple[float, ...], where: str) -> np.ndarray:
+    """Roots by their size, of what a function gives at some numbers: a matrix, or the roots themselves."""
+    check_kind(matrix, Callable, "a function of the numbers that gives a matrix, or its roots")
+    given = _complexes(matrix(*at), f"At {where} the matrix, or its roots,")
+    if given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[0] != given.shape[1]):
+        raise AppellError(f"At {where} a square matrix is needed, or a list of its roots; got the shape {given.shape}.")
+    real = given.real if not np.any(given.imag) else given  # whose roots come in pairs to the last bit
+    found = np.linalg.eigvals(real) if given.ndim == 2 else given
+    return found[np.argsort(np.abs(found), kind="stable")]
+
+
 def stability_map(
     matrix: Callable[[float, float], Any],
     first: tuple[str, Sequence[float]],
@@ -278,15 +293,17 @@ def stability_map(
         second: Name and values of the second one.
         structural: How many roots are zero by structure and do not count.
     """
-    (a, xs), (b, ys) = first, second
+    for axis in (first, second):
+        if not isinstance(axis, tuple | list) or len(axis) != 2 or not isinstance(axis[0], str):
+            raise AppellError(f"An axis of a stability map is a name with its values, ('v', [1, 2]); got {axis!r}.")
+    (a, xs), (b, ys) = ((name, floats(values, f"The values of {name}").ravel()) for name, values in (first, second))
+    whole("The number of structural zero roots", structural, 0)
     z = np.full((len(ys), len(xs)), np.nan)
     for j, y in enumerate(ys):
         for i, x in enumerate(xs):
-            given = np.asarray(matrix(float(x), float(y)))
-            found = np.linalg.eigvals(given) if given.ndim == 2 else np.asarray(given, dtype=complex)
-            found = found[np.argsort(np.abs(found), kind="stable")][structural:]
+            found = _roots_at(matrix, (float(x), float(y)), f"{a} = {x:g}, {b} = {y:g}")[structural:]
             z[j, i] = found.real.max() if found.size else np.nan
-    drawn = Map("max Re λ [1/s]", np.asarray(xs, dtype=float), np.asarray(ys, dtype=float), z, zero=True)
+    drawn = Map("max Re λ [1/s]", xs, ys, z, zero=True)
     return Plot("stability: blue is stable", (Panel((drawn,), a, b),))
 
 
@@ -298,8 +315,11 @@ def work_precision(results: Mapping[str, Sequence[tuple[float, float]]], work: s
         work: What work is measured in.
     """
     lines = []
-    for i, (name, pairs) in enumerate(results.items()):
-        table = np.array(sorted(pairs), dtype=float).reshape(-1, 2)
+    for i, (name, pairs) in enumerate(by_name(results, "Results", "{'RK45': [(work, error), ...]}").items()):
+        table = floats(pairs, f"The results of {name}: pairs (work, error)")
+        if table.ndim != 2 or table.shape[1] != 2:
+            raise AppellError(f"The results of {name} are pairs (work, error); got {pairs!r}.")
+        table = table[np.lexsort((table[:, 1], table[:, 0]))]
         color = COLORS[i % len(COLORS)]
         lines.append(Line(name, table[:, 1], table[:, 0], color=color))
         lines.append(Line("", table[:, 1], table[:, 0], True, "circle", color))
@@ -330,22 +350,30 @@ def bode(
         for w in driven:
             if w not in A.inputs:
                 raise ModelError(unknown(w, A.inputs, "input of this linearisation"))
-        names = names or [f"{w} → {shown(str(y))}" for y in measured for w in driven]
+        names = listed(names) or [f"{w} → {shown(str(y))}" for y in measured for w in driven]
         A, B, C = A.A, A.B[:, [A.inputs.index(w) for w in driven]], A.output_matrix(measured)
     if B is None or C is None:
         raise ModelError("Bode's diagram needs matrices A, B, C, or a linearisation, appell.linearize(...).")
-    A, B, C = (np.atleast_2d(np.asarray(e, dtype=float)) for e in (A, B, C))
+    A, B, C = (np.atleast_2d(_finite(e, f"The matrix {name}")) for name, e in (("A", A), ("B", B), ("C", C)))
     B = B.T if B.shape[0] != A.shape[0] and B.shape[1] == A.shape[0] else B
     if A.shape[0] != A.shape[1] or B.shape[0] != A.shape[0] or C.shape[1] != A.shape[0]:
         raise ModelError(f"A, B, C have shapes {A.shape}, {B.shape}, {C.shape}, which do not fit together.")
-    D = np.zeros((C.shape[0], B.shape[1])) if D is None else np.atleast_2d(np.asarray(D, dtype=float))
+    D = np.zeros((C.shape[0], B.shape[1])) if D is None else np.atleast_2d(_finite(D, "The matrix D"))
+    if D.shape != (C.shape[0], B.shape[1]):
+        raise ModelError(f"D needs the shape {(C.shape[0], B.shape[1])}, outputs by inputs; got {D.shape}.")
+    names = [str(name) for name in listed(names)]
     if frequencies is None:
         sizes = np.abs(np.linalg.eigvals(A))
         sizes = sizes[sizes > 1e-6 * max(float(sizes.max(initial=0.0)), 1e-300)]
         low, high = (sizes.min(), sizes.max()) if sizes.size else (1.0, 1.0)
         frequencies = np.geomspace(0.03 * low, 30 * high, 600)
-    omega = np.asarray(frequencies, dtype=float)
-    response = np.array([C @ np.linalg.solve(1j * w * np.eye(A.shape[0]) - A, B) + D for w in omega])
+    omega = _finite(frequencies, "Frequencies").ravel()
+    if not omega.size or not C.shape[0] or not B.shape[1]:
+        raise ModelError("Bode's diagram needs a frequency, an input and an output, at least.")
+    try:
+        response = np.array([C @ np.linalg.solve(1j * w * np.eye(A.shape[0]) - A, B) + D for w in omega])
+    except np.linalg.LinAlgError:
+        raise ModelError("At a root of A the response is infinite; leave this frequency out.") from None
     gains, angles = [], []
     for i in range(C.shape[0]):
         for j in range(B.shape[1]):
@@ -359,6 +387,25 @@ def bode(
         Panel(tuple(angles), "ω [rad/s]", "phase [°]", "x", step=_quarters(angles)),
     )
     return Plot("Bode", panels)
+
+
+def _finite(given: Any, what: str) -> np.ndarray:
+    """Finite numbers as an array."""
+    found = floats(given, what)
+    if not np.all(np.isfinite(found)):
+        raise ModelError(f"{what} must be finite, got {quoted(given)}.")
+    return found
+
+
+def _complexes(given: Any, what: str) -> np.ndarray:
+    """Finite complex numbers as an array."""
+    try:
+        found = np.atleast_1d(np.asarray(given, dtype=complex))
+    except (TypeError, ValueError, OverflowError):
+        found = np.array([np.nan])
+    if not np.all(np.isfinite(found)):
+        raise AppellError(f"{what} must be finite numbers, got {quoted(given)}.")
+    return found
 
 
 def _quarters(angles: Sequence[Line]) -> float:

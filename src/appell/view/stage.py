@@ -18,9 +18,8 @@ from appell.model.force import Damper, Gravity
 from appell.model.frame import Vector
 from appell.model.look import Look
 from appell.model.model import Model
-from appell.model.symbols import key as name_of
 from appell.model.symbols import letters_in
-from appell.model.values import number, unknown
+from appell.model.values import numbers, unknown
 from appell.view import arrows
 from appell.view.anatomy import anatomy, key, rod_groups, still
 from appell.view.curves import constraint_curves, path_curves
@@ -43,25 +42,24 @@ def scene_of_model(
     if not isinstance(model, Model):
         raise ModelError(f"draw takes a Model, got {type(model).__name__}; for a Motion use animate.")
     known = {s.label for s in (*model.parameters, *model.inputs)}
-    numbers = dict(model.values)
-    for name, value in (values or {}).items():
-        label = name_of(name)
+    bound = dict(model.values)
+    for label, value in numbers(values).items():
         if label not in known:
             raise ModelError(unknown(label, sorted(known), f"parameter or input of {model.name!r}"))
-        numbers[label] = number(label, value)
-    missing = [s.label for s in model.parameters if s.label not in numbers]
+        bound[label] = value
+    missing = [s.label for s in model.parameters if s.label not in bound]
     if missing:
         raise MissingValueError(
             f"A drawing of {model.name!r} needs numbers for {', '.join(missing)}; write "
             f"draw(model, values={{{', '.join(f'{name!r}: ...' for name in missing)}}})."
         )
-    p = np.array([numbers[s.label] for s in model.parameters])
+    p = np.array([bound[s.label] for s in model.parameters])
     state = {label: 0.0 for label in names_of(model)}
-    for name, value in {**model.start, **(start or {})}.items():
-        label = name_of(name)
+    given = numbers(start)
+    for label, value in {**model.start, **given}.items():
         if label in state:
-            state[label] = float(value)
-        elif start and name in start:
+            state[label] = value
+        elif label in given:
             raise ModelError(unknown(label, list(state), f"state of {model.name!r}"))
     for quaternion in {e for b in model.bodies if isinstance(b, RigidBody) for e in b.frame.unit_quaternions}:
         if all(getattr(s, "label", None) in state and state[s.label] == 0 for s in quaternion):
@@ -70,7 +68,7 @@ def scene_of_model(
             (model.coordinates, [q.rate for q in model.coordinates]))  # fmt: skip
     q = _assembled(model, q, p)
     z = np.array([[state[s.label] for s in model.states]]).reshape(1, -1)
-    w = np.array([[numbers.get(s.label, 0.0) for s in model.inputs]]).reshape(1, -1)
+    w = np.array([[bound.get(s.label, 0.0) for s in model.inputs]]).reshape(1, -1)
     course = Course(np.zeros(1), q, v, z, w, p)
     return _Stage(model, course, look).scene()
 
@@ -151,7 +149,7 @@ class _Stage:
 
     def __init__(self, model: Model, course: Course, look: Look | None, forces: bool = True) -> None:
         self.model, self.course, self.forces = model, course, forces
-        self.look = look or getattr(model, "look", None) or Look()
+        self.look = look if look is not None else model.look or Look()
         self.check_look()
         self.tracks, self.anatomy = Tracks(model), anatomy(model)
         self.hidden = set(self.look.hide)
@@ -166,10 +164,9 @@ class _Stage:
         if not isinstance(self.look, Look):
             raise ModelError(f"look= takes an appell.view.Look(...), got {type(self.look).__name__}.")
         names = [b.name for b in self.model.bodies]
-        for given in (self.look.shapes, self.look.colors):
-            for name in given:
-                if name not in names:
-                    raise ModelError(unknown(name, names, f"body of {self.model.name!r}"))
+        for name in (*self.look.shapes, *self.look.colors):
+            if name not in names:
+                raise ModelError(unknown(name, names, f"body of {self.model.name!r}"))
 
     def scene(self) -> Scene:
         tracks, model, found = self.tracks, self.model, self.anatomy

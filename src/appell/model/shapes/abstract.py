@@ -240,6 +240,8 @@ def points(values: Iterable[Any], kind: str, count: int) -> tuple[Triple, ...]:
         kind: Name of the shape, for messages.
         count: How many there must be.
     """
+    if not isinstance(values, Iterable):
+        raise ModelError(f"A {kind} has {count} vertices, a list of points such as (0, 0, 1); got {quoted(values)}.")
     listed = tuple(finite(triple(v, f"A vertex of a {kind}"), f"A vertex of a {kind}") for v in values)
     if len(listed) != count:
         raise ModelError(f"A {kind} has {count} vertices, got {len(listed)}.")
