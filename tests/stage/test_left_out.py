@@ -66,3 +66,14 @@ def test_redundant_rows_without_time_are_not_watched():
 
     assert may_contradict(ap.derive(skating(*path)))
     assert not may_contradict(ap.derive(ap.library.bricard()))
+
+
+def test_a_path_with_corners_is_no_contradiction():
+    """Two rows say the same of a mass that is carried to and fro; its velocity jumps with both."""
+    wave = sp.Abs(ap.t - 1) + sp.Abs(ap.t - 2)
+    ball = ap.Particle("ball", 1.0, ground.point(x, y))
+    twice = [ap.Holonomic(x - wave, "one"), ap.Holonomic(2 * x - 2 * wave, "again")]
+    model = ap.Model(ground, (x, y), [ball], [], twice, start={x: 3.0, y.rate: 1.0}, until=3.0)
+    motion = ap.simulate(ap.compile(ap.derive(model)))
+    assert motion.outcome.ok
+    assert motion.at(3.0)["x"] == pytest.approx(3.0, abs=1e-12)

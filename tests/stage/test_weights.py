@@ -66,3 +66,17 @@ def test_wheels_that_turn_against_each_other_are_named_where_nothing_weighs_them
     swing = np.sqrt(np.sqrt(2) / 2) * np.exp(1j * np.pi * np.array([0.75, -0.75]))
     found = [root for root in feedback.roots if abs(root) > 1e-6]
     np.testing.assert_allclose(np.sort_complex(found), np.sort_complex([spin, *swing]), rtol=0, atol=1e-9)
+
+
+def test_an_angle_that_is_neither_weighed_nor_needed_can_be_left_out():
+    """A pendulum balanced by a wheel; the angle of the wheel matters to nobody."""
+    lean, spin = ap.coordinates("lean spin")
+    u, ground = ap.inputs("u"), ap.Frame("ground")
+    rod = ground.pin(lean)
+    wheel = ap.RigidBody("wheel", 0.1, rod.point(0, 0.13), rod.pin(spin, at=(0, 0.13, 0)), (0, 0, 2.5e-5))
+    model = ap.Model(ground, (lean, spin), [wheel], [ap.Gravity(-9.81 * ground.y), ap.Generalized({spin: u})])
+    rest = ap.equilibrium(model, {lean: 0})
+    with pytest.raises(ControlError, match=r"root 0 \(1 spin\).*ignore=\['spin'\]"):
+        ap.control.lqr(ap.linearize(rest), {lean: 100, spin.rate: 0.01})
+    feedback = ap.control.lqr(ap.linearize(rest, ignore=["spin"]), {lean: 100, spin.rate: 0.01})
+    assert feedback.certificate.verdict.name == "ASYMPTOTIC"

@@ -61,6 +61,10 @@ def _unbalanced(problem: Problem, nearest: list[Root], rng: np.random.Generator)
     idle = [w.label for w in steady.equations.inputs if w.label not in wishes.fixed]
     if idle and not wishes.free:
         lines.append(f"No input may be adjusted; to adjust, write inputs={idle!r}.")
+    flowing = [z.label for z in model.states if f"the rate of {z.label}" in names]
+    if len(flowing) == len(names):
+        held = ", ".join(map(repr, flowing))
+        lines.append(f"model.frozen({held}) is the model as it is at a moment, with {', '.join(flowing)} held.")
     return lines
 
 

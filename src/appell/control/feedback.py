@@ -266,9 +266,15 @@ def lqr(
     whole = scale.size == len(lin.states)
     unweighed = on_axis(lin.A.T, W, lin.states) if whole else on_axis(A.T, weights, lin.states, Z)
     if unweighed:
+        idle = [s for s in lin.ignorable if s in lin.states and not np.any(W[lin.states.index(s)])]
+        hint = (
+            f", or leave out what nothing depends on by linearize(..., ignore={[*lin.dropped, *idle]!r})"
+            if idle
+            else ""
+        )
         raise ControlError(
             f"There is no stabilising optimal feedback: Q does not weigh {unweighed}, which does not decay by itself. "
-            "Give Q a weight on every coordinate that shall return."
+            f"Give Q a weight on every coordinate that shall return{hint}."
         )
     try:
         S, K = optimal(A, B, weights, R) if rate is None else optimal_held(A, B, weights, R, rate)

@@ -248,11 +248,11 @@ def regulate(model: Model, loops: Mapping[Any, tuple[PID, Any]]) -> Controller:
 
 
 def schedule(variable: Any, points: Iterable[tuple[float, float]]) -> sp.Expr:
-    """A gain interpolated linearly between points, constant outside them.
+    """A gain, or a whole law, interpolated linearly between points, constant outside them.
 
     Args:
         variable: What it depends on: time, the mass.
-        points: Pairs (value of the variable, gain), the first entries increasing.
+        points: Pairs (value of the variable, gain or formula), the first entries increasing.
 
     Example:
         >>> from appell import t
@@ -266,9 +266,7 @@ def schedule(variable: Any, points: Iterable[tuple[float, float]]) -> sp.Expr:
         raise ModelError(f"A schedule needs pairs (value of the variable, gain), got {quoted(given)}.")
     listed = [tuple(formula_of(e, "A point of a schedule") for e in point) for point in given]
     if not listed or any(not b[0] > a[0] for a, b in pairwise(listed)):
-        raise ModelError(
-            f"A schedule needs points in increasing order, got {[(float(a), float(g)) for a, g in listed]}."
-        )
+        raise ModelError(f"A schedule needs points in increasing order, got {[str(at) for at, _ in listed]}.")
     variable = formula_of(variable, "The variable of a schedule")
     total, before = listed[0][1], sp.Integer(0)
     slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(listed)]

@@ -207,6 +207,19 @@ class Model:
             states={**self.states, **more},
         )
 
+    def frozen(self, *states: Any) -> Model:
+        """The model at a moment of its flow: extra states such as the contents of tanks keep the values they have.
+
+        Streams go on pushing as they do at that moment. Where a tank drains slowly, this is what can be held in
+        equilibrium and linearised on the way; `control.schedule` joins what was found for several contents.
+
+        Args:
+            states: The extra states, by letter or name.
+        """
+        from appell.model.frozen import frozen
+
+        return frozen(self, states)
+
     def rebuilt(
         self,
         *,

@@ -69,12 +69,12 @@ class LeftOut:
 
     def follow(self, leg: Leg) -> tuple[Leg, bool]:
         """A leg as far as the rows are kept, and whether it had to be cut short."""
-        within = np.sort(np.concatenate([leg.times, (leg.times[1:] + leg.times[:-1]) / 2]))
-        times = within[1:-1] if self._corners else within[1:]  # at a corner itself rows are on neither side
+        ends = leg.times[1:]
+        times = (ends + leg.times[:-1]) / 2 if self._corners else ends  # at a corner itself rows are on neither side
         broken = np.flatnonzero(np.any(self._shares(leg, times) > self.low, axis=0))
         if not broken.size:
             return leg, False
-        left, right = within[broken[0]], times[broken[0]]
+        left, right = leg.times[broken[0]], times[broken[0]]
         for _ in range(HALVINGS):
             middle = (left + right) / 2
             kept = np.all(self._shares(leg, np.array([middle])) <= self.low)
