@@ -21,6 +21,7 @@ from appell.motion.leg import End, Enough, Leg, Task
 
 POINTS = 2000
 CHUNKS, PARTS = 40, 5
+LENGTH = 1e4  # of a leg in its own units of time: CasADi leaves out what is shorter than 3e-8, whatever the unit
 MANY, FEW = 200_000, 5_000  # steps of SUNDIALS up to the next point
 FINE = 1e-7  # how closely, relative to it, the time is found at which the equations end
 
@@ -45,7 +46,9 @@ def _quiet() -> Iterator[None]:
 def integrate(task: Task) -> Leg:
     """One leg, in chunks so that constraints are kept and the keyboard is heard."""
     t, x, w, p = task.flow.rhs.sx_in()
-    problem = {"x": x, "t": t, "p": ca.vertcat(w, p), "ode": task.flow.rhs(t, x, w, p)}
+    unit = (task.t1 - task.t0) / LENGTH
+    ode = unit * task.flow.rhs(task.t0 + unit * t, x, w, p)
+    problem = {"x": x, "t": t, "p": ca.vertcat(w, p), "ode": ode}
     rtol = task.rtol or 1e-10
     options = {"reltol": rtol, "abstol": task.atol or rtol, "max_num_steps": MANY, "show_eval_warnings": False}
     values = np.concatenate([task.w, task.p])
@@ -57,7 +60,8 @@ def integrate(task: Task) -> Leg:
     while pieces:
         piece = pieces.popleft()
         start = float(times[-1][-1])
-        solver = ca.integrator("stiff", "cvodes", problem, start, piece.tolist(), options)
+        begin, ends = (start - task.t0) / unit, ((piece - task.t0) / unit).tolist()
+        solver = ca.integrator("stiff", "cvodes", problem, begin, ends, options)
         try:
             with _quiet():
                 found = np.array(solver(x0=now, p=values)["xf"])
