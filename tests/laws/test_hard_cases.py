@@ -94,3 +94,13 @@ def test_the_disk_at_spin_zero_and_upright():
         assert np.all(np.isfinite(system.rhs(0.0, system.to_x(start))))
     motion = ap.simulate(system, system.state({"spin.rate": 8.0}), until=2.0)
     np.testing.assert_allclose(motion.at(2.0).q, [0, 0, 16, 8 * 0.26 * 2, 0], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("length", [1e-9, 1e-6, 1.0, 1e6])
+def test_cvodes_knows_no_unit_of_time(length):
+    """Up to a microsecond nothing moved: what takes less than 3e-8 seconds was left out."""
+    x, ground = ap.coordinates("x"), ap.Frame("ground")
+    mass = ap.Particle("mass", 1, ground.point(x, 0))
+    spring = ap.Model(ground, x, [mass], [ap.Generalized({x: -x / length**2})])
+    motion = ap.simulate(ap.compile(ap.derive(spring)).bind(), {x: 1.0}, until=length, method="cvodes", points=5)
+    np.testing.assert_allclose(motion["x"], np.cos(motion.times / length), rtol=0, atol=1e-6)

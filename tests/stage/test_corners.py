@@ -113,6 +113,60 @@ def test_what_friction_brings_to_rest_in_a_plane_ends_there(name, method):
     assert "v/sqrt(v**2 + e**2)" in repr(motion)
 
 
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-9])
+@pytest.mark.parametrize("method", ["taylor", "dop853", "cvodes", "DOP853", "RK45", "Radau", "BDF", "LSODA"])
+@pytest.mark.parametrize("name", STOPS)
+def test_a_rest_is_found_as_well_as_the_tolerance_says(name, method, rtol):
+    """At coarse tolerances steps go over it, tumble beside it or stay there up to the end of the run."""
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    pull, start, when, where = STOPS[name]
+    friction = ap.Generalized({q: pull.get(q, 0) - 2 * q.rate / speed for q in (x, y)})
+    motion = ap.simulate(system(friction), start, until=5.0, method=method, rtol=rtol, max_steps=5000)
+    assert motion.outcome is ap.Outcome.ACCUMULATION
+    assert motion.times[-1] == pytest.approx(when, rel=0, abs=100 * rtol)
+    np.testing.assert_allclose(motion.at(motion.times[-1]).array, [*where, 0, 0], rtol=0, atol=100 * rtol)
+
+
+@pytest.mark.parametrize("pull", [0.0, 0.3, 0.9, 0.98])
+@pytest.mark.parametrize("method", ["taylor", "dop853", "cvodes"])
+def test_rest_beside_a_force_that_friction_hardly_holds(method, pull):
+    """(|v| + F v_x)' = F² - 1 for a friction of 1 and a force F."""
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    friction = ap.Generalized({x: pull - x.rate / speed, y: -y.rate / speed})
+    motion = ap.simulate(system(friction), {x.rate: -0.3, y.rate: 0.4}, until=50.0, method=method, rtol=1e-9)
+    assert motion.outcome is ap.Outcome.ACCUMULATION
+    assert motion.times[-1] == pytest.approx((0.5 - 0.3 * pull) / (1 - pull**2), abs=1e-6)
+
+
+@pytest.mark.parametrize("machine", ["casadi", "heyoka"])
+def test_what_rests_in_a_plane_does_so_in_its_lane(machine):
+    """Some pucks are pulled harder than friction holds; events and the table are those of single runs."""
+    if machine == "heyoka":
+        pytest.importorskip("heyoka")
+    F = ap.parameters("F")
+    friction = ap.Generalized({x: F - x.rate / speed, y: -y.rate / speed})
+    model = ap.Model(ground, (x, y), [particle], [friction], values={F: 0.3})
+    pucks = ap.compile(ap.derive(model), machine).bind()
+    rows = [{"F": 0.07 * k, "x.rate": np.cos(k) * (1 + k / 9), "y.rate": np.sin(k) * (1 + k / 9)} for k in range(17)]
+    for events in ([], [ap.Event(x.rate - y.rate, name="turns")]):
+        study = ap.sweep(pucks, rows, until=6.0, points=41, events=events)
+        assert study["lane"].values.all()
+        assert set(study.outcomes) == {"ACCUMULATION", "DONE"}
+        for k, row in enumerate(rows):
+            start = {x.rate: row["x.rate"], y.rate: row["y.rate"]}
+            options = {"rtol": 1e-9, "atol": 1e-9, "at": np.linspace(0, 6, 41), "events": events}
+            motion = ap.simulate(pucks.bind({F: row["F"]}), start, until=6.0, method="dop853", **options)
+            assert study["end"].values[k] == pytest.approx(motion.times[-1], rel=0, abs=1e-11)
+            assert study["x.end"].values[k] == pytest.approx(float(motion["x"][-1]), rel=0, abs=1e-11)
+            passed = np.isfinite(study["x"].values[k])
+            table = motion["x"].values[: passed.sum()]
+            np.testing.assert_allclose(study["x"].values[k][passed], table, rtol=0, atol=1e-11)
+            if events:
+                assert study["event_count"].values[k, 0] == len(motion.occurrences)
+
+
 @pytest.mark.parametrize("method", ["taylor", "dop853"])
 def test_what_is_pulled_harder_than_friction_holds_it_passes_through_rest(method):
     """A friction of 1 against a pull of 3: 4 up to rest at t = 3/4, 2 behind it."""

@@ -16,16 +16,15 @@ from appell.ensemble.jobs import Jobs, Results
 from appell.ensemble.kernel import Kernel
 from appell.ensemble.lane_machine import cores_in_use, padded
 from appell.ensemble.lane_rules import LaneRules
+from appell.ensemble.rest import resting_lanes
 from appell.motion.attempt import GROW, Status
+from appell.motion.diagnosis import UNDIRECTED
 from appell.motion.events import KEPT, piled, piling_up
 from appell.motion.flow import RESTING, falls, resting, rests
 
 LANES = 4000  # for each core; no power of two, with which all rows of V would fall on the same places of the cache
 BLIND = 8  # steps of machine code between two looks at which lanes have ended
 SHORT = 4  # the same where events are looked for
-REACH = 100  # times what the tolerance lets a state be off by
-SHORTER = 0.1  # share of the mean length of its steps below which those of a lane may lead nowhere
-LONG = (Status.STEP_LIMIT, Status.COLLAPSED)  # lanes that need not have come to their end
 SPARE = 32  # a share of the lanes may stand idle before they take new runs
 
 
@@ -217,8 +216,10 @@ class Lanes:
 
         return Steps(V[k.t], V[k.h], parts, guards)
 
-    def _sample(self, passed: np.ndarray, V: np.ndarray, W: np.ndarray, P: np.ndarray) -> None:
-        """Tabulate the grid points that lanes have passed, with the numbers they had."""
+    def _sample(
+        self, passed: np.ndarray, V: np.ndarray, W: np.ndarray, P: np.ndarray, since: np.ndarray | float = np.inf
+    ) -> None:
+        """Tabulate the grid points that lanes have passed, with the numbers they had; some go straight at their end."""
         k, reached = self.k, W[self.k.t]
         count = np.searchsorted(self.grid, reached, side="right") - self.taken[passed]
         at = np.repeat(np.arange(passed.size), count)
@@ -230,8 +231,10 @@ class Lanes:
         x = W[: k.n, at]
         if inside.any():
             used = np.unique(at[inside])
-            steps = self._steps(V[:, used], P[:, used])
-            x[:, inside] = steps.states(times[inside], np.searchsorted(used, at[inside]))
+            steps, own = self._steps(V[:, used], P[:, used]), at[inside]
+            begin = np.minimum(times, np.broadcast_to(since, passed.size)[at])[inside]
+            begun = steps.states(begin, np.searchsorted(used, own))
+            x[:, inside] = begun + (times[inside] - begin) / (reached[own] - begin) * (x[:, inside] - begun)
         values = k.table(np.concatenate([x, times[None, :]]), P[:, at])
         self.results.table[:, self.owner[lanes], index] = values
         self.taken[passed] += count
@@ -258,6 +261,12 @@ class Lanes:
             W[: k.n, hit], W[k.t, hit] = k.machines["settle"].some(x, P[:, hit]), times
             W[:, hit] = self._cut(lanes[hit], W[:, hit], falling, above)
             going[hit] = False  # their gates are those of a new leg
+        since = np.full(lanes.size, np.inf)
+        if going.any():
+            left = np.flatnonzero(going)
+            moved = W[:, left]
+            since[left] = self._rest(lanes[left], V[:, left], moved, P[:, left])
+            W[:, left] = moved
         W[k.status, unclear] = Status.ALONE
         if going.any():
             (g, _, limits, _), user = self._guards(lanes[going], W[:, going], P[:, going]), len(self.rules.guards)
@@ -268,7 +277,7 @@ class Lanes:
             )
         passed = np.flatnonzero(W[k.t] >= self.due[lanes])
         if passed.size:
-            self._sample(lanes[passed], V[:, passed], W[:, passed], P[:, passed])
+            self._sample(lanes[passed], V[:, passed], W[:, passed], P[:, passed], since[passed])
         self.V[:, lanes] = W
 
     def _cut(self, lanes: np.ndarray, W: np.ndarray, falling: np.ndarray, above: np.ndarray) -> np.ndarray:
@@ -368,7 +377,10 @@ class Lanes:
         suspect = self.V[k.status, lanes] == Status.SUSPECT
         if suspect.any():
             self._events(lanes[suspect])
-            lanes = lanes[self.V[k.status, lanes] > 0.0]
+        arriving = self.V[k.status, lanes] == Status.ARRIVING
+        if arriving.any():
+            self._arrive(lanes[arriving])
+        lanes = lanes[self.V[k.status, lanes] > 0.0]
         status = self.V[k.status, lanes].astype(int)
         restless = status == Status.RESTLESS
         if restless.any():
@@ -376,10 +388,6 @@ class Lanes:
             left = np.ones(lanes.size, dtype=bool)
             left[restless] = ~going
             lanes, status, restless = lanes[left], status[left], restless[left]
-        if np.isin(status, LONG).any():
-            self._doubt(lanes[np.isin(status, LONG)])
-            status = self.V[k.status, lanes].astype(int)
-            lanes, status, restless = (e[status > 0] for e in (lanes, status, restless))
         moved = status == Status.MOVED
         if moved.any():
             self._hand(lanes[moved])
@@ -394,27 +402,27 @@ class Lanes:
             r.table[:, runs[exact], self.taken[over[exact]]] = last[:, exact]
         self._take(lanes)
 
-    def _doubt(self, lanes: np.ndarray) -> None:
-        """Whether steps of some lanes lead anywhere; if so, they may make more of them before one asks again.
+    def _arrive(self, lanes: np.ndarray) -> None:
+        """Make the steps in which a root may come to zero, or end where the motion rests."""
+        k, P, V = self.k, self.P[:, lanes], self.V[:, lanes]
+        V[k.status] = Status.GOING
+        W = k.machines["unwatched"].some(V, P)
+        since = self._rest(lanes, V, W, P)
+        passed = np.flatnonzero(W[k.t] >= self.due[lanes])
+        if passed.size:
+            self._sample(lanes[passed], V[:, passed], W[:, passed], P[:, passed], since[passed])
+        self.V[:, lanes] = W
 
-        Those that may tumble beside a place where a root vanishes are left to single runs, which look back along their
-        way: their steps have become far shorter than before, and the tolerance moves them over that place.
-        """
-        k, most = self.k, self.rules.settings.max_steps
-        if "roots" in k.machines:
-            V, P = self.V[:, lanes], self.P[:, lanes]
-            here, reach = V[: k.n + 1], REACH * (P[k.setting["atol"]] + P[k.setting["rtol"]] * np.abs(V[: k.n]))
-            under = k.machines["roots"].some(here, P)
-            beside = np.zeros(under.shape, dtype=bool)
-            for i in range(k.n):
-                moved = here.copy()
-                moved[i] += reach[i]
-                beside |= under <= np.abs(k.machines["roots"].some(moved, P) - under)
-            short = V[k.h] * V[k.steps] <= SHORTER * (V[k.t] - self.rules.settings.t0)
-            self.V[k.status, lanes[beside.any(axis=0) & short]] = Status.ALONE
-        more = lanes[(self.V[k.status, lanes] == Status.STEP_LIMIT) & (self.V[k.steps, lanes] < most)]
-        self.P[k.setting["most"], more] = np.minimum(most, 2 * self.P[k.setting["most"], more])
-        self.V[k.status, more] = Status.GOING
+    def _rest(self, lanes: np.ndarray, V: np.ndarray, W: np.ndarray, P: np.ndarray) -> np.ndarray:
+        """Let lanes end where they come to rest in a step from V to W; from when on they go straight there."""
+        k, since = self.k, np.full(lanes.size, np.inf)
+        which, there, near = resting_lanes(k, V, W, P)
+        since[which] = np.minimum(W[k.t, which], near)
+        W[: k.n + 1, which], W[k.status, which] = there, Status.RESTS
+        W[k.steps, which] += 1
+        for run, t in zip(self.owner[lanes[which]].tolist(), there[-1], strict=True):
+            self.results.details[run] = f"t = {t:.9g}: {UNDIRECTED}"
+        return since
 
     def _look(self, lanes: np.ndarray) -> np.ndarray:
         """Which restless lanes go on as they are; the others are handed to another kernel."""

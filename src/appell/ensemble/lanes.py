@@ -19,10 +19,11 @@ import casadi as ca
 
 from appell.code.code import HUGE, Code, function_of
 from appell.equations import Equations
-from appell.graph.kinks import has_kinks, roots
+from appell.graph.kinks import has_kinks
 from appell.kinematics.split import Split
 from appell.motion import forks, gradients
-from appell.motion.attempt import BEHIND, SETTINGS, Attempt, Status
+from appell.motion.arrival import approach_function, entering
+from appell.motion.attempt import BEHIND, GROW, SETTINGS, Attempt, Status
 from appell.motion.crossing import LOOKS, excess_graph
 from appell.motion.dormand_prince import look_function, step_functions
 from appell.motion.flow import RESTING, RESTING_ANYWAY, Flow
@@ -42,8 +43,8 @@ class Graphs:
 
     Attributes:
         functions: `step`, `first` (a first step size), `dense`, and where needed `guards`, `unwatched` (the step
-            whatever the guards say), `settle`, `reset0` and so on (by the number of an event), `table`, `masses`,
-            `jacobian` (of the constraint rows), `roots` (what is under square roots).
+            whatever is seen along it), `settle`, `reset0` and so on (by the number of an event), `table`, `masses`,
+            `jacobian` (of the constraint rows), `approach` (to zeros of square roots).
         sizes: Numbers of states, coordinates, inputs, parameters, kinks, guards and columns of the table.
         split: The dependent velocities they belong to.
         family: The kinks along which they may slide.
@@ -101,9 +102,6 @@ def lane_graphs(
     t, x, w, p, onto = lane.t, lane.x, lane.w, lane.p, lane.onto
     for i, behind in resets.items():
         functions[f"reset{i}"] = lane.function(f"reset{i}", lane.short, onto(t, behind(t, x, w, p), w, p))
-    under = ca.Function("roots", flow.rhs.sx_in(), [roots(flow.rhs)])
-    if under.nnz_out(0):
-        functions["roots"] = lane.function("roots", lane.short, under(t, x, w, lane.numbers))
     values = lane.table([formula_function(equations, original, column) for column in columns], family)
     if not (values.numel() == x.numel() and ca.is_equal(values, x, 0)):
         functions["table"] = lane.function("table", lane.short, values)
@@ -154,7 +152,7 @@ class _Lane:
         return ca.Function(name, [rows, self.P], [ca.densify(result)], {"cse": True})
 
     def steps(self) -> dict[str, ca.Function]:
-        """The step, a first step size, the dense output; where there are guards, what is needed to look at them."""
+        """The step, a first step size, the dense output; what is needed to look at guards and roots."""
         t, x, w, numbers, V = self.t, self.x, self.w, self.numbers, self.V
         step, dense = step_functions(self.flow.rhs)
         tolerances = self.rtol, self.atol
@@ -168,24 +166,37 @@ class _Lane:
                 "dense", V[: x.numel() + 2], ca.vertcat(*dense(t, x, w, ca.vertcat(numbers, self.h, *tolerances)))
             ),
         }
-        if not self.flow.count:
+        looked, next_status = {}, ca.SX(int(Status.GOING))
+        if (approach := approach_function(self.flow.rhs)) is not None:
+            looked["approach"], arrives = self._approach(approach, outcome)
+            next_status = ca.if_else(arrives, int(Status.ARRIVING), next_status)
+        if self.flow.count:
+            g = self.flow.guards(t, x, w, numbers)
+            rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(self.flow.rhs(t, x, w, numbers), 1))
+            looked_at = ca.Function("guards", [t, x, w, numbers], [ca.densify(g), ca.densify(rate)])
+            trial, parts = ca.fmin(self.h, self.end - t), self.flow.size_machine.function(t, x, w, numbers)
+            seen = look_function(self.flow.rhs, looked_at)(t, x, w, ca.vertcat(numbers, trial, *tolerances))
+            suspect = _suspect(*seen[:2], trial / LOOKS, self.gates)
+            next_status = ca.if_else(suspect, int(Status.SUSPECT), next_status)
+            looked["guards"] = self.function("guards", self.short, ca.vertcat(g, rate))
+            looked["sizes"] = self.function("sizes", self.short, ca.vertcat(*parts))
+            looked["settle"] = self.function("settle", self.short, self.onto(t, x, w, self.p))
+        if not looked:
             return functions
-        g = self.flow.guards(t, x, w, numbers)
-        rate = ca.jtimes(g, ca.vertcat(x, t), ca.vertcat(self.flow.rhs(t, x, w, numbers), 1))
-        looked_at = ca.Function("guards", [t, x, w, numbers], [ca.densify(g), ca.densify(rate)])
-        trial = ca.fmin(self.h, self.end - t)
-        seen = look_function(self.flow.rhs, looked_at)(t, x, w, ca.vertcat(numbers, trial, *tolerances))
-        suspect = ca.logic_and(attempt.accepted, _suspect(*seen[:2], trial / LOOKS, self.gates))
-        waiting = ca.vertcat(V[:-1], int(Status.SUSPECT))
-        watched = ca.if_else(going, ca.if_else(suspect, waiting, outcome), V)
-        return {
-            **functions,
-            "guards": self.function("guards", self.short, ca.vertcat(g, rate)),
-            "sizes": self.function("sizes", self.short, ca.vertcat(*self.flow.size_machine.function(t, x, w, numbers))),
-            "unwatched": functions["step"],
-            "step": self.function("step", V, watched),
-            "settle": self.function("settle", self.short, self.onto(t, x, w, self.p)),
-        }
+        waits = ca.logic_and(attempt.accepted, next_status != int(Status.GOING))
+        watched = ca.if_else(going, ca.if_else(waits, ca.vertcat(V[:-1], next_status), outcome), V)
+        return {**functions, **looked, "unwatched": functions["step"], "step": self.function("step", V, watched)}
+
+    def _approach(self, approach: ca.Function, outcome: ca.SX) -> tuple[ca.Function, ca.SX]:
+        """How a lane comes to zeros of square roots, from its rows x, t and the chosen roots; whether a step may."""
+        n, chosen = self.x.numel(), ca.SX.sym("chosen", approach.nnz_out(2))
+
+        def at(time: ca.SX, state: ca.SX) -> list[ca.SX]:
+            return approach(time, state, self.w, ca.vertcat(self.numbers, self.rtol, self.atol, chosen))
+
+        here = at(self.t, self.x)
+        entered = entering(here[2], at(outcome[n], outcome[:n])[2], self.room >= GROW)
+        return self.function("approach", ca.vertcat(self.short, chosen), ca.vertcat(*here)), ca.mmax(entered)
 
     def _outcome(self, attempt: Attempt) -> ca.SX:
         """The next V: the new state on the constraints, and what its speeds and masses ask for."""

@@ -23,6 +23,7 @@ ENDS = {
     Status.STEP_LIMIT: Outcome.STEP_LIMIT,
     Status.SINGULAR: Outcome.SPEEDS_SINGULAR,
     Status.PILED_UP: Outcome.ACCUMULATION,
+    Status.RESTS: Outcome.ACCUMULATION,
 }
 
 

@@ -30,7 +30,6 @@ from appell.errors import AppellError, ModelError, StickingError
 from appell.model.symbols import Input, Letter
 from appell.model.values import unknown
 from appell.motion.attempt import Status
-from appell.motion.corners import LOOK
 from appell.motion.diagnosis import Stop, cause_of, smallest_inertia
 from appell.motion.left_out import may_contradict
 from appell.motion.masses import Masses
@@ -237,8 +236,7 @@ class Runner:
         """Runs that begin in the lanes of one kernel."""
         s, P = self.settings, np.zeros((kernel.numbers, members.size))
         P[kernel.w], P[kernel.p], P[kernel.modes] = w, p, modes
-        most = min(s.max_steps, LOOK) if "roots" in kernel.machines else s.max_steps
-        for name, value in (("rtol", s.rtol), ("atol", s.atol), ("end", s.until), ("most", most)):
+        for name, value in (("rtol", s.rtol), ("atol", s.atol), ("end", s.until), ("most", s.max_steps)):
             P[kernel.setting[name]] = value
         if "masses" in kernel.machines and members.size:
             m0 = kernel.machines["masses"].some(np.concatenate([x, t[None, :]]), P)

@@ -40,6 +40,8 @@ class Status(IntEnum):
     PILED_UP = 9  # events follow each other ever faster
     MOVED = 10  # other kinks slide from here on
     ALONE = 11  # what happens next only a single run can say
+    ARRIVING = 12  # a root may come to zero in the step, which was not made
+    RESTS = 13  # it did, and every way from there leads back
 
 
 BEHIND = ("t", "h", "room", "stalled", "steps")

@@ -3,9 +3,6 @@
 The length sqrt(r.r) of a vector that passes through zero (a spring through its anchor, the velocity of what is thrown
 straight up) is |s| along a straight line, and its series goes on as s. A leg is cut a hair before such a place and goes
 over it in a straight line; the next one starts on the other side.
-
-Where every way out leads back, as for what friction stops in a plane, there is no other side: steps tumble to and fro
-beside zero, and would up to any limit.
 """
 
 from __future__ import annotations
@@ -15,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from appell.motion.arrival import Approach
 from appell.motion.flow import WIDE, Flow
 from appell.motion.leg import BROKEN, End, Leg, Task
 from appell.motion.stretch import Stretch
@@ -22,124 +20,101 @@ from appell.motion.stretch import Stretch
 LOOKS = 16  # parts of a step in which a lowest value is looked for
 LOW = 0.02  # a lowest value there, as a share of those at the ends of the step, below which it may be zero
 TOUCH = 1e-12  # the same where it is: a series that sees a near miss takes shorter steps
-ARRIVED, LOST = 1e-24, 1e-8  # the same over a whole leg that ended there, and over one that broke off
-FAR_OFF, CLOSE_BY = 0.1, 1e-5  # shares of its largest value between which a root is seen to come down to zero
-STEADY = 0.5  # share of its pace that it keeps from step to step as long as it comes down
-ASTRAY = 1e-3  # share of that way by which its end may be missed
+ARRIVED, LOST = 1e-24, 1e-8  # the same over a whole leg that ended there, and over a run
 HAIR = 1e-10  # the way over a corner, as a share of the time it took to come near
 SMOOTH = 1e-6  # how much more than straight ahead the state may change on that way
 CLOSER = 40  # steps of the false position at most
 ASIDE = 1e-6  # where slopes are taken, as a share of a step
-LOOK = 512  # steps of a leg after which it may tumble; then after twice as many, and so on
-TUMBLES = 256  # steps in a row that do,
-BESIDE = 0.03  # all of them beside zero, at most this share of its largest value,
-MOSTLY = 0.9  # by the equations falling at so many of them,
-UNFADED = 3.0  # on average so many times quicker than what had come down to there by fading would,
-OFTEN = 4.0  # so long that it would have come to zero so many times
+BEND = 1e-3  # the same, as a share of the way over a corner
 FAR, NEAR = np.linspace(1, 0.1, 10), np.geomspace(1e-2, 1e-8, 4)  # shares of a stretch before its end, to look at rates
 BOUNDED = 10.0  # how much rates may grow till a run ends
 
 
-@dataclass(frozen=True)
-class _Corner:
+@dataclass(frozen=True, eq=False)
+class Corner:
     """A place where the argument of a root comes to zero.
 
     Attributes:
-        root: Which one.
-        t: When.
-        half: How long the way over it is, on either side.
+        t, x: When, and the state there.
         since: From when on it goes straight there.
+        half: How long the way over it is behind.
+        rate: x' on the way there.
+        rests: Whether the motion rests there.
     """
 
-    root: int
     t: float
-    half: float
+    x: np.ndarray
     since: float
+    half: float
+    rate: np.ndarray
+    rests: bool
+
+
+def first_corner(task: Task, leg: Leg, exact: bool) -> Corner | None:
+    """The first corner of a leg, if it has one; arguments as for `over_the_first_corner`."""
+    arrival, touched = _arrival(task, leg), _touched(task, leg) if exact else None
+    return arrival if touched is None or (arrival is not None and arrival.t < touched.since) else touched
 
 
 def over_the_first_corner(task: Task, leg: Leg, exact: bool) -> Leg:
     """The leg up to its first corner and over it, or the leg itself if it has none.
 
-    What tumbles, or is driven back from behind the corner as well, rests there: what friction stops in a plane.
+    What is driven back from behind the corner as well rests there: what friction stops in a plane.
 
     Args:
         task: What was asked for.
         leg: The leg.
-        exact: Whether it goes on to a corner as if there were none, or else breaks off next to one.
+        exact: Whether it goes on to a corner as if there were none, or else goes over it or breaks off next to it.
     """
-    tumbling = leg.end is End.REST
-    corner = _first_corner(task, leg) if exact else None
-    if corner is None and (leg.end in BROKEN or tumbling):
-        corner = _arrival(task, leg)
-    if corner is None:
+    corner = first_corner(task, leg, exact)
+    if corner is None or corner.since <= leg.times[0]:
         return leg
-    before, behind = corner.since, corner.t + corner.half
-    if before <= leg.times[0] or behind >= task.t1:
+    behind = corner.t + corner.half
+    if behind >= task.t1:
         return leg
-    x = leg.dense(np.array([before]))[:, 0]
-    left, rate = corner.t - before, task.f(before, x)
-    bend = (task.f(before + ASTRAY * left, x + ASTRAY * left * rate) - rate) / (ASTRAY * left)
-    there = x + left * rate + left**2 / 2 * bend
-    if tumbling:
-        return _straight_on(leg, before, corner.t, there, End.REST)
-    past = there + corner.half * rate
-    turned = task.f(behind, past)
+    x = leg.dense(np.array([corner.since]))[:, 0]
+    turned = task.f(behind, corner.x + corner.half * corner.rate)
     if not np.all(np.isfinite(turned)):  # the root has no value beyond: what flows by it has come to its end
-        return _straight_on(leg, before, corner.t, there, End.NOT_FINITE)
-    if not corner.half * np.max(np.abs(turned - rate)) < SMOOTH * max(1.0, float(np.max(np.abs(x)))):
+        return _straight_on(leg, corner.since, corner.t, corner.x, End.NOT_FINITE)
+    change = corner.half * np.max(np.abs(turned - corner.rate))
+    if not (corner.rests or change < SMOOTH * max(1.0, float(np.max(np.abs(x))))):
         return leg  # no corner: what is singular there is not bounded
-    cut = _straight_on(leg, before, behind, there + corner.half * turned, End.CORNER)
+    cut = _straight_on(leg, corner.since, behind, corner.x + corner.half * turned, End.CORNER)
     if task.flow.count:
         now = task.guards(behind, cut.final)
-        falls = (task.guards(before, x) + task.lifts > 0) & (now + task.lifts <= 0)
+        falls = (task.guards(corner.since, x) + task.lifts > 0) & (now + task.lifts <= 0) & (not corner.rests)
         # A kink that the root only touches has been reached as well: a tank that empties by Torricelli's law.
         falls[task.events :] |= ((now <= task.limits) & (task.guards(task.t0, task.x0) > task.limits))[task.events :]
         if falls.any():
             return replace(cut, end=End.GUARD, guard=int(np.argmax(falls)))
-    soon = ASTRAY * corner.half
-    times, states = np.array([corner.t, behind, behind + soon]), np.column_stack([there, past, past + soon * turned])
-    at_it, beyond, later = arguments(task.flow, task.w, task.p, lambda _: states, times)[corner.root]
-    return _straight_on(leg, before, corner.t, there, End.REST) if at_it < beyond > later else cut
+    return _straight_on(leg, corner.since, corner.t, corner.x, End.REST) if corner.rests else cut
 
 
-def tumbles(task: Task, times: np.ndarray, dense: Callable[[np.ndarray], np.ndarray]) -> bool:
-    """Whether the last steps of a leg tumble beside a place where a root vanishes.
-
-    The equations let the root fall at all of them, at a pace that does not fade beside zero, for so long that it would
-    have come there many times over; but it stays where it is. What comes to rest smoothly slows down with what is left,
-    and what swings or circles beside zero rises as often as it falls.
-
-    Args:
-        task: What was asked for.
-        times: Step boundaries, first to last.
-        dense: x at any of them.
-    """
-    if task.flow.roots is None or times.size <= TUMBLES:
-        return False
-    lengths = np.sqrt(np.maximum(arguments(task.flow, task.w, task.p, dense, times), 0.0))
-    for i, r in enumerate(lengths):
-        last, top = r[-TUMBLES:], float(r.max())
-        if not 0 < last.max() <= BESIDE * top:
-            continue
-        far = int(np.flatnonzero(r > FAR_OFF * top)[-1])
-        near = far + int(np.argmax(r[far:] <= BESIDE * top))
-        span = times[near] - times[far]
-        falls = -_rates(task, i, times[-TUMBLES:], dense(times[-TUMBLES:]), last, (r[far] - r[near]) / span)
-        fading = (
-            np.mean(last) * np.log(r[far] / max(r[near], LOST * top)) / span
-        )  # of what slows down with what is left
-        way = np.mean(falls) * (times[-1] - times[-TUMBLES])
-        if np.mean(falls > 0) >= MOSTLY and np.mean(falls) >= UNFADED * fading and way >= OFTEN * last.max():
-            return True
-    return False
+def _arrival(task: Task, leg: Leg) -> Corner | None:
+    """Where a leg rests, or where a root comes to zero beside which it breaks off."""
+    found = Approach(task).arrival(leg.times, leg.dense, broken=leg.end in BROKEN)
+    if found is None:
+        return None
+    beside, arrival = found
+    if not (arrival.rests[0] or (arrival.comes[0] and leg.end in BROKEN)):
+        return None
+    (*x, t), way = arrival.there[:, 0], (arrival.behind - arrival.there)[:, 0]
+    if not way[-1] > 0:  # too short a time to be told
+        return None
+    since = min(beside, float(arrival.near[0]))
+    return Corner(float(t), np.array(x), since, float(way[-1]), way[:-1] / way[-1], bool(arrival.rests[0]))
 
 
-def _rates(task: Task, i: int, t: np.ndarray, x: np.ndarray, r: np.ndarray, pace: float) -> np.ndarray:
-    """The rate of a root at some states, by the equations."""
-    h = ASIDE * np.maximum(r, r.max() * ASIDE) / pace
-    f = np.array([task.f(*state) for state in zip(t, x.T, strict=True)]).T
-    moved = arguments(task.flow, task.w, task.p, lambda _: x + h * f, t + h)[i]
-    return (np.sqrt(np.maximum(moved, 0.0)) - r) / h
+def _straight_over(task: Task, leg: Leg, root: int, t: float, since: float) -> Corner:
+    """The corner at a time at which an exact leg touches zero or ends on it, and whether it would fall back from it."""
+    half = max(HAIR * (t - since), 64 * float(np.spacing(abs(t))))
+    x = leg.dense(np.array([t - half]))[:, 0]
+    rate = task.f(t - half, x)
+    bend = (task.f(t - half + BEND * half, x + BEND * half * rate) - rate) / (BEND * half)
+    there, approach = x + half * rate + half**2 / 2 * bend, Approach(task)
+    look = approach.look(np.arange(approach.count) == root, task.inputs(t, there))
+    past = np.append(there + half * rate, t + half)[:, None]
+    return Corner(t, there, t - half, half, rate, bool(look(past, np.zeros(1, dtype=int))[2][0] > 0))
 
 
 def _straight_on(leg: Leg, before: float, until: float, final: np.ndarray, end: End) -> Leg:
@@ -155,7 +130,7 @@ def _straight_on(leg: Leg, before: float, until: float, final: np.ndarray, end: 
     return replace(leg, times=times, final=final, dense=dense, end=end, guard=-1, steps=times.size - 1)
 
 
-def _first_corner(task: Task, leg: Leg) -> _Corner | None:
+def _touched(task: Task, leg: Leg) -> Corner | None:
     """Where the argument of a root first touches zero, or comes to it at the end of a leg."""
     times = leg.times
     if task.flow.roots is None or times.size < 2:
@@ -175,43 +150,13 @@ def _first_corner(task: Task, leg: Leg) -> _Corner | None:
         touching = _own(_arguments(task, leg, lowest), which) <= TOUCH * high
         if touching.any():
             k = int(np.argmin(np.where(touching, lowest, np.inf)))
-            half = max(HAIR * float(steps[step[k]]), 64 * float(np.spacing(abs(lowest[k]))))
-            return _Corner(int(which[k]), float(lowest[k]), half, float(lowest[k]) - half)
+            t = float(lowest[k])
+            return _straight_over(task, leg, int(which[k]), t, t - float(steps[step[k]]))
     top = a.max(axis=1)
     if leg.end is not End.REACHED and (here := a[:, -1] <= ARRIVED * top).any():
         i = int(np.argmax(here))
-        far = times[a[i] > LOW * top[i]][-1]
-        half = max(HAIR * float(times[-1] - far), 64 * float(np.spacing(abs(times[-1]))))
-        return _Corner(i, float(times[-1]), half, float(times[-1]) - half)
+        return _straight_over(task, leg, i, float(times[-1]), float(times[a[i] > LOW * top[i]][-1]))
     return None
-
-
-def _arrival(task: Task, leg: Leg) -> _Corner | None:
-    """Where a root comes to zero at which a leg breaks off, from when it came down: next to zero it tumbles.
-
-    Time as a polynomial of the root, at zero (Neville).
-    """
-    times = leg.times
-    if task.flow.roots is None or times.size < 2:
-        return None
-    a = _arguments(task, leg, times)
-    here = a[:, -1] <= LOST * a.max(axis=1)
-    if not here.any():
-        return None
-    root = int(np.argmax(here))
-    r = np.sqrt(np.maximum(a[root], 0.0))
-    far = int(np.flatnonzero(r > FAR_OFF * r.max())[-1])
-    falls, k, pace = -np.diff(r) / np.diff(times), far, 0.0
-    while k + 1 < r.size and (k < far + 2 or r[k] > CLOSE_BY * r.max()) and falls[k] > STEADY * pace:
-        k, pace = k + 1, falls[k]
-    if k == far:
-        return None
-    r, seen, when = r[max(far, k - 5) : k + 1], times[k], times[max(far, k - 5) : k + 1].copy()
-    for n in range(1, r.size):
-        when = (r[:-n] * when[1:] - r[n:] * when[:-1]) / (r[:-n] - r[n:])
-    t = float(when[0])
-    half = max(HAIR * (t - times[far]), ASTRAY * (t - seen), 64 * float(np.spacing(abs(t))))
-    return _Corner(root, t, half, min(seen, t - half))
 
 
 def _lowest(task: Task, leg: Leg, which: np.ndarray, start: np.ndarray, length: np.ndarray) -> np.ndarray:

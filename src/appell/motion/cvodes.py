@@ -11,16 +11,18 @@ import io
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import casadi as ca
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
+from appell.motion.arrival import Approach
 from appell.motion.leg import End, Enough, Leg, Task
 
 POINTS = 2000
 CHUNKS, PARTS = 40, 5
+LENGTH = 1e4  # of a leg in its own units of time: CasADi leaves out what is shorter than 3e-8, whatever the unit
 MANY, FEW = 200_000, 5_000  # steps of SUNDIALS up to the next point
 FINE = 1e-7  # how closely, relative to it, the time is found at which the equations end
 
@@ -42,12 +44,22 @@ def _quiet() -> Iterator[None]:
         yield
 
 
+def _known(times: list[np.ndarray], states: list[np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+    """x at points of the grid."""
+    all_times, all_states = np.concatenate(times), np.concatenate(states, axis=1)
+    return lambda s: all_states[:, np.searchsorted(all_times, s)]
+
+
 def integrate(task: Task) -> Leg:
     """One leg, in chunks so that constraints are kept and the keyboard is heard."""
     t, x, w, p = task.flow.rhs.sx_in()
-    problem = {"x": x, "t": t, "p": ca.vertcat(w, p), "ode": task.flow.rhs(t, x, w, p)}
+    unit = (task.t1 - task.t0) / LENGTH
+    ode = unit * task.flow.rhs(task.t0 + unit * t, x, w, p)
+    problem = {"x": x, "t": t, "p": ca.vertcat(w, p), "ode": ode}
     rtol = task.rtol or 1e-10
-    options = {"reltol": rtol, "abstol": task.atol or rtol, "max_num_steps": MANY, "show_eval_warnings": False}
+    approach = Approach(task)
+    options = {"reltol": rtol, "abstol": task.atol or rtol, "show_eval_warnings": False}
+    options["max_num_steps"] = FEW if approach.count else MANY  # where friction holds a motion there would be no end
     values = np.concatenate([task.w, task.p])
     layer = task.t0 + (task.t1 - task.t0) * np.geomspace(1e-10, 1e-2, POINTS // 4)  # fast transients at the start
     grid = np.unique(np.concatenate([np.linspace(task.t0, task.t1, POINTS + 1), layer, task.grid]))
@@ -57,7 +69,8 @@ def integrate(task: Task) -> Leg:
     while pieces:
         piece = pieces.popleft()
         start = float(times[-1][-1])
-        solver = ca.integrator("stiff", "cvodes", problem, start, piece.tolist(), options)
+        begin, ends = (start - task.t0) / unit, ((piece - task.t0) / unit).tolist()
+        solver = ca.integrator("stiff", "cvodes", problem, begin, ends, options)
         try:
             with _quiet():
                 found = np.array(solver(x0=now, p=values)["xf"])
@@ -83,6 +96,10 @@ def integrate(task: Task) -> Leg:
         times.append(piece)
         states.append(found)
         if stop:
+            break
+        seen = sum(e.size for e in times[:-1]) - 1
+        if approach.count and approach.rests(np.concatenate(times), _known(times, states), seen):
+            end = End.REST
             break
     all_times, all_states = np.concatenate(times), np.concatenate(states, axis=1)
     slopes = np.array([task.f(float(s), y) for s, y in zip(all_times, all_states.T, strict=True)])

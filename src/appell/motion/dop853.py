@@ -17,8 +17,8 @@ from appell.code.iteration import TURNS, Iteration
 from appell.code.machine import Machine
 from appell.graph.quick import Quick
 from appell.graph.sparse import densified
+from appell.motion.arrival import LOOK, Approach
 from appell.motion.attempt import BEHIND, GROW, SETTINGS, Attempt, Status
-from appell.motion.corners import LOOK, tumbles
 from appell.motion.crossing import Looked
 from appell.motion.dormand_prince import (
     Parts,
@@ -178,7 +178,7 @@ class Stepper:
         status = Status.GOING if self.t != task.t1 else Status.REACHED
         if task.max_steps < 1:
             status = Status.STEP_LIMIT
-        look = LOOK
+        look, seen, approach = LOOK, 0, Approach(task)
         while status in (Status.GOING, Status.RESTLESS):
             status = self.attempt(TURNS)
             try:
@@ -189,10 +189,11 @@ class Stepper:
             if status is Status.RESTLESS:
                 self._P = self._settings()  # what counts as calm may have changed
             if self._V[-1] >= look:
-                look *= 2
-                if tumbles(task, self._times(), self.dense(self.t)):
+                if approach.count and approach.rests(self._times(), self.dense(self.t), seen):
                     end = End.REST
                     break
+                seen = int(self._V[-1])
+                look = 2 * seen
         end = end if end is End.REST else {**FAULTS, Status.STEP_LIMIT: End.STEP_LIMIT}.get(status, end)
         return Leg(self._times(), self.x, self.dense(self.t), end, -1, int(self._V[-1]))
 

@@ -30,9 +30,14 @@ def stages(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any) -> list[Any]:
     return slopes
 
 
+def stepped(x: Any, h: Any, slopes: list[Any]) -> Any:
+    """The state at the end of a step, of graphs or of columns of numbers."""
+    return _moved(x, h, table.B, slopes)
+
+
 def columns_of(f: Callable[[Any, Any], Any], t: Any, x: Any, h: Any, slopes: list[Any]) -> list[Any]:
     """The polynomial of degree seven within a step, by three more stages."""
-    new = _moved(x, h, table.B, slopes)
+    new = stepped(x, h, slopes)
     slopes = [*slopes, f(t + h, new)]
     for i in range(STAGES + 1, table.N_STAGES_EXTENDED):
         slopes.append(f(_later(t, h, table.C[i]), _moved(x, h, table.A[i][:i], slopes)))

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from appell.motion.corners import LOOK, tumbles
+from appell.motion.arrival import LOOK, Approach
 from appell.motion.crossing import Looked, first_crossing
 from appell.motion.leg import CRAWL, CRAWLS, SHARE, End, Enough, Leg, Task, moment
 
@@ -45,7 +45,7 @@ def _stalled(count: float, t: float, h: float, left: float) -> float:
 def march(stepper: AnyStepper, task: Task) -> Leg:
     """Step until the end, a guard, or a fault."""
     times = [task.t0]
-    end, guard, steps, stalled, look = End.REACHED, -1, 0, 0.0, LOOK
+    end, guard, steps, stalled, seen, approach = End.REACHED, -1, 0, 0.0, 0, Approach(task)
     while stepper.t != task.t1:
         if steps >= task.max_steps:
             end = End.STEP_LIMIT
@@ -76,11 +76,11 @@ def march(stepper: AnyStepper, task: Task) -> Leg:
             end = End.WATCHER
             break
         task.set_gates(stepper.t, stepper.x)
-        if steps == look:
-            look *= 2
-            if tumbles(task, np.array(times), stepper.dense(stepper.t)):
+        if approach.count and steps == max(LOOK, 2 * seen):
+            if approach.rests(np.array(times), stepper.dense(stepper.t), seen):
                 end = End.REST
                 break
+            seen = steps
     final = np.array(stepper.x)
     inner = stepper.dense(stepper.t) if steps else None
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from appell.code import heyoka_code
-from appell.motion.corners import LOOK, tumbles
+from appell.motion.arrival import LOOK
+from appell.motion.corners import first_corner
 from appell.motion.crossing import fallen, first_crossing
 from appell.motion.flow import Flow
 from appell.motion.leg import STALLS, End, Enough, Leg, Task, moment
@@ -119,8 +120,8 @@ def _propagate(integrator: Any, task: Task, watcher: _Watcher, outputs: list[Any
         if outcome == limit:
             t, x = float(integrator.time), np.array(integrator.state)
             times = _times(task, outputs, t)
-            if tumbles(task, times, _dense(outputs, times, x)):
-                watcher.end = End.REST
+            if first_corner(task, Leg(times, x, _dense(outputs, times, x), End.REACHED), exact=True) is not None:
+                watcher.end = End.CORNER
                 return heyoka_code.module().taylor_outcome.cb_stop, made - steps
     return outcome, made - steps
 
