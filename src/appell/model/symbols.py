@@ -202,6 +202,8 @@ def _letters(kind: type[Letter], names: str, units: str, described: str) -> Any:
             )
         if word == "t":
             raise ModelError(f"'t' is time itself and cannot name {article} {kind.kind}; choose another name.")
+        if word == "pi":
+            raise ModelError(f"'pi' is the number and cannot name {article} {kind.kind}; choose another name.")
     if len(set(words)) < len(words):
         raise ModelError(f"The same name stands twice in {names!r}; every {kind.kind} needs its own.")
     labels = units.split() if units else [""] * len(words)

@@ -39,16 +39,45 @@ class Shown(sp.Symbol):
     @classmethod
     def of(cls, place: int, letter: Letter) -> Self:
         """A letter of the model."""
+        word = _word(letter)
         if isinstance(letter, Evolving):
-            return cls(place, str(letter), _upright(sp.latex(letter), getattr(letter, "base", letter).name), letter)
-        # The multiplier of a constraint row bears the name of the row, which need not be a word.
-        word = re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", letter.name))
+            return cls(place, str(letter), _upright(sp.latex(letter), word), letter)
         return cls(place, word, _upright(sp.latex(sp.Symbol(word)), word), letter)
+
+    def as_typed(self, place: int) -> Self:
+        """The same with its name in LaTeX as it is typed, for what would look like another letter."""
+        assert self.letter is not None
+        word = _word(self.letter)
+        before, _, after = self.tex.rpartition(_upright(sp.latex(sp.Symbol(word)), word))
+        typed = word.replace("_", r"\_")
+        return type(self)(place, self.text, rf"{before}\mathtt{{{typed}}}{after}", self.letter)
 
     @property
     def varies(self) -> bool:
         """Whether it is anything but a parameter."""
         return not isinstance(self.letter, Parameter)
+
+
+def _word(letter: Letter) -> str:
+    """The name of a letter, or of what it is the rate of."""
+    if isinstance(letter, Evolving):
+        return getattr(letter, "base", letter).name
+    # The multiplier of a constraint row bears the name of the row, which need not be a word.
+    return re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", letter.name))
+
+
+def in_print(letters: Iterable[Letter]) -> dict[Letter, Shown]:
+    """Letters in an order, each with a look of its own: m1 and m_1 would both be set as m with an index."""
+    found = {letter: Shown.of(place, letter) for place, letter in enumerate(dict.fromkeys(letters))}
+    alike: dict[str, list[Letter]] = {}
+    for letter, e in found.items():
+        alike.setdefault(re.sub(r"_\{\}|\s|\\mathrm", "", e.tex), []).append(letter)
+    typed: set[str] = set()
+    for group in alike.values():
+        if len({_word(e) for e in group}) > 1:  # a letter called xdot looks like a rate, which then is the one to stay
+            least = min(getattr(e, "order", 0) for e in group)
+            typed |= {_word(e) for e in group if getattr(e, "order", 0) == least}
+    return {e: s.as_typed(place) if _word(e) in typed else s for place, (e, s) in enumerate(found.items())}
 
 
 def _upright(tex: str, name: str) -> str:
@@ -90,7 +119,7 @@ def shown(equations: Equations) -> dict[Letter, Shown]:
         *(equations.implicit.rates if equations.implicit else ()),
         *equations.unknowns,
     )
-    return {letter: Shown.of(place, letter) for place, letter in enumerate(dict.fromkeys(letters))}
+    return in_print(letters)
 
 
 @lru_cache(maxsize=50_000)
