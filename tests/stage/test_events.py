@@ -383,3 +383,21 @@ def test_what_was_made_for_other_events_does_not_pile_up(ball):
     gc.collect()
     assert flows[-1]() is Modes(ball.code, [ap.Event(h - 19)], 1.0).flow()
     assert sum(flow() is not None for flow in flows) <= 8
+
+
+@pytest.mark.parametrize("friction", [0.5, 1.5, 1.9])
+def test_a_relay_and_friction_that_take_turns_pile_up(friction):
+    """x = 0 and x' = 0 in turn, after long and short times; each swing is shorter in the same proportion, by hand."""
+    x = ap.coordinates("x")
+    ground = ap.Frame("ground")
+    push = ap.Generalized({x: -2 * sp.sign(x) - friction * sp.sign(x.rate)})
+    system = ap.compile(ap.derive(ap.Model(ground, x, [ap.Particle("body", 1, ground.point(x, 0))], [push]))).bind()
+    fall, rise = 2 - friction, 2 + friction
+    swing = np.sqrt(2 / fall) * (1 + fall / rise)
+    limit = swing / (1 - np.sqrt(fall / rise))
+    for method in ("dop853", "RK45"):
+        motion = ap.simulate(system, {x: 1.0}, until=2 * limit, method=method)
+        assert motion.outcome is ap.Outcome.ACCUMULATION
+        assert float(motion.detail.split("t = ")[1].split(";")[0]) == pytest.approx(limit, rel=1e-7)
+    study = ap.sweep(system, {x: np.full(10, 1.0)}, until=2 * limit, progress=False)
+    assert study.outcomes == {"ACCUMULATION": 10}

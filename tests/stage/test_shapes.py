@@ -447,8 +447,12 @@ def test_shapes_turned_by_decimals_are_bodies():
     body = ap.RigidBody("rod", frame=ground.pin(ap.coordinates("q")), shape=tilted)
     assert body.inertia.is_symmetric()
     np.testing.assert_allclose(np.linalg.eigvalsh(np.array(body.inertia, float))[1:], 0.0858333333333, rtol=1e-9)
-    with pytest.raises(ModelError, match="must be a symmetric 3 by 3 matrix"):
-        ap.RigidBody("rod", 1, ground.origin, ground, [[1, 0.1, 0], [0.11, 1, 0], [0, 0, 1]])
+    m, r = ap.parameters("m r")
+    with_letters = shapes.Cylinder(r, 0.6, mass=m * (1 + sp.cos(ap.t) / 5)).turned("x", 0.4).turned("z", 0.9)
+    assert ap.RigidBody("drum", frame=ground, shape=with_letters).inertia.is_symmetric()
+    for wrong in (0.11, 0.1 * m):
+        with pytest.raises(ModelError, match="must be a symmetric 3 by 3 matrix"):
+            ap.RigidBody("rod", 1, ground.origin, ground, sp.Matrix([[1, 0.1, 0], [wrong, 1, 0], [0, 0, 1]]))
 
 
 def test_a_shape_beside_a_centre_has_no_mass_to_give():

@@ -228,3 +228,13 @@ def test_rows_that_are_orthogonal_whatever_the_letters_are():
     numbers, b = np.array([0.5, -0.1, 0.7, 0.3]), np.array([1.0, 2.0, -3.0, 0.4])
     A = np.array(ca.Function("A", [ca.vertcat(*letters)], [matrix])(numbers))
     np.testing.assert_allclose(A @ np.array(function(numbers, b))[:, 0], b, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("how", [solve, lambda A, b: solve(A, ca.horzcat(b, b))])
+@pytest.mark.parametrize("n", [2, 5])
+def test_what_the_pattern_makes_singular_has_no_finite_solution(how, n):
+    matrix = ca.diag(ca.SX.sym("a", n))
+    matrix[0, 0] = 0
+    letters = ca.vertcat(*ca.symvar(matrix))
+    found = ca.Function("f", [letters], [how(matrix, ca.SX.ones(n))])(np.arange(1.0, n))
+    assert not np.isfinite(np.array(found)).all()

@@ -141,6 +141,7 @@ def test_units_one_for_all_or_one_each():
         ("x-y", "'x-y' cannot name a coordinate"),
         ("lambda", "'lambda' cannot name a coordinate"),
         ("t", "'t' is time itself"),
+        ("r pi", "'pi' is the number"),
         ("x y x", "stands twice in 'x y x'"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.code.agreement import Rivals
+from appell.code.agreement import SINGULAR, Rivals
 from appell.code.constants import check_masses
 from appell.errors import FormulationError, InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
@@ -38,7 +38,7 @@ class Verification:
         pairs: For each pair of formulations the largest relative disagreement of q''.
         states: How many states were compared.
         residual: Largest residual of the constraints at those states.
-        rounding: What rounding alone may make of the accelerations of a big model.
+        rounding: What rounding alone may make of the accelerations, large where a matrix is nearly singular.
         left_out: Why other states gave no finite accelerations, and how many of them did not.
     """
 
@@ -184,14 +184,16 @@ def verify(
         q, v, z = state
         measure = rivals.measure(1 / (model.until or 1.0), t, q, v, z, w, p)
         jacobian = jacobian_at(mechanics, t, q, v, z, p) * measure.units
-        if split.growth(jacobian) > STRAINED or len(Split.at(jacobian, rtol=1e-3).rows) != len(split.rows):
+        growth = split.growth(jacobian)
+        if growth > STRAINED or len(Split.at(jacobian, rtol=1e-3).rows) != len(split.rows):
             continue  # near a singular configuration rounding would be blamed on the formulations
         found = rivals.accelerations(t, q, v, z, w, p)
-        if not all(np.all(np.isfinite(value)) for value in found.values()):
+        noise = rivals.rounding(t, q, v, z, w, p)
+        if not (noise < SINGULAR and all(np.all(np.isfinite(value)) for value in found.values())):
             left_out[rivals.cause(found, t, q, v, z, w, p)] += 1
             until = t
             continue
-        rounding = max(rounding, rivals.rounding(t, q, v, z, w, p))
+        rounding = max(rounding, noise * max(1.0, growth) ** 2)  # elimination has rows and columns times that growth
         for a, b in itertools.combinations(found, 2):
             pairs[a, b] = max(pairs.get((a, b), 0.0), measure.disagreement(found[a], found[b]))
         if model.rows:

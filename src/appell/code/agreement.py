@@ -22,6 +22,7 @@ from appell.kinematics.saddle import REGULAR, accelerations_and_multipliers, con
 from appell.kinematics.split import Split
 
 ROOTS = "a division by zero, the root or the logarithm of a negative number"
+SINGULAR = REGULAR * float(np.finfo(float).eps)  # where rounding does so much to accelerations, there are none
 BIG = 24  # coordinates from which on dense elimination in the graph takes too long to be worth it
 
 
@@ -135,19 +136,19 @@ class Rivals:
             return f"an inertia or a constraint is not finite ({ROOTS})"
         if not all(np.all(np.isfinite(e)) for e in (F, gamma)):
             return f"a force or a constraint is not finite ({ROOTS})"
-        whole = measured(M, J, C)[0]
-        if not np.linalg.cond(whole) < REGULAR:
-            idle = without_inertia(whole, self.mechanics.model.coordinates)
-            return f"the mass matrix is singular; {idle} has no inertia (a mass or a length of zero?)"
+        if not self.rounding(*state) < SINGULAR:
+            idle = without_inertia(measured(M, J, C)[0], self.mechanics.model.coordinates)
+            have = "have" if "," in idle else "has"
+            return f"the mass matrix is singular; {idle} {have} no inertia (a mass or a length of zero?)"
         names = [name for name, value in found.items() if not np.all(np.isfinite(value))]
         return f"{', '.join(names)} alone has no finite value"
 
     def rounding(self, *state: object) -> float:
-        """What rounding alone may make of accelerations at a state; nothing to speak of unless the model is big."""
-        if not self.big:
-            return 0.0
-        M = self._lagrange(*state)[0]
-        return float(np.finfo(float).eps * condition(M)) if np.all(np.isfinite(M)) else float("inf")
+        """What rounding alone may make of accelerations at a state."""
+        M, J, C, _, _ = self._lagrange(*state)
+        if not all(np.all(np.isfinite(e)) for e in (M, J, C)):
+            return float("inf")
+        return float(np.finfo(float).eps * np.linalg.cond(measured(M, J, C)[0]))
 
 
 def _open(equations: Equations) -> ca.SX:

@@ -56,7 +56,7 @@ def solve_scaled(matrix: ca.SX, right: ca.SX) -> ca.SX:
 
 
 def solve(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None = None, settle: Settle | None = None) -> ca.SX:
-    """x with A x = b for any regular A.
+    """x with A x = b for any regular A; not a number where the pattern of A alone makes it singular.
 
     Args:
         matrix: A.
@@ -69,6 +69,8 @@ def solve(matrix: ca.SX, right: ca.SX, sizes: ca.SX | None = None, settle: Settl
     if n == 0:
         return ca.SX(0, right.shape[1])
     matrix, right = ca.sparsify(matrix), densified(right)
+    if ca.sprank(matrix) < n:
+        return ca.SX(ca.DM.nan(n, right.shape[1]))
     blocks, rows, columns, row_starts, _, _, _ = matrix.sparsity().btf()
     if right.shape[1] == 1:
         return _solve_column(matrix, right.nonzeros(), [
@@ -125,6 +127,8 @@ def _solve_column(
 def determinant(matrix: ca.SX) -> ca.SX | None:
     """The determinant up to its sign, block by block; None where a block has more than five rows."""
     matrix = ca.sparsify(matrix)
+    if ca.sprank(matrix) < matrix.shape[0]:
+        return ca.SX(0)
     blocks, rows, columns, starts, _, _, _ = matrix.sparsity().btf()
     result = ca.SX(1)
     for here in (range(starts[k], starts[k + 1]) for k in range(blocks)):

@@ -256,9 +256,14 @@ _ROWS = (np.ndarray, list, tuple)
 
 
 def _symmetric(matrix: sp.MatrixBase) -> bool:
-    """Whether it is, but for the rounding of numbers."""
-    largest = max((abs(e) for e in matrix if e.is_number), default=sp.Integer(0))
-    return all(e.is_zero or (e.is_number and abs(e) <= 1e-12 * largest) for e in matrix - matrix.T)
+    """Whether it is, but for the rounding of numbers, which may stand before letters."""
+    apart = [e for e in matrix - matrix.T if not e.is_zero]
+    if not apart:
+        return True
+    from appell.model.constraint import sampled  # which knows of bodies
+
+    values = np.abs(sampled([*apart, *matrix], (1.0, 1.0, 1.0)))
+    return bool(np.all(values[:, : len(apart)] <= 1e-12 * values[:, len(apart) :].max(axis=1, keepdims=True)))
 
 
 def _check_moments(name: str, moments: Iterable[sp.Expr], products: Iterable[sp.Expr]) -> None:

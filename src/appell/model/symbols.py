@@ -187,8 +187,9 @@ def dotted(tex: str, order: int) -> str:
     """
     if order > 3:
         return rf"{{{tex}}}^{{({order})}}"
-    letter, mark, index = tex.partition("_") if "^" not in tex else (tex, "", "")
-    return rf"\{'d' * order}ot{{{letter}}}{mark}{index}"
+    index = None if "^" in tex else re.search(r"(?<!\\)_", tex)
+    end = len(tex) if index is None else index.start()
+    return rf"\{'d' * order}ot{{{tex[:end]}}}{tex[end:]}"
 
 
 t = Time("t", "s", "time")
@@ -212,6 +213,8 @@ def _letters(kind: type[Letter], names: str, units: str, description: str) -> An
             )
         if word == "t":
             raise ModelError(f"'t' is time itself and cannot name {article} {kind.kind}; choose another name.")
+        if word == "pi":
+            raise ModelError(f"'pi' is the number and cannot name {article} {kind.kind}; choose another name.")
     if len(set(words)) < len(words):
         raise ModelError(f"The same name stands twice in {names!r}; every {kind.kind} needs its own.")
     labels = _one_each(units.split(), words, f"units in {units!r}; give one unit per name, or one")

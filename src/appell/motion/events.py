@@ -17,6 +17,7 @@ from appell.model.values import formula_of
 
 ZENO = 1e-5  # share of the time that went by, before the limit of ever faster events, at which a run ends
 KEPT = 7  # events in a row that show it
+TURNS = 10  # times as early where two kinds of events take turns, long and short: rounding ends these sooner
 STEADY, ROUGH = 1e-3, 0.95  # spread of the ratios of gaps, and the ratio up to which tolerances may make it larger
 
 
@@ -95,7 +96,13 @@ def piling_up(times: Sequence[float], start: float) -> float | None:
     last = np.asarray(times[-KEPT:])
     if last.size < KEPT:
         return None
-    gaps, now = np.diff(last), float(last[-1])
+    gaps = np.diff(last)
+    turns = np.all((gaps[1:-1] - gaps[:-2]) * (gaps[2:] - gaps[1:-1]) < 0)
+    return _limit(last[::2], start, TURNS * ZENO) if turns else _limit(last, start, ZENO)
+
+
+def _limit(times: np.ndarray, start: float, share: float) -> float | None:
+    gaps, now = np.diff(times), float(times[-1])
     if gaps.sum() <= ZENO * 1e-3 * min(1.0, now - start):
         return now
     ratios = gaps[1:] / np.maximum(gaps[:-1], 1e-300)
@@ -104,7 +111,7 @@ def piling_up(times: Sequence[float], start: float) -> float | None:
     if np.any(ratios >= 0.999) or not (steady or ratio < ROUGH):
         return None
     left = float(gaps[-1]) * ratio / (1 - ratio)
-    return now + left if left < ZENO * (now - start) else None
+    return now + left if left < share * (now - start) else None
 
 
 def piled(name: str, limit: float) -> str:

@@ -37,13 +37,12 @@ class Shown(sp.Symbol):
         return obj
 
     @classmethod
-    def of(cls, place: int, letter: Letter) -> Self:
-        """A letter of the model."""
-        if isinstance(letter, Evolving):
-            return cls(place, str(letter), _derivative(letter), letter)
-        # The multiplier of a constraint row bears the name of the row, which need not be a word.
-        word = re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", letter.name))
-        return cls(place, word, _upright(word), letter)
+    def of(cls, place: int, letter: Letter, *, typed: bool = False) -> Self:
+        """A letter of the model; its name in LaTeX as it is `typed` where it would look like another letter."""
+        word = _word(letter)
+        name = rf"\mathtt{{{word.replace('_', chr(92) + '_')}}}" if typed else _upright(word)
+        tex = dotted(name, letter.order) if isinstance(letter, Rate) else name
+        return cls(place, str(letter) if isinstance(letter, Evolving) else word, tex, letter)
 
     @property
     def varies(self) -> bool:
@@ -51,9 +50,12 @@ class Shown(sp.Symbol):
         return not isinstance(self.letter, Parameter)
 
 
-def _derivative(letter: Evolving) -> str:
-    """A coordinate, a speed or a state, or a rate of one."""
-    return dotted(_upright(letter.base.name), letter.order) if isinstance(letter, Rate) else _upright(letter.name)
+def _word(letter: Letter) -> str:
+    """The name of a letter, or of what it is the rate of."""
+    if isinstance(letter, Evolving):
+        return getattr(letter, "base", letter).name
+    # The multiplier of a constraint row bears the name of the row, which need not be a word.
+    return re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", letter.name))
 
 
 def _upright(name: str) -> str:
@@ -61,6 +63,20 @@ def _upright(name: str) -> str:
     tex = sp.latex(sp.Symbol(name))
     word = re.match(r"[A-Za-z]{2,}", tex)
     return tex if word is None else rf"\mathrm{{{word.group()}}}{tex[word.end() :]}"
+
+
+def in_print(letters: Iterable[Letter]) -> dict[Letter, Shown]:
+    """Letters in an order, each with a look of its own: m1 and m_1 would both be set as m with an index."""
+    found = {letter: Shown.of(place, letter) for place, letter in enumerate(dict.fromkeys(letters))}
+    alike: dict[str, list[Letter]] = {}
+    for letter, e in found.items():
+        alike.setdefault(re.sub(r"_\{\}|\s|\\mathrm", "", e.tex), []).append(letter)
+    typed: set[str] = set()
+    for group in alike.values():
+        if len({_word(e) for e in group}) > 1:  # a letter called xdot looks like a rate, which then is the one to stay
+            least = min(getattr(e, "order", 0) for e in group)
+            typed |= {_word(e) for e in group if getattr(e, "order", 0) == least}
+    return {e: Shown.of(place, e, typed=True) if _word(e) in typed else s for place, (e, s) in enumerate(found.items())}
 
 
 def ordered_parameters(equations: Equations) -> list[Parameter]:
@@ -92,7 +108,7 @@ def shown(equations: Equations) -> dict[Letter, Shown]:
         *(equations.implicit.rates if equations.implicit else ()),
         *equations.unknowns,
     )
-    return {letter: Shown.of(place, letter) for place, letter in enumerate(dict.fromkeys(letters))}
+    return in_print(letters)
 
 
 @lru_cache(maxsize=50_000)

@@ -293,5 +293,5 @@ class Writer:
 
     def _prefix(self) -> str:
         texts = [s.text for s in self.letters.values()]
-        free = (p for p in ("Z", "Y", "X", "aux") if not any(re.fullmatch(rf"{p}\d+", word) for word in texts))
+        free = (p for p in ("Z", "Y", "X", "aux") if not any(re.fullmatch(rf"{p}_?\d+", word) for word in texts))
         return next(free, "intermediate")

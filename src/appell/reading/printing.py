@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import sympy as sp
@@ -11,7 +11,7 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from appell.model.symbols import Letter, letters_in
-from appell.reading.letters import Shown
+from appell.reading.letters import Shown, in_print
 from appell.reading.pages import Page
 from appell.reading.rows import Row
 from appell.reading.widths import seen, spaced
@@ -99,15 +99,24 @@ class _Latex(LatexPrinter):
         number, exponent, power = f"{float(expr):.{DIGITS}g}".partition("e")
         return rf"{number} \cdot 10^{{{int(power)}}}" if exponent else number
 
+    def _print_ExpBase(self, expr: sp.Expr, exp: Any = None) -> str:
+        """Upright, or it would be the power of a letter e."""
+        return self._do_exponent(rf"\mathrm{{e}}^{{{self._print(expr.args[0])}}}", exp)
+
     def in_brackets(self, text: str) -> str:
         return rf"\left({text}\right)"
 
 
-def formula_latex(expression: Any) -> str:
-    """A formula in the letters of a model as LaTeX, its letters set as on a page."""
+def formula_latex(expression: Any, among: Iterable[Letter] = ()) -> str:
+    """A formula in the letters of a model as LaTeX, its letters set as on a page.
+
+    Args:
+        expression: The formula.
+        among: Letters that stand beside it and must not look like those in it.
+    """
     given = sp.sympify(expression)
-    letters = sorted((s for s in letters_in(given) if isinstance(s, Letter)), key=lambda s: s.name)
-    return _Latex().doprint(given.xreplace({s: Shown.of(i, s) for i, s in enumerate(letters)}))
+    letters = {*among, *(s for s in letters_in(given) if isinstance(s, Letter))}
+    return _Latex().doprint(given.xreplace(in_print(sorted(letters, key=lambda s: (s.name, s.kind)))))
 
 
 def as_text(page: Page) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-WORD = r"(?:\\d*dot\{)?\\mathrm\{[^{}]*\}\}?(?:_\{[^{}]*\})?(?:\^\{[^{}]*\})?"
+WORD = r"(?:\\d*dot\{)?\\math(?:rm|tt)\{[^{}]*\}\}?(?:_\{[^{}]*\})?(?:\^\{[^{}]*\})?"
 AFTER = re.compile(rf"({WORD}) (?=[A-Za-z0-9\\{{])(?!\\right|\\end|\\cdot|\\left|\\,|\\\\)")
 BEFORE = re.compile(rf"(?<=[A-Za-z0-9}})]) (?={WORD})")
-SILENT = re.compile(r"\\(left|right|bigl|bigr|mathrm|text|d*dot|displaystyle|begin|end|operatorname|[,;!])(?![a-zA-Z])")
+SILENT = re.compile(r"\\(left|right|big[lr]|math(rm|tt)|text|d*dot|displaystyle|begin|end|operatorname|[,;!])(?![a-z])")
 FRACTION = re.compile(r"\\frac\{")
 COMMAND = re.compile(r"\\([a-zA-Z]+)")
 FUNCTIONS = {"sin", "cos", "tan", "cot", "sinh", "cosh", "tanh", "log", "exp", "max", "min", "quad", "operatorname"}
@@ -19,7 +19,7 @@ def spaced(tex: str) -> str:
     Args:
         tex: A formula as SymPy prints it.
     """
-    if r"\mathrm" not in tex:
+    if r"\math" not in tex:
         return tex
     return BEFORE.sub(r" \, ", AFTER.sub(r"\1 \, ", tex))
 

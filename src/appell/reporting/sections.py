@@ -13,7 +13,7 @@ from appell.equations import Equations
 from appell.errors import AppellError
 from appell.model.body import Particle, RigidBody
 from appell.model.model import Model, counted
-from appell.model.symbols import Evolving, Letter, Rate, length, letters_in
+from appell.model.symbols import Evolving, Letter, Rate, length, letters_in, t
 from appell.motion.reactions import multipliers
 from appell.motion.versions import versions
 from appell.reading import TYPESET
@@ -32,14 +32,20 @@ NOTHING = 1e-15  # of the largest of some values, what rounding leaves of a zero
 LONG = 400  # characters of LaTeX; longer formulas are not shown in a table
 
 
-def tex(formula: Any, vanishing: bool = False) -> str:
+def tex(formula: Any, model: Model, vanishing: bool = False) -> str:
     """A formula for a cell of a table, or the equation that it is zero; long ones are not shown."""
     formula = sp.sympify(formula)
     if isinstance(formula, sp.Expr) and length(formula) > LONG:
         return "(long)"
-    text = formula_latex(formula)
+    text = formula_latex(formula, _letters(model))
     behind = " = 0" if vanishing else ""
     return Formula(f"${text}{behind}$", formula, behind) if len(text) <= LONG else "(long)"
+
+
+def _letters(model: Model) -> list[Letter]:
+    """All that stand in a report beside each other."""
+    rates = [q.rate for q in model.coordinates]
+    return [*model.coordinates, *rates, *model.states, *model.inputs, *model.parameters, t]
 
 
 def system_section(model: Model, values: dict[str, float], drawing: Scene) -> Section:
@@ -67,7 +73,7 @@ def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]
     blocks.append(_bodies(model))
     for letters in (model.coordinates, model.states, model.inputs, model.parameters):
         if letters:
-            blocks.append(_symbols(tuple(letters), values))
+            blocks.append(_symbols(tuple(letters), values, model))
     if model.forces:
         forces = tuple((f.name, type(f).__name__.lower()) for f in model.forces)
         blocks.append(Table(("force", "kind"), forces, "Forces"))
@@ -88,7 +94,7 @@ def _freedom(model: Model) -> str:
     return f"; {free} degree{'s' * (free != 1)} of freedom" + ", since some rows follow from others" * redundant
 
 
-def _symbols(letters: Sequence[Letter], values: Mapping[str, float]) -> Table:
+def _symbols(letters: Sequence[Letter], values: Mapping[str, float], model: Model) -> Table:
     """Letters of one kind; what several of them share is said once."""
     kind, moves = letters[0].kind, isinstance(letters[0], Evolving)
     rated = kind == "coordinate" and any(values.get(s.rate.label) for s in letters)
@@ -102,7 +108,7 @@ def _symbols(letters: Sequence[Letter], values: Mapping[str, float]) -> Table:
     rows = []
     for before, s, pair in zip((None, *letters), letters, labels, strict=False):
         same = before is not None and s.description and before.description == s.description
-        rows.append((tex(s), unit_words(s.unit), "″" if same else s.description, *map(shown, pair)))
+        rows.append((tex(s, model), unit_words(s.unit), "″" if same else s.description, *map(shown, pair)))
     head = ("symbol", "unit", "what", "at the start" if moves else "value", "rate at the start")
     return _table(head, rows, f"{'extra ' * (kind == 'state')}{kind}s".capitalize())
 
@@ -117,13 +123,13 @@ def _bodies(model: Model) -> Table:
     rows = []
     for body in model.bodies:
         if isinstance(body, Particle):
-            rows.append((body.name, "particle", tex(body.mass), ""))
+            rows.append((body.name, "particle", tex(body.mass, model), ""))
         else:
             assert isinstance(body, RigidBody)
             plain = body.inertia.is_diagonal()
             moments = list(body.inertia.diagonal()) if plain else list(body.inertia)
-            shown = tex(sp.Tuple(*moments) if plain else body.inertia)
-            rows.append((body.name, "rigid body", tex(body.mass), shown))
+            shown = tex(sp.Tuple(*moments) if plain else body.inertia, model)
+            rows.append((body.name, "rigid body", tex(body.mass, model), shown))
     return _table(("body", "kind", "mass", "central inertia"), rows, "Bodies")
 
 
@@ -136,7 +142,7 @@ def _constraints(model: Model) -> Table:
                 rates = [s for s in letters_in(row.expression) if isinstance(s, Rate)]
                 linear = all(sp.diff(row.expression, a, b) == 0 for a in rates for b in rates)
                 kind = "nonholonomic, linear" if linear else "nonholonomic, nonlinear"
-            rows.append((row.name, kind, tex(gathered(row.expression), vanishing=True)))
+            rows.append((row.name, kind, tex(gathered(row.expression), model, vanishing=True)))
     return Table(("constraint", "kind", "row"), tuple(rows), "Constraints")
 
 
@@ -154,7 +160,8 @@ def equations_section(equations: Equations) -> Section:
         return Section("Equations of motion", (*blocks, Text(f"{count}{words}: print(equations) writes all of them.")))
     blocks += [Formulas(heading, tuple(rows)) for heading, rows in latex_rows(page(equations))]
     if equations.closed:
-        written = [(formula_latex(w), formula_latex(e)) for w, e in equations.closed.items()]
+        beside = _letters(equations.model)
+        written = [(formula_latex(w, beside), formula_latex(e, beside)) for w, e in equations.closed.items()]
         laws = tuple((w, e) for w, e in written if len(e) < 4 * LONG)
         if laws:
             blocks.append(Formulas("Laws of the inputs", laws))
