@@ -97,12 +97,20 @@ class Arrival:
     rests: np.ndarray
 
     @classmethod
-    def of(cls, look: Look, here: np.ndarray) -> Arrival:
-        """Of motions that are at columns (x, t) on their way to zero."""
+    def of(cls, look: Look, here: np.ndarray, through: bool = False) -> Arrival:
+        """Of motions that are at columns (x, t) on their way to zero.
+
+        Args:
+            look: What is seen of them.
+            here: The columns.
+            through: Whether it matters also where they only pass: else they are not followed there.
+        """
         with np.errstate(all="ignore"):
             now, every = here.copy(), np.arange(here.shape[1])
             slope, r, pace, share = (np.array(e) for e in look(now, every))
-            near, above, faster, length = now[-1].copy(), r.copy(), pace.copy(), np.full(r.shape, LONGEST)
+            near, above, faster = now[-1].copy(), r.copy(), pace.copy()
+            back = through or look(now + 2 * slope, every)[2] > 0
+            length = np.where((pace > 0) & back, LONGEST, 0.0)
 
             def go(which: np.ndarray, new: np.ndarray, by: Any, pacing: bool) -> np.ndarray:
                 """Go on where r fell by what it should; returns where."""
@@ -177,7 +185,7 @@ class Approach:
             t = times[seen + step : seen + step + 2]
             states = dense(t)
             look = self.look(entered[:, step], self._task.inputs(t[1], states[:, 1]))
-            before, after = (Arrival.of(look, np.append(states[:, i], t[i])[:, None]) for i in (0, 1))
+            before, after = (Arrival.of(look, np.append(states[:, i], t[i])[:, None], broken) for i in (0, 1))
             found = float(t[1]), before.otherwise(after)
             if found[1].rests[0]:
                 break
