@@ -33,6 +33,6 @@ def resting_lanes(k: Kernel, V: np.ndarray, W: np.ndarray, P: np.ndarray) -> tup
         found = machine.some(np.concatenate([Y, chosen[:, which]]), numbers[:, which])
         return found[:n], *found[n : n + 3]
 
-    found = Arrival.of(look, V[:n, here]).otherwise(Arrival.of(look, W[:n, here]))
+    found = Arrival.in_step(look, V[:n, here], W[:n, here])
     rests = found.rests & (found.there[-1] < numbers[k.setting["end"]])
     return here[rests], found.there[:, rests], found.near[rests]

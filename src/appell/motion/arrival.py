@@ -97,12 +97,20 @@ class Arrival:
     rests: np.ndarray
 
     @classmethod
-    def of(cls, look: Look, here: np.ndarray) -> Arrival:
-        """Of motions that are at columns (x, t) on their way to zero."""
+    def of(cls, look: Look, here: np.ndarray, through: bool = False) -> Arrival:
+        """Of motions that are at columns (x, t) on their way to zero.
+
+        Args:
+            look: What is seen of them.
+            here: The columns.
+            through: Whether it matters also where they only pass: else they are not followed there.
+        """
         with np.errstate(all="ignore"):
             now, every = here.copy(), np.arange(here.shape[1])
             slope, r, pace, share = (np.array(e) for e in look(now, every))
-            near, above, faster, length = now[-1].copy(), r.copy(), pace.copy(), np.full(r.shape, LONGEST)
+            near, above, faster = now[-1].copy(), r.copy(), pace.copy()
+            back = through or look(now + 2 * slope, every)[2] > 0
+            length = np.where((pace > 0) & back, LONGEST, 0.0)
 
             def go(which: np.ndarray, new: np.ndarray, by: Any, pacing: bool) -> np.ndarray:
                 """Go on where r fell by what it should; returns where."""
@@ -133,10 +141,16 @@ class Arrival:
             comes = (share <= DEPTH) & (pace > faster * (r / above) ** FADES)
             return cls(comes, near, there, behind, comes & (look(behind, every)[2] > 0))
 
-    def otherwise(self, other: Arrival) -> Arrival:
-        """Another one for motions that do not come to zero by this one."""
-        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
-        return Arrival(*(np.where(self.comes, mine, theirs) for mine, theirs in pairs))
+    @classmethod
+    def in_step(cls, look: Look, before: np.ndarray, after: np.ndarray, through: bool = False) -> Arrival:
+        """Of motions in a step: from where it begins, or from where it ends if they do not come to zero from there."""
+        found = cls.of(look, before, through)
+        left = np.flatnonzero(~found.comes)
+        if left.size:
+            other = cls.of(lambda Y, which: look(Y, left[which]), after[:, left], through)
+            for f in fields(cls):
+                getattr(found, f.name)[..., left] = getattr(other, f.name)
+        return found
 
 
 class Approach:
@@ -177,8 +191,8 @@ class Approach:
             t = times[seen + step : seen + step + 2]
             states = dense(t)
             look = self.look(entered[:, step], self._task.inputs(t[1], states[:, 1]))
-            before, after = (Arrival.of(look, np.append(states[:, i], t[i])[:, None]) for i in (0, 1))
-            found = float(t[1]), before.otherwise(after)
+            ends = (np.append(states[:, i], t[i])[:, None] for i in (0, 1))
+            found = float(t[1]), Arrival.in_step(look, *ends, broken)
             if found[1].rests[0]:
                 break
         return found
