@@ -370,21 +370,27 @@ def options_of_all_commands():
     return found
 
 
-OF_ITS_OWN = {"--out", "--runs", "--until", "--rtol", "--points"}  # they say what the command writes, or leaves out
+OF_ITS_OWN = {
+    "--out",
+    "--over",
+    "--runs",
+    "--until",
+    "--rtol",
+    "--points",
+}  # they say what the command writes, or leaves out
 
 
 def test_an_option_means_the_same_in_every_command():
     for name, commands in options_of_all_commands().items():
         if name not in OF_ITS_OWN:
             assert len({(option.help, option.metavar, option.multiple) for option in commands.values()}) == 1, name
-    assert {option.multiple for name, option in options_of_all_commands()["--out"].items() if name != "stabilize"} == {
-        True
-    }
+    written = options_of_all_commands()["--out"]
+    assert {name for name, option in written.items() if not option.multiple} == {"explore", "stabilize"}
 
 
 def test_a_principle_is_chosen_wherever_equations_are_derived():
     found = options_of_all_commands()["--by"]
-    assert set(found) == {"show", "run", "sweep", "stabilize", "plan", "track", "export"}
+    assert set(found) == {"show", "run", "explore", "sweep", "stabilize", "plan", "track", "export"}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import sys
 
 from appell.cli import (  # each adds its command
     bench,
+    explore,
     export,
     list_models,
     plan,
@@ -25,6 +26,7 @@ from appell.cli.app import app
 __all__ = [
     "app",
     "bench",
+    "explore",
     "export",
     "list_models",
     "main",

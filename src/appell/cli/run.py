@@ -55,7 +55,7 @@ def run(
             check_files(out, report)
             system = given.system(case)
             motion = simulate(
-                system, _start(system, given.start), until, method=method, rtol=rtol,
+                system, starting(system, given.start), until, method=method, rtol=rtol,
                 points=501 if points is None else points, events=case.events, outputs=case.outputs,
                 inputs=case.inputs, control=case.control, rate=case.control_rate,
             )  # fmt: skip
@@ -88,7 +88,7 @@ def _study(
     return made.ok
 
 
-def _start(system: Any, given: dict[str, float]) -> Any:
+def starting(system: Any, given: dict[str, float]) -> Any:
     """What is given is kept, and the rest as the model suggests it, or follows from the constraints."""
     if not given:
         return None

@@ -1,0 +1,56 @@
+"""`appell explore`: a page with sliders from the terminal."""
+
+import json
+
+import pytest
+
+import appell as ap
+
+
+def test_a_page_of_parameters_and_starts(call, tmp_path):
+    page = tmp_path / "pages" / "chain.html"
+    result = call(
+        "explore", "pendulum-chain", "--over", "l=1:2:3", "--over", "q1=0.5,0.1", "--until", 0.5, "--out", page
+    )
+    assert result.exit_code == 0
+    assert result.stdout == (
+        f"Variations of 'pendulum chain': l [m] = 1 .. 2 (3), q1 [rad] = 0.1 .. 0.5 (2)\nwrote {page}\n"
+    )
+    text = page.read_text(encoding="utf-8")
+    knobs = json.loads(text.partition('id="scene-knobs">')[2].partition("</script>")[0])
+    assert knobs["values"] == [["1", "1.5", "2"], ["0.1", "0.5"]]
+    assert text.count('type="application/json"') == 7
+
+
+def test_starts_lie_on_the_constraints_of_every_value(call, tmp_path):
+    out = ["--until", 0.2, "--out", tmp_path / "bar.html", "--json"]
+    found = json.loads(call("explore", "four-bar", "--set", "q2=1.2", "--over", "lb=1.9:2.1:3", *out).stdout)
+    assert found == {
+        "model": "four-bar linkage", "varied": {"lb": [1.9, 2.0, 2.1]}, "motions": 3, "ended_early": 0,
+        "files": [str(tmp_path / "bar.html")],
+    }  # fmt: skip
+
+
+def test_motions_that_end_early_are_told(call, tmp_path):
+    result = call("explore", "appell-hamel", "--over", "m=1,2", "--until", 5, "--out", tmp_path / "a.html")
+    assert result.exit_code == 0
+    motion = ap.simulate(ap.compile(ap.derive(ap.library.appell_hamel())).bind({"m": 1.0}), until=5.0)
+    assert f"2 ended early, the first at m [kg] = 1: {motion.outcome.value}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--over", "l=uniform(1,2)"], "A slider goes over numbers: --over l=1,2,5"),
+        (["--over", "l=1:2:1000"], "up to 3 sliders and 400 motions; got 1 and 1000"),
+        (["--over", "l=1,2", "--over", "l=3"], "stands twice"),
+        (["--over", "l=1,2", "--set", "l=3"], "given by --set and by --over"),
+        (["--over", "length=1,2"], "'length' is not a parameter, input or state"),
+        (["--over", "l=1,2", "--out", "page.png"], "use .html"),
+    ],
+)
+def test_what_no_page_can_show_is_refused(call, tmp_path, monkeypatch, assert_fails, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    out = [] if "--out" in arguments else ["--out", "page.html"]
+    assert_fails(call("explore", "pendulum-chain", *arguments, *out), words)
+    assert list(tmp_path.iterdir()) == []
