@@ -16,7 +16,7 @@ sizes = pytest.mark.parametrize("size", SIZES, ids=["um", "light um", "km", "100
 
 def factor(unit, length, mass, time):
     """How many times larger a number in some unit becomes."""
-    units = {"": 1.0, "kg": mass, "m": length, "s": time, "rad": 1.0, "N": mass * length / time**2}
+    units = {"": 1.0, "1": 1.0, "kg": mass, "m": length, "s": time, "rad": 1.0, "N": mass * length / time**2}
     found = 1.0
     for k, part in enumerate(unit.split("/")):
         for word in part.split("*"):

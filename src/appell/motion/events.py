@@ -16,7 +16,8 @@ from appell.model.symbols import Coordinate, Rate, Speed, key, letters_in, quote
 from appell.model.values import formula_of
 
 ZENO = 1e-5  # share of the time that went by, before the limit of ever faster events, at which a run ends
-KEPT = 7  # events in a row that show it
+ENOUGH = 7  # events in a row that show it
+KEPT = 9  # the same where two kinds of events take turns
 TURNS = 10  # times as early where two kinds of events take turns, long and short: rounding ends these sooner
 STEADY, ROUGH = 1e-3, 0.95  # spread of the ratios of gaps, and the ratio up to which tolerances may make it larger
 
@@ -94,11 +95,11 @@ def piling_up(times: Sequence[float], start: float) -> float | None:
         start: When the run began.
     """
     last = np.asarray(times[-KEPT:])
-    if last.size < KEPT:
+    if last.size < ENOUGH:
         return None
     gaps = np.diff(last)
-    turns = np.all((gaps[1:-1] - gaps[:-2]) * (gaps[2:] - gaps[1:-1]) < 0)
-    return _limit(last[::2], start, TURNS * ZENO) if turns else _limit(last, start, ZENO)
+    turns = last.size == KEPT and np.all((gaps[1:-1] - gaps[:-2]) * (gaps[2:] - gaps[1:-1]) < 0)
+    return _limit(last[::2], start, TURNS * ZENO) if turns else _limit(last[-ENOUGH:], start, ZENO)
 
 
 def _limit(times: np.ndarray, start: float, share: float) -> float | None:

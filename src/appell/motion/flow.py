@@ -17,6 +17,7 @@ import numpy as np
 from appell.code.machine import Machine
 from appell.graph.kinks import roots
 from appell.graph.numeric import Numeric
+from appell.graph.terms import term_sizes
 
 RESTING = 1e-9  # share of the largest that it was, up to which a guard or switching function is on zero
 RESTING_ANYWAY = 1e-13  # share of what it is made of, up to which it is, however small it has been
@@ -90,7 +91,9 @@ class Flow:
 def sizes(g: ca.SX, t: ca.SX, x: ca.SX, xdot: ca.SX) -> list[ca.SX]:
     """What guards are made of, and what their rates are, in whatever units: their rounding is a share of it."""
     slopes = ca.fabs(ca.jacobian(g, x))
-    haste = slopes @ ca.fabs(xdot) + ca.fabs(ca.jacobian(g, t))
+    letters = ca.vertcat(ca.SX(0, 1), *ca.symvar(xdot))
+    terms = term_sizes(ca.Function("rates", [letters], [xdot]))(letters)  # what cancels leaves rounding
+    haste = slopes @ terms + ca.fabs(ca.jacobian(g, t))
     return [ca.densify(slopes @ ca.fabs(x)), ca.densify(haste)]
 
 

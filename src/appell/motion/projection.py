@@ -128,6 +128,8 @@ class Projection:
             residual, jacobian = found
             if np.all(np.abs(residual) <= GOOD * np.array(self._terms["velocity"](t, q, v, z, self.p))):
                 break
+            if not np.all(np.isfinite(jacobian)):  # a root of velocities that vanish has no slope
+                break
             v -= np.linalg.lstsq(jacobian, residual[:, 0], rcond=1e-9)[0]
             changed = True
         return changed

@@ -26,11 +26,13 @@ RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 def unit_words(unit: str) -> str:
-    """A unit as it is printed: `kg*m^2/s` as kg·m²/s.
+    """A unit as it is printed: `kg*m^2/s` as kg·m²/s, and `1` not at all.
 
     Args:
         unit: The unit as it is typed.
     """
+    if unit == "1":
+        return ""
     raised = re.sub(r"(?:\^|\*\*)\(?(-?\d+)\)?", lambda found: found.group(1).translate(RAISED), unit)
     return re.sub(r"\s*\*\s*", "·", raised)
 
@@ -42,7 +44,8 @@ def labelled(name: str, unit: str) -> str:
         name: The name.
         unit: The unit as it is typed; empty for none.
     """
-    return f"{name} [{unit_words(unit)}]" if unit else name
+    words = unit_words(unit)
+    return f"{name} [{words}]" if words else name
 
 
 def shown(label: str) -> str:
