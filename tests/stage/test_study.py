@@ -211,6 +211,16 @@ def test_without_any_good_run_statistics_are_nan_and_a_plot_says_so(tmp_path):
         assert [e["text"] for e in plot.spec()["layout"]["annotations"]] == [words]
 
 
+def test_it_is_said_of_how_many_runs_statistics_and_plots_are(rod):
+    study = ap.sweep(rod, {"m": [1.0, -1.0, 2.0]}, until=1.0, points=3)
+    assert study.outcomes["DONE"] == 2
+    assert "2 of 3 runs, 3 values of m" in study.plot().figure().get_suptitle()
+    assert "of 2 of 3 runs, which ended as wished" in study._repr_html_()
+    whole = ap.sweep(rod, {"m": [1.0, 2.0]}, until=1.0, points=3)
+    assert "2 runs, 2 values of m" in whole.plot().figure().get_suptitle()
+    assert "ended as wished" not in whole._repr_html_()
+
+
 # Bad input.
 
 

@@ -351,6 +351,12 @@ def test_what_is_set_in_a_sweep_of_a_linkage_is_kept_as_in_a_run(call):
     assert "q1.rate    │ rad/s" in said
 
 
+def test_a_sweep_says_of_how_many_runs_its_table_is(call):
+    done = call("sweep", "pendulum-chain", "--over", "l=0,1", "--until", "1", "--points", "3")
+    assert done.exit_code == 0
+    assert "of 1 of 2 runs, which ended as wished:" in done.stdout
+
+
 def test_a_sweep_of_which_no_run_ends_as_wished_says_so_to_scripts(call):
     done = call("sweep", "pendulum-chain", "--over", "l=0,0", "--until", "1", "--points", "3")
     assert done.exit_code == 1

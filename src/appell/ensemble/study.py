@@ -78,6 +78,12 @@ class Study:
         return np.isin(self.codes, good)
 
     @property
+    def counted(self) -> str:
+        """Of how many runs there are statistics and plots, in words: those that ended as wished."""
+        good = int(self.ok.sum())
+        return _runs(good) if good == len(self) else f"{good} of {_runs(len(self))}"
+
+    @property
     def complete(self) -> bool:
         """Whether every run was made."""
         return bool((self.codes >= 0).all())
