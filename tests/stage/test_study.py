@@ -54,6 +54,12 @@ def test_the_summary_says_what_became_of_events(rod, tmp_path):
         assert lines[5].startswith("far: in 4 of 9 runs, first at 0.")
         assert lines[5].endswith(" s, 4 times in all; stopped 4 runs")
     assert ap.sweep(rod, {"theta": [0.5]}, until=1.0).events.empty
+    assert (
+        ap.sweep(rod, {"theta": [0.5]}, **{**options, "until": 1.0})
+        .summary()
+        .splitlines()[4]
+        .endswith(" s, once in all")
+    )
 
 
 @pytest.mark.parametrize("few", [0, 8])
@@ -258,6 +264,7 @@ def test_it_is_said_of_how_many_runs_statistics_and_plots_are(rod):
         (None, {}, "Give what to vary by name"),
         ("l", {}, "Give what to vary by name"),
         ([1.0], {}, "Give what to vary by name"),
+        ([{"l": 1.0}, {"l": None}], {}, "'l' is None in run 1"),
         ({"l": [1.0]}, {"at": "abc"}, "must be numbers, got 'abc'"),
         ({"l": [1.0]}, {"out": 3}, "ends in .zarr, got out='3'"),
         ({"l": [1.0]}, {"events": None}, "must be a list of"),

@@ -242,7 +242,7 @@ class Study:
             if event["runs"]:
                 ends = dict.fromkeys(f"{event[end]:.6g}" for end in ("earliest", "latest"))
                 lines[-1] += f", first at {' .. '.join(ends)} s"
-                lines[-1] += f", {event['times']:.0f} times in all"
+                lines[-1] += f", {event['times']:.0f} times in all" if event["times"] > 1 else ", once in all"
             if event["stopped"]:
                 lines[-1] += f"; stopped {_runs(int(event['stopped']))}"
         for failure in self._failures[:3]:
