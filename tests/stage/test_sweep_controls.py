@@ -119,5 +119,9 @@ def test_an_input_is_given_once(table):
         assert study.failures["reason"].str.contains(words).all()
     with pytest.raises(ModelError, match="'b' is given by a function and cannot be varied as well"):
         ap.sweep(table, {"b": [1.0, 2.0]}, until=1.0, inputs={"b": np.cos})
+    with pytest.raises(ModelError, match=words):
+        ap.simulate(table, until=1.0, inputs={"b": 1.0}, control={"b": ap.t})
+    with pytest.raises(ModelError, match=words):
+        ap.sweep(table, {"x": [1.0, 2.0]}, until=1.0, inputs={"b": 1.0}, control={"b": ap.t})
     with pytest.raises(ModelError, match=r"gave 2 values for 1 inputs \(a\); formulas give b"):
         ap.simulate(table, until=1.0, inputs={"b": ap.t}, control=both)

@@ -53,11 +53,6 @@ def cases(
             )
         if name in laws:
             raise ModelError(f"{name!r} is both given and varied; leave it out of inputs=...")
-    for name in plan.columns.keys() & laws.keys():
-        if callable(laws[name]) and not isinstance(laws[name], sp.Basic):
-            raise ModelError(
-                f"{name!r} is given by a function and cannot be varied as well; leave it out of inputs=..."
-            )
     if CONTROL in plan.choices and control is not None:
         raise ModelError("The control is both given and varied; leave out control=...")
     if START in plan.choices and start is not None:
@@ -82,12 +77,14 @@ def cases(
 
 def _case(system: System, given: Mapping[str, Any], control: Any, start: Any, varied: set[str]) -> Case:
     """The system under some inputs; others are varied over numbers."""
-    if isinstance(control, Mapping):
-        given, control = {**given, **{key(name): law for name, law in control.items()}}, None
     bound, law = driven(system, given, control)
     if law is None:
         return Case(bound, None, start)
+    if isinstance(control, Mapping):
+        given, control = {**given, **{key(name): law for name, law in control.items()}}, None
     functions = {name: f for name, f in given.items() if callable(f) and not isinstance(f, sp.Basic)}
+    if twice := sorted(varied & functions.keys()):
+        raise ModelError(f"{twice[0]!r} is given by a function and cannot be varied as well; leave out one of them.")
     numbers = {w.label for w in bound.equations.inputs} & (varied | given.keys()) - functions.keys()
     return Case(bound, Law(functions, control, numbers), start)
 

@@ -25,6 +25,10 @@ from appell.motion.motion import Motion
 
 MEMORY = 2e9  # bytes that the steps of a run may take unless more of them are asked for
 STEP = 200  # of them that a state takes in a step: the coefficients of its series
+TWICE = (
+    "The control gives {!r}, which is given or varied by itself; leave it to one of them. A control that gives some of "
+    "the inputs returns them by name."
+)
 
 
 def simulate(
@@ -125,13 +129,17 @@ def driven(
     system: System, inputs: Mapping[Any, Any] | None, control: Any
 ) -> tuple[System, Callable[[float, State], np.ndarray] | None]:
     """Numbers are bound, formulas closed into the graph, Python functions become a law."""
-    if isinstance(control, Mapping):
-        inputs, control = {**(inputs or {}), **control}, None
     if inputs is not None and not isinstance(inputs, Mapping):
         raise ModelError(
             f"inputs= needs {{input: number, formula or function of t}}, got {inputs!r}; a function (t, state) -> "
             "inputs is given as control=..."
         )
+    if isinstance(control, Mapping):
+        given = {key(name) for name in inputs or ()}
+        for name in control:
+            if key(name) in given:
+                raise ModelError(TWICE.format(key(name)))
+        inputs, control = {**(inputs or {}), **control}, None
     names = {w.label: w for w in system.model.inputs}
     numbers: dict[str, float] = {}
     formulas: dict[Input, Any] = {}
@@ -212,10 +220,7 @@ def _law(
             if key(name) not in order:
                 raise ModelError(unknown(key(name), order, "open input that the control could give"))
             if key(name) in elsewhere:
-                raise ModelError(
-                    f"The control gives {key(name)!r}, which is given or varied by itself; leave it to one of them. A "
-                    "control that gives some of the inputs returns them by name."
-                )
+                raise ModelError(TWICE.format(key(name)))
             values[key(name)] = value
         try:
             return np.array([float(values[label]) for label in order])
