@@ -69,13 +69,17 @@ def test_a_friction_that_loses_its_direction_is_told_as_such(method, rtol):
     assert motion.outcome is ap.Outcome.ACCUMULATION
     assert motion.times[-1] == pytest.approx(1 / (1 - 0.3**2), abs=1e-3 if method == "taylor" else 1e-5)
     assert motion.info["steps"] < 500
-    assert "comes to zero there" in motion.detail
+    assert "comes to zero there and stays" in motion.detail
+    assert "something comes to rest" in repr(motion)
+    assert "faster" not in repr(motion)
 
 
 def test_lanes_that_friction_stops_end_as_single_runs_do():
     system, starts = pushed_puck(), [{"x.rate": 0.1 * k} for k in range(1, 11)]
     study = ap.sweep(system, starts, until=5.0, points=3)
     assert study.outcomes == {"ACCUMULATION": 10}
+    assert study.failures["reason"].str.contains("something comes to rest").all()
+    assert study.failures["reason"].str.contains("comes to zero there and stays").all()
     ends = [ap.simulate(system, start, until=5.0, method="dop853", rtol=1e-9).times[-1] for start in starts]
     np.testing.assert_allclose(study["end"].values, ends, rtol=0, atol=1e-12)
 

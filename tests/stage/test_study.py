@@ -54,6 +54,12 @@ def test_the_summary_says_what_became_of_events(rod, tmp_path):
         assert lines[5].startswith("far: in 4 of 9 runs, first at 0.")
         assert lines[5].endswith(" s, 4 times in all; stopped 4 runs")
     assert ap.sweep(rod, {"theta": [0.5]}, until=1.0).events.empty
+    assert (
+        ap.sweep(rod, {"theta": [0.5]}, **{**options, "until": 1.0})
+        .summary()
+        .splitlines()[4]
+        .endswith(" s, once in all")
+    )
 
 
 @pytest.mark.parametrize("few", [0, 8])
@@ -211,6 +217,16 @@ def test_without_any_good_run_statistics_are_nan_and_a_plot_says_so(tmp_path):
         assert [e["text"] for e in plot.spec()["layout"]["annotations"]] == [words]
 
 
+def test_it_is_said_of_how_many_runs_statistics_and_plots_are(rod):
+    study = ap.sweep(rod, {"m": [1.0, -1.0, 2.0]}, until=1.0, points=3)
+    assert study.outcomes["DONE"] == 2
+    assert "2 of 3 runs, 3 values of m" in study.plot().figure().get_suptitle()
+    assert "of 2 of 3 runs, which ended as wished" in study._repr_html_()
+    whole = ap.sweep(rod, {"m": [1.0, 2.0]}, until=1.0, points=3)
+    assert "2 runs, 2 values of m" in whole.plot().figure().get_suptitle()
+    assert "ended as wished" not in whole._repr_html_()
+
+
 # Bad input.
 
 
@@ -248,6 +264,7 @@ def test_without_any_good_run_statistics_are_nan_and_a_plot_says_so(tmp_path):
         (None, {}, "Give what to vary by name"),
         ("l", {}, "Give what to vary by name"),
         ([1.0], {}, "Give what to vary by name"),
+        ([{"l": 1.0}, {"l": None}], {}, "'l' is None in run 1"),
         ({"l": [1.0]}, {"at": "abc"}, "must be numbers, got 'abc'"),
         ({"l": [1.0]}, {"out": 3}, "ends in .zarr, got out='3'"),
         ({"l": [1.0]}, {"events": None}, "must be a list of"),

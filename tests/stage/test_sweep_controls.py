@@ -21,6 +21,17 @@ def rod():
     return ap.compile(ap.derive(ap.Model(ground, theta, [bob], forces, name="rod", values={tau: 0.0}))).bind()
 
 
+@pytest.fixture(scope="module")
+def table():
+    """A unit mass on a table, pushed along and across."""
+    x, y = ap.coordinates("x y", "m")
+    a, b = ap.inputs("a b", "N")
+    ground = ap.Frame("ground")
+    body = ap.Particle("body", 1, ground.point(x, y))
+    pushes = ap.Generalized({x: a, y: b}, "pushes")
+    return ap.compile(ap.derive(ap.Model(ground, (x, y), [body], [pushes], values={a: 0.0, b: 0.0}))).bind()
+
+
 class Integrating:
     """A digital controller that remembers."""
 
@@ -82,3 +93,35 @@ def test_several_controllers_on_several_threads_give_the_numbers_of_one(rod):
     assert several.outcomes == {"DONE": 36}
     for name in one.dataset.variables:
         np.testing.assert_array_equal(one.dataset[name].values, several.dataset[name].values, err_msg=str(name))
+
+
+@pytest.mark.parametrize("over", [{"b": [1.0, 2.0]}, [{"b": 1.0}, {"b": 2.0}], {"b": {"weak": 1.0, "strong": 2.0}}])
+@pytest.mark.parametrize("how", [{"control": lambda t, state: {"a": -state["x"]}}, {"inputs": {"a": np.cos}}])
+def test_a_varied_number_acts_beside_an_input_by_a_function(table, over, how):
+    """A constant push b moves a unit mass by b/2 in a second."""
+    study = ap.sweep(table, over, start={"x": 1.0}, until=1.0, points=3, **how)
+    np.testing.assert_allclose(study["y.end"].values, [0.5, 1.0], rtol=0, atol=1e-9)
+    expected = np.cos(1) if "control" in how else 2 - np.cos(1)
+    np.testing.assert_allclose(study["x.end"].values, expected, rtol=0, atol=1e-8)
+
+
+def test_an_input_is_given_once(table):
+    def both(t, state):
+        return [0.0, 1.0]
+
+    words = "The control gives 'b', which is given or varied by itself"
+    for inputs in ({"b": 3.0}, {"b": np.cos}):
+        with pytest.raises(ModelError, match=words):
+            ap.simulate(table, until=1.0, inputs=inputs, control=both)
+    for over in ({"b": [1.0, 2.0]}, {"b": {"weak": 1.0, "strong": 2.0}}):
+        study = ap.sweep(table, over, until=1.0, points=3, control=both)
+        assert study.outcomes == {"NOT_STARTED": 2}
+        assert study.failures["reason"].str.contains(words).all()
+    with pytest.raises(ModelError, match="'b' is given by a function and cannot be varied as well"):
+        ap.sweep(table, {"b": [1.0, 2.0]}, until=1.0, inputs={"b": np.cos})
+    with pytest.raises(ModelError, match=words):
+        ap.simulate(table, until=1.0, inputs={"b": 1.0}, control={"b": ap.t})
+    with pytest.raises(ModelError, match=words):
+        ap.sweep(table, {"x": [1.0, 2.0]}, until=1.0, inputs={"b": 1.0}, control={"b": ap.t})
+    with pytest.raises(ModelError, match=r"gave 2 values for 1 inputs \(a\); formulas give b"):
+        ap.simulate(table, until=1.0, inputs={"b": ap.t}, control=both)

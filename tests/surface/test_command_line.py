@@ -351,6 +351,35 @@ def test_what_is_set_in_a_sweep_of_a_linkage_is_kept_as_in_a_run(call):
     assert "q1.rate    │ rad/s" in said
 
 
+def test_an_input_that_is_set_is_not_given_by_the_control_as_well(call, tmp_path):
+    (tmp_path / "cart.py").write_text(
+        """
+import appell as ap
+x, y = ap.coordinates("x y", "m")
+a, b = ap.inputs("a b", "N")
+ground = ap.Frame("ground")
+cart = ap.Particle("cart", 1, ground.point(x, y))
+pushes, values = ap.Generalized({x: a, y: b}), {a: 0.0, b: 0.0}
+model = ap.Model(ground, (x, y), [cart], [pushes], values=values, start={x: 1.0}, until=1.0)
+
+def control(t, state):
+    return {"a": -state["x"]}
+"""
+    )
+    cart = str(tmp_path / "cart.py")
+    assert strict(call("run", cart, "--set", "b=2", "--json").stdout)["final"]["y"] == pytest.approx(1.0, abs=1e-6)
+    for command in (["run", cart], ["sweep", cart, "--over", "x=1,2"]):
+        refused = call(*command, "--set", "a=2")
+        assert refused.exit_code == 1
+        assert "The control gives 'a', which is given" in refused.output
+
+
+def test_a_sweep_says_of_how_many_runs_its_table_is(call):
+    done = call("sweep", "pendulum-chain", "--over", "l=0,1", "--until", "1", "--points", "3")
+    assert done.exit_code == 0
+    assert "of 1 of 2 runs, which ended as wished:" in done.stdout
+
+
 def test_a_sweep_of_which_no_run_ends_as_wished_says_so_to_scripts(call):
     done = call("sweep", "pendulum-chain", "--over", "l=0,0", "--until", "1", "--points", "3")
     assert done.exit_code == 1

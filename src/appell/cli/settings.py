@@ -99,7 +99,8 @@ def set_case(case: Case, given: list[str] | None, varied: Collection[str] = ()) 
         for name, law in case.inputs.items()
         if key(name) not in taken
     }
-    case = replace(case, inputs=inputs)
+    own = {w.label: settings.values[w.label] for w in case.model.inputs if w.label in settings.values}
+    case = replace(case, inputs={**inputs, **own})  # there a control is refused that gives them as well
     missing = [s.label for s in case.gains if s.label not in taken]
     if missing:
         words = ", ".join(f"{label}=NUMBER" for label in missing)

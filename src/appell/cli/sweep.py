@@ -126,7 +126,8 @@ def _tell(study: Any) -> None:
             for label, spread in _final(study).items()
         ]
         if rows:
-            print_table("", ["at the end", "unit", *STATISTICS], rows)
+            title = "" if study.ok.all() else f"of {study.counted}, which ended as wished:"
+            print_table(title, ["at the end", "unit", *STATISTICS], rows)
 
 
 def _final(study: Any) -> dict[str, dict[str, float]]:

@@ -57,30 +57,36 @@ def cases(
         raise ModelError("The control is both given and varied; leave out control=...")
     if START in plan.choices and start is not None:
         raise ModelError("The start is both given and varied; leave out start=...")
-    varied = [thing for name, things in plan.choices.items() if name in names for thing in things.values()]
-    system = _with_gains(system, [*laws.values(), *varied], plan.columns)
+    choices = [thing for name, things in plan.choices.items() if name in names for thing in things.values()]
+    system = _with_gains(system, [*laws.values(), *choices], plan.columns)
     begins = _checked_start(system, start)
     if START in plan.choices:
         begins = tuple(_checked_start(system, thing) for thing in plan.choices[START].values())
     found: list[Case] = []
     changing = {name: list(things.values()) for name, things in plan.choices.items() if name != START}
+    varied = names & plan.columns.keys() - changing.keys()
     for picked in product(*changing.values()):
         chosen = dict(zip(changing, picked, strict=True))
         given = {**laws, **{name: law for name, law in chosen.items() if name != CONTROL}}
-        found.append(_case(system, given, chosen.get(CONTROL, control), begins))
+        found.append(_case(system, given, chosen.get(CONTROL, control), begins, varied))
     which = np.zeros(plan.runs, dtype=int)
     for name, things in changing.items():
         which = which * len(things) + plan.columns[name].astype(int)
     return found, which
 
 
-def _case(system: System, given: Mapping[str, Any], control: Any, start: Any) -> Case:
-    """The system under some inputs."""
+def _case(system: System, given: Mapping[str, Any], control: Any, start: Any, varied: set[str]) -> Case:
+    """The system under some inputs; others are varied over numbers."""
+    bound, law = driven(system, given, control)
+    if law is None:
+        return Case(bound, None, start)
     if isinstance(control, Mapping):
         given, control = {**given, **{key(name): law for name, law in control.items()}}, None
-    bound, law = driven(system, given, control)
     functions = {name: f for name, f in given.items() if callable(f) and not isinstance(f, sp.Basic)}
-    return Case(bound, None if law is None else Law(bound, functions, control), start)
+    if twice := sorted(varied & functions.keys()):
+        raise ModelError(f"{twice[0]!r} is given by a function and cannot be varied as well; leave out one of them.")
+    numbers = {w.label for w in bound.equations.inputs} & (varied | given.keys()) - functions.keys()
+    return Case(bound, Law(functions, control, numbers), start)
 
 
 def own_rate(cases: list[Case]) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -276,6 +277,7 @@ def _listed(over: Any, runs: int | None) -> Design:
     for given, name in zip(as_first, names, strict=True):
         values, things = _axis(name, [row[given] for row in rows])
         if things:
-            raise ModelError(f"Run by run only numbers can be given; {name!r} has {next(iter(things))!r}.")
+            run, thing = next((i, e) for i, e in enumerate(things.values()) if not isinstance(e, Real))
+            raise ModelError(f"Run by run only numbers can be given; {name!r} is {thing!r} in run {run}.")
         columns[name] = values
     return Design(columns, {}, (), (), "as listed")

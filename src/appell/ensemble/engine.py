@@ -18,7 +18,7 @@ from appell.ensemble.lane_machine import cores_in_use, padded
 from appell.ensemble.lane_rules import LaneRules
 from appell.ensemble.rest import resting_lanes
 from appell.motion.attempt import GROW, Status
-from appell.motion.diagnosis import UNDIRECTED
+from appell.motion.diagnosis import AT_REST
 from appell.motion.events import KEPT, piled, piling_up
 from appell.motion.flow import RESTING, falls, resting, rests
 
@@ -421,7 +421,7 @@ class Lanes:
         W[: k.n + 1, which], W[k.status, which] = there, Status.RESTS
         W[k.steps, which] += 1
         for run, t in zip(self.owner[lanes[which]].tolist(), there[-1], strict=True):
-            self.results.details[run] = f"t = {t:.9g}: {UNDIRECTED}"
+            self.results.details[run] = f"t = {t:.9g}: {AT_REST}"
         return since
 
     def _look(self, lanes: np.ndarray) -> np.ndarray:

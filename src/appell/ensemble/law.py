@@ -12,7 +12,7 @@ import random
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -29,21 +29,22 @@ AROUND = (types.MethodType, partial)
 
 
 class Law:
-    """Python functions that give the inputs of a system.
+    """Python functions that give inputs.
 
     Args:
-        system: The system.
         functions: Functions of t, by input.
         control: A function of t and the state, or None.
+        numbers: Inputs that have a number of their own in every run.
     """
 
-    def __init__(self, system: System, functions: Mapping[Any, Any], control: Any) -> None:
-        self.system, self.functions, self.control = system, dict(functions), control
+    def __init__(self, functions: Mapping[Any, Any], control: Any, numbers: Iterable[str] = ()) -> None:
+        self.functions, self.control, self.numbers = dict(functions), control, sorted(numbers)
 
-    def anew(self) -> Callable[..., Any]:
-        """The law of one run: t, state -> inputs."""
+    def anew(self, system: System) -> Callable[..., Any]:
+        """The law of one run of a system with the numbers of that run: t, state -> inputs."""
         functions, control = own_copy((self.functions, self.control))
-        law = driven(self.system, functions, control)[1]
+        numbers = {name: system.values[name] for name in self.numbers}
+        law = driven(system, {**numbers, **functions}, control)[1]
         assert law is not None
         return law
 

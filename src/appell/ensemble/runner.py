@@ -284,7 +284,7 @@ class Runner:
         s = self.settings
         try:
             system, state = self.starts.single(values)
-            law, rate = (None, None) if self.law is None else (self.law.anew(), s.rate)
+            law, rate = (None, None) if self.law is None else (self.law.anew(system), s.rate)
             motion = simulate(
                 system, state, s.until, method=self._method(system, state), rtol=s.rtol, atol=s.atol,
                 at=np.union1d(s.grid, s.until), events=s.events, outputs=s.outputs, control=law, rate=rate,

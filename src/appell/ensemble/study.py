@@ -78,6 +78,12 @@ class Study:
         return np.isin(self.codes, good)
 
     @property
+    def counted(self) -> str:
+        """Of how many runs there are statistics and plots, in words: those that ended as wished."""
+        good = int(self.ok.sum())
+        return _runs(good) if good == len(self) else f"{good} of {_runs(len(self))}"
+
+    @property
     def complete(self) -> bool:
         """Whether every run was made."""
         return bool((self.codes >= 0).all())
@@ -236,7 +242,7 @@ class Study:
             if event["runs"]:
                 ends = dict.fromkeys(f"{event[end]:.6g}" for end in ("earliest", "latest"))
                 lines[-1] += f", first at {' .. '.join(ends)} s"
-                lines[-1] += f", {event['times']:.0f} times in all"
+                lines[-1] += f", {event['times']:.0f} times in all" if event["times"] > 1 else ", once in all"
             if event["stopped"]:
                 lines[-1] += f"; stopped {_runs(int(event['stopped']))}"
         for failure in self._failures[:3]:

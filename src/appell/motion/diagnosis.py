@@ -33,6 +33,7 @@ REGULARIZE = (
     "sqrt(Max(z, 0)) for a level z that runs dry"
 )
 UNDIRECTED = f"what is under a square root comes to zero there and does not say how to go on; {REGULARIZE}"
+AT_REST = f"a length or speed under a square root comes to zero there and stays; {REGULARIZE}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

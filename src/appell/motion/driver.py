@@ -12,7 +12,7 @@ from appell.code.state import State
 from appell.code.system import System
 from appell.errors import StickingError
 from appell.kinematics.split import Split
-from appell.motion.diagnosis import REGULARIZE, UNDIRECTED, Stop, diagnose, runaway, smallest_inertia
+from appell.motion.diagnosis import AT_REST, REGULARIZE, Stop, diagnose, runaway, smallest_inertia
 from appell.motion.drive import Drive, Law
 from appell.motion.events import Event, Occurrence, piled, piling_up
 from appell.motion.front import Front
@@ -143,7 +143,7 @@ class Run:
             here.project()
             return self._rests()
         if leg.end is End.REST:
-            return Ending(Outcome.ACCUMULATION, f"t = {here.t:.9g}: {UNDIRECTED}")
+            return Ending(Outcome.ACCUMULATION, f"t = {here.t:.9g}: {AT_REST}")
         if leg.end is End.GUARD:
             return self._guard(leg.guard, task)
         if leg.end is End.WATCHER:

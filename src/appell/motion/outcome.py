@@ -20,7 +20,7 @@ class Outcome(Enum):
     MASS_USED_UP = "A body lost all of its mass."
     BRANCH_LOST = "A constraint on accelerations stopped having a solution next to the motion."
     SPEEDS_SINGULAR = "The chosen speeds stopped describing the motion."
-    ACCUMULATION = "Events followed each other ever faster (Zeno); the motion comes to rest there."
+    ACCUMULATION = "Events pile up (Zeno) or something comes to rest, and the equations do not say how to go on."
     STEP_LIMIT = "The largest allowed number of steps was reached."
     NOT_STARTED = "The run could not begin."
     RAISED = "A Python function of the caller raised an error."

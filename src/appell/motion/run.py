@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
@@ -25,6 +25,10 @@ from appell.motion.motion import Motion
 
 MEMORY = 2e9  # bytes that the steps of a run may take unless more of them are asked for
 STEP = 200  # of them that a state takes in a step: the coefficients of its series
+TWICE = (
+    "The control gives {!r}, which is given or varied by itself; leave it to one of them. A control that gives some of "
+    "the inputs returns them by name."
+)
 
 
 def simulate(
@@ -125,13 +129,17 @@ def driven(
     system: System, inputs: Mapping[Any, Any] | None, control: Any
 ) -> tuple[System, Callable[[float, State], np.ndarray] | None]:
     """Numbers are bound, formulas closed into the graph, Python functions become a law."""
-    if isinstance(control, Mapping):
-        inputs, control = {**(inputs or {}), **control}, None
     if inputs is not None and not isinstance(inputs, Mapping):
         raise ModelError(
             f"inputs= needs {{input: number, formula or function of t}}, got {inputs!r}; a function (t, state) -> "
             "inputs is given as control=..."
         )
+    if isinstance(control, Mapping):
+        given = {key(name) for name in inputs or ()}
+        for name in control:
+            if key(name) in given:
+                raise ModelError(TWICE.format(key(name)))
+        inputs, control = {**(inputs or {}), **control}, None
     names = {w.label: w for w in system.model.inputs}
     numbers: dict[str, float] = {}
     formulas: dict[Input, Any] = {}
@@ -168,7 +176,7 @@ def driven(
         system.equations.mechanics,
         functions if control is None else [w.label for w in system.equations.inputs],
     )
-    return system, _law(system, functions, control)
+    return system, _law(system, functions, control, {*numbers, *functions})
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:
@@ -183,9 +191,16 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
 
 
 def _law(
-    system: System, functions: Mapping[str, Callable[[float], float]], control: Any
+    system: System, functions: Mapping[str, Callable[[float], float]], control: Any, elsewhere: Collection[str]
 ) -> Callable[[float, State], np.ndarray]:
-    """Time and state to the open inputs, in order, by Python functions; the others as they are bound."""
+    """Time and state to the open inputs, in order, by Python functions; the others as they are bound.
+
+    Args:
+        system: The system.
+        functions: Functions of t, by input.
+        control: A function of t and the state, or None.
+        elsewhere: Inputs that are given, so that a control must not give them once more.
+    """
     order = [w.label for w in system.equations.inputs]
 
     def law(t: float, state: State) -> np.ndarray:
@@ -195,11 +210,17 @@ def _law(
         if not isinstance(given, Mapping):
             column = np.atleast_1d(given).ravel()
             if column.size != len(order):
-                raise ModelError(f"The control gave {column.size} values for {len(order)} inputs ({', '.join(order)}).")
+                closed = ", ".join(w.label for w in system.equations.closed)
+                raise ModelError(
+                    f"The control gave {column.size} values for {len(order)} inputs ({', '.join(order)})"
+                    + (f"; formulas give {closed}." if closed else ".")
+                )
             given = dict(zip(order, column, strict=True))
         for name, value in given.items():
             if key(name) not in order:
                 raise ModelError(unknown(key(name), order, "open input that the control could give"))
+            if key(name) in elsewhere:
+                raise ModelError(TWICE.format(key(name)))
             values[key(name)] = value
         try:
             return np.array([float(values[label]) for label in order])

@@ -144,6 +144,8 @@ def study_html(study: Any, failures: list[dict[str, Any]]) -> str:
     columns = [n for n in study.info["columns"] if not n.endswith(".rate")] or list(study.info["columns"])
     good = study.ok
     if good.any():
+        if not good.all():
+            blocks.append(Text(f"of {study.counted}, which ended as wished:"))
         blocks.append(Table(("at the end", "unit", "mean", "deviation", "least", "greatest"),
                             tuple(_last(study, name, good) for name in columns)))  # fmt: skip
     if failures:

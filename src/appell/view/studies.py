@@ -37,7 +37,7 @@ def study_plot(study: Study, names: list[str], against: Any) -> Plot:
     panel: Callable[[Study, str, list[str]], Panel] = (over_time, _scatter, _cloud)[len(varied)]
     if not study.ok.any():
         panel = _nothing
-    title = f"{study.info['model']}: {len(study)} {'run' if len(study) == 1 else 'runs'}, {study.info['words']}"
+    title = f"{study.info['model']}: {study.counted}, {study.info['words']}"
     return Plot(title, tuple(panel(study, name, varied) for name in chosen))
 
 
