@@ -206,6 +206,8 @@ def test_what_cannot_be_an_fmu_is_refused(folder, monkeypatch):
         system.to_fmu(folder / "crane.zip")
     with pytest.raises(ap.AppellError, match="C identifier"):
         system.to_fmu(folder / "my crane.fmu")
+    with pytest.raises(ap.AppellError, match="Outputs are given by name"):
+        system.to_fmu(folder / "crane.fmu", outputs=["g"])
     with pytest.raises(ap.AppellError, match="stands twice"):
         system.to_fmu(folder / "crane.fmu", outputs={"g": 1.0})
     x = ap.coordinates("x")

@@ -78,7 +78,8 @@ def test_a_notebook_gets_page_and_still(motions):
     ("change", "names", "words"),
     [
         (lambda m: {}, "l", "got none"),
-        (lambda m: list(m.values()), "l", "got none"),
+        (lambda m: list(m.values()), "l", "got list"),
+        (lambda m: m, 3, r"Say what was varied, explore\(motions, \"length \[m\]\"\); got \(3,\)"),
         (lambda m: {"short": m[0.5]}, "l", r"given by a number \(l\); got 'short'"),
         (lambda m: {(0.5, 1.0): m[0.5]}, "l", r"given by a number \(l\)"),
         (lambda m: m, ("l", "m"), r"given by 2 numbers \(l, m\); got 1.0"),

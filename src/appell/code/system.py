@@ -25,7 +25,7 @@ from appell.errors import CompileError, MissingValueError, ModelError
 from appell.files import path_of
 from appell.model.model import Model
 from appell.model.symbols import Letter
-from appell.model.values import floats, number, numbers, unknown
+from appell.model.values import by_name, floats, number, numbers, unknown
 
 STRAINED = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 
@@ -262,7 +262,8 @@ class System:
         from appell.code.fmu import write_fmu
 
         check_identifier(path_of(path), ".fmu")
-        return write_fmu(self, path_of(path), starting_state(self, start), outputs or {})
+        further = by_name(outputs, "Outputs", "{'tip': l * sin(theta)}")
+        return write_fmu(self, path_of(path), starting_state(self, start), further)
 
 
 def compile(equations: Equations, machine: str = "auto") -> System:

@@ -109,7 +109,7 @@ def explore(
         >>> ap.view.explore({l: ap.simulate(system.bind({"l": l}), until=5.0) for l in lengths}, "length [m]")
         Variations of 'pendulum chain': length [m] = 0.5 .. 1.5 (3); .save('page.html'), .show()
     """
-    called = (names,) if isinstance(names, str) else tuple(names)
+    called = tuple(names) if isinstance(names, list | tuple) else (names,)
     ordered = _ordered(motions, called)
     most = frames or max(FEWEST, MOMENTS // max(1, len(ordered)))
     scenes = {key: _scene(motion, look, forces, frames, most) for key, motion in ordered.items()}
@@ -123,7 +123,8 @@ def explore(
 def _ordered(motions: Any, names: tuple[str, ...]) -> dict[tuple[float, ...], Any]:
     """The motions by tuples of numbers; refuses what no sliders choose among."""
     if not isinstance(motions, Mapping) or not motions:
-        raise AppellError("Give motions by what was varied, {0.5: motion, 1.0: another}; got none.")
+        got = "none" if isinstance(motions, Mapping) else type(motions).__name__
+        raise AppellError(f"Give motions by what was varied, {{0.5: motion, 1.0: another}}; got {got}.")
     if not names or not all(isinstance(name, str) and name for name in names):
         raise AppellError(f'Say what was varied, explore(motions, "length [m]"); got {names!r}.')
     found: dict[tuple[float, ...], Any] = {}
