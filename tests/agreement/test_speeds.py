@@ -220,3 +220,48 @@ def test_the_function_of_gibbs_and_appell_has_the_equations_for_its_slopes(name)
 def test_the_function_of_a_long_model_is_refused():
     with pytest.raises(ap.AppellError, match="too long to be read as one formula"):
         ap.GibbsAppell().function(ap.library.four_bar())
+
+
+def free_bodies(count):
+    ground = ap.Frame("ground")
+    m, A, B, C = ap.parameters("m A B C")
+    coordinates, bodies = [], []
+    for k in range(count):
+        place, attitude = ap.coordinates(f"x{k} y{k} z{k}"), ap.coordinates(f"d{k} a{k} b{k} c{k}")
+        frame = ground.rotate_quaternion(*attitude)
+        bodies.append(ap.RigidBody(f"body{k}", m, ground.point(*place), frame, (A, B, C)))
+        coordinates += [*attitude[1:], attitude[0], *place]  # the order of the coordinates does not matter
+    values, start = {m: 1, A: 1, B: 2, C: 2.5}, {f"d{k}": 1.0 for k in range(count)}
+    return ap.Model(ground, coordinates, bodies, [ap.Gravity(-9.81 * ground.z)], values=values, start=start)
+
+
+def test_a_body_with_a_quaternion_turns_by_eulers_equations_by_itself():
+    model = free_bodies(1)
+    equations = ap.derive(model)
+    assert equations.operations < 50
+    assert "A*w_body0_x' = w_body0_y*w_body0_z*(B - C)" in " ".join(equations.text().split())
+    assert ap.verify(model).ok
+    system = ap.compile(equations)
+    turning = {"a0.rate": 0.25, "b0.rate": 0.1, "c0.rate": 1.0}
+    start = system.consistent({"d0": 1.0, **turning})
+    omega = {f"w_body0_{axis}": 2 * turning[f"{e}0.rate"] for axis, e in zip("xyz", "abc", strict=True)}
+    assert system.to_x(start)[7:10] == pytest.approx(list(omega.values()))  # at d = 1 twice the rates
+    assert list(system.state({"d0": 1.0, **omega}).v) == pytest.approx(list(start.v))
+    motion = ap.simulate(system, start, until=20.0)
+    assert "speeds changed" not in motion.summary()  # as they are, again and again, where rates are taken
+    assert motion.check().ok
+    by_rates = ap.simulate(ap.compile(ap.derive(model, ap.GibbsAppell())), start, until=20.0)
+    for name in ("a0", "d0", "x0", "c0.rate"):
+        np.testing.assert_allclose(motion[name], by_rates[name], atol=1e-10)
+
+
+def test_angular_velocities_of_several_bodies_have_names_of_their_own():
+    model = free_bodies(3)
+    equations = ap.derive(model)
+    names = [s.name for s in equations.speeds]
+    assert len({*names}) == 18
+    assert {"w_body0_x", "w_body2_z"} <= {*names}
+    assert equations.operations < 150
+    assert ap.verify(model, states=2).ok
+    taken = free_bodies(1).with_parameters(ap.parameters("w_body0_y"))
+    assert "w_body0_y_" in [s.name for s in ap.derive(taken).speeds]
