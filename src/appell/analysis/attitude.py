@@ -7,7 +7,6 @@ Poincare) the attitude is left in its own kinematic equations alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,10 +17,11 @@ import sympy as sp
 
 from appell.code.system import compile
 from appell.formulation.gibbs_appell import GibbsAppell
+from appell.formulation.turning import angular_speeds
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split, pivots
 from appell.model.body import RigidBody
-from appell.model.frame import Frame, angular_velocity
+from appell.model.frame import Frame
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, Rate, Speed, letters_in
 
@@ -61,18 +61,10 @@ def in_angular_velocities(at: Equilibrium, split: Split, attitude: set[str]) -> 
     chains = _chains(model, attitude)
     turning = {name for base, frame in chains for f in frame.path[len(base.path) :] for name in _letters(f)} & attitude
     rates: dict[Speed | Rate, sp.Expr] = {q.rate: q.rate for q in model.coordinates if q.label not in turning}
-    taken = {s.name for s in (*model.coordinates, *model.parameters, *model.inputs, *model.states)}
     for fixed in (True, False) if chains else ():
         turns: dict[Speed | Rate, sp.Expr] = {}
         for (base, frame), name in chains.items():
-            parts = (base if fixed else frame).components(angular_velocity(frame, base))
-            for axis, part in zip("xyz", parts, strict=True):
-                word = f"w_{name}_{axis}"
-                while word in taken:
-                    word += "_"
-                turns[Speed(word, "rad/s", f"angular velocity along {axis} of {(base if fixed else frame).name}")] = (
-                    part
-                )
+            turns |= angular_speeds(model, name, frame, base, base if fixed else frame)
         speeds = _independent(own.mechanics, at, split, [rates, turns])
         if speeds is None:
             return
@@ -98,7 +90,7 @@ def _chains(model: Model, attitude: set[str]) -> dict[tuple[Frame, Frame], str]:
         path = body.frame.path if isinstance(body, RigidBody) else ()
         hits = [k for k, frame in enumerate(path) if attitude.intersection(_letters(frame))]
         if hits:
-            found.setdefault((path[hits[0] - 1], path[hits[-1]]), re.sub(r"\W+", "_", body.name))
+            found.setdefault((path[hits[0] - 1], path[hits[-1]]), body.name)
     return found
 
 

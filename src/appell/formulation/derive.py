@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
-import sympy as sp
-
 from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, kinds
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.formulation.gpme import GPME
 from appell.formulation.recursive import Recursive
+from appell.formulation.turning import turning
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_movable, check_rank
 from appell.model.body import RigidBody
-from appell.model.frame import angular_velocity
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, Rate, Speed
 
 FREE = 3  # coordinates of a tree from which on recursion takes fewer operations
 BOUND = 12  # the same under constraints, which recursion has to bring in one by one
@@ -74,30 +69,6 @@ def _turns_freely(mechanics: Mechanics) -> bool:
     deepest = max(len(b.frame.unit_quaternions) for b in model.bodies if isinstance(b, RigidBody))
     n = len(model.coordinates)
     return n < BOUND or (n <= BODY * norms and deepest == 1)
-
-
-def turning(model: Model) -> dict[Speed | Rate, sp.Expr]:
-    """Speeds of a model with quaternions: angular velocities in the axes that they turn, and the rates of all else.
-
-    The rates of a quaternion are bound by its norm, whichever three are taken; the angular velocity never is.
-    """
-    found: dict[Speed | Rate, sp.Expr] = {}
-    taken = {s.name for s in (*model.coordinates, *model.parameters, *model.inputs, *model.states)}
-    turned: set[sp.Expr] = set()
-    for body in model.bodies:
-        for frame in body.frame.path if isinstance(body, RigidBody) else ():
-            quaternion = () if frame.rotation is None else frame.rotation.quaternion or ()
-            if not quaternion or quaternion[0] in turned or not all(isinstance(e, Coordinate) for e in quaternion):
-                continue
-            turned |= {*quaternion}
-            omega = frame.components(angular_velocity(frame, frame.parent))
-            for axis, part in zip("xyz", omega, strict=True):
-                word = f"w_{re.sub(r'[^A-Za-z0-9]+', '_', body.name)}_{axis}"
-                while word in taken:
-                    word += "_"
-                taken.add(word)
-                found[Speed(word, "rad/s", f"angular velocity along {axis} of {body.name}")] = part
-    return found | {q.rate: q.rate for q in model.coordinates if q not in turned}
 
 
 def apply(formulation: AbstractFormulation, mechanics: Mechanics) -> Equations:
