@@ -166,8 +166,16 @@ class Equations:
 
     @property
     def dependent(self) -> tuple[Letter, ...]:
-        """Coordinates whose rates the constraints give."""
+        """Coordinates whose rates the constraints give, and angular velocities that they give."""
+        axes = self.formulation.angular
+        if axes is not None:
+            return self.mechanics.turning(axes).dependent(self.split)
         return tuple(self.coordinates[i] for i in self.split.dependent)
+
+    @property
+    def coordinate_split(self) -> Split:
+        """The split of the coordinates; the rows alone where angular velocities take the place of rates."""
+        return Split(self.split.rows) if self.formulation.angular else self.split
 
     @property
     def redundant_rows(self) -> tuple[str, ...]:

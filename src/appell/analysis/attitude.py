@@ -17,9 +17,9 @@ import sympy as sp
 
 from appell.code.system import compile
 from appell.formulation.gibbs_appell import GibbsAppell
-from appell.formulation.turning import angular_speeds
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split, pivots
+from appell.kinematics.turning import angular_speeds
 from appell.model.body import RigidBody
 from appell.model.frame import Frame
 from appell.model.model import Model

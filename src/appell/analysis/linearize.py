@@ -346,7 +346,7 @@ def _split(steady: Steady, point: Equilibrium, dependent: Iterable[Any] | None) 
             "has no first approximation. Choose another configuration."
         )
     if dependent is None:
-        mine = equations.split
+        mine = equations.coordinate_split
         return mine if mine.dependent and mine.growth(jacobian) < 1e3 else best
     labels = [s.label for s in model.coordinates]
     wanted = [key(s) for s in listed(dependent)]

@@ -50,7 +50,7 @@ class Tangent:
         rolling = bool(steady.velocity_rows or m.acceleration_rows)
         if own_speeds or (rolling and (own.formulation.fixed or not m.linear)):
             self.equations = own
-        elif type(own.formulation) is GibbsAppell and own.split == split and not own.formulation.fixed:
+        elif type(own.formulation) is GibbsAppell and own.coordinate_split == split and not own.formulation.fixed:
             self.equations = own
         else:  # rates of independent coordinates as speeds, F kept by the equations alone
             derived = GibbsAppell().derive(m, split)

@@ -154,7 +154,7 @@ class Stabilization:
 
     def _split(self, system: System) -> Split:
         """Which coordinates are dependent; formulations that keep all of them do not say."""
-        split = system.equations.split
+        split = system.equations.coordinate_split
         if split.dependent or not split.rows:
             return split
         start = system.consistent({}, near=self.guess)

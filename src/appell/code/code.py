@@ -181,7 +181,7 @@ def _growth(equations: Equations) -> list[ca.SX]:
     if equations.formulation.fixed:
         entries = equations.with_laws(ca.jacobian(equations.chart.K, equations.chart.u))
     else:
-        J = equations.mechanics.J[list(split.rows), :]
+        J = equations.mechanics.rows_by(equations.formulation.angular)[list(split.rows), :]
         others = split.free(J.shape[1])
         entries = equations.in_state(solve(J[:, list(split.dependent)], J[:, others]))
     if not entries.numel():

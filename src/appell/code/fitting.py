@@ -40,7 +40,8 @@ def fitting_code(code: Code, state: State, p: np.ndarray, patience: float | None
     equations, split, sizes = code.equations, code.equations.split, spare_sizes(code)
     if not equations.mechanics.row_names or (equations.formulation.fixed and sizes is None):
         return code
-    jacobian = jacobian_at(equations.mechanics, state.t, state.q, state.v, state.z, p)
+    rows_by = equations.formulation.rows_by
+    jacobian = jacobian_at(equations.mechanics, state.t, state.q, state.v, state.z, p, rows_by)
     best = Split.at(jacobian, rows=split.rows, sizes=sizes)
     if len(best.rows) < len(split.rows) and np.isfinite(jacobian).all():
         _refuse_singular(equations.mechanics, state, p, best.rows)

@@ -108,7 +108,7 @@ def lane_graphs(
     if masses:
         functions["masses"] = lane.function("masses", lane.short, lane.masses(t, x))
     if lane.restless and not equations.formulation.fixed:
-        J = equations.in_state(equations.mechanics.J_at_rest)
+        J = equations.in_state(equations.mechanics.rows_by(equations.formulation.angular))
         functions["jacobian"] = lane.function("jacobian", lane.short, ca.vec(ca.densify(J)))
     sizes = {
         "x": x.numel(), "coordinates": len(equations.coordinates), "w": w.numel(), "p": p.numel(),

@@ -235,7 +235,7 @@ class Starts:
         if equations.formulation.fixed or not equations.mechanics.row_names:
             return {code: np.arange(runs.size)}
         q, v, z = states[:, :n], states[:, n : 2 * n], states[:, 2 * n :]
-        J = SideBySide(functions["jacobian"])(runs.size, self.t0, q, v, z, p)[0]
+        J = SideBySide(functions[equations.formulation.rows_by])(runs.size, self.t0, q, v, z, p)[0]
         growth = growths(split.rows, [split.dependent], J)[:, 0] if split.dependent else np.zeros(runs.size)
         good = growth <= equations.formulation.patience * best_growths(split, J)  # never where the best is NaN
         found: dict[Code, list[int]] = {code: np.flatnonzero(good).tolist()}

@@ -37,6 +37,7 @@ class AbstractFormulation(ABC):
         reference: Where it comes from.
         speeds: Quasi-velocities of the user's, if there are any.
         dependent: The coordinates whose velocities the rows shall give, if the user chose them.
+        angular: Along which axes angular velocities take the place of the rates of quaternions, if they do.
     """
 
     name: ClassVar[str]
@@ -46,6 +47,7 @@ class AbstractFormulation(ABC):
     reference: ClassVar[str] = ""
     speeds: Mapping[Speed, Any] | None = None
     dependent: tuple[Coordinate | str, ...] | None = None
+    angular: str | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
@@ -114,7 +116,7 @@ class AbstractFormulation(ABC):
 
     def choose(self, mechanics: Mechanics) -> Split:
         """Rows and dependent coordinates: the user's choice, or the best at a typical state."""
-        best, model = sample_split(mechanics), mechanics.model
+        best, model = sample_split(mechanics, self.rows_by), mechanics.model
         if self.dependent is None:
             return best
         order = {q: i for i, q in enumerate(model.coordinates)}
@@ -170,6 +172,11 @@ class AbstractFormulation(ABC):
     def fixed(self) -> bool:
         """Whether the user chose the speeds, so that they must not be changed during a run."""
         return self.speeds is not None or self.dependent is not None
+
+    @property
+    def rows_by(self) -> str:
+        """Which function of the mechanics gives the rows by the velocities among which dependent ones are chosen."""
+        return "jacobian" if self.angular is None else f"jacobian_{self.angular}"
 
     @property
     def patience(self) -> float:

@@ -8,9 +8,9 @@ from appell.formulation.abstract import AbstractFormulation, kinds
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.formulation.gpme import GPME
 from appell.formulation.recursive import Recursive
-from appell.formulation.turning import turning
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_movable, check_rank
+from appell.kinematics.turning import AXES
 from appell.model.body import RigidBody
 from appell.model.model import Model
 
@@ -27,8 +27,8 @@ def derive(model: Model, formulation: AbstractFormulation | None = None) -> Equa
         model: The model.
         formulation: The principle. If left out, `Recursive()` for free trees of three coordinates or more and for
             big ones with few constraints, where it takes fewer operations; `GPME()` where drives along chosen
-            coordinates enforce a programme; `GibbsAppell()` for all others, in the angular velocities where nothing
-            is bound but quaternions.
+            coordinates enforce a programme; `GibbsAppell()` for all others, in angular velocities where there are
+            quaternions.
 
     Returns:
         Equations A y = b without multipliers (the oracles excepted).
@@ -51,8 +51,9 @@ def _by_the_cheapest(mechanics: Mechanics) -> Equations:
     if not kinds(mechanics) <= GibbsAppell.accepts:
         return apply(GPME(), mechanics)
     n, rows = len(mechanics.model.coordinates), len(mechanics.model.rows)
-    if rows and _turns_freely(mechanics):
-        return apply(GibbsAppell(turning(mechanics.model)), mechanics)
+    if _turns(mechanics):
+        axes = AXES if rows > len(mechanics.norm_rows) else AXES[:1]
+        return min((apply(GibbsAppell(angular=e), mechanics) for e in axes), key=lambda found: found.operations)
     if (n >= FREE and not rows) or (n >= BOUND and n >= SHARE * rows):
         try:
             return apply(Recursive(), mechanics)
@@ -61,14 +62,14 @@ def _by_the_cheapest(mechanics: Mechanics) -> Equations:
     return apply(GibbsAppell(), mechanics)
 
 
-def _turns_freely(mechanics: Mechanics) -> bool:
-    """Whether nothing is bound but norms of quaternions, in a small model or in one of free bodies."""
+def _turns(mechanics: Mechanics) -> bool:
+    """Whether there are quaternions, but for big trees of bodies on bodies, where recursion takes fewer operations."""
     model, norms = mechanics.model, len(mechanics.norm_rows)
-    if norms < len(model.rows) or norms > len(mechanics.variables.quaternions):
+    if not norms or not mechanics.linear:
         return False
     deepest = max(len(b.frame.unit_quaternions) for b in model.bodies if isinstance(b, RigidBody))
-    n = len(model.coordinates)
-    return n < BOUND or (n <= BODY * norms and deepest == 1)
+    n, rows = len(model.coordinates), len(model.rows)
+    return n < BOUND or n < SHARE * rows or (n <= BODY * norms and deepest == 1)
 
 
 def apply(formulation: AbstractFormulation, mechanics: Mechanics) -> Equations:

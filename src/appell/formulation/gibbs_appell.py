@@ -16,9 +16,10 @@ from appell.graph.sparse import total
 from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
+from appell.kinematics.turning import AXES
 from appell.model.mass_flow import Stream
 from appell.model.model import Model
-from appell.model.symbols import Coordinate, Speed
+from appell.model.symbols import Coordinate, Speed, quoted
 from appell.model.symbols import t as time
 from appell.reading.short import short_formulas
 
@@ -42,6 +43,9 @@ class GibbsAppell(AbstractFormulation):
             nonlinear, and a rate may stand for itself, `{x.rate: x.rate, ...}`. Left out, rates of independent
             coordinates are taken and changed during a run where needed.
         dependent: Instead of speeds: the coordinates whose rates the constraints shall give.
+        angular: Instead of both: angular velocities take the place of the rates of quaternions, along the axes that
+            these turn (`"own"`) or along those that carry them (`"carrier"`); what else the constraints leave free is
+            chosen, and changed during a run, as if it was left out.
 
     Reference: Appell 1900; Qiao 1990, eqs. (3.13), (4.14).
     """
@@ -51,10 +55,14 @@ class GibbsAppell(AbstractFormulation):
     reference = "Appell 1900; Qiao 1990"
 
     def __init__(
-        self, speeds: Mapping[Speed, Any] | None = None, dependent: Iterable[Coordinate | str] | None = None
+        self,
+        speeds: Mapping[Speed, Any] | None = None,
+        dependent: Iterable[Coordinate | str] | None = None,
+        angular: str | None = None,
     ) -> None:
         self.speeds = speed_formulas(speeds)
         self.dependent = listed(dependent)
+        self.angular = _axes(angular, self.fixed)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """dR/dy = A y - b."""
@@ -98,12 +106,22 @@ class GibbsAppell(AbstractFormulation):
 
     def _energy(self, mechanics: Mechanics, split: Split) -> tuple[Chart, ca.SX]:
         """The chart, and S in its speeds and unknowns, masses as frozen letters."""
-        chart, x = Chart.of(mechanics, split, self.speeds), mechanics.variables
+        speeds = self.speeds if self.angular is None else mechanics.turning(self.angular).free(split)
+        chart, x = Chart.of(mechanics, split, speeds), mechanics.variables
         if chart.geometry is mechanics.geometry:
             return chart, mechanics.S
         if x.z.numel() and ca.depends_on(chart.K, x.z):  # extra states run in K, and are held in the shape of a body
             return chart, chart.in_speeds(ca.substitute(mechanics.S, mechanics.a, chart.a))
         return chart, total(chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies)
+
+
+def _axes(angular: str | None, fixed: bool) -> str | None:
+    """Along which axes angular velocities are wanted, if they are."""
+    if angular is None or (angular in AXES and not fixed):
+        return angular
+    if angular in AXES:
+        raise FormulationError("Give speeds=, dependent= or angular=, only one of them.")
+    raise FormulationError(f"angular= is one of {', '.join(map(repr, AXES))}, got {quoted(angular)}.")
 
 
 def written(chart: Chart, S: ca.SX) -> sp.Expr:

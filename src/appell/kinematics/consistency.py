@@ -179,10 +179,16 @@ def project_velocities(
 
 
 def jacobian_at(
-    mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray
+    mechanics: Mechanics,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    z: np.ndarray,
+    p: np.ndarray,
+    function: str = "jacobian",
 ) -> np.ndarray:
-    """J at a state: de/dv, but unit rows of drives for servo constraints."""
-    return Numeric(mechanics.functions["jacobian"])(t, q, v, z, p)[0]
+    """J at a state: de/dv, but unit rows of drives for servo constraints; or by other velocities."""
+    return Numeric(mechanics.functions[function])(t, q, v, z, p)[0]
 
 
 def sample_state(
@@ -258,10 +264,14 @@ def _sample_states(
     return [(place, rate, np.zeros(0)) for place, rate in zip(q, v, strict=True)]
 
 
-def sample_split(mechanics: Mechanics) -> Split:
+def sample_split(mechanics: Mechanics, function: str = "jacobian") -> Split:
     """A split that is good at all of several typical states; rows that are dependent at each of them are left out.
 
     A single sample could be a singular configuration; only what fails at all of them is permanent.
+
+    Args:
+        mechanics: The model on the graph.
+        function: Which of its functions gives the rows by the velocities to choose from.
     """
     if not mechanics.row_names:
         return Split()
@@ -270,7 +280,7 @@ def sample_split(mechanics: Mechanics) -> Split:
     n = len(mechanics.model.coordinates)
     functions = mechanics.functions
     positions = SideBySide(functions["position"]) if mechanics.position_rows else None
-    jacobian = Numeric(functions["jacobian"])
+    jacobian = Numeric(functions[function])
 
     def sampled(reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         return sample_state(mechanics, rng, p, reach, tries=4, roughly=True, positions=positions)

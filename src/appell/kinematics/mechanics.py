@@ -23,6 +23,7 @@ from appell.kinematics.gauss import conditions, least_constraint
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.jumps import may_jump, must_not_jump
 from appell.kinematics.programme import closed, drive_forces, held_inputs
+from appell.kinematics.turning import AXES, Turning
 from appell.kinematics.variables import Variables
 from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Input, letters_in
@@ -274,6 +275,18 @@ class Mechanics:
         x = self.variables
         return ca.substitute(self.J, x.w, ca.SX.zeros(x.w.numel())) if self.curved else self.J
 
+    def turning(self, axes: str) -> Turning:
+        """Angular velocities in place of the rates of quaternions, along their own axes or those of the carrier."""
+        return self._turnings.setdefault(axes, Turning(self.variables, axes))
+
+    def rows_by(self, axes: str | None) -> ca.SX:
+        """The rows by the velocities among which dependent ones are chosen: rates, or those of `Turning`."""
+        return self.J_at_rest if axes is None else self.J_at_rest @ self.turning(axes).basis
+
+    @cached_property
+    def _turnings(self) -> dict[str, Turning]:
+        return {}
+
     @cached_property
     def functions(self) -> Mapping[str, ca.Function]:
         """Compiled when first asked for, asked for by many: residuals, Jacobian, mass matrix, energies."""
@@ -383,6 +396,7 @@ class _Functions(dict[str, ca.Function]):
             "position": ([x.t, x.q, x.p], lambda: [mechanics.c, ca.jacobian(mechanics.c, x.q)]),
             "velocity": (moving, lambda: [mechanics.e, mechanics.slopes]),
             "jacobian": (moving, lambda: [mechanics.J_at_rest]),
+            **{f"jacobian_{axes}": (moving, lambda axes=axes: [mechanics.rows_by(axes)]) for axes in AXES},
             "acceleration": ([x.t, x.q, x.v, mechanics.a, x.z, x.p], lambda: [mechanics.f]),
             "multiplier": (x.arguments, lambda: [*mechanics.lagrange, mechanics.J, mechanics.gamma, mechanics.C]),
             "energy": (x.arguments, lambda: [x.thaw(mechanics.T), x.thaw(mechanics.V)]),

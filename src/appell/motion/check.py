@@ -120,7 +120,8 @@ def _parts(motion: Motion, array: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
 def _residuals(motion: Motion) -> tuple[tuple[float, float], tuple[float, float]]:
     """The largest residuals of position and velocity rows, as they are and as shares of the largest terms of each row.
 
-    Rates count as what covers the positions within the run, if they are slower.
+    Rates count as what covers the positions within the run, if they are slower; components of quaternions as 1, since
+    all terms of a row in which two axes stay at right angles may vanish.
     """
     system, times = motion.system, motion.times
     mechanics = system.equations.mechanics
@@ -129,14 +130,15 @@ def _residuals(motion: Motion) -> tuple[tuple[float, float], tuple[float, float]
         apart = np.abs(times[:, None] - ends[None, :]).min(axis=1, initial=np.inf)
         times = times[apart > INSIDE * max(1.0, float(np.max(np.abs(times))))]
     q, v, z = _parts(motion, motion.states(times).T)
-    slow = np.abs(q) / ((times[-1] - times[0]) or 1.0)
+    whole, span = np.zeros(q.shape), (times[-1] - times[0]) or 1.0
+    whole[[i for own in mechanics.variables.quaternions for i in own]] = 1.0
+    reach = {"position": whole, "velocity": np.maximum(np.abs(q), whole) / span}
     found, shares = {"position": 0.0, "velocity": 0.0}, {"position": 0.0, "velocity": 0.0}
     for name, terms in mechanics.row_terms.items():
         arguments = (times, q, system.p) if name == "position" else (times, q, v, z, system.p)
         rows, slopes = along(mechanics.functions[name], *arguments)
         sizes = along(terms, *arguments)[0]
-        if name == "velocity":
-            sizes = sizes + np.einsum("ikj,jk->ik", np.abs(slopes).reshape(len(rows), times.size, -1), slow)
+        sizes = sizes + np.einsum("ikj,jk->ik", np.abs(slopes).reshape(len(rows), times.size, -1), reach[name])
         sizes = np.max(np.where(np.isfinite(sizes), sizes, 0.0), axis=1, initial=0.0)
         largest = np.max(np.abs(rows), axis=1)
         found[name] = float(np.max(largest))
@@ -264,11 +266,10 @@ def _agreement(motion: Motion) -> dict[str, float]:
         stretch = motion.located(np.array([t]))[0][0]
         if stretch.family or _on_a_kink(motion, stretch, t):
             continue  # what sticks is held by a force between those of the two modes, which no formula says
-        split = stretch.code.equations.split
+        split = stretch.code.equations.coordinate_split
         if not split.dependent and split.rows:
-            split = (
-                equations.split if equations.split.dependent else Split.at(jacobian_at(mechanics, t, q, v, z, system.p))
-            )
+            mine = equations.coordinate_split
+            split = mine if mine.dependent else Split.at(jacobian_at(mechanics, t, q, v, z, system.p))
         if split not in rivals:
             jacobian = jacobian_at(mechanics, t, q, v, z, system.p)
             near = (r for s, r in rivals.items() if s.rows == split.rows and s.growth(jacobian) < NEAR)

@@ -79,7 +79,7 @@ class Projection:
         self.wanted = code.equations.formulation.projects
         self._position = _machine(mechanics, "position") if self.holonomic else None
         self._velocity = _machine(mechanics, "velocity") if mechanics.row_names else None
-        self._jacobian = _machine(mechanics, "jacobian") if mechanics.row_names else None
+        self._jacobian = _machine(mechanics, equations.formulation.rows_by) if mechanics.row_names else None
         plain = rows is None and not mechanics.acceleration_rows
         self.settle = _settling(code) if self.active and plain else None
         self._rows, self._terms = rows, mechanics.row_terms

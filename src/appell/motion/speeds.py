@@ -83,7 +83,8 @@ class SpeedWatch:
         """Whether a quaternion will make the speeds change again and again."""
         equations = self.code.equations
         norms = set(equations.mechanics.norm_rows) & set(equations.split.rows)
-        return bool(equations.split.dependent and norms) and not equations.formulation.fixed
+        formulation = equations.formulation
+        return bool(equations.split.dependent and norms) and not (formulation.fixed or formulation.angular)
 
     def begin(self, t: float, x: np.ndarray) -> None:
         """Look at the side on which a leg begins."""

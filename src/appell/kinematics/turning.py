@@ -1,0 +1,115 @@
+r"""Angular velocities in place of the rates of quaternions.
+
+The four rates of a quaternion e of length one are the angular velocity and the rate of its length,
+$$ \omega = C \dot e, \qquad \dot e = \tfrac14 C^T \omega + e\,(e\cdot\dot e), \qquad C C^T = 4, \quad C e = 0, $$
+and its norm is a row on the last of them alone: whatever other rows there are, no angular velocity is dependent because
+of it, in any attitude.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import sympy as sp
+
+from appell.kinematics.split import Split
+from appell.kinematics.variables import Variables
+from appell.model.body import RigidBody
+from appell.model.frame import Frame, angular_velocity
+from appell.model.model import Model
+from appell.model.symbols import Coordinate, Letter, Rate, Speed
+
+AXES = ("own", "carrier")  # those that a quaternion turns, and those that carry them
+ARM = 0.1  # m: an angular velocity counts as the velocity at this arm, where dependent velocities are chosen
+
+
+@dataclass(frozen=True)
+class Turning:
+    """The velocities of a model with quaternions, one for each coordinate: angular velocities, and rates of all else.
+
+    In the place of the first component of a quaternion stands the rate of its length, in those of the others the
+    components of the angular velocity.
+
+    Attributes:
+        variables: The letters of the model on the graph.
+        axes: `own` or `carrier`: along which axes the components are.
+    """
+
+    variables: Variables
+    axes: str
+
+    @cached_property
+    def _turns(self) -> dict[tuple[int, ...], dict[Speed, sp.Expr]]:
+        """Angular velocities by the places of their quaternions."""
+        model, found = self.variables.model, {}
+        places = {q: i for i, q in enumerate(model.coordinates)}
+        for name, frame, quaternion in _turned(model):
+            assert frame.parent is not None
+            axes = frame if self.axes == "own" else frame.parent
+            own = tuple(places[e] for e in quaternion)
+            if not {*own} & {i for other in found for i in other}:
+                found[own] = angular_speeds(model, name, frame, frame.parent, axes)
+        return found
+
+    @cached_property
+    def formulas(self) -> list[tuple[Speed | Rate, sp.Expr]]:
+        """The velocities with their formulas in coordinates and rates, in the order of the coordinates."""
+        found: list[tuple[Speed | Rate, sp.Expr]] = [(q.rate, q.rate) for q in self.variables.model.coordinates]
+        for own, speeds in self._turns.items():
+            for i, speed in zip(own[1:], speeds.items(), strict=True):
+                found[i] = speed
+        return found
+
+    def free(self, split: Split) -> dict[Speed | Rate, sp.Expr]:
+        """Those that are not dependent, as speeds with their formulas."""
+        return dict(self.formulas[i] for i in split.free(len(self.formulas)))
+
+    def dependent(self, split: Split) -> tuple[Letter, ...]:
+        """Angular velocities, and coordinates whose rates, the rows give; lengths of quaternions go without saying."""
+        lengths = {own[0] for own in self._turns}
+        letters = (self.formulas[i][0] for i in split.dependent if i not in lengths)
+        return tuple(s.base if isinstance(s, Rate) else s for s in letters)
+
+    @cached_property
+    def basis(self) -> ca.SX:
+        """The rates by these velocities."""
+        x = self.variables
+        found = ca.SX.eye(x.v.numel())
+        for own, speeds in self._turns.items():
+            here = list(own)
+            C = ca.jacobian(x.lower.column(list(speeds.values())), x.v[here])
+            found[here, here] = ca.horzcat(x.q[here], ARM / 4 * C.T)
+        return found
+
+
+def _turned(model: Model) -> Iterator[tuple[str, Frame, tuple[Coordinate, ...]]]:
+    """The frames that quaternions of coordinates turn, each with the name of a body there."""
+    for body in model.bodies:
+        for frame in body.frame.path if isinstance(body, RigidBody) else ():
+            quaternion = () if frame.rotation is None else frame.rotation.quaternion or ()
+            if quaternion and all(isinstance(e, Coordinate) for e in quaternion):
+                yield body.name, frame, quaternion
+
+
+def angular_speeds(model: Model, name: str, frame: Frame, base: Frame, axes: Frame) -> dict[Speed, sp.Expr]:
+    """The angular velocity of a frame against another one as speeds, `w_ball_x` and so on.
+
+    Args:
+        model: Whose letters have other names.
+        name: Of the body that turns.
+        frame: What turns.
+        base: What it turns against.
+        axes: Along which the components are taken.
+    """
+    taken = {s.name for s in (*model.coordinates, *model.parameters, *model.inputs, *model.states)}
+    found: dict[Speed, sp.Expr] = {}
+    for axis, part in zip("xyz", axes.components(angular_velocity(frame, base)), strict=True):
+        word = f"w_{re.sub(r'[^A-Za-z0-9]+', '_', name)}_{axis}"
+        while word in taken:
+            word += "_"
+        found[Speed(word, "rad/s", f"angular velocity along {axis} of {axes.name}")] = part
+    return found

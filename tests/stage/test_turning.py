@@ -1,0 +1,144 @@
+"""Angular velocities in place of the rates of quaternions."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import appell as ap
+from appell.errors import FormulationError
+from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.turning import ARM, AXES
+
+VALUES = {"m": 1.3, "r": 0.4, "g": 9.81}
+
+
+def placed(ground: ap.Frame, name: str):
+    """A body of a mass of its own with seven coordinates, and its centre and frame."""
+    place, turn = ap.coordinates(f"x{name} y{name} z{name}"), ap.coordinates(f"a{name} b{name} c{name} d{name}")
+    m, r = ap.parameters("m r")
+    center, frame = ground.point(*place), ground.rotate_quaternion(*turn)
+    body = ap.RigidBody(f"body {name}", m, center, frame, (m * r**2, 1.2 * m * r**2, m * r**2 / 2))
+    return (*place, *turn), body, center, frame
+
+
+def rolling() -> ap.Model:
+    """A ball with a heavy side on a plane."""
+    x, y = ap.coordinates("x y")
+    turn = ap.coordinates("a b c d")
+    m, r, g = ap.parameters("m r g")
+    ground = ap.Frame("ground")
+    frame = ground.rotate_quaternion(*turn)
+    contact = ground.point(x, y)
+    center = contact + r * ground.z - r / 5 * frame.x
+    ball = ap.RigidBody("ball", m, center, frame, (m * r**2 / 3, m * r**2 / 2, m * r**2 / 2))
+    forces, rows = [ap.Gravity(-g * ground.z)], [ap.Rolling(ball, contact)]
+    return ap.Model(ground, (x, y, *turn), [ball], forces, rows, name="ball", values=VALUES)
+
+
+def linked(count: int, hinged: bool = False) -> ap.Model:
+    """Bodies that hang on each other by ball joints, or by hinges about their own z axes."""
+    ground, r, g = ap.Frame("ground"), *ap.parameters("r g")
+    end, carrier = ground.point(0, 0, 0), ground
+    letters, bodies, rows = [], [], []
+    for k in range(count):
+        own, body, center, frame = placed(ground, str(k))
+        rows.append(ap.Holonomic(list(ground.components(center - r * frame.x - end)), name=f"joint {k}"))
+        if hinged:
+            rows.append(ap.Holonomic([frame.z.dot(carrier.x), frame.z.dot(carrier.y)], name=f"hinge {k}"))
+        end, carrier = center + r * frame.x, frame
+        letters += own
+        bodies.append(body)
+    return ap.Model(ground, letters, bodies, [ap.Gravity(-g * ground.y)], rows, name="linked", values=VALUES)
+
+
+def on_a_rod() -> ap.Model:
+    """A body at a distance from the origin: every rate of its centre is given by the row at some states only."""
+    ground, r, g = ap.Frame("ground"), *ap.parameters("r g")
+    letters, body, center, frame = placed(ground, "")
+    corner = center - r * frame.z
+    rod = ap.Holonomic(corner.dot(corner) - 4 * r**2, name="rod")
+    return ap.Model(ground, letters, [body], [ap.Gravity(-g * ground.z)], [rod], name="rod", values=VALUES)
+
+
+def started(system: ap.System) -> ap.State:
+    """A lively start near the attitude of the ground."""
+    names = [s.label for s in system.model.coordinates]
+    rates = {f"{name}.rate": 0.7 - 0.3 * k for k, name in enumerate(names) if name[0] in "bcd"}
+    near = {name: 1.0 if name[0] == "a" else 0.2 * k for k, name in enumerate(names)}
+    return system.consistent({}, near={**near, **rates})
+
+
+MODELS = {
+    "rolling": rolling,
+    "hanging": lambda: linked(1),
+    "two hanging": lambda: linked(2),
+    "hinged": lambda: linked(1, True),
+    "two hinged": lambda: linked(2, True),
+    "rod": on_a_rod,
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_fewer_operations_than_in_rates(name):
+    model = MODELS[name]()
+    assert ap.derive(model).formulation.angular in AXES
+    assert ap.derive(model).operations < ap.derive(model, ap.GibbsAppell()).operations
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_motion_is_that_of_multipliers(name, axes):
+    model, ends = MODELS[name](), []
+    for formulation in (ap.GibbsAppell(angular=axes), ap.Multipliers()):
+        system = ap.compile(ap.derive(model, formulation)).bind()
+        motion = ap.simulate(system, started(system), 2.0, method="dop853", rtol=1e-11, atol=1e-11)
+        assert motion.outcome.ok
+        ends.append([float(motion[q][-1]) for q in model.coordinates])
+    np.testing.assert_allclose(ends[0], ends[1], atol=2e-8)
+
+
+@pytest.mark.parametrize("axes", AXES)
+def test_the_basis_turns_velocities_into_rates(axes):
+    mechanics = Mechanics(linked(2))
+    x, turning = mechanics.variables, mechanics.turning(axes)
+    t, q, z, p = (block[0] for block in x.scattered(1))
+    v = np.random.default_rng(3).normal(size=q.size)
+    formulas = x.lower.column([formula for _, formula in turning.formulas])
+    s = np.array(function(x, formulas)(t, q, v, z, p)).ravel()
+    for own in x.quaternions:
+        s[own[0]] = q[own] @ v[own]  # the rate of the length, whose letter is never a speed
+        s[own[1:]] /= ARM
+    np.testing.assert_allclose(np.array(function(x, turning.basis)(t, q, v, z, p)) @ s, v, atol=1e-13)
+
+
+def function(x, graph):
+    return ca.Function("graph", [x.t, x.q, x.v, x.z, x.p], [ca.densify(graph)])
+
+
+def test_a_row_whose_terms_all_vanish_is_kept():
+    system = ap.compile(ap.derive(linked(1, True))).bind()
+    assert ap.simulate(system, started(system), 2.0).check().ok
+
+
+def test_a_body_that_turns_over_never_changes_its_speeds():
+    system = ap.compile(ap.derive(linked(1))).bind()
+    motion = ap.simulate(system, started(system), 20.0)
+    assert motion.outcome.ok
+    assert not motion.info["switches"]
+
+
+def test_dependent_velocities_change_where_rows_want_it():
+    system = ap.compile(ap.derive(on_a_rod())).bind()
+    motion = ap.simulate(system, started(system), 6.0)
+    assert motion.outcome.ok
+    assert motion.info["switches"]
+    assert motion.check().ok
+
+
+def test_the_choice_of_axes_is_one_of_two_and_by_itself():
+    with pytest.raises(FormulationError, match="'own', 'carrier', got 'body'"):
+        ap.GibbsAppell(angular="body")
+    with pytest.raises(FormulationError, match="only one"):
+        ap.GibbsAppell(dependent=["x"], angular="own")
