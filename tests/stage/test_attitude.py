@@ -148,3 +148,18 @@ def test_eulers_rotations_of_a_satellite():
             np.sort((lin.eigenvalues**2).real), np.sort([0] * 4 + [square] * 2), rtol=0, atol=1e-12
         )
         assert ap.stability(lin).verdict.name == ("UNSTABLE" if square > 0 else "CRITICAL")
+
+
+def test_what_rows_hold_at_rest_is_not_said_to_be_ignorable():
+    place, attitude = ap.coordinates("x y z"), ap.coordinates(" ".join(QUATERNION))
+    ground = ap.Frame("ground")
+    panel = ground.free(*place, *attitude)
+    door = ap.RigidBody("door", 1.0, panel.origin, panel, (0.3, 0.3, 0.3))
+    corner = ap.Holonomic(panel.point(-1, 0, 0), "corner")
+    hinge = ap.Holonomic([panel.z.dot(ground.x), panel.z.dot(ground.y)], "hinge")
+    model = ap.Model(ground, (*place, *attitude), [door], [ap.Gravity(-G * ground.y)], [corner, hinge])
+    rest = ap.equilibrium(model, guess={"y": -1.0, "e0": 0.7, "e3": -0.7})
+    lin = ap.linearize(rest)
+    np.testing.assert_allclose(lin.eigenvalues.imag, [-np.sqrt(G / 1.3), np.sqrt(G / 1.3)], rtol=1e-12)
+    assert lin.ignorable == ()
+    assert "ignore" not in ap.stability(lin).sentence

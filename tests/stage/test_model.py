@@ -79,6 +79,7 @@ def test_a_quaternion_brings_its_norm():
     assert row.name == "norm of (e0, e1, e2, e3)"
     assert row.order == 0
     assert len(built.add(ap.Gravity(-g * ground.z)).rows) == 1
+    assert len(ap.Model(ground, attitude, [body], constraints=built.constraints).rows) == 1
 
 
 def test_equal_names_of_forces_and_constraints_are_numbered():

@@ -73,9 +73,11 @@ def _remedy(tangent: Tangent, candidates: set[str], moving: set[str], ignore: li
 
 
 def ignorable(tangent: Tangent) -> tuple[str, ...]:
-    """Coordinates that are still among the states although nothing depends on them."""
-    unseen = blind(tangent, set(tangent.names))
-    return tuple(s for s in tangent.names if s in unseen and s not in tangent.dropped)
+    """Coordinates that could move although nothing depends on them, and that are not left out."""
+    unseen, rows = blind(tangent, set(tangent.names)), tangent.seen[0][1]
+    held = np.diag(np.linalg.pinv(rows, rcond=1e-9) @ rows) > 1 - UNSEEN
+    names = (s for s, at_rest in zip(tangent.names, held, strict=True) if not at_rest)
+    return tuple(s for s in names if s in unseen and s not in tangent.dropped)
 
 
 def blind(tangent: Tangent, candidates: set[str]) -> set[str]:

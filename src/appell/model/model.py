@@ -88,7 +88,8 @@ class Model:
             raise ModelError(f"A model suggests a length of run above zero, until=10.0; got {until!r}.")
         letters = tuple(coordinates) if isinstance(coordinates, Iterable) else (coordinates,)
         bodies, forces = _listed(bodies, "bodies"), _named(_listed(forces, "forces"))
-        constraints = _named((*_listed(constraints, "constraints"), *_quaternion_norms(bodies)))
+        given = (c for c in _listed(constraints, "constraints") if not isinstance(c, QuaternionNorm))
+        constraints = _named((*given, *_quaternion_norms(bodies)))
         own = _rates(states)
         theirs = programme_states((r for c in constraints for r in getattr(c, "rows", ()) if r.order > 2), letters)
         if taken := [z for z in theirs if z in own]:
@@ -242,7 +243,6 @@ class Model:
             values: Suggested numbers; those of letters that no longer occur are left out.
             start: The suggested start.
         """
-        rows = self.constraints if constraints is None else constraints
         theirs = programme_states(self.programme, self.coordinates)
         rates = self.states if states is None else states
         twin = Model(
@@ -250,7 +250,7 @@ class Model:
             self.coordinates if coordinates is None else coordinates,
             self.bodies if bodies is None else bodies,
             self.forces if forces is None else forces,
-            tuple(c for c in rows if not isinstance(c, QuaternionNorm)),
+            self.constraints if constraints is None else constraints,
             {z: rate for z, rate in rates.items() if z not in theirs},
             name=self.name,
             description=self.description,
