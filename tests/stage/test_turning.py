@@ -44,7 +44,7 @@ def linked(count: int, hinged: bool = False) -> ap.Model:
     letters, bodies, rows = [], [], []
     for k in range(count):
         own, body, center, frame = placed(ground, str(k))
-        rows.append(ap.Holonomic(list(ground.components(center - r * frame.x - end)), name=f"joint {k}"))
+        rows.append(ap.Holonomic(center - r * frame.x - end, name=f"joint {k}"))
         if hinged:
             rows.append(ap.Holonomic([frame.z.dot(carrier.x), frame.z.dot(carrier.y)], name=f"hinge {k}"))
         end, carrier = center + r * frame.x, frame

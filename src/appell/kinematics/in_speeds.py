@@ -21,6 +21,7 @@ import numpy as np
 
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
+from appell.graph.products import in_products
 from appell.graph.pythagoras import LARGEST, reduced
 from appell.graph.sparse import (
     Column,
@@ -34,13 +35,15 @@ from appell.graph.sparse import (
     mul,
     nonzero,
     plus,
+    scalar,
     to_sx,
     transposed,
 )
 from appell.kinematics.geometry import AbstractGeometry, FrameMotion
+from appell.kinematics.joined import joined
 from appell.kinematics.variables import Variables
 from appell.model.body import Body, RigidBody
-from appell.model.constraint import Rolling
+from appell.model.constraint import Holonomic, Rolling
 from appell.model.frame import Frame, Vector
 from appell.model.rotation import Triple
 
@@ -64,12 +67,13 @@ class InSpeeds(AbstractGeometry):
     def __init__(
         self, variables: Variables, derivative: Callable[[ca.SX], ca.SX], rates: ca.SX, u: ca.SX, y: ca.SX, given: bool
     ) -> None:
-        self.u, self.given = u, given
+        self.u, self.y, self.given = u, y, given
         self._letters = [mul(sign, e) for sign in SIGNS for e in u.nonzeros()]  # what a component may be
         rates_of = [mul(sign, e) for sign in SIGNS for e in y.nonzeros()]
         self._rate = {e.element_hash(): rate for e, rate in zip(self._letters, rates_of, strict=True)}
         rolling = (c for c in variables.model.constraints if isinstance(c, Rolling))
         self._contacts = {c.body: c.contact for c in rolling if c.on is None and c.along is None}
+        self._closed = [v for c in variables.model.constraints if isinstance(c, Holonomic) for v in c.closures]
         bodies = (body for body in variables.model.bodies if isinstance(body, RigidBody))
         self._homes = {body.frame.axes: tuple(body.center.parts) for body in bodies}
         self._short = ca.n_nodes(rates) <= LARGEST
@@ -138,16 +142,22 @@ class InSpeeds(AbstractGeometry):
     # Moving.
 
     def half_square_of(self, body: Body) -> Scalar:
-        """a^2/2 of the centre of a body, by its contact or in axes where a velocity is known, whichever is shorter."""
-        ways = [self._known_acceleration(body)] if self.given else []
+        """a^2/2 of the centre of a body, in the shortest way.
+
+        By its contact, in axes where a velocity is known, or from the body that it is joined to.
+        """
+        center = self.center(body)
+        seen = joined(center, self._closed) if self._closed else center
+        ways = [self._known_acceleration(body, center)] if self.given else []
         if body in self._contacts:
             ways.append(self._about(body, self._contacts[body]))
         halves = [mul(0.5, dot(a, a)) for a in ways if a is not None]
-        return min(halves, key=lambda half: ca.n_nodes(to_sx(half))) if halves else self.half_square(self.center(body))
+        others = [center] if not halves else []
+        halves += [self.half_square(point) for point in (*others, *([seen] if seen is not center else []))]
+        return min(halves, key=lambda half: ca.n_nodes(to_sx(half))) if len(halves) > 1 else halves[0]
 
-    def _known_acceleration(self, body: Body) -> Column | None:
+    def _known_acceleration(self, body: Body, center: Vector) -> Column | None:
         """The acceleration in the first axes on the way to the body's own where a velocity is known."""
-        center = self.center(body)
         home = self.home(center)
         way = body.frame.axes.path[len(home.path) :] if isinstance(body, RigidBody) else ()
         for axes in (home, *way):
@@ -207,6 +217,18 @@ class InSpeeds(AbstractGeometry):
                 found[i] = self._letters[same[0]]
             elif np.max(np.abs(component)) < 1e-14:
                 del found[i]
+            else:
+                found[i] = self._combined(found[i])
+        return found
+
+    def _combined(self, component: Scalar) -> Scalar:
+        """A component that is a combination of speeds with constant coefficients as such."""
+        x, graph = self.variables, to_sx(component)
+        short = in_products(graph, self.u, [x.t, x.q, x.z, x.p], x.scattered)
+        if short is graph or ca.depends_on(short, ca.vertcat(x.t, x.q, x.z)):
+            return component
+        found = scalar(short)
+        self._rate[short.element_hash()] = scalar(ca.jtimes(short, self.u, self.y))
         return found
 
     @cached_property
