@@ -320,7 +320,7 @@ def test_what_rises_from_rest_on_the_ground_comes_back_to_it(method, force, firs
 
 def cradle(count, e=1.0):
     """Balls side by side in one parabola, and the collisions of neighbours with restitution e."""
-    q = ap.coordinates(" ".join(f"q{i}" for i in range(count)))
+    q = ap.coordinates(f"q:{count}")
     balls = [ap.Particle(f"ball{i}", 1, ground.point(s, 0)) for i, s in enumerate(q)]
     model = ap.Model(ground, q, balls, [ap.Potential(sum(s**2 / 2 for s in q))])
     events = []

@@ -12,7 +12,7 @@ from appell.reporting.model_source import model_source
 
 def chain(count):
     """A spatial chain of bodies, its end held on a line."""
-    q = ap.coordinates(" ".join(f"q{i}" for i in range(count)))
+    q = ap.coordinates(f"q:{count}")
     ground = ap.Frame("ground")
     frame, end, bodies = ground, ground.point(0, 0), []
     for i, angle in enumerate(q):
@@ -70,7 +70,7 @@ def test_equal_formulas_of_a_long_chain_are_one_object():
 
 
 def test_a_chain_of_sixty_held_at_a_distance_is_derived():
-    q = ap.coordinates(" ".join(f"q{i}" for i in range(60)))
+    q = ap.coordinates("q:60")
     ground = ap.Frame("ground")
     frame, bodies = ground, []
     for i, angle in enumerate(q):

@@ -458,7 +458,7 @@ def test_rates_that_a_force_cannot_contain(force, message):
 
 
 def test_drives_stand_in_the_order_of_what_they_drive():
-    q = ap.coordinates(" ".join(f"q{i}" for i in range(1, 13)))
+    q = ap.coordinates("q1:13")
     joints = [ap.Joint("z", at=(i, 0, 0), mass=1, inertia=(1, 1, 1), name=s.name) for i, s in enumerate(q)]
     chain = ap.Chain(joints)
     assert [w.name for w in chain.inputs] == [f"tau{i}" for i in range(1, 13)]

@@ -92,7 +92,7 @@ def rod(formulation=None):
 
 
 def chain(links, absolute=False):
-    q = ap.coordinates(" ".join(f"q{i + 1}" for i in range(links)))
+    q = ap.coordinates(f"q1:{links + 1}")
     m, l, g = ap.parameters("m l g")
     ground = ap.Frame("ground")
     frame, tip, bodies = ground, ground.point(0, 0), []

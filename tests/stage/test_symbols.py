@@ -126,6 +126,13 @@ def test_partial_derivatives_by_time_hold_what_moves():
     assert explicit_rate(x**2) == 0
 
 
+def test_names_are_counted_as_by_sympy():
+    for names in ("q1:4", "a:3", "x y2:4 z"):
+        assert [s.name for s in ap.coordinates(names)] == [s.name for s in sp.symbols(names)]
+    assert [s.unit for s in ap.parameters("m1:3 l", "kg kg m")] == ["kg", "kg", "m"]
+    assert ap.coordinates("q1:2") == (ap.coordinates("q1"),)
+
+
 def test_units_one_for_all_or_one_each():
     assert [s.unit for s in ap.parameters("a b c", "m")] == ["m", "m", "m"]
     assert [s.unit for s in ap.parameters("a b c", "m - kg")] == ["m", "", "kg"]
@@ -143,6 +150,9 @@ def test_units_one_for_all_or_one_each():
         ("t", "'t' is time itself"),
         ("r pi", "'pi' is the number"),
         ("x y x", "stands twice in 'x y x'"),
+        ("x x:2 x0:1", "stands twice"),
+        ("q3:3", "'q3:3' names nothing: it counts from 3 up to below 3"),
+        ("q1:", "'q1:' cannot name"),
     ],
 )
 def test_bad_names_are_named(names, words):

@@ -493,7 +493,7 @@ def test_a_title_stands_out_from_what_runs_under_it(disk):
 def test_short_springs_are_thin():
     """A row of masses: the coils are slim against their own length, not against the row."""
     ground = ap.Frame("ground")
-    x = ap.coordinates(" ".join(f"x{i}" for i in range(20)), "m")
+    x = ap.coordinates("x:20", "m")
     beads = [ap.Particle(f"bead {i}", 1.0, ground.point(i + q, 0)) for i, q in enumerate(x)]
     springs = [ap.Spring(a.center, b.center, 1.0, 1.0) for a, b in itertools.pairwise(beads)]
     scene = ap.Model(ground, x, beads, springs).draw()

@@ -53,7 +53,7 @@ def seven_axis_arm() -> Chain:
 
     Reference: Gaz et al. 2019; limits of the maker's data sheet.
     """
-    q = coordinates(" ".join(f"q{i}" for i in range(1, 8)))
+    q = coordinates("q1:8")
     g = parameters("g", "m/s^2", "acceleration of gravity, along -z")
     joints = [
         Joint(mass=m, center=c, inertia=i, limits=limits, effort=effort)

@@ -42,7 +42,7 @@ def six_axis_arm() -> Chain:
 
     Reference: Armstrong, Khatib and Burdick 1986, tables I to VI.
     """
-    q = coordinates(" ".join(f"q{i}" for i in range(1, 7)))
+    q = coordinates("q1:7")
     g = parameters("g", "m/s^2", "acceleration of gravity, along -z")
     names = ("trunk", "upper arm", "forearm", "wrist roll", "wrist pitch", "flange")
     joints = [

@@ -196,13 +196,14 @@ t = Time("t", "s", "time")
 SYMPY_TIME = sp.Symbol("t")  # what SymPy's own mechanics differentiates by
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_RANGE = re.compile(r"([A-Za-z_]\w*?)(\d*):(\d+)", re.ASCII)
 
 
 def _letters(kind: type[Letter], names: str, units: str, description: str) -> Any:
     for given, what, example in ((names, "names", "a b"), (units, "units", "m kg"), (description, "words", "place")):
         if not isinstance(given, str):
             raise ModelError(f'The {what} of {kind.kind}s are one text such as "{example}", got {given!r}.')
-    words, article = names.replace(",", " ").split(), "an" if kind.kind[0] in "aeiou" else "a"
+    words, article = _numbered(names), "an" if kind.kind[0] in "aeiou" else "a"
     if not words:
         raise ModelError(f'No name given for {article} {kind.kind}; write for example appell.{kind.kind}s("a b").')
     for word in words:
@@ -226,7 +227,22 @@ def _letters(kind: type[Letter], names: str, units: str, description: str) -> An
     made = tuple(
         kind(word, "" if label == "-" else label, e) for word, label, e in zip(words, labels, told, strict=True)
     )
-    return made[0] if len(made) == 1 else made
+    return made[0] if len(made) == 1 and ":" not in names else made
+
+
+def _numbered(names: str) -> list[str]:
+    """Names one by one; `q1:4` stands for q1, q2, q3, as in SymPy."""
+    found: list[str] = []
+    for word in names.replace(",", " ").split():
+        several = _RANGE.fullmatch(word)
+        if several is None:
+            found.append(word)
+            continue
+        numbers = range(int(several[2] or 0), int(several[3]))
+        if not numbers:
+            raise ModelError(f"{word!r} names nothing: it counts from {numbers.start} up to below {numbers.stop}.")
+        found += [f"{several[1]}{i}" for i in numbers]
+    return found
 
 
 def _one_each(given: list[str], names: list[str], words: str) -> list[str]:
@@ -241,12 +257,12 @@ def coordinates(names: str, units: str = "", description: str = "") -> Any:
     """Generalized coordinates q; `x.rate` is the velocity of x.
 
     Args:
-        names: Names separated by blanks or commas.
+        names: Names separated by blanks or commas; `q1:4` stands for q1, q2, q3.
         units: Units in the same order (or one for all); `-` means none.
         description: What they are, in the same order, apart by semicolons (or one for all).
 
     Returns:
-        One symbol for one name, a tuple for several.
+        One symbol for one name, a tuple for several and for what is counted.
 
     Example:
         >>> x, y = coordinates("x y", "m", "place of the cart; height of the load")
