@@ -4,11 +4,13 @@ Put q' = K(q, u, t) into velocities, and what should be one letter becomes a lon
 lean of an angular velocity is then (w3/cos lean) cos lean, and the centre of a rolling disk moves with the squares of
 the sine and cosine of its heading. Here
 
-- a component of a velocity that is a speed (or minus one, or nothing) whatever the state is taken to be that letter;
+- a component of a velocity that is a speed (or minus one, or nothing) whatever the state is taken to be that letter,
+  and one that is a combination of speeds with constant coefficients is written so;
 - where all components of a velocity are letters, in whatever axes, accelerations are taken from there:
   a = v' + omega_axes x v, and omega and alpha are turned into other axes from where they are letters;
 - a body that rolls on the ground turns about its contact: v = omega x c with c from the contact to the centre. That
-  holds at all times, so a = alpha x c + omega x c' does too.
+  holds at all times, so a = alpha x c + omega x c' does too;
+- a body that rows join to another one at a point moves as that point and the arm from there.
 """
 
 from __future__ import annotations

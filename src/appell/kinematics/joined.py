@@ -1,8 +1,8 @@
 """Points of bodies that rows join: the same point, seen from the body that it is joined to.
 
-A vector that rows close does not change, c' = 0, so a point moves as the same point less that vector. Of two bodies with
-coordinates of their own that are joined at a pin, the centre of the second moves as the pin of the first and the arm
-from there: its coordinates are gone, and what is left turns with the frames.
+A vector that rows close does not change, c' = 0, so a point moves as the same point less that vector. Of two bodies
+with coordinates of their own that are joined at a pin, the centre of the second moves as the pin of the first and the
+arm from there: its coordinates are gone, and what is left turns with the frames.
 """
 
 from __future__ import annotations
