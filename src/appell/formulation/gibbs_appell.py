@@ -11,6 +11,7 @@ import sympy as sp
 from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, listed, speed_formulas
+from appell.formulation.projected import has_short_ways, is_long, projected
 from appell.graph.replay import operations
 from appell.graph.sparse import total
 from appell.kinematics.chart import Chart
@@ -65,8 +66,18 @@ class GibbsAppell(AbstractFormulation):
         self.angular = _axes(angular, self.fixed)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
-        """dR/dy = A y - b."""
-        chart, S = self._energy(mechanics, split)
+        """dR/dy = A y - b, directly or by the chain rule over all velocities."""
+        chart = self._chart(mechanics, split)
+        if self.speeds or not is_long(chart):
+            return self._direct(chart)
+        short, A, b = projected(chart, self.angular)
+        found = Equations(self, short, short.thaw(A), short.thaw(b), definite=True)
+        ways = (found, self._direct(chart)) if has_short_ways(mechanics) else (found,)
+        return min(ways, key=lambda way: way.operations) if len(ways) > 1 else found
+
+    def _direct(self, chart: Chart) -> Equations:
+        """S and U in the speeds, differentiated."""
+        mechanics, S = chart.mechanics, chart.acceleration_energy
         # Forces are frozen in dU/dy, also a thrust that contains accelerations through dm/dt (Qiao 1990, eq. (3.10)).
         held = ca.SX.sym("held", mechanics.a.numel())
         Q = ca.substitute(mechanics.Q, mechanics.a, held) if mechanics.accelerating else mechanics.Q
@@ -102,17 +113,13 @@ class GibbsAppell(AbstractFormulation):
         """
         mechanics = Mechanics(model)
         self.check(mechanics)
-        return written(*self._energy(mechanics, self.choose(mechanics)))
+        chart = self._chart(mechanics, self.choose(mechanics))
+        return written(chart, chart.acceleration_energy)
 
-    def _energy(self, mechanics: Mechanics, split: Split) -> tuple[Chart, ca.SX]:
-        """The chart, and S in its speeds and unknowns, masses as frozen letters."""
+    def _chart(self, mechanics: Mechanics, split: Split) -> Chart:
+        """The speeds, and the motion in terms of them."""
         speeds = self.speeds if self.angular is None else mechanics.turning(self.angular).free(split)
-        chart, x = Chart.of(mechanics, split, speeds), mechanics.variables
-        if chart.geometry is mechanics.geometry:
-            return chart, mechanics.S
-        if x.z.numel() and ca.depends_on(chart.K, x.z):  # extra states run in K, and are held in the shape of a body
-            return chart, chart.in_speeds(ca.substitute(mechanics.S, mechanics.a, chart.a))
-        return chart, total(chart.geometry.acceleration_energy(body) for body in mechanics.model.bodies)
+        return Chart.of(mechanics, split, speeds)
 
 
 def _axes(angular: str | None, fixed: bool) -> str | None:

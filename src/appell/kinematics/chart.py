@@ -20,7 +20,7 @@ import sympy as sp
 from appell.errors import FormulationError, ModelError
 from appell.graph.numeric import Numeric
 from appell.graph.solve import solve
-from appell.graph.sparse import densified, fresh
+from appell.graph.sparse import densified, fresh, total
 from appell.kinematics.geometry import AbstractGeometry, Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
@@ -187,6 +187,16 @@ class Chart:
             return Geometry(self.mechanics.variables, self.frozen_derivative, self.K)
         given = any(isinstance(s, Speed) for s in self.letters)
         return InSpeeds(self.mechanics.variables, self.frozen_derivative, self.K, self.u, self.y, given)
+
+    @cached_property
+    def acceleration_energy(self) -> ca.SX:
+        """S in the speeds and the unknowns, masses as frozen letters."""
+        mechanics, x = self.mechanics, self.mechanics.variables
+        if self.geometry is mechanics.geometry:
+            return mechanics.S
+        if x.z.numel() and ca.depends_on(self.K, x.z):  # extra states run in K, and are held in the shape of a body
+            return self.in_speeds(ca.substitute(mechanics.S, mechanics.a, self.a))
+        return total(self.geometry.acceleration_energy(body) for body in mechanics.model.bodies)
 
 
 def _rates(letters: tuple[Evolving, ...]) -> tuple[Evolving, ...]:

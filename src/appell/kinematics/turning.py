@@ -70,9 +70,13 @@ class Turning:
 
     def dependent(self, split: Split) -> tuple[Letter, ...]:
         """Angular velocities, and coordinates whose rates, the rows give; lengths of quaternions go without saying."""
-        lengths = {own[0] for own in self._turns}
-        letters = (self.formulas[i][0] for i in split.dependent if i not in lengths)
+        letters = (self.formulas[i][0] for i in split.dependent if i not in self.lengths)
         return tuple(s.base if isinstance(s, Rate) else s for s in letters)
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """The places of the rates of lengths."""
+        return tuple(sorted(own[0] for own in self._turns))
 
     @cached_property
     def basis(self) -> ca.SX:
