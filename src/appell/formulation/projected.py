@@ -1,7 +1,7 @@
 r"""The Gibbs-Appell equations under long rows: the chain rule over all velocities.
 
 In all velocities s, rates and angular velocities, the acceleration energy is as short as it can be, and rows are
-linear, $C s + c = 0$. They give some of s by the others, the speeds u: $s = P u + p$ and $\dot s = P\dot u + \beta$. Then
+linear, $C s + c = 0$. They give some of s by the others, the speeds u: $s = P u + p$, $\dot s = P\dot u + \beta$. Then
 $$ \frac{\partial S}{\partial\dot u} = P^T\frac{\partial S}{\partial\dot s} = P^T Q_s, $$
 and nothing that was solved for is differentiated again.
 """
