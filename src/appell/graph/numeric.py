@@ -59,9 +59,7 @@ class SideBySide:
     def __init__(self, function: ca.Function) -> None:
         self.function = function
         self.shapes = [function.size_out(i) for i in range(function.n_out())]
-        self._numeric: tuple[int, Numeric] | None = (
-            None  # that of the last number of places, or of one up to twice as large
-        )
+        self._numeric: tuple[int, Numeric] | None = None  # for the last places, or up to twice as many
 
     def __call__(self, count: int, *arguments: Any) -> list[np.ndarray]:
         """All outputs as new arrays, their first axis over the places.
