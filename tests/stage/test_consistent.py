@@ -6,6 +6,8 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import InconsistentStartError, ModelError
+from appell.kinematics.consistency import row_units, sample_state, sample_states
+from appell.kinematics.mechanics import Mechanics
 
 
 def system_of(name, formulation=None):
@@ -278,3 +280,17 @@ def test_noise_is_no_violation():
         assert system.state({x: noise, x.rate: noise})[x] == noise
     with pytest.raises(InconsistentStartError, match="'cam' by 1e-08"):
         system.state({x: 1e-8})
+
+
+@pytest.mark.parametrize("name", ["delta-robot", "four-bar", "draining-rover"])
+def test_states_sampled_together_are_those_sampled_one_by_one(name):
+    mechanics, reaches = Mechanics(ap.library.model(name)), (0.0, 0.3, 0.3)
+    p = mechanics.sample_values(np.random.default_rng(1))
+    units = row_units(mechanics, p)[0]
+    units = np.where(np.isfinite(units), units, 1.0)
+    together = sample_states(mechanics, np.random.default_rng(2), p, reaches, units=units)
+    rng = np.random.default_rng(2)
+    for reach, found in zip(reaches, together, strict=True):
+        alone = sample_state(mechanics, rng, p, reach, roughly=True, units=units)
+        for mine, other in zip(found, alone, strict=True):
+            np.testing.assert_allclose(mine, other, rtol=1e-12, atol=1e-12)

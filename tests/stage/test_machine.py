@@ -300,6 +300,15 @@ def test_many_places_side_by_side_have_the_bits_of_each_alone():
         np.testing.assert_array_equal(matrices[i], two)
 
 
+def test_fewer_places_go_by_the_function_of_more_of_them():
+    x = ca.SX.sym("x", 2)
+    places, call = np.random.default_rng(4).normal(size=(7, 2)), SideBySide(ca.Function("f", [x], [ca.sin(x), x @ x.T]))
+    for count in (7, 5, 4, 3, 1, 2, 7):
+        sines, squares = call(count, places[:count])
+        np.testing.assert_array_equal(sines[:, :, 0], np.sin(places[:count]))
+        np.testing.assert_array_equal(squares, places[:count, :, None] * places[:count, None, :])
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_native_code_takes_whatever_the_other_machines_take(arm):
     """A number and an array go straight into native code; everything else takes the usual way, with its errors."""

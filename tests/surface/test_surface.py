@@ -153,7 +153,12 @@ def test_importing_appell_loads_no_engine():
     ("code", "absent"),
     [
         ("import appell as ap; ap.Model", "casadi heyoka xarray matplotlib scipy"),
-        ("import appell as ap; ap.derive(ap.library.rolling_disk())", "heyoka xarray matplotlib pandas"),
+        ("import appell as ap; ap.derive(ap.library.rolling_disk())", "scipy heyoka xarray matplotlib pandas"),
+        (
+            "import appell as ap; system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()\n"
+            "ap.simulate(system, until=1.0, method='dop853').check(); ap.equilibrium(ap.library.four_bar())",
+            "scipy heyoka xarray matplotlib pandas",
+        ),
         ("import appell.cli", "sympy casadi heyoka xarray matplotlib"),
     ],
 )

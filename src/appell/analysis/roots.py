@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse.csgraph
 
 from appell.analysis.balance import balanced
 
@@ -57,6 +56,23 @@ def blurred(A: np.ndarray, farthest: float) -> tuple[np.ndarray, np.ndarray, flo
     return roots, np.minimum(100 * EPS * norm / np.maximum(overlap, 1e-300), farthest * norm), norm
 
 
+def connected(near: np.ndarray) -> np.ndarray:
+    """Groups of what is near to each other, directly or by others in between, each as a row of truth values.
+
+    Args:
+        near: Whether two are, a symmetric matrix; each is near to itself.
+
+    Example:
+        >>> connected(np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], dtype=bool)).astype(int)
+        array([[0, 0, 1],
+               [1, 1, 0]])
+    """
+    farther = near @ near
+    while not np.array_equal(near, farther):
+        near, farther = farther, farther @ farther
+    return np.unique(near, axis=0)
+
+
 def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
     """Distinct roots with their multiplicities, free of traces of rounding.
 
@@ -72,8 +88,7 @@ def clusters(A: np.ndarray) -> list[tuple[complex, int]]:
     size = max(float(np.max(np.abs(roots), initial=0.0)), 1e-300)
     near = 1e-6 * np.maximum(np.abs(roots), 1e-3 * size)
     reach = np.maximum(moved, near)
-    together = np.abs(roots[:, None] - roots) <= reach[:, None] + reach
-    count, group = scipy.sparse.csgraph.connected_components(together, directed=False)
-    found = [(complex(np.mean(roots[group == k])), int(np.sum(group == k))) for k in range(count)]
+    groups = connected(np.abs(roots[:, None] - roots) <= reach[:, None] + reach)
+    found = [(complex(np.mean(roots[group])), int(np.sum(group))) for group in groups]
     clean = [(complex(*(e if abs(e) > 1e-12 * norm else 0.0 for e in (r.real, r.imag))), n) for r, n in found]
     return sorted(clean, key=lambda pair: (pair[0].real, pair[0].imag))

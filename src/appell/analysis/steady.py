@@ -18,7 +18,7 @@ from appell.graph.kinks import Modal, has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric, SideBySide
 from appell.graph.terms import ROUNDING, term_sizes_at
-from appell.kinematics.consistency import row_units, sample_state
+from appell.kinematics.consistency import row_units, sample_state, sample_states
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
 from appell.model.symbols import Letter
@@ -173,7 +173,10 @@ class Steady:
         """
         function = Numeric(self.mechanics.functions["jacobian"])
         units = self.row_units(p)
-        typical = [np.linalg.norm(function(0.0, *e, p)[0] * units, axis=1) for *e, _ in self._samples(p, True)]
+        states = sample_states(self.mechanics, np.random.default_rng(5), p, (0.5, 0.5, 0.5), units=units)
+        if states is None:
+            states = [(q, v, z) for q, v, z, _ in self._samples(p)]
+        typical = [np.linalg.norm(function(0.0, *state, p)[0] * units, axis=1) for state in states]
         sizes = np.maximum(np.median(typical, axis=0), 1e-300)
         values = np.linalg.svd(jacobian * units / sizes[:, None], compute_uv=False)
         return int(np.sum(values > SINGULAR)), float(values[min(self.independent, values.size) - 1])
@@ -249,13 +252,13 @@ class Steady:
         units = row_units(self.mechanics, p)[0]
         return np.where(np.isfinite(units), units, 1.0)
 
-    def _samples(self, p: np.ndarray, roughly: bool = False) -> list[tuple[np.ndarray, ...]]:
-        """Three ordinary states with inputs; roughly is enough to look at the rows, see `sample_state`."""
+    def _samples(self, p: np.ndarray) -> list[tuple[np.ndarray, ...]]:
+        """Three ordinary states with inputs."""
         mechanics, model, rng = self.mechanics, self.mechanics.model, np.random.default_rng(5)
         positions = SideBySide(mechanics.functions["position"]) if mechanics.position_rows else None
         units, samples = self.row_units(p), []
         for _ in range(3):
-            state = sample_state(mechanics, rng, p, 0.5, tries=4, roughly=roughly, positions=positions, units=units)
+            state = sample_state(mechanics, rng, p, 0.5, tries=4, positions=positions, units=units)
             if state is None:
                 q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
                 state = (

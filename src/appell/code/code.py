@@ -13,6 +13,7 @@ from appell.equations import Equations
 from appell.graph.solve import determinant, solve, solve_spd
 from appell.graph.sparse import densified
 from appell.kinematics.split import Split
+from appell.once import once
 
 HUGE = 1e300  # what is not below is no number, or as good as infinite
 
@@ -175,6 +176,7 @@ def _smallest_step(J: ca.SX, residual: ca.SX) -> ca.SX:
     return J.T @ solve_spd(J @ J.T, residual)
 
 
+@once
 def _growth(equations: Equations) -> list[ca.SX]:
     """How strongly the speeds are amplified into rates, as `Split.growth` says; at least 1."""
     split = equations.split

@@ -34,8 +34,7 @@ class Machine:
         simd: bool = True,
         build: Callable[[ca.Function], ca.Function] | None = None,
     ) -> None:
-        self.function, self.build = function, build
-        self.simd = simd and heyoka_code.available()
+        self.function, self.simd, self.build = function, simd, build
         self._batch: Any = None
         self._code = function if build is None else build(function)
         self._numeric = Numeric(self._code)
@@ -108,7 +107,7 @@ class Machine:
         count, function = x.shape[1], self.function
         sizes = (1, function.nnz_in(2), function.nnz_in(3))
         t, w, p = (np.reshape(e, (k, -1 if k else count)) for e, k in zip((t, w, p), sizes, strict=True))
-        if not self.simd:
+        if not (self.simd and heyoka_code.available()):
             found = self.side_by_side(count, t.T, x.T, w.T, p.T)[0]
             return found.swapaxes(1, 2).reshape(count, -1).T
         if self._batch is None:

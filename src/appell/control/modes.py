@@ -47,9 +47,9 @@ def unreached(a: np.ndarray, b: np.ndarray, root: complex, count: int) -> tuple[
         if not new.shape[1]:
             break
         reached, pushed = np.linalg.qr(np.hstack([reached, new]))[0], inner @ new
-    missed = scipy.linalg.null_space(reached.conj().T) if reached.size else np.eye(count)
-    if not missed.size:
+    if reached.shape[1] == count:
         return np.zeros((a.shape[0], 0)), 0
+    missed = scipy.linalg.null_space(reached.conj().T) if reached.size else np.eye(count)
     stay = missed.conj().T @ inner @ missed - root * np.eye(missed.shape[1])
     u, values, _ = np.linalg.svd(stay)
     return W @ missed @ u[:, ::-1], max(1, int(np.sum(values <= BLURRED)))

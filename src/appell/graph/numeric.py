@@ -59,7 +59,7 @@ class SideBySide:
     def __init__(self, function: ca.Function) -> None:
         self.function = function
         self.shapes = [function.size_out(i) for i in range(function.n_out())]
-        self._numeric: tuple[int, Numeric] | None = None  # that of the last number of places
+        self._numeric: tuple[int, Numeric] | None = None  # for the last places, or up to twice as many
 
     def __call__(self, count: int, *arguments: Any) -> list[np.ndarray]:
         """All outputs as new arrays, their first axis over the places.
@@ -79,13 +79,14 @@ class SideBySide:
         return results
 
     def _block(self, count: int, arguments: Sequence[Any]) -> list[np.ndarray]:
-        if self._numeric is None or self._numeric[0] != count:
+        if self._numeric is None or not count <= self._numeric[0] <= 2 * count:
             self._numeric = count, Numeric(self.function.map(count))
-        inputs, run, results = self._numeric[1].buffers
+        made, numeric = self._numeric  # for some more places, perhaps, where something stands from before
+        inputs, run, results = numeric.buffers
         for buffer, value in zip(inputs, arguments, strict=True):
-            buffer.reshape(count, -1)[:] = value
+            buffer.reshape(made, -1)[:count] = value
         run()
         return [
-            np.array(out.reshape(count, columns, rows).swapaxes(1, 2), order="C")
+            np.array(out.reshape(made, columns, rows)[:count].swapaxes(1, 2), order="C")
             for out, (rows, columns) in zip(results, self.shapes, strict=True)
         ]

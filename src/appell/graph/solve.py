@@ -16,7 +16,7 @@ import numpy as np
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import Numeric
 from appell.graph.pythagoras import reduced
-from appell.graph.sparse import Scalar, add, densified, mul, to_sx
+from appell.graph.sparse import Scalar, add, densified, mul, scalar, to_sx
 from appell.graph.sparse import matrix as sparse_matrix
 
 WRITTEN_OUT = 5  # rows of a block whose determinant is written out
@@ -130,12 +130,13 @@ def determinant(matrix: ca.SX) -> ca.SX | None:
     if ca.sprank(matrix) < matrix.shape[0]:
         return ca.SX(0)
     blocks, rows, columns, starts, _, _, _ = matrix.sparsity().btf()
-    result = ca.SX(1)
+    result: Scalar = 1.0
     for here in (range(starts[k], starts[k + 1]) for k in range(blocks)):
         if len(here) > WRITTEN_OUT:
             return None
-        result = result * ca.det(matrix[[rows[k] for k in here], [columns[k] for k in here]])
-    return result
+        block = matrix[[rows[k] for k in here], [columns[k] for k in here]]
+        result = mul(result, scalar(block if len(here) == 1 else ca.det(block)))
+    return to_sx(result)
 
 
 def _of(row: ca.SX | None) -> ca.SX:

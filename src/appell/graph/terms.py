@@ -57,7 +57,8 @@ class _Numbers:
 
     QUICK: ClassVar[dict[int, Callable[..., Any]]] = {
         ca.OP_ADD: operator.add, ca.OP_SUB: operator.sub, ca.OP_MUL: operator.mul, ca.OP_DIV: operator.truediv,
-        ca.OP_NEG: operator.neg, ca.OP_SQ: lambda a: a * a, ca.OP_SQRT: np.sqrt, ca.OP_FABS: abs,
+        ca.OP_NEG: operator.neg, ca.OP_SQ: lambda a: a * a, ca.OP_TWICE: lambda a: a + a, ca.OP_INV: lambda a: 1 / a,
+        ca.OP_SQRT: np.sqrt, ca.OP_FABS: abs,
         ca.OP_SIN: np.sin, ca.OP_COS: np.cos, ca.OP_ASSIGN: operator.pos,
     }  # fmt: skip
 

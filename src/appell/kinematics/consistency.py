@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from appell.graph.numeric import Numeric, SideBySide
+from appell.graph.sparse import densified
 from appell.graph.terms import cleared, terms_at
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.newton import newton
@@ -120,10 +121,10 @@ def changes(
         values: Of the coordinates and of the other letters.
         sizes: Of the formulas; how large their terms are if not given.
     """
-    n, slopes = q.numel(), ca.densify(ca.jacobian(formulas, q))
-    bends = [ca.densify(ca.jacobian(slopes[:, j], q[j])) for j in range(n)]
-    columns = ca.horzcat(ca.densify(formulas), slopes, *bends)
-    found, terms = terms_at(ca.Function("changes", [q, *letters], [columns]), *values)
+    n, rows, slopes = q.numel(), formulas.numel(), densified(ca.jacobian(formulas, q))
+    bends = ca.jacobian(ca.vec(slopes), q)
+    columns = ca.horzcat(formulas, slopes, *[bends[rows * j : rows * (j + 1), j] for j in range(n)])
+    found, terms = terms_at(ca.Function("changes", [q, *letters], [densified(columns)]), *values)
     size = terms[:, 0] if sizes is None else sizes
     with np.errstate(divide="ignore", invalid="ignore"):
         change = size[:, None] / np.abs(cleared(found, terms)[:, 1:])
@@ -243,25 +244,33 @@ def sample_state(
     return None
 
 
-def _sample_states(
-    mechanics: Mechanics, p: np.ndarray, positions: SideBySide | None
+def sample_states(
+    mechanics: Mechanics,
+    rng: np.random.Generator,
+    p: np.ndarray,
+    reaches: Sequence[float],
+    *,
+    positions: SideBySide | None = None,
+    units: np.ndarray | None = None,
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]] | None:
-    """What `sample_state` gives roughly for `REACHES`, all at once; None if one of them takes longer."""
+    """What `sample_state` gives roughly for some reaches, all at once; None if one of them takes longer.
+
+    Arguments as for it.
+    """
     model = mechanics.model
-    if not mechanics.linear or model.states:
+    if not mechanics.linear:
         return None
-    rng = np.random.default_rng(SEED)
-    mechanics.sample_values(rng)
     q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
     v0 = np.array([model.start.get(s.rate.label, 0.0) for s in model.coordinates])
-    q, v = np.empty((len(REACHES), q0.size)), np.empty((len(REACHES), q0.size))
-    for k, reach in enumerate(REACHES):
-        q[k] = q0 + rng.uniform(-reach, reach, q0.size)
-        v[k] = v0 + rng.uniform(-1, 1, v0.size)
-    q, left = project_positions(mechanics, 0.0, q, p, steps=20, tolerance=ROUGH, function=positions)
-    if np.any(left > FOUND):
-        return None
-    return [(place, rate, np.zeros(0)) for place, rate in zip(q, v, strict=True)]
+    own, q, v, z = np.ones(q0.size) if units is None else units, [], [], []
+    for reach in reaches:
+        z.append(np.array([model.start.get(s.label, rng.uniform(0.5, 1.5)) for s in model.states]))
+        q.append(q0 + rng.uniform(-reach, reach, q0.size) * own)
+        v.append(v0 + rng.uniform(-1, 1, v0.size) * own)
+    places, left = project_positions(
+        mechanics, 0.0, np.array(q), p, steps=20, tolerance=ROUGH, function=positions, units=units
+    )
+    return None if np.any(left > FOUND) else list(zip(places, v, z, strict=True))
 
 
 def sample_split(mechanics: Mechanics, function: str = "jacobian") -> Split:
@@ -285,7 +294,9 @@ def sample_split(mechanics: Mechanics, function: str = "jacobian") -> Split:
     def sampled(reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         return sample_state(mechanics, rng, p, reach, tries=4, roughly=True, positions=positions)
 
-    states = _sample_states(mechanics, p, positions)
+    again = np.random.default_rng(SEED)
+    mechanics.sample_values(again)
+    states = sample_states(mechanics, again, p, REACHES, positions=positions)
     if states is None:
         found = [sampled(reach) for reach in REACHES]
         states = [state for state in found if state is not None]

@@ -80,6 +80,7 @@ class InSpeeds(AbstractGeometry):
         self._homes = {body.frame.axes: tuple(body.center.parts) for body in bodies}
         self._short = ca.n_nodes(rates) <= LARGEST
         self._turnings: dict[tuple[Frame, Frame], tuple[Column, Column]] = {}
+        self._sums: dict[tuple[Frame, Frame], tuple[Column, Column]] = {}
         self._lettered: dict[Frame, Frame | None] = {}
         self._known: list[tuple[Frame, set[tuple[Frame, Triple]]]] = []
         super().__init__(variables, derivative, rates)
@@ -122,9 +123,11 @@ class InSpeeds(AbstractGeometry):
 
     def _summed(self, frame: Frame, target: Frame) -> tuple[Column, Column]:
         """omega and alpha, summed along the way from one frame to the other."""
-        omega, alpha = self._summed_rates(frame, target)
-        omega = self._recognized(omega)
-        return omega, self._with_rates(alpha, omega, self.frame(target).omega)
+        if (frame, target) not in self._sums:
+            omega, alpha = self._summed_rates(frame, target)
+            omega = self._recognized(omega)
+            self._sums[frame, target] = omega, self._with_rates(alpha, omega, self.frame(target).omega)
+        return self._sums[frame, target]
 
     def _with_rates(self, alpha: Column, omega: Column, carrying: Column) -> Column:
         """alpha with the rates of letters where omega has letters, in axes that turn with `carrying`."""
@@ -200,18 +203,19 @@ class InSpeeds(AbstractGeometry):
     def _rates(self, vector: Column) -> Column | None:
         """The rates of components if all are speeds or constant."""
         rates = {i: self._rate_of(e) for i, e in vector.items()}
-        return None if None in rates.values() else nonzero((i, e) for i, e in rates.items() if e is not None)
+        known = [(i, e) for i, e in rates.items() if e is not None]
+        return nonzero(known) if len(known) == len(rates) else None
 
     def _recognized(self, vector: Column) -> Column:
         """The same vector, with speeds for those of its components that are speeds."""
         asked = [i for i, e in vector.items() if self._rate_of(e) is None] if self.given else []
         if not asked:
             return vector
-        function = ca.Function("components", self._arguments, [ca.vertcat(*[vector[i] for i in asked])])
+        function = ca.Function("components", self._arguments, [to_sx(vector[i]) for i in asked])
         if has_kinks(function):  # what is so at some points need not be so at others
             return vector
         numeric, found = Numeric(function), dict(vector)
-        values = np.array([numeric(*point)[0][:, 0] for point in self._points])
+        values = np.array([numeric(*point) for point in self._points])[:, :, 0, 0]
         speeds = np.array([np.concatenate([sign * point[0] for sign in SIGNS]) for point in self._points])
         for i, component in zip(asked, values.T, strict=True):
             same = np.flatnonzero(np.max(np.abs(speeds - component[:, None]), axis=0) < 1e-13)

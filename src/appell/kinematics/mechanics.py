@@ -128,6 +128,11 @@ class Mechanics:
         return self.variables.lower.column([rows[i].expression for i in self.position_rows])
 
     @cached_property
+    def c_q(self) -> ca.SX:
+        """dc/dq."""
+        return ca.jacobian(self.c, self.variables.q)
+
+    @cached_property
     def acceleration_rows(self) -> tuple[int, ...]:
         """Which rows constrain accelerations."""
         return tuple(i for i, row in enumerate(self.model.rows) if row.order == 2)
@@ -342,14 +347,18 @@ class Mechanics:
     @cached_property
     def levels(self) -> Mapping[str, ca.Function]:
         """The functions `position` and `velocity` with the lower levels of raised rows behind the rows themselves."""
-        x = self.variables
-        c, e = (
-            ca.densify(ca.vertcat(rows, *[f for _, f in more]))
-            for rows, more in zip((self.c, self.e), self._lower_levels, strict=True)
-        )
+        x, (positions, velocities) = self.variables, self._lower_levels
+
+        def together(rows: ca.SX, slopes: ca.SX, more: list[tuple[str, ca.SX]], letters: ca.SX) -> list[ca.SX]:
+            if more:
+                behind = ca.vertcat(*[f for _, f in more])
+                rows, slopes = ca.vertcat(rows, behind), ca.vertcat(slopes, ca.jacobian(behind, letters))
+            return [densified(rows), densified(slopes)]
+
+        c, e = together(self.c, self.c_q, positions, x.q), together(self.e, self.slopes, velocities, x.v)
         return {
-            "position": ca.Function("position", [x.t, x.q, x.p, x.z], [c, ca.densify(ca.jacobian(c, x.q))]),
-            "velocity": ca.Function("velocity", [x.t, x.q, x.v, x.z, x.p], [e, ca.densify(ca.jacobian(e, x.v))]),
+            "position": ca.Function("position", [x.t, x.q, x.p, x.z], c),
+            "velocity": ca.Function("velocity", [x.t, x.q, x.v, x.z, x.p], e),
         }
 
     @cached_property
@@ -393,7 +402,7 @@ class _Functions(dict[str, ca.Function]):
         x = mechanics.variables
         moving = [x.t, x.q, x.v, x.z, x.p]
         self._recipes: dict[str, tuple[list[ca.SX], Callable[[], list[ca.SX]]]] = {
-            "position": ([x.t, x.q, x.p], lambda: [mechanics.c, ca.jacobian(mechanics.c, x.q)]),
+            "position": ([x.t, x.q, x.p], lambda: [mechanics.c, mechanics.c_q]),
             "velocity": (moving, lambda: [mechanics.e, mechanics.slopes]),
             "jacobian": (moving, lambda: [mechanics.J_at_rest]),
             **{f"jacobian_{axes}": (moving, lambda axes=axes: [mechanics.rows_by(axes)]) for axes in AXES},

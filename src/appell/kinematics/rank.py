@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
 
 from appell.errors import FormulationError
 from appell.kinematics.consistency import sample_state
@@ -70,6 +69,8 @@ class TopRows:
         """
         if not self.servo:
             return 1.0
+        import scipy.linalg  # slow to import, and few models have drives
+
         M, S = (np.array(e) for e in self.pushing(t, q, v, a, z, p))
         d = own_units(M)
         allowed, left = (scipy.linalg.null_space(unit_rows(e * d)) for e in (self.raw(t, q, v, a, z, p), S))
@@ -93,8 +94,8 @@ def coinciding(B: np.ndarray) -> list[tuple[int, ...]]:
 
 def check_movable(mechanics: Mechanics, split: Split) -> None:
     """Refuse a model whose rows leave nothing to move."""
-    model = mechanics.model
-    if model.rows and len(split.rows) >= len(model.coordinates) + model.driven:
+    model, left = mechanics.model, len(mechanics.model.coordinates) - len(split.rows)
+    if model.rows and left <= 0 and left + model.driven <= 0:
         raise FormulationError(
             f"{model.name!r} is over-constrained: its {len(split.rows)} independent constraint rows "
             f"({', '.join(mechanics.row_names[i] for i in split.rows)}) fix all {len(model.coordinates)} coordinates "

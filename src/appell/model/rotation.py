@@ -173,8 +173,9 @@ def _cos_and_sin(angle: Any) -> tuple[sp.Expr, sp.Expr]:
     if isinstance(angle, Letter):
         return sp.cos(angle, evaluate=False), sp.sin(angle, evaluate=False)
     angle = exact_quarters(angle)
-    twelfths = 12 * angle / sp.pi if angle.is_number else None
-    if twelfths is not None and twelfths.is_Integer and (twelfths % 2 == 0 or twelfths % 3 == 0):
+    share, rest = angle.as_coeff_Mul()
+    twelfths = 12 * share
+    if rest is sp.pi and twelfths.is_Integer and (twelfths % 2 == 0 or twelfths % 3 == 0):
         return _known_cosine(int(twelfths)), _known_cosine(int(twelfths) - 6)
     return sp.cos(angle), sp.sin(angle)
 

@@ -84,8 +84,11 @@ def check_kinds(model: Model) -> None:
 
 def check_rows(model: Model) -> None:
     """Something must be left to move; with constraints on positions that shows on the constraints only."""
-    rows, n = (*model.rows, *model.programme), len(model.coordinates) + model.driven
-    if len(rows) < n or any(row.order == 0 for row in rows):
+    rows = (*model.rows, *model.programme)
+    if len(rows) < len(model.coordinates) or any(row.order == 0 for row in rows):
+        return
+    n = len(model.coordinates) + model.driven
+    if len(rows) < n:
         return
     from appell.model.redundancy import ranks
 

@@ -13,6 +13,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from appell.code import heyoka_code
 from appell.code.iteration import TURNS, Iteration
 from appell.code.machine import Machine
 from appell.graph.quick import Quick
@@ -146,7 +147,8 @@ class Stepper:
     def _compiled(self) -> bool:
         """Whether the next step is machine code: as asked for, or worth it by the number of steps, never by a clock."""
         flow, attempts = self.task.flow, self._attempts
-        return flow.compiled or (flow.simd and attempts.whole and bool(self._V[-1] >= LONG))
+        worth_it = flow.simd and attempts.whole and bool(self._V[-1] >= LONG)
+        return flow.compiled or (worth_it and heyoka_code.available())
 
     def attempt(self, turns: int) -> Status:
         """So many attempts at once, or up to where something is to be said."""

@@ -39,7 +39,7 @@ class Flow:
         sides: Those of them that have units; zero in place of others, which watch modes in between.
         growth: How strongly the speeds grow into rates; None where no velocities are dependent.
         compiled: Whether steps are machine code from the first one on.
-        simd: Whether they may become machine code where it pays.
+        simd: Whether they may become machine code where it pays, if heyoka is installed.
     """
 
     rhs: ca.Function

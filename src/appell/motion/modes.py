@@ -203,9 +203,8 @@ class Modes:
 
     @property
     def _machine(self) -> tuple[bool, bool]:
-        """Whether steps are machine code, and whether they may become it."""
-        simd = self.code.simd and heyoka_code.available()
-        return self.code.steps and simd, simd
+        """Whether steps are machine code, and whether they may become it where heyoka is installed."""
+        return self.code.steps and heyoka_code.available(), self.code.simd
 
     def flow(self) -> Flow:
         """The smooth flow of the present modes."""

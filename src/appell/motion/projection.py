@@ -82,7 +82,7 @@ class Projection:
         self._jacobian = _machine(mechanics, equations.formulation.rows_by) if mechanics.row_names else None
         plain = rows is None and not mechanics.acceleration_rows
         self.settle = _settling(code) if self.active and plain else None
-        self._rows, self._terms = rows, mechanics.row_terms
+        self._rows, self._mechanics = rows, mechanics
 
     @property
     def active(self) -> bool:
@@ -113,7 +113,7 @@ class Projection:
         q, changed = x[: self.n], False
         for _ in range(4):
             residual, jacobian = self._position(t, q, self.p)
-            if np.all(np.abs(residual) <= GOOD * np.array(self._terms["position"](t, q, self.p))):
+            if np.all(np.abs(residual) <= GOOD * np.array(self._mechanics.row_terms["position"](t, q, self.p))):
                 break
             q[self.columns] -= np.linalg.lstsq(jacobian[:, self.columns], residual[:, 0], rcond=1e-9)[0]
             changed = True
@@ -126,7 +126,7 @@ class Projection:
         for _ in range(4):
             found = self._velocity(t, q, v, z, self.p) if self._rows is None else self._rows(t, x, self.p)
             residual, jacobian = found
-            if np.all(np.abs(residual) <= GOOD * np.array(self._terms["velocity"](t, q, v, z, self.p))):
+            if np.all(np.abs(residual) <= GOOD * np.array(self._mechanics.row_terms["velocity"](t, q, v, z, self.p))):
                 break
             if not np.all(np.isfinite(jacobian)):  # a root of velocities that vanish has no slope
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import casadi as ca
 import sympy as sp
@@ -96,7 +97,13 @@ def replaced(formula: sp.Expr, put: Mapping[Shown, sp.Expr]) -> sp.Expr:
         return formula
     if isinstance(formula, sp.Mul) and len(inside) == 2 and isinstance(inside[0], sp.Number):
         return sp.Mul(*inside, evaluate=not isinstance(inside[1], sp.Add))
-    return formula.func(*inside)
+    return _made(formula.func, tuple(inside))
+
+
+@lru_cache(2**15)
+def _made(kind: type[sp.Expr], inside: tuple[sp.Expr, ...]) -> sp.Expr:
+    """A sum, a product, ...: a page is written several times, and SymPy's own memory is too short for it."""
+    return kind(*inside)
 
 
 def _counts(names: Names, used: Iterable[sp.Expr]) -> dict[Shown, int]:
