@@ -42,6 +42,15 @@ def test_letters_of_the_same_kind_and_name_are_the_same_wherever_they_are_made()
     assert x - other == 0
 
 
+def test_words_are_those_of_the_last_declaration_also_inside_formulas():
+    for unit, words in (("kg", "mass"), ("m", "reach")):
+        x, a, b = ap.coordinates("x", "m"), *ap.parameters("a_said_twice b", f"{unit} s", f"{words}; time")
+        ground = ap.Frame("ground")
+        model = ap.Model(ground, x, [ap.Particle("p", a + 2 * b, ground.point(x * a * b, 0))])
+        (said,) = (p for p in model.parameters if p.name == "a_said_twice")
+        assert (said.unit, said.description) == (unit, words)
+
+
 def test_letters_of_another_kind_are_other_letters():
     same_name = [ap.coordinates("x"), ap.speeds("x"), ap.parameters("x"), ap.inputs("x"), ap.states("x")]
     same_name += [sp.Symbol("x"), sp.Symbol("x", real=True)]

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self, SupportsIndex
 
 import sympy as sp
+from sympy.core.cache import clear_cache
 
 from appell.errors import ModelError
 
@@ -226,7 +227,18 @@ def _letters(kind: type[Letter], names: str, units: str, description: str) -> An
     made = tuple(
         kind(word, "" if label == "-" else label, e) for word, label, e in zip(words, labels, told, strict=True)
     )
+    _tell({(e.kind, e.name): (e.unit, e.description) for e in made})
     return made[0] if len(made) == 1 else made
+
+
+_TOLD: dict[tuple[str, str], tuple[str, str]] = {}  # by kind and name the unit and description last declared
+
+
+def _tell(words: dict[tuple[str, str], tuple[str, str]]) -> None:
+    """Formulas that SymPy keeps have letters as they were declared before; with other words they are made anew."""
+    if any(_TOLD.get(letter, told) != told for letter, told in words.items()):
+        clear_cache()
+    _TOLD.update(words)
 
 
 def _one_each(given: list[str], names: list[str], words: str) -> list[str]:
