@@ -25,7 +25,7 @@ from appell.errors import CompileError, MissingValueError, ModelError
 from appell.files import path_of
 from appell.model.model import Model
 from appell.model.symbols import Letter
-from appell.model.values import by_name, floats, number, numbers, unknown
+from appell.model.values import by_name, check_kind, floats, number, numbers, unknown
 
 STRAINED = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 
@@ -39,6 +39,7 @@ class System:
     """
 
     def __init__(self, code: Code, values: Mapping[str, float] | None = None) -> None:
+        check_kind(code, Code, "equations to appell.compile, which makes a system of them")
         self.code = code
         self.values: Mapping[str, float] = MappingProxyType({**code.equations.model.values, **(values or {})})
 
