@@ -456,6 +456,18 @@ def test_a_point_by_itself_does_not_fill_the_picture(far):
     assert np.ptp(seen, axis=0).max() > 10 * scene.solids[0].parts[0].size[0]
 
 
+def test_a_rod_at_a_point_that_is_carried_along_is_drawn_but_none_from_where_a_wheel_touches():
+    x, y, angle, spin = ap.coordinates("x y angle spin")
+    ground = ap.Frame("ground")
+    for start in (ground.point(0, sp.cos(ap.t)), ground.point(x, y)):  # a driven pivot, the middle of a dumbbell
+        arm = ground.at(start).pin(angle)
+        ends = [ap.Particle("one", 1, arm.point(0, 1)), ap.Particle("other", 1, arm.point(0, -1))]
+        assert len(anatomy(ap.Model(ground, (x, y, angle), ends)).rods) == 2
+    wheel = ap.RigidBody("wheel", 1, start + arm.z, arm.rotate("y", spin), (1, 2, 1))
+    rolling = ap.Model(ground, (x, y, angle, spin), [wheel], constraints=[ap.Rolling(wheel, start)])
+    assert not anatomy(rolling).rods
+
+
 def test_a_flywheel_has_marks_and_a_top_is_no_rod():
     lean, spin = ap.coordinates("lean spin")
     ground = ap.Frame("ground")
