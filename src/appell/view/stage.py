@@ -346,9 +346,10 @@ class _Stage:
         jets = []
         for name, at, velocity, relative, rate in streams:
             speed = float(np.linalg.norm(values.vectors[relative], axis=1).max())
-            if speed > 0 and float(np.abs(values.scalars[rate]).max()) > 0:
+            flow = values.scalars[rate]
+            if speed > 0 and float(np.abs(flow).max()) > 0:
                 reach = 1.0 if self.field is not None else 0.9 * measure.size
-                jets.append(Jet(name, at, velocity, rate, reach / speed, 0.16))
+                jets.append(Jet(name, at, velocity, rate, reach / speed, 0.16, bool(flow.max() > -flow.min())))
         return jets
 
 
