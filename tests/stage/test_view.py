@@ -468,6 +468,18 @@ def test_a_rod_at_a_point_that_is_carried_along_is_drawn_but_none_from_where_a_w
     assert not anatomy(rolling).rods
 
 
+def test_flywheels_on_a_shaft_in_the_plane_are_seen_from_the_side_wherever_they_sit():
+    first, second = ap.coordinates("first second")
+    ground = ap.Frame("ground")
+    wheels = [
+        ap.RigidBody(str(q), 1, ground.point(place, 0), ground.rotate("x", q), (0.5, 0, 0))
+        for q, place in ((first, 0), (second, 0.3))
+    ]
+    scene = ap.Model(ground, (first, second), wheels).draw()
+    assert [[part.kind for part in solid.parts] for solid in scene.solids] == [["wheel"], ["wheel"]]
+    assert scene.view == "floor"
+
+
 def test_a_flywheel_has_marks_and_a_top_is_no_rod():
     lean, spin = ap.coordinates("lean spin")
     ground = ap.Frame("ground")

@@ -149,7 +149,7 @@ def _moving(part: tuple[sp.Expr, ...]) -> bool:
 
 def floating(start: Vector) -> bool:
     """Whether a point is carried by coordinates of its own in the ground."""
-    return bool(start.parts) and all(upright(frame) for frame in start.parts)
+    return not still(start) and all(upright(frame) for frame in start.parts)
 
 
 def _rigid(vector: Vector, frame: Frame) -> bool:

@@ -201,7 +201,9 @@ class _Stage:
         near = self._jiggled()
         places = np.concatenate([values.points, near.points], axis=1)
         normal, planar = plane_of(places, measure.size)
-        up, view = self._stand(values, g, upward, normal, planar, bool(touching or spins))
+        upright = normal @ np.concatenate([values.turns, near.turns], axis=1)  # in the axes of all that turns
+        level = float(np.ptp(upright, axis=1).max(initial=0.0)) < 1e-9
+        up, view = self._stand(values, g, upward, normal, planar, level, bool(touching or spins))
         ground = ground_normal(places[touching].reshape(-1, 3), up)
         solids = self._solids(figures, values, near, measure.unit, ground)
         measure.add(solids, values)
@@ -311,9 +313,10 @@ class _Stage:
         return listed
 
     def _stand(
-        self, values: Values, g: np.ndarray, upward: int | None, normal: np.ndarray, planar: bool, rolls: bool
-    ) -> tuple[np.ndarray, str]:
-        """What is up, and from where one looks."""
+        self, values: Values, g: np.ndarray, upward: int | None, normal: np.ndarray, planar: bool, level: bool,
+        rolls: bool,
+    ) -> tuple[np.ndarray, str]:  # fmt: skip
+        """What is up, and from where one looks: on what moves and turns in a plane from the front or from above."""
         fall = float(np.linalg.norm(g))
         if upward is not None:
             up = values.vectors[upward][0]
@@ -322,7 +325,7 @@ class _Stage:
             up = -g / fall if fall > 0 else normal if planar else np.array([0.0, 0.0, 1.0])
         if planar and abs(float(up @ normal)) < 1e-6:
             return up, "front"
-        if planar and not rolls and fall == 0 and self.field is None:
+        if planar and level and not rolls and fall == 0 and self.field is None:
             return up, "top"
         return up, "floor" if planar or rolls else "space"
 
