@@ -350,6 +350,26 @@ def letters_in(expression: sp.Basic) -> set[sp.Symbol]:
     return {e for e in nodes(expression) if isinstance(e, sp.Symbol)}
 
 
+def unit_of(expression: Any) -> str:
+    """The unit of a letter, of a sum or difference of like ones, of their magnitude, largest or smallest; else none.
+
+    A factor may be there to change the unit, so that nothing is said of products.
+
+    Example:
+        >>> x, y = coordinates("x y", "m")
+        >>> unit_of(x.rate - y.rate), unit_of(1000 * x)
+        ('m/s', '')
+    """
+    if isinstance(expression, Letter):
+        return expression.unit
+    if isinstance(expression, sp.Mul) and expression.args[0] == -1:
+        return unit_of(-expression)
+    if not isinstance(expression, sp.Add | sp.Abs | sp.Max | sp.Min):
+        return ""
+    units = {unit_of(e) for e in expression.args if not e.is_number}
+    return units.pop() if len(units) == 1 else ""
+
+
 def time_derivative(expression: Any, frozen: bool = False) -> sp.Expr:
     """The total time derivative of a formula in letters, each letter going to its rate.
 
