@@ -480,6 +480,18 @@ def test_flywheels_on_a_shaft_in_the_plane_are_seen_from_the_side_wherever_they_
     assert scene.view == "floor"
 
 
+def test_tasks_leave_the_path_of_the_point_that_they_are_about():
+    first, second = ap.coordinates("first second")
+    ground = ap.Frame("ground")
+    lower = ground.pin(first).pin(second, at=(1, 0, 0))
+    bodies = [ap.Particle("elbow", 1, lower.origin), ap.Particle("forearm", 1, lower.point(0.5, 0))]
+    hand = lower.point(1, 0)
+    tasks = [ap.planning.path_speed(hand, 1), ap.planning.curvature(hand, 2)]
+    scene = ap.Model(ground, (first, second), bodies, [], tasks[:1], start={second: 1.0}).add(tasks[1]).draw()
+    (trace,) = scene.traces
+    np.testing.assert_allclose(scene.values.points[trace.point][0], [1 + np.cos(1), np.sin(1), 0], atol=1e-12)
+
+
 def test_a_flywheel_has_marks_and_a_top_is_no_rod():
     lean, spin = ap.coordinates("lean spin")
     ground = ap.Frame("ground")

@@ -18,6 +18,7 @@ from appell.model.force import Damper, Gravity
 from appell.model.frame import Vector
 from appell.model.look import Look
 from appell.model.model import Model
+from appell.model.programme import Programmed
 from appell.model.symbols import letters_in
 from appell.model.values import numbers, unknown
 from appell.view import arrows
@@ -293,6 +294,9 @@ class _Stage:
 
     def _traced(self, colors: Mapping[Body, str]) -> list[Trace]:
         given, tracks = self.look.traces, self.tracks
+        if given is None:  # of tasks the path of the point that they are about
+            tasks = (c for c in self.model.constraints if isinstance(c, Programmed) and c.point is not None)
+            given = {c.name: c.point for c in {key(c.point): c for c in tasks}.values()} or None
         if isinstance(given, Mapping):
             return [
                 Trace(name, tracks.point(e), PALETTE[i % len(PALETTE)]) for i, (name, e) in enumerate(given.items())
