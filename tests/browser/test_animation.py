@@ -248,6 +248,46 @@ def test_everything_lies_inside_the_frame_at_all_moments(seen, tmp_path, name, s
     assert max(reached) > 0.6
 
 
+def test_a_window_of_another_shape_shows_everything_until_the_camera_is_turned_by_hand(seen, disk):
+    seen.page.set_viewport_size({"width": 1300, "height": 500})
+    seen.open(disk).until("globalThis.appell && appell.viewers[0]?.drawn > 0")
+    seen.page.evaluate("appell.viewers[0].pause(); appell.viewers[0].stand('top')")
+    place = "appell.viewers[0].camera.position.toArray().map((e) => e.toFixed(6)).join()"
+    wide = seen.page.evaluate(place)
+    seen.page.set_viewport_size({"width": 420, "height": 760})
+    seen.until(f"{place} != '{wide}'")
+    assert seen.page.evaluate(OUTERMOST) < 1
+    seen.page.locator("canvas").hover()
+    before = seen.page.evaluate(place)
+    seen.page.mouse.wheel(0, -200)
+    seen.until(f"{place} != '{before}'")
+    seen.page.wait_for_timeout(500)
+    turned = seen.page.evaluate(place)
+    seen.page.set_viewport_size({"width": 900, "height": 500})
+    seen.until("appell.viewers[0].camera.aspect > 1.5")
+    assert seen.page.evaluate(place) == turned
+
+
+def test_water_is_drawn_before_a_boat_that_takes_it_in_and_behind_it_where_it_leaves(seen, tmp_path):
+    run(ap.library.two_streams(), 30.0).animate(tmp_path / "streams.html")
+    seen.open(tmp_path / "streams.html").until("globalThis.appell && appell.viewers[0]?.drawn > 0")
+    found = seen.page.evaluate("""() => {
+      const viewer = appell.viewers[0];
+      viewer.pause();
+      viewer.seek(10);
+      viewer.render();
+      return viewer.parts.filter((p) => p.data?.life).map((p) => {
+        const mouth = viewer.course.point(p.data.at, p.from.clone()).x;
+        const count = p.object.geometry.drawRange.count;
+        return Array.from({ length: count }, (_, k) => p.places[3 * k] - mouth);
+      });
+    }""")
+    intake, jet = map(np.array, found)
+    assert min(intake.size, jet.size) > 20
+    assert np.all(intake >= -1e-5)
+    assert np.all(jet <= 1e-5)
+
+
 def test_without_webgl_a_still_is_shown(browser, disk):
     context = browser.new_context(viewport={"width": 900, "height": 600}, offline=True)
     context.add_init_script("HTMLCanvasElement.prototype.getContext = () => null;")

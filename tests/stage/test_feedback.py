@@ -11,7 +11,7 @@ import appell as ap
 from appell.analysis.roots import in_words
 from appell.control import Motor
 from appell.control.placement import placed_gain
-from appell.control.riccati import riccati
+from appell.control.riccati import cheapest_rest, optimal, optimal_held, riccati
 from appell.errors import ControlError, ModelError
 
 
@@ -474,6 +474,48 @@ def test_relations_that_rolling_leaves_are_no_obstacle():
     expected = np.sort_complex(np.concatenate([np.linalg.eigvals(A - B @ B.T @ S), np.zeros(3)]))
     np.testing.assert_allclose(np.sort_complex(feedback.roots), expected, rtol=1e-7, atol=1e-8)
     assert feedback.certificate.verdict.name == "FAMILY"
+
+
+def rolling_cart():
+    """A cart whose wheel rolls: place and angle stay apart by what they were apart at the start."""
+    x, phi, push = *ap.coordinates("x phi", "m rad"), ap.inputs("push", "N")
+    ground = ap.Frame("ground")
+    cart = ap.RigidBody("wheel", 1, ground.point(x, 0.5), ground.rotate("z", -phi), (0, 0, 0.1))
+    rolling = ap.Nonholonomic(x.rate - phi.rate / 2, "rolling")
+    return ap.Model(ground, (x, phi), [cart], [ap.Force(push * ground.x, cart)], [rolling], name="cart")
+
+
+@pytest.mark.parametrize("rate", [None, 50.0])
+@pytest.mark.parametrize(("weighed", "other"), [("x", "phi"), ("phi", "x")])
+def test_what_is_weighed_returns_where_rolling_ties_it_to_something_else(weighed, other, rate):
+    system = ap.compile(ap.derive(rolling_cart()))
+    lin = ap.linearize(ap.equilibrium(system, {"x": 0, "phi": 0}))
+    feedback = ap.control.lqr(lin, {weighed: 1.0, "x.rate": 0.5}, 0.1, rate=rate)
+    assert abs(feedback.K[0, lin.states.index(other)]) < 1e-9
+    if rate is None:
+        start = {"x": 0.3, "phi": -0.2}
+        motion = ap.simulate(ap.compile(feedback.close(system.equations)), start, until=30.0, progress=False)
+        assert abs(motion[weighed][-1]) < 1e-6
+        assert abs(motion[other][-1]) > 0.1
+        gaps = np.array([motion[s].values for s in lin.states])  # what is left to pay falls all the time
+        assert np.all(np.diff(np.einsum("it,ij,jt->t", gaps, feedback.S, gaps)) < 1e-12)
+
+
+@pytest.mark.parametrize("rate", [None, 10.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_cheapest_rest_is_what_optimal_feedback_leads_to_as_what_stays_decays_ever_slower(seed, rate):
+    rng = np.random.default_rng(seed)
+    n, m, k, slow = 4, 2, 2, 1e-7
+    A, B, E = rng.normal(size=(n, n)), rng.normal(size=(n, m)), rng.normal(size=(n, k))
+    root = rng.normal(size=(n + k, n + k))
+    W, R = root @ root.T, np.diag([0.5, 2.0])
+    design = (lambda *given: optimal(*given)) if rate is None else (lambda *given: optimal_held(*given, rate))
+    K = design(A, B, W[:n, :n], R)[1]
+    x, u = cheapest_rest(A, B, W[:n, :n], R, E, W[:n, n:])
+    np.testing.assert_allclose(A @ x + B @ u + E, 0, atol=1e-12)
+    whole = np.block([[A, E], [np.zeros((k, n)), -slow * np.eye(k)]])
+    limit = design(whole, np.vstack([B, np.zeros((k, m))]), W, R)[1]
+    np.testing.assert_allclose(np.hstack([K, -K @ x - u]), limit, rtol=0, atol=1e-4 * np.abs(limit).max())
 
 
 def test_notebooks_show_tables_of_equilibria_linearisations_and_feedbacks(beam):

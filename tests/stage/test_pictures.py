@@ -7,7 +7,7 @@ import appell as ap
 from appell.view.faces import Shaded
 from appell.view.outline import outline, sphere
 from appell.view.parts import part
-from appell.view.picture import Camera, Faces, Pointer, picture, round_step
+from appell.view.picture import Camera, Dots, Faces, Pointer, picture, round_step
 from appell.view.surface import around, surface
 
 
@@ -173,3 +173,15 @@ def test_a_given_cylinder_that_spins_about_its_axis_has_a_mark(axis, count):
     drum = ap.RigidBody("drum", frame=ground.pin(spin, axis=axis), shape=ap.shapes.Cylinder(0.3, 0.5, mass=1))
     (drawn,) = ap.Model(ground, spin, [drum]).draw().solids
     assert [part.kind for part in drawn.parts] == ["cylinder", "box", "box", "box"][:count]
+
+
+@pytest.mark.parametrize(("rate", "side"), [(1.0, 1), (-1.0, -1)])
+def test_mass_that_falls_into_a_wagon_is_drawn_above_it_and_what_falls_out_of_it_below(rate, side):
+    x, coal, ground = ap.coordinates("x"), ap.states("coal"), ap.Frame("ground")
+    wagon = ap.Particle("wagon", coal, ground.point(x, 0))
+    fall = ap.Stream(wagon, -3 * ground.y, rate=rate, absolute=True)
+    model = ap.Model(ground, x, [wagon], [ap.Gravity(-9.81 * ground.y), fall], states={coal: rate}, start={coal: 5.0})
+    scene = ap.simulate(ap.compile(ap.derive(model)), until=2.0, progress=False).animate()
+    (drops,) = (mark for mark in picture(scene, 50, Camera(scene)).marks if isinstance(mark, Dots))
+    assert np.all(side * drops.places[:, 1] >= -1e-9)
+    assert np.ptp(drops.places[:, 1]) > scene.unit

@@ -47,6 +47,12 @@ def test_what_would_be_flat_beside_its_neighbours_has_a_panel_of_its_own():
     assert found == [[["x"], ["y", "z"], rates], [["x", "y", "z"], rates], [["x", "y", "z"], rates]]
 
 
+def test_a_difference_stands_with_what_it_is_the_difference_of(motion):
+    x, y = ap.coordinates("x y", "m")
+    assert motion[x - y].attrs["units"] == "m"
+    assert [panel.y for panel in motion.plot(x, y, x - y).panels] == ["[m]"]
+
+
 def test_plotly_takes_the_same_data(motion):
     pytest.importorskip("plotly")
     figure = motion.plot("x", "lean").plotly()

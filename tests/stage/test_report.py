@@ -177,6 +177,17 @@ def test_a_model_alone_is_proved(tmp_path):
     assert (tmp_path / "hamel.html").stat().st_size > 1e5
 
 
+def test_a_model_without_numbers_is_reported_without_a_drawing():
+    x, (m, k) = ap.coordinates("x", "m"), ap.parameters("m k", "kg N/m")
+    ground = ap.Frame("ground")
+    block, spring = ap.Particle("block", m, ground.point(x, 0)), ap.Generalized({x: -k * x})
+    model = ap.Model(ground, x, [block], [spring], values={m: 1.0})
+    for subject in (model, ap.derive(model), ap.compile(ap.derive(model))):
+        found = ap.report(subject)
+        assert [s.title for s in found.sections][1:3] == ["Equations of motion", "Agreement of the formulations"]
+        assert "at its start" not in found.markdown()
+
+
 def test_a_system_is_reported_with_its_own_numbers():
     x, (m, k) = ap.coordinates("x", "m"), ap.parameters("m k", "kg N/m")
     ground = ap.Frame("ground")

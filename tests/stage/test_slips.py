@@ -74,7 +74,7 @@ def test_slips_are_named(case):
 
 
 def test_starts_and_values_are_given_by_name(system):
-    with pytest.raises(ModelError, match=r"given by name, \{name: 1.0\}; got \[1.0, 0.0\]"):
+    with pytest.raises(ModelError, match=r"Starting values are given by name, \{name: 1.0\}; got \[1.0, 0.0\]"):
         ap.simulate(system.bind({m: 1.0}), [1.0, 0.0], until=1.0)
     with pytest.raises(ModelError, match="given by name"):
         system.bind([1.0])

@@ -8,7 +8,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import ModelError
-from appell.model.symbols import explicit_rate, key, listed, quoted, time_derivative
+from appell.model.symbols import explicit_rate, key, listed, quoted, time_derivative, unit_of
 
 
 def test_one_name_gives_a_symbol_and_several_a_tuple():
@@ -40,6 +40,15 @@ def test_letters_of_the_same_kind_and_name_are_the_same_wherever_they_are_made()
     assert hash(x) == hash(other)
     assert x.rate == other.rate
     assert x - other == 0
+
+
+def test_words_are_those_of_the_last_declaration_also_inside_formulas():
+    for unit, words in (("kg", "mass"), ("m", "reach")):
+        x, a, b = ap.coordinates("x", "m"), *ap.parameters("a_said_twice b", f"{unit} s", f"{words}; time")
+        ground = ap.Frame("ground")
+        model = ap.Model(ground, x, [ap.Particle("p", a + 2 * b, ground.point(x * a * b, 0))])
+        (said,) = (p for p in model.parameters if p.name == "a_said_twice")
+        assert (said.unit, said.description) == (unit, words)
 
 
 def test_letters_of_another_kind_are_other_letters():
@@ -208,3 +217,15 @@ def test_letters_declared_together_have_their_own_words():
     assert ap.inputs("tau", "N*m", "torque; it holds the arm").description == "torque; it holds the arm"
     with pytest.raises(ModelError, match="3 names but 2 descriptions in 'one; two'; give one for each name, apart by"):
         ap.states("p q r", "kg", "one; two")
+
+
+def test_sums_of_like_letters_have_their_unit_and_no_other_formula_has_one():
+    x, y, angle = ap.coordinates("x y angle", "m m rad")
+    assert [unit_of(e) for e in (x - y, -x, sp.Abs(x.rate - y.rate), sp.Max(x, 0), x + 2)] == [
+        "m",
+        "m",
+        "m/s",
+        "m",
+        "m",
+    ]
+    assert {unit_of(e) for e in (x + angle, x * y, angle * 180 / sp.pi, 2 * x, sp.sin(angle), sp.Integer(3))} == {""}

@@ -53,6 +53,10 @@ def test_missing_values_are_listed(system):
     assert "without values for k, w" in repr(half)
     with pytest.raises(MissingValueError, match=r"No value for the parameter k; write system.bind\(\{k: ...\}\)"):
         ap.simulate(half.bind({w: 0.0}))
+    with pytest.raises(
+        MissingValueError, match=r"the input w and the parameter k; write system.bind\(\{w: ..., k: ..."
+    ):
+        ap.simulate(half)
     with pytest.raises(MissingValueError, match=r"No value for the input w"):
         ap.simulate(half.bind({k: 1.0}))
 

@@ -45,6 +45,16 @@ def test_quasi_velocities_of_the_user_are_compared_too():
     assert found.ok
 
 
+def test_several_formulations_of_the_user_are_compared():
+    sleigh = ap.library.chaplygin_sleigh()
+    own = [ap.GibbsAppell(), ap.GibbsAppell(dependent=["x"]), ap.Voronets(dependent=["x"]), ap.Voronets(dependent="x")]
+    found = ap.verify(sleigh, *own, states=2)
+    names = [name for name in found.formulations if "(y'" in name]
+    assert [name.split(" (")[0] for name in names] == ["Gibbs-Appell", "Voronets", "Voronets"]
+    assert names[2] == f"{names[1]} no. 2"
+    assert found.ok
+
+
 def test_a_wrong_formulation_is_found_out(monkeypatch):
     """Voronets without its nonholonomic terms is Lagrange's equation misapplied: smooth, plausible and wrong."""
     original = ap.Voronets.derive

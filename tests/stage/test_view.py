@@ -456,6 +456,42 @@ def test_a_point_by_itself_does_not_fill_the_picture(far):
     assert np.ptp(seen, axis=0).max() > 10 * scene.solids[0].parts[0].size[0]
 
 
+def test_a_rod_at_a_point_that_is_carried_along_is_drawn_but_none_from_where_a_wheel_touches():
+    x, y, angle, spin = ap.coordinates("x y angle spin")
+    ground = ap.Frame("ground")
+    for start in (ground.point(0, sp.cos(ap.t)), ground.point(x, y)):  # a driven pivot, the middle of a dumbbell
+        arm = ground.at(start).pin(angle)
+        ends = [ap.Particle("one", 1, arm.point(0, 1)), ap.Particle("other", 1, arm.point(0, -1))]
+        assert len(anatomy(ap.Model(ground, (x, y, angle), ends)).rods) == 2
+    wheel = ap.RigidBody("wheel", 1, start + arm.z, arm.rotate("y", spin), (1, 2, 1))
+    rolling = ap.Model(ground, (x, y, angle, spin), [wheel], constraints=[ap.Rolling(wheel, start)])
+    assert not anatomy(rolling).rods
+
+
+def test_flywheels_on_a_shaft_in_the_plane_are_seen_from_the_side_wherever_they_sit():
+    first, second = ap.coordinates("first second")
+    ground = ap.Frame("ground")
+    wheels = [
+        ap.RigidBody(str(q), 1, ground.point(place, 0), ground.rotate("x", q), (0.5, 0, 0))
+        for q, place in ((first, 0), (second, 0.3))
+    ]
+    scene = ap.Model(ground, (first, second), wheels).draw()
+    assert [[part.kind for part in solid.parts] for solid in scene.solids] == [["wheel"], ["wheel"]]
+    assert scene.view == "floor"
+
+
+def test_tasks_leave_the_path_of_the_point_that_they_are_about():
+    first, second = ap.coordinates("first second")
+    ground = ap.Frame("ground")
+    lower = ground.pin(first).pin(second, at=(1, 0, 0))
+    bodies = [ap.Particle("elbow", 1, lower.origin), ap.Particle("forearm", 1, lower.point(0.5, 0))]
+    hand = lower.point(1, 0)
+    tasks = [ap.planning.path_speed(hand, 1), ap.planning.curvature(hand, 2)]
+    scene = ap.Model(ground, (first, second), bodies, [], tasks[:1], start={second: 1.0}).add(tasks[1]).draw()
+    (trace,) = scene.traces
+    np.testing.assert_allclose(scene.values.points[trace.point][0], [1 + np.cos(1), np.sin(1), 0], atol=1e-12)
+
+
 def test_a_flywheel_has_marks_and_a_top_is_no_rod():
     lean, spin = ap.coordinates("lean spin")
     ground = ap.Frame("ground")

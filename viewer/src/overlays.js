@@ -81,7 +81,8 @@ const noise = (i) => {
 };
 
 export class Jet {
-  // Drops that left the mouth at earlier moments, each on its own straight (or falling) way.
+  // Drops that left the mouth at earlier moments, or will reach it at later ones, each on its own straight (or
+  // falling) way.
   constructor(data, course, scene) {
     this.data = data;
     this.course = course;
@@ -117,12 +118,12 @@ export class Jet {
     const newest = Math.floor(now / step);
     let used = 0;
     for (let k = 0; k < count; k++) {
-      const number = newest - k;
-      const born = number * step;
-      const age = now - born;
-      if (born < course.first || age > data.life) continue;
+      const number = data.inward ? newest + 1 + k : newest - k;
+      const passed = number * step; // when it is at the mouth
+      const age = now - passed;
+      if (passed < course.first || passed > course.last || Math.abs(age) > data.life) continue;
       let open = false;
-      course.at(born, () => {
+      course.at(passed, () => {
         open = Math.abs(course.scalar(data.rate)) > 1e-12;
         course.point(data.at, from);
         course.vector(data.velocity, way);
@@ -132,7 +133,7 @@ export class Jet {
       side.set(noise(3 * number) - 0.5, noise(3 * number + 1) - 0.5, noise(3 * number + 2) - 0.5);
       way.addScaledVector(side, 2 * data.spread * speed);
       from.addScaledVector(way, age);
-      if (this.floor !== null) {
+      if (this.floor !== null && !data.inward) {
         const height = (from.dot(this.slope) - this.floor) / this.slope.dot(this.up);
         const fallen = Math.max(0.004, (1 - (age / data.life) ** 2) * height);
         from.addScaledVector(this.up, fallen - height);

@@ -119,7 +119,10 @@ export class Viewer {
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
     this.controls.addEventListener("change", () => this.touch());
-    this.controls.addEventListener("start", () => (this.turning = true));
+    this.controls.addEventListener("start", () => {
+      this.turning = true;
+      this.stood = ""; // who has turned it keeps it
+    });
     this.controls.addEventListener("end", () => (this.turning = false));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.theme());
     this.rough = 0;
@@ -363,6 +366,7 @@ export class Viewer {
 
   stand(name = "default") {
     const { scene } = this;
+    this.stood = name;
     const [x, y] = this.level();
     const normal = new THREE.Vector3().fromArray(scene.normal);
     const ways = {
@@ -437,8 +441,7 @@ export class Viewer {
       const turned = this.camera.aspect !== width / height;
       this.camera.aspect = width / height;
       this.camera.updateProjectionMatrix();
-      if (turned && !this.placed) this.stand();
-      this.placed = true;
+      if (turned && this.stood) this.stand(this.stood);
       this.touch();
     };
     this.refit = fit;

@@ -26,7 +26,7 @@ from appell.kinematics.consistency import jacobian_at
 from appell.kinematics.split import Split
 from appell.model.model import Model
 from appell.model.symbols import Letter, key, letters_in, listed
-from appell.model.values import chosen, unknown
+from appell.model.values import chosen, formula_of, unknown
 
 if TYPE_CHECKING:
     StateSpace = Any
@@ -105,7 +105,9 @@ class Linearization:
         Args:
             outputs: Letters, names or formulas.
         """
-        asked = [self.tangent.letter(e) if isinstance(e, str) else e for e in listed(outputs)]
+        asked = [
+            self.tangent.letter(e) if isinstance(e, str) else formula_of(e, "What is measured") for e in listed(outputs)
+        ]
         gone = sorted({str(s) for e in asked for s in letters_in(e) if getattr(s, "label", "") in self.dropped})
         if gone:
             what = "is not a state" if len(gone) == 1 else "are not states"

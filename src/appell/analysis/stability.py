@@ -60,6 +60,8 @@ def stability(
     """
     if isinstance(subject, Linearization) and at is not None:
         raise ControlError("A linearisation is at its own equilibrium; leave at= out, or give the system with it.")
+    if hasattr(subject, "certificate"):
+        raise ControlError(f"A {type(subject).__name__} has its certificate with it; write .certificate behind it.")
     lin = subject if isinstance(subject, Linearization) else linearize(subject, at)
     K, rate = gains_of(lin, gains), getattr(gains, "rate", None) if rate is None else rate
     if rate is not None:
@@ -93,7 +95,7 @@ def gains_of(lin: Linearization, gains: Any) -> np.ndarray | None:
         return None
     try:
         K = np.atleast_2d(np.asarray(getattr(gains, "K", gains), dtype=float))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ControlError(f"Got {gains!r} as gains; give a matrix K, or a feedback.") from None
     if not np.all(np.isfinite(K)):
         raise ControlError("The gains K have entries that are not finite.")

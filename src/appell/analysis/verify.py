@@ -117,8 +117,7 @@ class Verification:
 
 def verify(
     model: Model,
-    formulation: AbstractFormulation | None = None,
-    *,
+    *formulations: AbstractFormulation,
     values: Mapping[Any, float] | None = None,
     states: int = 20,
     seed: int = 0,
@@ -129,7 +128,7 @@ def verify(
 
     Args:
         model: The model.
-        formulation: One more to compare, for instance with quasi-velocities of your own.
+        formulations: More to compare, for instance with quasi-velocities of your own.
         values: Numbers of parameters and inputs; the model's suggestions, else random ones, where left out.
         states: How many states.
         seed: Seed of the random numbers.
@@ -145,12 +144,14 @@ def verify(
     check_rank(mechanics)
     split = sample_split(mechanics)
     check_movable(mechanics, split)
-    also = None if formulation is None else apply(formulation, mechanics)
-    if also is not None and isinstance(also.mechanics, Differentiated):
-        raise FormulationError(
-            f"{formulation!r} has accelerations among its states, so that there is nothing to compare at a state. "
-            "motion.check() compares along a motion; appell.higher_order.verify(chain) has the identities of a robot."
-        )
+    also = [apply(formulation, mechanics) for formulation in formulations]
+    for equations in also:
+        if isinstance(equations.mechanics, Differentiated):
+            raise FormulationError(
+                f"{equations.formulation!r} has accelerations among its states, so that there is nothing to compare at "
+                "a state. motion.check() compares along a motion; appell.higher_order.verify(chain) has the identities "
+                "of a robot."
+            )
     rivals = Rivals(mechanics, split, also)
     given = numbers(values)
     known = {s.label for s in (*model.parameters, *model.inputs)}

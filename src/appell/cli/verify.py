@@ -38,7 +38,7 @@ def verify(
         if order is not None:
             identities(case.model, order, values, states, seed, as_json)
             return
-        found = compare(case.model, case.formulation, values=values, states=states, seed=seed)
+        found = compare(case.model, *filter(None, [case.formulation]), values=values, states=states, seed=seed)
         if as_json:
             pairs = [{"first": a, "second": b, "disagreement": value} for (a, b), value in found.pairs.items()]
             say({

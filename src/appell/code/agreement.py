@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,11 +34,11 @@ class Rivals:
     Args:
         mechanics: The model on the graph.
         split: Independent rows and dependent coordinates for those that need them.
-        also: Equations of the user's own, compared as well.
+        also: Equations of the user's own, compared as well where they are by other options than those.
         big: Whether to treat the model as big, however few its coordinates are.
     """
 
-    def __init__(self, mechanics: Mechanics, split: Split, also: Equations | None = None, big: bool = False) -> None:
+    def __init__(self, mechanics: Mechanics, split: Split, also: Sequence[Equations] = (), big: bool = False) -> None:
         self.mechanics, self.rows = mechanics, list(split.rows)
         self.big = big or len(mechanics.model.coordinates) > BIG
         self._codes: dict[str, tuple[Equations, Machine, ca.Function]] = {}
@@ -51,9 +51,11 @@ class Rivals:
             except FormulationError:
                 continue  # it refuses the model for another reason than the kind of its constraints
             self._add(formulation.name, equations)
-        if also is not None and (also.formulation.name not in self._codes or also.formulation.given):
-            speeds = ", ".join(map(str, also.speeds))
-            self._add(f"{also.formulation.name} ({speeds})", also)
+        for equations in also:
+            if equations.formulation.name not in self._codes or equations.formulation.given:
+                name = f"{equations.formulation.name} ({', '.join(map(str, equations.speeds))})"
+                alike = sum(other.startswith(name) for other in self._codes)
+                self._add(f"{name} no. {alike + 1}" if alike else name, equations)
 
     def _add(self, name: str, equations: Equations) -> None:
         x = equations.mechanics.variables

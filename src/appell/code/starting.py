@@ -71,7 +71,7 @@ def starting_state(system: System, start: State | Mapping[Any, float] | None) ->
     if start is None:
         return suggested_state(system)
     if not isinstance(start, State):
-        return given_state(system, numbers(start), 0.0)
+        return given_state(system, numbers(start, "Starting values"), 0.0)
     check_state(start, system.model)
     if refusal := unfit(Bindings.alone(system), start.t, start.array[None, :]):
         raise refusal[0]

@@ -25,7 +25,7 @@ from appell.errors import CompileError, MissingValueError, ModelError
 from appell.files import path_of
 from appell.model.model import Model
 from appell.model.symbols import Letter
-from appell.model.values import by_name, floats, number, numbers, unknown
+from appell.model.values import by_name, check_kind, floats, number, numbers, unknown
 
 STRAINED = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 
@@ -39,6 +39,7 @@ class System:
     """
 
     def __init__(self, code: Code, values: Mapping[str, float] | None = None) -> None:
+        check_kind(code, Code, "equations to appell.compile, which makes a system of them")
         self.code = code
         self.values: Mapping[str, float] = MappingProxyType({**code.equations.model.values, **(values or {})})
 
@@ -94,19 +95,18 @@ class System:
         return self.numbers_of(self.equations.inputs)
 
     def numbers_of(self, letters: Sequence[Letter]) -> np.ndarray:
-        """The values of parameters or inputs; refused where one has none.
+        """The values of parameters or inputs; refused where one has none, with the parameters that have none either.
 
         Args:
             letters: The letters, of one kind.
         """
-        absent = [s.label for s in letters if s.label not in self.values]
-        if absent:
-            kind = letters[0].kind
-            error = MissingValueError(
-                f"No value for the {kind}{'s' if len(absent) > 1 else ''} {', '.join(absent)}; write "
-                f"system.bind({{{', '.join(f'{name}: ...' for name in absent)}}})."
-            )
-            error.names = tuple(absent)
+        if any(s.label not in self.values for s in letters):
+            absent = dict.fromkeys(s for s in (*letters, *self.model.parameters) if s.label not in self.values)
+            kinds = {s.kind: [e.label for e in absent if e.kind == s.kind] for s in absent}
+            words = " and ".join(f"the {kind}{'s' * (len(e) > 1)} {', '.join(e)}" for kind, e in kinds.items())
+            listed = ", ".join(f"{s.label}: ..." for s in absent)
+            error = MissingValueError(f"No value for {words}; write system.bind({{{listed}}}).")
+            error.names = tuple(s.label for s in absent)
             raise error
         found = np.array([self.values[s.label] for s in letters], dtype=float)
         found.flags.writeable = False

@@ -22,10 +22,10 @@ from appell.code.state import State
 from appell.code.system import System, compile
 from appell.control.aliasing import check_sampling
 from appell.control.controllability import controllability
-from appell.control.designable import designable, on_axis, within
+from appell.control.designable import complement, designable, on_axis, within
 from appell.control.limits import input_limits
 from appell.control.placement import placed_gain
-from appell.control.riccati import optimal, optimal_held
+from appell.control.riccati import cheapest_rest, optimal, optimal_held
 from appell.control.weights import cost_matrix, weight_matrix
 from appell.equations import Equations
 from appell.errors import ControlError, ModelError
@@ -223,8 +223,10 @@ def lqr(
 ) -> Feedback:
     r"""The feedback that minimises $\int(\eta'Q\eta + u'Ru)\,dt$, eqs. (34) to (37).
 
-    $K = R^{-1}B'S$ with $A'S + SA - SBR^{-1}B'S + Q = 0$. Modes that no input reaches are left out of the design if
-    they are structural zeros (momenta that nothing changes) and refused if they do not decay by themselves.
+    $K = R^{-1}B'S$ with $A'S + SA - SBR^{-1}B'S + Q = 0$. Modes that no input reaches are refused if they do not decay
+    by themselves, unless they are structural zeros: momenta that nothing changes, and coordinates that others follow by
+    rows on velocities. With these the motion tends to the rest that costs least by Q and R: of a wheeled robot the
+    place returns if it is weighed, and the angles of the wheels if they are.
 
     With a rate it is the best of those whose inputs are held between samples: the same integral, exactly, so that the
     gains tend to the continuous ones as the rate grows.
@@ -258,10 +260,10 @@ def lqr(
             f"{', '.join(lin.inputs)} {'move' if len(lin.inputs) > 1 else 'moves'} nothing in the first approximation: "
             "B = 0. Use another input, or another equilibrium."
         )
-    units, Z = designable(lin)
-    inner = within(lin.A / units[:, None] * units, Z)
+    units, basis = designable(lin)
+    inner = within(lin.A / units[:, None] * units, basis)
     scale = balanced(inner)[1]
-    Y, Z = Z / scale / units[:, None], Z * scale * units[:, None]  # states of comparable size: Y'Z = 1
+    Y, Z = basis / scale / units[:, None], basis * scale * units[:, None]  # states of comparable size: Y'Z = 1
     A, B, weights = inner / scale[:, None] * scale, Y.T @ lin.B, Z.T @ W @ Z
     whole = scale.size == len(lin.states)
     unweighed = on_axis(lin.A.T, W, lin.states) if whole else on_axis(A.T, weights, lin.states, Z)
@@ -276,11 +278,15 @@ def lqr(
             f"There is no stabilising optimal feedback: Q does not weigh {unweighed}, which does not decay by itself. "
             f"Give Q a weight on every coordinate that shall return{hint}."
         )
+    kept = complement(basis)  # what no input changes: eta = Zx + Vw with w = V'eta in natural units
+    V, values = kept * units[:, None], (kept / units[:, None]).T
     try:
         S, K = optimal(A, B, weights, R) if rate is None else optimal_held(A, B, weights, R, rate)
+        x, u = cheapest_rest(A, B, weights, R, Y.T @ lin.A @ V, Z.T @ W @ V)
     except np.linalg.LinAlgError:
         raise ControlError(_faint(lin, np.linalg.norm(weights) / np.linalg.norm(R))) from None
-    return Feedback(lin, K @ Y.T, Y @ S @ Y.T, {}, rate)
+    away = Y.T - x @ values  # from where it comes to rest
+    return Feedback(lin, K @ away - u @ values, away.T @ S @ away, {}, rate)
 
 
 def _faint(lin: Linearization, ratio: float) -> str:

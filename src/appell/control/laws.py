@@ -149,6 +149,8 @@ class SlotineLi(AbstractTracker):
         check_kind(model, Model, "a model of the mechanism")
         labels = [s.label for s in model.parameters]
         self.names = list(chosen(unknown, labels, f"parameter of {model.name!r}"))
+        if not self.names:
+            raise ModelError("unknown= is empty, and there is nothing to learn; use ComputedTorque.")
         self.dynamics = InverseDynamics(model, {**dict.fromkeys(self.names, 0.0), **numbers(values)})
         if model.rows:
             raise ModelError("The adaptive law is for mechanisms without constraints; use ComputedTorque.")

@@ -118,6 +118,38 @@ def optimal_held(
     return S, K
 
 
+def cheapest_rest(
+    A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, moved: np.ndarray, weighed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""The states x and inputs u of the cheapest rest where something w that nothing changes acts as well.
+
+    The least of $x'Qx + 2x'Nw + u'Ru$ under $Ax + Bu + Ew = 0$, with multipliers:
+    $$ Qx + Nw + A'\lambda = 0, \qquad Ru + B'\lambda = 0, \qquad Ax + Bu + Ew = 0 . $$
+    The optimal feedback leads there, $u - u_w = -K(x - x_w)$, since what is linear in the distance from it is
+    $-2\lambda'$ times the rate of that distance, whose integral no input changes.
+
+    Args:
+        A: Matrix of the states.
+        B: Matrix of the inputs.
+        Q: Weights of the states.
+        R: Weights of the inputs.
+        moved: E, by which the states move, a column for each w.
+        weighed: N, weights of the states with w.
+
+    Returns:
+        x and u, a column for each w.
+
+    Reference: Carlson, Haurie and Leizarowitz 1991, on what is optimal where the cost is infinite.
+    """
+    n, m = B.shape
+    if not moved.shape[1]:
+        return np.zeros((n, 0)), np.zeros((m, 0))
+    none = np.zeros
+    left = np.block([[Q, none((n, m)), A.T], [none((m, n)), R, B.T], [A, B, none((n, n))]])
+    found = np.linalg.solve(left, -np.vstack([weighed, none((m, moved.shape[1])), moved]))
+    return found[:n], found[n : n + m]
+
+
 def discrete_riccati(
     A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, N: np.ndarray | None = None
 ) -> np.ndarray:

@@ -103,12 +103,7 @@ def model(name: str, options: Mapping[str, Any] | None = None) -> Model:
         >>> model("pendulum-chain", {"links": 2})
         Model 'pendulum chain': 2 coordinates, 2 bodies, 1 force, 0 constraint rows, parameters g l m
     """
-    label = _label(name)
-    if label not in MODELS:
-        near = difflib.get_close_matches(label, MODELS, 3, 0.5)
-        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(MODELS)}."
-        raise ModelError(f"{name!r} is not a model of the library. {hint}")
-    function = _load(MODELS[label])
+    label, function = _label(name), _function(name)
     known = list(inspect.signature(function).parameters)
     if options is not None and not isinstance(options, Mapping):
         raise ModelError(f"The options of a model are given by name, {{'links': 5}}; got {options!r}.")
@@ -128,7 +123,7 @@ def about(name: str) -> str:
         >>> about("chaplygin-sleigh").splitlines()[-1]
         'Reference: Chaplygin 1911; Neimark and Fufaev 1972, chapter II; Bloch 2015, section 1.7.'
     """
-    paragraphs = inspect.cleandoc(_load(MODELS[_label(name)]).__doc__ or "").split("\n\n")
+    paragraphs = inspect.cleandoc(_function(name).__doc__ or "").split("\n\n")
     first = next(i for i, words in enumerate(paragraphs) if words.startswith("Parameters of the model"))
     paragraphs[first] = re.sub(r"(?s)^.*?\.(\n|$)", "", paragraphs[first])  # up to the first line that ends a sentence
     return "\n".join(words for words in paragraphs[first:] if words and not words.startswith("Args:"))
@@ -161,6 +156,16 @@ def _label(name: str) -> str:
     if not isinstance(name, str):
         raise ModelError(f"A model of the library is asked for by its name, such as 'rolling-disk'; got {name!r}.")
     return name.strip().lower().replace("_", "-").replace(" ", "-")
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """The function of a model by its name."""
+    label = _label(name)
+    if label not in MODELS:
+        near = difflib.get_close_matches(label, MODELS, 3, 0.5)
+        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(MODELS)}."
+        raise ModelError(f"{name!r} is not a model of the library. {hint}")
+    return _load(MODELS[label])
 
 
 def _load(where: str) -> Callable[..., Any]:

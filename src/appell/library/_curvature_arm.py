@@ -10,6 +10,7 @@ from appell.model.frame import Frame
 from appell.model.model import Model
 from appell.model.symbols import coordinates, parameters, t
 from appell.model.task import curvature
+from appell.model.values import whole
 
 
 def curvature_arm(order: int = 2, realization: str = "ideal") -> Model:
@@ -51,7 +52,7 @@ def curvature_arm(order: int = 2, realization: str = "ideal") -> Model:
         (q1, q2),
         [arm, forearm],
         [Generalized({q1: tau * cos(t), q2: -c * q2.rate}, "joints")],
-        [curvature(hand, k0 + k1 * sin(t), differentiate=order - 2, realization=realization)],
+        [curvature(hand, k0 + k1 * sin(t), differentiate=whole("order", order, 2) - 2, realization=realization)],
         name="curvature arm",
         description="a two-link arm whose hand draws a path of programmed curvature",
         values={l1: 0.5, l2: 0.4, m1: 2.0, m2: 1.5, tau: 0.3, c: 0.1, k0: 2.0, k1: 1.0},

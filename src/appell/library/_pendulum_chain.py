@@ -12,6 +12,7 @@ from appell.model.force import Gravity
 from appell.model.frame import Frame
 from appell.model.model import Model
 from appell.model.symbols import coordinates, parameters
+from appell.model.values import whole
 
 
 def pendulum_chain(links: int = 3, angles: str = "relative", mass: str = "rods") -> Model:
@@ -33,8 +34,7 @@ def pendulum_chain(links: int = 3, angles: str = "relative", mass: str = "rods")
     Reference: D. Bernoulli 1738 (small swings of the hanging chain); one link of mass 1 at length 1 is problem A01 of
         the IFToMM library of multibody benchmarks.
     """
-    if links < 1:
-        raise ModelError(f"A pendulum chain needs at least one link, got links={links}.")
+    links = whole("links", links)
     if angles not in ("relative", "absolute"):
         raise ModelError(f"Got angles={angles!r}; use 'relative' or 'absolute'.")
     if mass not in ("rods", "points"):

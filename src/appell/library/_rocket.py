@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
@@ -13,6 +14,7 @@ from appell.model.frame import Frame
 from appell.model.mass_flow import Stream, drained
 from appell.model.model import Model
 from appell.model.symbols import coordinates, parameters, states
+from appell.model.values import floats, number
 from appell.motion.events import Event
 
 PAYLOAD = 300.0
@@ -119,7 +121,8 @@ def _mass(stages: Sequence[Sequence[float]], payload: float, first: int) -> floa
 
 
 def _checked(stages: Sequence[Sequence[float]], payload: float) -> None:
-    if not stages or any(len(stage) != 4 or not all(e > 0 for e in stage) for stage in stages) or payload < 0:
+    each = floats(stages, "The stages of a rocket")
+    if each.ndim != 2 or each.shape[1] != 4 or not np.all(each > 0) or number("payload", payload) < 0:
         raise ModelError(
             "Each stage of a rocket is four positive numbers (shell, propellant, propellant per second, exhaust "
             f"speed), and the payload is not negative; got stages={stages!r}, payload={payload!r}."

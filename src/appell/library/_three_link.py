@@ -15,6 +15,7 @@ from appell.model.look import Look, Solid
 from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.symbols import coordinates, parameters, t
+from appell.model.values import floats, number
 
 DURATION = 5.0
 BRISTLES = ((5.0, 0.025, 0.175), (5.0, 0.025, 0.175), (1.0, 0.02, 0.001))  # sigma_0, sigma_1, v_S of Table 1
@@ -46,6 +47,9 @@ def three_link(
     """
     if programme not in ("slow", "fast"):
         raise ModelError(f"The programme of the three-link manipulator is 'slow' or 'fast', got {programme!r}.")
+    rough = () if friction is None else floats(friction, "The coefficients of friction").ravel().tolist()
+    if rough and len(rough) != 2:
+        raise ModelError(f"friction is a static and a kinetic coefficient, (0.2, 0.1); got {friction!r}.")
     psi1, psi2 = coordinates("psi1 psi2", "rad", "angle of the column; angle of the arm")
     z3 = coordinates("z3", "m", "travel of the slide")
     l1, lE, m1, m2, m3, g = parameters(
@@ -101,7 +105,8 @@ def three_link(
             s: 1e4, d: 70.0, pace: 1.0,
         },
         start={
-            psi1: 0.0, psi2: radians(270 - angle), z3: 0.5, psi1.rate: 0.0, psi2.rate: 0.0, z3.rate: 0.0,
+            psi1: 0.0, psi2: radians(270 - number("angle", angle)), z3: 0.5,
+            psi1.rate: 0.0, psi2.rate: 0.0, z3.rate: 0.0,
         },
         until=DURATION,
         look=Look(
@@ -120,7 +125,7 @@ def three_link(
             curves={"programme": ground.point(reach * sp.cos(turned), reach * sp.sin(turned), z - rows[1])},
         ),
     )  # fmt: skip
-    for q, (stiffness, damping, stribeck) in zip((psi1, psi2, z3), BRISTLES, strict=True) if friction else ():
-        static, kinetic = friction or (0.0, 0.0)
+    for q, (stiffness, damping, stribeck) in zip((psi1, psi2, z3), BRISTLES, strict=True) if rough else ():
+        static, kinetic = rough
         model = LuGre(q, stiffness, damping, 0, kinetic, static, stribeck, name=f"friction_{q.name}").on(model)
     return model

@@ -17,7 +17,7 @@ from appell.model.frame import Frame
 from appell.model.look import Look
 from appell.model.programme import programme_states
 from appell.model.rules import check_contacts, check_flows, check_kinds, check_rows, declared_letters
-from appell.model.symbols import Coordinate, ExtraState, Input, Letter, Parameter, listed, quoted
+from appell.model.symbols import Coordinate, ExtraState, Input, Letter, Parameter, as_declared, listed, quoted
 from appell.model.values import by_name, check_kind, formula_of, number, numbers, unknown
 
 
@@ -365,12 +365,12 @@ def _rename(thing: Any, name: str) -> Any:
 
 
 def _told(found: Iterable[Any], by: Iterable[Letter]) -> tuple[Any, ...]:
-    """Letters with the unit and the words that others give them.
+    """Letters with the unit and the words that others give them, or those last declared.
 
     A formula may have them from another model: SymPy remembers formulas, and two letters of a kind and name are equal.
     """
     words = {s: s for s in by}
-    return tuple(words.get(s, s) for s in found)
+    return tuple(words[s] if s in words else as_declared(s) for s in found)
 
 
 def _rates(states: Mapping[ExtraState, Any] | None) -> dict[ExtraState, sp.Expr]:

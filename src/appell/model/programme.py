@@ -14,7 +14,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.constraint import AbstractConstraint, Row, formulas_of, order_of
-from appell.model.frame import Frame
+from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate, Evolving, ExtraState, Input, Rate, letters_in, listed, quoted
 
 REALIZATIONS = ("ideal", "gauss")
@@ -37,6 +37,7 @@ class Programmed(AbstractConstraint):
         realization: Who enforces it. `"ideal"`: a force along the gradient of the row, on all coordinates, the least
             that does it (generalised programmed motion equations). `"gauss"`: for p >= 3 the generalised principle of
             Gauss. Or the coordinates whose drives enforce it, one for each row (servo constraints).
+        point: The point that it is about, whose path is drawn; none if left out.
 
     Example:
         >>> import appell as ap
@@ -54,10 +55,13 @@ class Programmed(AbstractConstraint):
         frame: Frame | None = None,
         differentiate: int = 0,
         realization: str | Iterable[Coordinate] = "ideal",
+        point: Vector | None = None,
     ) -> None:
         if not isinstance(differentiate, int) or differentiate < 0:
             raise ModelError(f"differentiate= must be 0, 1, 2, ..., got {differentiate!r}.")
-        self.name = name
+        if not isinstance(point, Vector | None):
+            raise ModelError(f"point= of {name!r} is a point such as frame.point(a, b), got {point!r}.")
+        self.name, self.point = name, point
         formulas = formulas_of(expression, frame, name)
         drives = _drives(realization, name, [label for label, _ in formulas])
         self.rows = tuple(

@@ -60,6 +60,8 @@ def check_kinds(model: Model) -> None:
         for thing in things:
             if not isinstance(thing, kinds):
                 raise ModelError(f"{thing!r} is not a {word} but a {type(thing).__name__}; write {example}.")
+            if not isinstance(thing.name, str):
+                raise ModelError(f"The name of a {word} is a text, got {quoted(thing.name)} in {quoted(thing)}.")
     for z in model.states:
         if not isinstance(z, ExtraState):
             raise ModelError(f"{z!r} is not an extra state; make it by appell.states({str(z)!r}).")

@@ -227,6 +227,7 @@ def _letters(kind: type[Letter], names: str, units: str, description: str) -> An
     made = tuple(
         kind(word, "" if label == "-" else label, e) for word, label, e in zip(words, labels, told, strict=True)
     )
+    _DECLARED.update(zip(made, made, strict=True))
     return made[0] if len(made) == 1 and ":" not in names else made
 
 
@@ -243,6 +244,14 @@ def _numbered(names: str) -> list[str]:
             raise ModelError(f"{word!r} names nothing: it counts from {numbers.start} up to below {numbers.stop}.")
         found += [f"{several[1]}{i}" for i in numbers]
     return found
+
+
+_DECLARED: dict[Letter, Letter] = {}  # letters are equal by kind and name; the last one declared has the words
+
+
+def as_declared(letter: Letter) -> Letter:
+    """A letter of a formula with the unit and the words last declared; SymPy keeps formulas with earlier ones."""
+    return _DECLARED.get(letter, letter)
 
 
 def _one_each(given: list[str], names: list[str], words: str) -> list[str]:
@@ -352,6 +361,26 @@ def letters_in(expression: sp.Basic) -> set[sp.Symbol]:
     if not expression.args:
         return {expression} if isinstance(expression, sp.Symbol) else set()
     return {e for e in nodes(expression) if isinstance(e, sp.Symbol)}
+
+
+def unit_of(expression: Any) -> str:
+    """The unit of a letter, of a sum or difference of like ones, of their magnitude, largest or smallest; else none.
+
+    A factor may be there to change the unit, so that nothing is said of products.
+
+    Example:
+        >>> x, y = coordinates("x y", "m")
+        >>> unit_of(x.rate - y.rate), unit_of(1000 * x)
+        ('m/s', '')
+    """
+    if isinstance(expression, Letter):
+        return expression.unit
+    if isinstance(expression, sp.Mul) and expression.args[0] == -1:
+        return unit_of(-expression)
+    if not isinstance(expression, sp.Add | sp.Abs | sp.Max | sp.Min):
+        return ""
+    units = {unit_of(e) for e in expression.args if not e.is_number}
+    return units.pop() if len(units) == 1 else ""
 
 
 def time_derivative(expression: Any, frozen: bool = False) -> sp.Expr:

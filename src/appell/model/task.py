@@ -59,7 +59,7 @@ def follow(
         raise ModelError(f"axes= takes letters of 'xyz', got {axes!r}.")
     gap = dict(zip("xyz", _components(point, frame, target), strict=True))
     axes = "".join(axis for axis in axes if gap[axis] != 0)
-    made = Programmed([gap[axis] for axis in axes], name, None, differentiate, realization)
+    made = Programmed([gap[axis] for axis in axes], name, None, differentiate, realization, point)
     made.rows = tuple(replace(row, name=f"{name}.{axis}") for axis, row in zip(axes, made.rows, strict=True))
     return made
 
@@ -89,7 +89,7 @@ def surface(
         Programmed(x**2 + y**2 - 1 = 0)
     """
     check_kind(formula, Callable, "what vanishes as a function of x, y, z: lambda x, y, z: x**2 + y**2 - 1")
-    return Programmed(formula(*_components(point, frame)), name, None, differentiate, realization)
+    return Programmed(formula(*_components(point, frame)), name, None, differentiate, realization, point)
 
 
 def path_speed(
@@ -112,7 +112,7 @@ def path_speed(
     """
     v = [time_derivative(e) for e in _components(point, frame)]
     wanted = formula_of(speed, f"The speed of {name!r}")
-    return Programmed((sum(e**2 for e in v) - wanted**2) / 2, name, None, differentiate, realization)
+    return Programmed((sum(e**2 for e in v) - wanted**2) / 2, name, None, differentiate, realization, point)
 
 
 def direction(
@@ -172,7 +172,7 @@ def curvature(
     kappa = formula_of(kappa, f"The curvature of {name!r}")
     turn, cube = x1 * y2 - y1 * x2, (x1**2 + y1**2) ** sp.Rational(3, 2)
     formula = turn / cube - kappa if differentiate else turn - kappa * cube
-    return Programmed(formula, name, None, differentiate, realization)
+    return Programmed(formula, name, None, differentiate, realization, point)
 
 
 def distance(
@@ -195,7 +195,7 @@ def distance(
     """
     x, y, z = _components(point, None, center)
     length = formula_of(length, f"The length of {name!r}")
-    return Programmed(sp.sqrt(x**2 + y**2 + z**2) - length, name, None, differentiate, realization)
+    return Programmed(sp.sqrt(x**2 + y**2 + z**2) - length, name, None, differentiate, realization, point)
 
 
 def profile(

@@ -102,9 +102,14 @@ def check_kind(given: Any, kind: type | tuple[type, ...], words: str) -> None:
         raise ModelError(f"Got {quoted(given)}; give {words}.")
 
 
-def numbers(given: Mapping[Any, Any] | None) -> dict[str, float]:
-    """Finite numbers by the labels of their names."""
-    return {key(name): number(key(name), value) for name, value in by_name(given, "Values", "{name: 1.0}").items()}
+def numbers(given: Mapping[Any, Any] | None, what: str = "Values") -> dict[str, float]:
+    """Finite numbers by the labels of their names.
+
+    Args:
+        given: What was given.
+        what: What they are, the beginning of a message.
+    """
+    return {key(name): number(key(name), value) for name, value in by_name(given, what, "{name: 1.0}").items()}
 
 
 def chosen(given: Any, known: Sequence[str], what: str) -> tuple[str, ...]:

@@ -49,8 +49,9 @@ class Event:
     name: str = "event"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.direction, Real) or self.direction not in (-1, 0, 1):
-            raise ModelError(f"The direction of an event is -1, 0 or +1, got {self.direction!r}.")
+        direction = self.direction
+        if isinstance(direction, bool) or not isinstance(direction, Real) or direction not in (-1, 0, 1):
+            raise ModelError(f"The direction of an event is -1, 0 or +1, got {direction!r}; to stop, stop=True.")
         expression = formula_of(self.expression, "The expression of an event")
         if not isinstance(self.reset, Mapping):
             raise ModelError(f"A reset gives new values by name, {{v.rate: -0.8 * v.rate}}; got {quoted(self.reset)}.")

@@ -20,7 +20,7 @@ from appell.errors import AppellError, ModelError
 from appell.files import path_of, refuse_paths
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import SideBySide
-from appell.model.symbols import ExtraState, Letter, Rate, key, quoted
+from appell.model.symbols import ExtraState, Letter, Rate, key, quoted, unit_of
 from appell.model.values import formula_of, unknown
 from appell.motion.events import Occurrence
 from appell.motion.formula import energy_function, formula_function, order_of, refuse_unknown_rates, with_rates
@@ -309,7 +309,7 @@ class Motion:
             for j, w in enumerate(model.inputs):
                 self.columns[w.label], self.units[w.label] = values[:, j], w.unit
         for name, formula in outputs.items():
-            self.columns[str(name)], self.units[str(name)] = self.evaluate(formula), ""
+            self.columns[str(name)], self.units[str(name)] = self.evaluate(formula), unit_of(formula)
 
     # Labelled data.
 
@@ -318,7 +318,7 @@ class Motion:
         import xarray
 
         if isinstance(name, sp.Basic) and not isinstance(name, Letter):
-            label, values, unit = str(name), self.evaluate(name), ""
+            label, values, unit = str(name), self.evaluate(name), unit_of(name)
         else:
             label = key(name)
             if label in self.columns:

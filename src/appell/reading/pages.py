@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 import sympy as sp
 
+from appell.errors import AppellError
 from appell.graph.replay import operations
 from appell.model.constraint import sampled
 from appell.model.symbols import Letter, t
@@ -138,6 +139,8 @@ class Writer:
 
     def page(self, simplify: bool | None) -> Page:
         """The shortest page that is found; argument as for `page`."""
+        if not isinstance(simplify, bool | None):
+            raise AppellError(f"simplify= is True, False or left out, got {simplify!r}; what is returned is the text.")
         return self._shortened(self._shortest(simplify))
 
     def _shortest(self, simplify: bool | None) -> Page:

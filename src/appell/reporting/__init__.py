@@ -29,7 +29,7 @@ def report(
 
     Args:
         subject: A Motion, a Plan or a Tracking; or Equations, a System or a Model, which are then proved by `verify`
-            and not run.
+            and not run. Without numbers for all parameters there is no drawing, and `verify` takes random ones.
         path: A file to write: .html (self-contained), .tex or .md.
         also: Further results, by a heading or in a list: certificates of stability, plans, verifications, motions,
             plots, scenes, texts, anything that prints itself.
@@ -65,7 +65,8 @@ def report(
         start = dict(zip(motion.info["state"], motion.states(motion.times[:1])[0].tolist(), strict=True))
     known = {e.label for e in (*model.parameters, *model.inputs)}
     numbers = {k: v for k, v in values.items() if k in known}
-    drawing = draw(model, values=numbers, start=start, look=look)
+    missing = [e.label for e in model.parameters if e.label not in numbers]
+    drawing = None if missing else draw(model, values=numbers, start=start, look=look)
     parts: list[Section] = [
         s.system_section(model, {**values, **start}, drawing),
         s.equations_section(equations),

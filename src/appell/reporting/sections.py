@@ -48,12 +48,12 @@ def _letters(model: Model) -> list[Letter]:
     return [*model.coordinates, *rates, *model.states, *model.inputs, *model.parameters, t]
 
 
-def system_section(model: Model, values: dict[str, float], drawing: Scene) -> Section:
-    """What the system is."""
+def system_section(model: Model, values: dict[str, float], drawing: Scene | None) -> Section:
+    """What the system is; a drawing needs numbers for all parameters."""
     blocks = description_blocks(model, values)
     words = [b for b in blocks if isinstance(b, Text)]
-    picture = Shown(drawing, f"{model.name} at its start")
-    return Section("The system", (*words, picture, *blocks[len(words) :]))
+    picture = [] if drawing is None else [Shown(drawing, f"{model.name} at its start")]
+    return Section("The system", (*words, *picture, *blocks[len(words) :]))
 
 
 def description_blocks(model: Model, values: Mapping[str, float]) -> list[Block]:

@@ -75,6 +75,7 @@ def anatomy(model: Model) -> Anatomy:
     for body in model.bodies:
         if isinstance(body, RigidBody) and body not in found.wheels:
             found.fixed[body] = [body.center]
+    touched = {key(point) for point in found.touching}
     segments: dict[Any, tuple[Frame, Vector, Vector]] = {}
     carried: dict[Any, list[tuple[Vector, Vector]]] = {}
     for vector in _points(model):
@@ -91,7 +92,7 @@ def anatomy(model: Model) -> Anatomy:
             _add(found.anchors, end)
         elif upright(frame) and key(start) in centers:
             carried.setdefault(key(start), []).append((start, end))
-        elif still(start) or key(start) in centers or not floating(start):
+        elif key(start) in centers or key(start) not in touched:
             found.rods.append((start, end))
             _meet(found, start)
             _add(found.joints, end)
@@ -148,7 +149,7 @@ def _moving(part: tuple[sp.Expr, ...]) -> bool:
 
 def floating(start: Vector) -> bool:
     """Whether a point is carried by coordinates of its own in the ground."""
-    return bool(start.parts) and all(upright(frame) for frame in start.parts)
+    return not still(start) and all(upright(frame) for frame in start.parts)
 
 
 def _rigid(vector: Vector, frame: Frame) -> bool:

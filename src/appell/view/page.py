@@ -171,7 +171,7 @@ def scene_data(scene: Scene) -> dict[str, Any]:
         "arrows": [{"name": a.name, "kind": a.kind, "at": a.at, "vector": a.vector, "scale": top[a.kind]}
                    for a in scene.arrows],
         "jets": [{"name": j.name, "at": j.at, "velocity": j.velocity, "rate": j.rate, "life": j.life,
-                  "spread": j.spread} for j in scene.jets],
+                  "spread": j.spread, "inward": j.inward} for j in scene.jets],
         "traces": [{"name": e.name, "point": e.point, "color": e.color} for e in scene.traces],
         "curves": [{"name": c.name, "color": c.color, "kind": c.kind,
                     "lines": [_packed(e - away, "<f4") for e in c.lines]} for c in scene.curves],

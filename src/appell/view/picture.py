@@ -255,8 +255,9 @@ def _drops(scene: Scene, k: int, camera: Camera) -> list[Mark]:
         age = np.linspace(0, 1, 90)
         velocity = values.vectors[jet.velocity][k]
         spread = rng.uniform(-1, 1, (age.size, 3)) * jet.spread * np.linalg.norm(velocity)
-        places = values.points[jet.at][k] + (velocity + spread) * (age * jet.life)[:, None]
-        if scene.floor is not None:
+        flown = age * (-jet.life if jet.inward else jet.life)  # what comes in is on its way to the mouth
+        places = values.points[jet.at][k] + (velocity + spread) * flown[:, None]
+        if scene.floor is not None and not jet.inward:
             places = places - np.outer(scene.above(places) * age**2, scene.up)
         marks.append(Dots(camera.flat(places), WATER, 0.45))
     return marks

@@ -55,7 +55,7 @@ class Arrow:
 
 @dataclass(frozen=True, eq=False)
 class Jet:
-    """A stream of mass: its mouth, its velocity against the ground, its rate, and how far it is drawn."""
+    """A stream of mass: its mouth, velocity against the ground and rate, how far it is drawn, whether it comes in."""
 
     name: str
     at: int
@@ -63,6 +63,7 @@ class Jet:
     rate: int
     life: float
     spread: float
+    inward: bool
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from appell.model.force import Damper, Gravity
 from appell.model.frame import Vector
 from appell.model.look import Look
 from appell.model.model import Model
+from appell.model.programme import Programmed
 from appell.model.symbols import letters_in
 from appell.model.values import numbers, unknown
 from appell.view import arrows
@@ -201,7 +202,9 @@ class _Stage:
         near = self._jiggled()
         places = np.concatenate([values.points, near.points], axis=1)
         normal, planar = plane_of(places, measure.size)
-        up, view = self._stand(values, g, upward, normal, planar, bool(touching or spins))
+        upright = normal @ np.concatenate([values.turns, near.turns], axis=1)  # in the axes of all that turns
+        level = float(np.ptp(upright, axis=1).max(initial=0.0)) < 1e-9
+        up, view = self._stand(values, g, upward, normal, planar, level, bool(touching or spins))
         ground = ground_normal(places[touching].reshape(-1, 3), up)
         solids = self._solids(figures, values, near, measure.unit, ground)
         measure.add(solids, values)
@@ -291,6 +294,9 @@ class _Stage:
 
     def _traced(self, colors: Mapping[Body, str]) -> list[Trace]:
         given, tracks = self.look.traces, self.tracks
+        if given is None:  # of tasks the path of the point that they are about
+            tasks = (c for c in self.model.constraints if isinstance(c, Programmed) and c.point is not None)
+            given = {c.name: c.point for c in {key(c.point): c for c in tasks}.values()} or None
         if isinstance(given, Mapping):
             return [
                 Trace(name, tracks.point(e), PALETTE[i % len(PALETTE)]) for i, (name, e) in enumerate(given.items())
@@ -311,9 +317,10 @@ class _Stage:
         return listed
 
     def _stand(
-        self, values: Values, g: np.ndarray, upward: int | None, normal: np.ndarray, planar: bool, rolls: bool
-    ) -> tuple[np.ndarray, str]:
-        """What is up, and from where one looks."""
+        self, values: Values, g: np.ndarray, upward: int | None, normal: np.ndarray, planar: bool, level: bool,
+        rolls: bool,
+    ) -> tuple[np.ndarray, str]:  # fmt: skip
+        """What is up, and from where one looks: on what moves and turns in a plane from the front or from above."""
         fall = float(np.linalg.norm(g))
         if upward is not None:
             up = values.vectors[upward][0]
@@ -322,7 +329,7 @@ class _Stage:
             up = -g / fall if fall > 0 else normal if planar else np.array([0.0, 0.0, 1.0])
         if planar and abs(float(up @ normal)) < 1e-6:
             return up, "front"
-        if planar and not rolls and fall == 0 and self.field is None:
+        if planar and level and not rolls and fall == 0 and self.field is None:
             return up, "top"
         return up, "floor" if planar or rolls else "space"
 
@@ -346,9 +353,10 @@ class _Stage:
         jets = []
         for name, at, velocity, relative, rate in streams:
             speed = float(np.linalg.norm(values.vectors[relative], axis=1).max())
-            if speed > 0 and float(np.abs(values.scalars[rate]).max()) > 0:
+            flow = values.scalars[rate]
+            if speed > 0 and float(np.abs(flow).max()) > 0:
                 reach = 1.0 if self.field is not None else 0.9 * measure.size
-                jets.append(Jet(name, at, velocity, rate, reach / speed, 0.16))
+                jets.append(Jet(name, at, velocity, rate, reach / speed, 0.16, bool(flow.max() > -flow.min())))
         return jets
 
 
