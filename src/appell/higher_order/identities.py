@@ -103,9 +103,9 @@ def verify(
         >>> ap.higher_order.verify(ap.library.planar_2r(), order=2).ok
         True
     """
-    if not isinstance(order, int | np.integer) or not 1 <= order <= 8:
-        raise ModelError(f"The order of the identities is a whole number from 1 to 8; got {order!r}.")
-    states, seed = whole("states", states), whole("seed", seed, 0)
+    order, states, seed = whole("The order", order), whole("states", states), whole("seed", seed, 0)
+    if order > 8:
+        raise ModelError(f"The order of the identities is 8 at most; got {order!r}.")
     skeleton = Dynamics(chain, values=values).skeleton
     letters = _Letters(skeleton, order)
     motions = np.random.default_rng(seed).normal(size=(states, len(skeleton.joints), letters.highest + 1))
