@@ -353,7 +353,7 @@ def test_acceleration_constraint_is_shown_once():
 def test_multipliers_have_names_that_are_words():
     equations = rod(ap.Multipliers())
     assert "m*x'' - 2*x*lambda_length_of_rod = 0" in lines(equations.text())
-    assert r"m \ddot{x} - 2 x \lambda_{length of rod} &= 0" in equations.latex()
+    assert r"m \ddot{x} - 2 x \lambda_{\mathrm{length}\,\mathrm{of}\,\mathrm{rod}} &= 0" in equations.latex()
     assert "x**2 + y**2 - l**2 = 0" in lines(equations.text())
 
 

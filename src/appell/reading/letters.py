@@ -40,7 +40,7 @@ class Shown(sp.Symbol):
     def of(cls, place: int, letter: Letter, *, typed: bool = False) -> Self:
         """A letter of the model; its name in LaTeX as it is `typed` where it would look like another letter."""
         word = _word(letter)
-        name = rf"\mathtt{{{word.replace('_', chr(92) + '_')}}}" if typed else _upright(word)
+        name = _typed(word) if typed else _set(word)
         tex = dotted(name, letter.order) if isinstance(letter, Rate) else name
         return cls(place, str(letter) if isinstance(letter, Evolving) else word, tex, letter)
 
@@ -58,11 +58,35 @@ def _word(letter: Letter) -> str:
     return re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", letter.name))
 
 
-def _upright(name: str) -> str:
-    """The LaTeX of a name; one of several letters is set upright, or it would look like a product."""
-    tex = sp.latex(sp.Symbol(name))
-    word = re.match(r"[A-Za-z]{2,}", tex)
-    return tex if word is None else rf"\mathrm{{{word.group()}}}{tex[word.end() :]}"
+def _typed(name: str) -> str:
+    """The LaTeX of a name letter by letter."""
+    return rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
+
+
+def _set(name: str) -> str:
+    r"""The LaTeX of a name as one would set it by hand: q1_2 as $q_{1,2}$, tau_max as $\tau_{\mathrm{max}}$."""
+    if not re.match(r"_*[A-Za-z]", name):
+        return _typed(name)
+    head, *indices = re.findall(r"[^_]+", name)
+    if (counted := re.fullmatch(r"([A-Za-z]+)(\d+)", head)) is not None:
+        head, indices = counted[1], [counted[2], *indices]
+    few = 2 if all(len(e) <= 2 for e in indices) else 1  # xy is a pair of axes, but not beside words
+    below = re.sub(r"(?<=\d)\\,(?=\d)", ",", r"\,".join(_piece(e, few) for e in indices))
+    return _piece(head, 1) + (f"_{{{below}}}" if below else "")
+
+
+def _piece(word: str, few: int) -> str:
+    """A Greek letter, or a letter with an accent, as such; words upright, or they would look like products.
+
+    Args:
+        word: Letters and digits.
+        few: How many letters are no word yet.
+    """
+    tex = sp.latex(sp.Symbol(word))
+    letter = tex[0] in "\\{" and not re.search(r"[A-Za-z]{2}", re.sub(r"\\[A-Za-z]+", "", tex))  # no crossbar
+    if letter and word in (word.lower(), word.capitalize()):
+        return tex
+    return word if re.fullmatch(rf"[A-Za-z]{{0,{few}}}\d*", word) else rf"\mathrm{{{word}}}"
 
 
 def in_print(letters: Iterable[Letter]) -> dict[Letter, Shown]:
@@ -70,7 +94,7 @@ def in_print(letters: Iterable[Letter]) -> dict[Letter, Shown]:
     found = {letter: Shown.of(place, letter) for place, letter in enumerate(dict.fromkeys(letters))}
     alike: dict[str, list[Letter]] = {}
     for letter, e in found.items():
-        alike.setdefault(re.sub(r"_\{\}|\s|\\mathrm", "", e.tex), []).append(letter)
+        alike.setdefault(re.sub(r"[{}\s]|\\mathrm|\\,", "", e.tex), []).append(letter)
     typed: set[str] = set()
     for group in alike.values():
         if len({_word(e) for e in group}) > 1:  # a letter called xdot looks like a rate, which then is the one to stay
