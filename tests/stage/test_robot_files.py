@@ -232,6 +232,11 @@ def test_a_locked_joint_stays_and_so_do_those_that_mimic_it():
         ap.higher_order.Dynamics(chain).mass_matrix(q)[0, 0] for chain, q in ((less, [0.7]), (whole, [0.7, 0.3]))
     )
     assert found == pytest.approx(expected, rel=1e-14)
+    assert len(ap.Chain.from_urdf(robot(*parts), locked={"grip": 0.3, "slide": 1.6}).links) == 1
+    with pytest.raises(ModelError, match="'slide' mimics 'grip', which would go on without it; lock 'grip'"):
+        ap.Chain.from_urdf(robot(*parts), locked={"slide": 1.6})
+    with pytest.raises(ModelError, match=r"'slide' cannot be locked at 1: it mimics 'grip', which puts it at 1\.6"):
+        ap.Chain.from_urdf(robot(*parts), locked={"grip": 0.3, "slide": 1.0})
 
 
 def test_a_floating_root_is_as_if_a_floating_joint_carried_it():
@@ -383,15 +388,15 @@ def test_a_moment_that_is_negative_by_rounding_is_zero():
 
 
 def test_names_become_coordinates_that_differ():
-    names = ["joint one", "joint.one", "1", "lambda", "t", "q", "tau_q", "\u03b4"]
+    names = ["joint one", "joint.one", "1", "lambda", "t", "pi", "q", "tau_q", "\u03b4"]
     parts, parent = [], "base"
     for i, name in enumerate(names):
         parts += [link(f"l{i}", c="0.1 0 0"), joint(name, parent, f"l{i}", "continuous", "0 0 1")]
         parent = f"l{i}"
     arm = ap.Chain.from_urdf("\ufeff<?xml version='1.0' encoding='latin-1'?><!-- said -->" + robot(*parts))
-    words = ["joint_one", "joint_one_2", "q_1", "lambda_", "t_", "q", "tau_q_2", "q__"]
+    words = ["joint_one", "joint_one_2", "q_1", "lambda_", "t_", "pi_", "q", "tau_q_2", "q__"]
     assert [q.name for q in arm.coordinates] == words
-    assert [arm.index(name) for name in names] == list(range(8))
+    assert [arm.index(name) for name in names] == list(range(9))
     assert ap.derive(arm).formulation.name == "recursive Gibbs-Appell"
 
 
