@@ -191,7 +191,7 @@ def test_fixed_links_are_merged_and_stay_as_markers():
     assert ap.verify(arm).ok
 
 
-def test_markers_have_poses_and_jacobians():
+def test_markers_have_poses_jacobians_and_derivatives():
     file = robot(
         link("arm"),
         link("tip"),
@@ -207,6 +207,15 @@ def test_markers_have_poses_and_jacobians():
     assert_poses(arm.pose([q, q], "foot")[1, :3, 3], [1, 2, 3])
     assert arm.jacobian([q, q], "foot").shape == (2, 6, 1)
     assert arm.pose(link="tip")[0, 3] == sp.sympify("0.5") * sp.cos(arm.coordinates[0])
+    assert_poses(arm.differential("tip", "turn", q)[:3, 3], arm.jacobian(q, "tip")[:3, 0])
+    assert_poses(arm.differential("tip", (), q), arm.pose(q, "tip"))
+    assert arm.differential("tip", ("turn", "turn"))[0, 3] == -sp.sympify("0.5") * sp.cos(arm.coordinates[0])
+    assert_poses(arm.differential("foot", "turn", [q, q]), np.zeros((2, 4, 4)))
+    assert_poses(arm.differential("foot", (), q), arm.pose(q, "foot"))
+    with pytest.raises(ModelError, match="'tip' is no moving link of this chain: it is fixed to 'arm'; name that"):
+        arm.index("tip")
+    with pytest.raises(ModelError, match=r"'foot' is no moving link .* fixed to the ground"):
+        arm.differential("arm", "foot", q)
     with pytest.raises(ModelError, match=r"'tipp' is not a link of this chain\. Did you mean 'tip'"):
         arm.pose(q, "tipp")
 
