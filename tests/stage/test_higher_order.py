@@ -143,6 +143,8 @@ def test_orders_may_be_integers_of_numpy():
     motion = ap.simulate(ap.compile(ap.derive(chain)).bind({"tau1": 0, "tau2": 0}), until=0.1, points=2)
     np.testing.assert_array_equal(motion.acceleration_energy(two), motion.acceleration_energy(2))
     assert verify(chain, order=np.int64(1)).order == 1
+    assert catalan(np.int64(40)) == catalan(40)  # more than 64 bits hold
+    assert unified(two, np.int64(3)) == unified(2, 3)
 
 
 @pytest.mark.parametrize("order", [True, 1.0, "1", -1, None])
