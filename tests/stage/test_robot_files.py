@@ -446,5 +446,6 @@ def test_what_is_no_urdf_is_refused(tmp_path):
 
 def test_impossible_links_warn_by_name():
     text = robot(link("a", i=(1, 1, 3, 0, 0, 0)), joint("j", "base", "a"))
-    with pytest.warns(ImpossibleBodyWarning, match="'a'.*I1 . I2 >= I3"):
+    with pytest.warns(ImpossibleBodyWarning, match="'a'.*I1 . I2 >= I3") as told:
         ap.Chain.from_urdf(text)
+    assert told[0].filename == __file__  # and at the line that read the file
