@@ -18,6 +18,9 @@ AppellError
 ImpossibleBodyWarning        numbers of a body that no distribution of mass can give
 """
 
+import sys
+import warnings
+
 
 class AppellError(Exception):
     """Anything appell refuses to do, with what to type instead."""
@@ -83,3 +86,16 @@ class ClusterError(AppellError, ConnectionError):
 
 class ImpossibleBodyWarning(UserWarning):
     """The inertia of a body violates an inequality that every distribution of mass obeys."""
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the user's own line, however deep within the package it was noticed.
+
+    Args:
+        text: What is strange.
+        category: The kind of warning.
+    """
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("appell."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)

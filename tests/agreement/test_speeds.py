@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
-from appell.analysis.galerkin import thrust_along
+from appell.analysis.residual import thrust_along
 from appell.graph.raising import raised
 
 m, A, B, C, g = ap.parameters("m A B C g")

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import appell as ap
 from appell.errors import AppellError
-from appell.higher_order import Dynamics, Friction, catalan, formula, unified, verify
+from appell.higher_order import Dynamics, Friction, Profile, catalan, formula, polynomial, unified, verify
 
 RNG = np.random.default_rng(2)
 LOAD = (-6, 3, 10, 0.2, 0.9, -0.4)
@@ -127,6 +127,43 @@ def test_identities_hold_on_a_helical_tree():
     assert found.ok
     assert found.worst < 1e-12
     assert "Q'' by the unified theorem, m = 4" in found.found
+
+
+def test_orders_may_be_integers_of_numpy():
+    two = np.int64(2)
+    chain = ap.library.planar_2r()
+    dynamics, Q = Dynamics(chain), np.array([[0.3, 0.7, -1.1, 2.0], [-0.8, 1.2, 0.9, -1.5]])
+    assert dynamics.energy(Q, two) == dynamics.energy(Q, 2)
+    assert formula(chain, two, "3|3") == formula(chain, 2, "3|3")
+    path = polynomial([0, 0], [1, 1], 1.0)
+    assert Profile(dynamics, path, order=two).order == 2
+    assert path(0.5, two).shape == (2, 3)
+    system = ap.compile(ap.derive(chain, ap.HigherOrder(two))).bind()
+    assert [w.label for w in system.equations.inputs] == ["tau1.rate.rate", "tau2.rate.rate"]
+    motion = ap.simulate(ap.compile(ap.derive(chain)).bind({"tau1": 0, "tau2": 0}), until=0.1, points=2)
+    np.testing.assert_array_equal(motion.acceleration_energy(two), motion.acceleration_energy(2))
+    assert verify(chain, order=np.int64(1)).order == 1
+    assert catalan(np.int64(40)) == catalan(40)  # more than 64 bits hold
+    assert unified(two, np.int64(3)) == unified(2, 3)
+
+
+@pytest.mark.parametrize("order", [True, 1.0, "1", -1, None])
+def test_orders_are_whole_numbers(arm, order):
+    chain = arm.chain
+    asked = [
+        lambda: arm.energy(np.ones((3, 5)), order),
+        lambda: arm.gradient(np.ones((3, 5)), order, 1),
+        lambda: arm.gradient(np.ones((3, 5)), 1, order),
+        lambda: arm.terms(np.ones((3, 5)), order),
+        lambda: formula(chain, order),
+        lambda: ap.HigherOrder(order),
+        lambda: verify(chain, order=order),
+        lambda: Profile(arm, polynomial([0, 0, 0], [1, 1, 1], 1.0), order=order),
+        lambda: polynomial([0], [1], 1.0)(0.5, order),
+    ]
+    for ask in asked:
+        with pytest.raises(AppellError, match="must be a whole number"):
+            ask()
 
 
 def test_messages(arm):

@@ -93,7 +93,7 @@ def test_jerks_where_inputs_change_and_where_friction_sticks():
         with pytest.raises(ModelError, match="rates of the inputs u"):
             ask()
     assert asked.acceleration_energy(1).attrs["units"] == "J/s^2"
-    with pytest.raises(ModelError, match="The order p is a whole number"):
+    with pytest.raises(ModelError, match="The order p must be a whole number, 0 or more; got -1"):
         asked.acceleration_energy(-1)
 
 

@@ -136,6 +136,8 @@ def ball_and_beam(formulation=None):
 
 SYSTEMS = {
     "sleigh": sleigh,
+    "planar arm driven by force rates": lambda: ap.derive(ap.library.planar_2r(), ap.HigherOrder(2)),
+    "slider-crank driven by force rates": lambda: ap.derive(ap.library.slider_crank(), ap.HigherOrder()),
     "sleigh in rates": lambda: sleigh(quasi=False),
     "disk": disk,
     "disk by Voronets": lambda: disk(ap.Voronets()),
@@ -168,11 +170,14 @@ class Reader:
 
     def __init__(self, written, equations):
         self.letters, self.states = written.letters, equations.states
-        plain = {s: sp.Symbol(f"v{i}") for i, s in enumerate((*written.letters.values(), *written.names))}
+        self.shown = list(dict.fromkeys(written.letters.values()))
+        plain = {s: sp.Symbol(f"v{i}") for i, s in enumerate((*self.shown, *written.names))}
         rows = [row for section in written.sections for row in section.rows if row.left]
         unknowns = {letter for row in rows for _, letter in row.left}
         # Rows that give accelerations in terms of quasi-accelerations come after those that give these.
         later = [row for row in rows if row.right.free_symbols & unknowns]
+        theirs = {letter for row in later for _, letter in row.left}
+        later = [row for row in rows if row in later or theirs & {letter for _, letter in row.left}]
         self.systems = [[row for row in rows if row not in later], later]
         self.names = [(plain[name], formula.xreplace(plain)) for name, formula in written.names.items()]
         self.plain = plain
@@ -180,13 +185,13 @@ class Reader:
 
     def _function(self, system):
         formulas = [e.xreplace(self.plain) for row in system for e in (*(c for c, _ in row.left), row.right)]
-        arguments = [self.plain[s] for s in self.letters.values()]
+        arguments = [self.plain[s] for s in self.shown]
         return sp.lambdify(arguments, formulas, "math", cse=lambda listed: (self.names, listed))
 
     def rates(self, values):
         known = {shown: values[letter] for letter, shown in self.letters.items() if letter in values}
         for system, function in zip(self.systems, self.functions, strict=True):
-            numbers = iter(function(*[known.get(s, np.nan) for s in self.letters.values()]))
+            numbers = iter(function(*[known.get(s, np.nan) for s in self.shown]))
             letters = list(dict.fromkeys(s for row in system for _, s in row.left))
             matrix, right = np.zeros((len(system), len(letters))), np.zeros(len(system))
             for i, row in enumerate(system):
@@ -353,7 +358,7 @@ def test_acceleration_constraint_is_shown_once():
 def test_multipliers_have_names_that_are_words():
     equations = rod(ap.Multipliers())
     assert "m*x'' - 2*x*lambda_length_of_rod = 0" in lines(equations.text())
-    assert r"m \ddot{x} - 2 x \lambda_{length of rod} &= 0" in equations.latex()
+    assert r"m \ddot{x} - 2 x \lambda_{\mathrm{length}\,\mathrm{of}\,\mathrm{rod}} &= 0" in equations.latex()
     assert "x**2 + y**2 - l**2 = 0" in lines(equations.text())
 
 
@@ -494,3 +499,15 @@ def test_large_equations_have_sines_of_sums_of_angles():
     text = ap.derive(ap.library.six_axis_arm()).text()
     assert "= sin(q2 + q3)" in text
     assert "sin(q2)*cos(q3)" not in text
+
+
+def test_equations_of_higher_order_are_in_rates():
+    """Accelerations that are states are shown as accelerations, and that they are no others is not said."""
+    x, F, m, c = ap.coordinates("x"), ap.inputs("F_1"), *ap.parameters("m c")
+    ground = ap.Frame("ground")
+    push = ap.Generalized({x: F - c * x.rate})
+    model = ap.Model(ground, x, [ap.Particle("body", m, ground.point(x, 0))], [push])
+    found = ap.derive(model, ap.HigherOrder(2))
+    assert found.text().splitlines()[2:4] == ["dynamics", "  m*x'''' = F_1'' - c*x'''"]
+    assert [section.heading for section in page(found).sections] == ["dynamics"]
+    assert r"m {x}^{(4)} &= \ddot{F}_{1} - c \dddot{x}" in found.latex()

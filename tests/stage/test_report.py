@@ -258,6 +258,7 @@ def test_hostile_words_stay_words(tmp_path):
 
 def test_escapes():
     assert tex_escape("a_b & 50 % λ {x}") == r"a\_b \& 50 \% $\lambda$ \{x\}"
+    assert tex_escape("Ω of θ₁, 5 μm №") == r"$\Omega$ of $\theta$$_{1}$, 5 $\mu$m ?"
     assert md_escape("*a* <b> |c|") == r"\*a\* &lt;b&gt; \|c\|"
 
 

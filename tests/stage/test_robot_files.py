@@ -191,7 +191,7 @@ def test_fixed_links_are_merged_and_stay_as_markers():
     assert ap.verify(arm).ok
 
 
-def test_markers_have_poses_and_jacobians():
+def test_markers_have_poses_jacobians_and_derivatives():
     file = robot(
         link("arm"),
         link("tip"),
@@ -207,6 +207,15 @@ def test_markers_have_poses_and_jacobians():
     assert_poses(arm.pose([q, q], "foot")[1, :3, 3], [1, 2, 3])
     assert arm.jacobian([q, q], "foot").shape == (2, 6, 1)
     assert arm.pose(link="tip")[0, 3] == sp.sympify("0.5") * sp.cos(arm.coordinates[0])
+    assert_poses(arm.differential("tip", "turn", q)[:3, 3], arm.jacobian(q, "tip")[:3, 0])
+    assert_poses(arm.differential("tip", (), q), arm.pose(q, "tip"))
+    assert arm.differential("tip", ("turn", "turn"))[0, 3] == -sp.sympify("0.5") * sp.cos(arm.coordinates[0])
+    assert_poses(arm.differential("foot", "turn", [q, q]), np.zeros((2, 4, 4)))
+    assert_poses(arm.differential("foot", (), q), arm.pose(q, "foot"))
+    with pytest.raises(ModelError, match="'tip' is no moving link of this chain: it is fixed to 'arm'; name that"):
+        arm.index("tip")
+    with pytest.raises(ModelError, match=r"'foot' is no moving link .* fixed to the ground"):
+        arm.differential("arm", "foot", q)
     with pytest.raises(ModelError, match=r"'tipp' is not a link of this chain\. Did you mean 'tip'"):
         arm.pose(q, "tipp")
 
@@ -232,6 +241,11 @@ def test_a_locked_joint_stays_and_so_do_those_that_mimic_it():
         ap.higher_order.Dynamics(chain).mass_matrix(q)[0, 0] for chain, q in ((less, [0.7]), (whole, [0.7, 0.3]))
     )
     assert found == pytest.approx(expected, rel=1e-14)
+    assert len(ap.Chain.from_urdf(robot(*parts), locked={"grip": 0.3, "slide": 1.6}).links) == 1
+    with pytest.raises(ModelError, match="'slide' mimics 'grip', which would go on without it; lock 'grip'"):
+        ap.Chain.from_urdf(robot(*parts), locked={"slide": 1.6})
+    with pytest.raises(ModelError, match=r"'slide' cannot be locked at 1: it mimics 'grip', which puts it at 1\.6"):
+        ap.Chain.from_urdf(robot(*parts), locked={"grip": 0.3, "slide": 1.0})
 
 
 def test_a_floating_root_is_as_if_a_floating_joint_carried_it():
@@ -383,15 +397,15 @@ def test_a_moment_that_is_negative_by_rounding_is_zero():
 
 
 def test_names_become_coordinates_that_differ():
-    names = ["joint one", "joint.one", "1", "lambda", "t", "q", "tau_q", "\u03b4"]
+    names = ["joint one", "joint.one", "1", "lambda", "t", "pi", "q", "tau_q", "\u03b4"]
     parts, parent = [], "base"
     for i, name in enumerate(names):
         parts += [link(f"l{i}", c="0.1 0 0"), joint(name, parent, f"l{i}", "continuous", "0 0 1")]
         parent = f"l{i}"
     arm = ap.Chain.from_urdf("\ufeff<?xml version='1.0' encoding='latin-1'?><!-- said -->" + robot(*parts))
-    words = ["joint_one", "joint_one_2", "q_1", "lambda_", "t_", "q", "tau_q_2", "q__"]
+    words = ["joint_one", "joint_one_2", "q_1", "lambda_", "t_", "pi_", "q", "tau_q_2", "q__"]
     assert [q.name for q in arm.coordinates] == words
-    assert [arm.index(name) for name in names] == list(range(8))
+    assert [arm.index(name) for name in names] == list(range(9))
     assert ap.derive(arm).formulation.name == "recursive Gibbs-Appell"
 
 
@@ -432,5 +446,6 @@ def test_what_is_no_urdf_is_refused(tmp_path):
 
 def test_impossible_links_warn_by_name():
     text = robot(link("a", i=(1, 1, 3, 0, 0, 0)), joint("j", "base", "a"))
-    with pytest.warns(ImpossibleBodyWarning, match="'a'.*I1 . I2 >= I3"):
+    with pytest.warns(ImpossibleBodyWarning, match="'a'.*I1 . I2 >= I3") as told:
         ap.Chain.from_urdf(text)
+    assert told[0].filename == __file__  # and at the line that read the file

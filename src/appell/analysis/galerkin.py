@@ -1,7 +1,8 @@
 """Galerkin in time: the integral principle in velocity space as a solver.
 
 On each time element q, u and z are polynomials; what the equations leave is orthogonal to the rates of the test
-functions. Nothing is solved for the accelerations: the residual A u' - b itself is weighted.
+functions. Nothing is solved for the accelerations: the residual A u' - b itself is weighted. Elements are as long as
+their last coefficients stay small.
 """
 
 from __future__ import annotations
@@ -9,15 +10,15 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 import casadi as ca
 import numpy as np
 from numpy.polynomial import legendre
-from scipy.integrate import solve_ivp
+from scipy.integrate import RK45, OdeSolution
 
+from appell.analysis.residual import residual_along, rows_along
 from appell.code.code import Code
 from appell.code.fitting import fitting_code
 from appell.code.starting import starting_state
@@ -26,16 +27,16 @@ from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import FormulationError, IntegrationError
 from appell.graph.kinks import has_kinks
-from appell.graph.solve import solve_spd
-from appell.kinematics.differentiated import Differentiated
-from appell.model.mass_flow import Stream
-from appell.model.values import number
+from appell.model.values import number, whole
+from appell.motion.method import check_tolerances
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.stretch import Stretch
 
 NEWTON = 25  # steps at most
+CRUDE = 1000  # steps of a first guess
+MOST = 10_000  # elements of a motion whose tolerance is given
 
 
 def galerkin(
@@ -43,9 +44,11 @@ def galerkin(
     start: State | Mapping[Any, float] | None = None,
     until: float | None = None,
     degree: int = 9,
-    elements: int = 1,
+    elements: int | None = None,
     tests: str = "free",
     *,
+    rtol: float = 1e-10,
+    atol: float | None = None,
     points: int = 501,
 ) -> Motion:
     r"""Solve the equations of a system by the integral principle: polynomials in time, weighted residuals.
@@ -57,26 +60,31 @@ def galerkin(
     the first of which is eq. (7.6) with $\delta\Pi = w_i$. The tests $i \ge 1$ vanish at both ends, $w_0$ is free at
     $t_1$; without it, eq. (7.7), one equation per speed is missing. Integrals are by Gauss quadrature with 2N + 6
     nodes, Newton's method uses exact Jacobians. For smooth motions the error falls exponentially with N, and at the
-    ends of the elements with the power 2N of their length. Where rows are not linear in the rates all of them are kept,
-    and the rows, differentiated up to the accelerations, are weighted like the equations. Kinks of the forces are not
-    located: begin and end there.
+    ends of the elements with the power 2N of their length. Elements are as long as the last two Legendre coefficients
+    of every entry stay below atol + rtol |x|, which is more than the error. Where rows are not linear in the rates all
+    of them are kept, and the rows, differentiated up to the accelerations, are weighted like the equations. Kinks of
+    the forces are not located: begin and end there.
 
     Args:
         system: A system with all its numbers bound, without multipliers.
         start: A state, values for `system.state`, or nothing for the model's suggested start.
         until: The time at which to stop; the model's suggestion if left out.
         degree: N.
-        elements: How many elements of equal length, one after the other.
+        elements: How many elements of equal length, one after the other, whatever their last coefficients; as many as
+            the tolerance asks for if left out.
         tests: `"free"`; `"fixed"` is refused, with the count of what is missing.
+        rtol: Relative tolerance of the last coefficients.
+        atol: Absolute tolerance; as rtol if left out.
         points: How many times, evenly spread, the motion is tabulated at.
 
     Returns:
-        A motion; `motion.info["reason"]` says how small the last Legendre coefficients are beside the largest.
+        A motion; `motion.info["reason"]` says how small the last Legendre coefficients are beside the largest value of
+        their entry, or beside atol / rtol where that is more.
 
     Example:
         >>> import appell as ap
         >>> system = ap.compile(ap.derive(ap.library.spherical_pendulum())).bind()
-        >>> motion = galerkin(system, until=1.0, degree=12, elements=4)
+        >>> motion = galerkin(system, until=1.0)
         >>> bool(np.max(np.abs(motion.at(1.0).array - ap.simulate(system, until=1.0).at(1.0).array)) < 1e-9)
         True
 
@@ -88,21 +96,23 @@ def galerkin(
             f"Only a System can be solved, got {type(system).__name__}; write compile(derive(model))."
         )
     _check(system.equations, degree, elements, points, tests)
+    check_tolerances(rtol, atol)
     state = starting_state(system, start)
     end = system.model.until + state.t if until is None else number("until", until)
     if not end > state.t:
         raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")
-    march = _March(system, state, _Basis(degree))
-    for a, b in pairwise(np.linspace(state.t, end, elements + 1)):
-        march.element(float(a), float(b))
+    march = _March(system, state, _Basis(degree), rtol, rtol if atol is None else atol)
+    if elements is None:
+        march.fitted(end)
+    else:
+        march.equal(end, elements)
     return Motion.of_run(
         system=system,
         stretches=march.stretches(),
         outcome=Outcome.DONE,
         detail="",
         method="galerkin",
-        reason=f"degree {degree}, last Legendre coefficients {march.tail:.1e} of the largest"
-        + (", kinks not located" if march.kinked else ""),
+        reason=march.reason,
         occurrences=[],
         switches=march.switches,
         seconds=clock.perf_counter() - began,
@@ -112,10 +122,10 @@ def galerkin(
     )
 
 
-def _check(equations: Equations, degree: int, elements: int, points: int, tests: str) -> None:
+def _check(equations: Equations, degree: int, elements: int | None, points: int, tests: str) -> None:
     for name, count, least in (("degree", degree, 1), ("elements", elements, 1), ("points", points, 2)):
-        if not isinstance(count, int | np.integer) or count < least:
-            raise IntegrationError(f"Got {name}={count!r}; give a whole number, {least} or more.")
+        if count is not None or name != "elements":
+            whole(name, count, least)
     if tests == "fixed":
         raise FormulationError(
             f"Tests that vanish at both ends of an element give {degree - 1} equations for the {degree} unknown "
@@ -124,59 +134,6 @@ def _check(equations: Equations, degree: int, elements: int, points: int, tests:
         )
     if tests != "free":
         raise FormulationError(f"Got tests={tests!r}; use 'free'.")
-
-
-def residual_along(equations: Equations) -> ca.Function:
-    """What the equations leave for a given x': (t, x, x', w, p) -> A y - b, its size, the thrust, z'."""
-    if equations.formulation.multipliers:
-        raise FormulationError(
-            f"{equations.formulation.name} has multipliers among its unknowns, and a motion does not show them; "
-            "derive the system by GibbsAppell()."
-        )
-    if isinstance(equations.mechanics, Differentiated):
-        raise FormulationError(
-            f"{equations.formulation.name} has accelerations among its states, and the principle is about equations of "
-            "motion that are not differentiated; derive the system by GibbsAppell()."
-        )
-    time, x, w, p = equations.arguments
-    n, m = len(equations.coordinates), len(equations.speeds)
-    rates = ca.SX.sym("rates", x.numel())
-    y = _unknowns(equations, rates[n : n + m])
-    A, b = equations.with_laws(equations.A), equations.with_laws(equations.b)
-    size = ca.fabs(A) @ ca.fabs(y) + ca.fabs(b)
-    thrust = ca.substitute(equations.with_laws(thrust_along(equations)), equations.y, y)
-    outputs = [A @ y - b, size, thrust, equations.with_laws(equations.chart.zdot)]
-    return ca.Function("along", [time, x, rates, w, p], [ca.densify(e) for e in outputs], {"cse": True})
-
-
-def thrust_along(equations: Equations) -> ca.SX:
-    """Phi*: the generalized force of all streams along the unknowns, in the state and y."""
-    mechanics, chart = equations.mechanics, equations.chart
-    pairs = zip(mechanics.forces, mechanics.model.forces, strict=False)  # forces of programmes stand behind
-    Q = sum((f.Q for f, force in pairs if isinstance(force, Stream)), ca.SX.zeros(len(equations.coordinates)))
-    Q = chart.in_speeds(ca.substitute(mechanics.variables.thaw(Q), mechanics.a, chart.a))
-    return ca.jacobian(chart.a, chart.y).T @ Q
-
-
-def _rows(equations: Equations, vdot: ca.SX) -> ca.SX:
-    """What the constraint rows, differentiated up to the accelerations, leave where all rates are kept."""
-    mechanics, chosen = equations.mechanics, list(equations.split.rows)
-    return mechanics.C[chosen, :] @ vdot - mechanics.gamma[chosen]
-
-
-def _unknowns(equations: Equations, udot: ca.SX) -> ca.SX:
-    """y for given rates of the speeds; where the speeds are redundant the y that comes nearest."""
-    y, formula = equations.y, equations.with_laws(equations.udot)
-    if formula.shape == y.shape and ca.is_equal(formula, y, 0):
-        return udot
-    slope = ca.jacobian(formula, y)
-    if ca.depends_on(ca.vec(slope), y):
-        raise FormulationError(
-            f"The unknowns of {equations.formulation.name} are not linear in the rates of the speeds; derive the "
-            "system by GibbsAppell() with the same speeds."
-        )
-    rest = ca.substitute(formula, y, ca.SX.zeros(y.numel()))
-    return solve_spd(slope.T @ slope, slope.T @ (udot - rest))
 
 
 class _Basis:
@@ -214,14 +171,14 @@ class _Element:
         s = 2 * (np.asarray(times) - self.t0) / (self.t1 - self.t0) - 1
         return self.x0[:, None] + (self.basis.at(s) @ self.coefficients).T
 
-    @cached_property
-    def tail(self) -> float:
-        """The last coefficients beside the largest value."""
-        return float(np.max(np.abs(self.coefficients[-1])) / max(1e-300, np.max(np.abs(self(self._grid)))))
+    def tail(self, least: float) -> float:
+        """The last two coefficients of each entry beside its largest value, or a least one; the worst entry.
 
-    @property
-    def _grid(self) -> np.ndarray:
-        return np.linspace(self.t0, self.t1, 5)
+        Args:
+            least: What values are small beside.
+        """
+        largest = np.max(np.abs(self.x0 + self.basis.values @ self.coefficients), axis=0)
+        return float(np.max(np.max(np.abs(self.coefficients[-2:]), axis=0) / np.maximum(least, largest)))
 
 
 class _March:
@@ -231,10 +188,11 @@ class _March:
         system: The system.
         state: Where it starts.
         basis: Polynomials and weights.
+        rtol, atol: Tolerances of the last coefficients.
     """
 
-    def __init__(self, system: System, state: State, basis: _Basis) -> None:
-        self.system, self.basis = system, basis
+    def __init__(self, system: System, state: State, basis: _Basis, rtol: float, atol: float) -> None:
+        self.system, self.basis, self.rtol, self.least = system, basis, rtol, atol / rtol
         self.code, self.state = system.code, state
         self.elements: list[_Element] = []
         self.switches: list[str] = []
@@ -242,39 +200,80 @@ class _March:
         self._functions: dict[Code, ca.Function] = {}
 
     @property
-    def tail(self) -> float:
-        """The last coefficients beside the largest, on the worst element."""
-        return max(element.tail for element in self.elements)
+    def reason(self) -> str:
+        """How well the elements did."""
+        worst = max(element.tail(self.least) for element in self.elements)
+        kinks = ", kinks not located" if self.kinked else ""
+        return f"degree {self.basis.degree}, last Legendre coefficients {worst:.1e} of the largest{kinks}"
 
-    def element(self, t0: float, t1: float) -> None:
-        """Solve the next element."""
+    def equal(self, end: float, count: int) -> None:
+        """Go on to the end by elements of equal length."""
+        for t1 in np.linspace(self.state.t, end, count + 1)[1:]:
+            element = self._next(float(t1))
+            if element is None:
+                raise self._refusal(f"on the element t = {self.state.t:.6g} .. {t1:.6g}", "take more elements")
+            self._take(element)
+
+    def fitted(self, end: float) -> None:
+        """Go on to the end by elements as long as their last coefficients are within the tolerance."""
+        length = end - self.state.t
+        shortest = 1e-12 * max(length, abs(end))
+        while (t0 := self.state.t) < end:
+            t1 = end if end - t0 < 1.1 * length else t0 + length
+            if t1 - t0 < shortest or len(self.elements) == MOST:
+                where = f"that keep to rtol = {self.rtol:g} beyond t = {t0:.6g}"
+                raise self._refusal(where, "take a higher degree, a larger rtol")
+            element = self._next(t1)
+            share = np.inf if element is None else element.tail(self.least) / self.rtol
+            if element is not None and share <= 1:
+                self._take(element)
+            # The last coefficients fall with the power N of the length.
+            length = (t1 - t0) * float(np.clip(0.9 * max(share, 1e-300) ** (-1 / self.basis.degree), 0.25, 4.0))
+
+    def _refusal(self, where: str, remedy: str) -> IntegrationError:
+        remedy = "kinks are not located here: begin and end at them" if self.kinked else remedy
+        return IntegrationError(
+            f"Newton's method finds no polynomials of degree {self.basis.degree} {where}; {remedy}, or end before the "
+            "motion becomes singular."
+        )
+
+    def _next(self, t1: float) -> _Element | None:
+        """The element from here to t1; None if no polynomials are found."""
         state, p = self.state, self.system.p
         code = fitting_code(self.code, state, p)
         if code is not self.code and self.elements:
             old, new = (", ".join(map(str, c.equations.dependent)) for c in (self.code, code))
-            self.switches.append(f"t = {t0:.6g}: dependent velocities {old} -> {new}")
-        self.code, bound = code, System(code, self.system.values)
-        x0 = bound.to_x(state)
-        project = Projection(code, p)
-        project(t0, x0)
-        solved = _Element(code, self.basis, t0, t1, x0, self._newton(t0, t1, x0))
-        self.elements.append(solved)
-        final = solved(np.array([t1]))[:, 0]
-        project(t1, final)
-        self.state = bound.from_x(t1, final)
+            self.switches.append(f"t = {state.t:.6g}: dependent velocities {old} -> {new}")
+        self.code = code
+        x0 = System(code, self.system.values).to_x(state)
+        Projection(code, p)(state.t, x0)
+        coefficients = self._newton(state.t, t1, x0)
+        return None if coefficients is None else _Element(code, self.basis, state.t, t1, x0, coefficients)
+
+    def _take(self, element: _Element) -> None:
+        """Go on to the end of an element."""
+        self.elements.append(element)
+        final = element(np.array([element.t1]))[:, 0]
+        Projection(self.code, self.system.p)(element.t1, final)
+        self.state = System(self.code, self.system.values).from_x(element.t1, final)
 
     def _guess(self, t0: float, t1: float, x0: np.ndarray) -> np.ndarray:
         """Coefficients of a crude solution; of no motion at all where there is none."""
         times = (t0 + t1) / 2 + (t1 - t0) / 2 * self.basis.nodes
         f, w, p = self.code.rhs, self.system.w, self.system.p
         with np.errstate(all="ignore"):
-            crude = solve_ivp(lambda t, x: f.flat(t, x, w, p), (t0, t1), x0, t_eval=times, rtol=1e-4, atol=1e-6)
-        if not crude.success or not np.all(np.isfinite(crude.y)):
+            crude, edges, pieces = RK45(lambda t, x: f.flat(t, x, w, p), t0, x0, t1, rtol=1e-4, atol=1e-6), [t0], []
+            while crude.status == "running" and len(pieces) < CRUDE:
+                crude.step()
+                edges.append(crude.t)
+                pieces.append(crude.dense_output())
+        values = OdeSolution(edges, pieces)(times).T if crude.status == "finished" else np.full((1, x0.size), np.nan)
+        if not np.all(np.isfinite(values)):
             return np.zeros((self.basis.degree, x0.size))
-        return np.linalg.lstsq(self.basis.values, crude.y.T - x0, rcond=None)[0]
+        return np.linalg.lstsq(self.basis.values, values - x0, rcond=None)[0]
 
-    def _newton(self, t0: float, t1: float, x0: np.ndarray) -> np.ndarray:
-        """Coefficients for which all weighted residuals vanish."""
+    def _newton(self, t0: float, t1: float, x0: np.ndarray) -> np.ndarray | None:
+        """Coefficients for which all weighted residuals vanish; None if none are found."""
         basis, half = self.basis, (t1 - t0) / 2
         times = ((t0 + t1) / 2 + half * basis.nodes)[None, :]
         count, size = basis.nodes.size, x0.size
@@ -299,11 +298,7 @@ class _March:
             if moved < 1e-12 or (moved < 1e-9 and moved > last / 2):
                 return coefficients
             last = moved
-        raise IntegrationError(
-            f"Newton's method finds no polynomials of degree {basis.degree} on the element t = {t0:.6g} .. {t1:.6g}; "
-            + ("kinks are not located here: begin and end at them, " if self.kinked else "take more elements, ")
-            + "or end before the motion becomes singular."
-        )
+        return None
 
     def _function(self, code: Code) -> ca.Function:
         """(t, x, x', w, p) -> what all equations leave, and its derivatives by x and x', for all nodes at once."""
@@ -313,7 +308,7 @@ class _March:
             n, m = len(equations.coordinates), len(equations.speeds)
             rates = ca.SX.sym("rates", x.numel())
             residual, _, _, zdot = residual_along(equations)(time, x, rates, w, p)
-            rows = _rows(equations, rates[n : n + m]) if residual.numel() < m else ca.SX(0, 1)
+            rows = rows_along(equations, rates[n : n + m]) if residual.numel() < m else ca.SX(0, 1)
             F = ca.vertcat(rates[:n] - equations.chart.K, residual, rows, rates[n + m :] - zdot)
             outputs = [ca.densify(e) for e in (F, ca.jacobian(F, x), ca.jacobian(F, rates))]
             function = ca.Function("element", [time, x, rates, w, p], outputs, {"cse": True})

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from appell.analysis.course import Course
-from appell.analysis.galerkin import residual_along
+from appell.analysis.residual import residual_along
 from appell.code.code import Code
 from appell.code.fitting import fitting_code
 from appell.code.state import State

@@ -99,11 +99,10 @@ def _transform(mechanics: Mechanics, body: Body) -> ca.SX:
 
 
 def _pseudo_inertia(mechanics: Mechanics, body: Body) -> ca.SX:
-    """H = int r r' dm about the mass centre: tr(I)/2 1 - I, and m."""
+    """H about the mass centre: I_p, and m."""
     x = mechanics.variables
     H = ca.SX.zeros(4, 4)
     H[3, 3] = x.masses[body]
     if isinstance(body, RigidBody):
-        inertia = dense_matrix(x.inertias[body])
-        H[:3, :3] = ca.trace(inertia) / 2 * ca.SX.eye(3) - inertia
+        H[:3, :3] = x.planar(body)
     return H

@@ -25,6 +25,7 @@ from appell.kinematics.skeleton import Skeleton
 from appell.kinematics.split import Split
 from appell.model.chain import Chain
 from appell.model.force import Generalized
+from appell.model.values import whole
 
 if TYPE_CHECKING:
     from appell.code.state import State
@@ -58,9 +59,7 @@ class HigherOrder(AbstractFormulation):
     reference = "Negrean et al. 2025"
 
     def __init__(self, order: int = 1) -> None:
-        if not isinstance(order, int) or isinstance(order, bool) or order < 1:
-            raise FormulationError(f"HigherOrder(order) needs a whole number from 1 on; got {order!r}.")
-        self.order = order
+        self.order = whole("The order of HigherOrder", order)
 
     def check(self, mechanics: Mechanics) -> None:
         """Refuse what cannot be differentiated."""

@@ -138,10 +138,10 @@ class RelativeMotion(AbstractFormulation):
                 turn = dense_matrix(relative.turn(carrier, body.frame.axes))
                 inertia = turn @ dense_matrix(x.inertias[body]) @ turn.T
                 spin = dense(relative.rotation_rates(body.frame.axes, carrier)[0])
-                second_moment = ca.trace(inertia) / 2 * ca.SX.eye(3) - inertia
+                planar = turn @ x.planar(body) @ turn.T
                 centrifugal = centrifugal - ca.dot(omega, inertia @ omega) / 2
                 euler = euler - ca.dot(omega_rate, inertia @ spin)
-                couple = -2 * ca.cross(second_moment @ omega, spin)
+                couple = -2 * ca.cross(planar @ omega, spin)
                 coriolis = coriolis + ca.jtimes(spin, x.v, couple, True)
         return {
             "translation": -ca.gradient(translation, x.q),

@@ -262,7 +262,8 @@ class Dynamics:
             Q: The motion, at least up to q^(p+1).
             p: The order.
         """
-        x, _ = self._motion(Q, _order(p, "p") + 1, f"E_A^({p}) needs", cut=True)
+        p = whole("The order p", p, 0)
+        x, _ = self._motion(Q, p + 1, f"E_A^({p}) needs", cut=True)
         out = self._run(("energy", p), p + 1, lambda q: self._rules.energy(q, p), x)
         return _restored(out, np.shape(Q)[:-2], ())[()]
 
@@ -274,7 +275,8 @@ class Dynamics:
             p: Order of the energy.
             r: Order of the derivative of q, from 0 to p + 1.
         """
-        if not 0 <= _order(r, "r") <= _order(p, "p") + 1:
+        p, r = whole("The order p", p, 0), whole("The order r", r, 0)
+        if r > p + 1:
             raise ModelError(f"E_A^({p}) contains q ... q^({p + 1}); r must be from 0 to {p + 1}, got {r}.")
         x, _ = self._motion(Q, p + 1, f"E_A^({p}) needs", cut=True)
         out = self._run(("gradient", p, r), p + 1, lambda q: self._rules.gradient(q, p, r), x)
@@ -290,7 +292,8 @@ class Dynamics:
             Q: The motion, at least up to q^(p+1).
             p: Order of the energy.
         """
-        x, _ = self._motion(Q, _order(p, "p") + 1, f"E_A^({p}) needs", cut=True)
+        p = whole("The order p", p, 0)
+        x, _ = self._motion(Q, p + 1, f"E_A^({p}) needs", cut=True)
         names, out = term_names(p), self._run(("terms", p), p + 1, lambda q: self._rules.terms(q, p), x)
         values = _restored(out, np.shape(Q)[:-2], (len(names),))
         return {name: values[..., i][()] for i, name in enumerate(names)}
@@ -401,12 +404,6 @@ _UNLOADED = (
     "A joint carries no force across its axis, where friction in proportion to it has no derivative; ask for tau only "
     "(K = 2), or without friction."
 )
-
-
-def _order(p: Any, name: str) -> int:
-    if not isinstance(p, int | np.integer) or isinstance(p, bool) or p < 0:
-        raise ModelError(f"The order {name} is a whole number from 0 on; got {p!r}.")
-    return int(p)
 
 
 def _wrench(payload: Any) -> list[list[float]]:

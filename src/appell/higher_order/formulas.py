@@ -12,6 +12,7 @@ from appell.higher_order.expansion import expansion, term_names
 from appell.kinematics.joint_frames import skeleton_of
 from appell.kinematics.skeleton_energies import energy_series
 from appell.model.chain import Chain
+from appell.model.values import whole
 
 
 def formula(chain: Chain, p: int, term: str | None = None) -> sp.Expr:
@@ -36,8 +37,7 @@ def formula(chain: Chain, p: int, term: str | None = None) -> sp.Expr:
             f"Formulas of acceleration energies are for an appell.Chain, got {type(chain).__name__}; of other models "
             "motion.acceleration_energy(p) has the numbers along a motion."
         )
-    if not isinstance(p, int) or isinstance(p, bool) or p < 0:
-        raise ModelError(f"The order p is a whole number from 0 on; got {p!r}.")
+    p = whole("The order p", p, 0)
     if term is not None and term not in term_names(p):
         raise ModelError(f"E_A^({p}) has no term {term!r}; it has: {', '.join(term_names(p))}.")
     skeleton = skeleton_of(chain.symbolic, [link.joint for link in chain.links])

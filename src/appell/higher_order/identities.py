@@ -33,7 +33,8 @@ ENOUGH = 1e-9
 
 def catalan(p: int) -> int:
     """C_p = (2p)!/(p! (p+1)!): 1, 2, 5, 14, 42, ... from p = 1 on."""
-    return comb(2 * whole("p", p, 0), p) // (p + 1)
+    p = whole("p", p, 0)
+    return comb(2 * p, p) // (p + 1)
 
 
 def unified(k: int, m: int) -> list[tuple[int, int, float]]:
@@ -43,7 +44,8 @@ def unified(k: int, m: int) -> list[tuple[int, int, float]]:
         k: One more than the derivative of Q.
         m: Order of the derivative of q that is differentiated by, at least k + 1.
     """
-    if whole("m", m) < whole("k", k) + 1:
+    k, m = whole("k", k), whole("m", m)
+    if m < k + 1:
         raise ModelError(f"The unified equation holds for m >= k + 1 only; got k = {k}, m = {m}.")
     factor = factorial(k - 1) * factorial(m) / factorial(m + k - 1)
     return [(p, m + k - 2 * p - 1, factor * catalan(p)) for p in range(1, k + 1)]
@@ -103,9 +105,9 @@ def verify(
         >>> ap.higher_order.verify(ap.library.planar_2r(), order=2).ok
         True
     """
-    if not isinstance(order, int | np.integer) or not 1 <= order <= 8:
-        raise ModelError(f"The order of the identities is a whole number from 1 to 8; got {order!r}.")
-    states, seed = whole("states", states), whole("seed", seed, 0)
+    order, states, seed = whole("The order", order), whole("states", states), whole("seed", seed, 0)
+    if order > 8:
+        raise ModelError(f"The order of the identities is 8 at most; got {order!r}.")
     skeleton = Dynamics(chain, values=values).skeleton
     letters = _Letters(skeleton, order)
     motions = np.random.default_rng(seed).normal(size=(states, len(skeleton.joints), letters.highest + 1))

@@ -91,11 +91,9 @@ class Profile:
                 "A profile is made of an appell.higher_order.Dynamics and a trajectory made by polynomial or spline; "
                 f"got {type(dynamics).__name__} and {type(trajectory).__name__}."
             )
-        if not isinstance(order, int) or order < 0:
-            raise ModelError(f"The order of a profile is a whole number from 0 on; got {order!r}.")
         if trajectory.n != dynamics.n:
             raise ModelError(f"The trajectory moves {trajectory.n} joints, the robot has {dynamics.n}.")
-        self.dynamics, self.trajectory, self.order = dynamics, trajectory, order
+        self.dynamics, self.trajectory, self.order = dynamics, trajectory, whole("The order", order, 0)
         knots = trajectory.pieces.x
         count = max(257, PER_PIECE * (len(knots) - 1) + 1) if points is None else points
         if not isinstance(count, int) or count < 2:

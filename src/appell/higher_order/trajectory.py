@@ -60,8 +60,7 @@ class Trajectory:
             K: The highest derivative.
         """
         t = floats(t, "Times")
-        if not isinstance(K, int | np.integer) or K < 0:
-            raise ModelError(f"The highest derivative K is a whole number from 0 on; got {K!r}.")
+        K = whole("The highest derivative K", K, 0)
         if np.any(t < self.start - 1e-12) or np.any(t > self.end + 1e-12) or not np.all(np.isfinite(t)):
             raise ModelError(f"The trajectory is known from {self.start:g} to {self.end:g} s only.")
         t = np.clip(t, self.start, self.end)

@@ -36,10 +36,8 @@ def acceleration_energy(mechanics: Mechanics, jets: list[ca.SX]) -> ca.SX:
         center = derivative(dense(geometry.resolve(geometry.center(body), geometry.root)))
         energies.append(x.masses[body] / 2 * ca.sumsqr(center))
         if isinstance(body, RigidBody) and x.inertias[body]:
-            inertia = dense_matrix(x.inertias[body])
-            planar = ca.trace(inertia) / 2 * ca.SX.eye(3) - inertia
             turn = dense_matrix(geometry.turn(geometry.root, body.frame.axes))
             turn = ca.reshape(derivative(ca.vec(turn)), 3, 3)
-            energies.append(ca.trace(turn @ planar @ turn.T) / 2)
+            energies.append(ca.trace(turn @ x.planar(body) @ turn.T) / 2)
     energy = ca.substitute(x.thaw(total(energies)), ca.vertcat(*letters[1:]), ca.vertcat(*jets[1:]))
     return ca.cse(energy)

@@ -11,7 +11,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
-from appell.graph.sparse import Matrix, Scalar, nonzero, scalar, stacked, to_sx
+from appell.graph.sparse import Matrix, Scalar, dense_matrix, nonzero, scalar, stacked, to_sx
 from appell.model.body import Body, RigidBody
 from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Coordinate, Input, Rate, letters_in, t
@@ -114,6 +114,11 @@ class Variables:
         if self.frozen.numel() == 0:
             return expression
         return ca.substitute(expression, self.frozen, self.thawed)
+
+    def planar(self, body: RigidBody) -> ca.SX:
+        """I_p = tr(I)/2 1 - I, the integral of r r' dm about a body's mass centre in its axes."""
+        inertia = dense_matrix(self.inertias[body])
+        return ca.trace(inertia) / 2 * ca.SX.eye(3) - inertia
 
     @property
     def arguments(self) -> list[ca.SX]:

@@ -418,7 +418,7 @@ class Chain(Model):
         r"""$A_{i;j_1\ldots j_s} = \partial^s T_i/\partial q_{j_1}\cdots\partial q_{j_s}$ of any order s.
 
         Args:
-            link: Name or number i of the link, from 0.
+            link: Name of a link, a joint or a marker, or the number i of a link, from 0.
             joints: Names or numbers of the joints to differentiate by, in any order, repetitions allowed; one alone is
                 a first derivative. Joints that mimic one of them move with it.
             q: As for `poses`.
@@ -429,15 +429,18 @@ class Chain(Model):
         """
         data, Q = self._asked(q, values)
         ways = joints if isinstance(joints, Iterable) and not isinstance(joints, str) else (joints,)
-        body, listed, found = self.index(link), [self.index(j) for j in ways], self.coupling
-        if found.trivial:
-            return data.differential(Q, body, listed)[0]
+        listed, found = [self.index(j) for j in ways], self.coupling
         for j in listed:
             if j not in found.free:
                 leader = self.links[found.free[found.columns[j]]].joint
                 raise ModelError(f"The joint {self.links[j].joint!r} moves with {leader!r}; differentiate by that one.")
-        terms = (share * data.differential(Q, body, way)[0] for share, way in found.ways(listed))
-        return sum(terms, np.zeros((4, 4)))
+        body, place = self._seat(link, Q.dtype)
+        if body == -1:
+            still = np.zeros_like(place) if listed else place
+            return np.broadcast_to(still, (*Q.shape[:-2], 4, 4)).copy()
+        terms = [(share, data.differential(Q, body, way)[0]) for share, way in found.ways(listed)]
+        whole = sum((e if share == 1 else share * e for share, e in terms), np.zeros((4, 4), dtype=int))
+        return whole @ place
 
     def _asked(self, q: Any, values: Mapping[Any, float] | None) -> tuple[ChainData, np.ndarray]:
         """Numbers or formulas, whichever the joint variables are, with a column of order zero."""

@@ -6,7 +6,6 @@ $$ I_{ps} = \int \binom{r}{1}\binom{r}{1}^T dm = \begin{pmatrix} I_p & m c\\ m c
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from appell.errors import ImpossibleBodyWarning, ModelError
+from appell.errors import ImpossibleBodyWarning, ModelError, warn
 from appell.model.placement import Placement
 from appell.model.rotation import Triple, triple
 from appell.model.symbols import quoted
@@ -235,4 +234,4 @@ def warn_if_impossible(name: str, mass: Any, inertia: sp.Matrix) -> None:
     broken = violation(mass, inertia)
     if broken:
         text = f"No distribution of mass gives the body {name!r} its inertia; it violates {broken}."
-        warnings.warn(text, ImpossibleBodyWarning, stacklevel=4)
+        warn(text, ImpossibleBodyWarning)

@@ -74,6 +74,12 @@ class Linkage:
                     return listed.index(link)
         elif isinstance(link, Integral) and -len(names) <= link < len(names):
             return int(link) % len(names)
+        if isinstance(link, str) and link in self.markers:
+            carrier = self.markers[link][0]
+            raise ModelError(
+                f"{link!r} is no moving link of this chain: it is fixed to "
+                f"{repr(names[carrier]) if carrier >= 0 else 'the ground'}; name that."
+            )
         if isinstance(link, str):
             raise ModelError(unknown(link, [*names, *self.markers], "link of this chain"))
         raise ModelError(f"{link!r} is not a link of this chain; give a name or a number below {len(names)}.")

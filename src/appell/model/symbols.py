@@ -179,12 +179,14 @@ class Rate(Evolving):
 
 
 def dotted(tex: str, order: int) -> str:
-    """The LaTeX of a derivative, its dots over the letter and not over its index.
+    """The LaTeX of a derivative, its dots over the letter and not over its index, beside those it has.
 
     Args:
         tex: The letter.
         order: How many dots.
     """
+    if (given := re.match(r"\\(d+)ot\{([^{}]*)\}", tex)) is not None:
+        tex, order = given[2] + tex[given.end() :], len(given[1]) + order
     if order > 3:
         return rf"{{{tex}}}^{{({order})}}"
     index = None if "^" in tex else re.search(r"(?<!\\)_", tex)

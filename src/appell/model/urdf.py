@@ -137,7 +137,7 @@ def _bound(value: float | None) -> float | None:
 def _identifier(name: str) -> str:
     """A name of a coordinate: other characters than letters, digits and _ become _."""
     word = re.sub(r"\W", "_", name, flags=re.ASCII)
-    if keyword.iskeyword(word) or word == "t":
+    if keyword.iskeyword(word) or word in ("t", "pi"):
         return f"{word}_"
     return word if re.match(r"_*[A-Za-z]", word) else f"q_{word}"
 

@@ -117,6 +117,15 @@ def locked_at(joints: Sequence[JointText], given: Mapping[str, float] | None) ->
         for name in new:
             leader, ratio, offset = mimics[name]
             places[name] = ratio * places[leader] + offset
+    moving = {joint.name for joint in joints if joint.type in KINDS and joint.name not in places}
+    for name, (leader, ratio, offset) in mimics.items():
+        if name in places and leader in moving:
+            raise ModelError(f"The joint {name!r} mimics {leader!r}, which would go on without it; lock {leader!r}.")
+        if name in places and leader in places and abs(ratio * places[leader] + offset - places[name]) > 1e-9:
+            raise ModelError(
+                f"The joint {name!r} cannot be locked at {places[name]:g}: it mimics {leader!r}, which puts it at "
+                f"{ratio * places[leader] + offset:g}; leave {name!r} out."
+            )
     return [joint if joint.name not in places else _locked(joint, places[joint.name]) for joint in joints]
 
 

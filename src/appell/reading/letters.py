@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import sympy as sp
 
 from appell.model.body import RigidBody
-from appell.model.symbols import Evolving, Letter, Parameter, Rate, dotted, letters_in, t
+from appell.model.symbols import Evolving, Input, Letter, Parameter, dotted, letters_in, t
 
 if TYPE_CHECKING:
     from appell.equations import Equations
@@ -39,10 +39,9 @@ class Shown(sp.Symbol):
     @classmethod
     def of(cls, place: int, letter: Letter, *, typed: bool = False) -> Self:
         """A letter of the model; its name in LaTeX as it is `typed` where it would look like another letter."""
-        word = _word(letter)
-        name = rf"\mathtt{{{word.replace('_', chr(92) + '_')}}}" if typed else _upright(word)
-        tex = dotted(name, letter.order) if isinstance(letter, Rate) else name
-        return cls(place, str(letter) if isinstance(letter, Evolving) else word, tex, letter)
+        word, order = _rate(letter)
+        name = _typed(word) if typed else _set(word)
+        return cls(place, word + "'" * order, dotted(name, order) if order else name, letter)
 
     @property
     def varies(self) -> bool:
@@ -50,33 +49,67 @@ class Shown(sp.Symbol):
         return not isinstance(self.letter, Parameter)
 
 
-def _word(letter: Letter) -> str:
-    """The name of a letter, or of what it is the rate of."""
-    if isinstance(letter, Evolving):
-        return getattr(letter, "base", letter).name
+def _rate(letter: Letter) -> tuple[str, int]:
+    """The name of what a letter is the rate of, and the order; 0 for what is none."""
+    if isinstance(letter, Evolving | Input):  # equations of higher order have states and inputs called q.rate.rate
+        word, *rates = letter.name.split(".")
+        return word, len(rates)
     # The multiplier of a constraint row bears the name of the row, which need not be a word.
-    return re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", letter.name))
+    return re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", letter.name)), 0
 
 
-def _upright(name: str) -> str:
-    """The LaTeX of a name; one of several letters is set upright, or it would look like a product."""
-    tex = sp.latex(sp.Symbol(name))
-    word = re.match(r"[A-Za-z]{2,}", tex)
-    return tex if word is None else rf"\mathrm{{{word.group()}}}{tex[word.end() :]}"
+def _typed(name: str) -> str:
+    """The LaTeX of a name letter by letter."""
+    return rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
+
+
+def _set(name: str) -> str:
+    r"""The LaTeX of a name as one would set it by hand: q1_2 as $q_{1,2}$, tau_max as $\tau_{\mathrm{max}}$."""
+    if not re.match(r"_*[A-Za-z]", name):
+        return _typed(name)
+    head, *indices = re.findall(r"[^_]+", name)
+    if (counted := re.fullmatch(r"([A-Za-z]+)(\d+)", head)) is not None:
+        head, indices = counted[1], [counted[2], *indices]
+    few = 2 if all(len(e) <= 2 for e in indices) else 1  # xy is a pair of axes, but not beside words
+    below = re.sub(r"(?<=\d)\\,(?=\d)", ",", r"\,".join(_piece(e, few) for e in indices))
+    return _piece(head, 1) + (f"_{{{below}}}" if below else "")
+
+
+def _piece(word: str, few: int) -> str:
+    """A Greek letter, or a letter with an accent, as such; words upright, or they would look like products.
+
+    Args:
+        word: Letters and digits.
+        few: How many letters are no word yet.
+    """
+    tex = sp.latex(sp.Symbol(word))
+    letter = tex[0] in "\\{" and not re.search(r"[A-Za-z]{2}", re.sub(r"\\[A-Za-z]+", "", tex))  # no crossbar
+    if letter and word in (word.lower(), word.capitalize()):
+        return tex
+    return word if re.fullmatch(rf"[A-Za-z]{{0,{few}}}\d*", word) else rf"\mathrm{{{word}}}"
 
 
 def in_print(letters: Iterable[Letter]) -> dict[Letter, Shown]:
-    """Letters in an order, each with a look of its own: m1 and m_1 would both be set as m with an index."""
-    found = {letter: Shown.of(place, letter) for place, letter in enumerate(dict.fromkeys(letters))}
-    alike: dict[str, list[Letter]] = {}
-    for letter, e in found.items():
-        alike.setdefault(re.sub(r"_\{\}|\s|\\mathrm", "", e.tex), []).append(letter)
+    """Letters in an order, each with a look of its own: m1 and m_1 would both be set as m with an index.
+
+    A state that is the rate of another letter and that rate are one.
+    """
+    found: dict[tuple[str, int], Shown] = {}
+    listed = list(letters)
+    for letter in listed:
+        found.setdefault(_rate(letter), Shown.of(len(found), letter))
+    alike: dict[str, list[tuple[str, int]]] = {}
+    for rate, e in found.items():
+        alike.setdefault(re.sub(r"[{}\s]|\\mathrm|\\,", "", e.tex), []).append(rate)
     typed: set[str] = set()
     for group in alike.values():
-        if len({_word(e) for e in group}) > 1:  # a letter called xdot looks like a rate, which then is the one to stay
-            least = min(getattr(e, "order", 0) for e in group)
-            typed |= {_word(e) for e in group if getattr(e, "order", 0) == least}
-    return {e: Shown.of(place, e, typed=True) if _word(e) in typed else s for place, (e, s) in enumerate(found.items())}
+        if len(group) > 1:  # a letter called xdot looks like a rate, which then is the one to stay
+            least = min(order for _, order in group)
+            typed |= {word for word, order in group if order == least}
+    for place, ((word, order), e) in enumerate(found.items()):
+        if word in typed and e.letter is not None:
+            found[word, order] = Shown.of(place, e.letter, typed=True)
+    return {letter: found[_rate(letter)] for letter in listed}
 
 
 def ordered_parameters(equations: Equations) -> list[Parameter]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
-WORD = r"(?:\\d*dot\{)?\\math(?:rm|tt)\{[^{}]*\}\}?(?:_\{[^{}]*\})?(?:\^\{[^{}]*\})?"
+INDEX = r"_\{(?:[^{}]|\{[^{}]*\})*\}"
+WORD = rf"(?:\\d*dot\{{)?\\math(?:rm|tt)\{{[^{{}}]*\}}\}}?(?:{INDEX})?(?:\^\{{[^{{}}]*\}})?"
 AFTER = re.compile(rf"({WORD}) (?=[A-Za-z0-9\\{{])(?!\\right|\\end|\\cdot|\\left|\\,|\\\\)")
 BEFORE = re.compile(rf"(?<=[A-Za-z0-9}})]) (?={WORD})")
-SILENT = re.compile(r"\\(left|right|big[lr]|math(rm|tt)|text|d*dot|displaystyle|begin|end|operatorname|[,;!])(?![a-z])")
+SILENT = re.compile(
+    r"\\([,;!]|(left|right|big[lr]|math(rm|tt)|text|d*dot|displaystyle|begin|end|operatorname)(?![a-z]))"
+)
 FRACTION = re.compile(r"\\frac\{")
 COMMAND = re.compile(r"\\([a-zA-Z]+)")
 FUNCTIONS = {"sin", "cos", "tan", "cot", "sinh", "cosh", "tanh", "log", "exp", "max", "min", "quad", "operatorname"}

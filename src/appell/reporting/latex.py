@@ -25,11 +25,16 @@ HEAD = r"""\documentclass[a4paper,11pt]{article}
 SHORT = 160  # characters of LaTeX that surely fit on a line
 PAGE, LETTER, GAP = 455, 5.6, 12  # points: width of the page, of a letter, between columns
 NARROW = 16  # letters of the longest cell of a column that is not broken into lines
+GREEK = (
+    "αalpha βbeta γgamma δdelta εvarepsilon ζzeta ηeta θtheta ιiota κkappa λlambda μmu νnu ξxi πpi ρrho σsigma τtau "
+    "υupsilon φvarphi χchi ψpsi ωomega ΓGamma ΔDelta ΘTheta ΛLambda ΞXi ΠPi ΣSigma ΥUpsilon ΦPhi ΨPsi ΩOmega"
+).split()
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "λ": r"$\lambda$", "ω": r"$\omega$", "ζ": r"$\zeta$", "φ": r"$\varphi$", "→": r"$\to$", "−": r"$-$",
+    **{e[0]: rf"$\{e[1:]}$" for e in GREEK}, "→": r"$\to$", "−": r"$-$",
     **{c: f"$^{{{k}}}$" for k, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁻": "$^-$",
+    **{c: f"$_{{{k}}}$" for k, c in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     "·": r"$\cdot$", "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$", "°": r"$^\circ$",
     "–": "--", "—": "---", "…": r"\dots{}", "″": "''", "∂": r"$\partial$",
 }  # fmt: skip

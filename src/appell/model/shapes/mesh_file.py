@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
-from appell.errors import ModelError
+from appell.errors import ModelError, warn
 from appell.model.inertia import MassDistribution
 from appell.model.placement import Placement
 from appell.model.shapes.abstract import AbstractPrimitive, AbstractShape
@@ -46,7 +45,7 @@ class MeshFile(AbstractShape):
         try:
             return self.mesh.parts
         except ModelError as error:
-            warnings.warn(f"A mesh is not drawn. {error}", stacklevel=2)
+            warn(f"A mesh is not drawn. {error}")
             return ()
 
     def placed(self, place: Any) -> Self:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from appell.errors import ImpossibleBodyWarning, ModelError
+from appell.errors import ImpossibleBodyWarning, ModelError, warn
 from appell.model.inertia import MassDistribution, violation
 from appell.model.shapes.abstract import AbstractPrimitive
 from appell.model.shapes.inside import evenly, inside
@@ -50,7 +49,7 @@ def check_cut(parts: Sequence[Part], total: MassDistribution) -> None:
     if not words and total.mass != 0 and (broken := violation(total.mass, total.central_inertia)):
         words = f"More is cut out than there is: the rest violates {broken}."
     if words:
-        warnings.warn(f"{words} {cure}", ImpossibleBodyWarning, stacklevel=4)
+        warn(f"{words} {cure}", ImpossibleBodyWarning)
 
 
 def _standing_out(parts: Sequence[Part]) -> str:
