@@ -73,6 +73,7 @@ class InSpeeds(AbstractGeometry):
         self._letters = [mul(sign, e) for sign in SIGNS for e in u.nonzeros()]  # what a component may be
         rates_of = [mul(sign, e) for sign in SIGNS for e in y.nonzeros()]
         self._rate = {e.element_hash(): rate for e, rate in zip(self._letters, rates_of, strict=True)}
+        self._combinations: list[ca.SX] = []
         rolling = (c for c in variables.model.constraints if isinstance(c, Rolling))
         self._contacts = {c.body: c.contact for c in rolling if c.on is None and c.along is None}
         self._closed = [v for c in variables.model.constraints if isinstance(c, Holonomic) for v in c.closures]
@@ -117,7 +118,7 @@ class InSpeeds(AbstractGeometry):
         if frame not in self._lettered:
             carrying = frame.path[: -1 - NEAR : -1]
             choices = dict.fromkeys((*carrying, self.root, *self._homes.get(frame, ())))
-            lettered = (axes for axes in choices if self._rates(self._summed(frame, axes)[0]) is not None)
+            lettered = (axes for axes in choices if self._is_lettered(self._summed(frame, axes)[0]))
             self._lettered[frame] = next(lettered, None)
         return self._lettered[frame]
 
@@ -196,12 +197,19 @@ class InSpeeds(AbstractGeometry):
 
     # Letters.
 
+    def _is_lettered(self, vector: Column) -> bool:
+        """Whether all components are speeds or constant."""
+        combined = {e.element_hash() for e in self._combinations}
+        return self._rates(vector) is not None and not any(
+            isinstance(e, ca.SX) and e.element_hash() in combined for e in vector.values()
+        )
+
     def _rate_of(self, e: Scalar) -> Scalar | None:
-        """The rate of a component that is a speed or constant."""
+        """The rate of a component that is a speed, a combination of speeds or constant."""
         return 0.0 if isinstance(e, float) else self._rate.get(e.element_hash())
 
     def _rates(self, vector: Column) -> Column | None:
-        """The rates of components if all are speeds or constant."""
+        """The rates of components if all are speeds, combinations of them or constant."""
         rates = {i: self._rate_of(e) for i, e in vector.items()}
         known = [(i, e) for i, e in rates.items() if e is not None]
         return nonzero(known) if len(known) == len(rates) else None
@@ -233,9 +241,9 @@ class InSpeeds(AbstractGeometry):
         short = in_products(graph, self.u, [x.t, x.q, x.z, x.p], x.scattered)
         if short is graph or ca.depends_on(short, ca.vertcat(x.t, x.q, x.z)):
             return component
-        found = scalar(short)
+        self._combinations.append(short)  # kept, since its hash is an address
         self._rate[short.element_hash()] = scalar(ca.jtimes(short, self.u, self.y))
-        return found
+        return scalar(short)
 
     @cached_property
     def _arguments(self) -> list[ca.SX]:
