@@ -379,7 +379,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_fills_it(rod, tmp_pa
     (tmp_path / "free").write_text("MemAvailable: 977 kB")
     monkeypatch.setattr("appell.ensemble.local.FREE", tmp_path / "free")
     over, options = {"m": np.linspace(1, 2, 1000)}, {"until": 0.1, "points": 101}
-    with pytest.raises(StoreError, match=r"table of 1,000 runs takes 0\.00165 GB, and 0\.001 GB .*out='study\.zarr'"):
+    with pytest.raises(StoreError, match=r"table of 1,000 runs takes 0\.00167 GB, and 0\.001 GB .*out='study\.zarr'"):
         ap.sweep(rod, over, **options)
     with pytest.raises(StoreError, match=r"900 runs of one chunk takes .* fewer columns"):
         ap.sweep(rod, over, **options, chunk=900, out=tmp_path / "study.zarr")

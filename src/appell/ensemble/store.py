@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from appell.ensemble.claim import Claim
-from appell.ensemble.outcomes import OUTCOMES, Outcomes
+from appell.ensemble.outcomes import OUTCOMES, WORDS, Outcomes
 from appell.errors import StoreError
 from appell.files import check_zarr, whole, write_text
 from appell.motion.versions import maker
@@ -31,7 +31,7 @@ from appell.motion.versions import maker
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
 COPY = "study.copy.json"  # the same once more: without it nothing can be continued
 MACHINE = "the machine"
-FORMAT = 2
+FORMAT = 3
 RESERVED = (
     *("t", "run", "event", "statistic", "sample"),  # axes
     *("outcome", "end", "steps", "lane", "event_time", "event_count", "reason"),
@@ -94,6 +94,7 @@ class Layout:
         found["end"] = ("run",), (n,), np.float64, np.nan
         found["steps"] = ("run",), (n,), np.int64, -1
         found["lane"] = ("run",), (n,), np.int8, -1
+        found["reason"] = ("run",), (n,), WORDS, ""
         if e:
             found["event_time"] = ("run", "event"), (n, e), np.float64, np.nan
             found["event_count"] = ("run", "event"), (n, e), np.int32, -1
@@ -117,7 +118,7 @@ class Memory:
     """
 
     def __init__(self, layout: Layout) -> None:
-        self.layout, self.failures, self.done, self.reasons = layout, [], set(), {}
+        self.layout, self.done, self.reasons = layout, set(), {}
         self.makers: list[dict[str, str]] = []
         self.arrays = {name: np.full(shape, fill, kind) for name, (_, shape, kind, fill) in layout.arrays().items()}
 
@@ -126,7 +127,6 @@ class Memory:
         first, last = self.layout.bounds(index)
         for name, values in found.arrays.items():
             self.arrays[name][first:last] = values
-        self.failures += [{**f, "run": f["run"] + first} for f in found.failures]
         _count(self.reasons, found.reasons)
         self.done.add(index)
 
@@ -163,7 +163,6 @@ class ZarrStore:
             if "/" in name or name in ("", ".", ".."):
                 raise StoreError(f"{name!r} cannot be the name of a file in {path}; give it one without a slash.")
         self.path, self.layout = path, layout
-        self.failures: list[dict[str, Any]] = []
         self.reasons: dict[str, int] = {}
         self.done: set[int] = set()
         self.damaged: list[int] = []
@@ -317,7 +316,6 @@ class ZarrStore:
                 continue
             if self._sums(index) == line["files"]:
                 self.done.add(index)
-                self.failures += line["failures"]
                 _count(self.reasons, line["reasons"])
             else:
                 self.damaged.append(index)
@@ -362,10 +360,8 @@ class ZarrStore:
         try:
             for name, values in found.arrays.items():
                 self._group[name][first:last] = values
-            failures = [{**f, "run": f["run"] + first} for f in found.failures]
             line = {
-                "chunk": index, "runs": [first, last], "files": self._sums(index), "failures": failures,
-                "reasons": found.reasons,
+                "chunk": index, "runs": [first, last], "files": self._sums(index), "reasons": found.reasons,
             }  # fmt: skip
             with open(self.path / JOURNAL, "a") as journal:
                 journal.write(_signed(line))
@@ -374,7 +370,6 @@ class ZarrStore:
         except OSError as error:
             words = f"{len(self.done)} of {self.layout.chunks} chunks are safe in {self.path}"
             raise _full(error, f"at chunk {index}; {words}: make room and go on with resume=True (--resume)") from error
-        self.failures += failures
         _count(self.reasons, found.reasons)
         self.done.add(index)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.ensemble.outcomes import OUTCOMES
+from appell.ensemble.outcomes import OUTCOMES, WORDS
 from appell.ensemble.store import MEANINGS, check_whole, read_about, read_journal
 from appell.errors import AppellError, ModelError, StoreError
 from appell.files import check_zarr, path_of, refuse_paths, whole
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 NAMES = {-1: "NOT_MADE", **{i: outcome.name for i, outcome in enumerate(OUTCOMES)}}
 STOPPED = OUTCOMES.index(Outcome.EVENT)
+SAID = 3  # failures whose reasons a summary gives
 BLOCK = 2**24  # numbers that statistics look at in one go
 
 
@@ -36,15 +37,11 @@ class Study:
     Args:
         dataset: The labelled data.
         info: What was swept and how, as plain data.
-        failures: Run, outcome, time and reason of the runs that did not end as wished.
         path: The folder on disk, if there is one.
     """
 
-    def __init__(
-        self, dataset: Dataset, info: Mapping[str, Any], failures: list[dict[str, Any]], path: Path | None = None
-    ) -> None:
+    def __init__(self, dataset: Dataset, info: Mapping[str, Any], path: Path | None = None) -> None:
         self.dataset, self.info, self.path = dataset, dict(info), path
-        self._failures = sorted(failures, key=lambda f: f["run"])
 
     def __len__(self) -> int:
         return int(self.dataset.sizes["run"])
@@ -78,6 +75,11 @@ class Study:
         return np.isin(self.codes, good)
 
     @property
+    def failed(self) -> np.ndarray:
+        """The numbers of the runs that did not end as wished."""
+        return np.flatnonzero((self.codes >= 0) & ~self.ok)
+
+    @property
     def counted(self) -> str:
         """Of how many runs there are statistics and plots, in words: those that ended as wished."""
         good = int(self.ok.sum())
@@ -93,10 +95,14 @@ class Study:
         """The runs that did not end as wished: their varied values, outcome, time and reason."""
         import pandas
 
-        varied = list(self.info["varied"].values())
-        table = pandas.DataFrame(self._failures, columns=["run", *varied, "outcome", "t", "reason"])
-        runs = np.array([failure["run"] for failure in self._failures], dtype=int)
-        return table.assign(**{name: self.dataset[name].values[runs] for name in varied})
+        runs, varied = self.failed, list(self.info["varied"].values())
+        table = pandas.DataFrame({"run": runs, **{name: self.dataset[name].values[runs] for name in varied}})
+        outcomes = [NAMES[int(code)] for code in self.codes[runs]]
+        return table.assign(outcome=outcomes, t=self.dataset["end"].values[runs], reason=self._reasons(runs))
+
+    def _reasons(self, runs: np.ndarray) -> list[str]:
+        """Why some runs failed; only their chunks are read."""
+        return list(map(str, self.dataset["reason"].isel(run=runs).values))
 
     @property
     def events(self) -> DataFrame:
@@ -216,10 +222,12 @@ class Study:
             raise AppellError(
                 f"Give a path that ends in .nc or .csv, got {path.name!r}; Zarr folders are written by out=..."
             )
-        data = self.dataset.drop_vars("event", errors="ignore")  # its names are in the description
+        data = self.dataset.drop_vars(["event", "reason"], errors="ignore")  # which are in the description
         for name, labels in self.info["labels"].items():
             data = data.assign_coords({name: ("run", [labels.index(e) for e in data[name].values])})
-        described = {"appell": json.dumps(self.info), "failures": json.dumps(self._failures)}
+        reasons = zip(self.failed.tolist(), self._reasons(self.failed), strict=True)
+        failures = [{"run": run, "reason": reason} for run, reason in reasons]
+        described = {"appell": json.dumps(self.info), "failures": json.dumps(failures)}
         try:
             with whole(path) as part:
                 data.assign_attrs(described).to_netcdf(part, engine="scipy")
@@ -245,10 +253,10 @@ class Study:
                 lines[-1] += f", {event['times']:.0f} times in all" if event["times"] > 1 else ", once in all"
             if event["stopped"]:
                 lines[-1] += f"; stopped {_runs(int(event['stopped']))}"
-        for failure in self._failures[:3]:
-            lines.append(f"run {failure['run']}: {failure['reason']}")
-        if len(self._failures) > 3:
-            lines.append(f"... {len(self._failures) - 3} more in study.failures")
+        failed = self.failed
+        lines += [f"run {run}: {reason}" for run, reason in zip(failed, self._reasons(failed[:SAID]), strict=False)]
+        if len(failed) > SAID:
+            lines.append(f"... {len(failed) - SAID} more in study.failures")
         return "\n".join(lines)
 
     @property
@@ -269,7 +277,7 @@ class Study:
     def _repr_html_(self) -> str:
         from appell.reporting.notebook import study_html
 
-        return study_html(self, self._failures)
+        return study_html(self)
 
 
 def _runs(count: int) -> str:
@@ -298,9 +306,7 @@ def _statistics(block: np.ndarray) -> np.ndarray:
     return found
 
 
-def assembled(
-    read: Any, layout: Any, info: Mapping[str, Any], failures: list[dict[str, Any]], path: Path | None
-) -> Study:
+def assembled(read: Any, layout: Any, info: Mapping[str, Any], path: Path | None) -> Study:
     """A study of arrays in memory or on disk."""
     import xarray
 
@@ -311,10 +317,10 @@ def assembled(
         columns = {name: ("run", values, layout.attributes(name)) for name, values in layout.columns.items()}
         data = xarray.Dataset(arrays, {"t": layout.grid, "run": np.arange(layout.runs), **columns})
         data.attrs["appell"] = json.dumps(info)
-    return _labelled(data, info, failures, path)
+    return _labelled(data, info, path)
 
 
-def _labelled(data: Dataset, info: Mapping[str, Any], failures: list[dict[str, Any]], path: Path | None) -> Study:
+def _labelled(data: Dataset, info: Mapping[str, Any], path: Path | None) -> Study:
     """A study of a dataset, with words for the numbers in it."""
     coordinates: dict[str, Any] = {name: data[name] for name in info["varied"].values()}
     for name, labels in info["labels"].items():
@@ -325,7 +331,7 @@ def _labelled(data: Dataset, info: Mapping[str, Any], failures: list[dict[str, A
     for name in set(MEANINGS) & set(data.variables):
         data[name].attrs.update(MEANINGS[name])
     data["outcome"].attrs["flag_values"] = np.array(MEANINGS["outcome"]["flag_values"], dtype=np.int8)
-    return Study(data, info, failures, path)
+    return Study(data, info, path)
 
 
 def open_study(path: str | Path) -> Study:
@@ -341,7 +347,6 @@ def open_study(path: str | Path) -> Study:
         raise StoreError(f"There is no study {path}.")
     about = read_about(path)
     check_zarr("open one that Study.save wrote as a .nc file")
-    failures: dict[int, dict[str, Any]] = {}
     reasons: dict[str, int] = {}
     try:
         with _on_disk(path) as data:
@@ -354,11 +359,10 @@ def open_study(path: str | Path) -> Study:
             "resume=True (--resume): what is damaged is found and made again."
         ) from error
     for line in journal:
-        failures.update({f["run"]: f for f in line["failures"]})
         for reason, count in line["reasons"].items():
             reasons[reason] = reasons.get(reason, 0) + count
     info |= {"reasons": reasons, "makers": about.get("makers", [])}
-    return assembled(None, None, info, list(failures.values()), path)
+    return assembled(None, None, info, path)
 
 
 def _on_disk(path: Path) -> Dataset:
@@ -383,9 +387,10 @@ def _saved(path: Path) -> Study:
         with xarray.open_dataset(path, engine="scipy", decode_times=False, decode_timedelta=False) as data:
             data = data.load()
         info = json.loads(data.attrs["appell"])
-        failures = json.loads(data.attrs.pop("failures", "[]"))
+        reasons = {f["run"]: f["reason"] for f in json.loads(data.attrs.pop("failures", "[]"))}
     except (KeyError, ValueError, TypeError, OSError) as error:
         raise StoreError(f"{path} is not a study written by appell ({error}).") from error
     if "varied" not in info:
         raise StoreError(f"{path} holds one motion; read it with appell.load({str(path)!r}).")
-    return _labelled(data, info, failures, None)
+    words = np.array([reasons.get(run, "") for run in range(data.sizes["run"])], dtype=WORDS)
+    return _labelled(data.assign(reason=("run", words)), info, None)

@@ -199,9 +199,10 @@ def _out_of_reach(stop: Stop) -> str:
 
 def beyond(system: System, t: float, x: np.ndarray, w: np.ndarray, span: float) -> Iterator[np.ndarray]:
     """x' at states to which a motion would go on from its end, by steps from tiny to small."""
-    rate = system.rhs(t, x, w)
+    f, p = system.code.single.flat, system.p
+    rate = f(t, x, w, p)
     for step in span * BEYOND:
-        yield system.rhs(t + step, x + step * rate, w)
+        yield f(t + step, x + step * rate, w, p)
 
 
 def likely_cause(
