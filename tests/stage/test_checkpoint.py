@@ -223,6 +223,12 @@ def test_a_damaged_description_is_mended_from_its_copy(system, whole, tmp_path):
     assert_equal(open_study(path), whole)
     assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
     assert (path / ABOUT).read_text() == (path / COPY).read_text() == said
+    for place in range(0, len(said), 37):  # one digit or letter is another, and all may be as readable as before
+        changed = said[:place] + chr(ord(said[place]) ^ 1) + said[place + 1 :]
+        (path / ABOUT).write_text(changed)
+        assert open_study(path).complete
+    ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
+    assert (path / ABOUT).read_text() == (path / COPY).read_text() == said
     cut(path / ABOUT)
     cut(path / COPY)
     with pytest.raises(StoreError, match=r"study\.json is damaged .* its copy study\.copy\.json.* cannot be continued"):

@@ -361,7 +361,7 @@ def open_study(path: str | Path) -> Study:
     for line in journal:
         for reason, count in line["reasons"].items():
             reasons[reason] = reasons.get(reason, 0) + count
-    info |= {"reasons": reasons, "makers": about.get("makers", [])}
+    info |= {"reasons": reasons, "makers": about["makers"]}
     return assembled(None, None, info, path)
 
 
