@@ -384,7 +384,7 @@ def test_failures_are_data_and_the_journal_does_not_grow_with_them(system, tmp_p
     study, memory = open_study(path), ap.sweep(system, OVER, **OPTIONS, max_steps=1)
     assert study.outcomes == {"STEP_LIMIT": len(memory)}
     assert study.failures.equals(memory.failures)
-    assert study.failures["reason"].str.contains("State").all()
+    assert study.failures["reason"].str.contains("State.*; give a larger max_steps").all()
     assert study.failures["reason"].nunique() == len(memory)
     memory.save(tmp_path / "1.nc")
     assert open_study(tmp_path / "1.nc").failures.equals(memory.failures)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sympy as sp
+import xarray
 
 import appell as ap
 from appell.formulation import FORMULATIONS
@@ -296,8 +297,8 @@ def test_notebooks_show_studies():
     assert 'src="data:image/png;base64,' in shown
     assert study.plot()._repr_mimebundle_()["image/png"].startswith(b"\x89PNG")
     limit = list(ap.Outcome).index(ap.Outcome.STEP_LIMIT)
-    failed = study.dataset.assign(outcome=("run", [0, limit, 0, 0]), reason=("run", ["", HOSTILE, "", ""]))
-    shown = ap.ensemble.Study(failed, study.info)._repr_html_()
+    failed = study.dataset.assign(outcome=("run", [0, limit, 0, 0]))
+    shown = ap.ensemble.Study(failed, study.info, xarray.DataArray(["", HOSTILE, "", ""], dims="run"))._repr_html_()
     assert "STEP_LIMIT" in shown
     assert "<script" not in shown
 

@@ -179,6 +179,33 @@ def test_a_table_has_a_row_for_each_run(rod):
     assert [band.name for band in study.plot("theta").panels[0].items][:1] == ["90 % of 8 .. 1 runs"]
 
 
+def test_some_runs_of_a_study_are_a_study(rod, tmp_path):
+    """By a condition or by numbers, in memory and on disk; runs keep their numbers, also those that failed."""
+    over, options = {"l": [0.5, 1.0, 2.0], "theta": np.linspace(-1, 1, 10)}, {"until": 2.0, "points": 5}
+    study = ap.sweep(rod, over, **options, max_steps=25)
+    ap.sweep(rod, over, **options, max_steps=25, out=tmp_path / "study.zarr", chunk=7)
+    assert {*study.outcomes} == {"DONE", "STEP_LIMIT"}
+    for whole in (study, open_study(tmp_path / "study.zarr")):
+        assert whole.dataset.where(whole["l"] < 1.5, drop=True).sizes["run"] == 20
+        some = whole.select(whole["l"] < 1.5).select(np.arange(1, 20, 2))
+        np.testing.assert_array_equal(some["theta"], study["theta"].values[1:20:2])
+        assert some.failures.equals(study.failures.query("run % 2 == 1").reset_index(drop=True))
+        assert 0 < len(some.failures) < len(study.failures)
+        assert "10 chosen of 20" in str(some)
+        good = study["theta"].values[1:20:2][some.ok]
+        np.testing.assert_allclose(
+            some.statistics("theta")["theta"].sel(statistic="mean"), good.mean(axis=0), atol=1e-15
+        )
+        some.save(tmp_path / "some.nc")
+        assert open_study(tmp_path / "some.nc").failures.equals(some.failures)
+        some.plot("theta", against="theta", path=tmp_path / "some.png")
+    for nothing in (study["l"] > 7, [3, 30], []):
+        with pytest.raises(ModelError, match=r"no such runs among the 30 runs|Give for each of 30 runs"):
+            study.select(nothing)
+    with pytest.raises(ModelError, match="Give for each of 30 runs whether"):
+        study.select([True, False])
+
+
 def test_a_study_that_was_saved_is_opened_again(rod, tmp_path):
     (theta,), (tau,) = rod.model.coordinates, rod.model.inputs
     over = {tau: {"rest": 0.0, "swing": sp.sin(ap.t)}, "theta": [0.1, 3.0], "m": [1.0, -1.0]}

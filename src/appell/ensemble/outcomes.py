@@ -13,6 +13,7 @@ from appell.ensemble.jobs import Results
 from appell.ensemble.settings import Settings
 from appell.model.model import Model
 from appell.motion.attempt import Status
+from appell.motion.diagnosis import MORE_STEPS
 from appell.motion.outcome import Outcome
 
 OUTCOMES = tuple(Outcome)
@@ -106,6 +107,8 @@ class Collected:
         cause = ""
         if outcome in (Outcome.NOT_FINITE, Outcome.STEP_COLLAPSED):
             outcome, cause = why(run, state, outcome)
+        elif outcome is Outcome.STEP_LIMIT:
+            cause = f"; {MORE_STEPS}"
         self.fail(run, outcome, t, f"{outcome.value} t = {t:.9g}, {state!r}{cause}")
 
     def _event(self, run: int, event: int, t: float) -> None:

@@ -37,11 +37,13 @@ class Study:
     Args:
         dataset: The labelled data.
         info: What was swept and how, as plain data.
+        reasons: For each run why it failed, in words; empty for those that ended as wished.
         path: The folder on disk, if there is one.
     """
 
-    def __init__(self, dataset: Dataset, info: Mapping[str, Any], path: Path | None = None) -> None:
+    def __init__(self, dataset: Dataset, info: Mapping[str, Any], reasons: DataArray, path: Path | None = None) -> None:
         self.dataset, self.info, self.path = dataset, dict(info), path
+        self._reasons = reasons
 
     def __len__(self) -> int:
         return int(self.dataset.sizes["run"])
@@ -76,8 +78,33 @@ class Study:
 
     @property
     def failed(self) -> np.ndarray:
-        """The numbers of the runs that did not end as wished."""
-        return np.flatnonzero((self.codes >= 0) & ~self.ok)
+        """Which runs did not end as wished."""
+        return (self.codes >= 0) & ~self.ok
+
+    def select(self, which: Any) -> Study:
+        """The study of some of its runs, which keep their numbers.
+
+        Args:
+            which: For each run whether it is one of them, or their numbers.
+
+        Example:
+            >>> study.select(study["l"] == 0.5).statistics("q1")  # doctest: +SKIP
+        """
+        asked = np.asarray(which)
+        if asked.dtype == bool and asked.shape == (len(self),):
+            places = np.flatnonzero(asked)
+        elif asked.dtype.kind in "iu" and asked.ndim == 1:
+            places = np.unique(self.dataset["run"].to_index().get_indexer(asked))
+        else:
+            raise ModelError(
+                f"Give for each of {_runs(len(self))} whether it is chosen, study.select(study['m'] > 1), or the "
+                f"numbers of some, study.select([3, 5]); got {type(which).__name__} of shape {asked.shape}."
+            )
+        if not places.size or places[0] < 0:
+            raise ModelError(f"There are no such runs among the {_runs(len(self))} of this study.")
+        words = f"{self.info['words']}, {len(places)} chosen of {len(self)}"
+        info = {**self.info, "words": words, "shape": [], "axes": [], "reasons": {}}
+        return Study(self.dataset.isel(run=places), info, self._reasons.isel(run=places), self.path)
 
     @property
     def counted(self) -> str:
@@ -95,14 +122,16 @@ class Study:
         """The runs that did not end as wished: their varied values, outcome, time and reason."""
         import pandas
 
-        runs, varied = self.failed, list(self.info["varied"].values())
-        table = pandas.DataFrame({"run": runs, **{name: self.dataset[name].values[runs] for name in varied}})
-        outcomes = [NAMES[int(code)] for code in self.codes[runs]]
-        return table.assign(outcome=outcomes, t=self.dataset["end"].values[runs], reason=self._reasons(runs))
+        failed = self.failed
+        table = pandas.DataFrame(
+            {name: self.dataset[name].values[failed] for name in ("run", *self.info["varied"].values())}
+        )
+        outcomes = [NAMES[int(code)] for code in self.codes[failed]]
+        return table.assign(outcome=outcomes, t=self.dataset["end"].values[failed], reason=self._why(failed))
 
-    def _reasons(self, runs: np.ndarray) -> list[str]:
+    def _why(self, which: np.ndarray) -> list[str]:
         """Why some runs failed; only their chunks are read."""
-        return list(map(str, self.dataset["reason"].isel(run=runs).values))
+        return list(map(str, self._reasons.isel(run=which).values))
 
     @property
     def events(self) -> DataFrame:
@@ -182,7 +211,10 @@ class Study:
         for label in labels:
             array = self[label]
             if array.dims != ("run", "t"):
-                raise ModelError(f"{label!r} has no time axis; there are statistics of: {self.info['columns']}.")
+                raise ModelError(
+                    f"{label!r} has no time axis; there are statistics of: {', '.join(self.info['columns'])}. Those of "
+                    "values at the end are study.to_pandas().describe()."
+                )
             found = np.full((len(kinds), array.sizes["t"]), np.nan)
             width = max(1, BLOCK // max(1, len(self)))
             for first in range(0, array.sizes["t"], width):
@@ -222,11 +254,10 @@ class Study:
             raise AppellError(
                 f"Give a path that ends in .nc or .csv, got {path.name!r}; Zarr folders are written by out=..."
             )
-        data = self.dataset.drop_vars(["event", "reason"], errors="ignore")  # which are in the description
+        data = self.dataset.drop_vars("event", errors="ignore")  # its names are in the description
         for name, labels in self.info["labels"].items():
             data = data.assign_coords({name: ("run", [labels.index(e) for e in data[name].values])})
-        reasons = zip(self.failed.tolist(), self._reasons(self.failed), strict=True)
-        failures = [{"run": run, "reason": reason} for run, reason in reasons]
+        failures = self.failures[["run", "reason"]].to_dict("records")
         described = {"appell": json.dumps(self.info), "failures": json.dumps(failures)}
         try:
             with whole(path) as part:
@@ -253,10 +284,11 @@ class Study:
                 lines[-1] += f", {event['times']:.0f} times in all" if event["times"] > 1 else ", once in all"
             if event["stopped"]:
                 lines[-1] += f"; stopped {_runs(int(event['stopped']))}"
-        failed = self.failed
-        lines += [f"run {run}: {reason}" for run, reason in zip(failed, self._reasons(failed[:SAID]), strict=False)]
-        if len(failed) > SAID:
-            lines.append(f"... {len(failed) - SAID} more in study.failures")
+        failed = np.flatnonzero(self.failed)
+        said, numbers = failed[:SAID], self.dataset["run"].values
+        lines += [f"run {run}: {reason}" for run, reason in zip(numbers[said], self._why(said), strict=True)]
+        if failed.size > SAID:
+            lines.append(f"... {failed.size - SAID} more in study.failures")
         return "\n".join(lines)
 
     @property
@@ -331,7 +363,7 @@ def _labelled(data: Dataset, info: Mapping[str, Any], path: Path | None) -> Stud
     for name in set(MEANINGS) & set(data.variables):
         data[name].attrs.update(MEANINGS[name])
     data["outcome"].attrs["flag_values"] = np.array(MEANINGS["outcome"]["flag_values"], dtype=np.int8)
-    return Study(data, info, path)
+    return Study(data.drop_vars("reason"), info, data["reason"], path)
 
 
 def open_study(path: str | Path) -> Study:
@@ -392,5 +424,6 @@ def _saved(path: Path) -> Study:
         raise StoreError(f"{path} is not a study written by appell ({error}).") from error
     if "varied" not in info:
         raise StoreError(f"{path} holds one motion; read it with appell.load({str(path)!r}).")
-    words = np.array([reasons.get(run, "") for run in range(data.sizes["run"])], dtype=WORDS)
-    return _labelled(data.assign(reason=("run", words)), info, None)
+    words = np.array([reasons.get(run, "") for run in data["run"].values.tolist()], dtype=WORDS)
+    numbers = data["run"].values.astype(np.int64)  # of a format that knows shorter ones only
+    return _labelled(data.assign(reason=("run", words)).assign_coords(run=numbers), info, None)
