@@ -226,6 +226,8 @@ class Study:
     def plot(self, *names: Any, against: Any = None, path: str | Path | None = None) -> Any:
         """Draw quantities over time as bands of quantiles, or their last values against what was varied.
 
+        Of what has one number for each run, as `q1.end` or `steps`, the distribution is drawn.
+
         Args:
             names: What to draw; all coordinates if left out.
             against: A varied name: values at the end over it. Two names: a map.
