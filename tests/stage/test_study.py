@@ -130,10 +130,12 @@ def test_what_has_one_number_for_each_run_is_drawn_as_a_distribution_or_over_wha
     far = ap.Event(rod.model.coordinates[0] + 0.3, direction=-1, name="far")
     study = ap.sweep(rod, {"theta": [0.1, 0.5], "tau": {"none": 0.0, "some": 0.1}}, until=1.0, points=4, events=[far])
     shares, steps = study.plot("theta.end", "steps").panels
-    np.testing.assert_array_equal(shares.items[0].x, np.sort(study["theta.end"]))
-    np.testing.assert_allclose(shares.items[0].y, [0.125, 0.375, 0.625, 0.875])
-    assert "at the end" in shares.x
-    assert "at the end" not in steps.x
+    np.testing.assert_array_equal(shares.items[0].y, np.sort(study["theta.end"]))
+    np.testing.assert_allclose(shares.items[0].x, [0.125, 0.375, 0.625, 0.875])
+    assert "at the end" in shares.y
+    assert "at the end" not in steps.y
+    with pytest.raises(ModelError, match=r"theta, theta\.end have a time axis and others have not"):
+        study.plot("theta", "theta.end")
     (scatter,) = study.plot("steps", against="theta").panels
     np.testing.assert_array_equal(scatter.items[0].y, study["steps"])
     for name in ("tau.choice", "event_time"):

@@ -24,7 +24,7 @@ BEYOND = 1.25  # of the starts, as far as the border of a level set is drawn
 def study_plot(study: Study, names: list[str], against: Any) -> Plot:
     """Every run over time where there are few, else bands of quantiles; or values at the end over what was varied.
 
-    Of what has one value for each run, as at its end, the distribution: which share of the runs is below.
+    Of what has one value for each run, as at its end, the distribution: below what a share of the runs is.
 
     Args:
         study: The study.
@@ -33,18 +33,19 @@ def study_plot(study: Study, names: list[str], against: Any) -> Plot:
     """
     chosen = names or [n for n in study.info["columns"] if not n.endswith(".rate")] or study.info["columns"]
     varied = [] if against is None else [_varied(study, name) for name in _listed(against)]
-    over_time = _runs if len(study) <= FEW else _bands
-
-    def panel(name: str) -> Panel:
-        dims = study[name].dims
-        if dims not in (("run",), ("run", "t")) or study[name].dtype.kind not in "fiu":
+    for name in chosen:
+        if study[name].dims not in (("run",), ("run", "t")) or study[name].dtype.kind not in "fiu":
             raise ModelError(f"{name!r} is no number of every run and cannot be drawn.")
-        alone = over_time if len(dims) == 2 else _distribution
-        draw: Callable[[Study, str, list[str]], Panel] = (alone, _scatter, _cloud)[len(varied)]
-        return (draw if study.ok.any() else _nothing)(study, name, varied)
-
+    in_time = {study[name].dims == ("run", "t") for name in chosen}
+    if len(in_time) > 1 and not varied:
+        raise ModelError(f"Some of {', '.join(chosen)} have a time axis and others have not; draw them one by one.")
+    over_time = _runs if len(study) <= FEW else _bands
+    alone = over_time if in_time == {True} else _distribution
+    panel: Callable[[Study, str, list[str]], Panel] = (alone, _scatter, _cloud)[len(varied)]
+    if not study.ok.any():
+        panel = _nothing
     title = f"{study.info['model']}: {study.counted}, {study.info['words']}"
-    return Plot(title, tuple(map(panel, chosen)))
+    return Plot(title, tuple(panel(study, name, varied) for name in chosen))
 
 
 def _listed(against: Any) -> list[Any]:
@@ -120,8 +121,8 @@ def _at_the_end(study: Study, name: str) -> tuple[str, str]:
 
 def _distribution(study: Study, name: str, varied: list[str]) -> Panel:
     last, words = _at_the_end(study, name)
-    x = np.sort(study[last].values[study.ok])
-    return Panel((Line("", x, (np.arange(x.size) + 0.5) / x.size),), words, "share of runs below")
+    y = np.sort(study[last].values[study.ok])
+    return Panel((Line("", (np.arange(y.size) + 0.5) / y.size, y),), "share of the runs that is below", words)
 
 
 def _scatter(study: Study, name: str, varied: list[str]) -> Panel:
