@@ -352,9 +352,12 @@ class Lanes:
     def _pile(self, W: np.ndarray, runs: np.ndarray, falling: np.ndarray) -> None:
         """End the runs whose events follow each other ever faster."""
         k, user = self.k, len(self.rules.guards)
+        changes = np.ones(len(falling), dtype=bool)
+        changes[:user] = [bool(self.rules.events[i].reset) for i in self.rules.guards]
+        changed = np.any(falling[changes], axis=0)
         for j in np.flatnonzero((W[k.status] == Status.GOING) | (W[k.status] == Status.MOVED)):
             run = int(runs[j])
-            stops = self.results.recent.setdefault(run, deque(maxlen=KEPT))
+            stops = self.results.recent.setdefault((run, bool(changed[j])), deque(maxlen=KEPT))
             stops.append(float(W[k.t, j]))
             limit = piling_up(tuple(stops), self.rules.settings.t0)
             if limit is not None:
