@@ -294,6 +294,41 @@ def test_a_tank_empties_by_the_root_of_what_is_in_it(law, size, method):
     assert float(motion["m"].sel(t=2.0)) / size == pytest.approx(0.36, rel=1e-9)
 
 
+@pytest.mark.parametrize("law", LAWS)
+def test_tanks_of_a_sweep_empty_by_the_root_of_what_is_in_them(law):
+    """In lanes as in single runs; each run ends its flow by itself, also those that hold nothing at the start."""
+    x, m = ap.coordinates("x"), ap.states("m")
+    ground, rate = ap.Frame("ground"), LAWS[law](m)
+    cart = ap.Particle("cart", 0.1 + m, ground.point(x, 0))
+    system = ap.compile(ap.derive(ap.Model(ground, x, [cart], [ap.Stream(cart, -2 * ground.x)], states={m: rate})))
+    contents = np.append(np.linspace(0.1, 2.0, 19), 0.0)
+    study = ap.sweep(system, {m: contents}, until=10.0, points=11, progress=False)
+    assert study.outcomes == {"DONE": 20}
+    assert study["lane"].values.all()
+    np.testing.assert_allclose(
+        study["m"], np.maximum(0, np.sqrt(contents)[:, None] - study["t"].values / 5) ** 2, atol=1e-8
+    )
+    for run, start in enumerate(contents):
+        motion = ap.simulate(system, {m: start}, 10.0, method="dop853", rtol=1e-9, points=11)
+        for name in study.info["columns"]:
+            np.testing.assert_allclose(study[name][run], motion[name], rtol=0, atol=1e-11)
+
+
+def test_no_step_leads_to_where_a_root_has_no_value():
+    """The error of one step would allow a content of -7e-10 behind it, and within it there would be no numbers."""
+    x, (fuel, water) = ap.coordinates("x"), ap.states("fuel water")
+    ground, burn, leak = ap.Frame("ground"), ap.drained(-1, fuel), ap.drained(-sp.sqrt(water) / 2, water)
+    cart = ap.Particle("cart", 10 + fuel + water, ground.point(x, 0))
+    jets = [ap.Stream(cart, -20 * ground.x, rate=burn), ap.Stream(cart, ground.x / 5, rate=leak)]
+    drag = ap.Force(-2 * x.rate * sp.Abs(x.rate) / 5 * ground.x, cart)
+    model = ap.Model(ground, x, [cart], [*jets, drag], states={fuel: burn, water: leak})
+    motion = ap.simulate(
+        ap.compile(ap.derive(model)), {fuel: 5.0, water: 0.5}, 5.0, method="dop853", rtol=1e-9, points=5001
+    )
+    assert motion.outcome is ap.Outcome.DONE
+    np.testing.assert_allclose(motion["water"], np.maximum(0, np.sqrt(0.5) - motion.times / 4) ** 2, atol=1e-8)
+
+
 @pytest.mark.parametrize("size", [1.0, 1e-9, 1e9])
 def test_a_mass_below_zero_is_none_in_all_units(size):
     """A body that loses more than it has, carried by another one: no matrix becomes singular, and yet the run ends."""

@@ -223,12 +223,18 @@ def test_a_damaged_description_is_mended_from_its_copy(system, whole, tmp_path):
     assert_equal(open_study(path), whole)
     assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
     assert (path / ABOUT).read_text() == (path / COPY).read_text() == said
+    for place in range(0, len(said), 37):  # one digit or letter is another, and all may be as readable as before
+        changed = said[:place] + chr(ord(said[place]) ^ 1) + said[place + 1 :]
+        (path / ABOUT).write_text(changed)
+        assert open_study(path).complete
+    ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
+    assert (path / ABOUT).read_text() == (path / COPY).read_text() == said
     cut(path / ABOUT)
     cut(path / COPY)
     with pytest.raises(StoreError, match=r"study\.json is damaged .* its copy study\.copy\.json.* cannot be continued"):
         ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
     (path / ABOUT).write_text('{"format": 1}')
-    with pytest.raises(StoreError, match=r"another version of appell \(format 1, this is 2\)"):
+    with pytest.raises(StoreError, match=r"another version of appell \(format 1, this is 3\)"):
         open_study(path)
 
 
@@ -362,6 +368,32 @@ def test_failures_and_reasons_survive_on_disk(tmp_path):
     assert study.failures["run"].tolist() == [1]
     assert study.failures["k"].tolist() == [-1.0]
     assert study.info["reasons"] == {"method 'RK45' was asked for": 3}
+
+
+def test_failures_are_data_and_the_journal_does_not_grow_with_them(system, tmp_path):
+    """Their words are an array of the study like others, which any reader finds, and a damaged file of it too."""
+    import xarray
+
+    sizes = {}
+    for most in (1, 100_000):
+        path = tmp_path / f"{most}.zarr"
+        ap.sweep(system, OVER, **OPTIONS, out=path, max_steps=most)
+        sizes[most] = (path / JOURNAL).stat().st_size
+    assert sizes[1] < 1.1 * sizes[100_000]
+    path = tmp_path / "1.zarr"
+    study, memory = open_study(path), ap.sweep(system, OVER, **OPTIONS, max_steps=1)
+    assert study.outcomes == {"STEP_LIMIT": len(memory)}
+    assert study.failures.equals(memory.failures)
+    assert study.failures["reason"].str.contains("State.*; give a larger max_steps").all()
+    assert study.failures["reason"].nunique() == len(memory)
+    memory.save(tmp_path / "1.nc")
+    assert open_study(tmp_path / "1.nc").failures.equals(memory.failures)
+    with xarray.open_zarr(path, consolidated=True) as plain:
+        assert plain["reason"].values.tolist() == memory.failures["reason"].tolist()
+    (path / "reason" / "0").write_bytes(b"?")
+    with pytest.raises(StoreError, match="Chunk 0 of 'reason'"):
+        print(open_study(path))
+    assert ap.sweep(system, OVER, **OPTIONS, max_steps=1, out=path, resume=True).failures.equals(memory.failures)
 
 
 def test_the_command_says_what_came_out(tmp_path):

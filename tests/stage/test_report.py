@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sympy as sp
+import xarray
 
 import appell as ap
 from appell.formulation import FORMULATIONS
@@ -307,9 +308,9 @@ def test_notebooks_show_studies():
     assert f"{study['q1.end'].values.mean():.6g}" in shown
     assert 'src="data:image/png;base64,' in shown
     assert study.plot()._repr_mimebundle_()["image/png"].startswith(b"\x89PNG")
-    failed = [{"run": 1, "outcome": "STEP_LIMIT", "t": 0.25, "reason": HOSTILE}]
-    study._failures = failed
-    shown = study._repr_html_()
+    limit = list(ap.Outcome).index(ap.Outcome.STEP_LIMIT)
+    failed = study.dataset.assign(outcome=("run", [0, limit, 0, 0]))
+    shown = ap.ensemble.Study(failed, study.info, xarray.DataArray(["", HOSTILE, "", ""], dims="run"))._repr_html_()
     assert "STEP_LIMIT" in shown
     assert "<script" not in shown
 

@@ -126,6 +126,23 @@ def test_a_study_draws_and_saves_itself(rod, tmp_path):
     assert "4 DONE" in study.summary()
 
 
+def test_what_has_one_number_for_each_run_is_drawn_as_a_distribution_or_over_what_was_varied(rod):
+    far = ap.Event(rod.model.coordinates[0] + 0.3, direction=-1, name="far")
+    study = ap.sweep(rod, {"theta": [0.1, 0.5], "tau": {"none": 0.0, "some": 0.1}}, until=1.0, points=4, events=[far])
+    shares, steps = study.plot("theta.end", "steps").panels
+    np.testing.assert_array_equal(shares.items[0].y, np.sort(study["theta.end"]))
+    np.testing.assert_allclose(shares.items[0].x, [0.125, 0.375, 0.625, 0.875])
+    assert "at the end" in shares.y
+    assert "at the end" not in steps.y
+    with pytest.raises(ModelError, match=r"theta, theta\.end have a time axis and others have not"):
+        study.plot("theta", "theta.end")
+    (scatter,) = study.plot("steps", against="theta").panels
+    np.testing.assert_array_equal(scatter.items[0].y, study["steps"])
+    for name in ("tau.choice", "event_time"):
+        with pytest.raises(ModelError, match=f"'{name}' is no number of every run"):
+            study.plot(name)
+
+
 def test_what_was_varied_has_its_unit(tmp_path):
     """On axes, in memory and on disk; also a unit that others read as a span of time, and of what is not kept."""
     x, force = ap.coordinates("x", "m"), ap.inputs("force", "N")
@@ -177,6 +194,33 @@ def test_a_table_has_a_row_for_each_run(rod):
     np.testing.assert_array_equal(table["low.time"], study["event_time"].sel(event="low"))
     assert table["low.count"].tolist() == [0] + 7 * [1]
     assert [band.name for band in study.plot("theta").panels[0].items][:1] == ["90 % of 8 .. 1 runs"]
+
+
+def test_some_runs_of_a_study_are_a_study(rod, tmp_path):
+    """By a condition or by numbers, in memory and on disk; runs keep their numbers, also those that failed."""
+    over, options = {"l": [0.5, 1.0, 2.0], "theta": np.linspace(-1, 1, 10)}, {"until": 2.0, "points": 5}
+    study = ap.sweep(rod, over, **options, max_steps=25)
+    ap.sweep(rod, over, **options, max_steps=25, out=tmp_path / "study.zarr", chunk=7)
+    assert {*study.outcomes} == {"DONE", "STEP_LIMIT"}
+    for whole in (study, open_study(tmp_path / "study.zarr")):
+        assert whole.dataset.where(whole["l"] < 1.5, drop=True).sizes["run"] == 20
+        some = whole.select(whole["l"] < 1.5).select(np.arange(1, 20, 2))
+        np.testing.assert_array_equal(some["theta"], study["theta"].values[1:20:2])
+        assert some.failures.equals(study.failures.query("run % 2 == 1").reset_index(drop=True))
+        assert 0 < len(some.failures) < len(study.failures)
+        assert "10 chosen of 20" in str(some)
+        good = study["theta"].values[1:20:2][some.ok]
+        np.testing.assert_allclose(
+            some.statistics("theta")["theta"].sel(statistic="mean"), good.mean(axis=0), atol=1e-15
+        )
+        some.save(tmp_path / "some.nc")
+        assert open_study(tmp_path / "some.nc").failures.equals(some.failures)
+        some.plot("theta", against="theta", path=tmp_path / "some.png")
+    for nothing in (study["l"] > 7, [3, 30], []):
+        with pytest.raises(ModelError, match=r"no such runs among the 30 runs|Give for each of 30 runs"):
+            study.select(nothing)
+    with pytest.raises(ModelError, match="Give for each of 30 runs whether"):
+        study.select([True, False])
 
 
 def test_a_study_that_was_saved_is_opened_again(rod, tmp_path):
@@ -379,7 +423,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_fills_it(rod, tmp_pa
     (tmp_path / "free").write_text("MemAvailable: 977 kB")
     monkeypatch.setattr("appell.ensemble.local.FREE", tmp_path / "free")
     over, options = {"m": np.linspace(1, 2, 1000)}, {"until": 0.1, "points": 101}
-    with pytest.raises(StoreError, match=r"table of 1,000 runs takes 0\.00165 GB, and 0\.001 GB .*out='study\.zarr'"):
+    with pytest.raises(StoreError, match=r"table of 1,000 runs takes 0\.00167 GB, and 0\.001 GB .*out='study\.zarr'"):
         ap.sweep(rod, over, **options)
     with pytest.raises(StoreError, match=r"900 runs of one chunk takes .* fewer columns"):
         ap.sweep(rod, over, **options, chunk=900, out=tmp_path / "study.zarr")

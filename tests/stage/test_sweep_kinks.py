@@ -251,3 +251,22 @@ def test_no_pulse_of_a_programme_is_lost():
             run = ap.simulate(system, until=10.0, inputs=pulses(rate), method=method)
             assert float(run["x.rate"][-1]) == pytest.approx(expected, abs=1e-6)
     assert study["lane"].values.all()
+
+
+def test_what_is_only_looked_at_does_not_pile_up_with_kinks():
+    """Two blocks on a belt: a zero of x, and velocities that agree within less and less time, by chance."""
+    u, v = ap.coordinates("u v")
+    V, F = ap.parameters("V F")
+    slip, between = u.rate - V, v.rate - u.rate
+    bodies = [ap.Particle("lower", 1, GROUND.point(u)), ap.Particle("upper", sp.Rational(1, 2), GROUND.point(v))]
+    rough = sp.sign(slip) * (1 + sp.exp(-2 * sp.Abs(slip)) / 2) + u.rate * sp.Abs(u.rate) / 20
+    grip = 3 * sp.sign(between) / 10
+    force = ap.Generalized({u: -4 * u - rough + grip, v: F * sp.sin(2 * ap.t) - grip})
+    system = ap.compile(ap.derive(ap.Model(GROUND, (u, v), bodies, [force])))
+    seen = ap.Event(u, name="zero")
+    row = {"u": -0.1109189978837144, "V": 0.999601524092645, "F": 0.6669710278892623}
+    study = ap.sweep(system, [row] * 9, until=8.0, points=5, events=[seen])
+    assert study.outcomes == {"DONE": 9}
+    assert study["lane"].values.all()
+    motion = simulated(system.bind({"V": row["V"], "F": row["F"]}), {"u": row["u"]}, 8.0, events=[seen])
+    assert motion.outcome is ap.Outcome.DONE

@@ -380,6 +380,14 @@ def test_a_sweep_says_of_how_many_runs_its_table_is(call):
     assert "of 1 of 2 runs, which ended as wished:" in done.stdout
 
 
+def test_a_sweep_writes_a_table_and_a_file_of_all(call, tmp_path):
+    table, file = tmp_path / "study.csv", tmp_path / "study.nc"
+    done = call("sweep", "pendulum-chain", "--over", "q1=0.1,0.2", "--until", 1, "--out", table, "--out", file)
+    assert done.exit_code == 0
+    assert [line.split(",")[0] for line in table.read_text().splitlines()] == ["run", "0", "1"]
+    assert len(ap.ensemble.open_study(file)) == 2
+
+
 def test_a_sweep_of_which_no_run_ends_as_wished_says_so_to_scripts(call):
     done = call("sweep", "pendulum-chain", "--over", "l=0,0", "--until", "1", "--points", "3")
     assert done.exit_code == 1

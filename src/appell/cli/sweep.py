@@ -18,6 +18,7 @@ from appell.errors import ModelError
 from appell.terminal import print_table
 
 INTERRUPTED = 130
+TABLES = (".nc", ".csv")
 STATISTICS = ("mean", "deviation", "least", "median", "greatest")
 
 
@@ -48,7 +49,8 @@ def sweep(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Append the results to a folder .zarr; draw the coordinates over time .png .svg .pdf .html.",
+            help="Append the results to a folder .zarr; write all of them .nc or a row for each run .csv; draw the "
+            "coordinates over time .png .svg .pdf .html.",
         ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder .zarr.")] = False,
@@ -66,8 +68,8 @@ def sweep(
         if case.model.rows:  # what is set is kept, as what is varied, and the rest follows from the constraints
             varied |= {label: [value] for label, value in given.start.items()}
         for path in out or ():
-            check_file(path, ".zarr", *PICTURES, ".html")
-        pictures = [path for path in out or () if path.suffix != ".zarr"]
+            check_file(path, ".zarr", *TABLES, *PICTURES, ".html")
+        files = [path for path in out or () if path.suffix != ".zarr"]
         folder = _folder([path for path in out or () if path.suffix == ".zarr"])
         if cluster is not None:
             from appell.ensemble.cluster import check_address
@@ -89,7 +91,7 @@ def sweep(
             lambda: {**_data(study), "out": None if folder is None else str(folder)},
             lambda: _tell(study),
             [] if folder is None else [folder],
-            written(pictures, lambda path: study.plot(path=path)),
+            written(files, lambda path: study.save(path) if path.suffix in TABLES else study.plot(path=path)),
         )
         if not study.complete and not as_json:
             print("interrupted" + (f"; go on with --out {folder} --resume" if folder is not None else ""))

@@ -251,15 +251,8 @@ class Lanes:
         when, which, unclear = steps.first_crossings(W[k.t], gates, lifts, self._guards(lanes, V, P)[2])
         hit = np.flatnonzero(np.isfinite(when))
         if hit.size:
-            times = when[hit]
-            x = np.concatenate([steps.states(times, hit), times[None, :]])
-            here = self._guards(lanes[hit], x, P[:, hit], times - self.begun[lanes[hit]])
-            down = falls(*here)
-            falling = gates[:, hit] & down
-            falling[which[hit], np.arange(hit.size)] = True
-            above = falling | (rests(*here) & ~down)  # what rests on zero or came down to it
-            W[: k.n, hit], W[k.t, hit] = k.machines["settle"].some(x, P[:, hit]), times
-            W[:, hit] = self._cut(lanes[hit], W[:, hit], falling, above)
+            W[: k.n, hit], W[k.t, hit] = steps.states(when[hit], hit), when[hit]
+            W[:, hit] = self._cut(lanes[hit], W[:, hit], gates[:, hit], which[hit])
             going[hit] = False  # their gates are those of a new leg
         since = np.full(lanes.size, np.inf)
         if going.any():
@@ -280,10 +273,23 @@ class Lanes:
             self._sample(lanes[passed], V[:, passed], W[:, passed], P[:, passed], since[passed])
         self.V[:, lanes] = W
 
-    def _cut(self, lanes: np.ndarray, W: np.ndarray, falling: np.ndarray, above: np.ndarray) -> np.ndarray:
-        """The columns W of lanes that stand at events, begun again or ended, these with the state before a reset."""
+    def _cut(self, lanes: np.ndarray, W: np.ndarray, gates: np.ndarray, fell: np.ndarray) -> np.ndarray:
+        """The columns W of lanes that stand at events, begun again or ended, these with the state before a reset.
+
+        Args:
+            lanes: The lanes.
+            W: Their columns.
+            gates: Which guards of each were looked at.
+            fell: The guard of each that fell.
+        """
         k, r, times = self.k, self.results, W[self.k.t]
-        runs, before = self.owner[lanes], W[: self.k.n].copy()
+        here = self._guards(lanes, W, self.P[:, lanes], times - self.begun[lanes])
+        down = falls(*here)
+        falling = gates & down
+        falling[fell, np.arange(lanes.size)] = True
+        above = falling | (rests(*here) & ~down)  # what rests on zero or came down to it
+        W[: k.n] = k.machines["settle"].some(W[: k.n + 1], self.P[:, lanes])
+        runs, before = self.owner[lanes], W[: k.n].copy()
         W[k.status] = np.where(times >= self.P[k.setting["end"], lanes], Status.REACHED, Status.GOING)
         user = len(self.rules.guards)
         if k.graphs.sizes["modes"]:
@@ -346,9 +352,12 @@ class Lanes:
     def _pile(self, W: np.ndarray, runs: np.ndarray, falling: np.ndarray) -> None:
         """End the runs whose events follow each other ever faster."""
         k, user = self.k, len(self.rules.guards)
+        changes = np.ones(len(falling), dtype=bool)
+        changes[:user] = [bool(self.rules.events[i].reset) for i in self.rules.guards]
+        changed = np.any(falling[changes], axis=0)
         for j in np.flatnonzero((W[k.status] == Status.GOING) | (W[k.status] == Status.MOVED)):
             run = int(runs[j])
-            stops = self.results.recent.setdefault(run, deque(maxlen=KEPT))
+            stops = self.results.recent.setdefault((run, bool(changed[j])), deque(maxlen=KEPT))
             stops.append(float(W[k.t, j]))
             limit = piling_up(tuple(stops), self.rules.settings.t0)
             if limit is not None:
@@ -380,6 +389,9 @@ class Lanes:
         arriving = self.V[k.status, lanes] == Status.ARRIVING
         if arriving.any():
             self._arrive(lanes[arriving])
+        broken = np.isin(self.V[k.status, lanes], (Status.NOT_FINITE, Status.COLLAPSED))
+        if broken.any() and k.graphs.sizes["modes"]:
+            self._break_off(lanes[broken])
         lanes = lanes[self.V[k.status, lanes] > 0.0]
         status = self.V[k.status, lanes].astype(int)
         restless = status == Status.RESTLESS
@@ -412,6 +424,18 @@ class Lanes:
         if passed.size:
             self._sample(lanes[passed], V[:, passed], W[:, passed], P[:, passed], since[passed])
         self.V[:, lanes] = W
+
+    def _break_off(self, lanes: np.ndarray) -> None:
+        """Lanes that broke off on a kink they cannot go through go on from it: `appell.motion.guards.arrived`."""
+        k, P, V = self.k, self.P[:, lanes], self.V[:, lanes]
+        g, _, limits, _ = self._guards(lanes, V, P)
+        gates = P[k.gates] > 0
+        near = gates & (np.abs(g) < limits) & (V[k.t] > self.begun[lanes])
+        near[: len(self.rules.guards)] = False
+        here = np.flatnonzero(near.any(axis=0))
+        if here.size:
+            fell = np.where(near, np.abs(g), np.inf).argmin(axis=0)
+            self.V[:, lanes[here]] = self._cut(lanes[here], V[:, here], gates[:, here], fell[here])
 
     def _rest(self, lanes: np.ndarray, V: np.ndarray, W: np.ndarray, P: np.ndarray) -> np.ndarray:
         """Let lanes end where they come to rest in a step from V to W; from when on they go straight there."""

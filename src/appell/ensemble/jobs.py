@@ -56,7 +56,7 @@ class Results:
         last: The columns there.
         steps: Accepted steps.
         happened: (run, event, time) of every event.
-        recent: When the last events of a run happened, where they may pile up.
+        recent: When the last events of a run happened, where they may pile up: of those that change the motion or not.
         details: Further words about the end of a run.
         seen: For each run the largest size of the guard of every event, one row each.
         haste: The same of what its rate is made of.
@@ -71,7 +71,7 @@ class Results:
     steps: np.ndarray
     x: np.ndarray
     happened: list[tuple[int, int, float]] = field(default_factory=list)
-    recent: dict[int, deque[float]] = field(default_factory=dict)
+    recent: dict[tuple[int, bool], deque[float]] = field(default_factory=dict)
     details: dict[int, str] = field(default_factory=dict)
     seen: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     haste: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))

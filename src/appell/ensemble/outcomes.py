@@ -13,9 +13,11 @@ from appell.ensemble.jobs import Results
 from appell.ensemble.settings import Settings
 from appell.model.model import Model
 from appell.motion.attempt import Status
+from appell.motion.diagnosis import MORE_STEPS
 from appell.motion.outcome import Outcome
 
 OUTCOMES = tuple(Outcome)
+WORDS = np.dtypes.StringDType()
 ENDS = {
     Status.REACHED: Outcome.DONE,
     Status.NOT_FINITE: Outcome.NOT_FINITE,
@@ -37,12 +39,10 @@ class Outcomes:
 
     Attributes:
         arrays: By name, the first axis over the runs.
-        failures: Run, outcome, time and words of those that did not end as wished.
         reasons: Why runs were made one by one: words -> how many.
     """
 
     arrays: dict[str, np.ndarray]
-    failures: list[dict[str, Any]] = field(default_factory=list)
     reasons: dict[str, int] = field(default_factory=dict)
 
 
@@ -59,7 +59,6 @@ class Collected:
 
     def __init__(self, model: Model, names: Sequence[str], kept: Sequence[str], settings: Settings, count: int) -> None:
         self.model, self.names, self.kept, self.settings = model, names, kept, settings
-        self.failures: dict[int, dict[str, Any]] = {}
         self.reasons: dict[str, int] = {}
         s = settings
         self.table = np.full((len(names), count, s.grid.size), np.nan)
@@ -68,13 +67,13 @@ class Collected:
         self.end = np.full(count, s.t0)
         self.steps = np.zeros(count, dtype=np.int64)
         self.route = np.zeros(count, dtype=np.int8)
+        self.reason = np.full(count, "", dtype=WORDS)
         self.times = np.full((count, len(s.events)), np.nan)
         self.counts = np.zeros((count, len(s.events)), dtype=np.int32)
 
     def fail(self, run: int, outcome: Outcome, t: float, words: str) -> None:
         """Write down a failure."""
-        self.outcome[run], self.end[run] = OUTCOMES.index(outcome), t
-        self.failures[run] = {"run": run, "outcome": outcome.name, "t": float(t), "reason": words}
+        self.outcome[run], self.end[run], self.reason[run] = OUTCOMES.index(outcome), t, words
 
     def take(self, r: Results, single: Mapping[int, str], why: Why) -> None:
         """The results of lanes, apart from runs that are made again one by one; `why` finds causes of early ends."""
@@ -108,6 +107,8 @@ class Collected:
         cause = ""
         if outcome in (Outcome.NOT_FINITE, Outcome.STEP_COLLAPSED):
             outcome, cause = why(run, state, outcome)
+        elif outcome is Outcome.STEP_LIMIT:
+            cause = f"; {MORE_STEPS}"
         self.fail(run, outcome, t, f"{outcome.value} t = {t:.9g}, {state!r}{cause}")
 
     def _event(self, run: int, event: int, t: float) -> None:
@@ -139,7 +140,6 @@ class Collected:
         mine = self.outcomes().arrays
         for name, values in theirs.arrays.items():
             mine[name][runs] = values
-        self.failures.update({runs[f["run"]]: {**f, "run": runs[f["run"]]} for f in theirs.failures})
 
     def outcomes(self) -> Outcomes:
         """Arrays with the runs along their first axis."""
@@ -147,7 +147,7 @@ class Collected:
         for name in self.kept:
             i = self.names.index(name)
             arrays[name], arrays[f"{name}.end"] = self.table[i], self.last[i]
-        arrays.update(outcome=self.outcome, end=self.end, steps=self.steps, lane=self.route)
+        arrays.update(outcome=self.outcome, end=self.end, steps=self.steps, lane=self.route, reason=self.reason)
         if self.settings.events:
             arrays.update({"event_time": self.times, "event_count": self.counts})
-        return Outcomes(arrays, [self.failures[i] for i in sorted(self.failures)], self.reasons)
+        return Outcomes(arrays, self.reasons)

@@ -296,11 +296,9 @@ def made(
             whole = Outcomes({n: np.empty((which.size, *a.shape[1:]), a.dtype) for n, a in part.arrays.items()})
         for name, values in part.arrays.items():
             whole.arrays[name][members] = values
-        whole.failures += [{**f, "run": int(members[f["run"]])} for f in part.failures]
         for reason, count in part.reasons.items():
             whole.reasons[reason] = whole.reasons.get(reason, 0) + count
     assert whole is not None
-    whole.failures.sort(key=lambda f: f["run"])
     return whole
 
 

@@ -311,8 +311,7 @@ class Runner:
         """The likely cause of a lane's end, as a single run tells it."""
         code, s, w, p = self.system.code, self.settings, batch.w[:, run], batch.p[:, run]
         system = System(code, dict(zip([letter.label for letter in self.system.model.parameters], p, strict=True)))
-        began = next(c for c, members in batch.codes.items() if run in members)
-        start = System(began, system.values).from_x(s.t0, batch.x[:, run])
+        start = System(batch.began[run], system.values).from_x(s.t0, batch.x[:, run])
         first, inertia = np.zeros(0), 0.0
         if self.masses.names:
             x0 = system.to_x(start)

@@ -49,6 +49,11 @@ class Batch:
         """Runs that can begin."""
         return [i for members in self.codes.values() for i in members]
 
+    @cached_property
+    def began(self) -> dict[int, Code]:
+        """The equations that each of these begins with."""
+        return {i: code for code, members in self.codes.items() for i in members}
+
 
 @dataclass(frozen=True, eq=False)
 class _Kind:

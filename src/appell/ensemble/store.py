@@ -2,8 +2,9 @@
 
 A chunk counts as done when its line stands in the journal, and its line is written after its data. Every line has a
 checksum of itself and one of every file of data, so that a torn line or a damaged chunk is found: by a sweep that goes
-on, which makes it again, and by whoever reads it through `Verified`. All else in the folder, the varied values among
-it, follows from the settings of the sweep and is compared with them.
+on, which makes it again, and by whoever reads it through `Verified`. The description of the study has a checksum and a
+copy. All else in the folder, the varied values among it, follows from the settings of the sweep and is compared with
+them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from appell.ensemble.claim import Claim
-from appell.ensemble.outcomes import OUTCOMES, Outcomes
+from appell.ensemble.outcomes import OUTCOMES, WORDS, Outcomes
 from appell.errors import StoreError
 from appell.files import check_zarr, whole, write_text
 from appell.motion.versions import maker
@@ -31,7 +32,8 @@ from appell.motion.versions import maker
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
 COPY = "study.copy.json"  # the same once more: without it nothing can be continued
 MACHINE = "the machine"
-FORMAT = 2
+FORMAT = 3
+SEAL = "checksum"  # of a description
 RESERVED = (
     *("t", "run", "event", "statistic", "sample"),  # axes
     *("outcome", "end", "steps", "lane", "event_time", "event_count", "reason"),
@@ -94,6 +96,7 @@ class Layout:
         found["end"] = ("run",), (n,), np.float64, np.nan
         found["steps"] = ("run",), (n,), np.int64, -1
         found["lane"] = ("run",), (n,), np.int8, -1
+        found["reason"] = ("run",), (n,), WORDS, ""
         if e:
             found["event_time"] = ("run", "event"), (n, e), np.float64, np.nan
             found["event_count"] = ("run", "event"), (n, e), np.int32, -1
@@ -117,7 +120,7 @@ class Memory:
     """
 
     def __init__(self, layout: Layout) -> None:
-        self.layout, self.failures, self.done, self.reasons = layout, [], set(), {}
+        self.layout, self.done, self.reasons = layout, set(), {}
         self.makers: list[dict[str, str]] = []
         self.arrays = {name: np.full(shape, fill, kind) for name, (_, shape, kind, fill) in layout.arrays().items()}
 
@@ -126,7 +129,6 @@ class Memory:
         first, last = self.layout.bounds(index)
         for name, values in found.arrays.items():
             self.arrays[name][first:last] = values
-        self.failures += [{**f, "run": f["run"] + first} for f in found.failures]
         _count(self.reasons, found.reasons)
         self.done.add(index)
 
@@ -163,7 +165,6 @@ class ZarrStore:
             if "/" in name or name in ("", ".", ".."):
                 raise StoreError(f"{name!r} cannot be the name of a file in {path}; give it one without a slash.")
         self.path, self.layout = path, layout
-        self.failures: list[dict[str, Any]] = []
         self.reasons: dict[str, int] = {}
         self.done: set[int] = set()
         self.damaged: list[int] = []
@@ -207,7 +208,7 @@ class ZarrStore:
                 (part / name).write_bytes(data)
             for name in (ABOUT, COPY):
                 with open(part / name, "w") as description:
-                    description.write(json.dumps(stored))
+                    description.write(_sealed(stored))
                     description.flush()
                     os.fsync(description.fileno())
             (part / JOURNAL).touch()
@@ -307,7 +308,7 @@ class ZarrStore:
             )
         self._describe(stored)
         self._begin()
-        makers = stored.get("makers", [{"appell": "unknown"}])
+        makers = stored["makers"]
         self.makers = makers if self.makers == makers[-1:] else [*makers, *self.makers]
         self.layout.chunk = int(stored["chunk"])
         self._mend(about)
@@ -317,7 +318,6 @@ class ZarrStore:
                 continue
             if self._sums(index) == line["files"]:
                 self.done.add(index)
-                self.failures += line["failures"]
                 _count(self.reasons, line["reasons"])
             else:
                 self.damaged.append(index)
@@ -327,8 +327,8 @@ class ZarrStore:
         """Write the description again where it is damaged."""
         try:
             for file in (self.path / ABOUT, self.path / COPY):
-                if not file.is_file() or file.read_text(errors="replace") != json.dumps(stored):
-                    write_text(file, json.dumps(stored))
+                if not file.is_file() or file.read_text(errors="replace") != _sealed(stored):
+                    write_text(file, _sealed(stored))
         except OSError as error:
             raise _full(error, f"while {self.path} was looked through; nothing is lost") from error
 
@@ -362,10 +362,8 @@ class ZarrStore:
         try:
             for name, values in found.arrays.items():
                 self._group[name][first:last] = values
-            failures = [{**f, "run": f["run"] + first} for f in found.failures]
             line = {
-                "chunk": index, "runs": [first, last], "files": self._sums(index), "failures": failures,
-                "reasons": found.reasons,
+                "chunk": index, "runs": [first, last], "files": self._sums(index), "reasons": found.reasons,
             }  # fmt: skip
             with open(self.path / JOURNAL, "a") as journal:
                 journal.write(_signed(line))
@@ -374,7 +372,6 @@ class ZarrStore:
         except OSError as error:
             words = f"{len(self.done)} of {self.layout.chunks} chunks are safe in {self.path}"
             raise _full(error, f"at chunk {index}; {words}: make room and go on with resume=True (--resume)") from error
-        self.failures += failures
         _count(self.reasons, found.reasons)
         self.done.add(index)
 
@@ -389,40 +386,41 @@ Sink = Memory | ZarrStore
 
 def read_about(path: Path) -> dict[str, Any]:
     """The description of a study on disk."""
-    stored = _described(path / ABOUT)
-    if isinstance(stored, Exception):
-        fault, stored = stored, _described(path / COPY)
-        if isinstance(stored, Exception) and (path / JOURNAL).is_file():
-            raise StoreError(
-                f"{path / ABOUT} is damaged ({fault}), and so is its copy {COPY}: which study this is cannot be told, "
-                "and it cannot be continued. Begin anew under another name; xarray.open_zarr reads what is in the "
-                "folder."
-            ) from fault
-        if isinstance(stored, Exception):
-            raise StoreError(f"{path} is not a study written by appell ({fault}); give another name.") from fault
+    faults: list[Exception] = []
+    for name in (ABOUT, COPY):
+        try:
+            return _described(path / name)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            faults.append(error)
+    fault = faults[0]
+    if not (path / JOURNAL).is_file():
+        raise StoreError(f"{path} is not a study written by appell ({fault}); give another name.") from fault
+    if isinstance(fault, _OtherFormat):
+        raise StoreError(f"{path} was written by another version of appell ({fault}); give another name.") from fault
+    raise StoreError(
+        f"{path / ABOUT} is damaged ({fault}), and so is its copy {COPY}: which study this is cannot be told, and it "
+        "cannot be continued. Begin anew under another name; xarray.open_zarr reads what is in the folder."
+    ) from fault
+
+
+class _OtherFormat(ValueError):
+    """A description is written in another way."""
+
+
+def _described(file: Path) -> dict[str, Any]:
+    """What a file says about a study; raises unless it says what was written."""
+    stored = json.loads(file.read_text())
     if stored["format"] != FORMAT:
-        raise StoreError(
-            f"{path} was written by another version of appell (format {stored['format']}, this is {FORMAT}); give "
-            "another name."
-        )
-    return stored
-
-
-def _described(file: Path) -> dict[str, Any] | Exception:
-    """What a file says about a study, or why it does not say all."""
-    try:
-        stored = json.loads(file.read_text())
-        for name in ("parts", "chunk", "whole") if stored["format"] == FORMAT else ():
-            _ = stored[name]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        return error
+        raise _OtherFormat(f"format {stored['format']}, this is {FORMAT}")
+    if stored.pop(SEAL) != _short_sum(_plain(stored)):
+        raise ValueError("its checksum is that of other words")
     return stored
 
 
 def check_whole(path: Path, data: Any) -> None:
     """Raise if values in a dataset on disk that were known before the first run are not what was written."""
     stored = read_about(path)
-    if "sha256" in stored and _checksum({name: data[name].values for name in stored["whole"]}) != stored["sha256"]:
+    if _checksum({name: data[name].values for name in stored["whole"]}) != stored["sha256"]:
         raise ValueError(f"{', '.join(stored['whole'])} are not what was written")
 
 
@@ -431,7 +429,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
     found = []
     for text in (path / JOURNAL).read_text(errors="replace").splitlines():
         checksum, _, body = text.partition(" ")
-        if hashlib.sha256(body.encode()).hexdigest()[:16] != checksum:
+        if _short_sum(body) != checksum:
             continue
         found.append(json.loads(body))
     return found
@@ -443,8 +441,20 @@ def sum_of(content: bytes | None) -> int | None:
 
 
 def _signed(line: Mapping[str, Any]) -> str:
-    body = json.dumps(line, sort_keys=True)
-    return f"{hashlib.sha256(body.encode()).hexdigest()[:16]} {body}\n"
+    return f"{_short_sum(_plain(line))} {_plain(line)}\n"
+
+
+def _sealed(stored: Mapping[str, Any]) -> str:
+    """A description with the checksum of its words."""
+    return _plain({**stored, SEAL: _short_sum(_plain(stored))})
+
+
+def _plain(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, sort_keys=True)
+
+
+def _short_sum(words: str) -> str:
+    return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:

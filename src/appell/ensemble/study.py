@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.ensemble.outcomes import OUTCOMES
+from appell.ensemble.outcomes import OUTCOMES, WORDS
 from appell.ensemble.store import MEANINGS, check_whole, read_about, read_journal
 from appell.errors import AppellError, ModelError, StoreError
 from appell.files import check_zarr, path_of, refuse_paths, whole
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 NAMES = {-1: "NOT_MADE", **{i: outcome.name for i, outcome in enumerate(OUTCOMES)}}
 STOPPED = OUTCOMES.index(Outcome.EVENT)
+SAID = 3  # failures whose reasons a summary gives
 BLOCK = 2**24  # numbers that statistics look at in one go
 
 
@@ -36,15 +37,13 @@ class Study:
     Args:
         dataset: The labelled data.
         info: What was swept and how, as plain data.
-        failures: Run, outcome, time and reason of the runs that did not end as wished.
+        reasons: For each run why it failed, in words; empty for those that ended as wished.
         path: The folder on disk, if there is one.
     """
 
-    def __init__(
-        self, dataset: Dataset, info: Mapping[str, Any], failures: list[dict[str, Any]], path: Path | None = None
-    ) -> None:
+    def __init__(self, dataset: Dataset, info: Mapping[str, Any], reasons: DataArray, path: Path | None = None) -> None:
         self.dataset, self.info, self.path = dataset, dict(info), path
-        self._failures = sorted(failures, key=lambda f: f["run"])
+        self._reasons = reasons
 
     def __len__(self) -> int:
         return int(self.dataset.sizes["run"])
@@ -78,6 +77,36 @@ class Study:
         return np.isin(self.codes, good)
 
     @property
+    def failed(self) -> np.ndarray:
+        """Which runs did not end as wished."""
+        return (self.codes >= 0) & ~self.ok
+
+    def select(self, which: Any) -> Study:
+        """The study of some of its runs, which keep their numbers.
+
+        Args:
+            which: For each run whether it is one of them, or their numbers.
+
+        Example:
+            >>> study.select(study["l"] == 0.5).statistics("q1")  # doctest: +SKIP
+        """
+        asked = np.asarray(which)
+        if asked.dtype == bool and asked.shape == (len(self),):
+            places = np.flatnonzero(asked)
+        elif asked.dtype.kind in "iu" and asked.ndim == 1:
+            places = np.unique(self.dataset["run"].to_index().get_indexer(asked))
+        else:
+            raise ModelError(
+                f"Give for each of {_runs(len(self))} whether it is chosen, study.select(study['m'] > 1), or the "
+                f"numbers of some, study.select([3, 5]); got {type(which).__name__} of shape {asked.shape}."
+            )
+        if not places.size or places[0] < 0:
+            raise ModelError(f"There are no such runs among the {_runs(len(self))} of this study.")
+        words = f"{self.info['words']}, {len(places)} chosen of {len(self)}"
+        info = {**self.info, "words": words, "shape": [], "axes": [], "reasons": {}}
+        return Study(self.dataset.isel(run=places), info, self._reasons.isel(run=places), self.path)
+
+    @property
     def counted(self) -> str:
         """Of how many runs there are statistics and plots, in words: those that ended as wished."""
         good = int(self.ok.sum())
@@ -93,10 +122,16 @@ class Study:
         """The runs that did not end as wished: their varied values, outcome, time and reason."""
         import pandas
 
-        varied = list(self.info["varied"].values())
-        table = pandas.DataFrame(self._failures, columns=["run", *varied, "outcome", "t", "reason"])
-        runs = np.array([failure["run"] for failure in self._failures], dtype=int)
-        return table.assign(**{name: self.dataset[name].values[runs] for name in varied})
+        failed = self.failed
+        table = pandas.DataFrame(
+            {name: self.dataset[name].values[failed] for name in ("run", *self.info["varied"].values())}
+        )
+        outcomes = [NAMES[int(code)] for code in self.codes[failed]]
+        return table.assign(outcome=outcomes, t=self.dataset["end"].values[failed], reason=self._why(failed))
+
+    def _why(self, which: np.ndarray) -> list[str]:
+        """Why some runs failed; only their chunks are read."""
+        return list(map(str, self._reasons.isel(run=which).values))
 
     @property
     def events(self) -> DataFrame:
@@ -176,7 +211,10 @@ class Study:
         for label in labels:
             array = self[label]
             if array.dims != ("run", "t"):
-                raise ModelError(f"{label!r} has no time axis; there are statistics of: {self.info['columns']}.")
+                raise ModelError(
+                    f"{label!r} has no time axis; there are statistics of: {', '.join(self.info['columns'])}. Those of "
+                    "values at the end are study.to_pandas().describe()."
+                )
             found = np.full((len(kinds), array.sizes["t"]), np.nan)
             width = max(1, BLOCK // max(1, len(self)))
             for first in range(0, array.sizes["t"], width):
@@ -187,6 +225,8 @@ class Study:
 
     def plot(self, *names: Any, against: Any = None, path: str | Path | None = None) -> Any:
         """Draw quantities over time as bands of quantiles, or their last values against what was varied.
+
+        Of what has one number for each run, as `q1.end` or `steps`, the distribution is drawn.
 
         Args:
             names: What to draw; all coordinates if left out.
@@ -219,7 +259,8 @@ class Study:
         data = self.dataset.drop_vars("event", errors="ignore")  # its names are in the description
         for name, labels in self.info["labels"].items():
             data = data.assign_coords({name: ("run", [labels.index(e) for e in data[name].values])})
-        described = {"appell": json.dumps(self.info), "failures": json.dumps(self._failures)}
+        failures = self.failures[["run", "reason"]].to_dict("records")
+        described = {"appell": json.dumps(self.info), "failures": json.dumps(failures)}
         try:
             with whole(path) as part:
                 data.assign_attrs(described).to_netcdf(part, engine="scipy")
@@ -245,10 +286,11 @@ class Study:
                 lines[-1] += f", {event['times']:.0f} times in all" if event["times"] > 1 else ", once in all"
             if event["stopped"]:
                 lines[-1] += f"; stopped {_runs(int(event['stopped']))}"
-        for failure in self._failures[:3]:
-            lines.append(f"run {failure['run']}: {failure['reason']}")
-        if len(self._failures) > 3:
-            lines.append(f"... {len(self._failures) - 3} more in study.failures")
+        failed = np.flatnonzero(self.failed)
+        said, numbers = failed[:SAID], self.dataset["run"].values
+        lines += [f"run {run}: {reason}" for run, reason in zip(numbers[said], self._why(said), strict=True)]
+        if failed.size > SAID:
+            lines.append(f"... {failed.size - SAID} more in study.failures")
         return "\n".join(lines)
 
     @property
@@ -269,7 +311,7 @@ class Study:
     def _repr_html_(self) -> str:
         from appell.reporting.notebook import study_html
 
-        return study_html(self, self._failures)
+        return study_html(self)
 
 
 def _runs(count: int) -> str:
@@ -298,9 +340,7 @@ def _statistics(block: np.ndarray) -> np.ndarray:
     return found
 
 
-def assembled(
-    read: Any, layout: Any, info: Mapping[str, Any], failures: list[dict[str, Any]], path: Path | None
-) -> Study:
+def assembled(read: Any, layout: Any, info: Mapping[str, Any], path: Path | None) -> Study:
     """A study of arrays in memory or on disk."""
     import xarray
 
@@ -311,10 +351,10 @@ def assembled(
         columns = {name: ("run", values, layout.attributes(name)) for name, values in layout.columns.items()}
         data = xarray.Dataset(arrays, {"t": layout.grid, "run": np.arange(layout.runs), **columns})
         data.attrs["appell"] = json.dumps(info)
-    return _labelled(data, info, failures, path)
+    return _labelled(data, info, path)
 
 
-def _labelled(data: Dataset, info: Mapping[str, Any], failures: list[dict[str, Any]], path: Path | None) -> Study:
+def _labelled(data: Dataset, info: Mapping[str, Any], path: Path | None) -> Study:
     """A study of a dataset, with words for the numbers in it."""
     coordinates: dict[str, Any] = {name: data[name] for name in info["varied"].values()}
     for name, labels in info["labels"].items():
@@ -325,7 +365,7 @@ def _labelled(data: Dataset, info: Mapping[str, Any], failures: list[dict[str, A
     for name in set(MEANINGS) & set(data.variables):
         data[name].attrs.update(MEANINGS[name])
     data["outcome"].attrs["flag_values"] = np.array(MEANINGS["outcome"]["flag_values"], dtype=np.int8)
-    return Study(data, info, failures, path)
+    return Study(data.drop_vars("reason"), info, data["reason"], path)
 
 
 def open_study(path: str | Path) -> Study:
@@ -341,7 +381,6 @@ def open_study(path: str | Path) -> Study:
         raise StoreError(f"There is no study {path}.")
     about = read_about(path)
     check_zarr("open one that Study.save wrote as a .nc file")
-    failures: dict[int, dict[str, Any]] = {}
     reasons: dict[str, int] = {}
     try:
         with _on_disk(path) as data:
@@ -354,11 +393,10 @@ def open_study(path: str | Path) -> Study:
             "resume=True (--resume): what is damaged is found and made again."
         ) from error
     for line in journal:
-        failures.update({f["run"]: f for f in line["failures"]})
         for reason, count in line["reasons"].items():
             reasons[reason] = reasons.get(reason, 0) + count
-    info |= {"reasons": reasons, "makers": about.get("makers", [])}
-    return assembled(None, None, info, list(failures.values()), path)
+    info |= {"reasons": reasons, "makers": about["makers"]}
+    return assembled(None, None, info, path)
 
 
 def _on_disk(path: Path) -> Dataset:
@@ -383,9 +421,11 @@ def _saved(path: Path) -> Study:
         with xarray.open_dataset(path, engine="scipy", decode_times=False, decode_timedelta=False) as data:
             data = data.load()
         info = json.loads(data.attrs["appell"])
-        failures = json.loads(data.attrs.pop("failures", "[]"))
+        reasons = {f["run"]: f["reason"] for f in json.loads(data.attrs.pop("failures", "[]"))}
     except (KeyError, ValueError, TypeError, OSError) as error:
         raise StoreError(f"{path} is not a study written by appell ({error}).") from error
     if "varied" not in info:
         raise StoreError(f"{path} holds one motion; read it with appell.load({str(path)!r}).")
-    return _labelled(data, info, failures, None)
+    words = np.array([reasons.get(run, "") for run in data["run"].values.tolist()], dtype=WORDS)
+    numbers = data["run"].values.astype(np.int64)  # of a format that knows shorter ones only
+    return _labelled(data.assign(reason=("run", words)).assign_coords(run=numbers), info, None)

@@ -27,6 +27,7 @@ ROWS = 1e-5  # smallest singular value of rows of length one at which they count
 REACHED = 1e-6  # reach below which the drives of servo constraints count as powerless
 BEYOND = np.geomspace(1e-14, 1e-4, 11)  # shares of a run, by which to look for the cause of its end
 
+MORE_STEPS = "give a larger max_steps"
 GROWING = "the accelerations grow without bound; is a force singular there, or does the motion escape to infinity?"
 REGULARIZE = (
     "if friction holds it there, write v/sqrt(v**2 + e**2) with a small e instead of v/|v| to go on, and "
@@ -85,7 +86,7 @@ def diagnose(outcome: Outcome, stop: Stop, choice: Choice, stretches: Sequence[S
     if outcome is Outcome.STEP_LIMIT and cause != UNDIRECTED:
         growth = grown(stretches, stop)
         if not growth:
-            return Ending(outcome, f"t = {t:.9g}, {choice.system.from_x(t, x)!r}; give a larger max_steps")
+            return Ending(outcome, f"t = {t:.9g}, {choice.system.from_x(t, x)!r}; {MORE_STEPS}")
         cause = f"{growth}; if a control makes it unstable, more steps will not end it"
     return Ending(outcome, f"t = {t:.9g}, {choice.system.from_x(t, x)!r}; likely cause: {cause}")
 
@@ -199,9 +200,10 @@ def _out_of_reach(stop: Stop) -> str:
 
 def beyond(system: System, t: float, x: np.ndarray, w: np.ndarray, span: float) -> Iterator[np.ndarray]:
     """x' at states to which a motion would go on from its end, by steps from tiny to small."""
-    rate = system.rhs(t, x, w)
+    f, p = system.code.single.flat, system.p
+    rate = f(t, x, w, p)
     for step in span * BEYOND:
-        yield system.rhs(t + step, x + step * rate, w)
+        yield f(t + step, x + step * rate, w, p)
 
 
 def likely_cause(

@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from appell.graph.kinks import roots
 from appell.graph.quick import Quick, larger, root
 from appell.graph.sparse import densified
 from appell.graph.tableau import STAGES, table
@@ -104,7 +105,10 @@ def step_function(rhs: ca.Function) -> ca.Function:
 
 
 def step_graph(rhs: ca.Function, t: ca.SX, x: ca.SX, w: ca.SX, P: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """The new state and the error of a step, with P = (p, h, rtol, atol)."""
+    """The new state and the error of a step, with P = (p, h, rtol, atol); infinite where a root has no value behind it.
+
+    What is within such a step would have none either, and no step could follow it.
+    """
     p, (h, rtol, atol) = P[:-3], ca.vertsplit(P[-3:])
     slopes = stages(lambda time, state: rhs(time, state, w, p), t, x, h)
     slope = _weighted(table.B, slopes)
@@ -114,6 +118,10 @@ def step_graph(rhs: ca.Function, t: ca.SX, x: ca.SX, w: ca.SX, P: ca.SX) -> tupl
     apart = _weighted(table.E5[:STAGES], slopes), _binary(ca.OP_ADD, slope, _weighted(THIRD, slopes))
     fifth, third = (Quick(ca.sumsqr((Quick(e) * size).graph)) for e in apart)
     error = Quick(h) * fifth / root(larger((fifth + 0.01 * third) * x.numel(), 1e-300))
+    if (under := roots(rhs)).numel():
+        arguments = ca.Function("under", rhs.sx_in(), [under])
+        here, there = arguments(t, x, w, p), arguments(_binary(ca.OP_ADD, t, h), new, w, p)
+        error = Quick(ca.if_else(ca.mmax(ca.logic_and(here >= 0, there < 0)), ca.inf, error.graph))
     return densified(new), error.graph
 
 

@@ -64,7 +64,10 @@ class Run:
         self.interrupted = False
         self.began = time.perf_counter()
         self.guards = Guards()
-        self._stops: list[float] = []  # when guards ended legs
+        self._stops: dict[bool, list[float]] = {
+            True: [],
+            False: [],
+        }  # when guards ended legs, and whether that changed them
         self._paces: list[int] = []  # steps from one sample of a control to the next
         self._sampled, self._race = 0, RACE  # steps up to the last sample, and how many behind it are a race
         self._reach = np.inf  # how far a leg goes at most; behind a corner no further than the next may be
@@ -239,16 +242,20 @@ class Run:
 
     def _rests(self) -> Ending | None:
         """The end where a length passes through zero ever again: what friction brought to rest in a plane."""
-        limit = self._accumulating()
+        limit = self._accumulating(changed=True)
         if limit is None:
             return None
         words = f"a length or speed under a square root passes through zero again and again at t = {limit:.9g}"
         return Ending(Outcome.ACCUMULATION, f"{words}; {REGULARIZE}")
 
-    def _accumulating(self) -> float | None:
-        """The time at which ends of legs pile up."""
-        self._stops.append(self.front.t)
-        return piling_up(self._stops, self.start.t)
+    def _accumulating(self, changed: bool) -> float | None:
+        """The time at which ends of legs pile up: of those that change the motion, or of those that do not.
+
+        What is only looked at and what changes the motion have nothing to do with each other, and together they come by
+        chance ever faster.
+        """
+        self._stops[changed].append(self.front.t)
+        return piling_up(self._stops[changed], self.start.t)
 
     def _heed(self, watch: Watch) -> Ending | None:
         """Do what the watch wishes that ended a leg."""
@@ -298,7 +305,8 @@ class Run:
         if jump and not self._over:
             words = "give continuous functions and forces, or make two runs, one up to there and one from there on"
             return Ending(Outcome.JUMP, f"t = {here.t:.9g}: {jump}; {words}")
-        limit = here.t if len(events) >= CHAIN else self._accumulating()
+        changed = bool(kinks) or any(event.reset for event in events)
+        limit = here.t if len(events) >= CHAIN else self._accumulating(changed)
         if limit is not None:
             name = events[-1].name if events else modes.name(kinks[-1][0])
             return Ending(Outcome.ACCUMULATION, piled(name, limit))

@@ -125,14 +125,14 @@ def verification_html(found: Any) -> str:
     return blocks_html(made.title, list(made.blocks))
 
 
-def study_html(study: Any, failures: list[dict[str, Any]]) -> str:
+def study_html(study: Any) -> str:
     """A study of many runs: what was swept, how the runs ended, what they gave at the end, and bands over time.
 
     Args:
         study: The study.
-        failures: Run, outcome, time and reason of the runs that did not end as wished.
     """
     first, *more = study.summary().splitlines()
+    failures = study.failures
     blocks: list[Block] = [Text(first, True), Text("\n".join(more[: len(more) - len(failures[:4])]))]
     rows = []
     for name in study.info["varied"].values():
@@ -148,8 +148,8 @@ def study_html(study: Any, failures: list[dict[str, Any]]) -> str:
             blocks.append(Text(f"of {study.counted}, which ended as wished:"))
         blocks.append(Table(("at the end", "unit", "mean", "deviation", "least", "greatest"),
                             tuple(_last(study, name, good) for name in columns)))  # fmt: skip
-    if failures:
-        failed = tuple((str(f["run"]), f["outcome"], f"{f['t']:.6g}", str(f["reason"])) for f in failures)
+    if len(failures):
+        failed = tuple((str(f.run), f.outcome, f"{f.t:.6g}", f.reason) for f in failures.itertuples())
         blocks.append(Table(("run", "outcome", "t [s]", "reason"), failed))
     small = len(study) * study.info["points"] <= DRAWN
     return blocks_html("Study", blocks) + (_picture(study.plot(*columns[:3]).figure()) if good.any() and small else "")

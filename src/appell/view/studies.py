@@ -24,17 +24,24 @@ BEYOND = 1.25  # of the starts, as far as the border of a level set is drawn
 def study_plot(study: Study, names: list[str], against: Any) -> Plot:
     """Every run over time where there are few, else bands of quantiles; or values at the end over what was varied.
 
+    Of what has one value for each run, as at its end, the distribution: below what a share of the runs is.
+
     Args:
         study: The study.
         names: What to draw; all coordinates if empty.
         against: One or two varied names; None for time.
     """
     chosen = names or [n for n in study.info["columns"] if not n.endswith(".rate")] or study.info["columns"]
-    for name in chosen:
-        study[name]
     varied = [] if against is None else [_varied(study, name) for name in _listed(against)]
+    for name in chosen:
+        if study[name].dims not in (("run",), ("run", "t")) or study[name].dtype.kind not in "fiu":
+            raise ModelError(f"{name!r} is no number of every run and cannot be drawn.")
+    in_time = {study[name].dims == ("run", "t") for name in chosen}
+    if len(in_time) > 1 and not varied:
+        raise ModelError(f"Some of {', '.join(chosen)} have a time axis and others have not; draw them one by one.")
     over_time = _runs if len(study) <= FEW else _bands
-    panel: Callable[[Study, str, list[str]], Panel] = (over_time, _scatter, _cloud)[len(varied)]
+    alone = over_time if in_time == {True} else _distribution
+    panel: Callable[[Study, str, list[str]], Panel] = (alone, _scatter, _cloud)[len(varied)]
     if not study.ok.any():
         panel = _nothing
     title = f"{study.info['model']}: {study.counted}, {study.info['words']}"
@@ -106,14 +113,28 @@ def _bands(study: Study, name: str, varied: list[str]) -> Panel:
     )
 
 
+def _at_the_end(study: Study, name: str) -> tuple[str, str]:
+    """What there is one number of in each run: the quantity itself, or its value at the end; and how to call it."""
+    last = name if study[name].dims == ("run",) else f"{name}.end"
+    return last, _axis(study, last.removesuffix(".end"), " at the end" if last.endswith(".end") else "")
+
+
+def _distribution(study: Study, name: str, varied: list[str]) -> Panel:
+    last, words = _at_the_end(study, name)
+    y = np.sort(study[last].values[study.ok])
+    return Panel((Line("", (np.arange(y.size) + 0.5) / y.size, y),), "share of the runs that is below", words)
+
+
 def _scatter(study: Study, name: str, varied: list[str]) -> Panel:
-    x, y = (study[e].values[study.ok] for e in (varied[0], f"{name}.end"))
-    return Panel((Line("", x, y, points=True),), _axis(study, varied[0]), _axis(study, name, " at the end"))
+    last, words = _at_the_end(study, name)
+    x, y = (study[e].values[study.ok] for e in (varied[0], last))
+    return Panel((Line("", x, y, points=True),), _axis(study, varied[0]), words)
 
 
 def _cloud(study: Study, name: str, varied: list[str]) -> Panel:
-    x, y, values = (study[e].values[study.ok] for e in (*varied, f"{name}.end"))
-    drawn = Cloud(_axis(study, name, " at the end"), x, y, values)
+    last, words = _at_the_end(study, name)
+    x, y, values = (study[e].values[study.ok] for e in (*varied, last))
+    drawn = Cloud(words, x, y, values)
     return Panel((drawn,), _axis(study, varied[0]), _axis(study, varied[1]))
 
 
