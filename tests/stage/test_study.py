@@ -88,6 +88,27 @@ def test_a_few_stiff_runs_are_those_of_simulate():
 # What a study tells.
 
 
+def test_a_run_is_made_again_as_a_motion(rod, tmp_path):
+    theta, tau = rod.model.coordinates[0], rod.model.inputs[0]
+    over = {"theta": np.linspace(0.1, 3.0, 9), "start": [{"theta.rate": 0.0}, {"theta.rate": 1.0}]}
+    where = {"until": 2.0, "points": 4, "inputs": {tau: -0.3 * theta}, "out": tmp_path / "s.zarr"}
+    study = ap.sweep(rod, over, **where)
+    for run in (0, 7, 17):
+        motion = study.motion(run)
+        np.testing.assert_allclose(study["theta"].values[run], motion.columns["theta"], atol=1e-12)
+        assert motion.check().ok
+    some = study.select([7, 17])
+    np.testing.assert_array_equal(some.motion(17).columns["theta"], motion.columns["theta"])
+    with pytest.raises(ModelError, match="no run 0 among the 2 runs"):
+        some.motion(0)
+    with pytest.raises(ModelError, match="run must be a whole number"):
+        study.motion("first")
+    with pytest.raises(StoreError, match="resume=True"):
+        open_study(tmp_path / "s.zarr").motion(7)
+    again = ap.sweep(rod, over, **where, resume=True)
+    np.testing.assert_array_equal(again.motion(17).columns["theta"], motion.columns["theta"])
+
+
 def test_statistics_are_those_of_numpy(rod):
     study = ap.sweep(
         rod,

@@ -28,6 +28,7 @@ from appell.ensemble.store import MACHINE, RESERVED, Layout
 from appell.errors import ModelError
 from appell.motion.formula import check_formula
 from appell.motion.method import STIFF, stiffness
+from appell.motion.motion import Motion
 from appell.motion.run import check_event
 from appell.motion.versions import versions
 
@@ -154,6 +155,11 @@ class Plan:
         chosen = [START] if START in self.design.choices else []
         found = {name: self.design.columns[name][picked] for name in (*self.varied, *chosen)}
         return found or {"": np.arange(self.design.runs)[picked]}
+
+    def motion(self, run: int) -> Motion:
+        """One run as a motion of its own."""
+        values = {name: float(column[0]) for name, column in self.columns([run]).items()}
+        return self.runners[int(self.which[run])].motion(values)
 
     @property
     def runs(self) -> int:

@@ -34,6 +34,7 @@ from appell.motion.diagnosis import Stop, cause_of, smallest_inertia
 from appell.motion.left_out import may_contradict
 from appell.motion.masses import Masses
 from appell.motion.method import SCIPY, STIFF, stiffness
+from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.run import simulate
@@ -281,23 +282,28 @@ class Runner:
 
     def _single(self, run: int, values: Mapping[str, float], found: Collected) -> None:
         """One run by `simulate`; whatever goes wrong is its own affair."""
-        s = self.settings
         try:
-            system, state = self.starts.single(values)
-            law, rate = (None, None) if self.law is None else (self.law.anew(system), s.rate)
-            motion = simulate(
-                system, state, s.until, method=self._method(system, state), rtol=s.rtol, atol=s.atol,
-                at=np.union1d(s.grid, s.until), events=s.events, outputs=s.outputs, control=law, rate=rate,
-                progress=False, max_steps=s.max_steps,
-            )  # fmt: skip
+            found.motion(run, self.motion(values))
         except AppellError as error:
-            found.fail(run, Outcome.NOT_STARTED, s.t0, str(error))
-            return
+            found.fail(run, Outcome.NOT_STARTED, self.settings.t0, str(error))
         except Exception as error:  # of a user's own function
             words = f"{Outcome.RAISED.value} {type(error).__name__}: {error}{_line(error)}"
-            found.fail(run, Outcome.RAISED, s.t0, words)
-            return
-        found.motion(run, motion)
+            found.fail(run, Outcome.RAISED, self.settings.t0, words)
+
+    def motion(self, values: Mapping[str, float]) -> Motion:
+        """One run by `simulate`.
+
+        Args:
+            values: Its varied numbers.
+        """
+        s = self.settings
+        system, state = self.starts.single(values)
+        law, rate = (None, None) if self.law is None else (self.law.anew(system), s.rate)
+        return simulate(
+            system, state, s.until, method=self._method(system, state), rtol=s.rtol, atol=s.atol,
+            at=np.union1d(s.grid, s.until), events=s.events, outputs=s.outputs, control=law, rate=rate,
+            progress=False, max_steps=s.max_steps,
+        )  # fmt: skip
 
     def _method(self, system: System, state: State) -> str:
         """The method of a single run: that of the lanes where runs of this system go in them, unless it is stiff."""

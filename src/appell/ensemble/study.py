@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,13 @@ from appell.errors import AppellError, ModelError, StoreError
 from appell.files import check_zarr, path_of, refuse_paths, whole
 from appell.model.symbols import key
 from appell.model.values import unknown
+from appell.model.values import whole as whole_number
 from appell.motion.outcome import Outcome
 from appell.motion.versions import in_words
 
 if TYPE_CHECKING:
+    from appell.motion.motion import Motion
+
     DataArray = Dataset = DataFrame = Any
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -39,11 +42,19 @@ class Study:
         info: What was swept and how, as plain data.
         reasons: For each run why it failed, in words; empty for those that ended as wished.
         path: The folder on disk, if there is one.
+        again: Makes one run again, by its number; None where only tables are left.
     """
 
-    def __init__(self, dataset: Dataset, info: Mapping[str, Any], reasons: DataArray, path: Path | None = None) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        info: Mapping[str, Any],
+        reasons: DataArray,
+        path: Path | None = None,
+        again: Callable[[int], Motion] | None = None,
+    ) -> None:
         self.dataset, self.info, self.path = dataset, dict(info), path
-        self._reasons = reasons
+        self._reasons, self._again = reasons, again
 
     def __len__(self) -> int:
         return int(self.dataset.sizes["run"])
@@ -104,7 +115,26 @@ class Study:
             raise ModelError(f"There are no such runs among the {_runs(len(self))} of this study.")
         words = f"{self.info['words']}, {len(places)} chosen of {len(self)}"
         info = {**self.info, "words": words, "shape": [], "axes": [], "reasons": {}}
-        return Study(self.dataset.isel(run=places), info, self._reasons.isel(run=places), self.path)
+        return Study(self.dataset.isel(run=places), info, self._reasons.isel(run=places), self.path, self._again)
+
+    def motion(self, run: int) -> Motion:
+        """One run made again, as a motion to check, plot, animate and report.
+
+        Args:
+            run: Its number.
+
+        Example:
+            >>> study.motion(study.failures["run"][0]).animate("why.html")  # doctest: +SKIP
+        """
+        number = whole_number("run", run, least=0)
+        if number not in self.dataset["run"].to_index():
+            raise ModelError(f"There is no run {number} among the {_runs(len(self))} of this study.")
+        if self._again is None:
+            raise StoreError(
+                "A study that was opened holds tables, and not the system that made them. Make it again by the sweep "
+                "that wrote it, sweep(..., out='study.zarr', resume=True), which takes what is there, and ask that."
+            )
+        return self._again(number)
 
     @property
     def counted(self) -> str:
@@ -340,7 +370,9 @@ def _statistics(block: np.ndarray) -> np.ndarray:
     return found
 
 
-def assembled(read: Any, layout: Any, info: Mapping[str, Any], path: Path | None) -> Study:
+def assembled(
+    read: Any, layout: Any, info: Mapping[str, Any], path: Path | None, again: Callable[[int], Motion] | None = None
+) -> Study:
     """A study of arrays in memory or on disk."""
     import xarray
 
@@ -351,10 +383,12 @@ def assembled(read: Any, layout: Any, info: Mapping[str, Any], path: Path | None
         columns = {name: ("run", values, layout.attributes(name)) for name, values in layout.columns.items()}
         data = xarray.Dataset(arrays, {"t": layout.grid, "run": np.arange(layout.runs), **columns})
         data.attrs["appell"] = json.dumps(info)
-    return _labelled(data, info, path)
+    return _labelled(data, info, path, again)
 
 
-def _labelled(data: Dataset, info: Mapping[str, Any], path: Path | None) -> Study:
+def _labelled(
+    data: Dataset, info: Mapping[str, Any], path: Path | None, again: Callable[[int], Motion] | None = None
+) -> Study:
     """A study of a dataset, with words for the numbers in it."""
     coordinates: dict[str, Any] = {name: data[name] for name in info["varied"].values()}
     for name, labels in info["labels"].items():
@@ -365,7 +399,7 @@ def _labelled(data: Dataset, info: Mapping[str, Any], path: Path | None) -> Stud
     for name in set(MEANINGS) & set(data.variables):
         data[name].attrs.update(MEANINGS[name])
     data["outcome"].attrs["flag_values"] = np.array(MEANINGS["outcome"]["flag_values"], dtype=np.int8)
-    return Study(data.drop_vars("reason"), info, data["reason"], path)
+    return Study(data.drop_vars("reason"), info, data["reason"], path, again)
 
 
 def open_study(path: str | Path) -> Study:

@@ -137,7 +137,7 @@ def sweep(
             sink.close()
     info = {**plan.about(), "reasons": sink.reasons, "where": where, "seconds": time.perf_counter() - began}
     info["makers"] = sink.makers
-    return assembled(sink.read, layout, info, path)
+    return assembled(sink.read, layout, info, path, plan.motion)
 
 
 @contextmanager
