@@ -15,12 +15,13 @@ from appell.code.constants import check_masses
 from appell.errors import FormulationError, InconsistentStartError, ModelError
 from appell.formulation.abstract import AbstractFormulation
 from appell.formulation.derive import apply
-from appell.kinematics.consistency import jacobian_at, row_units, sample_split, sample_state
+from appell.kinematics.consistency import jacobian_at, row_units, suggested_start
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_movable, check_rank
 from appell.kinematics.saddle import own_units
 from appell.kinematics.split import Split
+from appell.kinematics.typical import sample_split, sample_state
 from appell.model.model import Model
 from appell.model.values import numbers, whole
 
@@ -219,7 +220,7 @@ class _Units:
     def places(self) -> np.ndarray:
         """Of coordinates: one, or less if rows say so; of those in no row less if beside these their inertia does."""
         model = self.mechanics.model
-        q, v = np.array([[model.start.get(s.label, 0.0) for s in (e, e.rate)] for e in model.coordinates]).T
+        q, v = suggested_start(model)
         z = np.array([model.start.get(s.label, 1.0) for s in model.states])
         units = row_units(self.mechanics, self.p)[0]
         known, own = np.isfinite(units), self._own(q, v, z)
