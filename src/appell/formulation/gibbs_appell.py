@@ -43,12 +43,12 @@ class GibbsAppell(AbstractFormulation):
             coordinates are taken and changed during a run where needed.
         dependent: Instead of speeds: the coordinates whose rates the constraints shall give.
 
-    Reference: Appell 1900; Qiao 1990, eqs. (3.13), (4.14).
+    Reference: Gibbs 1879; Appell 1900; Qiao 1990, eqs. (3.13), (4.14).
     """
 
     name = "Gibbs-Appell"
     accepts = frozenset({"holonomic", "linear", "nonlinear", "acceleration"})
-    reference = "Appell 1900; Qiao 1990"
+    reference = "Gibbs 1879; Appell 1900; Qiao 1990"
 
     def __init__(
         self, speeds: Mapping[Speed, Any] | None = None, dependent: Iterable[Coordinate | str] | None = None
