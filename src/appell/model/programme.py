@@ -16,6 +16,7 @@ from appell.errors import ModelError
 from appell.model.constraint import AbstractConstraint, Row, formulas_of, order_of
 from appell.model.frame import Frame
 from appell.model.symbols import Coordinate, Evolving, ExtraState, Input, Rate, letters_in, listed, quoted
+from appell.model.values import whole
 
 REALIZATIONS = ("ideal", "gauss")
 
@@ -55,8 +56,7 @@ class Programmed(AbstractConstraint):
         differentiate: int = 0,
         realization: str | Iterable[Coordinate] = "ideal",
     ) -> None:
-        if not isinstance(differentiate, int) or differentiate < 0:
-            raise ModelError(f"differentiate= must be 0, 1, 2, ..., got {differentiate!r}.")
+        differentiate = whole("differentiate=", differentiate, 0)
         self.name = name
         formulas = formulas_of(expression, frame, name)
         drives = _drives(realization, name, [label for label, _ in formulas])

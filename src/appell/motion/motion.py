@@ -21,7 +21,7 @@ from appell.files import path_of, refuse_paths
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import SideBySide
 from appell.model.symbols import ExtraState, Letter, Rate, key, quoted
-from appell.model.values import formula_of, unknown
+from appell.model.values import formula_of, unknown, whole
 from appell.motion.events import Occurrence
 from appell.motion.formula import energy_function, formula_function, order_of, refuse_unknown_rates, with_rates
 from appell.motion.modes import in_modes, laws_along
@@ -247,8 +247,7 @@ class Motion:
         """
         import xarray
 
-        if not isinstance(p, int) or isinstance(p, bool) or p < 0:
-            raise ModelError(f"The order p is a whole number from 0 on; got {p!r}.")
+        p = whole("The order p", p, 0)
         if not self.stretches:
             raise AppellError("A file keeps only the table of a motion; simulate again for its acceleration energies.")
         if self.law is not None:
