@@ -1,4 +1,4 @@
-"""The terminal, and a table on it."""
+"""Where output is seen: on a terminal or in a notebook; and a table on the terminal."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ APART = 140  # letters of a line where there is no terminal
 def on_terminal(stream: TextIO | None) -> bool:
     """Whether what is written to a stream is seen on a terminal; programs in windows have no streams at all."""
     return stream is not None and stream.isatty()
+
+
+def in_notebook() -> bool:
+    """Whether a notebook's kernel runs this; IPython is not loaded to find out."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and hasattr(shell, "kernel")
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:

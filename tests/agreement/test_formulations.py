@@ -6,15 +6,10 @@ import pytest
 import appell as ap
 from appell.errors import FormulationError
 from appell.formulation.abstract import kinds
-from appell.kinematics.consistency import (
-    jacobian_at,
-    project_positions,
-    project_velocities,
-    sample_split,
-    sample_state,
-)
+from appell.kinematics.consistency import jacobian_at, project_positions, project_velocities
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
+from appell.kinematics.typical import sample_split, sample_state
 
 NONLINEAR = {"appell-hamel", "clothoid-vehicle", "constant-speed", "curvature-arm"}  # refused by Voronets
 SINGULAR = {"rolling-ball", "four-bar"}  # mass matrix without constraints: quaternion norm, massless last bar

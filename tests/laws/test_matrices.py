@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import appell as ap
-from appell.kinematics.consistency import sample_state
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.typical import sample_state
 
 LIBRARY = ap.library.names()
 

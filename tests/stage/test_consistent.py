@@ -6,8 +6,9 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import InconsistentStartError, ModelError
-from appell.kinematics.consistency import row_units, sample_state, sample_states
+from appell.kinematics.consistency import row_units
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.typical import sample_state, sample_states
 
 
 def system_of(name, formulation=None):

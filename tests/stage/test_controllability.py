@@ -37,6 +37,20 @@ def test_a_slow_swing_beside_a_stiff_one_is_no_trace_of_rounding():
     assert slow.missed == 1
 
 
+@pytest.mark.parametrize(("stiffness", "least"), [(5.0, ("w",)), (-5.0, ())])
+def test_the_smallest_sets_that_stabilize_leave_out_what_decays_by_itself(stiffness, least):
+    a, b = ap.coordinates("a b")
+    u, w = ap.inputs("u w")
+    own = ap.Generalized({a: u - 3 * a - a.rate, b: w + stiffness * b - b.rate})
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, (a, b), [ap.Particle("mass", 1.0, ground.point(a, b))], [own], values={u: 0, w: 0})
+    lin = ap.linearize(ap.equilibrium(model))
+    assert ap.control.smallest_actuators(lin) == (("u", "w"),)
+    assert ap.control.smallest_actuators(lin, stabilize=True) == (least,)
+    assert ap.control.smallest_sensors(lin, [a, b]) == ((a, b),)
+    assert ap.control.smallest_sensors(lin, [a, b], stabilize=True) == ((b,) if least else (),)
+
+
 @pytest.mark.parametrize(("B", "rank"), [([0, 0, 0], 0), ([1, 0, 0], 1), ([0, 1, 0], 2), ([0, 0, 1], 3)])
 def test_what_only_leads_to_what_is_missed_is_not_reached(B, rank):
     reach = ap.control.controllability(np.eye(3, k=1) + np.diag([-2.0] * 3), B)

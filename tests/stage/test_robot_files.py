@@ -54,6 +54,15 @@ def test_the_axis_of_a_file_is_a_direction(tmp_path, kind):
     np.testing.assert_allclose(long.poses(Q), unit.poses(Q), rtol=0, atol=1e-15)
 
 
+def test_a_file_takes_a_name_words_and_a_start():
+    text = robot(link("a"), joint("j", "base", "a"))
+    arm = ap.Chain.from_urdf(text, name="crank", description="turns", start={"j": 0.3, "j.rate": 2.0}, until=1.5)
+    assert (arm.name, arm.description, dict(arm.start), arm.until) == (
+        "crank", "turns", {"j": 0.3, "j.rate": 2.0}, 1.5,
+    )  # fmt: skip
+    assert ap.Chain.from_urdf(text).name == "arm"
+
+
 @pytest.fixture(scope="module")
 def modified():
     joints = [ap.Joint(kind=kind, **body) for kind, body in zip(KINDS, BODIES, strict=True)]

@@ -220,7 +220,7 @@ def test_paths_are_checked():
             Path.from_speeds("bad", wrong, 0)
     with pytest.raises(ModelError, match="radius of a circle"):
         circle(radius=0)
-    with pytest.raises(ModelError, match=r"whole number of nozzles.*2\.5"):
+    with pytest.raises(ModelError, match=r"number of nozzles of a boom must be a whole number.*2\.5"):
         boom(2.5, 3.0)
 
 

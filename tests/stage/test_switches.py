@@ -25,6 +25,8 @@ def pushed(force, **more):
         (1 - 2 * x - sp.Max(x - sp.Rational(1, 2), 0), r"turn a corner where x = 1/2"),
         (sp.Piecewise((-x, x < 0), (-3 * x, True)), r"turn a corner where x = 0"),
         (-x - sp.sign(x.rate) / 2, r"jump where x' = 0"),
+        # What switches beside it without harm is not named.
+        (-2 * x - abs(x) - x.rate * abs(x.rate), r"turn a corner where x = 0\. Linearise"),
     ],
 )
 def test_a_corner_has_no_first_approximation(force, message):

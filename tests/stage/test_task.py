@@ -1,5 +1,6 @@
 """Tasks as constraints: what they refuse."""
 
+import numpy as np
 import pytest
 
 import appell as ap
@@ -18,12 +19,19 @@ hand = ap.Frame("ground").point(x, y)
         (lambda: profile("x", 2, 0), "quantity of 'profile' must be a number or a formula"),
         (lambda: distance(hand, 3, 1.0), r"needs a point such as ground.point\(x, y\), got 3"),
         (lambda: follow(None, hand), r"needs a point such as ground.point\(x, y\), got None"),
+        (lambda: profile(x, True, 0), "order of a profile must be a whole number, 0 or more; got True"),
+        (lambda: ap.Programmed(x, differentiate=-1), "differentiate= must be a whole number, 0 or more; got -1"),
         (lambda: follow(hand, hand), "needs a point that can move"),
     ],
 )
 def test_bad_tasks_are_refused(make, message):
     with pytest.raises(ModelError, match=message):
         make()
+
+
+def test_orders_may_be_counted_by_numpy():
+    assert str(profile(x, np.int64(3), 1).rows) == str(profile(x, 3, 1).rows)
+    assert str(ap.Programmed(x, differentiate=np.int64(1)).rows) == str(ap.Programmed(x, differentiate=1).rows)
 
 
 def test_a_distance_from_the_origin():

@@ -5,7 +5,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import InconsistentStartError
-from appell.graph.terms import term_sizes
+from appell.graph.terms import cleared, term_sizes, term_sizes_at, terms_at
 
 
 def test_terms_are_as_large_as_before_they_cancel():
@@ -13,6 +13,26 @@ def test_terms_are_as_large_as_before_they_cancel():
     rows = ca.vertcat(x**2 - y**2, 3 * x * y - 2 * x, ca.sin(x) - 0.5, (x - y) / (2 * y), ca.sqrt(x * x + y * y) - y)
     found = np.array(term_sizes(ca.Function("rows", [x, y], [rows]))(2.0, -2.0)).ravel()
     np.testing.assert_allclose(found, [8, 16, np.sin(2) + 0.5, 1, np.sqrt(8) + 2], rtol=1e-15, atol=0)
+
+
+def test_terms_at_numbers_are_those_of_the_graph():
+    x, y = ca.SX.sym("x", 2), ca.SX.sym("y")
+    rows = ca.vertcat(
+        x[0] ** 2 - y * x[1], ca.tanh(x[0]) - ca.exp(y), ca.fmax(x[1], y) - ca.atan2(y, x[0]), -x[0] / y, ca.fabs(x[1])
+    )
+    function = ca.Function("rows", [x, y], [rows])
+    places = np.array([[0.7, -1.3, 2.0], [0.4, 0.9, -0.2]]), np.array([[-0.6, 1.1, 0.3]])
+    columns = [(places[0][:, k], places[1][:, k]) for k in range(3)]
+    expected = np.hstack([np.array(term_sizes(function)(*column)) for column in columns])
+    np.testing.assert_allclose(term_sizes_at(function, *places), expected, rtol=1e-15, atol=0)
+    for k, column in enumerate(columns):
+        values, sizes = terms_at(function, *column)
+        np.testing.assert_allclose(values, np.array(function(*column)), rtol=1e-15, atol=0)
+        np.testing.assert_allclose(sizes[:, 0], expected[:, k], rtol=1e-15, atol=0)
+
+
+def test_what_is_rounding_of_its_terms_is_cleared():
+    np.testing.assert_array_equal(cleared(np.array([1e-13, -1e-13, 2.0]), np.array([1e4, 1e-4, 2.0])), [0, -1e-13, 2])
 
 
 def test_rounding_of_ordinary_terms_is_no_violation_where_all_slopes_vanish():

@@ -283,6 +283,19 @@ def test_references_limits_and_metrics_that_make_no_sense_are_refused(cart):
         SlotineLi(MODEL, [m], 5.0, 20.0, 5.0, guess={"mass": 1.5})
 
 
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda v: ComputedTorque(MODEL, 5.0, values=v),
+        lambda v: MPC(MODEL, values=v),
+        lambda v: SlotineLi(MODEL, [m], 5.0, 20.0, 5.0, values=v),
+    ],
+)
+def test_numbers_of_a_law_for_what_its_model_has_not_are_refused(law):
+    with pytest.raises(ModelError, match=r"'mm' is not a parameter or input of 'model'\. Did you mean 'm'\?"):
+        law({"mm": 1.5})
+
+
 def test_inputs_of_different_strength_are_independent():
     """Three of the four act with a hundred-thousandth of the strength of the last."""
     q = ap.coordinates("a b c d")

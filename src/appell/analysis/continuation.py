@@ -15,7 +15,7 @@ def leads_on(
     tangent: Tangent,
     states: tuple[str, ...],
     direction: np.ndarray,
-    xdot: ca.SX | None = None,
+    xdot: ca.SX | None,
     along: np.ndarray | None = None,
 ) -> bool:
     """Whether a direction leads to other steady motions, on both sides.

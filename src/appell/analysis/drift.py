@@ -128,8 +128,13 @@ def unfelt(lin: Linearization, directions: np.ndarray, A: np.ndarray) -> np.ndar
     """
     labels = [q.label for q in lin.model.coordinates]
     inside = directions[[not any(row[labels.index(s)] for s in lin.dropped) for row in directions]]
-    picked = np.array([[float(s == label) for s in lin.states] for label in labels])
+    picked = _picked(lin)
     return _unchanged(inside, picked @ A.T, np.abs(picked) @ np.abs(A.T), lin.tangent.units[: len(labels)])
+
+
+def _picked(lin: Linearization) -> np.ndarray:
+    """The coordinates among the reduced states: a row for each, with one where it is, zero if it is left out."""
+    return np.array([[float(s == q.label) for s in lin.states] for q in lin.model.coordinates])
 
 
 def _unchanged(directions: np.ndarray, felt: np.ndarray, sizes: np.ndarray, units: np.ndarray) -> np.ndarray:
@@ -162,7 +167,7 @@ def drifts(lin: Linearization, directions: np.ndarray, A: np.ndarray, xdot: ca.S
     if not len(directions):
         return directions
     labels, tangent = [q.label for q in lin.model.coordinates], lin.tangent
-    picked = np.array([[float(s == label) for s in lin.states] for label in labels])
+    picked = _picked(lin)
     units = lin.units
     rows = directions / np.linalg.norm(directions / tangent.units[: len(labels)], axis=1, keepdims=True)
     matrix, ends = A / units[:, None] * units, (rows @ picked / units).T / tangent.at.units.time
@@ -190,7 +195,7 @@ def beside(lin: Linearization, A: np.ndarray, known: np.ndarray, xdot: ca.SX | N
     """
     tangent = lin.tangent
     labels, units = [q.label for q in lin.model.coordinates], lin.units
-    picked = np.array([[float(s == label) for s in lin.states] for label in labels])
+    picked = _picked(lin)
     matrix = A / units[:, None] * units
     kernel = scipy.linalg.null_space(matrix, rcond=ROUNDING) if np.any(matrix) else np.eye(len(matrix))
     told = scipy.linalg.orth((known @ picked / units).T) if len(known) else np.zeros((len(units), 0))

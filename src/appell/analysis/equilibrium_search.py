@@ -17,6 +17,7 @@ ENOUGH = 1e-10  # residual against the size of the terms at which an equation is
 NOTHING = 1e-15  # unknowns below this are zero but for rounding
 NEARER = 0.5  # share of a step that may be left to go behind it, by the same slopes, if residuals grow
 FAINT = 1e-6  # terms smaller than this part of their usual size have all but vanished, as at the bottom of x^4
+DESCENT, POLISH = 80, 100  # steps of a search, at most: damped ones, then Newton's
 CORRECTIONS = 12  # steps from a place right beside a root
 
 
@@ -168,18 +169,25 @@ class Problem:
         )
         return q / units, left
 
-    def solve(self, y: np.ndarray, steps: int = 80) -> Root:
+    def solve(self, y: np.ndarray) -> Root:
         """Levenberg and Marquardt's steps in scaled unknowns, then Newton's."""
-        y, damping = y.copy(), 1e-3
+        y = y.copy()
         value, slope = self.evaluate(y)
         if not (np.all(np.isfinite(value)) and np.all(np.isfinite(slope))):
             return Root(y, np.full(len(self.steady.names), np.inf), np.inf)
         if self.unknown.size == 0 or self.rows.size == 0:
             return self._root(y)
+        return self._polished(*self._descended(y, value, slope))
+
+    def _descended(
+        self, y: np.ndarray, value: np.ndarray, slope: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Levenberg and Marquardt's steps: where they end, with what is left, its derivative, sizes of the unknowns."""
+        damping = 1e-3
         weights = 1 / np.maximum(np.linalg.norm(slope, axis=1), 1e-12 + 1e-9 * np.max(np.abs(slope), initial=0.0))
         scale = self._scale(slope)
         costs: list[float] = []
-        for _ in range(steps):
+        for _ in range(DESCENT):
             costs.append(float(np.sum((weights * value) ** 2)))
             if len(costs) > 15 and costs[-1] > 0.9 * costs[-15]:
                 break  # no root on this way
@@ -198,8 +206,12 @@ class Problem:
                 damping *= 6
                 if damping > 1e8:
                     break
+        return y, value, slope, scale
+
+    def _polished(self, y: np.ndarray, value: np.ndarray, slope: np.ndarray, scale: np.ndarray) -> Root:
+        """Newton's steps for the last digits: three, and where a root is multiple as many as it takes."""
         settled, before, places = False, np.inf, self.unknown < self.sizes[0]
-        for k in range(100):  # the last digits: three steps, and where a root is multiple as many as it takes
+        for k in range(POLISH):
             step = scale * np.linalg.lstsq(slope * scale, -value, rcond=1e-11)[0]
             length = float(np.linalg.norm(step / scale))
             if np.any(np.abs(step[places]) > 1 + np.abs(y[self.unknown[places]])) or (

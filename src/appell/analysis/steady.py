@@ -18,9 +18,10 @@ from appell.graph.kinks import Modal, has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric, SideBySide
 from appell.graph.terms import ROUNDING, term_sizes_at
-from appell.kinematics.consistency import row_units, sample_state, sample_states
+from appell.kinematics.consistency import row_units, suggested_start
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.typical import sample_state, sample_states
 from appell.model.symbols import Letter
 from appell.once import lately
 
@@ -260,7 +261,7 @@ class Steady:
         for _ in range(3):
             state = sample_state(mechanics, rng, p, 0.5, tries=4, positions=positions, units=units)
             if state is None:
-                q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
+                q0, _ = suggested_start(model)
                 state = (
                     q0 + units * rng.normal(0, 0.3, q0.size),
                     units * rng.normal(size=q0.size),

@@ -9,7 +9,7 @@ import numpy as np
 
 from appell.analysis.steady import Steady
 from appell.graph.terms import cleared, terms_at
-from appell.kinematics.consistency import changes, row_units
+from appell.kinematics.consistency import changes, row_units, suggested_start
 
 LIKE = 0.01  # coordinates that are not smaller than this against the largest are measured in the same unit
 
@@ -44,8 +44,7 @@ class Units:
         mechanics, x = steady.mechanics, steady.mechanics.variables
         n, m, k = x.q.numel(), len(mechanics.row_names), x.z.numel()
         here, _, z, w, _ = np.split(begin, np.cumsum([n, n, k, x.w.numel()]))
-        q = np.array([mechanics.model.start.get(s.label, 0.0) for s in mechanics.model.coordinates])
-        places, rows = row_units(mechanics, p)
+        (q, _), (places, rows) = suggested_start(mechanics.model), row_units(mechanics, p)
         places = np.where(steady.periodic(p), 1.0, places)
         still = [x.v], [ca.SX.zeros(n)]
         pulls, flows = (ca.cse(e) for e in ca.substitute([steady.force, steady.zdot], *still))

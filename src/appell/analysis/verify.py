@@ -12,17 +12,19 @@ import numpy as np
 
 from appell.code.agreement import SINGULAR, Rivals
 from appell.code.constants import check_masses
-from appell.errors import FormulationError, InconsistentStartError, ModelError
+from appell.errors import FormulationError, InconsistentStartError
 from appell.formulation.abstract import AbstractFormulation
 from appell.formulation.derive import apply
-from appell.kinematics.consistency import jacobian_at, row_units, sample_split, sample_state
+from appell.kinematics.consistency import jacobian_at, row_units, suggested_start
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_movable, check_rank
 from appell.kinematics.saddle import own_units
 from appell.kinematics.split import Split
+from appell.kinematics.typical import sample_split, sample_state
 from appell.model.model import Model
-from appell.model.values import numbers, whole
+from appell.model.rules import numbers_of
+from appell.model.values import whole
 
 ENOUGH = 1e-10  # difference of accelerations, against their size, up to which formulations agree
 STRAINED = 100.0  # growth of the rates from which on a state is near a singular one
@@ -153,13 +155,7 @@ def verify(
                 "of a robot."
             )
     rivals = Rivals(mechanics, split, also)
-    given = numbers(values)
-    known = {s.label for s in (*model.parameters, *model.inputs)}
-    for name in given:
-        if name not in known:
-            raise ModelError(
-                f"{name!r} is not a parameter or input of {model.name!r}; it has {', '.join(sorted(known))}."
-            )
+    given = numbers_of(model, values)
     suggested = {**model.values, **given}
     check_masses(mechanics, np.array([suggested.get(s.label, np.nan) for s in model.parameters]))
     rng, clock = np.random.default_rng(seed), np.random.default_rng((seed, 1))
@@ -220,7 +216,7 @@ class _Units:
     def places(self) -> np.ndarray:
         """Of coordinates: one, or less if rows say so; of those in no row less if beside these their inertia does."""
         model = self.mechanics.model
-        q, v = np.array([[model.start.get(s.label, 0.0) for s in (e, e.rate)] for e in model.coordinates]).T
+        q, v = suggested_start(model)
         z = np.array([model.start.get(s.label, 1.0) for s in model.states])
         units = row_units(self.mechanics, self.p)[0]
         known, own = np.isfinite(units), self._own(q, v, z)

@@ -7,9 +7,10 @@ import numpy as np
 from appell.code.code import Code
 from appell.code.state import State
 from appell.errors import InconsistentStartError
-from appell.kinematics.consistency import jacobian_at, row_sizes, spare_only_here
+from appell.kinematics.consistency import jacobian_at
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
+from appell.kinematics.typical import row_sizes, spare_only_here
 from appell.once import once
 
 _row_sizes = once(row_sizes)

@@ -17,7 +17,7 @@ Made = TypeVar("Made")
 LARGEST_STORE = 2**28  # bytes of one kind
 
 
-def folder(name: str = "") -> Path | None:
+def folder(name: str) -> Path | None:
     """The user's folder for what can be made again, with a name in it; None where nothing can be written."""
     try:
         path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "appell", name)

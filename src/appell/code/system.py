@@ -24,8 +24,9 @@ from appell.equations import Equations
 from appell.errors import CompileError, MissingValueError, ModelError
 from appell.files import path_of
 from appell.model.model import Model
+from appell.model.rules import numbers_of
 from appell.model.symbols import Letter
-from appell.model.values import by_name, check_kind, floats, number, numbers, unknown
+from appell.model.values import by_name, check_kind, floats, number, numbers
 
 STRAINED = 1e3  # growth of speeds into rates, against the best choice, from which accelerations are taken in the best
 
@@ -68,12 +69,7 @@ class System:
         Args:
             values: Numbers of parameters and inputs, by symbol or by name.
         """
-        letters = {s.label: s for s in (*self.model.parameters, *self.model.inputs)}
-        given = numbers(values)
-        for label in given:
-            if label not in letters:
-                raise ModelError(unknown(label, sorted(letters), f"parameter or input of {self.model.name!r}"))
-        system = System(self.code, {**self.values, **given})
+        system = System(self.code, {**self.values, **numbers_of(self.model, values)})
         if not system.missing:
             check_masses(self.equations.mechanics, system.p)
         return system

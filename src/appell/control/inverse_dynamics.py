@@ -16,8 +16,8 @@ from appell.code.state import State
 from appell.errors import MissingValueError, ModelError
 from appell.kinematics.mechanics import Mechanics
 from appell.model.model import Model
+from appell.model.rules import numbers_of
 from appell.model.symbols import Input, letters_in
-from appell.model.values import numbers
 
 DEPENDENT = 1e-10  # singular value of the inputs, each of unit strength, below which they are dependent
 
@@ -38,7 +38,7 @@ class InverseDynamics:
         if not isinstance(model, Model):
             raise ModelError(f"A controller needs a model of the mechanism, got {type(model).__name__}.")
         self.model, self.mechanics = model, Mechanics(model)
-        told = numbers(values)
+        told = numbers_of(model, values)
         given = {**model.values, **told}
         missing = [s.label for s in model.parameters if s.label not in given]
         if missing:

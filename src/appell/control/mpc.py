@@ -7,13 +7,14 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import block_diag, null_space, solve_discrete_are
+from scipy.linalg import block_diag, null_space
 
 from appell.code.machine import Machine
 from appell.control.inverse_dynamics import InverseDynamics
 from appell.control.laws import AbstractTracker, gains
 from appell.control.limits import bounds
 from appell.control.reference import SLACK, Point, Reference
+from appell.control.riccati import discrete_riccati
 from appell.errors import ModelError
 from appell.formulation.derive import derive
 from appell.formulation.multipliers import Multipliers
@@ -211,9 +212,9 @@ class MPC(AbstractTracker):
         E = block_diag(*(null_space(e) if e.shape[0] else np.eye(n) for e in (J[list(mechanics.position_rows)], J)))
         A, B, Q, R = E.T @ A @ E, E.T @ B, E.T @ np.diag(self.W**2) @ E, np.diag(self.R**2)
         try:
-            P = solve_discrete_are(A, B, Q, R)
+            P = discrete_riccati(A, B, Q, R)
         except (np.linalg.LinAlgError, ValueError):
             return None, np.diag(self.W)
         K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
-        sizes, axes = np.linalg.eigh((P + P.T) / 2)
+        sizes, axes = np.linalg.eigh(P)
         return K @ E.T, np.sqrt(np.maximum(sizes, 0.0))[:, None] * axes.T @ E.T

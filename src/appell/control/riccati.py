@@ -11,6 +11,7 @@ from appell.analysis.sampling import held, held_cost
 
 ENOUGH = 1e-10  # of the terms of the equation, which a solution may miss it by
 NEWTON = 2  # steps of Newton's method, for the last digits
+NOT_STABLE = "The Riccati equation has no stabilising solution within rounding."
 
 
 def riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -43,7 +44,7 @@ def riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.nd
         if _missed(A, G, Q, found[-1]) < ENOUGH:
             return found[-1]
     if not found:
-        raise np.linalg.LinAlgError("The Riccati equation has no stabilising solution within rounding.")
+        raise np.linalg.LinAlgError(NOT_STABLE)
     return min(found, key=lambda S: _missed(A, G, Q, S))
 
 
@@ -62,7 +63,7 @@ def _stabilizing(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> 
         K = gain @ S
         closed = A - B @ K
         if np.max(np.linalg.eigvals(closed).real) >= -1e-15 * np.linalg.norm(closed):
-            raise np.linalg.LinAlgError("The Riccati equation has no stabilising solution within rounding.")
+            raise np.linalg.LinAlgError(NOT_STABLE)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a root is near the axis, which was looked at
             S = scipy.linalg.solve_continuous_lyapunov(closed.T, -(Q + K.T @ R @ K))
@@ -91,7 +92,7 @@ def optimal(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> tuple
     S = riccati(A, B, Q, R)
     K = np.linalg.solve(R, B.T @ S)
     if np.max(np.linalg.eigvals(A - B @ K).real) >= 0:
-        raise np.linalg.LinAlgError("The Riccati equation has no stabilising solution within rounding.")
+        raise np.linalg.LinAlgError(NOT_STABLE)
     return S, K
 
 
@@ -114,7 +115,7 @@ def optimal_held(
     S = discrete_riccati(A, B, states, inputs, both)
     K = np.linalg.solve(inputs + B.T @ S @ B, B.T @ S @ A + both.T)
     if np.max(np.abs(np.linalg.eigvals(A - B @ K))) >= 1:
-        raise np.linalg.LinAlgError("The Riccati equation has no stabilising solution within rounding.")
+        raise np.linalg.LinAlgError(NOT_STABLE)
     return S, K
 
 

@@ -13,10 +13,10 @@ import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.kinematics.consistency import sample_split, sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.saddle import REGULAR, condition, without_inertia
 from appell.kinematics.split import Split
+from appell.kinematics.typical import sample_split, sample_state
 from appell.model.symbols import Coordinate, Speed, quoted
 
 if TYPE_CHECKING:

@@ -48,12 +48,12 @@ class GibbsAppell(AbstractFormulation):
             these turn (`"own"`) or along those that carry them (`"carrier"`); what else the constraints leave free is
             chosen, and changed during a run, as if it was left out.
 
-    Reference: Appell 1900; Qiao 1990, eqs. (3.13), (4.14).
+    Reference: Gibbs 1879; Appell 1900; Qiao 1990, eqs. (3.13), (4.14).
     """
 
     name = "Gibbs-Appell"
     accepts = frozenset({"holonomic", "linear", "nonlinear", "acceleration"})
-    reference = "Appell 1900; Qiao 1990"
+    reference = "Gibbs 1879; Appell 1900; Qiao 1990"
 
     def __init__(
         self,

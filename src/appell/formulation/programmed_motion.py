@@ -14,11 +14,11 @@ from appell.formulation.abstract import AbstractFormulation
 from appell.graph.solve import solve
 from appell.graph.sparse import stacked
 from appell.kinematics.chart import Chart
-from appell.kinematics.consistency import sample_split
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import Along, accelerations, gradient_row
 from appell.kinematics.saddle import solve_in_own_units
 from appell.kinematics.split import Split
+from appell.kinematics.typical import sample_split
 from appell.model.programme import chains
 from appell.model.symbols import listed
 

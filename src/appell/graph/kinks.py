@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from appell.errors import CompileError
-from appell.graph.replay import ARITHMETIC, NAMES, Algebra, replay
+from appell.graph.replay import ARITHMETIC, NAMES, SAME, Algebra, rewritten
 from appell.graph.sparse import stacked
 
 KINKED = frozenset("fabs sign fmin fmax lt le eq ne floor ceil fmod remainder copysign".split())
@@ -46,21 +46,14 @@ def _has(function: ca.Function, operations: frozenset[int]) -> bool:
 def roots(function: ca.Function) -> ca.SX:
     """The arguments of the square roots of x' = f(t, x, w, p) that depend on x, in the letters of the function."""
     found: list[ca.SX] = []
-    operations = range(function.n_instructions())
-    if not any(function.instruction_id(k) == ca.OP_SQRT for k in operations):
-        return ca.SX(0, 1)
-
-    def same(operation: int) -> Callable[..., ca.SX]:
-        return lambda *e: (ca.SX.unary if len(e) == 1 else ca.SX.binary)(operation, *e)
 
     def root(a: ca.SX) -> ca.SX:
         found.append(a)
         return ca.sqrt(a)
 
-    letters = function.sx_in()
-    algebra = {**{name: same(operation) for operation, name in NAMES.items()}, "sqrt": root}
-    replay(function, [[block[i] for i in range(block.numel())] for block in letters], algebra, ca.SX)
-    return ca.vertcat(*[a for a in found if ca.depends_on(a, letters[1])])
+    if _has(function, frozenset({ca.OP_SQRT})):
+        rewritten(function, {**SAME, "sqrt": root})
+    return stacked(a for a in found if ca.depends_on(a, function.sx_in()[1]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,8 +81,7 @@ class Modal:
         """Take the kinks out of x' = f(t, x, w, p), and of its further outputs if there are any."""
         t, x, w, p = function.sx_in()
         found = _Kinks()
-        arguments = [[block[i] for i in range(block.numel())] for block in (t, x, w, p)]
-        xdot, *more = (ca.vertcat(*output) for output in replay(function, arguments, found.algebra, ca.SX))
+        xdot, *more = rewritten(function, found.algebra)
         s, g = map(stacked, (found.modes, found.switches))
         return cls(t=t, x=x, w=w, p=p, s=s, xdot=xdot, g=g, extras=tuple(more))
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import SideBySide
-from appell.graph.replay import NAMES, replay
-from appell.graph.sparse import DEEP, Scalar, add, densified, mul, to_sx
+from appell.graph.replay import SAME, rewritten
+from appell.graph.sparse import DEEP, Scalar, add, densified, mul, power_product, to_sx
 
 MOST = 40  # factors that are looked for
 LARGEST = 2000  # nodes of a graph that is looked at
@@ -115,19 +115,13 @@ def _product(values: np.ndarray, factors: list[ca.SX], bases: np.ndarray) -> Sca
         return None
     plain = float(Fraction(number).limit_denominator(DENOMINATOR))
     number = plain if abs(number - plain) <= ROUNDING * abs(number) else number
-    above = [factor for factor, e in zip(factors, exponents, strict=True) for _ in range(int(e))]
-    below = [factor for factor, e in zip(factors, exponents, strict=True) for _ in range(-int(e))]
-    value = reduce(mul, above, number)
-    return to_sx(value) / to_sx(reduce(mul, below)) if below else value
+    return power_product(number, zip(factors, exponents.astype(int).tolist(), strict=True))
 
 
 def _inside(function: ca.Function) -> tuple[list[ca.SX], list[ca.SX]]:
     """What sines and cosines are taken of, and the sums that are divided by, in the letters of a function."""
     angles: dict[int, ca.SX] = {}
     divisors: dict[int, ca.SX] = {}
-
-    def rule(operation: int) -> Callable[..., ca.SX]:
-        return lambda *e: (ca.SX.unary if len(e) == 1 else ca.SX.binary)(operation, *e)
 
     def wave(operation: int) -> Callable[[ca.SX], ca.SX]:
         def made(angle: ca.SX) -> ca.SX:
@@ -141,9 +135,7 @@ def _inside(function: ca.Function) -> tuple[list[ca.SX], list[ca.SX]]:
             divisors.setdefault(below.element_hash(), below)
         return ca.SX.binary(ca.OP_DIV, above, below)
 
-    algebra = {name: rule(operation) for operation, name in NAMES.items()}
-    algebra |= {"sin": wave(ca.OP_SIN), "cos": wave(ca.OP_COS), "div": divided}
-    replay(function, [block.nonzeros() for block in function.sx_in()], algebra, ca.SX)
+    rewritten(function, {**SAME, "sin": wave(ca.OP_SIN), "cos": wave(ca.OP_COS), "div": divided})
     distinct: list[ca.SX] = []
     for angle in angles.values():
         if not any(ca.is_equal(angle, sign * other, DEEP) for other in distinct for sign in (1, -1)):

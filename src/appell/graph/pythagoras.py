@@ -6,7 +6,7 @@ from functools import reduce
 
 import casadi as ca
 
-from appell.graph.sparse import Scalar, add, mul, to_sx
+from appell.graph.sparse import Scalar, add, mul, power_product, to_sx
 from appell.graph.sums import ONE, Monomial, Sum, common, inverse, plus, shifted, times
 
 LARGEST = 80  # matrices of more nodes are left as they are
@@ -120,10 +120,7 @@ class _Algebra:
         return to_sx(mul(self._term(outside, size), reduce(add, inside)))
 
     def _term(self, product: Monomial, c: float) -> Scalar:
-        above = [self.factors[f] for f, e in product for _ in range(e)]
-        below = [self.factors[f] for f, e in product for _ in range(-e)]
-        value = reduce(mul, above, c)
-        return to_sx(value) / to_sx(reduce(mul, below)) if below else value
+        return power_product(c, ((self.factors[f], e) for f, e in product))
 
 
 def _multiplied(a: Sum, b: Sum) -> Sum:

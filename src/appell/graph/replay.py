@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 
 from appell.errors import CompileError
+from appell.graph.sparse import stacked
 
 NAMES: dict[int, str] = {getattr(ca, n): n[3:].lower() for n in dir(ca) if n.startswith("OP_")}
 Algebra = Mapping[str, Callable[..., Any]]
@@ -26,6 +27,14 @@ ARITHMETIC: Algebra = {
     "constpow": lambda a, b: a**b,
 }
 """What is written with Python's own operators in every algebra."""
+
+
+def _as_it_is(operation: int) -> Callable[..., ca.SX]:
+    return lambda *e: (ca.SX.unary if len(e) == 1 else ca.SX.binary)(operation, *e)
+
+
+SAME: Algebra = {name: _as_it_is(operation) for operation, name in NAMES.items()}
+"""The graph itself: every operation stays as it is."""
 
 
 def replay(
@@ -67,6 +76,12 @@ def replay(
             rules[operation] = rule
             work[outputs[0]] = rule(*[work[i] for i in inputs])
     return results
+
+
+def rewritten(function: ca.Function, algebra: Algebra) -> list[ca.SX]:
+    """The outputs of a function as columns in its own letters, each operation done as an algebra on the graph does."""
+    arguments = [letters.nonzeros() for letters in function.sx_in()]
+    return [stacked(output) for output in replay(function, arguments, algebra, ca.SX)]
 
 
 def shared(function: ca.Function) -> ca.Function:

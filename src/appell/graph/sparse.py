@@ -118,6 +118,17 @@ def inverted(a: Scalar) -> Scalar:
     return 1.0 / a if isinstance(a, float) else _binary(ca.OP_DIV, _constant(1.0), a)
 
 
+def power_product(number: float, factors: Iterable[tuple[ca.SX, int]]) -> Scalar:
+    """A number times factors with whole exponents, those below zero under one line."""
+    above, below = number, 1.0
+    for factor, exponent in factors:
+        for _ in range(exponent):
+            above = mul(above, factor)
+        for _ in range(-exponent):
+            below = mul(below, factor)
+    return above if isinstance(below, float) else to_sx(above) / below
+
+
 def neg(a: Scalar) -> Scalar:
     """-a."""
     return -a

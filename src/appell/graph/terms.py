@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import casadi as ca
 import numpy as np
 
-from appell.graph.replay import NAMES, Algebra, replay
+from appell.graph.replay import NAMES, SAME, Algebra, replay
 
 ROUNDING = 1e-10  # part of the terms of a formula that is none of it
 
@@ -87,7 +87,7 @@ class _Graph:
 
     @staticmethod
     def rule(operation: int) -> Callable[..., ca.SX]:
-        return lambda *values: (ca.SX.unary if len(values) == 1 else ca.SX.binary)(operation, *values)
+        return SAME[NAMES[operation]]
 
 
 def _terms(function: ca.Function, blocks: Sequence[Any], kind: type[_Numbers] | type[_Graph]) -> list[_Term]:

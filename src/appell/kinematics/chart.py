@@ -14,21 +14,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
-import numpy as np
 import sympy as sp
 
-from appell.errors import FormulationError, ModelError
-from appell.graph.numeric import Numeric
 from appell.graph.solve import solve
-from appell.graph.sparse import densified, fresh, total
+from appell.graph.sparse import fresh, total
 from appell.kinematics.geometry import AbstractGeometry, Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.quasi_velocities import check_independent, quasi_velocities
 from appell.kinematics.short_rates import ShortRates
 from appell.kinematics.split import Split
-from appell.model.rules import check_letter
-from appell.model.symbols import Coordinate, Evolving, Input, Letter, Rate, Speed, letters_in, quoted
-from appell.model.values import formula_of
+from appell.model.symbols import Evolving, Letter, Speed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,13 +67,16 @@ class Chart:
         if not definitions and not split.rows:
             return cls.in_rates(mechanics, split)
         x, rows = mechanics.variables, list(split.rows)
-        letters, formulas = _defined(mechanics, split, definitions) if definitions else _independent(mechanics, split)
+        if definitions:
+            letters, formulas = quasi_velocities(mechanics, split, definitions)
+        else:
+            letters, formulas = _independent(mechanics, split)
         e, J = mechanics.e, mechanics.J
         if len(rows) < e.numel():
             e, J = e[rows], J[rows, :]
         matrix = ca.vertcat(ca.jacobian(formulas, x.v), J)
         if definitions:
-            _check_independent(mechanics, letters, matrix)
+            check_independent(mechanics, letters, matrix)
         linear = not any(i in mechanics.acceleration_rows for i in rows) and (
             (not definitions and mechanics.linear) or not ca.depends_on(ca.vec(matrix), x.v)
         )
@@ -208,65 +207,3 @@ def _independent(mechanics: Mechanics, split: Split) -> tuple[tuple[Evolving, ..
     coordinates = mechanics.model.coordinates
     free = split.free(len(coordinates))
     return tuple(coordinates[i].rate for i in free), mechanics.variables.v[free, 0]
-
-
-def _defined(
-    mechanics: Mechanics, split: Split, definitions: Mapping[Speed, sp.Expr]
-) -> tuple[tuple[Evolving, ...], ca.SX]:
-    """Speeds by formulas of the user's, as many as the rows leave free."""
-    letters = tuple(definitions)
-    formulas = ca.vertcat(*[_lowered(mechanics, speed, formula) for speed, formula in definitions.items()])
-    n, rows = len(mechanics.model.coordinates), len(split.rows)
-    if len(letters) != n - rows:
-        raise FormulationError(
-            f"{len(letters)} speeds were given ({', '.join(s.name for s in letters)}), but {n} coordinates "
-            f"under {rows} independent constraint rows leave {n - rows} free; give {n - rows}."
-        )
-    return letters, formulas
-
-
-def _check_independent(mechanics: Mechanics, speeds: tuple[Evolving, ...], matrix: ca.SX) -> None:
-    """Refuse quasi-velocities that are dependent, on each other or the rows, at every one of several typical states."""
-    x = mechanics.variables
-    function = Numeric(ca.Function("stacked", [x.t, x.q, x.v, x.z, x.p], [densified(matrix)]))
-    rng = np.random.default_rng(11)
-    p, n = mechanics.sample_values(rng), x.q.numel()
-    for t in (0.0, 0.3, 0.7, 1.1):
-        q, v, z = rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, x.z.numel())
-        found = function(t, q, v, z, p)[0]
-        if not np.all(np.isfinite(found)) or np.linalg.matrix_rank(found) == n:
-            return
-    raise FormulationError(
-        f"The speeds {', '.join(str(s) for s in speeds)} are dependent on each other or on the constraints: together "
-        f"they do not give all rates of {', '.join(str(q) for q in mechanics.model.coordinates)}. Choose others."
-    )
-
-
-def _lowered(mechanics: Mechanics, speed: Speed, formula: sp.Expr) -> ca.SX:
-    formula = formula_of(formula, f"The speed {speed}")
-    if isinstance(speed, Rate) and speed.base in mechanics.model.coordinates and formula == speed:
-        return mechanics.variables.lower(formula)  # a rate may stand for itself
-    if not isinstance(speed, Speed):
-        raise FormulationError(f"{speed!r} is not a speed; make it by appell.speeds({str(speed)!r}).")
-    model = mechanics.model
-    for other in (*model.coordinates, *model.states, *model.parameters, *model.inputs):
-        if other.name == speed.name:
-            both = f"The speed and the {other.kind} {speed.name!r} of {model.name!r}"
-            raise FormulationError(f"{both} have one name, so that a start could mean either; rename one of them.")
-    for symbol in letters_in(formula):
-        check_letter(mechanics.model, symbol, f"the speed {speed.name!r}")
-        if isinstance(symbol, Input):
-            raise FormulationError(
-                f"The speed {speed.name!r} contains the input {symbol}; a speed is a formula in coordinates, rates, "
-                "parameters, time and extra states."
-            )
-        if isinstance(symbol, Rate) and symbol.base in mechanics.model.states:
-            raise FormulationError(
-                f"The speed {speed.name!r} contains {symbol}, the rate of an extra state: {quoted(formula)}. A "
-                "speed is one of the solid; take body.velocity_at(point), or write the formula without it."
-            )
-        if isinstance(symbol, Evolving) and not isinstance(symbol, Coordinate) and getattr(symbol, "order", 1) > 1:
-            raise ModelError(f"The speed {speed.name!r} contains an acceleration: {quoted(formula)}.")
-    if not any(getattr(s, "order", 0) == 1 for s in letters_in(formula)):
-        raise FormulationError(f"The speed {speed.name!r} = {quoted(formula)} contains no velocity.")
-    return mechanics.variables.lower(formula)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import casadi as ca
@@ -15,15 +13,17 @@ from appell.graph.sparse import densified
 from appell.graph.terms import cleared, terms_at
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.newton import newton
-from appell.kinematics.split import Split, growths, independent_rows, smallest, unit_rows
+from appell.model.model import Model
 from appell.once import lately
 
-EXHAUSTIVE = 120  # so many splits are compared one by one
-REACHES = (0.0, 0.3, 0.3, 1.5, 1.5, 1.5, 1.5)  # how far from the start typical states are looked for
-NEAR = 0.02  # how far from the start the same way of assembly is looked for
-SEED = 7
 KNOWN, NOISE = 1e-9, 1e-10
-ROUGH, FOUND = 1e-11, 1e-9  # residuals that sampled states need not fall below, and may have at most
+
+
+def suggested_start(model: Model, otherwise: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """The suggested coordinates and their rates; `otherwise` where none is suggested."""
+    q = np.array([model.start.get(s.label, otherwise) for s in model.coordinates])
+    v = np.array([model.start.get(s.rate.label, otherwise) for s in model.coordinates])
+    return q, v
 
 
 def project_positions(
@@ -101,8 +101,7 @@ def row_units(mechanics: Mechanics, p: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 @lately(64)
 def _row_units(mechanics: Mechanics, p: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    model, x = mechanics.model, mechanics.variables
-    q = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
+    x, (q, _) = mechanics.variables, suggested_start(mechanics.model)
     units, terms = changes(mechanics.c, x.q, [x.t, x.p], [q, 0.0, p])
     return units, np.where(np.isfinite(terms) & (terms > 0), terms, 1.0)
 
@@ -190,213 +189,6 @@ def jacobian_at(
 ) -> np.ndarray:
     """J at a state: de/dv, but unit rows of drives for servo constraints; or by other velocities."""
     return Numeric(mechanics.functions[function])(t, q, v, z, p)[0]
-
-
-def sample_state(
-    mechanics: Mechanics,
-    rng: np.random.Generator,
-    p: np.ndarray,
-    spread: float = 1.0,
-    *,
-    t: float = 0.0,
-    tries: int = 30,
-    roughly: bool = False,
-    positions: SideBySide | None = None,
-    units: np.ndarray | None = None,
-    rates: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """A random state (q, v, z) on the constraints, near the suggested start; None if none is found.
-
-    Args:
-        mechanics: The model on the graph.
-        rng: Random numbers.
-        p: Parameters.
-        spread: How far from the start.
-        t: The time.
-        tries: How many times at most, the second half of them twice as far.
-        roughly: Whether it need only be good enough to look at the Jacobian of the rows: velocities, on which that of
-            linear rows does not depend, need not be possible.
-        positions: The function of the position rows, for who asks for several.
-        units: What coordinates are measured in, as for `project_positions`.
-        rates: What rates are measured in, of q, q' at the start and z; units in a second if left out.
-    """
-    model = mechanics.model
-    q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
-    v0 = np.array([model.start.get(s.rate.label, 0.0) for s in model.coordinates])
-    z0 = np.array([model.start.get(s.label, rng.uniform(0.5, 1.5)) for s in model.states])
-    own = np.ones(q0.size) if units is None else units
-    for attempt in range(tries):
-        # Widen the search only if the neighbourhood of the start has nothing.
-        reach = spread * (1.0 if attempt < tries // 2 else 2.0)
-        near = q0 + rng.uniform(-reach, reach, q0.size) * own
-        tolerance = ROUGH if roughly else 1e-13
-        q, left = project_positions(mechanics, t, near, p, tolerance=tolerance, function=positions, units=units)
-        if left > FOUND:
-            continue
-        v = v0 + rng.uniform(-1, 1, v0.size) * (own if rates is None else rates(q, v0, z0))
-        if roughly and mechanics.linear:
-            return q, v, z0
-        near, (v, _) = v, project_velocities(mechanics, t, q, v, z0, p)
-        residual, slopes = Numeric(mechanics.functions["velocity"])(t, q, v, z0, p)
-        terms = sizes(slopes, np.maximum(np.abs(v), np.abs(near)))
-        if np.isfinite(v).all() and (np.abs(residual[:, 0]) <= 1e-9 * terms).all():
-            return q, v, z0
-    return None
-
-
-def sample_states(
-    mechanics: Mechanics,
-    rng: np.random.Generator,
-    p: np.ndarray,
-    reaches: Sequence[float],
-    *,
-    positions: SideBySide | None = None,
-    units: np.ndarray | None = None,
-) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]] | None:
-    """What `sample_state` gives roughly for some reaches, all at once; None if one of them takes longer.
-
-    Arguments as for it.
-    """
-    model = mechanics.model
-    if not mechanics.linear:
-        return None
-    q0 = np.array([model.start.get(s.label, 0.0) for s in model.coordinates])
-    v0 = np.array([model.start.get(s.rate.label, 0.0) for s in model.coordinates])
-    own, q, v, z = np.ones(q0.size) if units is None else units, [], [], []
-    for reach in reaches:
-        z.append(np.array([model.start.get(s.label, rng.uniform(0.5, 1.5)) for s in model.states]))
-        q.append(q0 + rng.uniform(-reach, reach, q0.size) * own)
-        v.append(v0 + rng.uniform(-1, 1, v0.size) * own)
-    places, left = project_positions(
-        mechanics, 0.0, np.array(q), p, steps=20, tolerance=ROUGH, function=positions, units=units
-    )
-    return None if np.any(left > FOUND) else list(zip(places, v, z, strict=True))
-
-
-def sample_split(mechanics: Mechanics, function: str = "jacobian") -> Split:
-    """A split that is good at all of several typical states; rows that are dependent at each of them are left out.
-
-    A single sample could be a singular configuration; only what fails at all of them is permanent.
-
-    Args:
-        mechanics: The model on the graph.
-        function: Which of its functions gives the rows by the velocities to choose from.
-    """
-    if not mechanics.row_names:
-        return Split()
-    rng = np.random.default_rng(SEED)
-    p = mechanics.sample_values(rng)
-    n = len(mechanics.model.coordinates)
-    functions = mechanics.functions
-    positions = SideBySide(functions["position"]) if mechanics.position_rows else None
-    jacobian = Numeric(functions[function])
-
-    def sampled(reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        return sample_state(mechanics, rng, p, reach, tries=4, roughly=True, positions=positions)
-
-    again = np.random.default_rng(SEED)
-    mechanics.sample_values(again)
-    states = sample_states(mechanics, again, p, REACHES, positions=positions)
-    if states is None:
-        found = [sampled(reach) for reach in REACHES]
-        states = [state for state in found if state is not None]
-    jacobians = [j for j in (jacobian(0.0, *state, p)[0] for state in states) if np.isfinite(j).all()]
-    if not jacobians:
-        q, v, z = rng.uniform(-1, 1, n), rng.uniform(-1, 1, n), rng.uniform(0.5, 1.5, len(mechanics.model.states))
-        jacobians = [jacobian(0.0, q, v, z, p)[0]]
-    independent = _independent(np.stack(jacobians))
-    rank = max(map(len, independent))
-    if len(independent[0]) < rank:
-        # Fewer rows are independent at the start: it is a singular place, or the mechanism is put together in a way
-        # in which it moves, and not in the others that were found. Next to a singular place more rows are independent.
-        found = [sampled(NEAR) for _ in REACHES]
-        near = [j for j in (jacobian(0.0, *state, p)[0] for state in found if state) if np.isfinite(j).all()]
-        beside = [independent_rows(unit_rows(j)) for j in near]
-        if beside and max(map(len, beside)) == len(independent[0]):
-            jacobians, independent = [jacobians[0], *near], [independent[0], *beside]
-            rank = len(independent[0])
-    regular = [j for j, rows in zip(jacobians, independent, strict=True) if len(rows) == rank]
-    choices = list(dict.fromkeys(rows for rows in independent if len(rows) == rank))
-    if math.comb(len(mechanics.row_names), rank) <= EXHAUSTIVE:
-        choices = list(itertools.combinations(range(len(mechanics.row_names)), rank))
-    rows = choices[0]
-    if len(choices) > 1:
-        scaled = [unit_rows(j) for j in regular]
-        rows = max(choices, key=lambda kept: min(smallest(j[list(kept)]) for j in scaled))
-    stack = np.stack(regular)
-    columns = list(itertools.combinations(range(n), rank)) if math.comb(n, rank) <= EXHAUSTIVE else []
-    worst = growths(rows, columns, stack).max(axis=0) if columns else np.zeros(0)
-    if rank == len(mechanics.row_names) and np.count_nonzero(worst == worst.min(initial=np.inf)) == 1:
-        return Split(rows, columns[int(worst.argmin())])
-    # Among equals those come first that pivoting gives, which are all there are if there are many.
-    known = dict(zip((Split(rows, c) for c in columns), worst.tolist(), strict=True))
-    candidates: dict[Split, None] = {}
-    for j in regular:
-        split = Split.at(j, rows=rows)
-        candidates[split] = None
-        if split not in known:
-            known[split] = float(growths(split.rows, [split.dependent], stack).max())
-        if rank == len(mechanics.row_names) and known[split] == worst.min(initial=np.inf):
-            return split
-    return min((*candidates, *known), key=known.__getitem__)
-
-
-def spare_only_here(
-    mechanics: Mechanics, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, p: np.ndarray, kept: tuple[int, ...]
-) -> tuple[str, ...]:
-    """Rows that follow from others at a state but not beside it, where they still forbid something: a singular place.
-
-    Args:
-        mechanics: The model on the graph.
-        t: Time.
-        q: Positions on the rows.
-        v: Velocities on the rows.
-        z: Extra states.
-        p: Parameters.
-        kept: The rows that are independent at the state.
-    """
-    rng = np.random.default_rng(SEED)
-    for _ in REACHES:
-        near, left = project_positions(mechanics, t, q + rng.uniform(-NEAR, NEAR, q.size), p, tolerance=ROUGH)
-        rates = v + rng.uniform(-NEAR, NEAR, v.size)
-        if not mechanics.linear:
-            rates, _ = project_velocities(mechanics, t, near, rates, z, p)
-        jacobian = jacobian_at(mechanics, t, near, rates, z, p)
-        if left > FOUND or not np.isfinite(jacobian).all():
-            continue
-        rows = independent_rows(unit_rows(jacobian))
-        if len(rows) > len(kept):
-            return tuple(mechanics.row_names[i] for i in rows if i not in kept)
-    return ()
-
-
-def row_sizes(mechanics: Mechanics) -> tuple[np.ndarray, bool]:
-    """How long the rows of de/dv are at typical states, and whether always the same ones follow from the others.
-
-    They do where as many rows are independent at one state as are in constant combinations, that is at all states.
-    """
-    rng, jacobian = np.random.default_rng(SEED), Numeric(mechanics.functions["jacobian"])
-    p = mechanics.sample_values(rng)
-    states = [sample_state(mechanics, rng, p, reach, tries=4, roughly=True) for reach in REACHES]
-    found = [jacobian(0.0, *state, p)[0] for state in states if state is not None]
-    found = [j for j in found if np.isfinite(j).all()]
-    if not found:
-        return np.ones(len(mechanics.row_names)), False
-    sizes = np.sqrt((np.stack(found) ** 2).sum(axis=2)).max(axis=0)
-    sizes = np.where(sizes > 0, sizes, 1.0)
-    together = np.linalg.matrix_rank(np.concatenate(found, axis=1) / sizes[:, None], tol=1e-9)
-    return sizes, bool(together == max(map(len, _independent(np.stack(found)))))
-
-
-def _independent(jacobians: np.ndarray) -> list[tuple[int, ...]]:
-    """The independent rows of each of several Jacobians; where all are, singular values say so at once."""
-    rows, columns = jacobians.shape[1:]
-    norms = np.sqrt((jacobians * jacobians).sum(axis=2, keepdims=True))
-    if rows <= columns and norms.min() > 1e-9 * norms.max():
-        values = np.linalg.svd(jacobians / norms, compute_uv=False)
-        if (values[:, -1] > 1e-6 * values[:, 0]).all():
-            return [tuple(range(rows))] * len(jacobians)
-    return [independent_rows(unit_rows(j)) for j in jacobians]
 
 
 def contradicting(residual: np.ndarray, J: np.ndarray, names: Sequence[str]) -> list[str]:

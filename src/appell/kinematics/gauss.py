@@ -10,7 +10,7 @@ APPROACH, NEWTON = 4, 10  # steps with the mass matrix alone, then with the curv
 
 
 def conditions(
-    M: ca.SX, F: ca.SX, J: ca.SX, gamma: ca.SX, f: ca.SX, a: ca.SX, multiplier: ca.SX | None = None
+    M: ca.SX, F: ca.SX, J: ca.SX, gamma: ca.SX, f: ca.SX, a: ca.SX, multiplier: ca.SX | None
 ) -> tuple[ca.SX, ca.SX]:
     r"""Matrix and right-hand side of one Newton step for the acceleration of least constraint.
 
@@ -25,7 +25,7 @@ def conditions(
         gamma: Their right-hand side.
         f: The other rows, in a.
         a: The accelerations on the graph.
-        multiplier: Multipliers of f; left out, the curvature of f is left out.
+        multiplier: Multipliers of f; with None the curvature of f is left out.
     """
     slope = ca.jacobian(f, a)
     H = ca.SX(a.numel(), a.numel())

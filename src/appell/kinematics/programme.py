@@ -76,7 +76,7 @@ def drive_forces(mechanics: Mechanics) -> tuple[GeneralizedForce, ...]:
 
 def accelerations(mechanics: Mechanics) -> ca.SX:
     """q'' as a graph in t, q, v, z, w, p: free forces, programmes' forces, rows of order 2 or less."""
-    from appell.kinematics.consistency import sample_split  # which looks at a mechanics at numbers
+    from appell.kinematics.typical import sample_split  # which looks at a mechanics at numbers
 
     M, F = mechanics.lagrange
     rows = list(sample_split(mechanics).rows)

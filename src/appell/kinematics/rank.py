@@ -8,11 +8,11 @@ import casadi as ca
 import numpy as np
 
 from appell.errors import FormulationError
-from appell.kinematics.consistency import sample_state
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import direction, gradient_row
 from appell.kinematics.saddle import own_units
 from appell.kinematics.split import Split, unit_rows
+from appell.kinematics.typical import sample_state
 from appell.model.constraint import Row
 
 DEPENDENT = 1e-9  # singular value of rows of length one at which they say nothing new

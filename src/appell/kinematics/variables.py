@@ -67,32 +67,7 @@ class Variables:
         leaves.update({Input(s.name): leaves[s] for s in states})
         lower = Lowering(leaves)
         zdot = lower.column([model.states[s] for s in states])
-        frozen: list[ca.SX] = []
-        thawed: list[ca.SX] = []
-
-        constant, known = {*model.parameters}, {}
-
-        def freeze(name: str, formula: sp.Expr) -> Scalar:
-            if formula == 0:
-                return 0.0
-            graph = lower(formula)
-            if formula not in known:
-                known[formula] = letters_in(formula) <= constant
-            if known[formula]:
-                return scalar(graph)
-            frozen.append(ca.SX.sym(name))
-            thawed.append(graph)
-            return frozen[-1]
-
-        masses = {body: to_sx(freeze(f"mass of {body.name}", body.mass)) for body in model.bodies}
-        inertias: dict[Body, Matrix] = {}
-        for body in model.bodies:
-            if isinstance(body, RigidBody):
-                entries = iter(body.inertia.flat())
-                rows = [
-                    nonzero((j, freeze(f"inertia of {body.name}", next(entries))) for j in range(3)) for _ in range(3)
-                ]
-                inertias[body] = {i: row for i, row in enumerate(rows) if row}
+        masses, inertias, frozen, thawed = _inertia(model, lower)
         return cls(
             model=model,
             t=time,
@@ -101,8 +76,8 @@ class Variables:
             z=z,
             w=w,
             p=p,
-            frozen=stacked(frozen),
-            thawed=stacked(thawed),
+            frozen=frozen,
+            thawed=thawed,
             zdot=zdot,
             masses=masses,
             inertias=inertias,
@@ -171,3 +146,31 @@ class Variables:
                     "coordinates, parameters and time. Make it a coordinate with a Prescribed motion instead."
                 )
         return letters
+
+
+def _inertia(model: Model, lower: Lowering) -> tuple[dict[Body, ca.SX], dict[Body, Matrix], ca.SX, ca.SX]:
+    """Masses and moments of inertia; those that are not constant as letters of their own, and these with formulas."""
+    frozen: list[ca.SX] = []
+    thawed: list[ca.SX] = []
+    constant, known = {*model.parameters}, dict[sp.Expr, bool]()
+
+    def freeze(name: str, formula: sp.Expr) -> Scalar:
+        if formula == 0:
+            return 0.0
+        graph = lower(formula)
+        if formula not in known:
+            known[formula] = letters_in(formula) <= constant
+        if known[formula]:
+            return scalar(graph)
+        frozen.append(ca.SX.sym(name))
+        thawed.append(graph)
+        return frozen[-1]
+
+    masses = {body: to_sx(freeze(f"mass of {body.name}", body.mass)) for body in model.bodies}
+    inertias: dict[Body, Matrix] = {}
+    for body in model.bodies:
+        if isinstance(body, RigidBody):
+            entries = iter(body.inertia.flat())
+            rows = [nonzero((j, freeze(f"inertia of {body.name}", next(entries))) for j in range(3)) for _ in range(3)]
+            inertias[body] = {i: row for i, row in enumerate(rows) if row}
+    return masses, inertias, stacked(frozen), stacked(thawed)

@@ -177,8 +177,8 @@ class Model:
         """Coordinates minus independent constraint rows; those that follow from others are found from numbers."""
         if not self.rows:
             return len(self.coordinates) - len(self.programme)
-        from appell.kinematics.consistency import sample_split
         from appell.kinematics.mechanics import Mechanics
+        from appell.kinematics.typical import sample_split
 
         return len(self.coordinates) - len(sample_split(Mechanics(self)).rows) - len(self.programme)
 

@@ -16,6 +16,7 @@ from appell.errors import ModelError
 from appell.model.constraint import AbstractConstraint, Row, formulas_of, order_of
 from appell.model.frame import Frame, Vector
 from appell.model.symbols import Coordinate, Evolving, ExtraState, Input, Rate, letters_in, listed, quoted
+from appell.model.values import whole
 
 REALIZATIONS = ("ideal", "gauss")
 
@@ -57,8 +58,7 @@ class Programmed(AbstractConstraint):
         realization: str | Iterable[Coordinate] = "ideal",
         point: Vector | None = None,
     ) -> None:
-        if not isinstance(differentiate, int) or differentiate < 0:
-            raise ModelError(f"differentiate= must be 0, 1, 2, ..., got {differentiate!r}.")
+        differentiate = whole("differentiate=", differentiate, 0)
         if not isinstance(point, Vector | None):
             raise ModelError(f"point= of {name!r} is a point such as frame.point(a, b), got {point!r}.")
         self.name, self.point = name, point

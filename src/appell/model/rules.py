@@ -1,9 +1,9 @@
-"""What a model must satisfy: kinds, names, declared letters, streams that carry what a mass changes by."""
+"""What a model must satisfy: kinds, names, declared letters, numbers, streams that carry what a mass changes by."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from appell.model.symbols import (
     quoted,
     time_derivative,
 )
+from appell.model.values import numbers, unknown
 
 if TYPE_CHECKING:
     from appell.model.model import Model
@@ -231,6 +232,15 @@ def check_letter(model: Model, symbol: Any, place: str, declared: set[Any] | Non
         hint = f"Did you mean {near[0]!r}? " if near else ""
         hint += f"Symbols are made by appell, for example {name} = appell.parameters({name!r})."
     raise UndeclaredError(f"In {place}: {name!r} is not declared. {hint}")
+
+
+def numbers_of(model: Model, values: Mapping[Any, Any] | None) -> dict[str, float]:
+    """Numbers of parameters and inputs by their labels; refused for a name that is neither."""
+    known, given = {s.label for s in (*model.parameters, *model.inputs)}, numbers(values)
+    for label in given:
+        if label not in known:
+            raise ModelError(unknown(label, sorted(known), f"parameter or input of {model.name!r}"))
+    return given
 
 
 def formulas(model: Model) -> Iterator[tuple[str, sp.Expr]]:

@@ -15,7 +15,7 @@ from appell.errors import ModelError
 from appell.model.frame import Frame, Vector
 from appell.model.programme import Programmed
 from appell.model.symbols import Coordinate, letters_in, quoted, time_derivative
-from appell.model.values import check_kind, formula_of
+from appell.model.values import check_kind, formula_of, whole
 
 Realization = str | Iterable[Coordinate]
 
@@ -216,9 +216,7 @@ def profile(
         >>> profile(x, 3, ap.t, "jerk")
         Programmed(x''' - t = 0)
     """
-    if not isinstance(order, int) or order < 0:
-        raise ModelError(f"The order of a profile is 0, 1, 2, ..., got {order!r}.")
     formula = formula_of(quantity, f"The quantity of {name!r}")
-    for _ in range(order):
+    for _ in range(whole("The order of a profile", order, 0)):
         formula = time_derivative(formula)
     return Programmed(formula - formula_of(value, f"The value of {name!r}"), name, None, 0, realization)

@@ -143,7 +143,7 @@ class Attempt:
         stalled: ca.SX,
         steps: ca.SX,
         most: ca.SX,
-        wishes: Sequence[tuple[ca.SX, Status]] = (),
+        wishes: Sequence[tuple[ca.SX, Status]],
         ends: Sequence[tuple[ca.SX, Status]] = (),
     ) -> ca.SX:
         """The next V with its status.

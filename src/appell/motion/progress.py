@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any
 
-from appell.terminal import on_terminal
+from appell.terminal import in_notebook, on_terminal
 
 PATIENCE = 1.5  # seconds without a bar
 
@@ -63,12 +63,6 @@ class Progress:
         self._line = bar.add_task(self.what, total=self.end - self.start)
         bar.start()
         return bar
-
-
-def in_notebook() -> bool:
-    """Whether a notebook's kernel runs this; IPython is not loaded to find out."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return shell is not None and hasattr(shell, "kernel")
 
 
 class _Cell:

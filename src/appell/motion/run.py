@@ -140,11 +140,31 @@ def driven(
             if key(name) in given:
                 raise ModelError(TWICE.format(key(name)))
         inputs, control = {**(inputs or {}), **control}, None
+    numbers, formulas, functions = _by_kind(system, inputs or {})
+    system = system.bind(numbers) if numbers else system
+    if formulas:
+        system = System(system.code.with_equations(system.equations.close(formulas)), system.values)
+    if not functions and control is None:
+        return system, None
+    control = control.anew() if hasattr(control, "anew") else control  # what remembers begins anew in every run
+    if control is not None and not (callable(control) and _takes(control, 2)):
+        raise ModelError(f"The control must be a function (t, state) -> inputs or formulas by input, got {control!r}.")
+    refuse_changing(
+        system.equations.mechanics,
+        functions if control is None else [w.label for w in system.equations.inputs],
+    )
+    return system, _law(system, functions, control, {*numbers, *functions})
+
+
+def _by_kind(
+    system: System, inputs: Mapping[Any, Any]
+) -> tuple[dict[str, float], dict[Input, Any], dict[str, Callable[[float], float]]]:
+    """Inputs that are given as numbers, as formulas and as functions of t."""
     names = {w.label: w for w in system.model.inputs}
     numbers: dict[str, float] = {}
     formulas: dict[Input, Any] = {}
     functions: dict[str, Callable[[float], float]] = {}
-    for name, value in (inputs or {}).items():
+    for name, value in inputs.items():
         label = key(name)
         if label not in names:
             raise ModelError(unknown(label, sorted(names), f"input of {system.model.name!r}"))
@@ -164,19 +184,7 @@ def driven(
             )
         else:
             numbers[label] = number(label, value)
-    system = system.bind(numbers) if numbers else system
-    if formulas:
-        system = System(system.code.with_equations(system.equations.close(formulas)), system.values)
-    if not functions and control is None:
-        return system, None
-    control = control.anew() if hasattr(control, "anew") else control  # what remembers begins anew in every run
-    if control is not None and not (callable(control) and _takes(control, 2)):
-        raise ModelError(f"The control must be a function (t, state) -> inputs or formulas by input, got {control!r}.")
-    refuse_changing(
-        system.equations.mechanics,
-        functions if control is None else [w.label for w in system.equations.inputs],
-    )
-    return system, _law(system, functions, control, {*numbers, *functions})
+    return numbers, formulas, functions
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:

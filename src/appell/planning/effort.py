@@ -12,9 +12,9 @@ import casadi as ca
 import numpy as np
 
 from appell.code.system import System
-from appell.kinematics.consistency import sample_split
 from appell.kinematics.programme import Along
 from appell.kinematics.saddle import own_units, saddle
+from appell.kinematics.typical import sample_split
 from appell.model.model import Model
 from appell.model.values import chosen
 from appell.motion.motion import Motion

@@ -9,6 +9,7 @@ import numpy as np
 
 from appell.code.multiplier_start import rate_names
 from appell.control.inverse_dynamics import InverseDynamics
+from appell.kinematics.consistency import suggested_start
 from appell.model.force import FORCES, Generalized
 from appell.model.model import Model
 from appell.model.programme import Programmed, programme_states
@@ -66,11 +67,9 @@ def _driven(model: Model, given: Sequence[str]) -> set[Coordinate]:
     free = [i for i, w in enumerate(model.inputs) if w.label not in given]
     if not free:
         return set()
-    some = np.random.default_rng(1).uniform(0.5, 1.5, 2 * len(model.coordinates) + len(model.parameters)).tolist()
-    numbers = {s.label: model.values.get(s.label, some.pop()) for s in model.parameters}
-    labels = [s.label for s in model.coordinates]
-    at = [model.start.get(s, 0.0) if model.rows else some.pop() for s in (*labels, *(f"{s}.rate" for s in labels))]
-    q, v = np.array(at[: len(labels)]), np.array(at[len(labels) :])
+    rng = np.random.default_rng(1)
+    numbers = {s.label: model.values.get(s.label, rng.uniform(0.5, 1.5)) for s in model.parameters}
+    q, v = suggested_start(model) if model.rows else rng.uniform(0.5, 1.5, (2, len(model.coordinates)))
     z = np.array([model.start.get(s.label, 0.0) for s in model.states])
     _, _, S, J = InverseDynamics(model, numbers).matrices(0.0, q, v, z)
     pushes = np.hstack([S[:, free], J.T])

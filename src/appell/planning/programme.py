@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from appell.code.system import System
-from appell.kinematics.consistency import sample_split
+from appell.kinematics.consistency import suggested_start
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
+from appell.kinematics.typical import sample_split
 from appell.model.constraint import Row
 from appell.model.model import Model, counted
 from appell.model.programme import programme_states
@@ -101,8 +102,7 @@ def _free(mechanics: Mechanics) -> tuple[list[int], list[int]]:
     model, n = mechanics.model, len(mechanics.model.coordinates)
     rng = np.random.default_rng(1)
     p = mechanics.sample_values(rng)
-    q = np.array([model.start.get(s.label, 0.1) for s in model.coordinates]) + 1e-3 * rng.normal(size=n)
-    v = np.array([model.start.get(s.rate.label, 0.1) for s in model.coordinates]) + 1e-3 * rng.normal(size=n)
+    q, v = (e + 1e-3 * rng.normal(size=n) for e in suggested_start(model, 0.1))
     z = np.array([model.start.get(s.label, 1.0) for s in model.states])
     J = np.array(mechanics.functions["velocity"](0.0, q, v, z, p)[1])
     found = []

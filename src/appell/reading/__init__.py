@@ -8,11 +8,11 @@ result is compared with the graph at random points. Large ones are shown with na
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from appell.reading.pages import Page, page
 from appell.reading.printing import as_latex, as_text
+from appell.terminal import in_notebook
 
 if TYPE_CHECKING:
     from appell.equations import Equations
@@ -39,15 +39,9 @@ def text(equations: Equations, simplify: bool | None = None) -> str:
 
 def show(equations: Equations) -> None:
     """Typeset the equations in a notebook, print them as text elsewhere and where they would fill pages."""
-    if _in_notebook() and equations.operations <= TYPESET:
+    if in_notebook() and equations.operations <= TYPESET:
         from IPython.display import Math, display  # pyright: ignore[reportMissingImports]
 
         display(Math(latex(equations)))
     else:
         print(text(equations))
-
-
-def _in_notebook() -> bool:
-    """Whether a notebook's kernel runs this; IPython is not loaded to find out."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return shell is not None and hasattr(shell, "kernel")

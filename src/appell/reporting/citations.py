@@ -26,8 +26,6 @@ def bibtex(formulation: Any, method: str = "") -> str:
     for words in formulation.reference.split(";"):
         name = re.match(r"\s*(.+?\d{4})", words)
         keys.append(name.group(1) if name else words.strip())
-    if formulation.name == "Gibbs-Appell":
-        keys.insert(0, "Gibbs 1879")
     if method:
         keys.append(method if method in entries() else "scipy")
     return "\n\n".join(entries().get(e) or _noted(e) for e in dict.fromkeys((*keys, "casadi", "sympy")))

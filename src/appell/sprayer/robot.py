@@ -37,6 +37,7 @@ from appell.library._sprayer import (
 )
 from appell.model.model import Model
 from appell.model.symbols import Evolving, Input, explicit_rate, letters_in, quoted, speeds, t
+from appell.model.values import whole
 
 v, omega = speeds("v omega", "m/s rad/s")
 
@@ -184,8 +185,7 @@ def boom(count: int, width: float, ahead: float = 0.0, angle: Any = sp.pi, mass:
         angle: Direction of all jets; backwards if left out.
         mass: Mass of nozzles and boom together.
     """
-    if not isinstance(count, int) or count < 1:
-        raise ModelError(f"A boom needs a whole number of nozzles, at least one, got {count!r}.")
+    count = whole("The number of nozzles of a boom", count)
     places = np.linspace(-width / 2, width / 2, count) if count > 1 else np.zeros(1)
     return tuple(Nozzle(ahead, float(place), angle, mass=mass / count) for place in places)
 

@@ -19,6 +19,7 @@ from appell.model.frame import Vector
 from appell.model.look import Look
 from appell.model.model import Model
 from appell.model.programme import Programmed
+from appell.model.rules import numbers_of
 from appell.model.symbols import letters_in
 from appell.model.values import numbers, unknown
 from appell.view import arrows
@@ -42,12 +43,7 @@ def scene_of_model(
     """A model at one state."""
     if not isinstance(model, Model):
         raise ModelError(f"draw takes a Model, got {type(model).__name__}; for a Motion use animate.")
-    known = {s.label for s in (*model.parameters, *model.inputs)}
-    bound = dict(model.values)
-    for label, value in numbers(values).items():
-        if label not in known:
-            raise ModelError(unknown(label, sorted(known), f"parameter or input of {model.name!r}"))
-        bound[label] = value
+    bound = {**model.values, **numbers_of(model, values)}
     missing = [s.label for s in model.parameters if s.label not in bound]
     if missing:
         raise MissingValueError(
