@@ -192,6 +192,7 @@ class _Watcher:
         if self._stalled > STALLS:
             self.end = End.COLLAPSED
             return False
+        before = self._guards
         if self._overlooked(ta, t, x):
             return False
         try:
@@ -199,6 +200,7 @@ class _Watcher:
                 ta.state[:] = x
         except Enough:
             self.end = End.WATCHER
+            self.missed = self._landed(t, before)
             return False
         finally:
             self.t, self.x = t, x
@@ -237,6 +239,14 @@ class _Watcher:
         within = self.t + 0.3819660113 * (t - self.t)  # where nothing of a period that fits the step is zero
         moved = np.abs(task.guards(within, np.array(ta.update_d_output(within)))) > task.limits
         task.gates[: task.events] |= moved[: task.events]
+
+    def _landed(self, t: float, before: tuple[np.ndarray, np.ndarray] | None) -> tuple[float, int] | None:
+        """The guard whose zero ended the step: it comes first, of whatever else the leg had to end."""
+        if before is None or self._guards is None:
+            return None
+        limits, (was, _), (now, falling) = self.task.limits, before, self._guards
+        fell = self.task.gates & (was > limits) & (np.abs(now) <= limits) & (falling < 0)
+        return (t, int(np.flatnonzero(fell)[0])) if fell.any() else None
 
     def _overlooked(self, ta: Any, t: float, x: np.ndarray, margin: float = 0.0) -> bool:
         """Whether a guard fell through zero in the step that ends here, before a last margin: where, and which.

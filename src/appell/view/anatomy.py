@@ -104,17 +104,22 @@ def anatomy(model: Model) -> Anatomy:
     for constraint in model.constraints:
         if isinstance(constraint, Holonomic):
             for vector in constraint.closures:
-                _hung(found, vector)
+                _hung(found, model, vector)
     _particle_rods(found, model)
     _distances(found, model)
     return found
 
 
-def _hung(found: Anatomy, closure: Vector) -> None:
+def _hung(found: Anatomy, model: Model, closure: Vector) -> None:
     """A loop that closes at the ground has an anchor there."""
     ground = Vector({f: part for f, part in closure.parts.items() if upright(f)})
     if still(ground) and len(ground.parts) < len(closure.parts) and found.anchors:
         _add(found.anchors, -ground)
+    for center in _free(model).values():
+        way = _direction(closure, center)
+        rest = ground - way * center
+        if way and still(rest) and len(ground.parts) < len(closure.parts):
+            _add(found.anchors, -way * rest)
 
 
 def key(vector: Vector) -> frozenset[Any]:
@@ -182,18 +187,23 @@ def _points(model: Model) -> list[Vector]:
             listed.append(force.at)
     for constraint in model.constraints:
         for vector in getattr(constraint, "closures", ()) if isinstance(constraint, Holonomic) else ():
-            listed += _sides(vector, listed)
+            listed += [point for point, _ in _sides(model, vector, listed)]
     return listed
 
 
-def _sides(closure: Vector, known: list[Vector]) -> list[Vector]:
-    """The points that a closed loop brings together: its branches, each from where it begins."""
+def _sides(model: Model, closure: Vector, known: list[Vector]) -> list[tuple[Vector, int]]:
+    """The points that a closed loop brings together, and whether it goes to them, 1, or comes from there, -1."""
+    free = _free(model)
     turned = [f for f in closure.parts if f.parent is not None]
     leaves = [f for f in turned if not any(f is not g and f in g.path for g in turned)]
     sides = []
     for leaf in leaves:
         chain = [f for f in turned if f in leaf.path]
         branch, base, sign = Vector({f: closure.parts[f] for f in chain}), Vector({}), 1
+        center = free.get(leaf.axes)
+        if center is not None and (side := _direction(closure, center)):
+            sides.append((center + side * branch, side))
+            continue
         for vector in known:
             shared = next((f for f in vector.parts if f in chain), None)
             if shared is None:
@@ -205,14 +215,30 @@ def _sides(closure: Vector, known: list[Vector]) -> list[Vector]:
         else:
             if len(leaves) > 1:
                 continue
-        sides.append(base + sign * branch)
+        sides.append((base + sign * branch, sign))
     return sides
 
 
-def closing_points(model: Model, constraint: Holonomic) -> list[Vector]:
-    """The points that a closed loop brings together."""
+def closing_points(model: Model, constraint: Holonomic) -> list[tuple[Vector, int]]:
+    """The points that closed loops bring together, and whether each goes to them, 1, or comes from there, -1."""
     known = [body.center for body in model.bodies]
-    return [side for vector in constraint.closures for side in _sides(vector, known)]
+    return [side for vector in constraint.closures for side in _sides(model, vector, known)]
+
+
+def _free(model: Model) -> dict[Frame, Vector]:
+    """The centres of bodies with coordinates of their own in the ground, by their frames."""
+    return {b.frame.axes: b.center for b in model.bodies if isinstance(b, RigidBody) and floating(b.center)}
+
+
+def _direction(closure: Vector, center: Vector) -> int:
+    """Whether a closed loop goes to a centre with coordinates of its own, 1, or comes from there, -1; 0 if neither."""
+    for frame, part in center.parts.items():
+        for mine, theirs in zip(part, closure.parts.get(frame, ()), strict=False):
+            for letter in letters_in(mine):
+                slope = sp.diff(theirs, letter) / sp.diff(mine, letter)
+                if slope in (1, -1):
+                    return int(slope)
+    return 0
 
 
 def _opposed(mine: tuple[sp.Expr, ...], theirs: tuple[sp.Expr, ...]) -> bool:

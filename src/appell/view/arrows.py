@@ -129,14 +129,14 @@ def _held(
     constraint: Any, rows: list[int], values: np.ndarray, model: Model, motion: Any, times: np.ndarray
 ) -> tuple[Vector, np.ndarray] | None:
     """Rolling contacts and closed loops: multipliers along known directions at a known point."""
-    axes = model.ground
+    axes, sign = model.ground, 1
     if isinstance(constraint, Rolling):
         place, along, axes = constraint.contact, constraint.along, constraint.axes
     elif isinstance(constraint, Holonomic) and len(constraint.closures) == 1:
         sides = closing_points(model, constraint)
         if not sides:
             return None
-        place, along = sides[0], None
+        (place, sign), along = sides[0], None  # on the body whose point it is
     else:
         return None
     total = np.zeros((times.size, 3))
@@ -151,7 +151,7 @@ def _held(
         ground = model.ground.components(direction)
         vector = np.stack([motion.evaluate(e, times) for e in ground], axis=1)
         total += values[:, k][:, None] * vector
-    return place, total
+    return place, sign * total
 
 
 def _at_center(
