@@ -72,8 +72,9 @@ class GibbsAppell(AbstractFormulation):
             return self._direct(chart)
         short, A, b = projected(chart, self.angular)
         found = Equations(self, short, short.thaw(A), short.thaw(b), definite=True)
-        ways = (found, self._direct(chart)) if has_short_ways(mechanics) else (found,)
-        return min(ways, key=lambda way: way.operations) if len(ways) > 1 else found
+        if not has_short_ways(mechanics):
+            return found
+        return min(found, self._direct(chart), key=lambda way: way.operations)
 
     def _direct(self, chart: Chart) -> Equations:
         """S and U in the speeds, differentiated."""

@@ -158,9 +158,10 @@ class InSpeeds(AbstractGeometry):
         if body in self._contacts:
             ways.append(self._about(body, self._contacts[body]))
         halves = [mul(0.5, dot(a, a)) for a in ways if a is not None]
-        others = [center] if not halves else []
-        halves += [self.half_square(point) for point in (*others, *([seen] if seen is not center else []))]
-        return min(halves, key=lambda half: ca.n_nodes(to_sx(half))) if len(halves) > 1 else halves[0]
+        points = [] if halves else [center]
+        points += [] if seen is center else [seen]
+        halves += map(self.half_square, points)
+        return min(halves, key=lambda half: ca.n_nodes(to_sx(half)))
 
     def _known_acceleration(self, body: Body, center: Vector) -> Column | None:
         """The acceleration in the first axes on the way to the body's own where a velocity is known."""
