@@ -226,13 +226,16 @@ class InSpeeds(AbstractGeometry):
         numeric, found = Numeric(function), dict(vector)
         values = np.array([numeric(*point) for point in self._points])[:, :, 0, 0]
         speeds = np.array([np.concatenate([sign * point[0] for sign in SIGNS]) for point in self._points])
-        for i, component in zip(asked, values.T, strict=True):
+        (u, *_, p), last = self._points[0], self._points[-1]
+        elsewhere = np.array(numeric(u, *last[1:-1], p))[:, 0, 0]  # in another state, all else the same
+        constant = np.abs(values[0] - elsewhere) < 1e-12 * np.abs(elsewhere)
+        for i, component, steady in zip(asked, values.T, constant, strict=True):
             same = np.flatnonzero(np.max(np.abs(speeds - component[:, None]), axis=0) < 1e-13)
             if len(same):
                 found[i] = self._letters[same[0]]
             elif np.max(np.abs(component)) < 1e-14:
                 del found[i]
-            else:
+            elif steady:
                 found[i] = self._combined(found[i])
         return found
 
