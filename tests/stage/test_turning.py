@@ -199,3 +199,15 @@ def test_no_two_speeds_have_one_name():
         assert len({s.name for s in letters}) == len(letters)
     names = [s.name for s, _ in Mechanics(odd("in series")).turning("own").formulas]
     assert {"w_beyond_x", "w_body_1_x", "w_body_2_x"} <= {*names}  # the outer body has not the name of the inner turn
+
+
+def test_a_model_without_quaternions_of_coordinates():
+    ground, (x, y, angle) = ap.Frame("ground"), ap.coordinates("x y angle")
+    frame = ground.rotate("z", angle)
+    corner = ground.point(x, y) + 0.4 * frame.x
+    body = ap.RigidBody("body", 1.0, ground.point(x, y), frame, (0, 0, 0.2))
+    rod = ap.Holonomic(corner.dot(corner + 0.3 * frame.y + sin(x) * ground.y) - 1)
+    model = ap.Model(ground, (x, y, angle), [body], [ap.Gravity(-9.81 * ground.y)], [rod], start={x: 1})
+    found = ap.verify(model, *(ap.GibbsAppell(angular=axes) for axes in AXES), states=4)
+    assert found.ok, found
+    assert len(found.formulations) > len(ap.verify(model, states=4).formulations)

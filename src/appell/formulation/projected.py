@@ -48,7 +48,7 @@ def projected(chart: Chart, angular: str | None) -> tuple[Chart, ca.SX, ca.SX]:
     places = unbound.split.free(x.q.numel())  # of s among all velocities
     own = [places.index(i) for i in split.free(x.q.numel())]
     given = [places.index(i) for i in split.dependent if i in places]
-    rows = unbound.in_speeds(mechanics.e[[i for i in split.rows if i not in unbound.split.rows]])
+    rows = unbound.in_speeds(mechanics.e[[i for i in split.rows if i not in unbound.split.rows], :])
     carried = ca.jtimes(rows, ca.vertcat(x.q, x.t, x.z), ca.vertcat(unbound.K, 1, unbound.zdot))
     C = ca.jacobian(rows, unbound.u)
     P, s, beta = ca.SX(len(places), len(own)), ca.SX.zeros(len(places)), ca.SX.zeros(len(places))
@@ -71,9 +71,9 @@ def projected(chart: Chart, angular: str | None) -> tuple[Chart, ca.SX, ca.SX]:
 
 def _unbound(chart: Chart, angular: str | None) -> Chart:
     """The chart of all velocities, bound by nothing but the norms of quaternions."""
-    if angular is None:
-        return Chart.in_rates(chart.mechanics, Split())
     norms = _norms(chart, angular)
+    if angular is None or not norms.rows:
+        return Chart.in_rates(chart.mechanics, Split())
     return Chart.of(chart.mechanics, norms, chart.mechanics.turning(angular).free(norms))
 
 
