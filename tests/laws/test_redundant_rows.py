@@ -210,3 +210,48 @@ def test_a_speed_that_is_prescribed_cannot_start_from_rest():
     system = ap.compile(ap.derive(ap.Model(ground, (x, y), [body], [ap.Gravity(-9.81 * ground.y)], [row]))).bind()
     with pytest.raises(InconsistentStartError, match="'speed' forbids nothing"):
         ap.simulate(system, {}, until=1.0)
+
+
+def turned_by(*quaternion):
+    """A body on a slide, turned by a quaternion of formulas."""
+    ground, x = ap.Frame("ground"), ap.coordinates("x")
+    turn = [s for s in ap.coordinates("a b") if any(s in sp.sympify(e).free_symbols for e in quaternion)]
+    frame = ground.rotate_quaternion(*quaternion)
+    body = ap.RigidBody("body", 1.0, ground.point(x, 0) + 0.5 * frame.y, frame, (0.1, 0.2, 0.2))
+    return ap.Model(ground, (x, *turn), [body], [ap.Gravity(-9.81 * ground.z)], start={s: 0.3 for s in turn})
+
+
+A, B = ap.coordinates("a b")
+
+
+@pytest.mark.parametrize(
+    "quaternion",
+    [
+        (sp.cos(A / 2), sp.sin(A / 2), 0, 0),
+        (sp.cos(A) * sp.cos(B), sp.cos(A) * sp.sin(B), sp.sin(A), 0),
+        (sp.cos(ap.t), 0, 0, sp.sin(ap.t)),
+        (1, 0, 0, 0),
+        (A / sp.sqrt(A**2 + 1), 0, 1 / sp.sqrt(A**2 + 1), 0),
+    ],
+)
+def test_a_quaternion_of_length_one_by_itself_needs_no_row(quaternion):
+    model = turned_by(*quaternion)
+    assert not model.rows
+    found = ap.verify(model, states=4)
+    assert found.ok, found
+    assert ap.simulate(ap.compile(ap.derive(model)).bind(), until=0.5).check().ok
+
+
+def test_a_quaternion_that_is_not_of_length_one_has_its_row():
+    assert [row.order for row in turned_by(A, sp.sin(B), 0, 0).rows] == [0]
+    with pytest.raises(ModelError, match="contains no coordinate"):
+        turned_by(2, 0, 0, 0)
+
+
+def test_a_lone_row_that_says_nothing():
+    ground, (x, y) = ap.Frame("ground"), ap.coordinates("x y")
+    body = ap.Particle("body", 1.0, ground.point(x, y))
+    model = ap.Model(ground, (x, y), [body], [], [ap.Holonomic((x + y) ** 2 - x**2 - 2 * x * y - y**2, "nothing")])
+    u, w = ap.speeds("u w")
+    found = ap.verify(model, ap.GibbsAppell(speeds={u: x.rate, w: 2 * y.rate + x.rate}), states=4)
+    assert found.ok, found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
+from sympy import cos, sin
 
 import appell as ap
 from appell.errors import FormulationError
@@ -142,3 +143,71 @@ def test_the_choice_of_axes_is_one_of_two_and_by_itself():
         ap.GibbsAppell(angular="body")
     with pytest.raises(FormulationError, match="only one"):
         ap.GibbsAppell(dependent=["x"], angular="own")
+
+
+def odd(which: str) -> ap.Model:
+    """Two bodies that hang on each other by a hook, with quaternions that are not one for each body and norm."""
+    ground, t = ap.Frame("ground"), ap.t
+    first, body, center, frame = placed(ground, "1")
+    second, other, place, turned = placed(ground, "2")
+    letters, bodies = [*first, *second], [body, other]
+    rows = [ap.Holonomic(place + 0.3 * turned.x - center - 0.2 * frame.y), ap.Holonomic(frame.x.dot(turned.z))]
+    a, b, c, d = first[3:]
+    if which == "norm said again":
+        rows.insert(0, ap.Holonomic([3 * (a**2 + b**2 + c**2 + d**2 - 1), sum(e**2 for e in second[3:]) - 1]))
+    elif which == "prescribed":
+        course = (cos(t / 9), 0.6 * sin(t / 9), 0.8 * sin(t / 9), 0)
+        rows += [ap.Prescribed(e, given + 0 * t) for e, given in zip((a, b, c, d), course, strict=True)]
+    elif which == "turned back":
+        bodies.append(ap.RigidBody("back", 1, ground.origin, ground.rotate_quaternion(a, -b, -c, -d), (0.2, 0.1, 0.2)))
+    elif which == "half shared":
+        e, f = ap.coordinates("e f")
+        bodies.append(ap.RigidBody("half", 1, ground.origin, ground.rotate_quaternion(a, b, e, f), (0.2, 0.1, 0.2)))
+        letters += [e, f]
+    elif which == "names alike":
+        bodies = [
+            ap.RigidBody(f"a{k}b", e.mass, e.center, e.frame, e.inertia) for k, e in zip("- ", bodies, strict=True)
+        ]
+    elif which == "in series":
+        inner = ap.coordinates("i j k l")
+        beyond = frame.rotate_quaternion(*inner)
+        bodies.insert(0, ap.RigidBody("beyond", 1, center + 0.3 * beyond.x, beyond, (0.2, 0.1, 0.2)))
+        letters += inner
+    start = {a: 0.8, b: 0.4, c: 0.2, d: 0.4, second[3]: 1, "e": 0.4, "f": 0.2, "i": 1}
+    known = {s.label for s in letters}
+    start = {s: e for s, e in start.items() if str(s) in known}
+    return ap.Model(
+        ground, letters, bodies, [ap.Gravity(-9.81 * ground.z)], rows, values={"m": 1.3, "r": 0.4}, start=start
+    )
+
+
+ODD = ("norm said again", "prescribed", "turned back", "half shared", "names alike", "in series")
+
+
+@pytest.mark.parametrize("which", ODD)
+def test_quaternions_that_are_not_one_for_each_body_and_norm(which):
+    model = odd(which)
+    assert ap.derive(model).operations > 0
+    found = ap.verify(model, *(ap.GibbsAppell(angular=axes) for axes in AXES), states=4)
+    assert found.ok, found
+    assert len(found.formulations) > len(ap.verify(model, states=4).formulations)
+
+
+def test_no_two_speeds_have_one_name():
+    for which in ODD:
+        letters = [s for s, _ in Mechanics(odd(which)).turning("own").formulas]
+        assert len({s.name for s in letters}) == len(letters)
+    names = [s.name for s, _ in Mechanics(odd("in series")).turning("own").formulas]
+    assert {"w_beyond_x", "w_body_1_x", "w_body_2_x"} <= {*names}  # the outer body has not the name of the inner turn
+
+
+def test_a_model_without_quaternions_of_coordinates():
+    ground, (x, y, angle) = ap.Frame("ground"), ap.coordinates("x y angle")
+    frame = ground.rotate("z", angle)
+    corner = ground.point(x, y) + 0.4 * frame.x
+    body = ap.RigidBody("body", 1.0, ground.point(x, y), frame, (0, 0, 0.2))
+    rod = ap.Holonomic(corner.dot(corner + 0.3 * frame.y + sin(x) * ground.y) - 1)
+    model = ap.Model(ground, (x, y, angle), [body], [ap.Gravity(-9.81 * ground.y)], [rod], start={x: 1})
+    found = ap.verify(model, *(ap.GibbsAppell(angular=axes) for axes in AXES), states=4)
+    assert found.ok, found
+    assert len(found.formulations) > len(ap.verify(model, states=4).formulations)

@@ -64,7 +64,7 @@ def in_angular_velocities(at: Equilibrium, split: Split, attitude: set[str]) -> 
     for fixed in (True, False) if chains else ():
         turns: dict[Speed | Rate, sp.Expr] = {}
         for (base, frame), name in chains.items():
-            turns |= angular_speeds(model, name, frame, base, base if fixed else frame)
+            turns |= angular_speeds(model, name, frame, base, base if fixed else frame, turns)
         speeds = _independent(own.mechanics, at, split, [rates, turns])
         if speeds is None:
             return

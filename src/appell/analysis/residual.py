@@ -49,7 +49,7 @@ def thrust_along(equations: Equations) -> ca.SX:
 def rows_along(equations: Equations, vdot: ca.SX) -> ca.SX:
     """What the constraint rows, differentiated up to the accelerations, leave where all rates are kept."""
     mechanics, chosen = equations.mechanics, list(equations.split.rows)
-    return mechanics.C[chosen, :] @ vdot - mechanics.gamma[chosen]
+    return mechanics.C[chosen, :] @ vdot - mechanics.gamma[chosen, :]
 
 
 def _unknowns(equations: Equations, udot: ca.SX) -> ca.SX:

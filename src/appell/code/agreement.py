@@ -127,7 +127,7 @@ class Rivals:
     @cached_property
     def _terms(self) -> ca.Function:
         """Sizes of the terms of F and gamma in M q'' - J' lambda = F, C q'' = gamma."""
-        (_, F), gamma = self.mechanics.lagrange, self.mechanics.gamma[self.rows]
+        (_, F), gamma = self.mechanics.lagrange, self.mechanics.gamma[self.rows, :]
         right = ca.Function("right", self.mechanics.variables.arguments, [ca.densify(ca.vertcat(F, gamma))])
         return term_sizes(right)
 

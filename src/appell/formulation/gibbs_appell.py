@@ -68,7 +68,7 @@ class GibbsAppell(AbstractFormulation):
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """dR/dy = A y - b, directly or by the chain rule over all velocities."""
         chart = self._chart(mechanics, split)
-        if self.speeds or not is_long(chart):
+        if self.speeds or not is_long(chart, self.angular):
             return self._direct(chart)
         short, A, b = projected(chart, self.angular)
         found = Equations(self, short, short.thaw(A), short.thaw(b), definite=True)

@@ -36,7 +36,7 @@ class Multipliers(AbstractFormulation):
         """The KKT system."""
         rows = list(split.rows)
         M, F = mechanics.lagrange
-        J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows]
+        J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows, :]
         multipliers = ca.SX.sym("lambda", len(rows))
         zero = ca.SX(len(rows), len(rows))
         A = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)) if rows else M

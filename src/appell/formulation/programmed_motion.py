@@ -126,7 +126,7 @@ def rows_with_gains(mechanics: Mechanics, split: Split, options: Options) -> ca.
                 e[i] = ca.jtimes(c, x.q, x.v)
             gamma[i] = -ca.jtimes(e[i], x.q, x.v)
     if options.stabilize is None:
-        return gamma[rows]
+        return gamma[rows, :]
     right = []
     for i in rows:
         alpha, beta = options.gains(mechanics.row_names[i])

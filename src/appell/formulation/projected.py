@@ -22,9 +22,10 @@ from appell.model.symbols import letters_in
 LONG = 15  # nodes for each rate, from which on what the rows give is better not differentiated
 
 
-def is_long(chart: Chart) -> bool:
+def is_long(chart: Chart, angular: str | None) -> bool:
     """Whether the rates are long formulas of the speeds, in equations that may be projected."""
-    if chart.redundant or chart.mechanics.accelerating:
+    norms = _norms(chart, angular)
+    if chart.redundant or chart.mechanics.accelerating or len(norms.rows) < len(norms.dependent):
         return False
     return ca.n_nodes(chart.K) > LONG * chart.K.numel()
 
@@ -43,11 +44,11 @@ def projected(chart: Chart, angular: str | None) -> tuple[Chart, ca.SX, ca.SX]:
         angular: Along which axes the angular velocities are, if there are any.
     """
     mechanics, split, x = chart.mechanics, chart.split, chart.mechanics.variables
-    unbound = _unbound(mechanics, angular)
+    unbound = _unbound(chart, angular)
     places = unbound.split.free(x.q.numel())  # of s among all velocities
     own = [places.index(i) for i in split.free(x.q.numel())]
     given = [places.index(i) for i in split.dependent if i in places]
-    rows = unbound.in_speeds(mechanics.e[[i for i in split.rows if i not in unbound.split.rows]])
+    rows = unbound.in_speeds(mechanics.e[[i for i in split.rows if i not in unbound.split.rows], :])
     carried = ca.jtimes(rows, ca.vertcat(x.q, x.t, x.z), ca.vertcat(unbound.K, 1, unbound.zdot))
     C = ca.jacobian(rows, unbound.u)
     P, s, beta = ca.SX(len(places), len(own)), ca.SX.zeros(len(places)), ca.SX.zeros(len(places))
@@ -68,12 +69,19 @@ def projected(chart: Chart, angular: str | None) -> tuple[Chart, ca.SX, ca.SX]:
     return replace(chart, K=here(unbound.K), a=a), P.T @ (M @ P), P.T @ (forces - M @ beta)
 
 
-def _unbound(mechanics: Mechanics, angular: str | None) -> Chart:
+def _unbound(chart: Chart, angular: str | None) -> Chart:
     """The chart of all velocities, bound by nothing but the norms of quaternions."""
+    norms = _norms(chart, angular)
+    if angular is None or not norms.rows:
+        return Chart.in_rates(chart.mechanics, Split())
+    return Chart.of(chart.mechanics, norms, chart.mechanics.turning(angular).free(norms))
+
+
+def _norms(chart: Chart, angular: str | None) -> Split:
+    """The rates of lengths of quaternions, and the rows in use that give them; others may say the same instead."""
     if angular is None:
-        return Chart.in_rates(mechanics, Split())
-    turning = mechanics.turning(angular)
-    first, rows = {mechanics.model.coordinates[i] for i in turning.lengths}, mechanics.model.rows
-    norms = tuple(i for i in mechanics.norm_rows if first & letters_in(rows[i].expression))
-    split = Split(norms, turning.lengths)
-    return Chart.of(mechanics, split, turning.free(split))
+        return Split()
+    mechanics, turning = chart.mechanics, chart.mechanics.turning(angular)
+    used = (i for i in chart.split.rows if i in mechanics.norm_rows)
+    rows = (i for i in used if letters_in(mechanics.model.rows[i].expression) in turning.quaternions)
+    return Split(tuple(rows), turning.lengths)

@@ -92,7 +92,7 @@ class Recursive(AbstractFormulation):
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """The accelerations, solved."""
         x, rows = mechanics.variables, list(split.rows)
-        J, gamma = mechanics.J[rows, :], mechanics.gamma[rows]
+        J, gamma = mechanics.J[rows, :], mechanics.gamma[rows, :]
         values = _least(mechanics, J)
         solution, pull = column_of(values, 0), ca.SX(x.q.numel(), 1)
         if rows:

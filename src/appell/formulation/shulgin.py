@@ -113,11 +113,11 @@ def _chart(mechanics: Mechanics, split: Split) -> Chart:
     r = split.free(x.q.numel())
     letters = tuple(mechanics.model.coordinates[i].rate for i in r)
     u, y = fresh(letters), fresh(e.rate for e in letters)
-    J, F_t = mechanics.J[rows, :], ca.substitute(mechanics.e[rows], x.v, ca.SX.zeros(x.q.numel()))
+    J, F_t = mechanics.J[rows, :], ca.substitute(mechanics.e[rows, :], x.v, ca.SX.zeros(x.q.numel()))
     found = solve(J[:, s], ca.horzcat(-J[:, r], -F_t))
     B, b = found[:, : len(r)], found[:, len(r)]
     K = _placed(r, s, u, B @ u + b)
-    gamma = ca.substitute(mechanics.gamma[rows], x.v, K)
+    gamma = ca.substitute(mechanics.gamma[rows, :], x.v, K)
     a = _placed(r, s, y, B @ y + solve(J[:, s], gamma))
     return Chart(
         mechanics=mechanics,
@@ -161,7 +161,7 @@ def _explicit(chart: Chart) -> ca.SX:
         return left
     J = mechanics.J[rows, :]
     J_rate = ca.reshape(ca.jtimes(ca.vec(J), ca.vertcat(x.q, x.t), ca.vertcat(x.v, 1)), J.shape)
-    along = ca.jacobian(mechanics.e[rows], x.q)
+    along = ca.jacobian(mechanics.e[rows, :], x.q)
     J_rate, along = (chart.in_speeds(e) for e in (J_rate, along))
     # B' from the rate of F_q, D_l s' from its slope along the leaf: equal, because the constraints are integrable.
     turned = solve(J[:, s], ca.horzcat(-J_rate @ N, -along @ N))

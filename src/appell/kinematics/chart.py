@@ -73,7 +73,7 @@ class Chart:
             letters, formulas = _independent(mechanics, split)
         e, J = mechanics.e, mechanics.J
         if len(rows) < e.numel():
-            e, J = e[rows], J[rows, :]
+            e, J = e[rows, :], J[rows, :]
         matrix = ca.vertcat(ca.jacobian(formulas, x.v), J)
         if definitions:
             check_independent(mechanics, letters, matrix)
@@ -128,7 +128,7 @@ class Chart:
         """Where rows or speeds are not linear in the velocities: all rates are kept, and only q'' is solved for."""
         v = mechanics.variables.v
         carried = ca.substitute(mechanics.derivative(formulas), mechanics.a, ca.SX.zeros(v.numel()))
-        a = solve(matrix, ca.vertcat(y - carried, mechanics.gamma[list(split.rows)]))
+        a = solve(matrix, ca.vertcat(y - carried, mechanics.gamma[list(split.rows), :]))
         return cls(
             mechanics=mechanics,
             split=split,

@@ -82,7 +82,7 @@ def accelerations(mechanics: Mechanics) -> ca.SX:
     rows = list(sample_split(mechanics).rows)
     if not rows:
         return solve(M, F) if mechanics.accelerating else solve_spd(M, F)
-    J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows]
+    J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows, :]
     return saddle(M, J, C, F, gamma)[: M.shape[0]]
 
 

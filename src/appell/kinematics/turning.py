@@ -9,7 +9,7 @@ of it, in any attitude.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -45,14 +45,15 @@ class Turning:
     @cached_property
     def _turns(self) -> dict[tuple[int, ...], dict[Speed, sp.Expr]]:
         """Angular velocities by the places of their quaternions."""
-        model, found = self.variables.model, {}
+        model, found = self.variables.model, dict[tuple[int, ...], dict[Speed, sp.Expr]]()
         places = {q: i for i, q in enumerate(model.coordinates)}
         for name, frame, quaternion in _turned(model):
             assert frame.parent is not None
             axes = frame if self.axes == "own" else frame.parent
             own = tuple(places[e] for e in quaternion)
             if not {*own} & {i for other in found for i in other}:
-                found[own] = angular_speeds(model, name, frame, frame.parent, axes)
+                besides = [speed for speeds in found.values() for speed in speeds]
+                found[own] = angular_speeds(model, name, frame, frame.parent, axes, besides)
         return found
 
     @cached_property
@@ -79,6 +80,11 @@ class Turning:
         return tuple(sorted(own[0] for own in self._turns))
 
     @cached_property
+    def quaternions(self) -> list[set[Coordinate]]:
+        """The coordinates of every quaternion whose rates are replaced."""
+        return [{self.variables.model.coordinates[i] for i in own} for own in self._turns]
+
+    @cached_property
     def basis(self) -> ca.SX:
         """The rates by these velocities."""
         x = self.variables
@@ -91,15 +97,18 @@ class Turning:
 
 
 def _turned(model: Model) -> Iterator[tuple[str, Frame, tuple[Coordinate, ...]]]:
-    """The frames that quaternions of coordinates turn, each with the name of a body there."""
-    for body in model.bodies:
-        for frame in body.frame.path if isinstance(body, RigidBody) else ():
+    """The frames that quaternions of coordinates turn, each with the name of the first body from there outwards."""
+    bodies = (body for body in model.bodies if isinstance(body, RigidBody))
+    for body in sorted(bodies, key=lambda body: len(body.frame.path)):
+        for frame in body.frame.path:
             quaternion = () if frame.rotation is None else frame.rotation.quaternion or ()
             if quaternion and all(isinstance(e, Coordinate) for e in quaternion):
                 yield body.name, frame, quaternion
 
 
-def angular_speeds(model: Model, name: str, frame: Frame, base: Frame, axes: Frame) -> dict[Speed, sp.Expr]:
+def angular_speeds(
+    model: Model, name: str, frame: Frame, base: Frame, axes: Frame, besides: Iterable[Letter] = ()
+) -> dict[Speed, sp.Expr]:
     """The angular velocity of a frame against another one as speeds, `w_ball_x` and so on.
 
     Args:
@@ -108,8 +117,9 @@ def angular_speeds(model: Model, name: str, frame: Frame, base: Frame, axes: Fra
         frame: What turns.
         base: What it turns against.
         axes: Along which the components are taken.
+        besides: Other speeds, which have other names as well.
     """
-    taken = {s.name for s in (*model.coordinates, *model.parameters, *model.inputs, *model.states)}
+    taken = {s.name for s in (*model.coordinates, *model.parameters, *model.inputs, *model.states, *besides)}
     found: dict[Speed, sp.Expr] = {}
     for axis, part in zip("xyz", axes.components(angular_velocity(frame, base)), strict=True):
         word = f"w_{re.sub(r'[^A-Za-z0-9]+', '_', name)}_{axis}"

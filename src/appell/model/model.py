@@ -11,7 +11,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.body import Body, Particle, RigidBody
-from appell.model.constraint import AbstractConstraint, Holonomic, Rolling, Row
+from appell.model.constraint import AbstractConstraint, Holonomic, Rolling, Row, vanishing
 from appell.model.force import AbstractForce
 from appell.model.frame import Frame
 from appell.model.look import Look
@@ -332,13 +332,16 @@ class QuaternionNorm(Holonomic):
 
 
 def _quaternion_norms(bodies: Iterable[Body]) -> list[QuaternionNorm]:
+    """The norms of all quaternions but those that have length one by themselves, as (cos a, sin a, 0, 0)."""
     found: dict[tuple[sp.Expr, ...], None] = {}
     for body in bodies:
         if isinstance(body, RigidBody):
             found.update(dict.fromkeys(body.frame.unit_quaternions))
+    norms = {quaternion: sum((e**2 for e in quaternion), sp.Integer(-1)) for quaternion in found}
     return [
-        QuaternionNorm(sum(e**2 for e in quaternion) - 1, "norm of (" + ", ".join(map(str, quaternion)) + ")")
-        for quaternion in found
+        QuaternionNorm(norm, "norm of (" + ", ".join(map(str, quaternion)) + ")")
+        for quaternion, norm in norms.items()
+        if all(isinstance(e, Coordinate) for e in quaternion) or not vanishing([norm])[0]
     ]
 
 

@@ -69,7 +69,7 @@ class Effort:
         x, n = mechanics.variables, mechanics.a.numel()
         rows = list(sample_split(mechanics).rows)
         M, F = mechanics.lagrange
-        J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows]
+        J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows, :]
         found = saddle(M, J, C, F, gamma)
         a, multipliers = found[:n], found[n:]
         tau = ca.SX.zeros(n)

@@ -109,7 +109,7 @@ def _dependent(equations: Equations) -> list[Block]:
     heading = "dependent accelerations"
     if set(equations.unknowns) <= set(accelerations):
         rows = list(chart.split.rows)
-        J, gamma = mechanics.J[rows, :], mechanics.gamma[rows]
+        J, gamma = mechanics.J[rows, :], mechanics.gamma[rows, :]
         return [Block(heading, accelerations, equations.in_state(J), equations.in_state(gamma), True)]
     return [_explicit(heading, accelerations, equations.in_state(equations.udot))] if y.numel() else []
 
