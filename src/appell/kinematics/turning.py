@@ -122,7 +122,7 @@ def angular_speeds(
     taken = {s.name for s in (*model.coordinates, *model.parameters, *model.inputs, *model.states, *besides)}
     found: dict[Speed, sp.Expr] = {}
     for axis, part in zip("xyz", axes.components(angular_velocity(frame, base)), strict=True):
-        word = f"w_{re.sub(r'[^A-Za-z0-9]+', '_', name)}_{axis}"
+        word = f"w_{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}_{axis}"
         while word in taken:
             word += "_"
         found[Speed(word, "rad/s", f"angular velocity along {axis} of {axes.name}")] = part
