@@ -5,6 +5,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import InconsistentStartError
+from appell.graph.solve import solve
 from appell.graph.terms import cleared, term_sizes, term_sizes_at, terms_at
 
 
@@ -50,3 +51,17 @@ def test_rounding_of_ordinary_terms_is_no_violation_where_all_slopes_vanish():
         system.bind({angle: 0.1 * k}).state({})
     with pytest.raises(InconsistentStartError, match="'row' by 2e-08"):
         system.state({a: 2e-8})
+
+
+def test_terms_of_what_is_solved_for_do_not_grow_with_every_elimination():
+    """Rounding of a product is that of its worse factor: the sizes of both multiplied would be beyond all numbers."""
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    product = ca.Function("product", [x, y], [(x - y) * (x + y) * (x - y)])
+    assert float(term_sizes(product)(2.0, 1.0)) == 9.0
+    n, rng = 14, np.random.default_rng(3)
+    entries, b = ca.SX.sym("A", n * n), ca.SX.sym("b", n)
+    function = ca.Function("solved", [entries, b], [ca.densify(solve(ca.reshape(entries, n, n), b))])
+    matrix, right = np.eye(n) + rng.uniform(-0.3, 0.3, (n, n)), rng.uniform(-1, 1, n)
+    sizes = np.array(term_sizes(function)(matrix.T.ravel(), right)).ravel()
+    assert np.all(sizes >= np.abs(np.linalg.solve(matrix, right)) * (1 - 1e-12))
+    assert sizes.max() < 1e6

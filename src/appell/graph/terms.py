@@ -23,7 +23,11 @@ class _Term(NamedTuple):
 
 
 def term_sizes(function: ca.Function) -> ca.Function:
-    """The sizes of the terms of a function's first output: |a| + |b| for a - b, |a b| for a b."""
+    """The sizes of the terms of a function's first output: |a| + |b| for a - b, |a b| for a b.
+
+    Rounding is a share of them. A product of sums has that of the worse of its factors and not of both, or the sizes of
+    what is solved for would grow beyond all numbers with every elimination.
+    """
     letters = function.sx_in()
     found = _terms(function, [ca.vertsplit(e) for e in letters], _Graph)
     return ca.Function("terms", letters, [ca.vertcat(*[e.size for e in found])])
@@ -58,7 +62,7 @@ class _Numbers:
     QUICK: ClassVar[dict[int, Callable[..., Any]]] = {
         ca.OP_ADD: operator.add, ca.OP_SUB: operator.sub, ca.OP_MUL: operator.mul, ca.OP_DIV: operator.truediv,
         ca.OP_NEG: operator.neg, ca.OP_SQ: lambda a: a * a, ca.OP_TWICE: lambda a: a + a, ca.OP_INV: lambda a: 1 / a,
-        ca.OP_SQRT: np.sqrt, ca.OP_FABS: abs,
+        ca.OP_SQRT: np.sqrt, ca.OP_FABS: abs, ca.OP_FMAX: np.fmax,
         ca.OP_SIN: np.sin, ca.OP_COS: np.cos, ca.OP_ASSIGN: operator.pos,
     }  # fmt: skip
 
@@ -103,16 +107,24 @@ def _terms(function: ca.Function, blocks: Sequence[Any], kind: type[_Numbers] | 
 
 @cache
 def _algebra(kind: type[_Numbers] | type[_Graph]) -> Algebra:
-    absolute, root = kind.rule(ca.OP_FABS), kind.rule(ca.OP_SQRT)
+    absolute, root, larger = (kind.rule(operation) for operation in (ca.OP_FABS, ca.OP_SQRT, ca.OP_FMAX))
+
+    def product(a: _Term, b: _Term) -> Any:
+        return larger(a.size * absolute(b.value), absolute(a.value) * b.size)
+
+    def quotient(a: _Term, b: _Term) -> Any:
+        below = absolute(b.value)
+        return larger(a.size, absolute(a.value) * (b.size / below)) / below
+
     sizes: dict[str, Callable[..., Any]] = {
         "assign": lambda a: a.size,
         "neg": lambda a: a.size,
         "add": lambda a, b: a.size + b.size,
         "sub": lambda a, b: a.size + b.size,
         "twice": lambda a: 2 * a.size,
-        "mul": lambda a, b: a.size * b.size,
-        "sq": lambda a: a.size * a.size,
-        "div": lambda a, b: a.size / absolute(b.value),
+        "mul": product,
+        "sq": lambda a: a.size * absolute(a.value),
+        "div": quotient,
         "sqrt": lambda a: root(a.size),
     }
 

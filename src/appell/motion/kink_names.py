@@ -16,6 +16,7 @@ from appell.model.symbols import Evolving, Input, Rate, Speed, Time, letters_in,
 from appell.model.symbols import t as TIME
 
 READABLE = 40  # letters of a switching function that says enough by itself
+LONGEST = 200  # nodes of one that is written down at all: a rate that rows give may fill pages
 
 
 def kink_name(modal: Modal, kink: int, equations: Equations) -> str:
@@ -30,7 +31,7 @@ def kink_name(modal: Modal, kink: int, equations: Equations) -> str:
         if _same(modal, kink, equations, excess):
             return words
     formula = None
-    if not ca.depends_on(modal.g[kink], modal.s):
+    if ca.n_nodes(modal.g[kink]) <= LONGEST and not ca.depends_on(modal.g[kink], modal.s):
         letters = [[TIME], equations.states, equations.inputs, equations.model.parameters, [TIME] * modal.s.numel()]
         formula = raised(modal.g[kink], [modal.t, modal.x, modal.w, modal.p, modal.s], letters)[0]
         if len(str(formula)) <= READABLE:
