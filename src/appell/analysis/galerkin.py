@@ -28,6 +28,7 @@ from appell.equations import Equations
 from appell.errors import FormulationError, IntegrationError
 from appell.graph.kinks import has_kinks
 from appell.model.values import number, whole
+from appell.motion.drive import Drive
 from appell.motion.method import check_tolerances
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
@@ -118,7 +119,7 @@ def galerkin(
         seconds=clock.perf_counter() - began,
         grid=np.linspace(state.t, end, points),
         outputs={},
-        law=None,
+        drive=Drive(),
     )
 
 

@@ -27,18 +27,19 @@ class Clock:
         rate: Samples per second.
 
     Attributes:
+        law: The law.
         held: The inputs until the next sample.
         next: When that is, or the end.
     """
 
     def __init__(self, state: State, end: float, law: Callable[[float, State], np.ndarray], rate: float) -> None:
         check_rate(rate)
-        self._start, self._end, self._law, self._rate, self._count = state.t, end, law, rate, 0
+        self.law, self._start, self._end, self._rate, self._count = law, state.t, end, rate, 0
         self.tick(state)
 
     def tick(self, state: State) -> None:
         """Ask the law."""
-        self.held = self._law(state.t, state)
+        self.held = self.law(state.t, state)
         self._count += 1
         due = self._start + self._count / self._rate
         self.next = due if due < self._end - 1e-9 / self._rate else self._end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class Run:
             seconds=time.perf_counter() - self.began,
             grid=grid,
             outputs=dict(outputs or {}),
-            law=self.drive.law,
+            drive=self.drive,
         )
 
     def _interrupt(self) -> None:
@@ -299,6 +300,8 @@ class Run:
             switched, jump = here.flip(kinks)
             self.occurrences += [Occurrence(modes.name(which), here.t) for which in switched]
         events = self._happen(falling, above)
+        resets = tuple(event for event in events if event.reset)
+        self.stretches[-1] = replace(self.stretches[-1], guard=guard, resets=resets)
         stops = [event.name for event in events if event.stop]
         if stops:
             return Ending(Outcome.EVENT, f"{stops[0]!r} at t = {here.t:.12g}")

@@ -22,6 +22,7 @@ from appell.graph.kinks import has_kinks
 from appell.graph.numeric import SideBySide
 from appell.model.symbols import ExtraState, Letter, Rate, key, quoted, unit_of
 from appell.model.values import formula_of, unknown, whole
+from appell.motion.drive import Drive, Law
 from appell.motion.events import Occurrence
 from appell.motion.formula import energy_function, formula_function, order_of, refuse_unknown_rates, with_rates
 from appell.motion.modes import in_modes, laws_along
@@ -66,7 +67,7 @@ class Motion:
         system: System | None = None,
         stretches: Sequence[Stretch] = (),
         occurrences: Sequence[Occurrence] = (),
-        law: Callable[[float, State], np.ndarray] | None = None,
+        law: Law | None = None,
     ) -> None:
         self.times, self.columns, self.units, self.info = times, dict(columns), dict(units), dict(info)
         self.outcome, self.occurrences = outcome, tuple(occurrences)
@@ -87,7 +88,7 @@ class Motion:
         seconds: float,
         grid: np.ndarray,
         outputs: Mapping[str, Any],
-        law: Callable[[float, State], np.ndarray] | None,
+        drive: Drive,
     ) -> Motion:
         """Tabulate a run."""
         end = stretches[-1].times[-1]
@@ -106,6 +107,7 @@ class Motion:
             "detail": detail,
             "steps": int(sum(s.times.size - 1 for s in stretches)),
             "seconds": seconds,
+            "law": drive.asks,
             "switches": switches,
             "events": [{"name": o.name, "t": o.t} for o in occurrences],
             "values": dict(system.values),
@@ -121,7 +123,7 @@ class Motion:
             system=system,
             stretches=stretches,
             occurrences=occurrences,
-            law=law,
+            law=drive.law,
         )
         motion._tabulate(outputs)
         return motion
@@ -382,6 +384,34 @@ class Motion:
         from appell.motion.reactions import reactions
 
         return reactions(self, constraint)
+
+    def sensitivities(self, by: Any, of: Any = None) -> Dataset:
+        r"""How quantities change with numbers: slopes along the motion to the accuracy of its integration.
+
+        $$ \dot S = f_x S + f_\theta, \qquad S = \partial x / \partial\theta $$
+        beside the motion, through its events, kinks and changes of speeds, whose moments move as well.
+
+        Args:
+            by: What is varied: parameters, inputs that are held, and by their own names the values at the start of
+                those coordinates, speeds and extra states that are free there. Others that are free keep their values,
+                and what constraints give follows.
+            of: Quantities by name, symbol or formula; all coordinates, their rates and extra states if left out.
+
+        Returns:
+            Slopes of each over `by` and t, where a starting value is called `angle.start`, and `event_time`, slopes of
+            the moments of events.
+
+        Example:
+            >>> import appell as ap
+            >>> system = ap.compile(ap.derive(ap.library.pendulum_chain(1))).bind()
+            >>> motion = ap.simulate(system, {"q1": 0.1}, until=2.0)
+            >>> slopes = motion.sensitivities(["l", "q1"])
+            >>> slopes["q1"].sel(by="q1.start").values[0].round(9)
+            1.0
+        """
+        from appell.motion.sensitivities import sensitivities
+
+        return sensitivities(self, by, of)
 
     def plot(self, *names: Any, path: str | Path | None = None) -> Any:
         """Quantities over time, one panel per unit.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
@@ -17,6 +17,7 @@ from appell.errors import IntegrationError, ModelError
 from appell.kinematics.programme import refuse_changing
 from appell.model.symbols import Input, key, letters_in, quoted
 from appell.model.values import by_name, formula_of, number, unknown
+from appell.motion.drive import TWICE, Law
 from appell.motion.driver import Run
 from appell.motion.events import Event, check_events
 from appell.motion.formula import check_formula
@@ -25,10 +26,6 @@ from appell.motion.motion import Motion
 
 MEMORY = 2e9  # bytes that the steps of a run may take unless more of them are asked for
 STEP = 200  # of them that a state takes in a step: the coefficients of its series
-TWICE = (
-    "The control gives {!r}, which is given or varied by itself; leave it to one of them. A control that gives some of "
-    "the inputs returns them by name."
-)
 
 
 def simulate(
@@ -125,9 +122,7 @@ def simulate(
     ).motion(points, at, outputs)
 
 
-def driven(
-    system: System, inputs: Mapping[Any, Any] | None, control: Any
-) -> tuple[System, Callable[[float, State], np.ndarray] | None]:
+def driven(system: System, inputs: Mapping[Any, Any] | None, control: Any) -> tuple[System, Law | None]:
     """Numbers are bound, formulas closed into the graph, Python functions become a law."""
     if inputs is not None and not isinstance(inputs, Mapping):
         raise ModelError(
@@ -153,7 +148,7 @@ def driven(
         system.equations.mechanics,
         functions if control is None else [w.label for w in system.equations.inputs],
     )
-    return system, _law(system, functions, control, {*numbers, *functions})
+    return system, Law(system, functions, control, frozenset((*numbers, *functions)))
 
 
 def _by_kind(
@@ -196,46 +191,6 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
     except ValueError:  # written in C
         return True
     return True
-
-
-def _law(
-    system: System, functions: Mapping[str, Callable[[float], float]], control: Any, elsewhere: Collection[str]
-) -> Callable[[float, State], np.ndarray]:
-    """Time and state to the open inputs, in order, by Python functions; the others as they are bound.
-
-    Args:
-        system: The system.
-        functions: Functions of t, by input.
-        control: A function of t and the state, or None.
-        elsewhere: Inputs that are given, so that a control must not give them once more.
-    """
-    order = [w.label for w in system.equations.inputs]
-
-    def law(t: float, state: State) -> np.ndarray:
-        values = {label: system.values.get(label, np.nan) for label in order}
-        values.update({label: function(t) for label, function in functions.items()})
-        given = control(t, state) if control is not None else {}
-        if not isinstance(given, Mapping):
-            column = np.atleast_1d(given).ravel()
-            if column.size != len(order):
-                closed = ", ".join(w.label for w in system.equations.closed)
-                raise ModelError(
-                    f"The control gave {column.size} values for {len(order)} inputs ({', '.join(order)})"
-                    + (f"; formulas give {closed}." if closed else ".")
-                )
-            given = dict(zip(order, column, strict=True))
-        for name, value in given.items():
-            if key(name) not in order:
-                raise ModelError(unknown(key(name), order, "open input that the control could give"))
-            if key(name) in elsewhere:
-                raise ModelError(TWICE.format(key(name)))
-            values[key(name)] = value
-        try:
-            return np.array([float(values[label]) for label in order])
-        except (TypeError, ValueError):
-            raise ModelError(f"The inputs must be numbers, got {values!r} at t = {t:g}.") from None
-
-    return law
 
 
 def check_event(system: System, event: Event, driven: bool = True) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from appell.code.code import Code
 from appell.code.machine import Machine
+from appell.motion.events import Event
 from appell.motion.flow import Flow
 
 
@@ -26,6 +27,8 @@ class Stretch:
         flow: The smooth equations it was integrated by; None if they are those of `code`.
         powers: The power of each force in these modes; None if there are no kinks.
         family: Kinks that may stick in its flow; none if none does.
+        guard: The guard of its flow that ended it; -1 if none did.
+        resets: The events behind it that reset the state, in order.
     """
 
     code: Code
@@ -37,6 +40,8 @@ class Stretch:
     flow: Flow | None = None
     powers: Machine | None = None
     family: tuple[int, ...] = ()
+    guard: int = -1
+    resets: tuple[Event, ...] = ()
 
     def accelerations(self, times: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
         """q'' at states of this stretch, in its modes, a row each."""

@@ -46,8 +46,9 @@ def run_source(motion: Any, given: str = "") -> str:
     lines.append(f"system = ap.compile(equations).bind({_listed(numbers)})")
     start = motion.states(motion.times[:1])[0]
     state = {label: float(value) for label, value in zip(names_of(model), start, strict=True)}
-    if motion.law is not None:
-        lines.append("# The inputs of this run came from a Python function; give it as inputs=...")
+    if asked := motion.info.get("law"):
+        given = "control" if asked == "state" else "inputs"
+        lines.append(f"# The inputs of this run came from a Python function; give it as {given}=...")
     if motion.occurrences:
         lines.append("# Events of this run: give them as events=[...] if they were yours")
     lines += [
