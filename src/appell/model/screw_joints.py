@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import sympy as sp
@@ -129,7 +129,7 @@ def _parent(joint: Joint, i: int, names: list[str]) -> str | None:
         return names[i - 1] if i else None
     if joint.parent == "ground" or joint.parent == -1:
         return None
-    if isinstance(joint.parent, int):
+    if isinstance(joint.parent, Integral):
         if not 0 <= joint.parent < len(names):
             raise ModelError(f"The parent of the joint {names[i]!r} is number {joint.parent} of {len(names)} joints.")
         return names[joint.parent]

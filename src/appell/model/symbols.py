@@ -7,10 +7,9 @@ are labels and take no part in that.
 from __future__ import annotations
 
 import keyword
-import operator
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self, SupportsIndex
+from typing import Any, ClassVar, Self
 
 import sympy as sp
 
@@ -118,9 +117,9 @@ class Evolving(AbstractVarying):
 
     def derivative(self, order: int) -> Evolving:
         """The time derivative of the given order; order 0 is the letter itself."""
-        if not (isinstance(order, SupportsIndex) and operator.index(order) >= 0):
-            raise ModelError(f"The order of a derivative of {self} is a whole number, zero or more; got {order!r}.")
-        return self if order == 0 else Rate(self, operator.index(order))
+        from appell.model.values import whole  # which knows of letters
+
+        return Rate(self, times) if (times := whole(f"The order of a derivative of {self}", order, 0)) else self
 
 
 class Coordinate(Evolving):
