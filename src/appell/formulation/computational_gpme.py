@@ -104,5 +104,5 @@ def _pseudo_inertia(mechanics: Mechanics, body: Body) -> ca.SX:
     H = ca.SX.zeros(4, 4)
     H[3, 3] = x.masses[body]
     if isinstance(body, RigidBody):
-        H[:3, :3] = x.planar(body)
+        H[:3, :3] = x.central_planar(body)
     return H

@@ -138,7 +138,7 @@ class RelativeMotion(AbstractFormulation):
                 turn = dense_matrix(relative.turn(carrier, body.frame.axes))
                 inertia = turn @ dense_matrix(x.inertias[body]) @ turn.T
                 spin = dense(relative.rotation_rates(body.frame.axes, carrier)[0])
-                planar = turn @ x.planar(body) @ turn.T
+                planar = turn @ x.central_planar(body) @ turn.T
                 centrifugal = centrifugal - ca.dot(omega, inertia @ omega) / 2
                 euler = euler - ca.dot(omega_rate, inertia @ spin)
                 couple = -2 * ca.cross(planar @ omega, spin)

@@ -45,6 +45,11 @@ class Row:
     gauss: bool = False
 
     @property
+    def own_order(self) -> int:
+        """The highest derivative in the formula, before it is differentiated."""
+        return self.order - self.raised
+
+    @property
     def drives(self) -> bool:
         """Whether it makes something move: by drives, by a position given in time, by a velocity that is not zero."""
         if self.programmed or self.order == 0:

@@ -157,7 +157,7 @@ class Rate(Evolving):
             base, order = base.base, base.order + order
         obj = sp.Symbol.__xnew__(cls, base.name + ".rate" * order, real=True)
         obj.base, obj.order = base, order
-        obj.unit = f"{base.unit}/s{'' if order == 1 else f'^{order}'}" if base.unit else ""
+        obj.unit = rate_unit(base.unit, order)
         obj.description = ""
         return obj
 
@@ -175,6 +175,11 @@ class Rate(Evolving):
 
     def _pretty(self, printer: Any) -> Any:
         return printer._print(sp.Symbol(self.base.name + "'" * self.order))
+
+
+def rate_unit(unit: str, order: int) -> str:
+    """The unit of a derivative: m/s, m/s^2, ...; none for what has none."""
+    return f"{unit}/s{'' if order == 1 else f'^{order}'}" if unit and order else unit
 
 
 def dotted(tex: str, order: int) -> str:

@@ -78,7 +78,7 @@ def orders(model: Model, system: System | None = None) -> Programme:
     free_q, free_v = _free(mechanics)
     higher = []
     for row in model.programme:
-        wanted = row.order - 2 - sum(row.order - row.raised + k >= 2 for k in range(row.raised))
+        wanted = row.order - 2 - sum(row.own_order + k >= 2 for k in range(row.raised))
         names = [q.derivative(k).label for k in range(2, row.order) for q in model.coordinates]
         if wanted > 0:
             forces = [z.label for z in programme_states([row], model.coordinates)]
