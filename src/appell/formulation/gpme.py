@@ -8,7 +8,7 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import listed
+from appell.formulation.abstract import dependent_ones
 from appell.formulation.programmed_motion import (
     AbstractProgrammedMotion,
     Options,
@@ -58,7 +58,7 @@ class GPME(AbstractProgrammedMotion):
         literal: Iterable[str] = (),
     ) -> None:
         self.order = None if order is None else whole("The order p of GPME", order)
-        self.dependent = listed(dependent)
+        self.dependent = dependent_ones(dependent)
         self.options = Options.of(stabilize, literal, ("P1", "Q", "time"))
         if self.options.literal & {"P1", "Q"} and order not in (None, 1):
             raise FormulationError("literal='P1' and 'Q' are errors of p = 1 only; leave out order=, or give order=1.")
