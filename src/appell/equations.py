@@ -208,10 +208,11 @@ class Equations:
     @cached_property
     def laws(self) -> tuple[ca.SX, ca.SX]:
         """The closed inputs as letters, and their formulas."""
-        memo, lower = self.mechanics.variables.lower.memo, Lowering(self._leaves())
+        memo, lower = self.mechanics.variables.lower.memo, Lowering(self.leaves())
         return ca.vertcat(*[memo[s] for s in self.closed]), ca.vertcat(*[lower(e) for e in self.closed.values()])
 
-    def _leaves(self) -> dict[sp.Basic, ca.SX]:
+    def leaves(self) -> dict[sp.Basic, ca.SX]:
+        """What each letter is on the graph: rates and quasi-velocities in terms of the state."""
         leaves: dict[sp.Basic, ca.SX] = {
             s: g for s, g in self.mechanics.variables.lower.memo.items() if isinstance(s, Letter)
         }
@@ -229,7 +230,7 @@ class Equations:
                 may contain rates of the speeds as well.
         """
         expression = formula_of(expression, "What is asked for")
-        leaves = self._leaves()
+        leaves = self.leaves()
         letters = letters_in(expression)
         if any(z.rate in letters for z in self.model.states):
             leaves.update({z.rate: self.zdot[i] for i, z in enumerate(self.model.states)})
@@ -296,11 +297,8 @@ class Equations:
     @cached_property
     def qddot(self) -> ca.SX:
         """q'' in t, x, w, p; what all formulations must agree on."""
-        return (
-            ca.substitute(self.with_laws(self.chart.a), self.y, self.acceleration)
-            if self.y.numel()
-            else self.with_laws(self.chart.a)
-        )
+        a = self.with_laws(self.chart.a)
+        return ca.substitute(a, self.y, self.acceleration) if self.y.numel() else a
 
     @cached_property
     def rhs(self) -> ca.Function:
@@ -339,10 +337,6 @@ class Equations:
 
     def summary(self) -> str:
         """One paragraph: states, equations, speeds, operations, rows left out."""
-        return self._summary
-
-    @cached_property
-    def _summary(self) -> str:
         lines = [
             f"{self.model.name} by {self.formulation.name}: {len(self.states)} states, "
             f"{len(self.unknowns)} equation{'s' * (len(self.unknowns) != 1)}, "

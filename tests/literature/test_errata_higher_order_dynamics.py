@@ -86,7 +86,7 @@ def exact(chain):
             r=fraction(j.r),
             mass=fraction(j.mass),
             h=fraction(j.h),
-            second=fraction(j.second),
+            planar=fraction(j.planar),
         )
         for j in skeleton.joints
     ]
@@ -281,7 +281,7 @@ def test_e88_the_last_term_is_of_higher_order_matrices():
                 r=[rational(e) for e in j.r],
                 mass=rational(j.mass),
                 h=[rational(e) for e in j.h],
-                second=[[rational(e) for e in row] for row in j.second],
+                planar=[[rational(e) for e in row] for row in j.planar],
             )
             for j in arm.joints
         ),

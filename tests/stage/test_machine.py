@@ -165,12 +165,13 @@ def call(code, name, arguments, sizes):
     return results
 
 
-@pytest.mark.parametrize("name", ["disk.txt", "2disk.c", "no/disk.c"])
+@pytest.mark.parametrize("name", ["disk.txt", "2disk.c", "no/disk.c", "taken.c"])
 def test_c_source_is_written_whole_or_not_at_all(name, tmp_path):
+    (tmp_path / "taken.h").mkdir()
     system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
-    with pytest.raises(CompileError, match=r"ends in .c|C identifier|does not exist; make it first"):
+    with pytest.raises(ap.AppellError, match=r"ends in .c|C identifier|does not exist; make it first|it is a folder"):
         system.to_c(tmp_path / name)
-    assert list(tmp_path.iterdir()) == []
+    assert [file.name for file in tmp_path.iterdir()] == ["taken.h"]
 
 
 def test_any_name_stays_within_the_comment_of_a_header(tmp_path):

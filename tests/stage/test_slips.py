@@ -40,7 +40,7 @@ SLIPS = {
     "a place of one number": (lambda: ground.pin(theta, at=3), "A place needs two or three components"),
     "a contact in numbers": (lambda: ap.Rolling(disk, (0, 0)), "the contact must be a point"),
     "one direction": (lambda: ap.Rolling(disk, point, along=ground.y), "along= is a list of directions"),
-    "velocity at a number": (lambda: disk.velocity_at(3), "A point of 'disk' is a vector"),
+    "velocity at a number": (lambda: disk.velocity_at(3), "A place on 'disk' must be a point such as"),
     "names in a list": (lambda: ap.coordinates(["x", "y"]), 'one text such as "a b"'),
     "a vector for a rate": (lambda: ap.Stream(bob, ground.x, rate=ground.x), "The rate of the stream 'stream' must be"),
     "a stream at numbers": (lambda: ap.Stream(disk, ground.x, -1, at=(1, 2)), "at= of the stream 'stream' is a point"),

@@ -3,11 +3,12 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 import sympy as sp
 
 import appell as ap
-from appell.errors import ModelError
+from appell.errors import AppellError, ModelError
 from appell.model.symbols import explicit_rate, key, listed, quoted, time_derivative, unit_of
 
 
@@ -203,10 +204,27 @@ def test_messages_quote_long_formulas_by_their_ends():
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("order", [-1, 1.5, "two", None])
+@pytest.mark.parametrize("order", [-1, 1.5, "two", None, True])
 def test_orders_of_derivatives_are_whole_numbers(order):
-    with pytest.raises(ModelError, match="derivative of x is a whole number, zero or more; got"):
+    with pytest.raises(ModelError, match="derivative of x must be a whole number, 0 or more; got"):
         ap.coordinates("x").derivative(order)
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers_everywhere():
+    two = np.int64(2)
+    assert ap.coordinates("x").derivative(two) == ap.coordinates("x").rate.rate
+    assert repr(ap.GPME(two)) == "GPME(order=2)"
+    move = ap.higher_order.polynomial([0.0, 0.0], [1.0, 1.0], 1.0, degree=np.int64(5))
+    arm = ap.higher_order.Dynamics(ap.library.planar_2r())
+    assert len(ap.higher_order.Profile(arm, move, order=two, points=np.int64(9)).times) == 9
+    links = [ap.Joint(mass=1, inertia=(0, 1, 1)), ap.Joint(at=(1, 0, 0), mass=1, inertia=(0, 1, 1), parent=np.int64(0))]
+    assert ap.Chain(links).numbers().parents == (-1, 0)
+
+
+@pytest.mark.parametrize("order", [0, 1.5, True])
+def test_the_order_of_programmed_motion_equations_is_a_whole_number(order):
+    with pytest.raises(AppellError, match="order p of GPME must be a whole number, 1 or more; got"):
+        ap.GPME(order)
 
 
 def test_letters_declared_together_have_their_own_words():

@@ -15,7 +15,7 @@ from appell.code.constants import check_masses
 from appell.errors import FormulationError, InconsistentStartError
 from appell.formulation.abstract import AbstractFormulation
 from appell.formulation.derive import apply
-from appell.kinematics.consistency import jacobian_at, row_units, suggested_start
+from appell.kinematics.consistency import jacobian_at, row_units, suggested, suggested_start
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_movable, check_rank
@@ -217,7 +217,7 @@ class _Units:
         """Of coordinates: one, or less if rows say so; of those in no row less if beside these their inertia does."""
         model = self.mechanics.model
         q, v = suggested_start(model)
-        z = np.array([model.start.get(s.label, 1.0) for s in model.states])
+        z = suggested(model, model.states, 1.0)
         units = row_units(self.mechanics, self.p)[0]
         known, own = np.isfinite(units), self._own(q, v, z)
         longest = np.min(own[known] / units[known]) if known.any() else np.min(own)

@@ -12,6 +12,7 @@ import casadi as ca
 
 from appell.code.code import function_of
 from appell.errors import CompileError
+from appell.files import check_place
 
 if TYPE_CHECKING:
     from appell.code.system import System
@@ -35,8 +36,8 @@ PLAIN = {  # plain calls: their names, results, and what they are
 def write_c(system: System, path: Path) -> list[Path]:
     """Write `path` (a .c file) and its header; both or none."""
     check_identifier(path, ".c")
-    if not path.parent.is_dir():
-        raise CompileError(f"The folder {path.parent} does not exist; make it first.")
+    for target in (path, path.with_suffix(".h")):
+        check_place(target)
     equations, stem = system.equations, path.stem
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         generator = ca.CodeGenerator(path.name, {"with_header": True, "casadi_int": "long long int"})

@@ -50,22 +50,17 @@ def recalled(words: Sequence[str], make: Callable[[], Made]) -> Made:
     store = folder("functions")
     if store is None:
         return make()
-    file = store / hashlib.sha256("\0".join((processor(), *words)).encode()).hexdigest()[:32]
-    with suppress(OSError):
-        kept = file.read_bytes()
-        checksum, data = kept[:32], kept[32:]
-        if hashlib.sha256(data).digest() == checksum:
-            file.touch()
-            return pickle.loads(data)
-    made = make()
-    data = pickle.dumps(made)
+    made: list[Made] = []
+
+    def write(file: Path) -> None:
+        made.append(make())
+        file.write_bytes(pickle.dumps(made[0]))
+
+    name = hashlib.sha256("\0".join((processor(), *words)).encode()).hexdigest()[:32]
     with suppress(OSError):  # a full disk keeps nobody from working
-        tidy(store)
-        with tempfile.TemporaryDirectory(dir=store) as place:
-            part = Path(place, "part")
-            part.write_bytes(hashlib.sha256(data).digest() + data)
-            part.replace(file)
-    return made
+        file = kept_file(store, name, ".pickle", write)
+        return made[0] if made else pickle.loads(file.read_bytes())
+    return made[0] if made else make()
 
 
 def kept_file(store: Path, name: str, ending: str, make: Callable[[Path], object]) -> Path:

@@ -11,7 +11,7 @@ from appell.equations import Equations
 from appell.errors import InconsistentStartError, MissingValueError
 from appell.graph.sparse import stacked
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.programme import Along, accelerations, base_order, direction
+from appell.kinematics.programme import Along, accelerations, direction
 from appell.model.model import Model
 from appell.model.programme import chains
 from appell.once import once
@@ -126,7 +126,7 @@ def _conditions(
     if levels:
         for row in model.programme:
             for times in range(row.raised):
-                if base_order(row) + times >= 2:
+                if row.own_order + times >= 2:
                     rows.append(along.residual(row, times))
                     named.append(row.name + ".rate" * times)
     for row in model.programme:  # Gauss's force begins along the gradient of its row

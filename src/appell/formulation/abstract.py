@@ -207,7 +207,9 @@ def _named(mechanics: Mechanics, refused: list[str]) -> list[str]:
     return [repr(row.name) for i, row in enumerate(mechanics.model.rows) if _kind(mechanics, i) in refused]
 
 
-def listed(dependent: Iterable[Coordinate | str] | Coordinate | str | None) -> tuple[Coordinate | str, ...] | None:
+def dependent_ones(
+    dependent: Iterable[Coordinate | str] | Coordinate | str | None,
+) -> tuple[Coordinate | str, ...] | None:
     """What the user wants to be dependent; one by itself is a list of one."""
     if dependent is None:
         return None

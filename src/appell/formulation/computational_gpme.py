@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import casadi as ca
 
 from appell.equations import Equations
-from appell.formulation.abstract import listed
+from appell.formulation.abstract import dependent_ones
 from appell.formulation.programmed_motion import (
     AbstractProgrammedMotion,
     Options,
@@ -51,7 +51,7 @@ class ComputationalGPME(AbstractProgrammedMotion):
         stabilize: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
         literal: Iterable[str] = (),
     ) -> None:
-        self.dependent = listed(dependent)
+        self.dependent = dependent_ones(dependent)
         self.options = Options.of(stabilize, literal, ("h", "Q", "time"))
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
@@ -104,5 +104,5 @@ def _pseudo_inertia(mechanics: Mechanics, body: Body) -> ca.SX:
     H = ca.SX.zeros(4, 4)
     H[3, 3] = x.masses[body]
     if isinstance(body, RigidBody):
-        H[:3, :3] = x.planar(body)
+        H[:3, :3] = x.central_planar(body)
     return H

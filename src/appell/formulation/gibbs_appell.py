@@ -10,7 +10,7 @@ import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, listed, speed_formulas
+from appell.formulation.abstract import AbstractFormulation, dependent_ones, speed_formulas
 from appell.formulation.projected import has_short_ways, is_long, projected
 from appell.graph.replay import operations
 from appell.graph.sparse import total
@@ -62,7 +62,7 @@ class GibbsAppell(AbstractFormulation):
         angular: str | None = None,
     ) -> None:
         self.speeds = speed_formulas(speeds)
-        self.dependent = listed(dependent)
+        self.dependent = dependent_ones(dependent)
         self.angular = _axes(angular, self.fixed)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:

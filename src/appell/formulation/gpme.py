@@ -8,7 +8,7 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import listed
+from appell.formulation.abstract import dependent_ones
 from appell.formulation.programmed_motion import (
     AbstractProgrammedMotion,
     Options,
@@ -19,6 +19,7 @@ from appell.formulation.programmed_motion import (
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
 from appell.model.symbols import Coordinate
+from appell.model.values import whole
 
 
 class GPME(AbstractProgrammedMotion):
@@ -56,10 +57,8 @@ class GPME(AbstractProgrammedMotion):
         stabilize: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
         literal: Iterable[str] = (),
     ) -> None:
-        if order is not None and (not isinstance(order, int) or order < 1):
-            raise FormulationError(f"The order p of GPME must be 1, 2, 3, ..., got {order!r}.")
-        self.order = order
-        self.dependent = listed(dependent)
+        self.order = None if order is None else whole("The order p of GPME", order)
+        self.dependent = dependent_ones(dependent)
         self.options = Options.of(stabilize, literal, ("P1", "Q", "time"))
         if self.options.literal & {"P1", "Q"} and order not in (None, 1):
             raise FormulationError("literal='P1' and 'Q' are errors of p = 1 only; leave out order=, or give order=1.")

@@ -26,6 +26,7 @@ from appell.kinematics.split import Split
 from appell.model.chain import Chain
 from appell.model.force import Generalized
 from appell.model.values import whole
+from appell.once import once
 
 if TYPE_CHECKING:
     from appell.code.state import State
@@ -113,12 +114,11 @@ class HigherOrder(AbstractFormulation):
         slope, rest = ca.linear_coeff(motion, levels[-1], True)
         rows = ca.SX.eye(n)
         rows[:, free] = rows[:, free] - slope
-        right = rest
         dependent = list(split.dependent)
         square = ca.SX(n, n)
         square[: len(free), free] = A
         square[len(free) :, :] = rows[dependent, :]
-        return self._equations(extended, chart, a, square, ca.vertcat(-minus_b, right[dependent]))
+        return self._equations(extended, chart, a, square, ca.vertcat(-minus_b, rest[dependent]))
 
     def _equations(self, extended: Differentiated, chart: Chart, a: ca.SX, A: ca.SX, b: ca.SX) -> Equations:
         coordinates = extended.model.coordinates
@@ -157,9 +157,7 @@ class HigherOrder(AbstractFormulation):
                     f"example system.state({{{absent[0]!r}: 0.0, ...}})."
                 )
             levels.append(np.array([given.get(s.label, values.get(s.label, 0.0) if k == 0 else 0.0) for s in row]))
-        if equations.split not in extended.starts:
-            extended.starts[equations.split] = _accelerations(base, equations.split, self.order)
-        found = extended.starts[equations.split](state.t, state.q, state.v, z, *levels, p)
+        found = _accelerations(base, equations.split, self.order)(state.t, state.q, state.v, z, *levels, p)
         rates = np.array(found).reshape(self.order, -1)
         for k, row in enumerate(rates):
             for i, coordinate in enumerate(model.coordinates):
@@ -172,6 +170,7 @@ class HigherOrder(AbstractFormulation):
         return np.concatenate([z, *levels, rates.ravel()])
 
 
+@once
 def _accelerations(base: Mechanics, split: Split, order: int) -> ca.Function:
     """q'', q''', ... from t, q, v, z, w, w', ..., p: the accelerations and their total time derivatives."""
     x = base.variables
@@ -218,7 +217,7 @@ def _skeleton(base: Mechanics, chain: Chain) -> Skeleton:
     joints = [
         replace(
             j, advance=lowered(j.advance), E=lowered(j.E), r=lowered(j.r), mass=lowered(j.mass), h=lowered(j.h),
-            second=lowered(j.second),
+            planar=lowered(j.planar),
         )
         for j in formal.joints
     ]  # fmt: skip

@@ -18,7 +18,7 @@ from appell.graph.solve import solve
 from appell.graph.sparse import fresh
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
-from appell.model.symbols import Letter, Rate, Speed, letters_in, quoted
+from appell.model.symbols import Rate, Speed, letters_in, quoted
 from appell.model.values import by_name, formula_of, number
 
 NEWTON = 20  # steps for quasi-accelerations that are not linear
@@ -125,21 +125,13 @@ class QuasiAccelerations(AbstractFormulation):
         )
 
     def _psi(self, inner: Equations, letters: tuple[Speed, ...], e: ca.SX) -> ca.SX:
-        leaves = {s: g for s, g in inner.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
-        leaves.update({q.rate: inner.chart.K[i] for i, q in enumerate(inner.model.coordinates)})
-        leaves.update({s: inner.chart.in_speeds(self._speed(inner, s)) for s in self.speeds})
-        leaves.update({letter: e[i] for i, letter in enumerate(letters)})
+        leaves = {**inner.leaves(), **{letter: e[i] for i, letter in enumerate(letters)}}
         for formula in self.accelerations.values():
             for symbol in letters_in(formula):
                 if symbol not in leaves or (isinstance(symbol, Rate) and symbol.order > 1):
                     raise FormulationError(f"{symbol} cannot stand in a quasi-acceleration: {quoted(formula)}.")
         lower = Lowering(leaves)
         return ca.vertcat(*[lower(self.accelerations[speed.rate]) for speed in self.speeds])
-
-    def _speed(self, inner: Equations, speed: Speed) -> ca.SX:
-        if speed in inner.speeds:
-            return inner.chart.u[inner.speeds.index(speed)]
-        return inner.mechanics.variables.lower(self.speeds[speed])
 
     def _newton(self, A: ca.SX, b: ca.SX, psi: ca.SX, slope: ca.SX, e: ca.SX, letters: tuple[Speed, ...]) -> ca.SX:
         """The quasi-accelerations after a fixed number of Newton steps, second derivatives of psi left out."""

@@ -10,7 +10,7 @@ import sympy as sp
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, listed, speed_formulas
+from appell.formulation.abstract import AbstractFormulation, dependent_ones, speed_formulas
 from appell.formulation.gibbs_appell import written
 from appell.graph.sparse import dense, dense_matrix
 from appell.kinematics.chart import Chart
@@ -64,7 +64,7 @@ class RelativeMotion(AbstractFormulation):
             got = f"the body {carrier.name!r}" if isinstance(carrier, Body) else repr(carrier)
             raise FormulationError(f"The carrier must be an appell.Frame, such as body.frame, got {got}.")
         self.carrier = carrier
-        self.speeds, self.dependent = speed_formulas(speeds), listed(dependent)
+        self.speeds, self.dependent = speed_formulas(speeds), dependent_ones(dependent)
 
     def check(self, mechanics: Mechanics) -> None:
         """Refuse bodies that are not placed from the carrier, and carriers that do not move as given."""
@@ -138,7 +138,7 @@ class RelativeMotion(AbstractFormulation):
                 turn = dense_matrix(relative.turn(carrier, body.frame.axes))
                 inertia = turn @ dense_matrix(x.inertias[body]) @ turn.T
                 spin = dense(relative.rotation_rates(body.frame.axes, carrier)[0])
-                planar = turn @ x.planar(body) @ turn.T
+                planar = turn @ x.central_planar(body) @ turn.T
                 centrifugal = centrifugal - ca.dot(omega, inertia @ omega) / 2
                 euler = euler - ca.dot(omega_rate, inertia @ spin)
                 couple = -2 * ca.cross(planar @ omega, spin)

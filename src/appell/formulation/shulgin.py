@@ -11,7 +11,7 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.errors import FormulationError
-from appell.formulation.abstract import AbstractFormulation, listed
+from appell.formulation.abstract import AbstractFormulation, dependent_ones
 from appell.graph.solve import solve
 from appell.graph.sparse import fresh
 from appell.kinematics.chart import Chart
@@ -68,7 +68,7 @@ class Shulgin(AbstractFormulation):
         drift: str | float = PROJECTION,
         explicit: bool = True,
     ) -> None:
-        self.dependent = listed(dependent)
+        self.dependent = dependent_ones(dependent)
         if isinstance(drift, str):
             known = drift == PROJECTION
         else:

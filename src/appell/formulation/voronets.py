@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import casadi as ca
 
 from appell.equations import Equations
-from appell.formulation.abstract import AbstractFormulation, listed
+from appell.formulation.abstract import AbstractFormulation, dependent_ones
 from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
@@ -36,7 +36,7 @@ class Voronets(AbstractFormulation):
     reference = "Voronets 1901; Neimark and Fufaev 1972"
 
     def __init__(self, dependent: Iterable[Coordinate | str] | None = None) -> None:
-        self.dependent = listed(dependent)
+        self.dependent = dependent_ones(dependent)
 
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """Collect the accelerations of Voronets' equations."""

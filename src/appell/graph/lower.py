@@ -50,7 +50,7 @@ def _integer_power(base: ca.SX, exponent: int) -> ca.SX:
     return ca.SX(1) if result is None else result
 
 
-def _heaviside(x: ca.SX, at_zero: ca.SX | float = 0.5) -> ca.SX:
+def _heaviside(x: ca.SX, at_zero: ca.SX) -> ca.SX:
     return ca.if_else(x > 0, 1, ca.if_else(x < 0, 0, at_zero))
 
 

@@ -95,9 +95,7 @@ class Profile:
             raise ModelError(f"The trajectory moves {trajectory.n} joints, the robot has {dynamics.n}.")
         self.dynamics, self.trajectory, self.order = dynamics, trajectory, whole("The order", order, 0)
         knots = trajectory.pieces.x
-        count = max(257, PER_PIECE * (len(knots) - 1) + 1) if points is None else points
-        if not isinstance(count, int) or count < 2:
-            raise ModelError(f"A profile needs at least two points; got {points!r}.")
+        count = max(257, PER_PIECE * (len(knots) - 1) + 1) if points is None else whole("points", points, 2)
         self.times = np.unique(np.concatenate([np.linspace(knots[0], knots[-1], count), knots]))
 
     def __repr__(self) -> str:

@@ -139,7 +139,8 @@ def polynomial(
         >>> round(move.end, 6), move.peaks(3).round(6).tolist()
         (1.44225, [20.0, 10.0])
     """
-    if not isinstance(degree, int) or not 1 <= degree <= HIGHEST or degree % 2 == 0:
+    degree = whole("The degree", degree)
+    if degree > HIGHEST or degree % 2 == 0:
         raise ModelError(f"The degree must be an odd number (3, 5, 7, 9, ... up to {HIGHEST}); got {degree!r}.")
     if (duration is None) == (limits is None):
         raise ModelError("Give either the duration of the motion or limits={...} on its derivatives.")

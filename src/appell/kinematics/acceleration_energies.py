@@ -13,8 +13,8 @@ def acceleration_energy(mechanics: Mechanics, jets: list[ca.SX]) -> ca.SX:
     r"""$E_A^{(p)} = \tfrac12\int|x^{(p+1)}|^2\,dm$ of all bodies, in $t, q, \dot q, \ldots, q^{(p+1)}$.
 
     By König's theorem $\tfrac12 m|x_C^{(p+1)}|^2 + \tfrac12\mathrm{tr}[R^{(p+1)}I_pR^{(p+1)T}]$ for each, with the
-    central planar tensor $I_p = \tfrac12\mathrm{tr}(I)1 - I$ in its own axes. Masses are what they are at the moment,
-    and extra states are held: what flows inside a body is not carried by it.
+    central planar-centrifugal tensor $I_p = \tfrac12\mathrm{tr}(I)1 - I$ in its own axes. Masses are what they are at
+    the moment, and extra states are held: what flows inside a body is not carried by it.
 
     Args:
         mechanics: The model on the graph.
@@ -38,6 +38,6 @@ def acceleration_energy(mechanics: Mechanics, jets: list[ca.SX]) -> ca.SX:
         if isinstance(body, RigidBody) and x.inertias[body]:
             turn = dense_matrix(geometry.turn(geometry.root, body.frame.axes))
             turn = ca.reshape(derivative(ca.vec(turn)), 3, 3)
-            energies.append(ca.trace(turn @ x.planar(body) @ turn.T) / 2)
+            energies.append(ca.trace(turn @ x.central_planar(body) @ turn.T) / 2)
     energy = ca.substitute(x.thaw(total(energies)), ca.vertcat(*letters[1:]), ca.vertcat(*jets[1:]))
     return ca.cse(energy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import casadi as ca
@@ -14,6 +14,7 @@ from appell.graph.terms import cleared, terms_at
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.newton import newton
 from appell.model.model import Model
+from appell.model.symbols import Letter
 from appell.once import lately
 
 KNOWN, NOISE = 1e-9, 1e-10
@@ -21,9 +22,14 @@ KNOWN, NOISE = 1e-9, 1e-10
 
 def suggested_start(model: Model, otherwise: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """The suggested coordinates and their rates; `otherwise` where none is suggested."""
-    q = np.array([model.start.get(s.label, otherwise) for s in model.coordinates])
-    v = np.array([model.start.get(s.rate.label, otherwise) for s in model.coordinates])
-    return q, v
+    rates = [s.rate for s in model.coordinates]
+    return suggested(model, model.coordinates, otherwise), suggested(model, rates, otherwise)
+
+
+def suggested(model: Model, letters: Collection[Letter], otherwise: float | np.ndarray = 0.0) -> np.ndarray:
+    """The suggested starting values of some letters; `otherwise`, one or one for each, where none is suggested."""
+    others = np.broadcast_to(otherwise, len(letters))
+    return np.array([model.start.get(s.label, e) for s, e in zip(letters, others, strict=True)], dtype=float)
 
 
 def project_positions(

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from typing import Any
 
 import casadi as ca
-import sympy as sp
 
 from appell.graph.lower import Lowering
 from appell.graph.sparse import fresh
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.split import Split
 from appell.model.model import Model
-from appell.model.symbols import ExtraState, Input
+from appell.model.symbols import ExtraState, Input, rate_unit
 
 
 class Differentiated(Mechanics):
@@ -31,16 +30,15 @@ class Differentiated(Mechanics):
         carried: Columns of w, w', ... that are states, and last the inputs w^(order).
         accelerations: Columns of q'', q''', ... that are states.
         top: q^(order+2), the unknowns.
-        starts: Functions that give the accelerations at a start, by the split they are for.
     """
 
     def __init__(self, base: Mechanics, order: int) -> None:
         self.base, self.order = base, order
-        self.starts: dict[Split, ca.Function] = {}
         old, model = base.variables, base.model
-        self.letters = [tuple(_level(w, k) for w in model.inputs) for k in range(order)]
-        drives = tuple(Input(_label(w, order), w.unit and f"{w.unit}/s{_power(order)}") for w in model.inputs)
-        rates = [tuple(_acceleration(q.derivative(k + 2)) for q in model.coordinates) for k in range(order)]
+        self.letters = [tuple(_rate(w, k, ExtraState) for w in model.inputs) for k in range(order)]
+        drives = tuple(_rate(w, order, Input) for w in model.inputs)
+        jets = [[q.derivative(k + 2) for q in model.coordinates] for k in range(order)]
+        rates = [tuple(ExtraState(s.name, s.unit) for s in row) for row in jets]
         self.carried = [old.w, *map(fresh, self.letters[1:]), fresh(drives)]
         self.accelerations = [fresh(names) for names in rates]
         self.top = fresh(q.derivative(order + 2) for q in model.coordinates)
@@ -75,21 +73,9 @@ class Differentiated(Mechanics):
         return ca.jtimes(expression, ca.vertcat(*known), ca.vertcat(*rates))
 
 
-def _label(letter: sp.Symbol, order: int) -> str:
-    return letter.name + ".rate" * order
-
-
-def _power(order: int) -> str:
-    return "" if order == 1 else f"^{order}"
-
-
-def _level(w: Input, order: int) -> ExtraState:
-    unit = f"{w.unit}/s{_power(order)}" if order and w.unit else w.unit
-    return ExtraState(_label(w, order), unit, w.description)
-
-
-def _acceleration(rate: sp.Symbol) -> ExtraState:
-    return ExtraState(rate.name, rate.unit)
+def _rate(w: Input, order: int, kind: type[ExtraState] | type[Input]) -> Any:
+    """The letter of a derivative of an input, or of the input itself."""
+    return kind(w.name + ".rate" * order, rate_unit(w.unit, order), "" if order else w.description)
 
 
 def _model(

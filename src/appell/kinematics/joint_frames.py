@@ -56,7 +56,7 @@ def _numeric(data: ChainData, names: Sequence[str]) -> Skeleton:
                 r=_clean(rest[:3, 3], dust),
                 mass=float(I[3, 3]),
                 h=_clean(I[:3, 3], dust * float(I[3, 3])),
-                second=_clean((I[:3, :3] + I[:3, :3].T) / 2, 1e-16 * float(np.abs(I[:3, :3]).max())),
+                planar=_clean((I[:3, :3] + I[:3, :3].T) / 2, 1e-16 * float(np.abs(I[:3, :3]).max())),
                 shift=shift,
             )
         )
@@ -164,7 +164,7 @@ def _formal(data: ChainData, names: Sequence[str]) -> Skeleton:
                 r=[row[0] for row in _numbers(B.T * (M[:3, :3] * places[i] + M[:3, 3] - o))],
                 mass=_number(I[3, 3]),
                 h=[row[0] for row in _numbers(I[:3, 3])],
-                second=_numbers(I[:3, :3]),
+                planar=_numbers(I[:3, :3]),
             )
         )
     end, tool = data.tool_body, sp.Matrix(data.tool)

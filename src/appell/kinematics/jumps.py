@@ -39,7 +39,7 @@ def must_not_jump(mechanics: Mechanics) -> Iterator[tuple[str, ca.SX]]:
 def _undemanded(mechanics: Mechanics) -> Iterator[tuple[str, ca.SX]]:
     """Formulas that raised rows demand only in their derivatives, up to q'."""
     for row in mechanics.model.programmed:
-        levels = range(min(row.raised, 2 - (row.order - row.raised)))
+        levels = range(min(row.raised, 2 - row.own_order))
         f = mechanics.variables.lower(row.expression) if levels else ca.SX(0)
         for k in levels:
             f = mechanics.derivative(f) if k else f

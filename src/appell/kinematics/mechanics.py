@@ -27,6 +27,7 @@ from appell.kinematics.turning import AXES, Turning
 from appell.kinematics.variables import Variables
 from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Input, letters_in
+from appell.once import once
 
 
 class Mechanics:
@@ -280,17 +281,14 @@ class Mechanics:
         x = self.variables
         return ca.substitute(self.J, x.w, ca.SX.zeros(x.w.numel())) if self.curved else self.J
 
+    @once
     def turning(self, axes: str) -> Turning:
         """Angular velocities in place of the rates of quaternions, along their own axes or those of the carrier."""
-        return self._turnings.setdefault(axes, Turning(self.variables, axes))
+        return Turning(self.variables, axes)
 
     def rows_by(self, axes: str | None) -> ca.SX:
         """The rows by the velocities among which dependent ones are chosen: rates, or those of `Turning`."""
         return self.J_at_rest if axes is None else self.J_at_rest @ self.turning(axes).basis
-
-    @cached_property
-    def _turnings(self) -> dict[str, Turning]:
-        return {}
 
     @cached_property
     def functions(self) -> Mapping[str, ca.Function]:
@@ -327,15 +325,14 @@ class Mechanics:
         positions: list[tuple[str, ca.SX]] = []
         velocities: list[tuple[str, ca.SX]] = []
         for row in self.model.programmed:
-            base, order = row.expression, row.order - row.raised
-            if not row.raised or order > 1:
+            if not row.raised or row.own_order > 1:
                 continue
-            f = self.variables.lower(base)
-            if order == 0:
+            f = self.variables.lower(row.expression)
+            if row.own_order == 0:
                 positions.append((row.name, f))
                 f = self.derivative(f)
-            if order == 1 or row.raised > 1:
-                velocities.append((row.name + ".rate" * (1 - order), f))
+            if row.own_order == 1 or row.raised > 1:
+                velocities.append((row.name + ".rate" * (1 - row.own_order), f))
         return positions, velocities
 
     @property

@@ -106,8 +106,7 @@ class NewtonEuler:
 
     def _turn(self, joint: Joint, moving: _Moving, variable: Series, k: int) -> None:
         if joint.turns:
-            angle = [variable[0] + joint.shift, *variable[1:]] if joint.shift else variable
-            s, c = sin_cos_at(angle, moving.s, moving.c, k)
+            s, c = sin_cos_at(joint.angle(variable), moving.s, moving.c, k)
             _set(moving.s, k, s)
             _set(moving.c, k, c)
         if joint.slides:
@@ -193,14 +192,14 @@ class NewtonEuler:
             _put(row, k, values)
 
     def _resist(self, joint: Joint, moving: _Moving, k: int) -> list[list[Any]]:
-        """F = m a + B h, N = h x a + the antisymmetric part of B times the second moments, about the joint's origin."""
+        """F = m a + B h, N = h x a + the antisymmetric part of B I_p, about the joint's origin."""
         a = _at(moving.a, k)
         force = [joint.mass * x for x in a]
         moment = cross(joint.h, a)
         if self.inertia:
             B = [_at(row, k) for row in moving.B]
             force = _plus(force, times(B, joint.h))
-            J = joint.second
+            J = joint.planar
 
             def entry(row: int, column: int) -> Any:
                 return B[row][0] * J[0][column] + B[row][1] * J[1][column] + B[row][2] * J[2][column]
@@ -255,7 +254,7 @@ def mass_matrix(skeleton: Skeleton, q: Sequence[Any]) -> list[list[Any]]:
     count = len(joints)
     resting = NewtonEuler(skeleton, inertia=False, gravity=False)
     resting.extend([[x, 0, 0] for x in q], 0)
-    composite = [[joint.mass, list(joint.h), [list(row) for row in joint.second]] for joint in joints]
+    composite = [[joint.mass, list(joint.h), [list(row) for row in joint.planar]] for joint in joints]
     M: list[list[Any]] = [[0] * count for _ in range(count)]
     for i in reversed(range(count)):
         joint = joints[i]
@@ -284,7 +283,7 @@ def mass_matrix(skeleton: Skeleton, q: Sequence[Any]) -> list[list[Any]]:
 
 
 def _placed(joint: Joint, moving: _Moving, body: list[Any]) -> list[Any]:
-    """Mass, first and second moments of a body in the frame of the joint's parent."""
+    """m, m c and I_p of a body in the frame of the joint's parent."""
     mass, h, J = body
     s, c = (moving.s[0], moving.c[0]) if joint.turns else (0, 1)
 
@@ -298,8 +297,8 @@ def _placed(joint: Joint, moving: _Moving, body: list[Any]) -> list[Any]:
     if joint.slides:
         r = _plus(r, [row[2] * moving.d[0] for row in joint.E])
     Rh = turned(h)
-    second = [[JR[i][j] + Rh[i] * r[j] + r[i] * (Rh[j] + mass * r[j]) for j in range(3)] for i in range(3)]
-    return [mass, [x + mass * y for x, y in zip(Rh, r, strict=True)], second]
+    planar = [[JR[i][j] + Rh[i] * r[j] + r[i] * (Rh[j] + mass * r[j]) for j in range(3)] for i in range(3)]
+    return [mass, [x + mass * y for x, y in zip(Rh, r, strict=True)], planar]
 
 
 def _joined(a: list[Any], b: list[Any]) -> list[Any]:

@@ -30,14 +30,9 @@ if TYPE_CHECKING:
 WORDS = {2: "acceleration", 3: "jerk"}
 
 
-def base_order(row: Row) -> int:
-    """The order of a row's formula before it is differentiated."""
-    return row.order - row.raised
-
-
 def gradient_row(mechanics: Mechanics, row: Row) -> ca.SX:
     """B = df/dq^(p) of a row of any order, in t, q, v, a; differentiating a row does not change it."""
-    x, coordinates, order = mechanics.variables, mechanics.model.coordinates, base_order(row)
+    x, coordinates, order = mechanics.variables, mechanics.model.coordinates, row.own_order
     memo = dict(x.lower.memo)
     jets = [x.q, x.v, mechanics.a]
     while len(jets) <= order:
@@ -114,7 +109,7 @@ class Along:
     def residual(self, row: Row, times: int | None = None) -> ca.SX:
         """A row differentiated some times (as often as it is raised if left out), along the motion."""
         memo = {s: graph for s, graph in self.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
-        for k in range(2, base_order(row) + 1):
+        for k in range(2, row.own_order + 1):
             memo.update({q.derivative(k): self.jet(k)[i] for i, q in enumerate(self.mechanics.model.coordinates)})
         f = Lowering(memo)(row.expression)
         for _ in range(row.raised if times is None else times):
@@ -129,16 +124,16 @@ def continued(mechanics: Mechanics) -> Iterator[tuple[str, ca.SX]]:
     """
     x, rows = mechanics.variables, mechanics.model.programme
     letters = Along(mechanics, mechanics.a, x.zdot)
-    letters.jets += [ca.SX.sym(f"jet{k}", x.q.numel()) for k in range(3, max(map(base_order, rows)) + 1)]
+    letters.jets += [ca.SX.sym(f"jet{k}", x.q.numel()) for k in range(3, max(row.own_order for row in rows) + 1)]
     what = ca.vertcat(mechanics.lagrange[1], x.zdot, *[letters.residual(row, 0) for row in rows])
     if not has_kinks(ca.Function("what", [], [what], {"allow_free": True})):
         return
     along = Along(mechanics, accelerations(mechanics), x.zdot)
     for row in rows:
-        for k in range(max(0, 2 - base_order(row)), row.raised):
+        for k in range(max(0, 2 - row.own_order), row.raised):
             yield f"the {k * 'rate of the '}programme {row.name!r}", along.residual(row, k)
         B = ca.substitute(gradient_row(mechanics, row), mechanics.a, along.jet(2))
-        for k in range(2, base_order(row)):
+        for k in range(2, row.own_order):
             yield f"the {WORDS.get(k, f'derivative of order {k}')} along the programme {row.name!r}", B @ along.jet(k)
 
 

@@ -23,7 +23,7 @@ class Joint:
         shift: Angle of the joint at home.
         mass: Mass of the body.
         h: Mass times the centre, in this frame.
-        second: Second moments, the integral of r r' dm about this origin, 3 by 3.
+        planar: I_p, planar-centrifugal tensor about this origin, the integral of r r' dm, 3 by 3.
     """
 
     name: str
@@ -34,18 +34,22 @@ class Joint:
     r: Sequence[Any]
     mass: Any
     h: Sequence[Any]
-    second: Rows
+    planar: Rows
     shift: float = 0.0
 
     @property
     def slides(self) -> bool:
         """Whether its variable moves it along the axis."""
-        return not (isinstance(self.advance, int | float) and self.advance == 0)
+        return not is_nothing(self.advance)
+
+    def angle(self, variable: list[Any]) -> list[Any]:
+        """The series of its angle, from that of its variable."""
+        return [variable[0] + self.shift, *variable[1:]] if self.shift else variable
 
     @property
     def pseudo(self) -> list[list[Any]]:
         """The 4 by 4 pseudo-inertia about the origin of the joint frame."""
-        return [*([*row, h] for row, h in zip(self.second, self.h, strict=True)), [*self.h, self.mass]]
+        return [*([*row, h] for row, h in zip(self.planar, self.h, strict=True)), [*self.h, self.mass]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +66,6 @@ class Skeleton:
     gravity: Sequence[Any]
     tool: tuple[int, Rows, Sequence[Any]]
 
-    @property
-    def children(self) -> list[list[int]]:
-        """For each joint the joints it carries directly."""
-        found: list[list[int]] = [[] for _ in self.joints]
-        for i, joint in enumerate(self.joints):
-            if joint.parent >= 0:
-                found[joint.parent].append(i)
-        return found
-
 
 def cross(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
     """The vector product of components."""
@@ -79,7 +74,7 @@ def cross(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
 
 def times(matrix: Rows, vector: Sequence[Any]) -> list[Any]:
     """Matrix times column, leaving out entries that are exactly zero."""
-    return [_sum(m * v for m, v in zip(row, vector, strict=True) if not _nothing(m)) for row in matrix]
+    return [_sum(m * v for m, v in zip(row, vector, strict=True) if not is_nothing(m)) for row in matrix]
 
 
 def transposed_times(matrix: Rows, vector: Sequence[Any]) -> list[Any]:
@@ -94,5 +89,6 @@ def _sum(terms: Any) -> Any:
     return total
 
 
-def _nothing(x: Any) -> bool:
+def is_nothing(x: Any) -> bool:
+    """Whether it is the number zero, so that a product with it can be left out."""
     return isinstance(x, int | float) and x == 0

@@ -14,7 +14,7 @@ from math import comb, factorial, prod
 from typing import Any
 
 from appell.graph.series import Series, derivative, divided, product, sin_cos
-from appell.kinematics.skeleton import Joint, Skeleton, cross, times, transposed_times
+from appell.kinematics.skeleton import Joint, Skeleton, cross, is_nothing, times, transposed_times
 
 Vector = list[Series]
 
@@ -61,7 +61,7 @@ def twists(skeleton: Skeleton, q: Sequence[Series]) -> list[tuple[Vector, Vector
         w, v = [list(x) for x in w], [list(x) for x in v]
         v[2] = [x + y for x, y in zip(v[2], along, strict=True)]
         if joint.turns:
-            s, c = sin_cos([variable[0] + joint.shift if joint.shift else variable[0], *variable[1:size]])
+            s, c = sin_cos(joint.angle(variable[:size]))
             w, v = _turn(w, s, c), _turn(v, s, c)
             w[2] = [x + y for x, y in zip(w[2], rate, strict=True)]
         found.append((w, v))
@@ -177,7 +177,7 @@ def _poses(skeleton: Skeleton, q: Sequence[Series]) -> list[list[list[Series]]]:
             d = [joint.advance * x for x in variable]
             frame = [[x, y, z, [a + b for a, b in zip(o, product(z, d), strict=True)]] for x, y, z, o in frame]
         if joint.turns:
-            s, c = sin_cos([variable[0] + joint.shift if joint.shift else variable[0], *variable[1:]])
+            s, c = sin_cos(joint.angle(variable))
             frame = [
                 [*(_sum(product(x, c), product(y, s)), _sum(product(y, c), _minus(product(x, s)))), z, o]
                 for x, y, z, o in frame
@@ -257,7 +257,7 @@ def directional(skeleton: Skeleton, q: Sequence[Any], directions: Sequence[Seque
     for i, joint in enumerate(skeleton.joints):
         before: dict[tuple[int, ...], list[list[Any]]] = {}
         if joint.parent >= 0:
-            (s,), (c,) = sin_cos([q[i] + joint.shift if joint.shift else q[i]]) if joint.turns else ([0], [1])
+            (s,), (c,) = sin_cos(joint.angle([q[i]])) if joint.turns else ([0], [1])
             before = {step: _conjugate(joint, s, c, q[i], W) for step, W in found[joint.parent].items() if any(step)}
         here: dict[tuple[int, ...], list[list[Any]]] = {}
         for step in steps:
@@ -352,7 +352,7 @@ def _turn(vector: Vector, s: Series, c: Series) -> Vector:
 def _combination(axes: Sequence[Series], weights: Sequence[Any], zero: Series) -> Series:
     total = zero
     for axis, factor in zip(axes, weights, strict=True):
-        if not (isinstance(factor, int | float) and factor == 0):
+        if not is_nothing(factor):
             total = [x + factor * y for x, y in zip(total, axis, strict=True)]
     return total
 

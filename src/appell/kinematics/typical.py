@@ -14,6 +14,7 @@ from appell.kinematics.consistency import (
     project_positions,
     project_velocities,
     sizes,
+    suggested,
     suggested_start,
 )
 from appell.kinematics.mechanics import Mechanics
@@ -57,7 +58,7 @@ def sample_state(
         rates: What rates are measured in, of q, q' at the start and z; units in a second if left out.
     """
     model, (q0, v0) = mechanics.model, suggested_start(mechanics.model)
-    z0 = np.array([model.start.get(s.label, rng.uniform(0.5, 1.5)) for s in model.states])
+    z0 = suggested(model, model.states, rng.uniform(0.5, 1.5, len(model.states)))
     own = np.ones(q0.size) if units is None else units
     for attempt in range(tries):
         # Widen the search only if the neighbourhood of the start has nothing.
@@ -97,7 +98,7 @@ def sample_states(
     q0, v0 = suggested_start(model)
     own, q, v, z = np.ones(q0.size) if units is None else units, [], [], []
     for reach in reaches:
-        z.append(np.array([model.start.get(s.label, rng.uniform(0.5, 1.5)) for s in model.states]))
+        z.append(suggested(model, model.states, rng.uniform(0.5, 1.5, len(model.states))))
         q.append(q0 + rng.uniform(-reach, reach, q0.size) * own)
         v.append(v0 + rng.uniform(-1, 1, v0.size) * own)
     places, left = project_positions(

@@ -90,7 +90,7 @@ class Variables:
             return expression
         return ca.substitute(expression, self.frozen, self.thawed)
 
-    def planar(self, body: RigidBody) -> ca.SX:
+    def central_planar(self, body: RigidBody) -> ca.SX:
         """I_p = tr(I)/2 1 - I, the integral of r r' dm about a body's mass centre in its axes."""
         inertia = dense_matrix(self.inertias[body])
         return ca.trace(inertia) / 2 * ca.SX.eye(3) - inertia

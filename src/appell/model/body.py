@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import Frame, Vector
+from appell.model.frame import Frame, Vector, check_point
 from appell.model.inertia import warn_if_impossible
 from appell.model.rotation import Triple, exact_zero
 from appell.model.shapes.abstract import AbstractShape
@@ -57,10 +57,7 @@ class Particle:
         mass = mass_formula(name, mass)
         if mass == 0:
             raise ModelError(f"The mass of the particle {name!r} is zero; give it a mass or leave the particle out.")
-        if not isinstance(center, Vector):
-            raise ModelError(
-                f"The center of {name!r} must be a point such as ground.point(x, y), got {quoted(center)}."
-            )
+        check_point(center, f"The center of {name!r}")
         vars(self).update(name=name, mass=mass, center=center)
 
     def content(self) -> Iterator[Content]:
@@ -120,10 +117,7 @@ class RigidBody:
                 )
             mass, place, inertia = shape_moments(name, mass, shape)
             center = frame.point(*place)
-        if not isinstance(center, Vector):
-            raise ModelError(
-                f"The center of {name!r} must be a point such as ground.point(x, y), got {quoted(center)}."
-            )
+        check_point(center, f"The center of {name!r}")
         if mass is None and shape is not None:
             raise ModelError(
                 f"The body {name!r} has no mass: beside center= its shape is only drawn. Give mass= and inertia=, or "
@@ -154,8 +148,7 @@ class RigidBody:
         Where the arm from the centre has constant components in its own frame: the point's own velocity minus its
         velocity as seen from the body, in which terms common to both never appear. Else v + omega x arm.
         """
-        if not isinstance(point, Vector):
-            raise ModelError(f"A point of {self.name!r} is a vector such as ground.point(x, y), got {quoted(point)}.")
+        check_point(point, f"A place on {self.name!r}")
         ground, arm = self.frame.path[0], point - self.center
         letters = {s for part in arm.parts.values() for e in part for s in letters_in(e)}
         if any(isinstance(s, Evolving) and not isinstance(s, ExtraState) for s in letters):

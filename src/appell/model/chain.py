@@ -19,7 +19,7 @@ from appell.model.joint import Joint, Link, drive_name
 from appell.model.linkage import Linkage
 from appell.model.look import Look
 from appell.model.model import Model, counted
-from appell.model.placement import Placement, finite
+from appell.model.placement import Placement, finite_triple
 from appell.model.rotation import Triple, triple
 from appell.model.screw_joints import links_from_joints
 from appell.model.shapes.mesh_file import MeshFile
@@ -89,7 +89,7 @@ class Chain(Model):
         if not isinstance(joints, Iterable | Linkage):
             raise ModelError(f"A chain is made of a list of appell.Joint(...), got {joints!r}.")
         linkage = joints if isinstance(joints, Linkage) else Linkage(links_from_joints(tuple(joints)))
-        g = finite(triple(gravity, "The gravity of a chain"), "The gravity of a chain")
+        g = finite_triple(gravity, "The gravity of a chain")
         place = Placement.of(tool, "The tool")
         carrier = len(linkage.links) - 1 if tool_link is None else linkage.index(tool_link)
         q, drives = linkage.letters

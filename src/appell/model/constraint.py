@@ -15,7 +15,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.body import RigidBody
-from appell.model.frame import Frame, Vector
+from appell.model.frame import Frame, Vector, check_point
 from appell.model.symbols import Coordinate, Rate, letters_in, quoted, t, written
 from appell.model.values import check_kind, formula_of
 
@@ -43,6 +43,11 @@ class Row:
     programmed: bool = False
     drive: Coordinate | None = None
     gauss: bool = False
+
+    @property
+    def own_order(self) -> int:
+        """The highest derivative in the formula, before it is differentiated."""
+        return self.order - self.raised
 
     @property
     def drives(self) -> bool:
@@ -249,10 +254,7 @@ class Rolling(AbstractConstraint):
                 f"{name!r}: on= is the RigidBody it rolls on, got {on!r}. For a frame that moves as given write "
                 "on=RigidBody('table', 1, frame.origin, frame); it need not be among the bodies of the model."
             )
-        if not isinstance(contact, Vector):
-            raise ModelError(
-                f"{name!r}: the contact must be a point such as ground.point(x, y), got {quoted(contact)}."
-            )
+        check_point(contact, f"{name!r}: the contact")
         if along is not None and (isinstance(along, Vector | str) or not isinstance(along, Iterable)):
             raise ModelError(f"{name!r}: along= is a list of directions such as [body.frame.y], got {quoted(along)}.")
         self.name, self.body, self.contact, self.on = name, body, contact, on

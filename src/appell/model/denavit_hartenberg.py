@@ -13,9 +13,9 @@ import numpy as np
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.joint import Joint, Link, checked_kind, order
+from appell.model.joint import Joint, Link, checked_kind, joint_names, order
 from appell.model.placement import Placement, check_finite
-from appell.model.rotation import Triple, exact_quarters, exact_zero, triple, unit_axis
+from appell.model.rotation import exact_quarters, exact_zero, unit_axis
 from appell.model.screw_joints import made_link
 from appell.model.values import formula_of
 
@@ -39,10 +39,7 @@ def links_from_rows(
         raise ModelError("Give a list of rows (theta, d, a, alpha) and a list of appell.Joint(...), one for each row.")
     if len(rows) != len(joints):
         raise ModelError(f"{len(rows)} rows and {len(joints)} joints were given; each row needs its joint.")
-    for joint in joints:
-        if not isinstance(joint, Joint):
-            raise ModelError(f"The links of a chain are told by appell.Joint(...), got {joint!r}.")
-    names = [joint.name or f"q{i}" for i, joint in enumerate(joints, 1)]
+    names = joint_names(joints)
     order(names, [None] * len(names))
     links: list[Link] = []
     for i, (row, joint, name) in enumerate(zip(rows, joints, names, strict=True)):
@@ -50,34 +47,28 @@ def links_from_rows(
             raise ModelError(f"The row of the joint {name!r} says where it is; leave out at, frame and parent.")
         if joint.kind == "helical":
             raise ModelError(f"The joint {name!r} is helical; rows are for revolute and prismatic joints.")
-        pitch = checked_kind(joint.kind, joint.pitch, name)
         theta, d, a, alpha = _row(row, name)
         if convention == "standard":
-            before = Placement(_zero())
+            before = Placement()
             after = Placement.turned((a * sp.cos(theta), a * sp.sin(theta), d), ("z", theta), ("x", alpha))
         else:
             before = Placement.turned((a, 0, 0), ("x", alpha))
             after = Placement.turned((0, 0, d), ("z", theta))
         if i == 0:
             before = base.after(before)
-        link = joint.link or f"link{i + 1}"
         links.append(
             made_link(
                 joint=joint,
-                link=link,
+                link=joint.link or f"link{i + 1}",
                 name=name,
                 parent=i - 1,
                 axis=unit_axis("z"),
-                pitch=pitch,
+                pitch=checked_kind(joint.kind, joint.pitch, name),
                 before=before,
                 after=after,
             )
         )
     return links
-
-
-def _zero() -> Triple:
-    return triple((0, 0, 0), "A shift")
 
 
 def _row(row: Sequence[Any], name: str) -> tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]:

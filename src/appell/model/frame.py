@@ -348,6 +348,17 @@ class Vector:
         return total
 
 
+def check_point(given: Any, what: str) -> None:
+    """Refuse what is no point.
+
+    Args:
+        given: What was given.
+        what: What it is, the beginning of a message.
+    """
+    if not isinstance(given, Vector):
+        raise ModelError(f"{what} must be a point such as ground.point(x, y), got {quoted(given)}.")
+
+
 def _parts(vector: Vector) -> Mapping[Frame, Triple]:
     if not isinstance(vector, Vector):
         raise ModelError(f"A vector such as 3*ground.x is needed here, got {quoted(vector)}.")

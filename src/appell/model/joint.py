@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.placement import Placement, check_finite, finite
+from appell.model.placement import Placement, check_finite, finite_triple
 from appell.model.rotation import Triple, exact_zero, lettered_axis, triple
 from appell.model.values import formula_of
 
@@ -120,7 +120,7 @@ def checked_axis(axis: Any, name: str) -> Triple:
     if isinstance(axis, str):
         otherwise = f"The axis of the joint {name!r} is {axis!r}; use 'x', 'y', 'z', '-x' or a unit vector."
         return lettered_axis(axis, otherwise)
-    k = finite(triple(axis, f"The axis of the joint {name!r}"), f"The axis of the joint {name!r}")
+    k = finite_triple(axis, f"The axis of the joint {name!r}")
     square = sum(c**2 for c in k)
     if square.is_number and abs(float(square) - 1) > 2e-4:
         raise ModelError(
@@ -131,6 +131,14 @@ def checked_axis(axis: Any, name: str) -> Triple:
         length = sp.sqrt(square)
         k = triple((c / length for c in k), "An axis")
     return tidy(k)
+
+
+def joint_names(joints: Sequence[Joint]) -> list[str]:
+    """The names of joints, q1, q2, ... where none is given; refuses what is none."""
+    for joint in joints:
+        if not isinstance(joint, Joint):
+            raise ModelError(f"A chain is made of appell.Joint(...), got {joint!r}.")
+    return [joint.name or f"q{i}" for i, joint in enumerate(joints, 1)]
 
 
 def drive_name(joint: str) -> str:

@@ -15,11 +15,11 @@ from appell.model.body import RigidBody
 from appell.model.chain_data import ChainData
 from appell.model.coupling import Coupling
 from appell.model.frame import Frame
-from appell.model.inertia import warn_if_impossible
+from appell.model.inertia import MassDistribution, warn_if_impossible
 from appell.model.joint import Link, drive_name
 from appell.model.placement import Placement
 from appell.model.rotation import Triple
-from appell.model.screws import exponential, hat, pseudo_inertia
+from appell.model.screws import exponential, hat
 from appell.model.shapes.mesh_file import MeshFile
 from appell.model.symbols import Coordinate, Input, Parameter, coordinates, inputs
 from appell.model.values import unknown
@@ -140,7 +140,7 @@ class Linkage:
             pitch=np.array([link.pitch for link in links], dtype=object),
             relative=np.stack([_array(link.before.matrix * link.after.matrix) for link in links]),
             screws=np.stack([_body_screw(link) for link in links]),
-            pseudo=np.stack([pseudo_inertia(e.mass, np.array(e.center), _array(e.inertia)) for e in links]),
+            pseudo=np.stack([_array(MassDistribution.of(e.mass, e.center, e.inertia).pseudo) for e in links]),
             gravity=np.array(gravity, dtype=object),
             tool=_array(tool.matrix),
             tool_body=tool_link,

@@ -13,7 +13,7 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.frame import Frame
-from appell.model.rotation import Rotation, Triple, exact_quarters, triple, unit_axis
+from appell.model.rotation import NOTHING, Rotation, Triple, exact_quarters, triple, unit_axis
 from appell.model.symbols import quoted
 from appell.model.values import formula_of
 
@@ -27,7 +27,7 @@ class Placement:
         turns: Pairs of unit axis and angle.
     """
 
-    shift: Triple
+    shift: Triple = NOTHING
     turns: tuple[tuple[Triple, sp.Expr], ...] = ()
 
     @classmethod
@@ -41,7 +41,7 @@ class Placement:
         if isinstance(place, Placement):
             return place
         if place is None:
-            return cls(triple((0, 0, 0), what))
+            return cls()
         if isinstance(place, np.ndarray | sp.MatrixBase) or (
             isinstance(place, list | tuple) and len(place) == 4 and all(isinstance(row, list | tuple) for row in place)
         ):
@@ -51,7 +51,7 @@ class Placement:
             if 3 not in matrix.shape or 1 not in matrix.shape:
                 raise ModelError(f"{what} must be three components or a 4 by 4 matrix, got {matrix.shape}.")
             place = list(matrix)
-        return cls(finite(triple(place, what), what))
+        return cls(finite_triple(place, what))
 
     @classmethod
     def turned(cls, shift: Iterable[Any], *turns: tuple[Any, Any]) -> Placement:
@@ -66,7 +66,7 @@ class Placement:
 
     @classmethod
     def _from_matrix(cls, matrix: sp.Matrix, what: str) -> Placement:
-        shift = finite(triple(matrix[:3, 3], what), what)
+        shift = finite_triple(matrix[:3, 3], what)
         if not all((e - f).is_zero for e, f in zip(matrix[3, :], (0, 0, 0, 1), strict=True)):
             raise ModelError(f"{what} must have 0 0 0 1 as its last row, got {list(matrix[3, :])}.")
         try:
@@ -122,10 +122,11 @@ class Placement:
         return inner.at(outer.point(*self.shift), name)
 
 
-def finite(values: Triple, what: str) -> Triple:
-    """The same three, refused if one is not finite."""
-    check_finite(values, what)
-    return values
+def finite_triple(values: Iterable[Any], what: str) -> Triple:
+    """Three numbers or formulas, as `triple` takes them; refused if one is not finite."""
+    found = triple(values, what)
+    check_finite(found, what)
+    return found
 
 
 def check_finite(values: Sequence[sp.Expr], what: str) -> None:

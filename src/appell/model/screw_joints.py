@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.body import inertia_tensor, mass_formula, shape_moments
-from appell.model.joint import Joint, Link, checked_axis, checked_kind, order, tidy
-from appell.model.placement import Placement, finite
+from appell.model.joint import Joint, Link, checked_axis, checked_kind, joint_names, order, tidy
+from appell.model.placement import Placement, finite_triple
 from appell.model.rotation import Triple, triple
 
 
@@ -23,28 +23,23 @@ def links_from_joints(joints: Sequence[Joint]) -> list[Link]:
     Args:
         joints: What the user gave.
     """
-    for joint in joints:
-        if not isinstance(joint, Joint):
-            raise ModelError(f"A chain is made of appell.Joint(...), got {joint!r}.")
-    names = [joint.name or f"q{i}" for i, joint in enumerate(joints, 1)]
+    names = joint_names(joints)
     parents = [_parent(joint, i, names) for i, joint in enumerate(joints)]
     ranks = order(names, parents)
     homes: dict[str, Placement] = {}
     links: list[Link] = []
     for i in ranks:
         joint, name = joints[i], names[i]
-        at = finite(triple(joint.at, f"The point of the joint {name!r}"), f"The point of the joint {name!r}")
-        home = (
-            Placement.of(joint.frame, f"The frame of the joint {name!r}") if joint.frame is not None else Placement(at)
-        )
-        homes[name] = home
+        at = finite_triple(joint.at, f"The point of the joint {name!r}")
+        frame = at if joint.frame is None else joint.frame
+        home = homes[name] = Placement.of(frame, f"The frame of the joint {name!r}")
         k = checked_axis(joint.axis, name)
         pitch = checked_kind(joint.kind, joint.pitch, name)
         axis = tidy(home.rotation.T * sp.Matrix(k))
         arm = tidy(home.rotation.T * (sp.Matrix(at) - sp.Matrix(home.shift)))
         parent = parents[i]
         seat = home if parent is None else relative(homes[parent], home)
-        after = Placement(triple((0, 0, 0), "A shift"))
+        after = Placement()
         if joint.kind != "prismatic" and any(e != 0 for e in sp.Matrix(arm).cross(sp.Matrix(axis))):
             shift = sp.Matrix(seat.shift) + seat.rotation * sp.Matrix(arm)
             seat = Placement(tidy(shift), seat.turns)
@@ -78,7 +73,7 @@ def made_link(
             "letter."
         )
     mass, center, inertia = _moments(joint, link)
-    center = finite(triple(center, f"The center of {link!r}"), f"The center of {link!r}")
+    center = finite_triple(center, f"The center of {link!r}")
     _check_data(joint, name)
     return Link(
         name=link,
@@ -129,7 +124,7 @@ def _parent(joint: Joint, i: int, names: list[str]) -> str | None:
         return names[i - 1] if i else None
     if joint.parent == "ground" or joint.parent == -1:
         return None
-    if isinstance(joint.parent, int):
+    if isinstance(joint.parent, Integral):
         if not 0 <= joint.parent < len(names):
             raise ModelError(f"The parent of the joint {names[i]!r} is number {joint.parent} of {len(names)} joints.")
         return names[joint.parent]

@@ -112,17 +112,6 @@ def _zero(values: np.ndarray) -> bool:
     return bool(np.abs(values).max() < 1e-15)
 
 
-def pseudo_inertia(mass: Any, center: np.ndarray, central: np.ndarray) -> np.ndarray:
-    """I_ps = [[I_p, m c], [m c', m]] with I_p = tr(I)/2 1 - I + m c c' from mass, centre and central inertia tensor."""
-    central = np.asarray(central)
-    m = zeros((4, 4), central)
-    trace = central[0, 0] + central[1, 1] + central[2, 2]
-    m[:3, :3] = trace / 2 * identity(3, central) - central + mass * np.outer(center, center)
-    m[:3, 3] = m[3, :3] = mass * center
-    m[3, 3] = m[3, 3] + mass
-    return m
-
-
 def spatial_inertia(pseudo: np.ndarray) -> np.ndarray:
     """G = [[I, [h x]], [-[h x], m 1]] about the origin, angular part first, from the 4 by 4 pseudo-inertia."""
     second, h, mass = pseudo[..., :3, :3], pseudo[..., :3, 3], pseudo[..., 3, 3]

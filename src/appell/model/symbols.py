@@ -7,10 +7,9 @@ are labels and take no part in that.
 from __future__ import annotations
 
 import keyword
-import operator
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self, SupportsIndex
+from typing import Any, ClassVar, Self
 
 import sympy as sp
 
@@ -118,9 +117,9 @@ class Evolving(AbstractVarying):
 
     def derivative(self, order: int) -> Evolving:
         """The time derivative of the given order; order 0 is the letter itself."""
-        if not (isinstance(order, SupportsIndex) and operator.index(order) >= 0):
-            raise ModelError(f"The order of a derivative of {self} is a whole number, zero or more; got {order!r}.")
-        return self if order == 0 else Rate(self, operator.index(order))
+        from appell.model.values import whole  # which knows of letters
+
+        return Rate(self, times) if (times := whole(f"The order of a derivative of {self}", order, 0)) else self
 
 
 class Coordinate(Evolving):
@@ -158,7 +157,7 @@ class Rate(Evolving):
             base, order = base.base, base.order + order
         obj = sp.Symbol.__xnew__(cls, base.name + ".rate" * order, real=True)
         obj.base, obj.order = base, order
-        obj.unit = f"{base.unit}/s{'' if order == 1 else f'^{order}'}" if base.unit else ""
+        obj.unit = rate_unit(base.unit, order)
         obj.description = ""
         return obj
 
@@ -176,6 +175,11 @@ class Rate(Evolving):
 
     def _pretty(self, printer: Any) -> Any:
         return printer._print(sp.Symbol(self.base.name + "'" * self.order))
+
+
+def rate_unit(unit: str, order: int) -> str:
+    """The unit of a derivative: m/s, m/s^2, ...; none for what has none."""
+    return f"{unit}/s{'' if order == 1 else f'^{order}'}" if unit and order else unit
 
 
 def dotted(tex: str, order: int) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 import sympy as sp
 
 from appell.errors import ModelError
-from appell.model.frame import Frame, Vector
+from appell.model.frame import Frame, Vector, check_point
 from appell.model.programme import Programmed
-from appell.model.symbols import Coordinate, letters_in, quoted, time_derivative
+from appell.model.symbols import Coordinate, letters_in, time_derivative
 from appell.model.values import check_kind, formula_of, whole
 
 Realization = str | Iterable[Coordinate]
@@ -23,8 +23,7 @@ Realization = str | Iterable[Coordinate]
 def _components(point: Any, frame: Frame | None, start: Any = None) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     """The components of a point, counted from another one if there is one."""
     for given in (point, *(() if start is None else (start,))):
-        if not isinstance(given, Vector):
-            raise ModelError(f"A task needs a point such as ground.point(x, y), got {quoted(given)}.")
+        check_point(given, "What a task is about")
     point = point if start is None else point - start
     if not point.parts:
         raise ModelError("A task needs a point that can move, got the origin of the ground.")

@@ -80,7 +80,6 @@ def read_urdf(source: str | Path, meshes: bool, floating: bool, locked: Mapping[
 
 
 def _link(joint: JointText, carrier: int, place: np.ndarray) -> Link:
-    axis = axis_of(joint)
     limits = joint.limits
     both = joint.type != "continuous" and {"lower", "upper"} <= limits.keys()
     data = Joint(
@@ -91,16 +90,15 @@ def _link(joint: JointText, carrier: int, place: np.ndarray) -> Link:
         damping=joint.damping,
         friction=joint.friction,
     )
-    before, after = Placement.of(place, f"The origin of the joint {joint.name!r}"), Placement.of(None, "A link")
     made = made_link(
         joint=data,
         link=joint.child,
         name=_identifier(joint.name),
         parent=carrier,
-        axis=axis,
+        axis=axis_of(joint),
         pitch=sp.Integer(0),
-        before=before,
-        after=after,
+        before=Placement.of(place, f"The origin of the joint {joint.name!r}"),
+        after=Placement(),
     )
     return replace(made, label=joint.name)
 

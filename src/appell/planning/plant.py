@@ -9,7 +9,7 @@ import numpy as np
 
 from appell.code.multiplier_start import rate_names
 from appell.control.inverse_dynamics import InverseDynamics
-from appell.kinematics.consistency import suggested_start
+from appell.kinematics.consistency import suggested, suggested_start
 from appell.model.force import FORCES, Generalized
 from appell.model.model import Model
 from appell.model.programme import Programmed, programme_states
@@ -70,7 +70,7 @@ def _driven(model: Model, given: Sequence[str]) -> set[Coordinate]:
     rng = np.random.default_rng(1)
     numbers = {s.label: model.values.get(s.label, rng.uniform(0.5, 1.5)) for s in model.parameters}
     q, v = suggested_start(model) if model.rows else rng.uniform(0.5, 1.5, (2, len(model.coordinates)))
-    z = np.array([model.start.get(s.label, 0.0) for s in model.states])
+    z = suggested(model, model.states)
     _, _, S, J = InverseDynamics(model, numbers).matrices(0.0, q, v, z)
     pushes = np.hstack([S[:, free], J.T])
     sizes = np.linalg.norm(pushes, axis=0)

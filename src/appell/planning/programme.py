@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from appell.code.system import System
-from appell.kinematics.consistency import suggested_start
+from appell.kinematics.consistency import suggested, suggested_start
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
 from appell.kinematics.typical import sample_split
@@ -78,7 +78,7 @@ def orders(model: Model, system: System | None = None) -> Programme:
     free_q, free_v = _free(mechanics)
     higher = []
     for row in model.programme:
-        wanted = row.order - 2 - sum(row.order - row.raised + k >= 2 for k in range(row.raised))
+        wanted = row.order - 2 - sum(row.own_order + k >= 2 for k in range(row.raised))
         names = [q.derivative(k).label for k in range(2, row.order) for q in model.coordinates]
         if wanted > 0:
             forces = [z.label for z in programme_states([row], model.coordinates)]
@@ -103,7 +103,7 @@ def _free(mechanics: Mechanics) -> tuple[list[int], list[int]]:
     rng = np.random.default_rng(1)
     p = mechanics.sample_values(rng)
     q, v = (e + 1e-3 * rng.normal(size=n) for e in suggested_start(model, 0.1))
-    z = np.array([model.start.get(s.label, 1.0) for s in model.states])
+    z = suggested(model, model.states, 1.0)
     J = np.array(mechanics.functions["velocity"](0.0, q, v, z, p)[1])
     found = []
     for top in (0, 1):

@@ -14,6 +14,7 @@ from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
 
 from appell.graph.sums import ONE, Monomial, Rational, Sum, common, content, generators, inverse, plus, shifted, times
+from appell.reading.written import rational
 
 FACTORED = 10  # sums of more terms or generators are not factored
 PLAIN = 9999  # the largest integer that decimals are turned into
@@ -64,8 +65,7 @@ class Laurent:
 
     def formula(self, a: Sum) -> sp.Expr:
         """A sum as it stands."""
-        terms = (sp.Rational(int(c.numerator), int(c.denominator)) * self.product(m) for m, c in sorted(a.items()))
-        return sp.Add(*terms)
+        return sp.Add(*(rational(c) * self.product(m) for m, c in sorted(a.items())))
 
     def product(self, monomial: Monomial) -> sp.Expr:
         """A monomial as a formula."""

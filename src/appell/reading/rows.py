@@ -20,6 +20,7 @@ from appell.reading.letters import Shown, weight
 from appell.reading.normal import Normal
 from appell.reading.sharing import BEHIND, Names
 from appell.reading.shorten import Shortener
+from appell.reading.written import rational
 
 POINTS = 12
 SIZES = (1.0, 4.0, 0.25)  # of parameters beside all else: below the speed of light, within the reach of an arm
@@ -192,8 +193,7 @@ class Simplifier:
         if _negative(leading):
             share = -share
             written = self._written(sums, share)
-        number = sp.Rational(int(share.denominator), int(share.numerator))
-        return Row.of(unknowns, written, number * factor / divisor)
+        return Row.of(unknowns, written, rational(1 / share) * factor / divisor)
 
     def _without_sines(self, sums: list[Sum]) -> tuple[list[Sum], sp.Expr]:
         """The sums without common sines, which hide where 1 - c^2 stands for s^2, and the product of these."""

@@ -12,8 +12,8 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.model.inertia import MassDistribution
-from appell.model.placement import Placement, finite
-from appell.model.rotation import Triple, exact_zero, triple
+from appell.model.placement import Placement, finite_triple
+from appell.model.rotation import Triple, exact_zero
 from appell.model.symbols import quoted
 from appell.model.values import formula_of
 
@@ -242,7 +242,7 @@ def points(values: Iterable[Any], kind: str, count: int) -> tuple[Triple, ...]:
     """
     if not isinstance(values, Iterable):
         raise ModelError(f"A {kind} has {count} vertices, a list of points such as (0, 0, 1); got {quoted(values)}.")
-    listed = tuple(finite(triple(v, f"A vertex of a {kind}"), f"A vertex of a {kind}") for v in values)
+    listed = tuple(finite_triple(v, f"A vertex of a {kind}") for v in values)
     if len(listed) != count:
         raise ModelError(f"A {kind} has {count} vertices, got {len(listed)}.")
     return listed

@@ -26,7 +26,7 @@ class MeshFile(AbstractShape):
 
     path: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    pose: Placement = field(default_factory=lambda: Placement.of(None, "A mesh"))
+    pose: Placement = field(default_factory=Placement)
     mass: Any = None
 
     @cached_property
