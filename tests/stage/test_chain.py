@@ -382,3 +382,16 @@ def test_robots_far_away_and_small_ones_are_like_others(place, size):
     found = arm(place, size)
     np.testing.assert_allclose(found.inverse(Q), expected, rtol=1e-8)
     assert ap.higher_order.verify(found.chain, order=2).ok
+
+
+def test_the_place_of_a_tool_is_weighed_with_the_length_that_the_arm_suggests():
+    """The last link's length is in no equation of motion, only in the place of the tool."""
+    l2, arm = ap.parameters("l2"), ap.library.planar_2r()
+    X, Y, _ = arm.ground.components(arm.tool_point)
+    longer = arm.with_parameters(l2)
+    assert longer.values["l2"] == longer.add(ap.Damper(arm.tool_point, arm.ground.point(2, 0), 1)).values["l2"] == 0.4
+    lin = ap.linearize(ap.equilibrium(longer, {"q1": 0.3, "q2": 0.4}))
+    J = np.array([[-0.5 * np.sin(0.3) - 0.4 * np.sin(0.7), -0.4 * np.sin(0.7)],
+                  [0.5 * np.cos(0.3) + 0.4 * np.cos(0.7), 0.4 * np.cos(0.7)]])  # fmt: skip
+    W = np.kron(np.diag([1, 0]), J.T @ np.diag([3, 5]) @ J)
+    np.testing.assert_allclose(ap.control.lqr(lin, {X: 3, Y: 5}).K, ap.control.lqr(lin, W).K, rtol=1e-9)

@@ -76,3 +76,22 @@ def test_gains_by_name_are_those_of_a_list():
     named, listed = MPC(model, {"q2": 9}, effort={"tau1": 1, "tau2": 4}), MPC(model, [0, 9], effort=[1, 4])
     assert (named.W == listed.W).all()
     assert (named.R == listed.R).all()
+
+
+def test_a_loop_whose_rows_say_the_same_twice_follows_computed_torque():
+    """Beside the constraints, where an integrator looks as well, Bricard's fifth row seems to hold the loop."""
+    push = ap.inputs("push")
+    loop = ap.library.bricard()
+    loop = loop.add(ap.Generalized({loop.coordinates[0]: push}))
+    swing = {"q1": 0.3 * sp.sin(2 * ap.t)}
+    run = ap.track(ap.compile(ap.derive(loop)), swing, ComputedTorque(loop, 8.0), {"q1": 0.05}, until=3.0)
+    assert run.metrics(after=2.9)["q5"]["largest"] < 1e-8
+
+
+def test_what_its_rows_hold_altogether_is_no_mechanism_to_move():
+    x, z = ap.coordinates("x z")
+    push = ap.inputs("push")
+    model = hung().add(ap.Prescribed(x, ap.t), ap.Prescribed(z, -1), ap.Generalized({x: push}))
+    law = ComputedTorque(model, 8.0)
+    with pytest.raises(ModelError, match="leave nothing free that a law could move"):
+        law.dynamics.inputs_for(0.0, *np.array([[0, -1, 5**0.5, 5**0.5], [1, 0, 0, 0]]), np.zeros(0), np.zeros(4))

@@ -138,15 +138,20 @@ def test_roots_placed_by_several_inputs_are_met_to_all_digits():
 
 
 def test_a_root_may_be_wanted_several_times(beam):
-    """By one input any number of times; by several as often as there are inputs."""
+    """By one input, by as many as there are roots, and by fewer."""
     for wanted in ([-3.0] * 4, [-2 + 1j, -2 - 1j] * 2):
         feedback = ap.control.place(beam, wanted)
         np.testing.assert_allclose(np.poly(feedback.A), np.poly(wanted).real, rtol=1e-8, atol=0)
     delta = ap.linearize(ap.equilibrium(ap.library.delta_robot(), {"x": 0, "y": 0, "z": -0.9}))
     thrice = ap.control.place(delta, [-4.0] * 3 + [-5.0] * 3)
     np.testing.assert_allclose(thrice.roots, [-5] * 3 + [-4] * 3, rtol=1e-6, atol=0)
-    with pytest.raises(ControlError, match=r"stands 4 times.*spread the roots, or place them by one input"):
-        ap.control.place(delta, [-4.0] * 4 + [-5.0] * 2)
+    twice = [-4.0, -3, -2] * 2  # as often as there are inputs, and no set of independent eigenvectors is found
+    for wanted in (twice, [-4.0] * 4 + [-5.0] * 2, [-3.0] * 6, [-2 + 1j, -2 - 1j] * 2 + [-2.0] * 2):
+        feedback = ap.control.place(delta, wanted, inputs=["tau1", "tau2"])
+        np.testing.assert_allclose(np.poly(feedback.A), np.poly(wanted).real, rtol=1e-7, atol=0)
+    A, B = np.kron(np.eye(2), np.eye(3, k=1)), np.kron(np.eye(2), np.eye(3)[:, [2]])  # two triple integrators
+    with pytest.raises(ControlError, match=r"chains of 3, 3 states.*need a real root, got 0"):
+        placed_gain(A, B, [-2 + 1j, -2 - 1j] * 3, tuple("abcdef"), ap.control.controllability(A, B), None)
 
 
 def test_saturation_keeps_inputs_within_limits(beam):

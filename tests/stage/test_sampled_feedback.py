@@ -253,3 +253,16 @@ def test_what_is_sampled_is_no_formula(beam, digital):
         ap.ensemble.region_of_attraction(digital, {"xi": 0.1})
     with pytest.raises(ControlError, match="give its gains="):
         ap.stability(beam, rate=20)
+
+
+def test_all_is_gone_after_as_many_samples_as_the_longest_chain_has_states():
+    """Two pendulums, a motor each: nothing is left after two samples, whatever the start."""
+    (a, b), motors, ground = ap.coordinates("a b"), ap.inputs("u w"), ap.Frame("ground")
+    bobs = [ap.Particle(f"bob {q}", 1, ground.pin(q).point(0, 0.5 + k)) for k, q in enumerate((a, b))]
+    forces = [ap.Gravity(-9.81 * ground.y), ap.Generalized(dict(zip((a, b), motors, strict=True)))]
+    pair = ap.linearize(ap.equilibrium(ap.Model(ground, (a, b), bobs, forces), {a: 0, b: 0}))
+    beats = ap.control.place(pair, [0] * 4, rate=10)
+    np.testing.assert_allclose(np.linalg.matrix_power(beats.A, 2), np.zeros((4, 4)), rtol=0, atol=1e-12)
+    gone = ap.control.luenberger(pair, [a, b], [0] * 4, rate=10)
+    step = held(pair.A, pair.B, 10)[0]
+    np.testing.assert_allclose(np.linalg.matrix_power(step - gone.L @ gone.C, 2), np.zeros((4, 4)), rtol=0, atol=1e-12)

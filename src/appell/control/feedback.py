@@ -309,9 +309,10 @@ def place(
 ) -> Feedback:
     """The feedback that gives the closed loop wanted roots.
 
-    With several inputs the freedom left is used to make the roots insensitive (Kautsky, Nichols and Van Dooren); a root
-    may then stand as often as there are inputs. A single input leaves no freedom (Ackermann), and its roots may stand
-    any number of times.
+    With several inputs the freedom left is used to make the roots insensitive (Kautsky, Nichols and Van Dooren). A root
+    that stands more often than there are inputs leaves none: each input then moves a chain of states of its own
+    (Ackermann, Luenberger), and with all roots 0 from sample to sample everything is gone after as many samples as the
+    longest chain has states.
 
     Args:
         lin: The linearisation.
@@ -323,7 +324,7 @@ def place(
     Returns:
         The feedback.
 
-    Reference: Ackermann 1972; Kautsky, Nichols and Van Dooren 1985; Tits and Yang 1996.
+    Reference: Ackermann 1972; Luenberger 1967; Kautsky, Nichols and Van Dooren 1985; Tits and Yang 1996.
     """
     lin = _with_inputs(lin, inputs)
     A, B = _pair(lin, rate, every=True)

@@ -8,13 +8,14 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
 import sympy as sp
 
 from appell.code.machine import Machine
 from appell.code.state import State
 from appell.errors import MissingValueError, ModelError
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.split import unit_rows
+from appell.kinematics.typical import sample_split
 from appell.model.model import Model
 from appell.model.rules import numbers_of
 from appell.model.symbols import Input, letters_in
@@ -80,6 +81,11 @@ class InverseDynamics:
         return ca.vertcat(*[found.get(s.label, self.held.get(s.label, 0.0)) for s in self.model.inputs])
 
     @cached_property
+    def rows(self) -> tuple[int, ...]:
+        """The independent rows of constraints; the others follow from them."""
+        return sample_split(self.mechanics).rows
+
+    @cached_property
     def indirect(self) -> dict[str, list[str]]:
         """Inputs that enter no force but rates of extra states, such as voltages those of currents: these states."""
         acting = set(self.graph[2].sparsity().get_col()) if self.graph[2].nnz() else set()
@@ -117,7 +123,9 @@ class InverseDynamics:
     def shared_out(self, force: np.ndarray, S: np.ndarray, J: np.ndarray, nearly: bool = False) -> np.ndarray:
         """The smallest inputs whose generalized force is the wanted one, along what the constraints allow."""
         if J.shape[0]:
-            N = scipy.linalg.null_space(J)
+            N = allowed(J, len(self.rows))
+            if not N.size:
+                raise ModelError(f"The constraints of {self.model.name!r} leave nothing free that a law could move.")
             force, S = N.T @ force, N.T @ S
         if S.shape[1] >= S.shape[0]:
             units = np.where((norms := np.linalg.norm(S, axis=0)) > 0, norms, 1.0)
@@ -140,3 +148,16 @@ class InverseDynamics:
             f"inputs ({', '.join(self.labels)}); computed torque needs one for each. Add inputs, or constrain what is "
             "not driven."
         )
+
+
+def allowed(J: np.ndarray, rank: int) -> np.ndarray:
+    """An orthonormal basis of the velocities that rows allow.
+
+    Between the steps of an integrator a state is beside the constraints, where rows that follow from others on them
+    seem to forbid more.
+
+    Args:
+        J: The rows.
+        rank: How many of them are independent on the constraints.
+    """
+    return np.linalg.svd(unit_rows(J))[2][rank:].T

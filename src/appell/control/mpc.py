@@ -7,10 +7,10 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import block_diag, null_space
+from scipy.linalg import block_diag
 
 from appell.code.machine import Machine
-from appell.control.inverse_dynamics import InverseDynamics
+from appell.control.inverse_dynamics import InverseDynamics, allowed
 from appell.control.laws import AbstractTracker, gains
 from appell.control.limits import bounds
 from appell.control.reference import SLACK, Point, Reference
@@ -207,9 +207,10 @@ class MPC(AbstractTracker):
         self, t: float, x: np.ndarray, z: np.ndarray, A: np.ndarray, B: np.ndarray
     ) -> tuple[np.ndarray | None, np.ndarray]:
         """The same for the derivatives of a step, along what the constraints allow."""
-        n, mechanics = self.n, self.dynamics.mechanics
+        n, rows = self.n, self.dynamics.rows
         J = self.dynamics.matrices(t, x[:n], x[n:], z)[3]
-        E = block_diag(*(null_space(e) if e.shape[0] else np.eye(n) for e in (J[list(mechanics.position_rows)], J)))
+        positions = [i for i in rows if i in self.dynamics.mechanics.position_rows]
+        E = block_diag(*(allowed(J[list(e)], len(e)) for e in (positions, rows)))
         A, B, Q, R = E.T @ A @ E, E.T @ B, E.T @ np.diag(self.W**2) @ E, np.diag(self.R**2)
         try:
             P = discrete_riccati(A, B, Q, R)

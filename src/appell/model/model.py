@@ -286,7 +286,7 @@ class Model:
         """The same model with further parameters, for laws of inputs that contain them: gains, amplitudes.
 
         Args:
-            letters: Parameters that no formula of the model contains.
+            letters: Parameters that no formula of the model contains; a chain has numbers for those of its tool.
         """
         taken = {s.name for s in (*self.coordinates, *self.states, *self.parameters, *self.inputs)}
         for letter in letters:
@@ -299,8 +299,9 @@ class Model:
                 raise ModelError(f"{letter!r} is not a parameter; make it by appell.parameters({str(letter)!r}).")
             if letter.name in taken:
                 raise ModelError(f"The name {letter.name!r} is used for two different things; rename one of them.")
-        twin = copy(self)
-        vars(twin).update(parameters=(*self.parameters, *letters))
+        twin, spare = copy(self), self.spare_values
+        told = {s.label: spare[s.label] for s in letters if s.label in spare}
+        vars(twin).update(parameters=(*self.parameters, *letters), values={**self.values, **told})
         return twin
 
     def draw(
