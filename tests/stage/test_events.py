@@ -401,3 +401,31 @@ def test_a_relay_and_friction_that_take_turns_pile_up(friction):
         assert float(motion.detail.split("t = ")[1].split(";")[0]) == pytest.approx(limit, rel=1e-7)
     study = ap.sweep(system, {x: np.full(10, 1.0)}, until=2 * limit, progress=False)
     assert study.outcomes == {"ACCUMULATION": 10}
+
+
+@pytest.mark.parametrize("speed", [0.7, 1.9, 2.3])
+def test_rows_of_one_term_stay_on_zero_where_others_are_struck(speed):
+    """Carts on rails, y = 0 and angle = 0, with buffers as coordinates; rates behind two hits by hand."""
+    m, letters, bodies, rows, tips = (0.6, 1.4, 2.3), [], [], [], []
+    for k in range(3):
+        at, height, angle, tip = ap.coordinates(f"at{k} height{k} angle{k} tip{k}")
+        center, frame = ground.point(at, height), ground.rotate("z", angle)
+        bodies.append(ap.RigidBody(f"cart {k}", m[k], center, frame, (0, 0, 0.1)))
+        reach = (center + 0.2 * frame.x - ground.point(tip, 0)).dot(ground.x)
+        rows += [ap.Holonomic([height, angle], f"rail {k}"), ap.Holonomic(reach, f"buffer {k}")]
+        letters += [at, height, angle, tip]
+        tips.append(tip)
+    events, v = [], np.array([speed, 0.0, 0.0])
+    for k, (a, b) in enumerate(pairwise(tips)):
+        push = 1.7 * (a.rate - b.rate) / (1 / m[k] + 1 / m[k + 1])
+        new = {a.rate: a.rate - push / m[k], b.rate: b.rate + push / m[k + 1]}
+        events.append(ap.Event(b - a - 0.4, direction=-1, reset=new, name=f"hit {k}"))
+        push = 1.7 * (v[k] - v[k + 1]) / (1 / m[k] + 1 / m[k + 1])
+        v += [-push / m[k] * (j == k) + push / m[k + 1] * (j == k + 1) for j in range(3)]
+    system = ap.compile(ap.derive(ap.Model(ground, letters, bodies, [], rows))).bind()
+    start = system.consistent({"at0": 0.0, "at1": 1.0, "at2": 2.1, "at0.rate": speed})
+    motion = ap.simulate(system, start, until=3.0 / speed, events=events)
+    assert [o.name for o in motion.occurrences] == ["hit 0", "hit 1"]
+    end = motion.at(3.0 / speed)
+    np.testing.assert_allclose([end[f"at{k}.rate"] for k in range(3)], v, rtol=0, atol=1e-13)
+    assert motion.check().ok

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from appell.graph.kinks import roots
 from appell.graph.numeric import Numeric
 from appell.graph.solve import determinant, solve, solve_scaled, solve_spd
 from appell.graph.sparse import column, cross, dense, dense_matrix, dot, rodrigues
@@ -228,6 +229,18 @@ def test_rows_that_are_orthogonal_whatever_the_letters_are():
     numbers, b = np.array([0.5, -0.1, 0.7, 0.3]), np.array([1.0, 2.0, -3.0, 0.4])
     A = np.array(ca.Function("A", [ca.vertcat(*letters)], [matrix])(numbers))
     np.testing.assert_allclose(A @ np.array(function(numbers, b))[:, 0], b, rtol=0, atol=1e-14)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=20, deadline=None)
+def test_orthogonalisation_takes_no_square_root_and_is_backward_stable(seed):
+    """Columns of sizes from 1e-4 to 1e4. A root would be watched in every run, as a length that may come to zero."""
+    random = np.random.default_rng(seed)
+    numbers = random.normal(size=(6, 6)) * 10 ** random.uniform(-4, 4, (1, 6))
+    right = random.normal(size=(6, 1))
+    check(solve, numbers, right)
+    matrix, letters, _ = as_graph(numbers)
+    assert not roots(ca.Function("x", [ca.SX(0, 1), letters], [solve(matrix, ca.SX(right))])).numel()
 
 
 @pytest.mark.parametrize("how", [solve, lambda A, b: solve(A, ca.horzcat(b, b))])

@@ -181,26 +181,26 @@ def _orthogonal(matrix: ca.SX) -> ca.SX | None:
 
 
 def _orthogonalize(matrix: ca.SX, right: ca.SX) -> ca.SX:
-    """Modified Gram-Schmidt on [A | b]: taking b along makes it backward stable."""
+    """Modified Gram-Schmidt on [A | b]: taking b along makes it backward stable.
+
+    Columns keep their lengths: a root of one would look like a length of the model that may come to zero.
+    """
     n = matrix.shape[0]
     columns = [matrix[:, k] for k in range(n)]
-    upper = ca.SX.zeros(n, n)
-    projected = ca.SX.zeros(n, right.shape[1])
-    for k in range(n):
-        length = ca.norm_2(columns[k])
-        direction = columns[k] / length
-        upper[k, k] = length
-        for later in range(k + 1, n):
-            share = ca.dot(direction, columns[later])
-            upper[k, later] = share
-            columns[later] = columns[later] - share * direction
-        shares = direction.T @ right
-        projected[k, :] = shares
-        right = right - direction @ shares
+    upper: list[list[ca.SX]] = []
+    projected: list[ca.SX] = []
+    for k, column in enumerate(columns):
+        square = ca.sumsqr(column)
+        shares = [ca.dot(column, columns[later]) / square for later in range(k + 1, n)]
+        for later, share in enumerate(shares, k + 1):
+            columns[later] = columns[later] - share * column
+        known = column.T @ right / square
+        right = right - column @ known
+        upper.append(shares)
+        projected.append(known)
     solution: list[ca.SX] = []
-    for k in reversed(range(n)):
-        row = projected[k, :]
-        for offset, later in enumerate(solution):
-            row = row - upper[k, k + 1 + offset] * later
-        solution.insert(0, row / upper[k, k])
+    for row, shares in zip(reversed(projected), reversed(upper), strict=True):
+        for share, later in zip(shares, solution, strict=True):
+            row = row - share * later
+        solution.insert(0, row)
     return ca.vertcat(*solution)

@@ -108,22 +108,24 @@ def _terms(function: ca.Function, blocks: Sequence[Any], kind: type[_Numbers] | 
 @cache
 def _algebra(kind: type[_Numbers] | type[_Graph]) -> Algebra:
     absolute, root, larger = (kind.rule(operation) for operation in (ca.OP_FABS, ca.OP_SQRT, ca.OP_FMAX))
+    # Not the operators themselves, which look at shapes first: on the graph that takes longer than all else.
+    add, times, over = (kind.rule(operation) for operation in (ca.OP_ADD, ca.OP_MUL, ca.OP_DIV))
 
     def product(a: _Term, b: _Term) -> Any:
-        return larger(a.size * absolute(b.value), absolute(a.value) * b.size)
+        return larger(times(a.size, absolute(b.value)), times(absolute(a.value), b.size))
 
     def quotient(a: _Term, b: _Term) -> Any:
         below = absolute(b.value)
-        return larger(a.size, absolute(a.value) * (b.size / below)) / below
+        return over(larger(a.size, times(absolute(a.value), over(b.size, below))), below)
 
     sizes: dict[str, Callable[..., Any]] = {
         "assign": lambda a: a.size,
         "neg": lambda a: a.size,
-        "add": lambda a, b: a.size + b.size,
-        "sub": lambda a, b: a.size + b.size,
-        "twice": lambda a: 2 * a.size,
+        "add": lambda a, b: add(a.size, b.size),
+        "sub": lambda a, b: add(a.size, b.size),
+        "twice": lambda a: add(a.size, a.size),
         "mul": product,
-        "sq": lambda a: a.size * absolute(a.value),
+        "sq": lambda a: times(a.size, absolute(a.value)),
         "div": quotient,
         "sqrt": lambda a: root(a.size),
     }

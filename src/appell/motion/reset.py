@@ -13,7 +13,7 @@ from appell.code.state import names_of
 from appell.errors import InconsistentStartError
 from appell.graph.numeric import Numeric
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.saddle import accelerations_and_multipliers
+from appell.kinematics.saddle import accelerations_and_multipliers, own_units
 from appell.motion.events import Event
 from appell.motion.projection import GOOD, LEAST
 
@@ -108,14 +108,21 @@ class Reset:
             nonlocal terms
             residual, slopes = rows(*before, values, *behind)
             terms = np.fmax(terms, sizes(*before, values, *behind)[0][:, 0])
-            return residual[:, 0], slopes[:, free], float(np.max(np.abs(residual[:, 0]) / terms))
+            return residual[:, 0], slopes[:, free], share_of(residual[:, 0])
 
+        def share_of(residual: np.ndarray) -> float:
+            return float(np.max(np.abs(residual) / terms))
+
+        M = M[np.ix_(free, free)]
+        unit = own_units(M)
         residual, slopes, left = looked(values)
         for _ in range(STEPS):
             if not GOOD < left < np.inf or not free.size:
                 break
-            nothing = np.zeros(free.size)
-            step = accelerations_and_multipliers(M[np.ix_(free, free)], slopes, slopes, nothing, -residual)[0]
+            step = accelerations_and_multipliers(M, slopes, slopes, np.zeros(free.size), -residual)[0]
+            # Its rounding is shared by all: it moves also what a row of one term holds at zero.
+            terms = np.fmax(terms, np.abs(slopes) @ unit * np.linalg.norm(step / unit))
+            left = share_of(residual)
             for halving in range(HALVINGS):
                 trial = np.array(values)
                 trial[free] += step / 2**halving
