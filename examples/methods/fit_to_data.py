@@ -33,18 +33,13 @@ def swing(numbers):
     return ap.simulate(bound, {angle: 1.2}, until=6.0, at=times, progress=False)
 
 
-def missed(numbers):
-    """How far it is off."""
-    return swing(numbers)["angle"].values - measured
-
-
 def slopes(numbers):
-    """How that changes with the numbers."""
+    """How the angle changes with them."""
     return swing(numbers).sensitivities(names, angle)["angle"].values.T
 
 
 measured = swing(truth)["angle"].values + np.random.default_rng(4).normal(0, 2e-3, times.size)
-fit = least_squares(missed, [0.001, 0.001, 0.5], slopes, x_scale=[0.001, 0.001, 0.1])
+fit = least_squares(lambda x: swing(x)["angle"].values - measured, [1e-3, 1e-3, 0.5], slopes, x_scale=[1e-3, 1e-3, 0.1])
 spread = np.sqrt(np.diag(np.linalg.inv(fit.jac.T @ fit.jac)) * 2 * fit.cost / (times.size - len(names)))
 
 print(f"{fit.nfev} evaluations, {1e3 * np.sqrt(2 * fit.cost / times.size):.2f} mrad left")
