@@ -27,12 +27,13 @@ from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import FormulationError, IntegrationError
 from appell.graph.kinks import has_kinks
-from appell.model.values import number, whole
+from appell.model.values import whole
 from appell.motion.method import check_tolerances
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.stretch import Stretch
+from appell.motion.table import end_time
 
 NEWTON = 25  # steps at most
 CRUDE = 1000  # steps of a first guess
@@ -98,9 +99,7 @@ def galerkin(
     _check(system.equations, degree, elements, points, tests)
     check_tolerances(rtol, atol)
     state = starting_state(system, start)
-    end = system.model.until + state.t if until is None else number("until", until)
-    if not end > state.t:
-        raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")
+    end = end_time(state.t, until, system.model.until)
     march = _March(system, state, _Basis(degree), rtol, rtol if atol is None else atol)
     if elements is None:
         march.fitted(end)
