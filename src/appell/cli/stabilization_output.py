@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from appell.analysis.certificate import Certificate
 from appell.analysis.equilibrium import Equilibrium
 from appell.analysis.roots import in_words
 from appell.cli.stabilization import Stabilization, typed
-from appell.files import write_text
+from appell.files import json_text, write_text
 from appell.terminal import print_table
 from appell.view.plot import Line, Panel, Plot, unit_words
 from appell.view.plots import roots
@@ -152,7 +151,7 @@ def run_plot(work: Stabilization) -> Plot:
 def write(work: Stabilization, folder: Path) -> list[Path]:
     """Pictures and numbers into a folder."""
     files = [folder / "stabilize.json"]
-    write_text(files[0], json.dumps(data(work), indent=1) + "\n")
+    write_text(files[0], json_text(data(work), indent=1) + "\n")
     plots = {"roots": roots_plot(work), "closed_loop": run_plot(work)}
     if work.region is not None and len(work.region.names) > 1:
         plots["region"] = work.region.plot()

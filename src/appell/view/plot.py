@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from appell.errors import AppellError
-from appell.files import check_place, path_of, whole, write_text
+from appell.files import check_place, opened, path_of, png, whole, write_text
 from appell.model.model import counted
 
 # Told apart by colour-blind eyes too: the first six are those of Okabe and Ito 2008.
@@ -168,6 +170,13 @@ class Panel:
     step: float = 0.0
 
     @property
+    def colored(self) -> Iterator[tuple[Line | Band | Cloud | Map, str]]:
+        """What is drawn, lines with their own colour or the next one of the palette."""
+        palette = cycle(COLORS)
+        for item in self.items:
+            yield item, item.color or next(palette) if isinstance(item, Line) else ""
+
+    @property
     def named(self) -> tuple[str, ...]:
         """Names for a legend: none where the axis says the only one."""
         names = tuple(e.name for e in self.items if isinstance(e, Line | Band) and e.name)
@@ -268,26 +277,15 @@ class Plot:
 
     def show(self) -> Path:
         """Open the plot in the browser, from a file in the folder for temporary ones."""
-        import tempfile
-        import webbrowser
-
-        path = self.save(Path(tempfile.mkdtemp(prefix="appell-")) / "plot.html")
-        webbrowser.open(path.as_uri())
-        return path
+        return opened(self, "plot")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Interactive: by Plotly's own display where it is there, else a page in a frame; a still where neither is."""
         import importlib.util
-        import io
 
-        from appell.view.page import framed
+        from appell.view.page import bundle
 
-        still = io.BytesIO()
-        self.figure().savefig(still, dpi=110, format="png", bbox_inches="tight")
-        bundle: dict[str, Any] = {"image/png": still.getvalue(), "text/plain": repr(self)}
-        if importlib.util.find_spec("plotly") is not None:
-            bundle.update(self.plotly()._repr_mimebundle_())
-        if "text/html" not in bundle:  # JupyterLab knows Plotly's own form only by an extension
-            height = self.spec()["layout"]["height"] + 30
-            bundle["text/html"] = framed(self.html(), height, repr(self), still.getvalue())
-        return bundle
+        made = bundle(self, self.spec()["layout"]["height"] + 30, png(self.figure(), 110, tight=True))
+        if importlib.util.find_spec("plotly") is not None:  # JupyterLab knows its own form only by an extension
+            made |= self.plotly()._repr_mimebundle_()
+        return made

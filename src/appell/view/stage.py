@@ -239,7 +239,6 @@ class _Stage:
             ground=ground,
             size=measure.size,
             unit=measure.unit,
-            gravity=g,
             box=(measure.low, measure.high),
             events=self.events,
             readout=tuple(self.readout),
