@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -199,7 +200,6 @@ class Plot:
     title: str
     panels: tuple[Panel, ...]
     shared: bool = True
-    _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         curves = counted([item for panel in self.panels for item in panel.items], "curve")
@@ -239,14 +239,16 @@ class Plot:
 
     def html(self) -> str:
         """One page that needs nothing else."""
+        return self._page
+
+    @cached_property
+    def _page(self) -> str:
         from appell.view.page import asset, data_block, document
 
-        if "html" not in self._memo:
-            height = self.spec()["layout"]["height"]
-            body = f'<div data-plot="plot" style="height:{height}px"></div>' + data_block("plot", self.spec())
-            style = "body{margin:8px;background:#fff}@media(prefers-color-scheme:dark){body{background:#15191e}}"
-            self._memo["html"] = document(self.title, body, [asset("plotly.js"), asset("report.js")], [style])
-        return self._memo["html"]
+        spec = self.spec()
+        body = f'<div data-plot="plot" style="height:{spec["layout"]["height"]}px"></div>' + data_block("plot", spec)
+        style = "body{margin:8px;background:#fff}@media(prefers-color-scheme:dark){body{background:#15191e}}"
+        return document(self.title, body, [asset("plotly.js"), asset("report.js")], [style])
 
     def save(self, path: str | Path) -> Path:
         """Write the plot in the format that the name says.

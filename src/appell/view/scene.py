@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +161,6 @@ class Scene:
     readout: tuple[tuple[str, str, int], ...] = ()
     field: Field | None = None
     follow: int = -1
-    _memo: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         t = self.values.times
@@ -184,11 +183,13 @@ class Scene:
 
     def html(self) -> str:
         """One page that needs nothing else: no network, no server."""
+        return self._page
+
+    @cached_property
+    def _page(self) -> str:
         from appell.view.page import animation_page
 
-        if "html" not in self._memo:
-            self._memo["html"] = animation_page(self)
-        return self._memo["html"]
+        return animation_page(self)
 
     def save(self, path: str | Path, t: float | None = None, seconds: float | None = None) -> Path:
         """Write the scene in the format that the name says.
