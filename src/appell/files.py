@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, or refused in words."""
+"""Files: written whole or not at all, or refused in words; and data, figures and pages in the forms of files."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, fr
     states = motion.states(inner)
     n = len(model.coordinates)
     try:
-        w = motion.inputs_at(inner) if model.inputs else np.zeros((times.size, 0))
+        w = motion.inputs_at(inner)
     except AppellError:  # loaded from a file: the law is not there
         w, forces = np.zeros((times.size, len(model.inputs))), False
     course = Course(times, states[:, :n], states[:, n : 2 * n], states[:, 2 * n :], w, system.p)
