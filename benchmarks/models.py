@@ -169,19 +169,23 @@ def pinocchio_rhs(chain: Chain) -> Rhs:
 
 
 def mujoco_accelerations(chain: Chain) -> Callable[[np.ndarray], np.ndarray]:
-    """Accelerations of all columns of states by mj_forward, one call each, contacts and constraints switched off."""
-    import mujoco
-
+    """Accelerations of all columns of states by mj_forward."""
     _only_rods(chain)
     moment, n = MASS * LENGTH**2 / 12, chain.links
     # MuJoCo wants a positive moment about the rod; nothing turns about it.
     rod = f'<inertial pos="0 {-LENGTH / 2} 0" mass="{MASS}" diaginertia="{moment!r} 1e-9 {moment!r}"/>'
     bodies = "".join(f'<body pos="0 {-LENGTH if i else 0} 0"><joint type="hinge" axis="0 0 1"/>{rod}' for i in range(n))
+    return mujoco_forward(f"0 {-GRAVITY} 0", bodies + "</body>" * n)
+
+
+def mujoco_forward(gravity: str, bodies: str, more: str = "") -> Callable[[np.ndarray], np.ndarray]:
+    """The same of bodies in MuJoCo's own words, one call each, contacts and constraints switched off."""
+    import mujoco
+
     flags = '<flag contact="disable" constraint="disable" sensor="disable" actuation="disable"/>'
-    options = f'<option gravity="0 {-GRAVITY} 0">{flags}</option>'
-    world = f"<worldbody>{bodies}{'</body>' * n}</worldbody>"
-    model = mujoco.MjModel.from_xml_string(f"<mujoco>{options}{world}</mujoco>")
-    data = mujoco.MjData(model)
+    options = f'<option gravity="{gravity}">{flags}</option>{more}'
+    model = mujoco.MjModel.from_xml_string(f"<mujoco>{options}<worldbody>{bodies}</worldbody></mujoco>")
+    data, n = mujoco.MjData(model), model.nv
     qpos, qvel, qacc, forward = data.qpos, data.qvel, data.qacc, mujoco.mj_forward
 
     def accelerations(states: np.ndarray) -> np.ndarray:

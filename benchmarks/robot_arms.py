@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import appell as ap
+from benchmarks.models import mujoco_forward
 
 
 def arm(joints: int, planar: bool = False, seed: int = 7) -> ap.Chain:
@@ -107,23 +108,9 @@ def mujoco_accelerations(chain: ap.Chain) -> Callable[[np.ndarray], np.ndarray]:
             f'<joint type="hinge" axis="{text(w)}" pos="{text(np.cross(w, v))}"/>'
             f'<inertial pos="{text(c)}" mass="{float(I[3, 3])!r}" fullinertia="{full}"/>'
         )
-    flags = '<flag contact="disable" constraint="disable" sensor="disable" actuation="disable"/>'
-    options = f'<option gravity="{text(data.gravity)}">{flags}</option><compiler balanceinertia="false"/>'
-    world = f"<worldbody>{''.join(bodies)}{'</body>' * data.n}</worldbody>"
-    model = mujoco.MjModel.from_xml_string(f"<mujoco>{options}{world}</mujoco>")
-    held, n = mujoco.MjData(model), data.n
-    qpos, qvel, qacc, forward = held.qpos, held.qvel, held.qacc, mujoco.mj_forward
-
-    def accelerations(states: np.ndarray) -> np.ndarray:
-        columns = np.ascontiguousarray(states.T)
-        result = np.empty((columns.shape[0], n))
-        for k, x in enumerate(columns):
-            qpos[:], qvel[:] = x[:n], x[n:]
-            forward(model, held)
-            result[k] = qacc
-        return result.T
-
-    return accelerations
+    return mujoco_forward(
+        text(data.gravity), "".join(bodies) + "</body>" * data.n, '<compiler balanceinertia="false"/>'
+    )
 
 
 def jax_forces(chain: ap.Chain, order: int) -> Callable[[Any], Any]:

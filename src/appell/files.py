@@ -1,10 +1,14 @@
-"""Files: written whole or not at all, or refused in words."""
+"""Files: written whole or not at all, or refused in words; and data, figures and pages in the forms of files."""
 
 from __future__ import annotations
 
+import io
+import json
+import math
 import os
 import shutil
 import tempfile
+import webbrowser
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -91,6 +95,52 @@ def write_text(path: Path, text: str) -> Path:
     with whole(path) as part:
         part.write_text(text, encoding="utf-8")
     return path
+
+
+def json_text(data: Any, indent: int | None = None, separators: tuple[str, str] | None = None) -> str:
+    """Plain data as JSON; numbers that are not finite, which JSON does not have, become null.
+
+    Args:
+        data: Mappings, lists, texts, numbers.
+        indent: As for `json.dumps`.
+        separators: As for `json.dumps`.
+    """
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {str(key): plain(entry) for key, entry in value.items()}
+        if isinstance(value, list | tuple):
+            return [plain(entry) for entry in value]
+        if hasattr(value, "tolist"):  # of NumPy's
+            return plain(value.tolist())
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return json.dumps(plain(data), allow_nan=False, indent=indent, separators=separators)
+
+
+def opened(thing: Any, name: str) -> Path:
+    """Save something as a page in the folder for temporary files, and open it in the browser.
+
+    Args:
+        thing: What has a `save`.
+        name: What the file is called.
+    """
+    path = thing.save(Path(tempfile.mkdtemp(prefix=PART)) / f"{name}.html")
+    webbrowser.open(path.as_uri())
+    return path
+
+
+def png(figure: Any, dpi: int, tight: bool = False) -> bytes:
+    """A figure of Matplotlib's as the content of a .png file.
+
+    Args:
+        figure: The figure.
+        dpi: Points in an inch.
+        tight: Whether it is cut to what is drawn.
+    """
+    out = io.BytesIO()
+    figure.savefig(out, dpi=dpi, format="png", bbox_inches="tight" if tight else None)
+    return out.getvalue()
 
 
 def write_figure(figure: Any, path: str | Path, dpi: int) -> Path:

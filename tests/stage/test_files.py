@@ -3,10 +3,11 @@
 import errno
 import os
 
+import numpy as np
 import pytest
 
 import appell as ap
-from appell.files import whole, write_figure, write_text
+from appell.files import json_text, whole, write_figure, write_text
 
 
 @pytest.fixture
@@ -111,3 +112,8 @@ def test_places_and_endings_are_refused_in_words(tmp_path, figure):
 
 def test_a_figure_without_ending_is_a_png(tmp_path, figure):
     assert write_figure(figure, tmp_path / "plot", 10).read_bytes().startswith(b"\x89PNG")
+
+
+def test_numbers_that_json_does_not_have_become_null():
+    data = {"distance": float("inf"), 1: [np.nan, np.float64(2.0)], "A": np.array([[1.0, -np.inf]]), "ok": True}
+    assert json_text(data) == '{"distance": null, "1": [null, 2.0], "A": [[1.0, null]], "ok": true}'

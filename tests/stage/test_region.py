@@ -68,17 +68,9 @@ def test_the_split_of_the_linearisation_may_be_any():
         assert np.all(region.converged)
 
 
-def test_runs_that_are_gone_are_not_followed():
+def test_runs_that_are_gone_are_not_followed(cart_with_pole):
     """A pole that falls under linear gains spins ever faster: runs to the end would take hours."""
-    x, theta = ap.coordinates("x theta")
-    force = ap.inputs("force")
-    ground = ap.Frame("ground")
-    pole = ground.rotate("y", theta)
-    cart = ap.Particle("cart", 1.0, ground.point(x, 0, 0))
-    bob = ap.Particle("bob", 0.2, ground.point(x, 0, 0) + 0.5 * pole.z)
-    forces = [ap.Gravity(-9.81 * ground.z), ap.Force(force * ground.x, cart)]
-    model = ap.Model(ground, (x, theta), [cart, bob], forces, name="cart with pole")
-    lin = ap.linearize(ap.equilibrium(model, {"x": 0, "theta": 0}))
+    lin = ap.linearize(ap.equilibrium(cart_with_pole, {"x": 0, "theta": 0}))
     feedback = ap.control.lqr(lin, {"x": 1, "theta": 10}, 0.1)
     region = ap.ensemble.region_of_attraction(feedback, {"theta": 1.4, "theta.rate": 6}, runs=60, samples=200)
     assert region.reasons["came back"] + region.reasons["did not"] == 60

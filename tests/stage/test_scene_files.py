@@ -1,6 +1,7 @@
 """Files of scenes: whole, with nothing let in; mistakes are named."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -147,3 +148,10 @@ def test_a_film_of_a_short_run_can_be_seen(tmp_path):
     path = run(ap.library.pendulum_chain(1), 1e-3).animate(tmp_path / "short.gif") and tmp_path / "short.gif"
     with Image.open(path) as film:
         assert film.n_frames == 30
+
+
+def test_a_changed_scene_has_a_page_of_its_own(disk):
+    scene = disk.animate(frames=3)
+    before = scene.html()
+    assert scene.html() is before
+    assert "<title>another name</title>" in replace(scene, title="another name").html()

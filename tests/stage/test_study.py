@@ -325,7 +325,7 @@ def test_it_is_said_of_how_many_runs_statistics_and_plots_are(rod):
         ({"l": [1.0]}, {"points": 2.5}, "points must be a whole number, 1 or more"),
         ({"l": stats.norm(0, 1)}, {"runs": 4}, "the distributions of a sweep are .*Uniform, Normal and LogUniform"),
         ({"l": [1.0]}, {"outputs": [1.0]}, "outputs must be formulas by name"),
-        ({"l": [1.0]}, {"outputs": {"a": np.sin}}, "'a' must be a formula or a number"),
+        ({"l": [1.0]}, {"outputs": {"a": np.sin}}, "'a' must be a number or a formula"),
         (None, {}, "Give what to vary by name"),
         ("l", {}, "Give what to vary by name"),
         ([1.0], {}, "Give what to vary by name"),

@@ -310,20 +310,9 @@ def test_inputs_of_different_strength_are_independent():
     assert run.metrics()["a"]["largest"] < 1e-9
 
 
-def cart_with_pole():
-    x, theta = ap.coordinates("x theta")
-    force = ap.inputs("force")
-    ground = ap.Frame("ground")
-    pole = ground.rotate("y", theta)
-    cart = ap.Particle("cart", 1.0, ground.point(x, 0, 0))
-    bob = ap.Particle("bob", 0.2, ground.point(x, 0, 0) + 0.5 * pole.z)
-    forces = [ap.Gravity(-9.81 * ground.z), ap.Force(force * ground.x, cart)]
-    return ap.Model(ground, (x, theta), [cart, bob], forces, name="cart with pole")
-
-
-def test_mpc_with_few_inputs_is_the_linear_regulator_for_small_errors():
+def test_mpc_with_few_inputs_is_the_linear_regulator_for_small_errors(cart_with_pole):
     """Cost to go and all: the discrete regulator of the exact zero-order hold, by SciPy."""
-    model, h = cart_with_pole(), 0.01
+    model, h = cart_with_pole, 0.01
     lin = ap.linearize(ap.equilibrium(model, {"x": 0, "theta": 0}))
     held = scipy.linalg.expm(h * np.block([[lin.A, lin.B], [np.zeros((1, 5))]]))
     A, B = held[:4, :4], held[:4, 4:]
@@ -336,17 +325,17 @@ def test_mpc_with_few_inputs_is_the_linear_regulator_for_small_errors():
     np.testing.assert_allclose(w, -K @ x, rtol=1e-5, atol=0)
 
 
-def test_mpc_balances_a_pole_within_narrow_limits():
-    model = cart_with_pole()
+def test_mpc_balances_a_pole_within_narrow_limits(cart_with_pole):
+    model = cart_with_pole
     law = MPC(model, position=[10, 100], velocity=1.0, effort=0.01, horizon=20, limits=3.0)
     run = ap.track(ap.compile(ap.derive(model)), {"x": 0, "theta": 0}, law, {"theta": 0.15}, until=4.0, rate=30)
     assert run.metrics()["theta"]["last"] < 2e-3
     assert np.max(np.abs(run.motion.columns["force"])) == pytest.approx(3.0, abs=1e-9)  # the limit was met
 
 
-def test_mpc_catches_a_pole_that_leans_far_over():
+def test_mpc_catches_a_pole_that_leans_far_over(cart_with_pole):
     """The gains of the regulator throw the first prediction out of all bounds."""
-    model = cart_with_pole()
+    model = cart_with_pole
     law = MPC(model, position=[10, 100], velocity=1.0, effort=0.01, horizon=25)
     run = ap.track(ap.compile(ap.derive(model)), {"x": 0, "theta": 0}, law, {"theta": 1.3}, until=5.0, rate=25)
     assert run.metrics()["theta"]["last"] < 2e-3

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -27,13 +28,15 @@ from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import FormulationError, IntegrationError
 from appell.graph.kinks import has_kinks
-from appell.model.values import number, whole
+from appell.model.values import whole
 from appell.motion.drive import Drive
+from appell.motion.leg import pieced
 from appell.motion.method import check_tolerances
 from appell.motion.motion import Motion
 from appell.motion.outcome import Outcome
 from appell.motion.projection import Projection
 from appell.motion.stretch import Stretch
+from appell.motion.table import end_time
 
 NEWTON = 25  # steps at most
 CRUDE = 1000  # steps of a first guess
@@ -99,9 +102,7 @@ def galerkin(
     _check(system.equations, degree, elements, points, tests)
     check_tolerances(rtol, atol)
     state = starting_state(system, start)
-    end = system.model.until + state.t if until is None else number("until", until)
-    if not end > state.t:
-        raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")
+    end = end_time(state.t, until, system.model.until)
     march = _March(system, state, _Basis(degree), rtol, rtol if atol is None else atol)
     if elements is None:
         march.fitted(end)
@@ -323,24 +324,9 @@ class _March:
             elements = list(group)
             times = np.array([elements[0].t0, *(element.t1 for element in elements)])
             final = elements[-1](times[-1:])[:, 0]
-            dense = _Dense(elements, times)
+            dense = partial(pieced, times[:-1], elements, final.size)
             made.append(Stretch(code=code, w=self.system.w, p=self.system.p, times=times, dense=dense, final=final))
         return made
-
-
-@dataclass(frozen=True, eq=False)
-class _Dense:
-    """x at any times within some elements."""
-
-    elements: list[_Element]
-    edges: np.ndarray
-
-    def __call__(self, times: np.ndarray) -> np.ndarray:
-        which = np.clip(np.searchsorted(self.edges, times, side="right") - 1, 0, len(self.elements) - 1)
-        result = np.empty((self.elements[0].x0.size, times.size))
-        for k in np.unique(which):
-            result[:, which == k] = self.elements[k](times[which == k])
-        return result
 
 
 def _weighted(tests: np.ndarray, slope: np.ndarray, basis: np.ndarray) -> np.ndarray:

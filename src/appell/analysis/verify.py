@@ -112,9 +112,9 @@ class Verification:
         return "\n".join([*lines, *(f"  {words}" for words in (*self.remarks, self.verdict))])
 
     def _repr_html_(self) -> str:
-        from appell.reporting.notebook import verification_html
+        from appell.reporting.notebook import section_html
 
-        return verification_html(self)
+        return section_html(self)
 
 
 def verify(

@@ -19,9 +19,10 @@ ROBOTS = (".urdf", ".xml", ".sdf", ".xacro")  # files of robots; what is in them
 
 @dataclass(frozen=True)
 class Case:
-    """A model and what its file says about running it."""
+    """A model and what its file says about running it; its name if it is of the library."""
 
     model: Any
+    name: str = ""
     formulation: Any = None
     events: tuple[Any, ...] = ()
     outputs: dict[str, Any] = field(default_factory=dict)
@@ -64,13 +65,13 @@ def _principle(name: str) -> Any:
 
 
 def _read(name: str) -> Case:
-    from appell.library import about, events, model, names
+    from appell.library import _label, about, events, model, names
 
     path = Path(name)
     if path.suffix not in (".py", *ROBOTS):
         if name not in names() and (path.exists() or path.suffix or len(path.parts) > 1):
             raise ModelError(f"MODEL is a name from `appell list`, a FILE.py or a FILE.urdf; got {name!r}.")
-        return Case(model(name), events=events(name), about=about(name))
+        return Case(model(name), _label(name), events=events(name), about=about(name))
     if not path.is_file():
         raise ModelError(f"There is no file {name}.")
     if path.suffix in ROBOTS:

@@ -85,6 +85,8 @@ def _numbers(varied: dict[str, Any]) -> dict[str, list[float]]:
 
 def _called(case: Case, label: str) -> str:
     """A name with its unit."""
+    from appell.view.plot import labelled
+
     model = case.model
     letters = (
         *model.parameters,
@@ -93,8 +95,7 @@ def _called(case: Case, label: str) -> str:
         *(q.rate for q in model.coordinates),
         *model.states,
     )
-    unit = next((s.unit for s in letters if s.label == label), "")
-    return f"{label} [{unit}]" if unit else label
+    return labelled(label, next((s.unit for s in letters if s.label == label), ""))
 
 
 def _tell(page: Any, short: dict[tuple[float, ...], str]) -> None:

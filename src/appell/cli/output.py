@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import typer
 
 from appell.errors import AppellError, MissingValueError
+from appell.files import json_text
 
 
 @contextlib.contextmanager
@@ -51,16 +50,8 @@ def _words(error: Exception) -> str:
 
 
 def say(data: Any) -> None:
-    """Print JSON; numbers that are not finite, which JSON does not have, become null."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: plain(entry) for key, entry in value.items()}
-        if isinstance(value, list | tuple):
-            return [plain(entry) for entry in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    print(json.dumps(plain(data), allow_nan=False))
+    """Print JSON."""
+    print(json_text(data))
 
 
 def deliver(

@@ -55,7 +55,7 @@ def plan(
         given = read_settings(case, settings)
         limits = _limits(within)
         for folder in (path for path in out or () if not path.suffix):
-            _check_figures(name, folder)
+            _check_figures(case.name or name, folder)
         check_files([path for path in out or () if path.suffix], report)
         made = make(
             case.model, values=given.values, start=given.start, until=until, limits=limits, drives=read_names(drive),
@@ -74,7 +74,7 @@ def plan(
 
 
 def _check_figures(name: str, folder: Path) -> None:
-    if name.strip().lower().replace("_", "-") != "three-link":
+    if name != "three-link":
         raise ModelError(f"Only three-link has figures for a folder; for {name} write a file such as {folder}.png.")
     check_folder(folder)
 

@@ -10,8 +10,9 @@ import typer
 from appell.cli.app import ByOption, JsonOption, MethodOption, ModelArgument, ReportOption, SetOption, UntilOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
-from appell.cli.places import check_files, make_folder, write, written
-from appell.cli.settings import Settings, set_case
+from appell.cli.places import check_files, write, written
+from appell.cli.settings import set_case
+from appell.cli.sprayer_study import run_study
 from appell.errors import ModelError
 from appell.terminal import print_table
 
@@ -41,16 +42,15 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Simulate a model and check the motion. A model that has a study, such as sprayer, is put through it."""
-    from appell import library
     from appell.motion.run import simulate
 
     with errors(as_json):
         case, given = set_case(read_case(name, by), settings)
-        whole = None if alone or by is not None else library.study(name)
-        if whole is not None:
+        if case.name == "sprayer" and not alone and by is None:
             if points is not None or rtol is not None:
                 raise ModelError(f"--points and --rtol are of one run, and {name} has a study; add --no-study.")
-            ok = _study(whole, given, until, method, list(out or ()), report, as_json)
+            check_files(None, report)
+            ok = run_study(given, until, method, out or [], report, as_json)
         else:
             check_files(out, report)
             system = given.system(case)
@@ -69,23 +69,6 @@ def run(
             )
     if not ok:
         raise typer.Exit(1)
-
-
-def _study(
-    whole: Any, given: Settings, until: float | None, method: str, out: list[Path], report: Path | None, as_json: bool
-) -> bool:
-    """Put a model through its study."""
-    check_files(None, report)
-    values = {**given.values, **{w.label: law for w, law in given.laws.items()}}
-    made = whole(values, given.start, until, method, out, as_json)
-    if report is not None:
-        from appell.reporting.sprayer_study import study_report
-
-        make_folder(report.parent)
-        study_report(made).save(report)
-        if not as_json:
-            print(f"wrote {report}")
-    return made.ok
 
 
 def starting(system: Any, given: dict[str, float]) -> Any:

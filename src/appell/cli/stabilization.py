@@ -184,7 +184,7 @@ class Stabilization:
         """Weights as given, or by Bryson's rule: one over the square of what is still acceptable."""
         sizes = {s: 0.05 * size for s, size in self._sizes.items()}
         bryson = {s: sizes[s] ** -2 if s in sizes else 0.1 for s in self.lin.states}
-        bryson.update({s: 0.1 * sizes[s[:-5]] ** -2 for s in self.lin.states if s[:-5] in sizes})
+        bryson |= {rate: 0.1 * size**-2 for s, size in sizes.items() if (rate := f"{s}.rate") in self.lin.states}
         weights = {**dict.fromkeys(self.lin.states, 1.0), **self.weights} if self.weights else bryson
         if self.price is not None:
             return weights, self.price
@@ -203,7 +203,7 @@ class Stabilization:
         A, B = lin.A / unit[:, None] * unit, lin.B / unit[:, None]
         coordinates = {q.label for q in self.model.coordinates}
         places = [i for i, s in enumerate(lin.states) if s in coordinates]
-        extra = [i for i, s in enumerate(lin.states) if s not in coordinates and s[:-5] not in coordinates]
+        extra = [i for i, s in enumerate(lin.states) if s.removesuffix(".rate") not in coordinates]
         holding = -np.linalg.pinv(np.hstack([A[:, extra], B]))[len(extra) :] @ A[:, places]
         pull = np.max(np.abs(holding), axis=1, initial=0.0)
         push = 1 / np.maximum(np.linalg.norm(B, axis=0), 1e-300)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ from appell.analysis.certificate import Certificate
 from appell.analysis.equilibrium import Equilibrium
 from appell.analysis.roots import in_words
 from appell.cli.stabilization import Stabilization, typed
-from appell.files import write_text
+from appell.files import json_text, write_text
 from appell.terminal import print_table
-from appell.view.plot import Line, Panel, Plot, unit_words
+from appell.view.plot import Line, Panel, Plot, labelled, unit_words
 from appell.view.plots import roots
 
 
@@ -139,8 +138,7 @@ def run_plot(work: Stabilization) -> Plot:
     for s in (s for s in work.lin.states if not s.endswith(".rate")):
         line = Line(s, motion.times, motion[s].values - work.lin.tangent.value(s))
         panels.setdefault(motion.units.get(s, ""), []).append(line)
-    rows = [Panel(tuple(lines), "t [s]", f"deviation [{unit}]" if unit else "deviation")
-            for unit, lines in panels.items()]  # fmt: skip
+    rows = [Panel(tuple(lines), "t [s]", labelled("deviation", unit)) for unit, lines in panels.items()]
     inputs = work.feedback.lin.inputs
     said = {w: w if work.rate is not None else f"law of {w}" for w in inputs}
     laws = tuple(Line(w, motion.times, np.asarray(motion.columns[name])) for w, name in said.items())
@@ -152,7 +150,7 @@ def run_plot(work: Stabilization) -> Plot:
 def write(work: Stabilization, folder: Path) -> list[Path]:
     """Pictures and numbers into a folder."""
     files = [folder / "stabilize.json"]
-    write_text(files[0], json.dumps(data(work), indent=1) + "\n")
+    write_text(files[0], json_text(data(work), indent=1) + "\n")
     plots = {"roots": roots_plot(work), "closed_loop": run_plot(work)}
     if work.region is not None and len(work.region.names) > 1:
         plots["region"] = work.region.plot()

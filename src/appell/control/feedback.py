@@ -132,9 +132,7 @@ class Feedback:
     @cached_property
     def system(self) -> System:
         """The compiled closed loop, other inputs at their holding values."""
-        held = self.lin.at.system.values
-        labels = {s.label for s in (*self.lin.model.parameters, *self.lin.model.inputs)}
-        return compile(self.close()).bind({name: value for name, value in held.items() if name in labels})
+        return compile(self.close()).bind(self.plant.values)
 
     @cached_property
     def certificate(self) -> Certificate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
@@ -85,16 +86,27 @@ def track_many(
     x, p = np.ascontiguousarray(starts.T), np.concatenate([system.p, dynamics.p])
     times, errors = [begin], [x[:n] - points[0][:n, None]]
     for k in range(count):
-        t, (r0, r1, r2) = begin + k * h, points[2 * k : 2 * k + 3]
-        k1 = machine.batch(t, x, r0, p)
-        k2 = machine.batch(t + h / 2, x + h / 2 * k1, r1, p)
-        k3 = machine.batch(t + h / 2, x + h / 2 * k2, r1, p)
-        k4 = machine.batch(t + h, x + h * k3, r2, p)
-        x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        t, wanted = begin + k * h, points[2 * k : 2 * k + 3]
+        x = classical_step(lambda i, x, t=t, r=wanted: machine.batch(t + i * h / 2, x, r[i], p), x, h)
         if (k + 1) % every == 0 or k + 1 == count:
             times.append(t + h)
-            errors.append(x[:n] - r2[:n, None])
+            errors.append(x[:n] - wanted[2][:n, None])
     return np.array(times), np.array(errors)
+
+
+def classical_step(rate: Callable[[int, Any], Any], x: Any, h: float) -> Any:
+    """x after a step of Runge and Kutta's classical method.
+
+    Args:
+        rate: From half steps that are over, 0, 1 or 2, and x to x'; graphs or numbers.
+        x: Where it begins.
+        h: Its length.
+    """
+    k1 = rate(0, x)
+    k2 = rate(1, x + h / 2 * k1)
+    k3 = rate(1, x + h / 2 * k2)
+    k4 = rate(2, x + h * k3)
+    return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
 def _closed(system: System, law: ComputedTorque) -> ca.Function:

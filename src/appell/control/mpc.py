@@ -13,6 +13,7 @@ from appell.code.machine import Machine
 from appell.control.inverse_dynamics import InverseDynamics, allowed
 from appell.control.laws import AbstractTracker, gains
 from appell.control.limits import bounds
+from appell.control.many import classical_step
 from appell.control.reference import SLACK, Point, Reference
 from appell.control.riccati import discrete_riccati
 from appell.errors import ModelError
@@ -96,12 +97,8 @@ class MPC(AbstractTracker):
         self.dt, self.plan, self._course, self._known = step, None, None, None
         t, p = ca.SX.sym("t"), ca.SX.sym("p", self.dynamics.p.size)
         x, w = ca.SX.sym("x", 2 * self.n), ca.SX.sym("w", self.m)
-        f, h, all_inputs = self._rhs, step, self.dynamics.all_inputs(w)
-        k1 = f(t, x, all_inputs, p)
-        k2 = f(t + h / 2, x + h / 2 * k1, all_inputs, p)
-        k3 = f(t + h / 2, x + h / 2 * k2, all_inputs, p)
-        k4 = f(t + h, x + h * k3, all_inputs, p)
-        after = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        all_inputs = self.dynamics.all_inputs(w)
+        after = classical_step(lambda i, x: self._rhs(t + i * step / 2, x, all_inputs, p), x, step)
         results = [after, ca.jacobian(after, x), ca.jacobian(after, w)]
         self._step = Machine(
             ca.Function("step", [t, x, w, p], [ca.densify(e) for e in results], {"cse": True}), simd=False

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from appell.errors import IntegrationError, ModelError
 from appell.model.model import Model
-from appell.model.symbols import key, quoted
-from appell.model.values import number
+from appell.model.symbols import key
+from appell.model.values import formula_of
 from appell.motion.clock import check_rate
 from appell.motion.events import Event, check_events
 from appell.motion.method import check_method, check_tolerances
-from appell.motion.table import table_times
+from appell.motion.table import end_time, table_times
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -94,11 +93,9 @@ class Settings:
         t0 = float(getattr(begins[0], "t", 0.0))
         if any(float(getattr(begin, "t", 0.0)) != t0 for begin in begins):
             raise ModelError("The runs of a sweep begin at the same time; the starts given here do not.")
-        end = model.until + t0 if until is None else number("until", until)
-        if not end > t0:
-            raise IntegrationError(f"The runs must end after their start at t = {t0:g}; got until = {end:g}.")
+        end = end_time(t0, until, model.until)
         grid = table_times(t0, end, points, at)
-        formulas = {key(name): _formula(name, formula) for name, formula in (outputs or {}).items()}
+        formulas = {key(name): formula_of(e, f"The output {key(name)!r}") for name, e in (outputs or {}).items()}
         atol = rtol if atol is None else atol
         return cls(
             grid=grid,
@@ -115,14 +112,3 @@ class Settings:
             columns=None if columns is None else tuple(map(key, columns)),
             rate=rate,
         )
-
-
-def _formula(name: Any, formula: Any) -> sp.Expr:
-    """What an output is, numbers among it."""
-    try:
-        found = sp.sympify(formula)
-    except (sp.SympifyError, TypeError, AttributeError, SyntaxError):
-        found = None
-    if not isinstance(found, sp.Expr):
-        raise ModelError(f"The output {key(name)!r} must be a formula or a number, got {quoted(formula)}.")
-    return found

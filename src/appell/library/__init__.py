@@ -78,9 +78,6 @@ COMPANIONS = ("_pursuit:pursuit_speeds", "_rocket:rocket_events", "_three_link_f
 EVENTS: dict[str, str] = {"rocket": "_rocket:rocket_events"}
 """Models that `appell run` runs with events: name to file and function."""
 
-STUDIES: dict[str, str] = {"sprayer": "appell.sprayer.study:main"}
-"""Models that `appell run` does more with than one motion: name to module and function."""
-
 _FUNCTIONS = {where.partition(":")[2]: where for where in (*MODELS.values(), *COMPANIONS)}
 
 
@@ -139,19 +136,6 @@ def events(name: str) -> tuple[Any, ...]:
     return tuple(_load(where)()) if where else ()
 
 
-def study(name: str) -> Callable[..., Any] | None:
-    """What `appell run` does with a model in place of one motion, or None.
-
-    Args:
-        name: A name as for `model`, or anything else.
-    """
-    where = STUDIES.get(_label(name))
-    if where is None:
-        return None
-    module, _, function = where.partition(":")
-    return getattr(import_module(module), function)
-
-
 def _label(name: str) -> str:
     if not isinstance(name, str):
         raise ModelError(f"A model of the library is asked for by its name, such as 'rolling-disk'; got {name!r}.")
@@ -184,4 +168,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_FUNCTIONS, "MODELS", "about", "model", "names", "study"])
+    return sorted([*_FUNCTIONS, "MODELS", "about", "model", "names"])

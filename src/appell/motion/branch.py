@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import casadi as ca
 import numpy as np
 
 from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.motion.flow import Inputs
-from appell.motion.leg import End, Leg
+from appell.motion.leg import Leg
 
 MISSED = 1e-8  # share of the accelerations by which a row may be missed
 APART = 1e-6  # share of the accelerations by which two branches differ at least
@@ -51,8 +49,7 @@ class Branch:
         for before, after in zip(leg.times[:-1], leg.times[1:], strict=True):
             end = self._jump(leg, before, after, FINE * (after - before))
             if end is not None:
-                times = np.append(leg.times[leg.times < end], end)
-                return replace(leg, times=times, final=leg.dense(end)[:, 0], end=End.WATCHER), True
+                return leg.cut(end), True
         return leg, False
 
     def _jump(self, leg: Leg, before: float, after: float, fine: float) -> float | None:

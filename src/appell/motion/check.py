@@ -227,7 +227,7 @@ def _account(
     system = motion.system
     n, m = len(system.model.coordinates), len(stretch.code.equations.speeds)
     x, w_open = motion.sample(stretch, times), motion.open_inputs(stretch, times).T
-    w_all = motion.inputs_at(times).T if system.model.inputs else np.zeros((0, times.size))
+    w_all = motion.inputs_at(times).T
     if stretch.flow is None:
         v = along(stretch.code.rates.function, times, x, w_open, system.p)[0]
         a = along(stretch.code.accelerations.function, times, x, w_open, system.p)[0]
@@ -258,7 +258,7 @@ def _agreement(motion: Motion) -> dict[str, float]:
     share = (np.arange(LOOKS) + 0.3819660113) / LOOKS
     span = float(motion.times[-1] - motion.times[0])
     times, pace = motion.times[0] + share * span, 1 / (span or 1.0)
-    w = motion.inputs_at(times) if system.model.inputs else np.zeros((times.size, 0))
+    w = motion.inputs_at(times)
     found: dict[str, float] = {}
     rivals: dict[Split, Rivals] = {}
     for (t, row), inputs in zip(zip(times, motion.states(times), strict=True), w, strict=True):

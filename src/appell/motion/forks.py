@@ -7,8 +7,6 @@ way the motion leaves is chosen by rounding there, or by whatever an integrator 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import casadi as ca
 import numpy as np
 
@@ -18,7 +16,7 @@ from appell.equations import Equations
 from appell.kinematics.consistency import row_units
 from appell.motion.gradients import squared_volume
 from appell.motion.ledger import along
-from appell.motion.leg import End, Leg
+from appell.motion.leg import Leg
 
 FORKED = 1e-6  # share of the largest volume at which rows are dependent
 BEFORE = 1e-5  # the same up to which a leg is followed
@@ -82,8 +80,7 @@ class Forks:
                 i -= 1
             t = min(t, leg.times[i + 1])
             last = t - (t - leg.times[i]) * min(0.5, near / max(volumes[i], near))
-            times = np.append(leg.times[leg.times < last], last)
-            return replace(leg, times=times, final=leg.dense(last)[:, 0], end=End.WATCHER), True
+            return leg.cut(last), True
         return leg, False
 
     def _smallest(self, leg: Leg, left: float, right: float, fall: float) -> tuple[float, float]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from math import inf, isfinite
 from operator import mul
@@ -22,7 +21,7 @@ from appell.code.machine import Machine
 from appell.equations import Equations
 from appell.graph.solve import determinant
 from appell.motion.flow import Inputs
-from appell.motion.leg import End, Leg
+from appell.motion.leg import Leg
 from appell.once import once
 
 LOW = 1e-6  # share of their largest size at which gradients have vanished, if they are about to
@@ -141,8 +140,7 @@ class Gradients:
         for i in np.flatnonzero(doubtful):
             t, smallest = self._lowest(leg, leg.times[i], leg.times[i + 1])
             if smallest <= self.low * self._largest and leg.times[0] < t:
-                times = np.append(leg.times[leg.times < t], t)
-                return replace(leg, times=times, final=leg.dense(t)[:, 0], end=End.WATCHER), True
+                return leg.cut(t), True
         return leg, False
 
     @property

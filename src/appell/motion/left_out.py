@@ -7,15 +7,13 @@ equations do not keep it. A run ends where a row that was left out is broken.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import casadi as ca
 import numpy as np
 
 from appell.code.code import Code
 from appell.equations import Equations
 from appell.motion.ledger import along
-from appell.motion.leg import End, Leg
+from appell.motion.leg import Leg
 from appell.once import once
 
 BROKEN = 1e-6  # share of its terms by which a row may be off
@@ -81,8 +79,7 @@ class LeftOut:
             left, right = (middle, right) if kept else (left, middle)
         off = self._shares(leg, np.array([right]))[:, 0] > self.low
         self._broken = tuple(name for name, e in zip(self._names, off, strict=True) if e)
-        cut = np.append(leg.times[leg.times < right], right)
-        return replace(leg, times=cut, final=leg.dense(right)[:, 0], end=End.WATCHER), True
+        return leg.cut(right), True
 
     def _shares(self, leg: Leg, times: np.ndarray) -> np.ndarray:
         """How far each row is off, one column for each time; nothing where it is no number, which others look at."""

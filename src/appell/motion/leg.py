@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
@@ -19,6 +19,10 @@ SHARE = CRAWLS / STALLS  # how many steps of the second kind one of the first co
 def moment(t: float, left: float) -> float:
     """A time that is as good as none, at time t with so much left: a share of it, of a second, or of a short run."""
     return STALL * max(abs(t), min(1.0, abs(t) + left))
+
+
+Dense = Callable[[np.ndarray], np.ndarray]
+"""x of shape (n, k) at k times."""
 
 
 class End(Enum):
@@ -45,7 +49,7 @@ class Leg:
     Attributes:
         times: Step boundaries, first to last.
         final: x at the end.
-        dense: x of shape (n, k) for k times within.
+        dense: x within.
         end: Why it ended.
         guard: Which guard fired, if one did.
         steps: Accepted steps.
@@ -53,16 +57,19 @@ class Leg:
 
     times: np.ndarray
     final: np.ndarray
-    dense: Callable[[np.ndarray], np.ndarray]
+    dense: Dense
     end: End
     guard: int = -1
     steps: int = 0
 
+    def cut(self, t: float) -> Leg:
+        """The leg up to a time within, where its watcher wants it to end."""
+        times = np.append(self.times[self.times < t], t)
+        return replace(self, times=times, final=self.dense(t)[:, 0], end=End.WATCHER)
+
     def without_last_step(self) -> Leg:
         """The leg up to its last but one step boundary, if it has so many."""
-        if self.times.size < 3:
-            return self
-        return replace(self, times=self.times[:-1], final=self.dense(self.times[-2])[:, 0])
+        return self if self.times.size < 3 else self.cut(self.times[-2])
 
     def without_gap(self) -> Leg:
         """The leg without its last step where that has no finite values within, as next to what is singular."""
@@ -75,6 +82,22 @@ class Leg:
             return self.dense(np.minimum(np.atleast_1d(t), last))
 
         return replace(self, times=self.times[:-1], final=dense(last)[:, 0], dense=dense, steps=self.steps - 1)
+
+
+def pieced(starts: np.ndarray, pieces: Sequence[Dense], size: int, times: np.ndarray) -> np.ndarray:
+    """x of so many entries at some times, where it is known piece by piece.
+
+    Args:
+        starts: Where the pieces begin.
+        pieces: x within each.
+        size: How many entries it has.
+        times: The times; before the first piece and behind the last, these go on.
+    """
+    result = np.empty((size, times.size))
+    which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(pieces) - 1)
+    for k in np.unique(which):
+        result[:, which == k] = pieces[k](times[which == k])
+    return result
 
 
 @dataclass(eq=False, kw_only=True)

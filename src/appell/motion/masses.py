@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import casadi as ca
 import numpy as np
 
@@ -90,6 +88,5 @@ class Masses:
                 return float(self(t, leg.dense(t)[:, 0], w, p)[which])
 
             end = zero(left, before, after) if left(before) > 0 else before
-            times = np.append(leg.times[leg.times < end], end)
-            return replace(leg, times=times, final=leg.dense(end)[:, 0]), self.names[which]
+            return leg.cut(end), self.names[which]
         raise AssertionError("no mass became negative on this leg")

@@ -198,7 +198,8 @@ class Motion:
         """Values of all inputs of the model at some times, one row each."""
         model, system, times = self.system.model, self.system, moments(times)
         if not self.stretches:
-            return np.array([self._kept_input(w.label, times) for w in model.inputs]).T
+            kept = [self._kept_input(w.label, times) for w in model.inputs]
+            return np.array(kept).reshape(len(kept), times.size).T
         equations = system.equations
         result = np.zeros((times.size, len(model.inputs)))
         order = {w: i for i, w in enumerate(model.inputs)}

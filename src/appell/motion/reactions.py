@@ -66,7 +66,7 @@ def multipliers(motion: Motion, times: np.ndarray) -> tuple[np.ndarray, np.ndarr
     system = motion.system
     mechanics, model = system.equations.mechanics, system.model
     machine = Machine(mechanics.functions["multiplier"], simd=False)
-    inputs = motion.inputs_at(times) if model.inputs else np.zeros((times.size, 0))
+    inputs = motion.inputs_at(times)
     n = len(model.coordinates)
     values = np.empty((times.size, len(mechanics.row_names)))
     gradients = np.empty((*values.shape, n))

@@ -23,6 +23,7 @@ from appell.motion.events import Event, check_events
 from appell.motion.formula import check_formula
 from appell.motion.method import check_tolerances
 from appell.motion.motion import Motion
+from appell.motion.table import end_time
 
 MEMORY = 2e9  # bytes that the steps of a run may take unless more of them are asked for
 STEP = 200  # of them that a state takes in a step: the coefficients of its series
@@ -88,9 +89,7 @@ def simulate(
         _ = system.w
     _ = system.p
     state = starting_state(system, start)
-    end = system.model.until + state.t if until is None else number("until", until)
-    if not end > state.t:
-        raise IntegrationError(f"The run must end after its start at t = {state.t:g}; got until = {end:g}.")
+    end = end_time(state.t, until, system.model.until)
     check_tolerances(rtol, atol)
     check_events(events)
     for event in events:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.integrate
 
-from appell.motion.leg import End, Leg, Task
+from appell.motion.leg import Dense, End, Leg, Task, pieced
 from appell.motion.stepping import march
 
 IMPLICIT = ("Radau", "BDF", "LSODA")
@@ -66,20 +66,10 @@ class Stepper:
         """x within the last step."""
         return self.pieces[-1]
 
-    def dense(self, cut: float) -> Callable[[np.ndarray], np.ndarray]:
+    def dense(self, cut: float) -> Dense:
         """x within all steps."""
-        sign = 1.0 if self.task.t1 >= self.task.t0 else -1.0
-        starts = np.array([piece.t_old for piece in self.pieces]) * sign
-
-        def at(times: np.ndarray) -> np.ndarray:
-            times = np.atleast_1d(times)
-            result = np.empty((self.x.size, times.size))
-            which = np.clip(np.searchsorted(starts, times * sign, side="right") - 1, 0, len(self.pieces) - 1)
-            for k in np.unique(which):
-                result[:, which == k] = self.pieces[k](times[which == k])
-            return result
-
-        return at
+        starts = np.array([piece.t_old for piece in self.pieces])
+        return lambda times: pieced(starts, self.pieces, self.x.size, np.atleast_1d(times))
 
 
 def integrate(task: Task, name: str) -> Leg:

@@ -24,7 +24,7 @@ from appell.graph.numeric import SideBySide
 from appell.model.symbols import Letter, key, listed
 from appell.model.values import formula_of, unknown
 from appell.motion.formula import formula_function, with_rates
-from appell.motion.leg import BROKEN, Leg, Task
+from appell.motion.leg import BROKEN, Leg, Task, pieced
 from appell.motion.method import LOOSE, Method
 from appell.motion.modes import in_modes
 from appell.motion.reset import Reset
@@ -122,12 +122,9 @@ class _Course:
 
     def _sampled(self, legs: list[Leg], stretch: Stretch, times: np.ndarray) -> np.ndarray:
         """S at some times of a stretch, a row each."""
-        n, rows = stretch.final.size, np.empty((times.size, stretch.final.size * len(self.columns)))
-        which = np.searchsorted([leg.times[-1] for leg in legs[:-1]], times)
-        for k in np.unique(which):
-            here, leg = which == k, legs[k]
-            rows[here] = leg.dense(np.clip(times[here], leg.times[0], leg.times[-1]))[n:].T
-        return rows
+        n, starts = stretch.final.size, np.array([leg.times[0] for leg in legs])
+        within = np.clip(times, stretch.times[0], stretch.times[-1])
+        return pieced(starts, [leg.dense for leg in legs], n * (1 + len(self.columns)), within)[n:].T
 
     def _numbers(self, stretch: Stretch) -> np.ndarray:
         """Parameters, modes, and what changes are measured in."""

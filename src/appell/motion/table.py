@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from appell.errors import IntegrationError, ModelError
-from appell.model.values import floats
+from appell.model.values import floats, number
 
 
 def moments(given: Any) -> np.ndarray:
@@ -21,6 +21,20 @@ def moments(given: Any) -> np.ndarray:
     if times.ndim != 1:
         raise ModelError(f"A motion is asked for at one time or a list of them, got an array of shape {times.shape}.")
     return times
+
+
+def end_time(start: float, until: Any, suggested: float) -> float:
+    """Where runs end.
+
+    Args:
+        start: Where they begin.
+        until: As a user says it, or None.
+        suggested: How long the model suggests that a run lasts.
+    """
+    end = suggested + start if until is None else number("until", until)
+    if not end > start:
+        raise IntegrationError(f"The run must end after its start at t = {start:g}; got until = {end:g}.")
+    return end
 
 
 def table_times(start: float, end: float, points: int, at: Any) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
 from typing import Any
@@ -14,7 +14,7 @@ from appell.motion.arrival import LOOK
 from appell.motion.corners import first_corner
 from appell.motion.crossing import fallen, first_crossing
 from appell.motion.flow import Flow
-from appell.motion.leg import STALLS, End, Enough, Leg, Task, moment
+from appell.motion.leg import STALLS, Dense, End, Enough, Leg, Task, moment, pieced
 from appell.once import once
 
 GLANCES = 40  # steps between two looks at the keyboard where nothing else is to be watched
@@ -144,19 +144,14 @@ def _ending(outcome: Any, asked: End) -> tuple[End, int]:
     return asked, -1
 
 
-def _dense(outputs: list[Any], times: np.ndarray, final: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _dense(outputs: list[Any], times: np.ndarray, final: np.ndarray) -> Dense:
     """x at any times of a leg, from the series of its first step and of all others."""
     starts = np.array([output.times[0] for output in outputs])
+    pieces = [lambda t, output=output: np.array(output(t)).T for output in outputs]
 
     def dense(t: np.ndarray) -> np.ndarray:
         t = np.clip(np.atleast_1d(t), times[0], times[-1])
-        if not outputs:
-            return np.repeat(np.asarray(final)[:, None], t.size, axis=1)
-        which = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, len(outputs) - 1)
-        result = np.empty((final.size, t.size))
-        for k in np.unique(which):
-            result[:, which == k] = np.array(outputs[k](t[which == k])).T
-        return result
+        return pieced(starts, pieces, final.size, t) if pieces else np.repeat(final[:, None], t.size, axis=1)
 
     return dense
 

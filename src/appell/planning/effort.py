@@ -85,12 +85,11 @@ class Effort:
     def along(self, motion: Motion, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """tau and its rate at some times of a motion, one row each."""
         n = len(self.system.model.coordinates)
-        inputs = motion.inputs_at(times) if self.system.model.inputs else np.zeros((times.size, 0))
         listed = []
-        for t, row, w in zip(times, motion.states(times), inputs, strict=True):
+        for t, row, w in zip(times, motion.states(times), motion.inputs_at(times), strict=True):
             values = self.function(t, row[:n], row[n : 2 * n], row[2 * n :], w, self.system.p)
             listed.append([np.array(e).ravel() for e in values])
-        tau, rate = (np.array([pair[k] for pair in listed]) for k in (0, 1))
+        tau, rate = np.array(listed).reshape(len(times), 2, n).transpose(1, 0, 2)
         return tau, rate
 
     def jolts(self, motion: Motion) -> tuple[Jolt, ...]:

@@ -66,9 +66,7 @@ class Task:
         model = paced(self.system.model, self.pace)
         if model is self.system.model:
             return self.system
-        known = {s.label for s in (*model.parameters, *model.inputs)}
-        values = {name: value for name, value in self.system.values.items() if name in known}
-        return compile(derive(model, self.system.equations.formulation)).bind(values)
+        return compile(derive(model, self.system.equations.formulation)).bind(self.system.values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
+from appell.errors import AppellError
+from appell.files import check_place, opened, path_of, write_text
 from appell.view.plot import Plot
 from appell.view.scene import Scene
 
@@ -24,7 +26,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; a cell between dollar signs is a formula."""
+    """A table; a cell may be a `Formula`."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -106,25 +108,28 @@ class Report:
 
         return document(self, pictures)
 
-    def save(self, path: Any) -> Any:
+    def save(self, path: str | Path) -> Path:
         """Write the report in the format that the name says.
 
         Args:
             path: .html (self-contained), .tex or .md; for these two the pictures stand beside it, as .pdf or .png.
         """
-        from appell.reporting.files import save
+        path = path_of(path)
+        check_place(path)
+        ending = path.suffix.lower()
+        if ending in (".html", ".htm"):
+            return write_text(path, self.html())
+        if ending not in (".tex", ".md"):
+            raise AppellError(f"Cannot write a report to {path.name!r}: use .html, .tex or .md.")
+        kind = ".pdf" if ending == ".tex" else ".png"
+        shown = [block for section in self.sections for block in section.blocks if isinstance(block, Shown)]
+        for number, block in enumerate(shown, 1):
+            block.thing.save(path.with_name(f"{path.stem}-{number}{kind}"))
+        return write_text(path, self.tex(path.stem) if ending == ".tex" else self.markdown(path.stem))
 
-        return save(self, path)
-
-    def show(self) -> Any:
+    def show(self) -> Path:
         """Open the report in the browser, from a file in the folder for temporary ones."""
-        import tempfile
-        import webbrowser
-        from pathlib import Path
-
-        path = self.save(Path(tempfile.mkdtemp(prefix="appell-")) / "report.html")
-        webbrowser.open(path.as_uri())
-        return path
+        return opened(self, "report")
 
     def _repr_html_(self) -> str:
         from appell.view.page import framed

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 from typing import TYPE_CHECKING
 
 from appell.reporting.content import Block, Code, Formulas, Shown, Table, Text
+from appell.reporting.inline import Formula
 
 if TYPE_CHECKING:
     from appell.reporting.content import Report
@@ -48,7 +50,7 @@ def escape(words: str) -> str:
 
 def document(report: Report, pictures: str) -> str:
     """The whole document."""
-    numbers = iter(range(1, 10_000))
+    numbers = count(1)
     lines = [HEAD, rf"\title{{{escape(report.title)}}}", rf"\author{{{escape(report.subtitle)}}}", r"\date{}",
              r"\begin{document}", r"\maketitle"]  # fmt: skip
     for section in report.sections:
@@ -88,12 +90,9 @@ def _formulas(block: Formulas) -> str:
 
 
 def _table(table: Table) -> str:
-    def cell(text: str) -> str:
-        return text if len(text) > 2 and text.startswith("$") and text.endswith("$") else escape(text)
-
     columns = _columns(table)
     head = " & ".join(rf"\textbf{{{escape(e)}}}" for e in table.head)
-    rows = [" & ".join(cell(e) for e in row) + r" \\" for row in table.rows]
+    rows = [" & ".join(e if isinstance(e, Formula) else escape(e) for e in row) + r" \\" for row in table.rows]
     first = [rf"\multicolumn{{{len(table.head)}}}{{l}}{{\emph{{{escape(table.caption)}}}}} \\"] if table.caption else []
     top = [r"\toprule", head + r" \\", r"\midrule"]
     return "\n".join(
@@ -105,7 +104,7 @@ def _table(table: Table) -> str:
 def _columns(table: Table) -> str:
     """Short columns as wide as they are; the others share what is left of the page."""
     longest = [
-        max(len(e) / (2 if e.startswith("$") else 1) for e in column)
+        max(len(e) / (2 if isinstance(e, Formula) else 1) for e in column)
         for column in zip(table.head, *table.rows, strict=True)
     ]
     short = [e <= NARROW for e in longest]

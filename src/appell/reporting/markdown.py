@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 import re
+from itertools import count
 from typing import TYPE_CHECKING
 
 from appell.reporting.content import Block, Code, Formulas, Shown, Table, Text
+from appell.reporting.inline import Formula
 
 if TYPE_CHECKING:
     from appell.reporting.content import Report
@@ -19,7 +21,7 @@ def escape(words: str) -> str:
 
 def document(report: Report, pictures: str) -> str:
     """The whole text."""
-    numbers = iter(range(1, 10_000))
+    numbers = count(1)
     lines = [f"# {escape(report.title)}", "", escape(report.subtitle)]
     for section in report.sections:
         lines += ["", f"## {escape(section.title)}"]
@@ -47,8 +49,7 @@ def _block(block: Block, pictures: str, number: int) -> str:
 
 def _table(table: Table) -> str:
     def cell(text: str) -> str:
-        formula = len(text) > 2 and text.startswith("$") and text.endswith("$")
-        return (text if formula else escape(text)).replace("\n", " ")
+        return (text if isinstance(text, Formula) else escape(text)).replace("\n", " ")
 
     rows = [" | ".join(cell(e) for e in row) for row in table.rows]
     caption = [escape(table.caption), ""] if table.caption else []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import html
-import io
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from appell.files import png
 from appell.reporting.content import NUMBER, Block, Code, Table, Text
 from appell.reporting.inline import Formula
 from appell.view.plot import unit_words
@@ -17,8 +18,8 @@ ROWS = 24
 DRAWN = 3_000_000  # numbers of one quantity from which on a study is not drawn unasked
 
 
-def blocks_html(title: str, blocks: list[Block]) -> str:
-    """Texts and tables as HTML without script."""
+def blocks_html(title: str, blocks: Iterable[Block]) -> str:
+    """Texts, tables and listings as HTML without script; nothing of drawings and typeset formulas."""
     parts = [f"<h4 style='margin:.3em 0'>{html.escape(title)}</h4>"]
     for block in blocks:
         if isinstance(block, Text):
@@ -49,11 +50,9 @@ def _table(table: Table) -> str:
 
 def model_html(model: Any) -> str:
     """A model: what it is, its bodies, symbols and constraints."""
-    from appell.reporting.content import Shown
     from appell.reporting.sections import description_blocks
 
-    blocks = [b for b in description_blocks(model, {**model.values, **model.start}) if not isinstance(b, Shown)]
-    return blocks_html(model.name, blocks)
+    return blocks_html(model.name, description_blocks(model, {**model.values, **model.start}))
 
 
 def motion_html(motion: Any) -> str:
@@ -64,12 +63,11 @@ def motion_html(motion: Any) -> str:
 
 
 def section_html(thing: Any) -> str:
-    """A certificate, a plan or a tracked motion: its section of a report without the drawings."""
-    from appell.reporting.content import Shown
+    """A certificate, a verification, a plan or a tracked motion: its section of a report without the drawings."""
     from appell.reporting.further import section
 
     made = section(thing)
-    return blocks_html(made.title, [b for b in made.blocks if not isinstance(b, Shown)])
+    return blocks_html(made.title, made.blocks)
 
 
 def equilibrium_html(rest: Any) -> str:
@@ -117,14 +115,6 @@ def check_html(check: Any) -> str:
     return blocks_html("Proof", proof_blocks(check))
 
 
-def verification_html(found: Any) -> str:
-    """Formulations pair against pair."""
-    from appell.reporting.sections import verification_section
-
-    made = verification_section(found)
-    return blocks_html(made.title, list(made.blocks))
-
-
 def study_html(study: Any) -> str:
     """A study of many runs: what was swept, how the runs ended, what they gave at the end, and bands over time.
 
@@ -164,7 +154,5 @@ def _last(study: Any, name: str, good: np.ndarray) -> tuple[str, ...]:
 
 
 def _picture(figure: Any) -> str:
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=90)
-    data = base64.b64encode(drawn.getvalue()).decode()
+    data = base64.b64encode(png(figure, 90)).decode()
     return f'<img alt="bands over time" style="max-width:100%;background:#fff" src="data:image/png;base64,{data}">'

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING
 
 from appell.reporting.content import NUMBER, Block, Code, Formulas, Shown, Table, Text
+from appell.reporting.inline import Formula
 from appell.view.page import asset, data_block, document, font, poster, scene_data
 from appell.view.plot import Plot
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 def page(report: Report) -> str:
     """The whole page."""
-    counter = iter(range(1, 10_000))
+    counter = count(1)
     parts, entries = [], []
     for number, section in enumerate(report.sections, 1):
         entries.append(f'<li><a href="#s{number}">{html.escape(section.title)}</a></li>')
@@ -47,7 +49,7 @@ def _block(block: Block, counter: Iterator[int]) -> str:
 
 
 def _cell(text: str) -> str:
-    if len(text) > 2 and text.startswith("$") and text.endswith("$"):
+    if isinstance(text, Formula):
         tex = text[1:-1]
         large = r"\displaystyle " if r"\frac" in tex else ""
         return f'<span data-tex="inline">{large}{html.escape(tex)}</span>'

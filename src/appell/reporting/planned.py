@@ -27,7 +27,7 @@ def planned_section(thing: Any, title: str = "") -> Section | None:
     return None
 
 
-def plan_section(plan: Plan, title: str = "") -> Section:
+def plan_section(plan: Plan, title: str) -> Section:
     """Whether a planned motion can be executed.
 
     Args:
@@ -69,7 +69,7 @@ def plan_section(plan: Plan, title: str = "") -> Section:
     return Section(title or "Plan", tuple(blocks))
 
 
-def tracking_section(tracking: Tracking, title: str = "") -> Section:
+def tracking_section(tracking: Tracking, title: str) -> Section:
     """How well a mechanism followed its reference.
 
     Args:

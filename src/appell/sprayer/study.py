@@ -1,4 +1,4 @@
-"""The study behind `appell run sprayer`: mass, paths, errors, tyre force, proofs and coverage, in numbers and pictures.
+"""The study behind `appell run sprayer`: mass, paths, errors, tyre force, proofs and coverage.
 
 Every path is driven with its speeds held by the PID of Dehkordi 2025 (as printed and corrected, gains fitted to the
 errors of that paper's Table 2, which gives none) and followed by the two outer loops.
@@ -6,11 +6,9 @@ errors of that paper's Table 2, which gives none) and followed by the two outer 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path as File
 from typing import Any
 
 import numpy as np
@@ -31,7 +29,6 @@ from appell.sprayer.laws import Law, drive, follow_by_linearization, follow_by_p
 from appell.sprayer.momentum import Momentum, momentum
 from appell.sprayer.paths import Path, circle, straight, zigzag
 from appell.sprayer.robot import Sprayer, corners, irregular
-from appell.terminal import print_table
 
 POINTS = 200
 PRINTED = {"straight": (18.2378, 0.0), "circular": (0.2346, 0.0039), "zigzag": (0.201, 0.0523)}
@@ -274,110 +271,3 @@ def _open_loop(values: Mapping[Any, float], mass: float, method: str) -> tuple[M
     system = compile(derive(inner.model, inner.formulation)).bind(values)
     flowing = uninterrupted(simulate(system, {"v": 1.0, "m": mass}, 30.0, method=method, progress=False))
     return motion, momentum(inner, flowing)
-
-
-def main(
-    values: Mapping[str, float],
-    begin: Mapping[str, float],
-    until: float | None,
-    method: str,
-    out: list[File],
-    as_json: bool,
-) -> Study:
-    """What `appell run sprayer` does.
-
-    Args:
-        values: Numbers of parameters.
-        begin: Numbers of the starting state; only the mass m may be given.
-        until: Seconds of each run along a path; 20 if left out.
-        method: Integrator, as for `simulate`.
-        out: A folder for the pictures, or nothing.
-        as_json: Whether to print JSON.
-
-    Returns:
-        The study.
-    """
-    from appell.sprayer.figures import draw
-
-    wrong = [name for name in begin if name != "m"]
-    inputs = [name for name in values if name.startswith("tau_")]
-    if wrong or inputs:
-        raise ModelError(
-            f"The study of the sprayer drives several paths by feedback and cannot take {', '.join(wrong + inputs)}; "
-            "set parameters or m, or run the model alone by --no-study."
-        )
-    for folder in out:
-        if folder.suffix or (folder.exists() and not folder.is_dir()):
-            raise ModelError(
-                f"The study of the sprayer writes pictures to a folder, got {folder}; use --out FOLDER/, or add "
-                "--no-study for one motion of the model alone."
-            )
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as fault:
-            raise ModelError(f"The folder {folder} cannot be made: {fault.strerror}.") from None
-    made = study(values, 20.0 if until is None else until, begin.get("m", 150.0), method=method)
-    files = [file for folder in out for file in draw(made, folder)]
-    if as_json:
-        print(json.dumps({**made.to_json(), "files": [str(file) for file in files]}))
-    else:
-        show(made)
-        for file in files:
-            print(f"wrote {file}")
-    return made
-
-
-def show(made: Study) -> None:
-    """Print a study."""
-    data = made.to_json()
-
-    def table(title: str, columns: str, rows: list[list[str]]) -> None:
-        print_table(title, columns.split("|"), rows)
-        print()
-
-    print("\n".join(made.open_loop.info["equations"].splitlines()[:2]) + "\n")
-    mass, end = data["mass"], made.held[0].motion.times[-1]
-    print(
-        f"mass: {mass['first']:.9g} kg -> {mass['last']:.9g} kg in {end:g} s, "
-        f"{(mass['last'] - mass['first']) / end:.9g} kg/s"
-        + (f"; the tank is empty at t = {mass['empty_at']:.9g} s\n" if mass["empty_at"] else "\n")
-    )
-    printed = {name: f"{e[0]:g} m, {e[1]:g} rad" for name, e in PRINTED.items()}
-    rows = [
-        [
-            row["path"], row["law"], row["equations"], f"{row['tracking']:.6f}", f"{row['orientation']:.6f}",
-            f"{row['tracking_at_end']:.2e}", f"{row['largest_force']:.3g}", f"{row['largest_moment']:.3g}",
-            printed[row["path"]] if row["equations"] == "paper" else "",
-        ]
-        for name in PRINTED for row in data["runs"] if row["path"] == name and row["kind"] == "on the path"
-    ]  # fmt: skip
-    table(
-        f"paths: means over {POINTS} points",
-        "path|law|equations|tracking m|orientation rad|at the end m|force N|moment N m|the paper prints",
-        rows,
-    )
-    print(
-        "The gains of the speed loops are fitted to the paper's errors: that these come out is no evidence for its\n"
-        "equations. 18.2378 m on the straight path is not reproduced by any reading (the paper's text says 0.08 m).\n"
-    )
-    rows = [
-        [row["path"], row["law"], f"{row['tracking']:.4f}", f"{row['tracking_at_end']:.2e}", row["kind"]]
-        for row in data["runs"] if row["kind"] != "on the path"
-    ]  # fmt: skip
-    first = f"{np.hypot(*BESIDE[:2]):.3g} m and {abs(BESIDE[2]):g} rad"
-    table(f"begun {first} beside the path; flows that jump at random", "path|law|mean m|at the end m|case", rows)
-    rows = [
-        [e.path.name, " .. ".join(f"{round(end, 4) + 0.0:.4f}" for end in data["side_force"][e.path.name]), *(
-            "" if number is None else f"{number:.4g}"
-            for number in (data["coverage"][e.path.name][n] for n in ("sprayed", "area", "christiansen", "variation"))
-        ), f"{e.coverage.lost:.0e}"]
-        for e in made.linearized
-    ]  # fmt: skip
-    table(
-        "tyres and field, path followed by linearization",
-        "path|lateral tyre force N|sprayed l|wetted m2|Christiansen|variation|lost on the map",
-        rows,
-    )
-    print(f"formulations agree to {data['agreement']:.1e}, power balance closes to {data['power_balance']:.1e}, "
-          f"momentum balance with the jets to {data['momentum_balance']:.1e}")  # fmt: skip
-    print("all is well" if made.ok else "NOT WELL: a run ended early or a proof does not hold")

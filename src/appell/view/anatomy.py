@@ -6,6 +6,7 @@ of something rigid, from where the sum stood before it to where it stands after 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,7 +149,7 @@ def upright(frame: Frame) -> bool:
     return all(r.angle is not None and not _moving((r.angle,)) for r in turns)
 
 
-def _moving(part: tuple[sp.Expr, ...]) -> bool:
+def _moving(part: Iterable[sp.Expr]) -> bool:
     return any(isinstance(s, Evolving) or s == t for e in part for s in letters_in(e))
 
 
@@ -158,7 +159,7 @@ def floating(start: Vector) -> bool:
 
 
 def _rigid(vector: Vector, frame: Frame) -> bool:
-    return not any(isinstance(s, Evolving) or s == t for e in frame.components(vector) for s in letters_in(e))
+    return not _moving(frame.components(vector))
 
 
 def _add(listed: dict[Any, Vector], point: Vector) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,21 +16,11 @@ from appell.model.mass_flow import Stream
 from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Coordinate, letters_in
 from appell.view.anatomy import closing_points
+from appell.view.outline import largest
 from appell.view.scene import Arrow
 from appell.view.tracks import Tracks, Values
 
 LOOKS = 200  # moments at which reactions are computed; between them they are interpolated
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """An arrow before its length is known."""
-
-    name: str
-    kind: str
-    at: int
-    vector: int
-    unit: str = "N"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,26 +33,26 @@ class Measured:
     vectors: np.ndarray
 
 
-def forces(model: Model, tracks: Tracks, hidden: set[str]) -> list[Asked]:
+def forces(model: Model, tracks: Tracks, hidden: set[str]) -> list[Arrow]:
     """Forces and couples of the model, thrusts and weights."""
-    listed: list[Asked] = []
+    listed: list[Arrow] = []
     for force in model.forces:
         if force.name in hidden:
             continue
         if isinstance(force, Force):
-            listed.append(Asked(force.name, "force", tracks.point(force.point), tracks.vector(force.vector)))
+            listed.append(Arrow(force.name, "force", tracks.point(force.point), tracks.vector(force.vector)))
         elif isinstance(force, Torque):
             at = _middle(model, force)
-            listed.append(Asked(force.name, "couple", tracks.point(at), tracks.vector(force.vector), "N m"))
+            listed.append(Arrow(force.name, "couple", tracks.point(at), tracks.vector(force.vector)))
         elif isinstance(force, Stream) and force.rate is not None and not force.absolute:
             thrust = force.velocity * force.rate
-            listed.append(Asked(f"thrust of {force.name}", "force", tracks.point(force.at), tracks.vector(thrust)))
+            listed.append(Arrow(f"thrust of {force.name}", "force", tracks.point(force.at), tracks.vector(thrust)))
         elif isinstance(force, Gravity):
             for body in model.bodies:
                 if body.mass != 0 and body.name not in hidden:
                     weight = force.acceleration * body.mass
                     listed.append(
-                        Asked(f"weight of {body.name}", "weight", tracks.point(body.center), tracks.vector(weight))
+                        Arrow(f"weight of {body.name}", "weight", tracks.point(body.center), tracks.vector(weight))
                     )
     return listed
 
@@ -191,7 +181,7 @@ def _pushed(generalized: np.ndarray, model: Model) -> tuple[Vector, np.ndarray] 
     return None
 
 
-def joined(values: Values, measured: list[Measured]) -> tuple[Values, list[Asked]]:
+def joined(values: Values, measured: list[Measured]) -> tuple[Values, list[Arrow]]:
     """Values with the measured arrows behind the others."""
     if not measured:
         return values, []
@@ -199,18 +189,17 @@ def joined(values: Values, measured: list[Measured]) -> tuple[Values, list[Asked
     for i, e in enumerate(measured):
         moved = np.stack([np.interp(values.times, e.times, e.vectors[:, k]) for k in range(3)], axis=1)
         rows.append(moved[None])
-        asked.append(Asked(f"reaction of {e.name}", "reaction", e.at, values.vectors.shape[0] + i))
+        asked.append(Arrow(f"reaction of {e.name}", "reaction", e.at, values.vectors.shape[0] + i))
     vectors = np.concatenate(rows)
     return Values(values.times, values.points, values.turns, vectors, values.scalars), asked
 
 
-def drawn(asked: list[Asked], values: Values) -> list[Arrow]:
-    """Arrows that are not zero throughout."""
+def drawn(asked: list[Arrow], values: Values) -> list[Arrow]:
+    """Arrows with their lengths, without those that are zero throughout."""
     listed = []
-    for e in asked:
-        lengths = np.linalg.norm(values.vectors[e.vector], axis=1)
-        largest = float(np.max(lengths, initial=0.0))
-        if np.isfinite(largest) and largest > 0:
-            listed.append(Arrow(e.name, e.kind, e.at, e.vector, largest, e.unit))
-    top = {kind: max(a.largest for a in listed if a.kind == kind) for kind in {a.kind for a in listed}}
+    for arrow in asked:
+        length = float(np.max(np.linalg.norm(values.vectors[arrow.vector], axis=1), initial=0.0))
+        if np.isfinite(length) and length > 0:
+            listed.append(replace(arrow, largest=length))
+    top = largest(listed)
     return [a for a in listed if a.largest > 1e-9 * top[a.kind]]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
@@ -56,67 +59,52 @@ def _lines(
     model: Model, variables: Variables, course: Course, body: Particle, formula: object, letters: set[Coordinate]
 ) -> list[np.ndarray]:
     """Contours of the row, in one plane for a curve, in slices for a surface."""
-    part = body.center.parts[model.ground]
-    axes = {e: i for i, e in enumerate(part) if isinstance(e, Coordinate)}
+    from contourpy import contour_generator
+
+    axes = {e: i for i, e in enumerate(body.center.parts[model.ground]) if isinstance(e, Coordinate)}
     order = {q: i for i, q in enumerate(model.coordinates)}
-    place = np.stack([course.q[:, order[e]] for e in axes], axis=1)
+    place = course.q[:, [order[e] for e in axes]]
     low, high = place.min(axis=0), place.max(axis=0)
     reach = max(float((high - low).max()), float(np.abs(place).max()), 1e-9)
-    low, high = low - 1.1 * reach, high + 1.1 * reach
+    ends = dict(zip(axes, zip(low - 1.1 * reach, high + 1.1 * reach, strict=True), strict=True))
     function = ca.Function("row", [variables.t, variables.q, variables.p], [variables.lower(formula)])
-    free = [e for e in axes if e in letters]
-    fixed = [e for e in axes if e not in letters]
 
-    def level(points: np.ndarray) -> np.ndarray:
-        q = np.repeat(course.q[:1].T, points.shape[0], axis=1)
-        for k, e in enumerate(axes):
-            q[order[e]] = points[:, k]
-        count = points.shape[0]
+    def level(at: dict[Coordinate, Any], count: int) -> np.ndarray:
+        """The row where some coordinates have given values and the others those of the start."""
+        q = np.repeat(course.q[:1].T, count, axis=1)
+        for e, values in at.items():
+            q[order[e]] = values
         found = function.map(count)(np.zeros((1, count)), q, np.repeat(course.p[:, None], count, axis=1))
         return np.array(found).ravel()
 
-    slots = {e: k for k, e in enumerate(axes)}
-    planes: list[tuple[tuple[Coordinate, Coordinate], Coordinate | None, float]] = []
-    if len(axes) == 2:
-        a, b = axes
-        planes.append(((a, b), None, 0.0))
-    elif not fixed:
-        for other in axes:
-            a, b = (e for e in axes if e is not other)
-            k = slots[other]
-            planes += [((a, b), other, float(s)) for s in np.linspace(low[k], high[k], 15)[1:-1]]
-    elif len(free) == 2:
-        k = slots[fixed[0]]
-        planes += [((free[0], free[1]), fixed[0], float(s)) for s in np.linspace(low[k], high[k], 5)]
-    else:
-        return []
     lines = []
-    for (a, b), other, value in planes:
-        lines += _contour(
-            level=level, slots=slots, low=low, high=high, a=a, b=b, other=other, value=value, axes=axes, first=place[0]
-        )
+    for (a, b), slice_ in _planes(list(axes), letters, ends):
+        u, v = (np.linspace(*ends[e], CELLS) for e in (a, b))
+        U, V = np.meshgrid(u, v)
+        heights = level({a: U.ravel(), b: V.ravel(), **slice_}, U.size).reshape(U.shape)
+        if not np.all(np.isfinite(heights)) or heights.min() > 0 or heights.max() < 0:
+            continue
+        for line in contour_generator(u, v, heights).lines(0.0):
+            if len(line) < 3:
+                continue
+            placed = np.zeros((len(line), 3))
+            for e, values in {a: line[:, 0], b: line[:, 1], **slice_}.items():
+                placed[:, axes[e]] = values
+            lines.append(placed)
     return lines[:400]
 
 
-def _contour(level, slots, low, high, a, b, other, value, axes, first) -> list[np.ndarray]:
-    from contourpy import contour_generator
-
-    u, v = (np.linspace(low[slots[e]], high[slots[e]], CELLS) for e in (a, b))
-    U, V = np.meshgrid(u, v)
-    points = np.repeat(first[None, :], U.size, axis=0)
-    points[:, slots[a]], points[:, slots[b]] = U.ravel(), V.ravel()
-    if other is not None:
-        points[:, slots[other]] = value
-    heights = level(points).reshape(U.shape)
-    if not np.all(np.isfinite(heights)) or heights.min() > 0 or heights.max() < 0:
-        return []
-    found = []
-    for line in contour_generator(u, v, heights).lines(0.0):
-        if len(line) < 3:
-            continue
-        placed = np.zeros((len(line), 3))
-        placed[:, axes[a]], placed[:, axes[b]] = line[:, 0], line[:, 1]
-        if other is not None:
-            placed[:, axes[other]] = value
-        found.append(placed)
-    return found
+def _planes(
+    axes: list[Coordinate], letters: set[Coordinate], ends: dict[Coordinate, tuple[float, float]]
+) -> Iterator[tuple[tuple[Coordinate, Coordinate], dict[Coordinate, float]]]:
+    """Pairs of coordinates in whose planes there are contours, with the value that a third one has there."""
+    if len(axes) == 2:
+        yield (axes[0], axes[1]), {}
+        return
+    fixed = [e for e in axes if e not in letters]
+    if len(fixed) > 1:
+        return
+    for other in fixed or axes:
+        a, b = (e for e in axes if e is not other)
+        for value in np.linspace(*ends[other], 5) if fixed else np.linspace(*ends[other], 15)[1:-1]:
+            yield (a, b), {other: float(value)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +16,17 @@ LOOKS, LEAST = 200, 40  # moments at which bodies that turn are looked at, fewer
 CROWD = 10  # bodies
 FEW = 4  # reactions that are shown without being asked for
 REACH = 0.55  # length of the longest arrow, in sizes of what moves
+SHARED = ("force", "reaction")  # kinds of arrows that have one scale
 ALONE = 0.4  # what is smaller, in sizes of what moves, is a point by itself; so much room is left about it
 FOOT = 1.15  # how far an anchor goes, in units
+
+
+def largest(arrows: Iterable[Arrow]) -> dict[str, float]:
+    """The greatest length of each kind of arrow."""
+    found: dict[str, float] = {}
+    for arrow in arrows:
+        found[arrow.kind] = max(arrow.largest, found.get(arrow.kind, 0.0))
+    return found
 
 
 def shown_arrows(scene: Scene) -> list[Arrow]:
@@ -27,7 +37,7 @@ def shown_arrows(scene: Scene) -> list[Arrow]:
 
 def arrow_scale(scene: Scene) -> float:
     """Metres for a newton: forces and reactions have one scale."""
-    top = max((a.largest for a in scene.arrows if a.kind in ("force", "reaction")), default=1.0)
+    top = max((a.largest for a in scene.arrows if a.kind in SHARED), default=1.0)
     return REACH * scene.size / top
 
 

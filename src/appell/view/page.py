@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import json
-import math
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
@@ -14,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.view.outline import outline, sphere
+from appell.files import json_text
+from appell.view.outline import SHARED, largest, outline, sphere
 from appell.view.parts import Part
 from appell.view.tracks import quaternions
 
@@ -47,7 +46,7 @@ LARGEST = float(np.finfo("f4").max)
 
 def data_block(name: str, data: Any) -> str:
     """Data as JSON that no name in it can break out of."""
-    text = json.dumps(_plain(data), allow_nan=False, separators=(",", ":"))
+    text = json_text(data, separators=(",", ":"))
     for sign, code in (
         ("<", "\\u003c"),
         (">", "\\u003e"),
@@ -57,19 +56,6 @@ def data_block(name: str, data: Any) -> str:
     ):
         text = text.replace(sign, code)
     return f'<script type="application/json" id="{html.escape(name)}">{text}</script>'
-
-
-def _plain(value: Any) -> Any:
-    """JSON has no numbers that are not finite: they become null."""
-    if isinstance(value, dict):
-        return {str(k): _plain(e) for k, e in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(e) for e in value]
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def document(title: str, body: str, scripts: Iterable[str], styles: Iterable[str]) -> str:
@@ -120,6 +106,18 @@ def framed(page: str, height: int, words: str, still: bytes = b"") -> str:
     )
 
 
+def bundle(thing: Any, height: int, still: bytes) -> dict[str, Any]:
+    """What notebooks show of something that is a page, and where pages with script are not shown a still.
+
+    Args:
+        thing: What has `html`.
+        height: Of its frame, in pixels.
+        still: The picture.
+    """
+    words = repr(thing)
+    return {"text/html": framed(thing.html(), height, words, still), "image/png": still, "text/plain": words}
+
+
 def animation_page(scene: Scene) -> str:
     """A scene alone on a page."""
     body = (
@@ -153,9 +151,8 @@ def scene_data(scene: Scene) -> dict[str, Any]:
     floor = None if scene.floor is None else scene.floor - away @ scene.ground
     seen = outline(scene, sphere(DIRECTIONS)) - (0 if scene.follow >= 0 else center + away)
     fine = 5 - int(np.floor(np.log10(scene.size)))
-    top = {kind: max(a.largest for a in scene.arrows if a.kind == kind) for kind in {a.kind for a in scene.arrows}}
-    shared = max((top[k] for k in ("force", "reaction") if k in top), default=1.0)
-    top.update({k: shared for k in ("force", "reaction") if k in top})
+    top = largest(scene.arrows)
+    top |= dict.fromkeys(top.keys() & SHARED, max((top[k] for k in SHARED if k in top), default=1.0))
     data: dict[str, Any] = {
         "title": scene.title, "subtitle": scene.subtitle, "up": scene.up, "view": scene.view, "normal": scene.normal,
         "floor": floor, "ground": scene.ground, "size": scene.size, "unit": scene.unit, "center": center,
@@ -166,13 +163,11 @@ def scene_data(scene: Scene) -> dict[str, Any]:
         "scalars": _packed(values.scalars, "<f4"),
         "solids": [{"name": s.name, "point": s.point, "turn": s.turn, "color": s.color,
                     "parts": [_part(p) for p in s.parts]} for s in scene.solids],
-        "bars": [{"name": b.name, "kind": b.kind, "a": b.a, "b": b.b, "radius": b.radius, "color": b.color}
-                 for b in scene.bars],
+        "bars": [vars(b) for b in scene.bars],
         "arrows": [{"name": a.name, "kind": a.kind, "at": a.at, "vector": a.vector, "scale": top[a.kind]}
                    for a in scene.arrows],
-        "jets": [{"name": j.name, "at": j.at, "velocity": j.velocity, "rate": j.rate, "life": j.life,
-                  "spread": j.spread, "inward": j.inward} for j in scene.jets],
-        "traces": [{"name": e.name, "point": e.point, "color": e.color} for e in scene.traces],
+        "jets": [vars(j) for j in scene.jets],
+        "traces": [vars(e) for e in scene.traces],
         "curves": [{"name": c.name, "color": c.color, "kind": c.kind,
                     "lines": [_packed(e - away, "<f4") for e in c.lines]} for c in scene.curves],
         "anchors": list(scene.anchors), "joints": list(scene.joints), "readout": [list(e) for e in scene.readout],

@@ -48,16 +48,13 @@ def _plain(words: str) -> str:
 def _panel(axis: Axes, panel: Panel, named: bool) -> None:
     from matplotlib.ticker import MultipleLocator
 
-    from appell.view.plot import COLORS, Line
+    from appell.view.plot import Line
 
-    used = 0
-    for item in panel.items:
-        if not isinstance(item, Line):
+    for item, color in panel.colored:
+        if isinstance(item, Line):
+            _line(axis, item, color)
+        else:
             _filled(axis, item)
-            continue
-        color = item.color or COLORS[used % len(COLORS)]
-        used += not item.color
-        _line(axis, item, color)
     if panel.words:
         axis.text(0.5, 0.5, _plain(panel.words), ha="center", va="center", color="0.4", transform=axis.transAxes)
         axis.set(xticks=[], yticks=[])

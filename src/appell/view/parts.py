@@ -33,19 +33,6 @@ class Part:
     color: str = ""
     opacity: float = 1.0
 
-    @property
-    def radius(self) -> float:
-        """How far it reaches from its carrier."""
-        if self.points is not None:
-            own = float(np.max(np.linalg.norm(self.points, axis=1)))
-        elif self.kind == "capsule":
-            own = self.size[0] + self.size[1] / 2
-        elif len(self.size) == 2:
-            own = float(np.hypot(self.size[0], self.size[1] / 2))
-        else:
-            own = float(np.linalg.norm(self.size)) / (2 if self.kind == "box" else 1)
-        return float(np.linalg.norm(self.at)) + own
-
     def away(self, point: np.ndarray) -> float:
         """How far a point is from the box about it."""
         if self.points is not None:

@@ -95,10 +95,7 @@ class Camera:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         up = scene.up
-        first = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
-        x = first - (first @ up) * up
-        x /= np.linalg.norm(x)
-        y = np.cross(up, x)
+        x, y = _across(up)
         way = {"front": scene.normal, "top": up - 1e-3 * y, "floor": -y + 0.55 * x + 0.7 * up,
                "space": -y + 0.55 * x + 0.5 * up}[scene.view]  # fmt: skip
         self.near = way / np.linalg.norm(way)
@@ -177,8 +174,16 @@ def _window(scene: Scene, camera: Camera, k: int) -> tuple[tuple[float, float], 
     low, high = seen.min(axis=0), seen.max(axis=0)
     high = high + 0.09 * (high - low) * np.array([0, 1])  # the title is above
     middle, half = (low + high) / 2, 0.54 * np.maximum(high - low, 1e-9 * scene.size)
-    half = np.maximum(half, [half[1] * 8 / 5.2, half[0] * 5.2 / 8])
+    half = np.maximum(half, [half[1] * WIDE / HIGH, half[0] * HIGH / WIDE])
     return (middle[0] - half[0], middle[0] + half[0]), (middle[1] - half[1], middle[1] + half[1])
+
+
+def _across(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two directions at right angles to a normal and to each other, the first near the x axis if it can be."""
+    near = np.eye(3)[0] if abs(normal[0]) < 0.9 else np.eye(3)[1]
+    first = near - (near @ normal) * normal
+    first /= np.linalg.norm(first)
+    return first, np.cross(normal, first)
 
 
 def round_step(wanted: float) -> float:
@@ -192,11 +197,7 @@ def _floor(scene: Scene, camera: Camera, window: tuple[tuple[float, float], tupl
     (left, right), (low, high) = window
     span = 1.6 * max(right - left, high - low)
     step = round_step((right - left) / CELLS)
-    ground = scene.ground
-    first = np.eye(3)[0] if abs(ground[0]) < 0.9 else np.eye(3)[1]
-    a = first - (first @ ground) * ground
-    a /= np.linalg.norm(a)
-    b = np.cross(ground, a)
+    ground, (a, b) = scene.ground, _across(scene.ground)
     seen = np.array([(left + right) / 2, (low + high) / 2])
     base = camera.right * seen[0] + camera.over * seen[1]
     lean = camera.near @ ground

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from appell.errors import AppellError
-from appell.files import check_place, path_of, whole, write_text
+from appell.files import check_place, opened, path_of, png, whole, write_text
 from appell.model.model import counted
 
 # Told apart by colour-blind eyes too: the first six are those of Okabe and Ito 2008.
@@ -168,6 +171,13 @@ class Panel:
     step: float = 0.0
 
     @property
+    def colored(self) -> Iterator[tuple[Line | Band | Cloud | Map, str]]:
+        """What is drawn, lines with their own colour or the next one of the palette."""
+        palette = cycle(COLORS)
+        for item in self.items:
+            yield item, item.color or next(palette) if isinstance(item, Line) else ""
+
+    @property
     def named(self) -> tuple[str, ...]:
         """Names for a legend: none where the axis says the only one."""
         names = tuple(e.name for e in self.items if isinstance(e, Line | Band) and e.name)
@@ -190,7 +200,6 @@ class Plot:
     title: str
     panels: tuple[Panel, ...]
     shared: bool = True
-    _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         curves = counted([item for panel in self.panels for item in panel.items], "curve")
@@ -230,14 +239,16 @@ class Plot:
 
     def html(self) -> str:
         """One page that needs nothing else."""
+        return self._page
+
+    @cached_property
+    def _page(self) -> str:
         from appell.view.page import asset, data_block, document
 
-        if "html" not in self._memo:
-            height = self.spec()["layout"]["height"]
-            body = f'<div data-plot="plot" style="height:{height}px"></div>' + data_block("plot", self.spec())
-            style = "body{margin:8px;background:#fff}@media(prefers-color-scheme:dark){body{background:#15191e}}"
-            self._memo["html"] = document(self.title, body, [asset("plotly.js"), asset("report.js")], [style])
-        return self._memo["html"]
+        spec = self.spec()
+        body = f'<div data-plot="plot" style="height:{spec["layout"]["height"]}px"></div>' + data_block("plot", spec)
+        style = "body{margin:8px;background:#fff}@media(prefers-color-scheme:dark){body{background:#15191e}}"
+        return document(self.title, body, [asset("plotly.js"), asset("report.js")], [style])
 
     def save(self, path: str | Path) -> Path:
         """Write the plot in the format that the name says.
@@ -268,26 +279,15 @@ class Plot:
 
     def show(self) -> Path:
         """Open the plot in the browser, from a file in the folder for temporary ones."""
-        import tempfile
-        import webbrowser
-
-        path = self.save(Path(tempfile.mkdtemp(prefix="appell-")) / "plot.html")
-        webbrowser.open(path.as_uri())
-        return path
+        return opened(self, "plot")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Interactive: by Plotly's own display where it is there, else a page in a frame; a still where neither is."""
         import importlib.util
-        import io
 
-        from appell.view.page import framed
+        from appell.view.page import bundle
 
-        still = io.BytesIO()
-        self.figure().savefig(still, dpi=110, format="png", bbox_inches="tight")
-        bundle: dict[str, Any] = {"image/png": still.getvalue(), "text/plain": repr(self)}
-        if importlib.util.find_spec("plotly") is not None:
-            bundle.update(self.plotly()._repr_mimebundle_())
-        if "text/html" not in bundle:  # JupyterLab knows Plotly's own form only by an extension
-            height = self.spec()["layout"]["height"] + 30
-            bundle["text/html"] = framed(self.html(), height, repr(self), still.getvalue())
-        return bundle
+        made = bundle(self, self.spec()["layout"]["height"] + 30, png(self.figure(), 110, tight=True))
+        if importlib.util.find_spec("plotly") is not None:  # JupyterLab knows its own form only by an extension
+            made |= self.plotly()._repr_mimebundle_()
+        return made

@@ -17,7 +17,7 @@ FINE, COARSE = 4000, 250  # a line is drawn to 1 / FINE of its extent, and told 
 
 def spec(plot: Plot) -> dict[str, Any]:
     """Data and layout; panels stand one below the other, the first on top."""
-    from appell.view.plot import COLORS, Line
+    from appell.view.plot import Line
 
     count = len(plot.panels)
     inner = max(HEIGHT * count + GAP * (count - 1), LEAST)
@@ -34,20 +34,18 @@ def spec(plot: Plot) -> dict[str, Any]:
         "template": "none",
     }
     for i, panel in enumerate(plot.panels):
-        used, named = 0, bool(plot.legend(i))
+        named = bool(plot.legend(i))
         end = "" if i == 0 else str(i + 1)
         top = 1 - i * (high + gap)
         x_axis, y_axis = _axes(plot, i, end, [max(0.0, top - high), top])
         layout[f"xaxis{end}"], layout[f"yaxis{end}"] = x_axis, y_axis
         layout["shapes"] += _marks(panel, end)
-        for item in panel.items:
-            axes = {"xaxis": f"x{end}", "yaxis": f"y{end}"}
-            if not isinstance(item, Line):
+        axes = {"xaxis": f"x{end}", "yaxis": f"y{end}"}
+        for item, color in panel.colored:
+            if isinstance(item, Line):
+                data.append(_line(item, color, axes, f"legend{end}", named))
+            else:
                 data += _filled(item, axes, y_axis["domain"], f"legend{end}", named)
-                continue
-            color = item.color or COLORS[used % len(COLORS)]
-            used += not item.color
-            data.append(_line(item, color, axes, f"legend{end}", named))
         if panel.words:
             layout["annotations"].append(
                 {"text": _text(panel.words), "xref": f"x{end} domain", "yref": f"y{end} domain", "x": 0.5, "y": 0.5,

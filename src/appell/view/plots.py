@@ -352,15 +352,7 @@ def bode(
                 raise ModelError(unknown(w, A.inputs, "input of this linearisation"))
         names = listed(names) or [f"{w} → {shown(str(y))}" for y in measured for w in driven]
         A, B, C = A.A, A.B[:, [A.inputs.index(w) for w in driven]], A.output_matrix(measured)
-    if B is None or C is None:
-        raise ModelError("Bode's diagram needs matrices A, B, C, or a linearisation, appell.linearize(...).")
-    A, B, C = (np.atleast_2d(_finite(e, f"The matrix {name}")) for name, e in (("A", A), ("B", B), ("C", C)))
-    B = B.T if B.shape[0] != A.shape[0] and B.shape[1] == A.shape[0] else B
-    if A.shape[0] != A.shape[1] or B.shape[0] != A.shape[0] or C.shape[1] != A.shape[0]:
-        raise ModelError(f"A, B, C have shapes {A.shape}, {B.shape}, {C.shape}, which do not fit together.")
-    D = np.zeros((C.shape[0], B.shape[1])) if D is None else np.atleast_2d(_finite(D, "The matrix D"))
-    if D.shape != (C.shape[0], B.shape[1]):
-        raise ModelError(f"D needs the shape {(C.shape[0], B.shape[1])}, outputs by inputs; got {D.shape}.")
+    A, B, C, D = _state_space(A, B, C, D)
     names = [str(name) for name in listed(names)]
     if frequencies is None:
         sizes = np.abs(np.linalg.eigvals(A))
@@ -387,6 +379,20 @@ def bode(
         Panel(tuple(angles), "ω [rad/s]", "phase [°]", "x", step=_quarters(angles)),
     )
     return Plot("Bode", panels)
+
+
+def _state_space(A: Any, B: Any, C: Any, D: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Matrices that fit together; no direct term is zero."""
+    if B is None or C is None:
+        raise ModelError("Bode's diagram needs matrices A, B, C, or a linearisation, appell.linearize(...).")
+    A, B, C = (np.atleast_2d(_finite(e, f"The matrix {name}")) for name, e in (("A", A), ("B", B), ("C", C)))
+    B = B.T if B.shape[0] != A.shape[0] and B.shape[1] == A.shape[0] else B
+    if A.shape[0] != A.shape[1] or B.shape[0] != A.shape[0] or C.shape[1] != A.shape[0]:
+        raise ModelError(f"A, B, C have shapes {A.shape}, {B.shape}, {C.shape}, which do not fit together.")
+    D = np.zeros((C.shape[0], B.shape[1])) if D is None else np.atleast_2d(_finite(D, "The matrix D"))
+    if D.shape != (C.shape[0], B.shape[1]):
+        raise ModelError(f"D needs the shape {(C.shape[0], B.shape[1])}, outputs by inputs; got {D.shape}.")
+    return A, B, C, D
 
 
 def _finite(given: Any, what: str) -> np.ndarray:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from appell.errors import AppellError
-from appell.files import check_place, path_of, write_text
+from appell.files import check_place, opened, path_of, write_text
 from appell.view.parts import Part
 from appell.view.tracks import Values
 
@@ -43,14 +43,13 @@ class Bar:
 
 @dataclass(frozen=True, eq=False)
 class Arrow:
-    """A force, a reaction, a weight or a couple; `largest` is its greatest length in newtons or newton metres."""
+    """A force, a reaction, a weight or a couple; `largest` is its greatest length, once that is known."""
 
     name: str
     kind: str
     at: int
     vector: int
-    largest: float
-    unit: str = "N"
+    largest: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +131,6 @@ class Scene:
         ground: The normal of the floor: `up`, or that of the slope that things stand on.
         size: How large what moves is.
         unit: A length that is small but visible.
-        gravity: Acceleration of free fall; zero if there is none.
         box: Two corners of all that is visited.
         events: Moments and names.
         readout: Names, units and tracks of numbers shown beside the picture.
@@ -158,13 +156,11 @@ class Scene:
     ground: np.ndarray
     size: float
     unit: float
-    gravity: np.ndarray
     box: tuple[np.ndarray, np.ndarray]
     events: tuple[tuple[float, str], ...] = ()
     readout: tuple[tuple[str, str, int], ...] = ()
     field: Field | None = None
     follow: int = -1
-    _memo: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         t = self.values.times
@@ -187,11 +183,13 @@ class Scene:
 
     def html(self) -> str:
         """One page that needs nothing else: no network, no server."""
+        return self._page
+
+    @cached_property
+    def _page(self) -> str:
         from appell.view.page import animation_page
 
-        if "html" not in self._memo:
-            self._memo["html"] = animation_page(self)
-        return self._memo["html"]
+        return animation_page(self)
 
     def save(self, path: str | Path, t: float | None = None, seconds: float | None = None) -> Path:
         """Write the scene in the format that the name says.
@@ -223,21 +221,14 @@ class Scene:
 
     def show(self) -> Path:
         """Open the scene in the browser, from a file in the folder for temporary ones."""
-        import tempfile
-        import webbrowser
-
-        path = Path(tempfile.mkdtemp(prefix="appell-")) / "scene.html"
-        self.save(path)
-        webbrowser.open(path.as_uri())
-        return path
+        return opened(self, "scene")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """The moving picture, and a still where pages with script are not shown."""
-        from appell.view.page import framed
+        from appell.view.page import bundle
         from appell.view.still import png
 
-        still = png(self)
-        return {"text/html": framed(self.html(), 560, repr(self), still), "image/png": still, "text/plain": repr(self)}
+        return bundle(self, 560, png(self))
 
 
 def draw(

@@ -36,6 +36,9 @@ from appell.view.tracks import Course, Tracks, Values
 
 GREY = "#9aa3ad"
 
+Spring = tuple[str, str, int, int, tuple[Vector, Vector]]
+"""Or a damper: name, kind, tracks of the ends, and the ends."""
+
 
 def scene_of_model(
     model: Model, values: Mapping[Any, float] | None, start: Mapping[Any, float] | None, look: Look | None
@@ -93,7 +96,7 @@ def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, fr
     states = motion.states(inner)
     n = len(model.coordinates)
     try:
-        w = motion.inputs_at(inner) if model.inputs else np.zeros((times.size, 0))
+        w = motion.inputs_at(inner)
     except AppellError:  # loaded from a file: the law is not there
         w, forces = np.zeros((times.size, len(model.inputs))), False
     course = Course(times, states[:, :n], states[:, n : 2 * n], states[:, 2 * n :], w, system.p)
@@ -155,7 +158,6 @@ class _Stage:
         self.readout: list[tuple[str, str, int]] = []
         self.events: tuple[tuple[float, str], ...] = ()
         self.field: Field | None = None
-        self.span = 1.0
 
     def check_look(self) -> None:
         if not isinstance(self.look, Look):
@@ -193,24 +195,16 @@ class _Stage:
         if not all(np.all(np.isfinite(e)) for e in (values.points, values.turns)):
             raise AppellError(f"A point of {model.name!r} has no finite position; look at the values and the start.")
         g = values.vectors[down][0]
-        measure = Measure(values, figures)
-        self.span = measure.size
-        near = self._jiggled()
+        measure, near = Measure(values, figures), self._jiggled()
         places = np.concatenate([values.points, near.points], axis=1)
         normal, planar = plane_of(places, measure.size)
         upright = normal @ np.concatenate([values.turns, near.turns], axis=1)  # in the axes of all that turns
         level = float(np.ptp(upright, axis=1).max(initial=0.0)) < 1e-9
         up, view = self._stand(values, g, upward, normal, planar, level, bool(touching or spins))
         ground = ground_normal(places[touching].reshape(-1, 3), up)
-        solids = self._solids(figures, values, near, measure.unit, ground)
+        solids = self._solids(figures, values, near, measure, ground)
         measure.add(solids, values)
         floor = self._floor(values, ground, view, touching, spins, measure, planar)
-        bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in _different(pairs, values, measure.size)]
-        coils = {(a, b) for _, kind, a, b, _ in springs if kind == "spring"}
-        for name, kind, a, b, _ in springs:
-            longest = float(np.linalg.norm(values.points[a] - values.points[b], axis=1).max())
-            thick = min(_thickness(kind, (a, b) in coils) * measure.unit, 0.14 * longest)
-            bars.append(Bar(name, kind, a, b, thick, GREY))
         solids += self._plates(plates, values, measure.unit)
         if not planar and len(feet) > 2 and any(row.order == 0 for row in model.rows):
             solids += self._plates([feet], values, measure.unit, "base", "#7b8794")
@@ -225,7 +219,7 @@ class _Stage:
             subtitle=model.description,
             values=values,
             solids=tuple(solids),
-            bars=tuple(bars),
+            bars=_bars(pairs, springs, values, measure),
             arrows=tuple(drawn),
             jets=tuple(jets),
             traces=tuple(traced),
@@ -239,7 +233,6 @@ class _Stage:
             ground=ground,
             size=measure.size,
             unit=measure.unit,
-            gravity=g,
             box=(measure.low, measure.high),
             events=self.events,
             readout=tuple(self.readout),
@@ -255,11 +248,11 @@ class _Stage:
         return self.tracks.along(Course(np.repeat(c.times[:1], n), *first, c.p))
 
     def _solids(
-        self, figures: list[Figure], values: Values, near: Values, unit: float, ground: np.ndarray
+        self, figures: list[Figure], values: Values, near: Values, measure: Measure, ground: np.ndarray
     ) -> list[Drawn]:
         heaviest = max((float(values.scalars[e.mass][0]) for e in figures), default=1.0) or 1.0
-        shapes = [figure.parts(values, unit, heaviest) for figure in figures]
-        stand_on_edges(figures, shapes, values, near, ground, self.span)
+        shapes = [figure.parts(values, measure.unit, heaviest) for figure in figures]
+        stand_on_edges(figures, shapes, values, near, ground, measure.size)
         return [
             Drawn(figure.body.name, figure.point, figure.turn, tuple(parts), figure.color)
             for figure, parts in zip(figures, cleared(figures, shapes, values), strict=True)
@@ -278,8 +271,8 @@ class _Stage:
                 listed.append(Drawn(name, corners[0], ground, tuple(shapes), color))
         return listed
 
-    def _springs(self) -> list[tuple[str, str, int, int, tuple[Vector, Vector]]]:
-        """Springs and dampers: name, kind, tracks of the ends, and the ends."""
+    def _springs(self) -> list[Spring]:
+        """Springs and dampers."""
         listed = []
         for force in self.model.forces:
             ends = (force.a, force.b) if isinstance(force, Damper) else getattr(force, "ends", None)
@@ -356,12 +349,14 @@ class _Stage:
         return jets
 
 
-def _different(pairs: list[tuple[int, int]], values: Values, size: float) -> list[tuple[int, int]]:
-    """Rods without those that lie where others do: of the model, and of its look."""
-    places = {frozenset(map(tuple, np.round(values.points[[a, b], 0] / size, 9) + 0.0)): (a, b) for a, b in pairs}
-    return list(places.values())
-
-
-def _thickness(kind: str, coiled: bool) -> float:
-    """Of a spring, or of a damper, which is thin where it stands inside a spring."""
-    return 1.1 if kind == "spring" else 0.4 if coiled else 0.6
+def _bars(rods: list[tuple[int, int]], springs: list[Spring], values: Values, measure: Measure) -> tuple[Bar, ...]:
+    """Rods without those that lie where others do, of the model and of its look; springs and dampers."""
+    ends = np.round(values.points[:, 0] / measure.size, 9) + 0.0
+    apart = {frozenset((tuple(ends[a]), tuple(ends[b]))): (a, b) for a, b in rods}
+    bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in apart.values()]
+    coils = {(a, b) for _, kind, a, b, _ in springs if kind == "spring"}
+    for name, kind, a, b, _ in springs:
+        longest = float(np.linalg.norm(values.points[a] - values.points[b], axis=1).max())
+        wide = 1.1 if kind == "spring" else 0.4 if (a, b) in coils else 0.6  # a damper may stand inside a spring
+        bars.append(Bar(name, kind, a, b, min(wide * measure.unit, 0.14 * longest), GREY))
+    return tuple(bars)

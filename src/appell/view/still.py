@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appell.files import write_figure
+from appell import files
 from appell.view.faces import INK
 from appell.view.picture import BLUES, HIGH, WIDE, Camera, Cells, Dots, Faces, Lines, moment, picture
 
@@ -29,14 +28,12 @@ def figure(scene: Scene, t: float | None = None) -> Any:
 
 def save(scene: Scene, path: Path, t: float | None) -> Path:
     """Write a still."""
-    return write_figure(figure(scene, t), path, 160)
+    return files.write_figure(figure(scene, t), path, 160)
 
 
 def png(scene: Scene) -> bytes:
     """A small still."""
-    out = io.BytesIO()
-    figure(scene).savefig(out, dpi=90, format="png")
-    return out.getvalue()
+    return files.png(figure(scene), 90)
 
 
 def paint(axes: Axes, scene: Scene, k: int, camera: Camera) -> None:

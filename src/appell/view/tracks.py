@@ -59,15 +59,6 @@ class Tracks:
         """Track of a force, a velocity or a direction, in ground axes."""
         return self._number("vector", _key(vector), lambda: self.resolved(vector))
 
-    def velocity(self, position: Vector) -> int:
-        """Track of a point's velocity; extra states are held."""
-
-        def made() -> ca.SX:
-            x, place = self.variables, self.resolved(position)
-            return ca.jtimes(place, ca.vertcat(x.q, x.t), ca.vertcat(x.v, 1))
-
-        return self._number("vector", ("velocity", *_key(position)), made)
-
     def turn(self, frame: Frame) -> int:
         """Track of a frame's attitude."""
         return self._number("turn", (frame.axes,), lambda: ca.vec(self._turn(frame.axes)))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
-import webbrowser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -14,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from appell.errors import AppellError
-from appell.files import check_place, path_of, write_text
-from appell.view.outline import sphere
-from appell.view.page import DIRECTIONS, asset, data_block, document, framed, poster, scene_data
+from appell.files import check_place, opened, path_of, write_text
+from appell.view.outline import largest, sphere
+from appell.view.page import DIRECTIONS, asset, bundle, data_block, document, poster, scene_data
 from appell.view.scene import Scene, animate
 
 MOMENTS = 24_000  # of all scenes together, beyond which a page would be heavy
@@ -71,16 +69,13 @@ class Variations:
 
     def show(self) -> Path:
         """Open the page in the browser, from a file in the folder for temporary ones."""
-        path = self.save(Path(tempfile.mkdtemp(prefix="appell-")) / "variations.html")
-        webbrowser.open(path.as_uri())
-        return path
+        return opened(self, "variations")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """The page, and a still of the first scene where pages with script are not shown."""
         from appell.view.still import png
 
-        still = png(self.scenes[0])
-        return {"text/html": framed(self.html(), 600, repr(self), still), "image/png": still, "text/plain": repr(self)}
+        return bundle(self, 600, png(self.scenes[0]))
 
 
 def explore(
@@ -151,8 +146,7 @@ def _scene(motion: Any, look: Any, forces: bool, frames: int | None, most: int) 
 def _together(scenes: tuple[Scene, ...]) -> tuple[Scene, ...]:
     """The scenes with one size, one floor and one scale of arrows, so that they can be compared."""
     box = np.min([s.box[0] for s in scenes], axis=0), np.max([s.box[1] for s in scenes], axis=0)
-    arrows = [a for s in scenes for a in s.arrows]
-    top = {kind: max(a.largest for a in arrows if a.kind == kind) for kind in {a.kind for a in arrows}}
+    top = largest(a for s in scenes for a in s.arrows)
     floors = [s.floor for s in scenes if s.floor is not None]
     return tuple(
         replace(
