@@ -10,7 +10,7 @@ import typer
 from appell.cli.app import ByOption, JsonOption, MethodOption, ModelArgument, ReportOption, SetOption, UntilOption, app
 from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
-from appell.cli.places import check_files, make_folder, write, written
+from appell.cli.places import check_files, write, written
 from appell.cli.settings import Settings, set_case
 from appell.errors import ModelError
 from appell.terminal import print_table
@@ -65,26 +65,31 @@ def run(
                 lambda: _data(motion),
                 lambda: _tell(motion),
                 written(out, lambda path: write(motion, path)),
-                written([report], lambda path: _describe(motion, path, source=name)),
+                written(report, lambda path: _describe(motion, path, source=name)),
             )
     if not ok:
         raise typer.Exit(1)
 
 
 def _study(
-    whole: Any, given: Settings, until: float | None, method: str, out: list[Path], report: Path | None, as_json: bool
+    whole: Any,
+    given: Settings,
+    until: float | None,
+    method: str,
+    out: list[Path],
+    report: list[Path] | None,
+    as_json: bool,
 ) -> bool:
     """Put a model through its study."""
     check_files(None, report)
     values = {**given.values, **{w.label: law for w, law in given.laws.items()}}
     made = whole(values, given.start, until, method, out, as_json)
-    if report is not None:
+    if report:
         from appell.reporting.sprayer_study import study_report
 
-        make_folder(report.parent)
-        study_report(made).save(report)
-        if not as_json:
-            print(f"wrote {report}")
+        for path in written(report, study_report(made).save):
+            if not as_json:
+                print(f"wrote {path}")
     return made.ok
 
 
