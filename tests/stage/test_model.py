@@ -281,7 +281,17 @@ WRONG = {
     "a frame that is none": (
         lambda: ap.RigidBody("rod", 1, ground.point(x, y), "ground"),
         ModelError,
-        "The frame of 'rod' must be an appell.Frame, got 'ground'",
+        "The frame of 'rod' must be an appell.Frame, got 'ground'.",
+    ),
+    "no frame": (
+        lambda: ap.RigidBody("rod", 1, ground.point(x, y)),
+        ModelError,
+        r"got None; what does not turn is an appell.Particle\(name, mass, center\)\.",
+    ),
+    "an inertia that is none": (
+        lambda: ap.RigidBody("rod", 1, ground.point(x, y), ground, ap.shapes.Sphere(1, mass=1)),
+        ModelError,
+        "The inertia of 'rod' needs 3 moments",
     ),
     "a wrong inertia": (
         lambda: ap.RigidBody("rod", 1, ground.point(x, y), ground, (1, 2)),

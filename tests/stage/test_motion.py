@@ -33,6 +33,18 @@ def letters(system):
     return {q.name: q for q in system.model.coordinates} | {u.name: u for u in system.equations.speeds}
 
 
+def test_what_has_one_value_all_along_is_a_quantity_too():
+    u, x = ap.inputs("u", "N"), ap.coordinates("x")
+    m = ap.parameters("m", "kg")
+    ground = ap.Frame("ground")
+    model = ap.Model(ground, x, [ap.Particle("p", m, ground.point(x, 0))], [ap.Generalized({x: u})], values={m: 3.0})
+    motion = ap.simulate(ap.compile(ap.derive(model)), until=1.0, inputs={u: 2.0}, points=3)
+    for name, values, unit in ((u, [2, 2, 2], "N"), ("m", [3, 3, 3], "kg"), (ap.t, [0, 0.5, 1], "s")):
+        np.testing.assert_array_equal(motion[name], values)
+        assert motion[name].attrs["units"] == unit
+    assert list(motion.columns) == ["x", "x.rate"]
+
+
 def test_by_name_symbol_and_rate(motion, letters):
     lean = letters["lean"]
     for name in (lean, "lean"):

@@ -129,6 +129,18 @@ def test_a_force_that_is_not_finite_from_the_start(method):
     assert float(motion["x"][0]) == -1.0
 
 
+def test_a_work_that_is_not_finite_hides_no_other():
+    y = ap.coordinates("y", "m")
+    ground = ap.Frame("ground")
+    stone, star = ap.Particle("stone", 1, ground.point(0, y)), ap.Particle("star", 1e120, ground.point(x))
+    push = ap.Force(1e230 * ground.x, star, name="push")
+    model = ap.Model(ground, (x, y), [stone, star], [ap.Gravity(-10 * ground.y), push])
+    check = ap.simulate(ap.compile(ap.derive(model)), until=1.0).check()
+    assert check.work["gravity"] == pytest.approx(50, rel=1e-12)
+    assert check.work["push"] == np.inf
+    assert not check.ok
+
+
 @pytest.mark.parametrize("rate", [None, 10])
 def test_a_control_that_stops_giving_numbers(rate):
     u = ap.inputs("u", "N")

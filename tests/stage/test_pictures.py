@@ -98,6 +98,24 @@ def test_a_point_on_a_long_way_can_be_seen():
     assert scene.solids[0].parts[0].size[0] > 0.007 * (high - low)
 
 
+@pytest.mark.parametrize("until", [0.1, 10.0])
+@pytest.mark.parametrize("nozzle", [True, False])
+def test_a_long_way_makes_no_body_thicker(until, nozzle):
+    """A rocket of 100 kg, 6 m long and 0.4 m thick, flies up to a kilometre."""
+    x, z, turn = ap.coordinates("x z turn")
+    ground = ap.Frame("ground")
+    axes = ground.at(ground.point(x, 0, z)).pin(turn, axis="y")
+    mass = ap.states("mass")
+    hull = ap.RigidBody("hull", mass, axes.origin, axes, (3.01 * mass, 3.01 * mass, 0.02 * mass))
+    place = {"at": axes.point(0, 0, -1.5)} if nozzle else {}
+    jet = ap.Stream(hull, -2000 * axes.z, rate=-2, **place)
+    start = {turn: 0.1, mass: 100.0}
+    model = ap.Model(ground, (x, z, turn), [hull], [ap.Gravity(-9.81 * ground.z), jet], states={mass: -2}, start=start)
+    (drawn,) = run(model, until).animate().solids[0].parts
+    assert drawn.kind == "cylinder"
+    np.testing.assert_allclose(drawn.size, (0.2, 6.0), rtol=1e-9)
+
+
 def test_a_moving_picture_keeps_colours_of_small_things(tmp_path):
     from PIL import Image
 

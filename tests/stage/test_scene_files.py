@@ -107,7 +107,10 @@ def test_colours_have_names_as_everywhere():
 
 NONSENSE = {
     "colour": (lambda disk: Look(colors={"disk": "rde"}), "by its name, such as \"red\"; got 'rde'"),
-    "rod": (lambda disk: Look(rods=[3]), "points such as frame.point(x, y) for a rod, a pair of points; got 3"),
+    "rod": (lambda disk: Look(rods=[3]), "a pair of points, rods=.*; got 3"),
+    "one rod": (lambda disk: Look(rods=(disk.system.model.ground.origin,) * 2), "a pair of points, rods=.*; got 0"),
+    "end of a rod": (lambda disk: Look(rods=[(3, 4)]), "points such as frame.point(x, y) for a rod; got 3"),
+    "what is hidden": (lambda disk: disk.animate(look=Look(hide="dsik")), "'dsik' is not a body or force .*'disk'"),
     "trace": (lambda disk: Look(traces={"rim": 3}), "points such as frame.point(x, y) for 'rim'; got 3"),
     "drawing": (lambda disk: disk.system.model.draw(3), "given by its path, a text such as .*; got 3"),
     "plot": (lambda disk: disk.plot(path=3), "given by its path"),

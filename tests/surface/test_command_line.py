@@ -1,8 +1,10 @@
 """The command line: what it prints and what it writes."""
 
 import json
+import re
 import subprocess
 import sys
+import zipfile
 
 import casadi as ca
 import numpy as np
@@ -147,6 +149,28 @@ def test_export(call, tmp_path):
     found = strict(call("export", "rolling-disk", "--out", tmp_path / "disk.c", "--json").stdout)
     assert found == {"model": "rolling disk", "files": [str(tmp_path / "disk.c"), str(tmp_path / "disk.h")]}
     assert call("export", "rolling-disk", "--out", tmp_path / "disk.fmu").stdout == f"wrote {tmp_path / 'disk.fmu'}\n"
+
+
+def test_what_is_set_is_in_the_files_that_are_exported(call, tmp_path):
+    given = ["export", "four-bar", "--set", "q1=0.2,m=3.5"]
+    assert call(*given, "--out", tmp_path / "bars.c", "--out", tmp_path / "bars.fmu").exit_code == 0
+    assert "m  = 3.5 kg" in (tmp_path / "bars.h").read_text()
+    with zipfile.ZipFile(tmp_path / "bars.fmu") as parts:
+        text = parts.read("modelDescription.xml").decode()
+    start = ap.compile(ap.derive(ap.library.four_bar())).consistent({"q1": 0.2})
+    for name, value in (("q1", 0.2), ("q2", start["q2"]), ("m", 3.5)):
+        given_there = re.search(rf'ScalarVariable name="{name}".*?start="(.*?)"', text, re.DOTALL)[1]
+        assert float(given_there) == pytest.approx(value, abs=1e-12)
+    refused = call(*given, "--out", tmp_path / "other.c")
+    assert refused.exit_code == 1
+    assert "A start is written to an FMU only: add --out FILE.fmu or leave out q1." in refused.stderr
+
+
+def test_every_report_that_is_asked_for_is_written(call, tmp_path):
+    reports = [tmp_path / name for name in ("a.md", "b.tex")]
+    given = [part for path in reports for part in ("--report", path)]
+    assert call("run", "rolling-disk", "--until", 0.1, *given).exit_code == 0
+    assert all(path.stat().st_size for path in reports)
 
 
 def test_a_file_works_like_a_library_model(call, file, tmp_path):

@@ -97,5 +97,6 @@ RateOption = Annotated[
     float | None, typer.Option(help="Samples per second of the control, held in between; as its law asks if left out.")
 ]
 ReportOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write a report to hand on: .html (self-contained), .tex or .md.")
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Write a report to hand on: .html (self-contained), .tex or .md."),
 ]

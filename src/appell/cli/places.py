@@ -14,13 +14,13 @@ PICTURES = (".png", ".svg", ".pdf")
 FILMS = (".html", ".gif", ".mp4")
 
 
-def check_files(out: Iterable[Path] | None, report: Path | None) -> None:
-    """Refuse files of a motion, or a report of it, that could not be written, before the work is done."""
+def check_files(out: Iterable[Path] | None, reports: Iterable[Path] | None) -> None:
+    """Refuse files of a motion, or reports of it, that could not be written, before the work is done."""
     for path in out or ():
         check_out(path)
-    if report is not None:
-        check_file(report, ".html", ".tex", ".md")
-    places = [path.resolve() for path in (*(out or ()), report) if path is not None]
+    for path in reports or ():
+        check_file(path, ".html", ".tex", ".md")
+    places = [path.resolve() for path in (*(out or ()), *(reports or ()))]
     for path in places:
         if places.count(path) > 1:
             raise ModelError(f"{path.name} is asked for more than once; give every file a name of its own.")
@@ -75,10 +75,9 @@ def write(motion: Any, path: Path) -> None:
         motion.save(path)
 
 
-def written(paths: Iterable[Path | None] | None, write: Callable[[Path], Any]) -> Iterator[Path]:
-    """Write files one by one while they are gone through, and make their folders; None is no file."""
+def written(paths: Iterable[Path] | None, write: Callable[[Path], Any]) -> Iterator[Path]:
+    """Write files one by one while they are gone through, and make their folders."""
     for path in paths or ():
-        if path is not None:
-            make_folder(path.parent)
-            write(path)
-            yield path
+        make_folder(path.parent)
+        write(path)
+        yield path

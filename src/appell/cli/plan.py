@@ -67,7 +67,7 @@ def plan(
             lambda: {**_data(made), "suggestion": _data(better) if better else None},
             lambda: _tell(made, better, suggest),
             written(out, lambda path: _write(made, path)),
-            written([report], lambda path: _describe(made, better, path)),
+            written(report, lambda path: _describe(made, better, path)),
         )
         if not made.feasible:
             raise typer.Exit(1)

@@ -65,7 +65,7 @@ def run(
                 lambda: _data(motion),
                 lambda: _tell(motion),
                 written(out, lambda path: write(motion, path)),
-                written([report], lambda path: _describe(motion, path, source=name)),
+                written(report, lambda path: _describe(motion, path, source=name)),
             )
     if not ok:
         raise typer.Exit(1)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run_study(
-    given: Settings, until: float | None, method: str, out: list[Path], report: Path | None, as_json: bool
+    given: Settings, until: float | None, method: str, out: list[Path], report: list[Path] | None, as_json: bool
 ) -> bool:
     """Drive all paths in all ways, and say what was found; returns whether all is well."""
     _check(given, out)
@@ -33,7 +33,7 @@ def run_study(
         made.to_json,
         lambda: _tell(made),
         (file for folder in out for file in draw(made, folder)),
-        written([report], lambda path: study_report(made).save(path)),
+        written(report, lambda path: study_report(made).save(path)),
     )
     return made.ok
 

@@ -102,7 +102,7 @@ def stabilize(
             lambda: found,
             lambda: show(work),
             _pictures(work, out),
-            written([report], lambda path: _describe(work, path)),
+            written(report, lambda path: _describe(work, path)),
         )
     if not work.ok:
         raise typer.Exit(1)

@@ -87,7 +87,7 @@ def track(
             lambda: {"model": case.model.name, "law": law, **_data(run)},
             lambda: _tell(run),
             written(out, lambda path: _write(run, path)),
-            written([report], lambda path: _describe(run, path)),
+            written(report, lambda path: _describe(run, path)),
         )
     if not run.motion.outcome.ok:
         raise typer.Exit(1)

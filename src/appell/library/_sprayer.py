@@ -211,7 +211,7 @@ def sprayer(
             **dict.fromkeys(PHI.values(), 0.0), **{phi.rate: 1.0 / 0.3 for phi in PHI.values()},
         },
         until=20.0,
-        look=_look(listed, dict.fromkeys((chassis.name, liquid.name))),
+        look=_look(listed, dict.fromkeys(e.name for e in (chassis, liquid, *lumps))),
     )  # fmt: skip
 
 
@@ -230,7 +230,7 @@ def _look(listed: tuple[Nozzle, ...], names: dict[str, None]) -> Look:
     first, *others = names
     shapes: dict[str, list[Solid]] = {first: [frame, tank, cap, head, *mouths, *booms], **{n: [] for n in others}}
     colors = {f"wheel {name}": "#8d99a6" for name in WHEELS}
-    return Look(shapes=shapes, hide=[*others, "nozzles"], traces=[first], colors=colors)
+    return Look(shapes=shapes, hide=others, traces=[first], colors=colors)
 
 
 def _masses(

@@ -107,7 +107,8 @@ class RigidBody:
         shape: AbstractShape | None = None,
     ) -> None:
         if not isinstance(frame, Frame):
-            raise ModelError(f"The frame of {name!r} must be an appell.Frame, got {frame!r}.")
+            hint = "; what does not turn is an appell.Particle(name, mass, center)" if frame is None else ""
+            raise ModelError(f"The frame of {name!r} must be an appell.Frame, got {frame!r}{hint}.")
         if shape is not None:
             _check_shape(name, shape)
         if shape is not None and center is None:
@@ -232,14 +233,13 @@ def inertia_tensor(name: str, inertia: Any) -> sp.Matrix:
         _check_moments(name, inertia.diagonal(), (inertia[0, 1], inertia[1, 2], inertia[2, 0]))
         return sp.Matrix(3, 3, lambda i, j: inertia[min(i, j), max(i, j)])
     entries = list(inertia) if isinstance(inertia, Iterable) else [inertia]
-    values = [formula_of(e, f"The inertia of {name!r}") for e in entries]
-    if len(values) == 3:
-        values += [sp.Integer(0)] * 3
-    if len(values) != 6:
+    if len(entries) not in (3, 6):
         raise ModelError(
             f"The inertia of {name!r} needs 3 moments (Ixx, Iyy, Izz), 6 entries or a 3 by 3 matrix; got "
             f"{quoted(inertia)}."
         )
+    values = [formula_of(e, f"The inertia of {name!r}") for e in entries]
+    values += [sp.Integer(0)] * (6 - len(values))
     _check_moments(name, values[:3], values[3:])
     xx, yy, zz, xy, yz, zx = values
     return sp.Matrix(3, 3, [xx, xy, zx, xy, yy, yz, zx, yz, zz])

@@ -60,10 +60,6 @@ def color_of(given: Any) -> str:
     return to_hex(given)
 
 
-def _pair(given: Any) -> bool:
-    return isinstance(given, tuple | list) and len(given) == 2
-
-
 @dataclass(frozen=True, eq=False)
 class Look:
     """Hints for drawing; everything left out is found from the model itself.
@@ -99,7 +95,10 @@ class Look:
             colors={name: color_of(e) for name, e in self.colors.items()},
         )
         named = {**(given if isinstance(given, Mapping) else {}), **self.curves}
-        ends = [("a rod, a pair of points", end) for rod in self.rods for end in (rod if _pair(rod) else (rod,))]
+        for rod in self.rods:
+            if not isinstance(rod, tuple | list) or len(rod) != 2:
+                raise ModelError(f"A rod of a Look is a pair of points, rods=[(a, b)]; got {quoted(rod)}.")
+        ends = [("a rod", end) for rod in self.rods for end in rod]
         ends += [] if self.up is None else [("up, a direction", self.up)]
         for what, point in (*ends, *((repr(name), point) for name, point in named.items())):
             if not isinstance(point, Vector):

@@ -172,6 +172,7 @@ def _balance(motion: Motion, expected: float) -> tuple[float, dict[str, float], 
         panels *= 4
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[str, float], tuple[float, float]]:
     """The same by Gauss quadrature over the integrator's own steps, joined until so many panels are left."""
     total = np.zeros(len(ledger.names))
@@ -202,7 +203,10 @@ def _balanced(motion: Motion, ledger: Ledger, panels: int) -> tuple[float, dict[
             error = np.maximum(error, np.max(np.abs(values[1:] - first - jumps - np.sum(sums, axis=1))))
             before = last = values[-1]
     scale = max(through, abs(first or 0.0), abs(last or 0.0))
-    total[np.abs(total) <= NOTHING * scale] = 0.0
+    if np.isfinite(scale):
+        total[np.abs(total) <= NOTHING * scale] = 0.0
+    else:
+        error = np.nan
     scale = max(scale, LITTLE * exchanged)
     return (
         float(error / scale) if scale else float(error),

@@ -20,7 +20,7 @@ from appell.errors import AppellError, ModelError
 from appell.files import path_of, refuse_paths
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import SideBySide
-from appell.model.symbols import ExtraState, Letter, Rate, key, quoted, unit_of
+from appell.model.symbols import ExtraState, Letter, Rate, key, quoted, t, unit_of
 from appell.model.values import formula_of, unknown, whole
 from appell.motion.drive import Drive, Law
 from appell.motion.events import Occurrence
@@ -326,22 +326,22 @@ class Motion:
             if label in self.columns:
                 values, unit = self.columns[label], self.units.get(label, "")
             else:
-                rate = self._rate(name, label)
-                if rate is None:
+                letter = self._letter(name, label)
+                if letter is None:
                     raise ModelError(unknown(label, list(self.columns), "quantity of this motion"))
-                values, unit = self.evaluate(rate), rate.unit
+                values, unit = self.evaluate(letter), letter.unit
         return xarray.DataArray(values, {"t": ("t", self.times, {"units": "s"})}, ["t"], label, {"units": unit})
 
-    def _rate(self, name: Any, label: str) -> Rate | None:
-        """The acceleration or higher rate of a coordinate, or the rate of a speed or extra state, of a name."""
+    def _letter(self, name: Any, label: str) -> Letter | None:
+        """What has no column: a rate of any order, an input that has one value, a parameter, time."""
         if not self.stretches:
             beyond = isinstance(name, Rate) and name.order >= (1 if isinstance(name.base, ExtraState) else 2)
             return name if beyond else None
         model = self.system.model
         order = max(2, label.count(".rate"))
-        rates = [*(q.derivative(order) for q in model.coordinates), *(z.rate for z in model.states)]
-        rates += [u.rate for u in self.system.equations.quasi_velocities]
-        return {rate.label: rate for rate in rates}.get(label)
+        letters: list[Letter] = [*(q.derivative(order) for q in model.coordinates), *(z.rate for z in model.states)]
+        letters += [u.rate for u in self.system.equations.quasi_velocities]
+        return {letter.label: letter for letter in (*letters, *model.inputs, *model.parameters, t)}.get(label)
 
     @cached_property
     def dataset(self) -> Dataset:

@@ -171,7 +171,7 @@ def _by_kind(
             functions[label] = value
         elif isinstance(value, sp.Basic) and letters_in(value):
             formulas[names[label]] = value
-        elif isinstance(value, list | tuple) or np.ndim(value):
+        elif isinstance(value, str | list | tuple) or np.ndim(value):
             raise ModelError(
                 f"The input {label!r} needs a number, a formula or a function of t, got {type(value).__name__}; "
                 "measured values are given as lambda t: numpy.interp(t, times, values), and held in between by rate=..."

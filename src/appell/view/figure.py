@@ -127,6 +127,9 @@ class Figure:
         if self.radius is not None:
             found.append(2 * float(scalars[self.radius][0]))
         found += [max(abs(float(scalars[k][0])) for k in numbers[: len(solid.size)]) for solid, numbers in self.given]
+        mass = float(scalars[self.mass][0])
+        if self.plain and not self.bare and not self._places(values).any() and mass > 0:
+            found.append(np.sqrt(12 * max(np.linalg.eigvalsh(self._tensor(values))[2], 0.0) / mass))
         return found
 
     def parts(self, values: Values, unit: float, heaviest: float) -> list[Part]:
@@ -159,7 +162,7 @@ class Figure:
     def _told_by_inertia(self, mass: float, values: Values, unit: float) -> list[Part]:
         """What joins the points fixed in it, or a homogeneous body of its mass and inertia."""
         points = self._places(values)
-        inertia = np.array([float(values.scalars[k][0]) for k in self.inertia]).reshape(3, 3)
+        inertia = self._tensor(values)
         whole = [_marked(e, self.rotor) for e in of_inertia(mass, inertia, unit)]
         if len(points) == 1 and self.carried and self.rotor is not None and [e.kind for e in whole] == ["box"]:
             whole = _pulley(mass, inertia, self.rotor) or whole
@@ -170,12 +173,18 @@ class Figure:
             largest = float(np.linalg.eigvalsh(inertia)[2])
             if 0 < largest <= (1 + 1e-9) * float(arm @ inertia @ arm):  # a disk or a ball on a rod that weighs nothing
                 return whole + arms(whole, points, 0.35 * unit, ROD)
+            if [e.kind for e in whole] == ["cylinder"] and whole[0].size[0] > 0.42 * unit:
+                return whole + arms(whole, points, 0.35 * unit, ROD)
             length = np.sqrt(12 * largest / mass)  # a rod of the same inertia about the centre
             points = np.vstack([points, *(points[0] + s * length / 2 * arm for s in (-1, 1))])
         shapes = through(points, unit) if len(points) > 1 else []
         if mass <= 0 and not shapes:
             return [] if self.rotor is None else [part("wheel", 1.2 * unit, 0.8 * unit, axis=self.rotor)]
         return shapes or whole
+
+    def _tensor(self, values: Values) -> np.ndarray:
+        """Its inertia."""
+        return np.array([float(values.scalars[k][0]) for k in self.inertia]).reshape(3, 3)
 
     def _places(self, values: Values) -> np.ndarray:
         """Points fixed in it, in its axes from the point that carries it."""

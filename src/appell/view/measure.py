@@ -22,6 +22,7 @@ class Measure:
 
     def __init__(self, values: Values, figures: list[Figure]) -> None:
         sizes = [size for figure in figures for size in figure.sizes(values)]
+        bare = not sizes and not any(figure.plain for figure in figures)  # nothing but points
         points = values.points if values.points.size else np.zeros((1, 1, 3))
         apart = np.linalg.norm(points - points.mean(axis=0, keepdims=True), axis=2).max(axis=0)
         spread = apart.max()
@@ -32,7 +33,7 @@ class Measure:
         self.size = max(2 * float(spread), *sizes, 0.0) if sizes else 2 * float(spread)
         if self.size <= 1e-9 * max(visited, 1e-300):
             self.size = 0.12 * visited or float(np.linalg.norm(points[0, 0])) or 1.0
-        self.size = max(self.size, 0.03 * visited) if not sizes else self.size
+        self.size = max(self.size, 0.03 * visited) if bare else self.size
         self.unit, self.visited, self.solid = 0.035 * self.size, visited, False
         centers = points[[figure.point for figure in figures], 0]
         gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
@@ -40,9 +41,9 @@ class Measure:
         if len(figures) > CROWD:  # small things must leave room between neighbours
             near = float(np.median(gaps.min(axis=1)))
             self.unit = float(np.clip(0.4 * near, 0.008 * self.size, self.unit))
-        elif not sizes:  # and points must be seen on a long way
+        elif bare:  # and points must be seen on a long way
             self.unit = max(self.unit, min(SEEN * visited, 0.2 * float(gaps.min(initial=np.inf))))
-        self.floor = self.size if not sizes and 2 * float(spread) < self.size else 0.0
+        self.floor = self.size if bare and 2 * float(spread) < self.size else 0.0
 
     @property
     def extent(self) -> float:

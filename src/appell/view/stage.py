@@ -166,6 +166,10 @@ class _Stage:
         for name in (*self.look.shapes, *self.look.colors):
             if name not in names:
                 raise ModelError(unknown(name, names, f"body of {self.model.name!r}"))
+        known = [*names, *(force.name for force in self.model.forces)]
+        for name in self.look.hide:
+            if name not in known:
+                raise ModelError(unknown(name, known, f"body or force of {self.model.name!r}"))
 
     def scene(self) -> Scene:
         tracks, model, found = self.tracks, self.model, self.anatomy
