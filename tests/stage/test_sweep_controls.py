@@ -117,8 +117,10 @@ def test_an_input_is_given_once(table):
         study = ap.sweep(table, over, until=1.0, points=3, control=both)
         assert study.outcomes == {"NOT_STARTED": 2}
         assert study.failures["reason"].str.contains(words).all()
-    with pytest.raises(ModelError, match="'b' is given by a function and cannot be varied as well"):
+    with pytest.raises(ModelError, match=r"'b' is given by inputs=\.\.\. and cannot be varied as well"):
         ap.sweep(table, {"b": [1.0, 2.0]}, until=1.0, inputs={"b": np.cos})
+    with pytest.raises(ModelError, match="'b' is given by a function and cannot be varied as well"):
+        ap.sweep(table, {"b": [1.0, 2.0]}, until=1.0, control={"b": np.cos})
     with pytest.raises(ModelError, match=words):
         ap.simulate(table, until=1.0, inputs={"b": 1.0}, control={"b": ap.t})
     with pytest.raises(ModelError, match=words):

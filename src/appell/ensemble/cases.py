@@ -45,14 +45,19 @@ def cases(
     names = {w.label for w in system.model.inputs}
     for name in plan.choices:
         if name not in (START, CONTROL) and name not in names:
-            things = plan.choices[name].values()
+            things = [*plan.choices[name].values()]
             thing = next((e for e in things if not isinstance(e, Real)), None)
+            if thing is None:
+                raise ModelError(f"The values of {name!r} are numbers, which need no labels: {name!r}: {things}.")
             raise ModelError(
                 f"The values of {name!r} must be numbers, got {thing!r}; formulas can be given for inputs "
                 f"({', '.join(sorted(names)) or 'this model has none'}), functions for 'control', states for 'start'."
             )
-        if name in laws:
-            raise ModelError(f"{name!r} is both given and varied; leave it out of inputs=...")
+    if twice := [name for name in plan.columns if name in laws]:
+        raise ModelError(
+            f"{twice[0]!r} is given by inputs=... and cannot be varied as well; leave out one of them, or vary what "
+            "stands in its formula."
+        )
     if CONTROL in plan.choices and control is not None:
         raise ModelError("The control is both given and varied; leave out control=...")
     if START in plan.choices and start is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.motion.crossing import LOOKS, MOST, SHARES, SOON, excess, moving
+from appell.motion.crossing import FINE, LOOKS, MOST, SHARES, SOON, TRIES, excess, moving
 from appell.motion.dormand_prince import interpolate, parts_of
 
 FINER = 4  # times as many looks where those so far are too few
@@ -16,34 +16,35 @@ FINER = 4  # times as many looks where those so far are too few
 Guards = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def roots(f: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-    """Zeros of functions side by side, each between its a and b: Chandrupatla's method (1997).
+def zeros(f: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Zeros of functions side by side, each between its a and b, at which its signs differ or differ but for rounding.
 
-    A zero that is found stays as it is while others are looked for.
+    What `appell.motion.crossing.zero` does, number by number. A zero that is found stays as it is while others are
+    looked for.
     """
     a, b = a.copy(), b.copy()
     fa, fb = f(a), f(b)
-    c, fc, share = a.copy(), fa.copy(), np.full(a.shape, 0.5)
-    best, found = np.where(np.abs(fa) < np.abs(fb), a, b), np.zeros(a.shape, dtype=bool)
-    for _ in range(120):
+    fine, share = FINE * np.maximum(np.abs(a), np.abs(b)), np.full(a.shape, 0.5)
+    best, found = np.where(np.abs(fa) <= np.abs(fb), a, b), (fa > 0) == (fb > 0)
+    for _ in range(TRIES):
+        if found.all():
+            break
         x = a + share * (b - a)
         fx = f(x)
-        same = np.sign(fx) == np.sign(fa)
+        same = (fx > 0) == (fa > 0)
         c, fc = np.where(same, a, b), np.where(same, fa, fb)
         b, fb = np.where(same, b, a), np.where(same, fb, fa)
         a, fa = x, fx
         best = np.where(found, best, np.where(np.abs(fa) < np.abs(fb), a, b))
         width = np.abs(b - a)
-        found |= (width <= tolerance) | (fa == 0) | (fb == 0)
-        if found.all():
-            break
-        with np.errstate(divide="ignore", invalid="ignore"):
-            limit = np.minimum(0.5, 0.5 * tolerance / np.maximum(width, 1e-300))
+        found |= (width <= fine) | (fa == 0) | (fb == 0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            limit = np.minimum(0.5, 0.5 * fine / width)
             xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
-            quick = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
+            quick = (phi * phi < xi) & ((1 - phi) * (1 - phi) < 1 - xi)
             guess = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-        share = np.where(quick & np.isfinite(guess), guess, 0.5)
-        share = np.clip(share, limit, 1 - limit)
+            share = np.where(quick & np.isfinite(guess), guess, 0.5)
+        share = np.minimum(np.maximum(share, limit), 1 - limit)
     return best
 
 
@@ -168,21 +169,20 @@ class Steps:
         here = clear[place]  # among the lanes that were looked at
         lane, lift = seen.lanes[here], seen.lifts[guard, here]
         a, b = seen.times[look, here], seen.times[look + 1, here]
-        fine = 1e-15 * np.maximum(np.abs(seen.times[0, here]), np.abs(seen.times[-1, here]))
         real, turning = seen.falls[guard, look, here], seen.turns[guard, look, here]
         if turning.any():
             k = np.flatnonzero(turning)
-            turn = roots(lambda s: self.guards(s, lane[k])[1][guard[k], np.arange(k.size)], a[k], b[k], fine[k])
+            turn = zeros(lambda s: self.guards(s, lane[k])[1][guard[k], np.arange(k.size)], a[k], b[k])
             at_turn = self.guards(turn, lane[k])[0][guard[k], np.arange(k.size)] + lift[k]
             at_turn = at_turn - seen.asleep[guard[k], look[k], here[k]] * seen.limits[guard[k], here[k]]
             rises = seen.rises[guard[k], look[k], here[k]]
             a[k] = np.where(rises & (at_turn > 0), turn, a[k])
             b[k] = np.where(rises, b[k], turn)
             real[k] |= (at_turn > 0) == rises
-            guard, place, lane, lift, a, b, fine = (e[real] for e in (guard, place, lane, lift, a, b, fine))
+            guard, place, lane, lift, a, b = (e[real] for e in (guard, place, lane, lift, a, b))
         if not lane.size:
             return found, which
-        root = self._zeros(guard, lane, a, b, fine, lift)
+        root = self._zeros(guard, lane, a, b, lift)
         lifted = np.flatnonzero(lift)
         if lifted.size:
             root[lifted] = self._fallen(guard[lifted], lane[lifted], root[lifted], lift[lifted])
@@ -191,11 +191,9 @@ class Steps:
         found[place[leading]], which[place[leading]] = root[leading], guard[leading]
         return found, which
 
-    def _zeros(
-        self, guard: np.ndarray, lane: np.ndarray, a: np.ndarray, b: np.ndarray, fine: np.ndarray, lift: Any = 0.0
-    ) -> np.ndarray:
+    def _zeros(self, guard: np.ndarray, lane: np.ndarray, a: np.ndarray, b: np.ndarray, lift: Any = 0.0) -> np.ndarray:
         """Where a guard each, lifted by so much, vanishes between a and b."""
-        return roots(lambda s: self.guards(s, lane)[0][guard, np.arange(lane.size)] + lift, a, b, fine)
+        return zeros(lambda s: self.guards(s, lane)[0][guard, np.arange(lane.size)] + lift, a, b)
 
     def _fallen(self, guard: np.ndarray, lane: np.ndarray, ends: np.ndarray, limits: np.ndarray) -> np.ndarray:
         """Where guards that rested on zero fall through it, else the ends: `appell.motion.crossing.fallen` of many."""
@@ -208,7 +206,7 @@ class Steps:
         k, down, found = np.flatnonzero(falls.any(axis=0)), np.argmax(falls, axis=0), ends.copy()
         if k.size:
             a, b = times[down[k] - 1, k], times[down[k], k]
-            found[k] = self._zeros(guard[k], lane[k], a, b, 1e-15 * np.maximum(1.0, np.abs(ends[k])))
+            found[k] = self._zeros(guard[k], lane[k], a, b)
         return found
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import casadi as ca
 
-from appell.code.code import HUGE, Code, function_of
+from appell.code.code import HUGE, Code
 from appell.equations import Equations
 from appell.graph.kinks import has_kinks
 from appell.kinematics.split import Split
@@ -31,6 +31,7 @@ from appell.motion.formula import formula_function, with_rates
 from appell.motion.gradients import may_vanish
 from appell.motion.masses import OVERDRAWN
 from appell.motion.modes import in_modes
+from appell.motion.projection import kept
 from appell.motion.speeds import SPEEDS_SINGULAR
 
 ROWS = (*BEHIND, "status")
@@ -128,7 +129,7 @@ class _Lane:
     Attributes:
         V, P: The column of a lane and its numbers.
         short: Rows x and t of V.
-        onto: Two Newton steps onto the constraints.
+        onto: What keeps a state on the constraints.
         restless: Whether the dependent velocities are watched.
     """
 
@@ -144,7 +145,7 @@ class _Lane:
         self.V = ca.vertcat(x, t, self.h, self.room, self.stalled, self.made, self.before)
         self.P = ca.vertcat(w, p, *settings, self.m0, self.modes, self.gates)
         self.short = self.V[: x.numel() + 1]
-        self.onto = function_of(self.equations, "projected")
+        self.onto = kept(self.equations)
         self.restless = bool(self.equations.split.dependent)
 
     def function(self, name: str, rows: ca.SX, result: ca.SX) -> ca.Function:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import casadi as ca
@@ -20,19 +21,40 @@ LOOKS = 8  # parts of a step between which the guards are looked at first, an ev
 AGREE = 0.05  # by how much a cubic through two looks may miss a guard between them, as a share of its size there
 MOST = 512  # parts at most
 SHARES = np.union1d(np.geomspace(1e-4, 1, 12), np.linspace(0.1, 1, 10))  # of a step, where resting guards are looked at
+FINE, TRIES = 1e-15, 120  # how well zeros are found, as a share of their time, and by how many looks at most
 SOON = np.geomspace(1e-4, 1e-1, 4)  # shares of the first part, where guards that rested on zero are looked at
 
 _Look = tuple[float, np.ndarray, np.ndarray]  # when, guards, rates
 
 
 def zero(f: Callable[[float], float], a: float, b: float) -> float:
-    """When f vanishes between two times at which its signs differ, or differ but for rounding."""
-    at_a, at_b = f(a), f(b)
-    if (at_a > 0) == (at_b > 0):
-        return a if abs(at_a) <= abs(at_b) else b
-    from scipy.optimize import brentq  # slow to import, and most runs look for no zero
+    """When f vanishes between two times at which its signs differ, or differ but for rounding.
 
-    return float(brentq(f, a, b, xtol=1e-15 * max(abs(a), abs(b)), rtol=1e-15, maxiter=200))
+    Chandrupatla's method (1997), as `appell.ensemble.crossings.zeros` does it for many: the same looks, the same zero.
+    """
+    fa, fb = f(a), f(b)
+    if (fa > 0) == (fb > 0):
+        return a if abs(fa) <= abs(fb) else b
+    fine, share = FINE * max(abs(a), abs(b)), 0.5
+    for _ in range(TRIES):
+        x = a + share * (b - a)
+        fx = f(x)
+        c, fc = a, fa
+        if (fx > 0) != (fa > 0):
+            c, fc, b, fb = b, fb, a, fa
+        a, fa = x, fx
+        width = abs(b - a)
+        if width <= fine or fa == 0 or fb == 0:
+            break
+        share = 0.5
+        if c != b and fc != fb:
+            xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+            if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:
+                guess = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+                share = guess if isfinite(guess) else 0.5
+        limit = min(0.5, 0.5 * fine / width)
+        share = min(max(share, limit), 1 - limit)
+    return a if abs(fa) < abs(fb) else b
 
 
 def behind(f: Callable[[float], float], root: float, end: float, limit: float) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 
 from appell.code.code import Code, function_of
 from appell.code.machine import Machine
+from appell.equations import Equations
 from appell.kinematics.mechanics import Mechanics
 from appell.once import once
 
@@ -24,10 +25,16 @@ NOTHING = np.zeros(0)
 Rows = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-@once
-def _settling(code: Code) -> Machine:
-    """(t, x, -, p) -> x after two Newton steps, and its largest residual before and after them in units of rounding."""
-    equations, mechanics = code.equations, code.equations.mechanics
+def keeps(equations: Equations) -> bool:
+    """Whether runs are kept on the constraints by projection."""
+    formulation, mechanics = equations.formulation, equations.mechanics
+    positions = bool(mechanics.position_rows) and bool(formulation.movable(mechanics, equations.split))
+    return formulation.projects and (positions or (equations.chart.redundant and bool(mechanics.row_names)))
+
+
+def _settled(equations: Equations) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """x after two Newton steps, and its largest residual before and after them in units of rounding."""
+    mechanics = equations.mechanics
     t, x, w, p = equations.arguments
     n, m = len(equations.coordinates), len(equations.speeds)
 
@@ -45,9 +52,26 @@ def _settling(code: Code) -> Machine:
         return ca.mmax(ca.vertcat(*shares)) / GOOD
 
     moved = function_of(equations, "projected")(t, x, w, p)
-    results = [moved, ca.vertcat(worst(x), worst(moved))]
-    function = ca.Function("settle", [t, x, ca.SX(0, 1), p], [ca.densify(e) for e in results], {"cse": True})
-    return Machine(function, simd=False)
+    return moved, worst(x), worst(moved)
+
+
+@once
+def _settling(code: Code) -> Machine:
+    """(t, x, -, p) -> x after two Newton steps, and its largest residual before and after them."""
+    t, x, _, p = code.equations.arguments
+    moved, *left = _settled(code.equations)
+    results = [ca.densify(e) for e in (moved, ca.vertcat(*left))]
+    return Machine(ca.Function("settle", [t, x, ca.SX(0, 1), p], results, {"cse": True}), simd=False)
+
+
+def kept(equations: Equations) -> ca.Function:
+    """(t, x, w, p) -> x, moved onto the constraints where a run would be: the rule of `Projection` as a graph."""
+    _, x, _, _ = equations.arguments
+    result = x
+    if keeps(equations):
+        moved, before, _ = _settled(equations)
+        result = ca.if_else(before <= 1, x, moved)
+    return ca.Function("kept", equations.arguments, [ca.densify(result)], {"cse": True})
 
 
 @once
@@ -65,6 +89,9 @@ class Projection:
         code: The equations as functions.
         p: Values of the parameters.
         rows: (t, x, p) -> velocity rows and their slopes, where kinks enter them: in the modes of the run.
+
+    Attributes:
+        active: Whether there is anything to keep.
     """
 
     def __init__(self, code: Code, p: np.ndarray, rows: Rows | None = None) -> None:
@@ -76,7 +103,7 @@ class Projection:
         self.columns = np.array(equations.formulation.movable(mechanics, equations.split), dtype=int)
         self.holonomic = bool(mechanics.position_rows) and self.columns.size > 0
         self.redundant = code.equations.chart.redundant
-        self.wanted = code.equations.formulation.projects
+        self.active = keeps(equations)
         self._position = _machine(mechanics, "position") if self.holonomic else None
         self._velocity = _machine(mechanics, "velocity") if mechanics.row_names else None
         self._jacobian = _machine(mechanics, equations.formulation.rows_by) if mechanics.row_names else None
@@ -84,15 +111,10 @@ class Projection:
         self.settle = _settling(code) if self.active and plain else None
         self._rows, self._mechanics = rows, mechanics
 
-    @property
-    def active(self) -> bool:
-        """Whether there is anything to keep."""
-        return self.wanted and (self.holonomic or (self.redundant and self._velocity is not None))
-
     def __call__(self, t: float, x: np.ndarray) -> bool:
         """Correct x in place; returns whether it was changed."""
         changed = False
-        if not self.wanted:
+        if not self.active:
             return changed
         if self.settle is not None:
             moved = self.settle.flat(t, x, NOTHING, self.p)
