@@ -82,6 +82,23 @@ def test_a_quaternion_brings_its_norm():
     assert len(ap.Model(ground, attitude, [body], constraints=built.constraints).rows) == 1
 
 
+def test_a_quaternion_brings_its_norm_whatever_it_turns():
+    turn = ap.coordinates("e0 e1 e2 e3")
+    frame = ground.rotate_quaternion(*turn)
+    bobs = [ap.Particle(f"bob {k}", m, ground.point(x, y) + frame.vector(k, 1, 0)) for k in range(3)]
+    other = ap.RigidBody("other", m, ground.point(x, y), ground.rotate("z", theta), (0, 0, m))
+    table = ap.RigidBody("table", m, frame.origin, frame)
+    for bodies, forces, constraints in (
+        (bobs, [], []),
+        ([other], [ap.Force(g * frame.x, other)], []),
+        ([other], [ap.Torque(g * ground.z, other, frame)], []),
+        ([other], [], [ap.Holonomic(other.center - frame.point(1, 0, 0))]),
+        ([other], [], [ap.Rolling(other, ground.point(x, 0), on=table)]),
+    ):
+        built = ap.Model(ground, (x, y, theta, *turn), bodies, forces, constraints)
+        assert [row.name for row in built.rows if row.name.startswith("norm")] == ["norm of (e0, e1, e2, e3)"]
+
+
 def test_equal_names_of_forces_and_constraints_are_numbered():
     built = model(
         forces=[ap.Generalized({x: 1}), ap.Generalized({y: 1}), ap.Gravity(-g * ground.y)],

@@ -103,7 +103,7 @@ def test_a_closed_loop_of_free_bodies():
     model = spatial_four_bar()
     assert model.degrees_of_freedom == 2
     system = ap.compile(ap.derive(model)).bind()
-    assert system.equations.operations < ap.derive(model, ap.GibbsAppell()).operations / 3
+    assert system.equations.operations < 0.7 * ap.derive(model, ap.GibbsAppell()).operations
     start = system.consistent({}, near={"d_crank.rate": 2.0, "b_coupler.rate": 1.0})
     oracle = ap.compile(ap.derive(model, ap.Multipliers())).bind()
     found, expected = (e.accelerations(start) for e in (system, oracle))

@@ -125,6 +125,17 @@ def test_code_keeps_who_enforces_a_constraint_and_how(constraint):
     assert found["model"].states == model.states
 
 
+def test_code_keeps_the_norm_of_a_quaternion_that_only_a_row_turns_with():
+    ground, turn, found = ap.Frame("ground"), ap.coordinates("e0 e1 e2 e3"), {}
+    bob = ap.Particle("bob", 2, ground.point(X, Y))
+    link = ap.Holonomic(bob.center - ground.rotate_quaternion(*turn).point(1, 0, 0), "link")
+    model = ap.Model(ground, (X, Y, *turn), [bob], [], [link])
+    exec(model_source(model), found)
+    first, second = ([row.expression for row in m.rows] for m in (model, found["model"]))
+    assert first == second
+    assert len(first) == 4
+
+
 def test_code_of_own_speeds_and_laws():
     x, y, yaw, lean, spin = ap.coordinates("x y yaw lean spin")
     w1, w2, w3 = ap.speeds("w1 w2 w3")

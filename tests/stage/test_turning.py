@@ -211,3 +211,27 @@ def test_a_model_without_quaternions_of_coordinates():
     found = ap.verify(model, *(ap.GibbsAppell(angular=axes) for axes in AXES), states=4)
     assert found.ok, found
     assert len(found.formulations) > len(ap.verify(model, states=4).formulations)
+
+
+@pytest.mark.parametrize("formulation", [None, ap.GibbsAppell(), ap.Recursive(), ap.Multipliers()])
+def test_particles_that_a_quaternion_turns_are_a_rigid_body(formulation):
+    places, masses = np.array([(1.0, 0.2, 0), (-0.3, 0.8, 0.5), (0.1, -0.4, 1.2)]), np.array([1.0, 2.0, 0.7])
+    turn, ground = ap.coordinates("a b c d"), ap.Frame("ground")
+    frame = ground.spherical(*turn)
+    bobs = [ap.Particle(f"bob {k}", masses[k], frame.point(*places[k])) for k in range(3)]
+    model = ap.Model(ground, turn, bobs, [ap.Gravity(-9.81 * ground.z)], start={"a": 1})
+    system = ap.compile(ap.derive(model, formulation)).bind()
+    state = system.consistent(near={"a": 0.8, "b": 0.5, "c": -0.3, "a.rate": 0.4, "b.rate": 0.7, "c.rate": -1.1})
+    (s, *v), rate, acceleration = state.q, state.v, system.accelerations(state)
+
+    def turning(e: np.ndarray) -> np.ndarray:
+        """The vector of 2 q* e, along the axes of the frame."""
+        return 2 * (s * e[1:] - e[0] * np.array(v) - np.cross(v, e[1:]))
+
+    w, alpha = turning(rate), turning(acceleration)
+    x, y, z = v
+    down = np.array([2 * (x * z - s * y), 2 * (y * z + s * x), s * s - x * x - y * y + z * z])  # ground.z in its axes
+    moved = np.cross(alpha, places) + np.cross(w, np.cross(w, places))
+    moment = np.cross(places, masses[:, None] * (moved + 9.81 * down)).sum(axis=0)
+    np.testing.assert_allclose(moment, 0, rtol=0, atol=1e-12)
+    assert abs(state.q @ acceleration + rate @ rate) < 1e-13

@@ -11,7 +11,7 @@ from appell.formulation.recursive import Recursive
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.rank import check_movable, check_rank
 from appell.kinematics.turning import AXES
-from appell.model.body import RigidBody
+from appell.model.body import frames_of
 from appell.model.model import Model
 
 FREE = 3  # coordinates of a tree from which on recursion takes fewer operations
@@ -67,7 +67,7 @@ def _turns(mechanics: Mechanics) -> bool:
     model, norms = mechanics.model, len(mechanics.norm_rows)
     if not norms or not mechanics.linear:
         return False
-    deepest = max(len(b.frame.unit_quaternions) for b in model.bodies if isinstance(b, RigidBody))
+    deepest = max(len(frame.unit_quaternions) for body in model.bodies for frame in (model.ground, *frames_of(body)))
     n, rows = len(model.coordinates), len(model.rows)
     return n < BOUND or n < SHARE * rows or (n <= BODY * norms and deepest == 1)
 

@@ -39,7 +39,7 @@ from appell.kinematics.forces import generalized_force
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
 from appell.kinematics.tree import Moving, Tree
-from appell.model.body import RigidBody
+from appell.model.body import RigidBody, frames_of
 from appell.model.force import AbstractForce, Force, Gravity, Torque
 from appell.model.frame import Frame, Vector
 
@@ -281,7 +281,7 @@ def _turned_inertia(mechanics: Mechanics, norm: sp.Expr) -> Scalar:
     """How much a quaternion of this norm turns: the traces of the tensors, or the masses if all of these are zero."""
     x, traces, masses = mechanics.variables, ca.SX(0), ca.SX(0)
     for body in mechanics.model.bodies:
-        if isinstance(body, RigidBody) and norm in [sum(e**2 for e in q) - 1 for q in body.frame.unit_quaternions]:
+        if norm in [sum(e**2 for e in q) - 1 for frame in frames_of(body) for q in frame.unit_quaternions]:
             traces += sum((to_sx(row.get(i, 0.0)) for i, row in x.inertias.get(body, {}).items()), ca.SX(0))
             masses += x.masses[body]
     return scalar(next((e for e in (traces, masses) if not e.is_zero()), ca.SX(1)))

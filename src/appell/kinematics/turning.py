@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import casadi as ca
 import sympy as sp
@@ -98,12 +99,14 @@ class Turning:
 
 def _turned(model: Model) -> Iterator[tuple[str, Frame, tuple[Coordinate, ...]]]:
     """The frames that quaternions of coordinates turn, each with the name of the first body from there outwards."""
-    bodies = (body for body in model.bodies if isinstance(body, RigidBody))
-    for body in sorted(bodies, key=lambda body: len(body.frame.path)):
-        for frame in body.frame.path:
+    own = [(body.name, body.frame) for body in model.bodies if isinstance(body, RigidBody)]
+    others = [(body.name, frame) for body in model.bodies for frame in body.center.parts]
+    nearest = (sorted(placed, key=lambda pair: len(pair[1].path)) for placed in (own, others))
+    for name, outermost in chain.from_iterable(nearest):
+        for frame in outermost.path:
             quaternion = () if frame.rotation is None else frame.rotation.quaternion or ()
             if quaternion and all(isinstance(e, Coordinate) for e in quaternion):
-                yield body.name, frame, quaternion
+                yield name, frame, quaternion
 
 
 def angular_speeds(

@@ -17,6 +17,7 @@ from appell.kinematics.consistency import (
     suggested,
     suggested_start,
 )
+from appell.kinematics.groups import in_small_groups
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split, growths, independent_rows, smallest, unit_rows
 
@@ -108,7 +109,7 @@ def sample_states(
 
 
 def sample_split(mechanics: Mechanics, function: str = "jacobian") -> Split:
-    """A split that is good at all of several typical states; rows that are dependent at each of them are left out.
+    """A split that is good at all of several typical states, and short; rows dependent at each of them are left out.
 
     A single sample could be a singular configuration; only what fails at all of them is permanent.
 
@@ -119,7 +120,7 @@ def sample_split(mechanics: Mechanics, function: str = "jacobian") -> Split:
     if not mechanics.row_names:
         return Split()
     jacobians, independent = _regular(mechanics, function)
-    return _best_split(jacobians, _best_rows(jacobians, independent))
+    return in_small_groups(_best_split(jacobians, _best_rows(jacobians, independent)), np.stack(jacobians))
 
 
 def _regular(mechanics: Mechanics, function: str) -> tuple[list[np.ndarray], list[tuple[int, ...]]]:

@@ -271,3 +271,13 @@ def _check_moments(name: str, moments: Iterable[sp.Expr], products: Iterable[sp.
 
 
 Body = Particle | RigidBody
+
+
+def frames_of(body: Body) -> tuple[Frame, ...]:
+    """The frames that place a body: its own, if it has one, and those its centre is written in.
+
+    Args:
+        body: The body.
+    """
+    own = (body.frame,) if isinstance(body, RigidBody) else ()
+    return (*own, *body.center.parts)

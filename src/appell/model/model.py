@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +13,7 @@ from appell.errors import ModelError
 from appell.model.body import Body, Particle, RigidBody
 from appell.model.constraint import AbstractConstraint, Holonomic, Rolling, Row, vanishing
 from appell.model.force import AbstractForce
-from appell.model.frame import Frame
+from appell.model.frame import Frame, Vector
 from appell.model.look import Look
 from appell.model.programme import programme_states
 from appell.model.rules import check_contacts, check_flows, check_kinds, check_rows, declared_letters
@@ -88,8 +88,8 @@ class Model:
             raise ModelError(f"A model suggests a length of run above zero, until=10.0; got {until!r}.")
         letters = tuple(coordinates) if isinstance(coordinates, Iterable) else (coordinates,)
         bodies, forces = _listed(bodies, "bodies"), _named(_listed(forces, "forces"))
-        given = (c for c in _listed(constraints, "constraints") if not isinstance(c, QuaternionNorm))
-        constraints = _named((*given, *_quaternion_norms(bodies)))
+        given = [c for c in _listed(constraints, "constraints") if not isinstance(c, QuaternionNorm)]
+        constraints = _named((*given, *_quaternion_norms(_frames(bodies, forces, given))))
         own = _rates(states)
         theirs = programme_states((r for c in constraints for r in getattr(c, "rows", ()) if r.order > 2), letters)
         if taken := [z for z in theirs if z in own]:
@@ -329,20 +329,40 @@ def counted(things: Sequence[Any], one: str, many: str = "") -> str:
 
 
 class QuaternionNorm(Holonomic):
-    """The unit norm of a quaternion, added by the model itself."""
+    """The unit norm of a quaternion, added by the model itself.
+
+    Args:
+        quaternion: Its components.
+    """
+
+    def __init__(self, quaternion: Sequence[sp.Expr]) -> None:
+        self.quaternion = tuple(quaternion)
+        norm = sum((e**2 for e in quaternion), sp.Integer(-1))
+        super().__init__(norm, "norm of (" + ", ".join(map(str, quaternion)) + ")")
 
 
-def _quaternion_norms(bodies: Iterable[Body]) -> list[QuaternionNorm]:
+def _frames(bodies: Iterable[Any], forces: Iterable[Any], constraints: Iterable[Any]) -> Iterator[Frame]:
+    """The frames that what makes a model is written in; what does not belong there is refused later."""
+    made = (thing for thing in (*bodies, *forces) if isinstance(thing, Body | AbstractForce))
+    parts = [part for thing in made for part in thing.content()]
+    for constraint in constraints:
+        if isinstance(constraint, Holonomic):
+            parts += constraint.closures
+        elif isinstance(constraint, Rolling):
+            bodies = (constraint.body, constraint.on)
+            parts += (constraint.contact, *(constraint.along or ()), *(b.frame for b in bodies if b is not None))
+    for part in parts:
+        yield from part.parts if isinstance(part, Vector) else (part,) if isinstance(part, Frame) else ()
+
+
+def _quaternion_norms(frames: Iterable[Frame]) -> list[QuaternionNorm]:
     """The norms of all quaternions but those that have length one by themselves, as (cos a, sin a, 0, 0)."""
-    found: dict[tuple[sp.Expr, ...], None] = {}
-    for body in bodies:
-        if isinstance(body, RigidBody):
-            found.update(dict.fromkeys(body.frame.unit_quaternions))
-    norms = {quaternion: sum((e**2 for e in quaternion), sp.Integer(-1)) for quaternion in found}
+    found = dict.fromkeys(quaternion for frame in frames for quaternion in frame.unit_quaternions)
     return [
-        QuaternionNorm(norm, "norm of (" + ", ".join(map(str, quaternion)) + ")")
-        for quaternion, norm in norms.items()
-        if all(isinstance(e, Coordinate) for e in quaternion) or not vanishing([norm])[0]
+        QuaternionNorm(quaternion)
+        for quaternion in found
+        if all(isinstance(e, Coordinate) for e in quaternion)
+        or not vanishing([sum((e**2 for e in quaternion), sp.Integer(-1))])[0]
     ]
 
 

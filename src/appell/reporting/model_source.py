@@ -149,8 +149,9 @@ class _ModelSource:
         return f"# {type(force).__name__} {force.name!r} is not written here"
 
     def rows(self, constraint: AbstractConstraint) -> list[str]:
-        """What makes a constraint; norms of quaternions come by themselves."""
-        if isinstance(constraint, QuaternionNorm):
+        """What makes a constraint; norms of quaternions come by themselves, where not only rows turn with them."""
+        turned = (quaternion for frame in self.frames for quaternion in frame.unit_quaternions)
+        if isinstance(constraint, QuaternionNorm) and constraint.quaternion in turned:
             return []
         if not isinstance(constraint, Rolling):
             formulas = [in_steps(row.expression, self.lines, self.steps) for row in constraint.rows]
