@@ -110,7 +110,8 @@ def _straight_over(task: Task, leg: Leg, root: int, t: float, since: float) -> C
     half = max(HAIR * (t - since), 64 * float(np.spacing(abs(t))))
     x = leg.dense(np.array([t - half]))[:, 0]
     rate = task.f(t - half, x)
-    bend = (task.f(t - half + BEND * half, x + BEND * half * rate) - rate) / (BEND * half)
+    with np.errstate(invalid="ignore"):  # where the root is nothing but rounding it goes on as something singular
+        bend = (task.f(t - half + BEND * half, x + BEND * half * rate) - rate) / (BEND * half)
     there, approach = x + half * rate + half**2 / 2 * bend, Approach(task)
     look = approach.look(np.arange(approach.count) == root, task.inputs(t, there))
     past = np.append(there + half * rate, t + half)[:, None]
