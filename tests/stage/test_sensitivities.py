@@ -221,6 +221,7 @@ def test_what_is_free_at_the_start_is_told():
         (["g", "g"], None, "Name what is varied, each once"),
         (3, None, "give a letter, a name or a formula"),
         ("g", "angel", "'angel' is not a quantity of 'pendulum chain'"),
+        ("g", t, "'t' is a name that a table of slopes needs for itself"),
     ],
 )
 def test_wrong_names_are_told(by, of, words):

@@ -35,6 +35,7 @@ from appell.motion.varied import Varied, first_slopes, varied
 if TYPE_CHECKING:
     from appell.motion.motion import Motion
 
+TAKEN = ("by", "t", "event", "event_time")  # names of axes and of slopes of moments
 STEPS = 1_000_000  # of the variational equations in one stretch
 JUMPED = 1e-6  # share of the state by which it must jump to count
 DIFFERENCE = 1e-3  # share of the state by which it is moved for the slope of a reset that rows bind
@@ -51,6 +52,8 @@ def sensitivities(motion: Motion, by: Any, of: Any = None) -> Any:
     if not labels or len(set(labels)) < len(labels):
         raise ModelError(f"Name what is varied, each once, such as motion.sensitivities([l, angle]); got {labels}.")
     wanted = dict(_quantity(motion, e) for e in (names_of(motion.system.model) if of is None else listed(of)))
+    if taken := [name for name in wanted if name in TAKEN]:
+        raise ModelError(f"{taken[0]!r} is a name that a table of slopes needs for itself ({', '.join(TAKEN)}).")
     course = _Course(motion, columns)
     values = course.slopes(list(wanted.values()))
     data = {name: (("by", "t"), values[:, i].T) for i, name in enumerate(wanted)}
