@@ -334,7 +334,7 @@ WRONG = {
     "an input that is no number": (
         lambda s: ap.simulate(s, inputs={u: "hard"}),
         ModelError,
-        "'u' must be a finite number",
+        "The input 'u' needs a number, a formula or a function of t, got str",
     ),
     "an input by measured values": (
         lambda s: ap.simulate(s, inputs={u: np.zeros(5)}),
