@@ -132,7 +132,9 @@ class Feedback:
     @cached_property
     def system(self) -> System:
         """The compiled closed loop, other inputs at their holding values."""
-        return compile(self.close()).bind(self.plant.values)
+        held = self.lin.at.system.values
+        labels = {s.label for s in (*self.lin.model.parameters, *self.lin.model.inputs)}
+        return compile(self.close()).bind({name: value for name, value in held.items() if name in labels})
 
     @cached_property
     def certificate(self) -> Certificate:

@@ -88,8 +88,11 @@ class OutputFeedback:
         lin = self.feedback.lin
         equations = lin.at.system.equations
         model = self.controller.on(lin.model)
+        held = {
+            w: v for w, v in lin.at.system.values.items() if w in {s.label for s in (*model.parameters, *model.inputs)}
+        }
         derived = derive(model, equations.formulation).close({**equations.closed, **self.controller.laws})
-        return compile(derived).bind(lin.at.system.values)
+        return compile(derived).bind(held)
 
     def start(self, deviations: Any = None) -> Any:
         """A state near the equilibrium as of `Feedback.start`, the observer knowing nothing of the deviation.

@@ -66,7 +66,9 @@ class Task:
         model = paced(self.system.model, self.pace)
         if model is self.system.model:
             return self.system
-        return compile(derive(model, self.system.equations.formulation)).bind(self.system.values)
+        known = {s.label for s in (*model.parameters, *model.inputs)}
+        values = {name: value for name, value in self.system.values.items() if name in known}
+        return compile(derive(model, self.system.equations.formulation)).bind(values)
 
 
 @dataclass(frozen=True, eq=False)

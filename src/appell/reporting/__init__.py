@@ -59,12 +59,14 @@ def report(
     equations = _equations(subject if motion is None else motion)
     model = equations.model
     system = motion.system if motion is not None else subject if isinstance(subject, System) else None
-    values = model.values if system is None else system.values
+    values = dict(model.values if system is None else system.values)
     start = dict(model.start)
     if motion is not None:
         start = dict(zip(motion.info["state"], motion.states(motion.times[:1])[0].tolist(), strict=True))
-    numbered = all(e.label in values for e in model.parameters)
-    drawing = draw(model, values=values, start=start, look=look) if numbered else None
+    known = {e.label for e in (*model.parameters, *model.inputs)}
+    numbers = {k: v for k, v in values.items() if k in known}
+    missing = [e.label for e in model.parameters if e.label not in numbers]
+    drawing = None if missing else draw(model, values=numbers, start=start, look=look)
     parts: list[Section] = [
         s.system_section(model, {**values, **start}, drawing),
         s.equations_section(equations),
@@ -72,7 +74,7 @@ def report(
     if motion is not None:
         parts += [s.proof_section(motion), s.results_section(motion, animate(motion, look=look, field=field))]
     else:
-        parts.append(s.verification_section(verify(model, values=values)))
+        parts.append(s.verification_section(verify(model, values=numbers)))
     if planned is not None:
         parts.append(planned)
     if isinstance(also, str) or not isinstance(also, Iterable):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from appell.code.state import names_of
@@ -43,7 +42,8 @@ def run_source(motion: Any, given: str = "") -> str:
         inputs = dict(zip(model.inputs, places, strict=True))
         laws = ", ".join(f"{inputs[w]}: {formula(e)}" for w, e in equations.closed.items())
         lines.append(f"equations = equations.close({{{laws}}})")
-    lines.append(f"system = ap.compile(equations).bind({_listed(system.values)})")
+    numbers = {k: v for k, v in system.values.items() if k in {s.label for s in (*model.parameters, *model.inputs)}}
+    lines.append(f"system = ap.compile(equations).bind({_listed(numbers)})")
     start = motion.states(motion.times[:1])[0]
     state = {label: float(value) for label, value in zip(names_of(model), start, strict=True)}
     if asked := motion.info.get("law"):
@@ -59,7 +59,7 @@ def run_source(motion: Any, given: str = "") -> str:
     return "\n".join(lines)
 
 
-def _listed(numbers: Mapping[str, float]) -> str:
+def _listed(numbers: dict[str, float]) -> str:
     """A dictionary of numbers, in lines that can be read without scrolling."""
     lines = [""]
     for entry in (f"{name!r}: {value!r}, " for name, value in numbers.items()):

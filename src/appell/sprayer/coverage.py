@@ -218,7 +218,11 @@ def _litres(robot: Sprayer, motion: Motion, times: np.ndarray, middle: np.ndarra
     """Mass from each nozzle in each interval: what the tank lost there, shared as the flows are at its middle."""
     label = len(motion.system.model.coordinates) * 2 + list(motion.system.model.states).index(m)
     lost = -np.diff(motion.states(times)[:, label])
-    flows = {formula: motion.evaluate(formula, middle) for formula in {k.open_flow for k in robot.nozzles}}
+    flows: dict[Any, np.ndarray] = {}
+    for k in robot.nozzles:
+        formula = k.open_flow
+        if formula not in flows:
+            flows[formula] = motion.evaluate(formula, middle)
     each = np.array([flows[k.open_flow] for k in robot.nozzles])
     total = each.sum(axis=0)
     return each / np.where(total > 0, total, 1.0) * np.where(total > 0, lost, 0.0)

@@ -82,7 +82,8 @@ def momentum(robot: Sprayer, motion: Motion) -> Momentum:
 
 def _held(robot: Sprayer) -> Pair:
     """What robot and liquid have, with internal flow also the liquid on its way."""
-    held: Pair = ((m + robot.lumps) * v - robot.side_moment * omega, robot.first_moment * omega)
+    total = m + sp.Add(*(k.mass for k in robot.nozzles))
+    held: Pair = (total * v - robot.side_moment * omega, robot.first_moment * omega)
     if not robot.internal_flow:
         return held
     return (

@@ -88,11 +88,6 @@ class Sprayer:
     # The equations in closed form, A [v', omega'] = b, for laws that cancel them and for tests.
 
     @property
-    def lumps(self) -> sp.Expr:
-        """The mass of all nozzles."""
-        return sp.Add(*(k.mass for k in self.nozzles))
-
-    @property
     def first_moment(self) -> sp.Expr:
         """S = m d + sum m_k x_k."""
         lumps = sp.Add(*(k.mass * k.x for k in self.nozzles)) if self.mode == "consistent" else sp.Integer(0)
@@ -108,7 +103,8 @@ class Sprayer:
     @cached_property
     def inertia(self) -> sp.Matrix:
         """A of eq. (49), corrected; in paper mode as printed."""
-        straight = m + self.lumps + 4 * Iw / R**2
+        lumps = sp.Add(*(k.mass for k in self.nozzles))
+        straight = m + lumps + 4 * Iw / R**2
         if self.mode == "paper":
             radii = sp.Add(*(k.x**2 + k.y**2 for k in self.nozzles))
             return sp.diag(straight, I + 4 * R**2 / a**2 * Iw + m_r * radii)
@@ -160,10 +156,11 @@ class Sprayer:
     @cached_property
     def lateral_force(self) -> sp.Expr:
         """The sideways force of the ground on the tyres, in v, omega, omega', m (consistent mode)."""
+        lumps = sp.Add(*(k.mass for k in self.nozzles))
         sides = [-self.nozzle_force(k)[1] for k in self.nozzles]
         if self.internal_flow:
             sides += [2 * omega * k.open_flow * (k.x - x_t) + self._flow_rate(k) * (k.y - y_t) for k in self.nozzles]
-        inertial = (m + self.lumps) * v * omega + self.first_moment * omega.rate - self.side_moment * omega**2
+        inertial = (m + lumps) * v * omega + self.first_moment * omega.rate - self.side_moment * omega**2
         return sp.Add(inertial, *sides)
 
 
