@@ -235,3 +235,33 @@ def test_a_motion_from_a_file_has_none(tmp_path):
     motion = ap.simulate(system, {x: 1.0}, until=1.0)
     with pytest.raises(ap.AppellError, match="simulate again for its sensitivities"):
         ap.load(motion.save(tmp_path / "motion.nc")).sensitivities(k)
+
+
+def spring_and(event):
+    """A cart on a spring, x = x0 cos wt, with an event, and w."""
+    system = system_of(x, [ap.Particle("cart", m, ground.point(x, 0))], [ap.Generalized({x: -k * x}, "spring")])
+    return ap.simulate(system, {x: 1.0}, until=2.0, events=[event]), np.sqrt(4 / 1.3)
+
+
+@pytest.mark.parametrize("depth", [1e-2, 1e-8])
+def test_an_event_that_is_hardly_passed_has_its_steep_slope(depth):
+    motion, w = spring_and(ap.Event(x + 1 - depth, direction=-1, name="low"))
+    moment = motion.sensitivities(x)["event_time"].sel(by="x.start", event="low")
+    exact = (depth - 1) / (w * np.sqrt(depth * (2 - depth)))
+    assert float(moment) == pytest.approx(exact, rel=1e-15 / depth + 1e-11)
+
+
+def test_an_event_that_comes_to_zero_without_a_rate_has_none():
+    motion, _ = spring_and(ap.Event(x**3, direction=-1))
+    with pytest.raises(ap.AppellError, match="an event is only touched, or its formula is flat there"):
+        motion.sensitivities(x)
+
+
+def test_nothing_is_said_of_what_is_behind_an_impulse():
+    angle = ap.coordinates("angle", "rad")
+    bob = ap.Particle("bob", m, ground.point(x, 0) + l * ground.pin(angle).x)
+    corner = ap.Prescribed(x, sp.Max(0, t - 1))
+    system = system_of((x, angle), [bob], [ap.Gravity(-g * ground.y)], [corner])
+    motion = ap.simulate(system, {angle: 0.3}, until=2.0)
+    with pytest.raises(ap.AppellError, match="velocities jump by an impulse, beyond which sensitivities are not known"):
+        motion.sensitivities(angle)

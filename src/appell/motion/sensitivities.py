@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 TAKEN = ("by", "t", "event", "event_time")  # names of axes and of slopes of moments
 STEPS = 1_000_000  # of the variational equations in one stretch
+TOUCHED, LOOKS = 1e-13, 9  # share of a guard by which it passes zero, to be told from a touch; where it is looked at
 JUMPED = 1e-6  # share of the state by which it must jump to count
 DIFFERENCE = 1e-3  # share of the state by which it is moved for the slope of a reset that rows bind
 
@@ -201,14 +202,20 @@ class _Course:
                 f"An event at t = {t:.9g} looks at an input that a Python function gives, whose rate is not known."
             )
         found = crossing(flow, self.where)(t, stretch.final, self._inputs(stretch, t), self._numbers(stretch), S)
-        rate, slopes = (np.array(e)[stretch.guard] for e in found)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            tau = -slopes / rate[0]
-        if not np.all(np.isfinite(tau)):
+        rate, bend, slopes = (np.array(e)[stretch.guard] for e in found)
+        if not rate[0] ** 2 > 2 * TOUCHED * abs(bend[0]) * self._reach(stretch):
             raise IntegrationError(
-                f"At t = {t:.9g} an event is only touched, so that there is no slope beyond; let the motion end before."
+                f"At t = {t:.9g} an event is only touched, or its formula is flat there, so that its moment has no "
+                "slope; let the motion end before."
             )
-        return tau
+        return -slopes / rate[0]
+
+    def _reach(self, stretch: Stretch) -> float:
+        """How large the guard that ended a stretch has been in it."""
+        times = np.linspace(stretch.times[0], stretch.times[-1], LOOKS)
+        x, w = self.motion.sample(stretch, times), self.motion.open_inputs(stretch, times)
+        g = flow_of(stretch).guard_machine.side_by_side(LOOKS, times[:, None], x.T, w, stretch.p)[0]
+        return float(np.max(np.abs(g[:, stretch.guard])))
 
     def _across(self, before: Stretch, after: Stretch, S: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """S where one stretch follows another."""

@@ -74,11 +74,13 @@ def variational(flow: Flow, where: Where) -> Flow:
 
 @lately(4)
 def crossing(flow: Flow, where: Where) -> ca.Function:
-    """(t, x, w, (p, s, sizes), S) -> the rates of the guards, and their slopes."""
+    """(t, x, w, (p, s, sizes), S) -> the rates of the guards, the rates of these, and the slopes of the guards."""
     t, x, w, _ = arguments = flow.rhs.sx_in()
     seeds, g = Seeds(where, arguments), ca.densify(flow.guards(*arguments))
-    rate = ca.jtimes(g, ca.vertcat(t, x), ca.vertcat(ca.SX(1), flow.rhs(*arguments)))
-    return ca.Function("crossing", [t, x, w, seeds.numbers, seeds.S], [rate, seeds.pushed(g)])
+    along, onwards = ca.vertcat(t, x), ca.vertcat(ca.SX(1), flow.rhs(*arguments))
+    rate = ca.jtimes(g, along, onwards)
+    results = [rate, ca.densify(ca.jtimes(rate, along, onwards)), seeds.pushed(g)]
+    return ca.Function("crossing", [t, x, w, seeds.numbers, seeds.S], results)
 
 
 def pushing(function: ca.Function, where: Where) -> ca.Function:
