@@ -258,7 +258,7 @@ def test_a_place_that_cannot_be_written(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Say what to write: --out FILE.fmu, --out FILE.c or --out FILE.casadi"),
+        ([], "Say what to write: --out FILE.fmu, FILE.c, FILE.m, FILE.py or FILE.casadi"),
         (["--out", "disk.txt"], "use .fmu, .c or .casadi"),
         (["--out", "1 disk.c"], "must be a C identifier"),
         (["--out", "my disk.fmu"], "must be a C identifier"),

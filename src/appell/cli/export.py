@@ -20,6 +20,8 @@ from appell.files import write_text
 WRITERS: dict[str, Callable[[Any, Path, Case, Any], list[Path]]] = {  # what the ending of a file says
     ".fmu": lambda system, path, case, start: [system.to_fmu(path, start, outputs=case.outputs)],
     ".c": lambda system, path, *_: system.to_c(path),
+    ".m": lambda system, path, *_: [system.to_matlab(path)],
+    ".py": lambda system, path, *_: [system.to_python(path)],
     ".casadi": lambda system, path, *_: [write_text(path, system.to_casadi().serialize())],
 }
 
@@ -31,16 +33,20 @@ def export(
     by: ByOption = None,
     out: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Write an FMU .fmu, C source .c with its header, a CasADi function .casadi."),
+        typer.Option(
+            metavar="FILE",
+            help="Write an FMU .fmu, C source .c with its header, a function of MATLAB .m, a module of "
+            "Python .py, a CasADi function .casadi.",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write the equations for other programs."""
-    from appell.code.export import check_identifier
+    from appell.code.described import check_identifier
 
     with errors(as_json):
         if not out:
-            raise ModelError("Say what to write: --out FILE.fmu, --out FILE.c or --out FILE.casadi.")
+            raise ModelError("Say what to write: --out FILE.fmu, FILE.c, FILE.m, FILE.py or FILE.casadi.")
         for path in out:
             check_file(path, *WRITERS)
             if path.suffix != ".casadi":

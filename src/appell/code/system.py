@@ -13,9 +13,10 @@ import casadi as ca
 import numpy as np
 
 from appell.code import heyoka_code
+from appell.code.c_source import write_c
 from appell.code.code import Code, function_of
 from appell.code.constants import check_masses
-from appell.code.export import check_identifier, write_c
+from appell.code.described import check_identifier
 from appell.code.fitting import fitting_code
 from appell.code.native import native
 from appell.code.starting import consistent_state, given_state, starting_state
@@ -237,6 +238,18 @@ class System:
     def to_c(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write the right-hand side, its Jacobian, A and b as C source with a header; returns the two files."""
         return write_c(self, path_of(path))
+
+    def to_matlab(self, path: str | os.PathLike[str]) -> Path:
+        """Write the right-hand side, its Jacobian and the way back onto the constraints as a function of MATLAB."""
+        from appell.code.matlab import write_matlab
+
+        return write_matlab(self, path_of(path))
+
+    def to_python(self, path: str | os.PathLike[str]) -> Path:
+        """Write the same as a module of Python that needs NumPy only."""
+        from appell.code.python_source import write_python
+
+        return write_python(self, path_of(path))
 
     def to_fmu(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,19 +10,11 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from appell.code.code import function_of
-from appell.errors import CompileError
+from appell.code.described import check_identifier, contents, parameters, title
 from appell.files import check_place
 
 if TYPE_CHECKING:
     from appell.code.system import System
-
-
-def check_identifier(path: Path, suffix: str) -> None:
-    """Refuse a name that C source (.c) or an FMU (.fmu) cannot have."""
-    if path.suffix != suffix:
-        raise CompileError(f"Give a path that ends in {suffix}, got {path}.")
-    if not re.fullmatch(r"[A-Za-z_]\w*", path.stem):
-        raise CompileError(f"{path.stem!r} must be a C identifier, since functions are named after it.")
 
 
 PLAIN = {  # plain calls: their names, results, and what they are
@@ -90,26 +81,16 @@ def _defined(system: System, stem: str) -> str:
     equations = system.equations
     counts = zip("XWP", (equations.states, equations.inputs, equations.model.parameters), strict=True)
     lines = [f"#define {stem}_N{letter} {len(listed)}" for letter, listed in counts]
-    parameters = [s.label for s in equations.model.parameters]
-    if parameters and all(label in system.values for label in parameters):
-        lines.append(f"#define {stem}_P {{{', '.join(repr(float(system.values[label])) for label in parameters)}}}")
+    if numbers := parameters(system):
+        lines.append(f"#define {stem}_P {{{', '.join(map(repr, numbers))}}}")
     return "\n" + "\n".join(lines) + "\n"
 
 
 def _comment(system: System, stem: str) -> str:
-    equations = system.equations
-    lines = [f"{equations.model.name} by {equations.formulation.name}", ""]
+    lines = [title(system), ""]
     calls = {f"{stem}_{name}({', '.join(('t, x, w, p', *results))})": words for name, results, words in PLAIN.values()}
     lines += [f"{call:{max(map(len, calls))}}  {words}" for call, words in calls.items()]
     lines += ["", "Each returns 0. The longer calls below do the same in the manner of CasADi, arg = {&t, x, w, p}."]
-    groups = (("x", "state", equations.states), ("w", "inputs", equations.inputs),
-              ("p", "parameters", equations.model.parameters))  # fmt: skip
-    for letter, words, listed in groups:
-        lines += ["", f"{letter}, the {words}{'' if listed else ': none'}"]
-        wide = max((len(str(s)) for s in listed), default=0)
-        for i, s in enumerate(listed):
-            value = system.values.get(getattr(s, "label", ""))
-            known = "" if value is None or letter == "x" else f" = {value:.10g}"
-            lines.append(f"  [{i}] {s!s:{wide}}{known} {s.unit}".rstrip())
+    lines += contents(system, ("x, the state", "w, the inputs", "p, the parameters"), "[{}]", 0)
     words = "\n".join(f" * {line}".rstrip() for line in lines).replace("*/", "* /")
     return f"/*\n{words}\n */\n"
