@@ -270,3 +270,17 @@ def test_drives_that_cannot_be_chosen_are_refused():
         optimize(cart_with_pole(redundant=True), end={"x": 1.0}, until=2.0, joints=[])
     with pytest.raises(ModelError, match=r"has a programme, whose drives are named in it, Programmed\(\.\.\., realiz"):
         optimize(arm()[0], joints=["q1"])
+
+
+def test_a_wheel_gets_aside():
+    """Straight ahead it cannot, and to first order nothing leads there: it goes to and fro."""
+    x, y, heading = ap.coordinates("x y heading")
+    ground = ap.Frame("ground")
+    frame, place = ground.rotate("z", heading), ground.point(x, y)
+    cart = ap.RigidBody("cart", 10, place, frame, (0, 0, 2))
+    model = ap.Model(ground, (x, y, heading), [cart], [], [ap.Rolling(cart, place, along=[frame.y], name="wheel")])
+    end = {"x": 0, "y": 1, "heading": 0, "x.rate": 0, "heading.rate": 0}
+    found = optimize(model, end=end, until=5.0, nodes=25)
+    assert found.plan.feasible
+    last = found.motion.at(5.0)
+    assert [last["x"], last["y"], last["heading"]] == pytest.approx([0, 1, 0], abs=0.01)

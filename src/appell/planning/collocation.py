@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -108,11 +109,11 @@ class Collocation:
         for k, i in enumerate(free):
             a, b = _line(state.q[i], state.v[i], last[0].get(i), last[1].get(i), duration)
             straight[k, :2] = a + b * duration / 2, b * duration / 2
-        known = (
-            [self._driven(straight), self._drifting(), *self._straight(last)]
-            if earlier is None
-            else [self._as_in(earlier)]
-        )
+        self.straight = self._straight(last) if earlier is None else []
+        if earlier is None:
+            known = [self._driven(straight), self._drifting(), *(self.straight if passive else ())]
+        else:
+            known = [self._as_in(earlier)]
         self.guesses = [guess for guess in known if guess is not None]
 
     def _end(self, end: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
@@ -156,8 +157,8 @@ class Collocation:
         return model.add(*rows)
 
     def _straight(self, last: tuple[dict[int, float], dict[int, float]]) -> list[Guess]:
-        """Straight to the end, also of what nothing drives: no motion, but it shows the way."""
-        if not any(i in self.passive for i in last[0]):
+        """Straight to the end, also of what follows the free coordinates: no motion, but it shows the way."""
+        if not any(i not in self.free for i in last[0]):
             return []
         times = self.nodes.times
         guess = {e: np.zeros(e.shape) for e in (self.c, *self._local) if e.numel()}
@@ -255,6 +256,20 @@ class Collocation:
                 found.append(guess)
         return found
 
+    def _swerves(self) -> list[Guess]:
+        """The straight guess with every free coordinate swung out and back, one early and late, the next in between."""
+        s, found = Chebyshev([0, 1], domain=[0, self.duration]), []  # -1 .. 1
+        for side in (1, -1) if self.straight else ():
+            guess = {variable: values.copy() for variable, values in self.straight[0].items()}
+            for row, i in enumerate(self.free):
+                aside = side**row * (1 - s**2) ** 3 * s ** (row % 2)
+                shapes = [e(self.nodes.times) for e in (aside, aside.deriv(), aside.deriv(2))]
+                guess[self.c][row] += chebfit(self.nodes.points, shapes[2], self.c.shape[1] - 1)
+                for variable, shape in zip((self.q, self.v, self.a), shapes, strict=True):
+                    guess[variable][i] += shape
+            found.append(guess)
+        return found
+
     def _margin(self, name: tuple[str, str]) -> ca.MX:
         margin = self.margins[name] = self.opti.parameter()
         self.opti.set_value(margin, 0.0)
@@ -275,6 +290,9 @@ class Collocation:
     def solve(self) -> int:
         """The best from all guesses; how many iterations it took."""
         solutions = [found for guess in self._promising() if (found := self._solution(guess)) is not None]
+        if not solutions:  # as where wheels shall get aside
+            further = (self._solution(guess) for guess in (*self.straight, *self._swerves()))
+            solutions = list(itertools.islice((found for found in further if found is not None), 1))
         if not solutions:
             raise AppellError(
                 f"No motion of {self.system.model.name!r} was found that keeps programme, limits, obstacles and end "
