@@ -6,6 +6,7 @@ import scipy.integrate
 import sympy as sp
 
 import appell as ap
+from appell.errors import ModelError
 from appell.planning import Limits, Obstacle, follow, optimize
 
 L = (0.5, 0.4, 0.3)
@@ -230,3 +231,56 @@ def test_what_is_overstepped_between_few_nodes_is_said():
 def test_what_is_no_limit_end_or_obstacle_is_said(wrong, words):
     with pytest.raises(ap.AppellError, match=words):
         wrong()
+
+
+def cart_with_pole(redundant=False):
+    """A pole hangs from a cart: by its angle, or by the place of its bob and the length of the rod."""
+    ground, (x, angle, X, Y) = ap.Frame("ground"), ap.coordinates("x angle X Y")
+    cart, rod = ground.point(x, 0), ground.rotate("z", angle)
+    bob = ground.point(X, Y) if redundant else cart + rod.vector(0, -0.5)
+    rows = [ap.Holonomic((X - x) ** 2 + Y**2 - 0.25, "rod")] if redundant else []
+    q = (x, X, Y) if redundant else (x, angle)
+    bodies = [ap.Particle("cart", 1.0, cart), ap.Particle("bob", 0.3, bob)]
+    return ap.Model(ground, q, bodies, [ap.Gravity(-9.81 * ground.y)], rows, start={q[-1]: -0.5 * redundant})
+
+
+def test_a_pole_is_swung_up_by_its_cart_alone():
+    """Kelly 2017, section 6; Pontryagin's principle, solved by scipy.integrate.solve_bvp, gives 57.94478."""
+    end = {"x": 1.0, "angle": np.pi, "x.rate": 0, "angle.rate": 0}
+    found = optimize(cart_with_pole(), end=end, until=2.0, joints=["x"], degree=16)
+    assert found.joints == ("x",)
+    assert 57.94 < found.cost < 62
+    assert np.all(found.plan.torques["torque"].sel(coordinate="angle") == 0)
+    assert found.motion.at(2.0)["angle"] == pytest.approx(np.pi, abs=1e-3)
+    assert "by drives along x and the accelerations of x," in repr(found)
+
+
+def test_what_nothing_drives_may_be_redundant():
+    costs = []
+    for redundant, name in ((False, "angle"), (True, "X")):
+        end = {"x": 0.4, "x.rate": 0, name: 0.4 * redundant, f"{name}.rate": 0}
+        found = optimize(cart_with_pole(redundant), end=end, until=1.5, joints=["x"], degree=10, nodes=25)
+        assert np.all(np.abs(found.plan.torques["torque"].values[:, 1:]) < 1e-9)
+        costs.append(found.cost)
+    assert costs[1] == pytest.approx(costs[0], rel=1e-3)
+
+
+def test_drives_that_cannot_be_chosen_are_refused():
+    with pytest.raises(ModelError, match="can take 1 to 2, as many as its degrees of freedom"):
+        optimize(cart_with_pole(redundant=True), end={"x": 1.0}, until=2.0, joints=[])
+    with pytest.raises(ModelError, match=r"has a programme, whose drives are named in it, Programmed\(\.\.\., realiz"):
+        optimize(arm()[0], joints=["q1"])
+
+
+def test_a_wheel_gets_aside():
+    """Straight ahead it cannot, and to first order nothing leads there: it goes to and fro."""
+    x, y, heading = ap.coordinates("x y heading")
+    ground = ap.Frame("ground")
+    frame, place = ground.rotate("z", heading), ground.point(x, y)
+    cart = ap.RigidBody("cart", 10, place, frame, (0, 0, 2))
+    model = ap.Model(ground, (x, y, heading), [cart], [], [ap.Rolling(cart, place, along=[frame.y], name="wheel")])
+    end = {"x": 0, "y": 1, "heading": 0, "x.rate": 0, "heading.rate": 0}
+    found = optimize(model, end=end, until=5.0, nodes=25)
+    assert found.plan.feasible
+    last = found.motion.at(5.0)
+    assert [last["x"], last["y"], last["heading"]] == pytest.approx([0, 1, 0], abs=0.01)

@@ -371,7 +371,11 @@ def drone(dry):
 
 def test_no_equilibrium_has_a_negative_mass():
     rest = ap.equilibrium(drone(8.0), {"z": 10})
-    assert rest["water"] > -8
-    assert rest["f"] == pytest.approx(9.81 * (8.0 + rest["water"]), rel=1e-12)
+    assert rest["water"] == 0  # nothing flows with less than nothing, either
+    assert rest["f"] == pytest.approx(9.81 * 8.0, rel=1e-12)
+    with pytest.raises(EquilibriumError, match="only with water = -3, beyond 0, where the flow ends"):
+        ap.equilibrium(drone(8.0), {"z": 10, "f": 9.81 * 5})
+    with pytest.raises(EquilibriumError, match="With water left free there is one, at water = 0"):
+        ap.equilibrium(drone(8.0), {"z": 10, "water": 3})
     with pytest.raises(EquilibriumError, match="only where the mass of 'drone' is negative"):
         ap.equilibrium(drone(0.0), {"z": 10, "water": -1})

@@ -25,6 +25,7 @@ from appell.motion.masses import Masses
 
 HOPELESS = 12  # starts from which the constraints must have been met once
 PLENTY = 12  # members of families with several parameters
+ROUNDING = 1e-9  # share of its way by which a state may be behind the end of its flow
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -195,7 +196,10 @@ def equilibrium(
             roots.append(measured(problem, root))
     if not roots:
         raise EquilibriumError(explain(problem, nearest, rng))
-    roots = sorted_out(problem, roots)
+    passed = _passed(problem, roots)
+    if all(passed):
+        return _at_the_ends(system, problem, passed[0], guess, starts, seed)
+    roots = sorted_out(problem, [root for root, ends in zip(roots, passed, strict=True) if not ends])
     made = [_made(system, steady, problem, root) for root in roots]
     made = [e for e in made if e is not None] or [_refused(system, problem, roots[0])]
     branches = tuple(made)
@@ -248,6 +252,37 @@ def _read(
             f"inputs=[{', '.join(map(repr, missing))}], or bind numbers."
         )
     return Wishes(fixed, tuple(free), {**model.start, **begin}, values)
+
+
+def _passed(problem: Problem, roots: list[Root]) -> list[dict[str, tuple[float, float]]]:
+    """For each root the extra states that are behind the end of their flow, such as less than nothing in a tank.
+
+    The name of each, with its value and its end.
+    """
+    wishes, model = problem.wishes, problem.steady.mechanics.model
+    ends = problem.steady.ends(problem.p, wishes.begin)
+    found = []
+    for root in roots:
+        z = dict(zip((s.label for s in model.states), problem.parts(root.y)[2].tolist(), strict=True))
+        far = {s: (z[s] - first) / (end - first) for s, (first, end) in ends.items() if s not in wishes.fixed}
+        found.append({s: (z[s], ends[s][1]) for s, share in far.items() if share > 1 + ROUNDING})
+    return found
+
+
+def _at_the_ends(
+    system: System, problem: Problem, passed: Mapping[str, tuple[float, float]], guess: Any, starts: int, seed: int
+) -> Equilibrium:
+    """The equilibrium with the tanks run dry, where the flow is at rest as well."""
+    wishes = problem.wishes
+    wanted = {**wishes.fixed, **{name: end for name, (_, end) in passed.items()}}
+    try:
+        return equilibrium(system, wanted, inputs=wishes.free, guess=guess, starts=starts, seed=seed)
+    except EquilibriumError:
+        names = " and ".join(f"{name} = {value:.6g}, beyond {end:.6g}" for name, (value, end) in passed.items())
+        raise EquilibriumError(
+            f"{system.model.name!r} was found at rest only with {names}, where the flow ends. Wish for less, or say by "
+            "wanted= what its extra states are."
+        ) from None
 
 
 def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equilibrium | None:

@@ -93,6 +93,9 @@ def _with_one_wish_less(problem: Problem, rng: np.random.Generator) -> list[str]
         if found is not None:
             k = problem.labels.index(label)
             value = found.y[k] * problem.units.unknowns[k] if abs(found.y[k]) > 1e-12 else 0.0
+            first, end = problem.steady.ends(problem.p, begin).get(label, (0.0, np.inf))
+            if (value - first) / (end - first) > 1:  # less than nothing in a tank
+                value = end
             lines.append(f"With {label} left free there is one, at {label} = {value:.9g}.")
     return lines
 

@@ -5,6 +5,7 @@ A steady motion has q'' = 0: positions rest, except cyclic coordinates, which ma
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ import numpy as np
 
 from appell.equations import Equations
 from appell.errors import CompileError, EquilibriumError, FormulationError
-from appell.graph.kinks import Modal, has_kinks
+from appell.graph.kinks import Modal, ends, has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric, SideBySide
 from appell.graph.terms import ROUNDING, term_sizes_at
@@ -78,6 +79,26 @@ class Steady:
     def force(self) -> ca.SX:
         """F of M q'' = F + J' lambda."""
         return ca.densify(self.with_laws(self.mechanics.lagrange[1]))
+
+    def ends(self, p: np.ndarray, begin: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+        """Where extra states end that flow at the start, as a tank that runs dry: the start and the end of each.
+
+        Args:
+            p: Values of the parameters.
+            begin: Values at the start by name; what has none has no end.
+        """
+        x, nothing = self.mechanics.variables, ca.SX(0, 1)
+        rates = ca.substitute(self.with_laws(x.zdot), x.p, ca.SX(ca.DM(p)))
+        kinked = ca.Function("kinked", [nothing, ca.vertcat(x.t, x.q, x.v, x.z, x.w), nothing, nothing], [rates])
+        known = [(i, z.label) for i, z in enumerate(self.mechanics.model.states) if z.label in begin]
+        if not known or not has_kinks(kinked):
+            return {}
+        modal, found = Modal.of(kinked), {}
+        g, rates = ca.substitute([modal.g, modal.xdot], [modal.x], [kinked.sx_in(1)])
+        for i, label in known:
+            for *_, way in ends(g, rates[i], modal.s, x.z[i], begin[label]):
+                found[label] = begin[label], begin[label] - way
+        return found
 
     @cached_property
     def applied(self) -> ca.SX:

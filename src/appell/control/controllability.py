@@ -265,6 +265,10 @@ def _smallest(
                 found.append((reach.margin, subset))
         if found:
             return tuple(subset for _, subset in sorted(found, key=lambda pair: -pair[0]))
-    reach = test(candidates)
-    missed = "; ".join(f"{mode}: {mode.combination}" for mode in reach.missed)
-    raise ControlError(f"Not even all {len(candidates)} {what} {verb} the system; missed is {missed or 'everything'}.")
+    if not candidates:
+        hint = ": give candidates, such as smallest_sensors(lin, lin.states)" if what == "measurements" else ""
+        raise ControlError(f"There are no {what} to choose from{hint}.")
+    missed = "; ".join(f"{mode}: {mode.combination}" for mode in test(candidates).missed)
+    who = f"Not even all {len(candidates)} {what}" if len(candidates) > 1 else f"{candidates[0]} alone"
+    does = f"{verb} the system" if len(candidates) > 1 else f"does not {verb} the system"
+    raise ControlError(f"{who} {does}; missed is {missed}.")

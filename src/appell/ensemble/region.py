@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from appell.code.starting import consistent_states
 from appell.code.state import State
 from appell.code.system import System, compile
 from appell.control.feedback import Feedback
+from appell.ensemble.outcomes import OUTCOMES
 from appell.ensemble.sweep import sweep
 from appell.errors import ControlError, ModelError
 from appell.kinematics.consistency import project_positions
@@ -24,6 +26,13 @@ from appell.motion.events import Event
 
 HOME = 1e-3  # of the box, within which a run counts as come back
 FAR = 1e3  # times as far out as the farthest start, where a run counts as gone for good
+LENGTHS = 8  # of runs, each twice the one before, that are tried while a run comes nearer
+PATIENCE = 3  # lengths at which a run comes no nearer, after which it is given up: one may be less than a swing
+LOOKS = 65  # times of a run at which is seen whether it does
+NEARER = 0.99  # of the largest V in its second quarter: what it may reach in its second half
+SAME = 1e-6  # difference of positions on one branch
+AWAY = "were still away"
+WAYS = {"DONE": AWAY, "EVENT": "went far out"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,7 +47,7 @@ class Region:
         reasons: How the others ended, counted.
         level: Largest c with $\dot V < 0$ on $0 < V = \eta'S\eta \le c$ at all sampled places, on the constraints.
         samples: How many places that estimate rests on.
-        until: Length of the runs.
+        until: Length of the longest runs.
     """
 
     feedback: Feedback
@@ -106,8 +115,10 @@ def region_of_attraction(
     r"""Simulate the nonlinear closed loop from many starts, and find how far $V = \eta'S\eta$ decreases.
 
     The runs are made side by side as machine code. A run has come back if at its end every state is within a thousandth
-    of the box, or has shrunk as the slowest root lets it; one that is a thousand times as far out as the farthest start
-    is not followed further. The level set is an estimate: it is checked at samples of
+    of the box, and what depends on them on the branch of the equilibrium; one that is a thousand times as far out as
+    the farthest start is not followed further. Their length is what the slowest root needs to shrink by 10^5. With
+    saturated inputs it may take longer: what is neither back nor far out then is followed for twice as long, and so on,
+    at most 128 times as long, while it comes nearer. The level set is an estimate: it is checked at samples of
     directions and radii, not proved between them.
 
     Args:
@@ -115,7 +126,7 @@ def region_of_attraction(
         box: For each state to vary the largest deviation from the equilibrium.
         runs: How many starts.
         grid: Whether the starts are an even grid instead of random.
-        until: Length of the runs; what the slowest root needs to shrink by 10^5 if left out.
+        until: Length of all runs; as said above if left out.
         samples: How many directions the Lyapunov function is tried in.
         seed: Seed of the random numbers.
         progress: Whether to show a bar; on terminals by default.
@@ -131,11 +142,11 @@ def region_of_attraction(
         )
     sizes = _sizes(feedback, box)
     slowest = _slowest(feedback)
-    end = 12.0 / slowest if until is None else number("until", until)
+    ends = [number("until", until)] if until is not None else [2**k * 12.0 / slowest for k in range(LENGTHS)]
     runs, samples, rng = whole("runs", runs), whole("samples", samples), np.random.default_rng(whole("seed", seed, 0))
     largest = np.array(list(sizes.values()))
     starts = _grid(sizes, runs) if grid else rng.uniform(-largest, largest, (runs, largest.size))
-    converged, reasons = _returns(feedback, sizes, starts, end, progress)
+    converged, reasons, end = _returns(feedback, sizes, starts, ends, progress)
     level, tried = lyapunov_level(feedback, samples, rng)
     return Region(
         feedback=feedback,
@@ -181,37 +192,56 @@ def _grid(sizes: Mapping[str, float], runs: int) -> np.ndarray:
 
 
 def _returns(
-    feedback: Feedback, sizes: Mapping[str, float], starts: np.ndarray, end: float, progress: bool | None
-) -> tuple[np.ndarray, dict[str, int]]:
-    """Which starts come back, and how many runs ended in which way."""
-    lin, names = feedback.lin, tuple(sizes)
-    states, members, system = [], [], lin.at.system
-    for some in side_by_side(np.arange(len(starts))):
-        moved = dict(zip(names, starts[some].T, strict=True))
+    feedback: Feedback, sizes: Mapping[str, float], starts: np.ndarray, ends: Sequence[float], progress: bool | None
+) -> tuple[np.ndarray, dict[str, int], float]:
+    """Which starts come back, how many runs ended in which way, and the last of the ends that was needed."""
+    names, lin = tuple(sizes), feedback.lin
+    wish = feedback.kept_and_near(dict(zip(names, starts.T, strict=True)))
+    good, states = _consistent(feedback, wish, len(starts))
+    ways = np.full(len(starts), "cannot be assembled", dtype=object)
+    scale = np.array([sizes.get(s, max(sizes.values())) for s in lin.states])
+    away, end = far_out(feedback, names, starts), ends[0]
+    under, idle = np.flatnonzero(good), np.zeros(len(starts), dtype=int)
+    for end in ends:
+        options = {"until": end, "points": LOOKS, "rtol": 1e-8, "atol": 1e-10, "events": [away], "progress": progress}
+        begin = [State(lin.model, states[i]) for i in under]
+        if not begin:
+            break
+        study = sweep(feedback.system, {"start": begin}, corners="cross", **options)
+        gaps = np.stack([np.asarray(study[s]) - lin.tangent.value(s) for s in lin.states], axis=2)
+        ways[under] = [WAYS.get(OUTCOMES[k].name, OUTCOMES[k].name) for k in study.codes]
+        done = ways[under] == AWAY
+        home = done & np.all(np.abs(gaps[:, -1]) <= HOME * scale, axis=1)
+        last = {s: np.asarray(study[s])[home, -1] for s in (*lin.states, *(q.label for q in lin.model.coordinates))}
+        ways[under[home]] = np.where(_beside(feedback, last), "came back", "came to rest elsewhere")
+        V = np.einsum("bti,ij,btj->bt", gaps, feedback.S, gaps)
+        nearer = np.max(V[:, LOOKS // 2 :], axis=1) < NEARER * np.max(V[:, LOOKS // 4 : LOOKS // 2], axis=1)
+        idle[under] = np.where(nearer, 0, idle[under] + 1)
+        under = under[done & ~home & (idle[under] < PATIENCE)]
+    converged = ways == "came back"
+    return converged, {"came back": int(np.sum(converged)), **Counter(ways)}, end
+
+
+def _consistent(feedback: Feedback, wish: tuple[Any, Any], count: int) -> tuple[np.ndarray, np.ndarray]:
+    """States on the constraints that keep some columns of numbers and are near to the rest, and where there are any."""
+    keep, near = wish
+    system = feedback.lin.at.system
+    good, rows = np.zeros(count, dtype=bool), np.zeros((count, feedback.lin.at.state.array.size))
+    for some in side_by_side(np.arange(count)):
         these = Bindings(system.code, system.values, np.tile(system.p, (some.size, 1)))
-        found = consistent_states(these, *feedback.kept_and_near(moved), 0.0)
-        states += [State(system.model, found.array[i]) for i in found.good]
-        members += some[found.good].tolist()
-    reasons = {"cannot be assembled": len(starts) - len(members)} if len(members) < len(starts) else {}
-    converged = np.zeros(len(starts), dtype=bool)
-    if members:
-        last, ended = _ends(feedback, states, end, far_out(feedback, names, starts), progress)
-        gaps = np.abs(last - [lin.tangent.value(s) for s in lin.states])
-        scale = np.array([sizes.get(s, max(sizes.values())) for s in lin.states])
-        converged[members] = np.all(gaps <= HOME * scale, axis=1)
-        reasons |= {outcome: count for outcome, count in ended.items() if outcome not in ("DONE", "EVENT")}
-    reasons = {"came back": int(np.sum(converged)), **reasons}
-    away = len(starts) - sum(reasons.values())
-    return converged, {**reasons, **({"did not": away} if away else {})}
+        kept = {s: np.broadcast_to(value, count)[some] for s, value in keep.items()}
+        found = consistent_states(these, kept, near, 0.0)
+        good[some[found.good]], rows[some] = True, found.array
+    return good, rows
 
 
-def _ends(
-    feedback: Feedback, states: list[Any], end: float, away: Event, progress: bool | None
-) -> tuple[np.ndarray, Mapping[str, int]]:
-    """The last states of runs, and how they ended."""
-    names, options = feedback.lin.states, {"until": end, "points": 2, "rtol": 1e-8, "atol": 1e-10}
-    study = sweep(feedback.system, {"start": states}, corners="cross", progress=progress, events=[away], **options)
-    return np.stack([np.asarray(study[s])[:, -1] for s in names], axis=1), study.outcomes
+def _beside(feedback: Feedback, last: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Whether states are on the branch of the equilibrium: dependent coordinates as they would be near it."""
+    lin, labels = feedback.lin, [q.label for q in feedback.lin.model.coordinates]
+    q = np.stack([last[s] for s in labels], axis=1)
+    keep, near = feedback.kept_and_near({s: last[s] - lin.tangent.value(s) for s in lin.states})
+    good, rows = _consistent(feedback, ({s: last.get(s, value) for s, value in keep.items()}, near), len(q))
+    return good & np.all(np.abs(rows[:, : len(labels)] - q) <= SAME * (1 + np.abs(q)), axis=1)
 
 
 def far_out(feedback: Feedback, names: tuple[str, ...], starts: np.ndarray) -> Event:

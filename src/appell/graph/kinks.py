@@ -86,6 +86,30 @@ class Modal:
         return cls(t=t, x=x, w=w, p=p, s=s, xdot=xdot, g=g, extras=tuple(more))
 
 
+def ends(g: ca.SX, rate: ca.SX, modes: ca.SX, y: ca.SX, start: float) -> list[tuple[int, float, float]]:
+    """Where the rate of an amount y ends, as that of a tank that runs dry; nothing unless it is one place.
+
+    Args:
+        g: Switching functions, with numbers for the parameters.
+        rate: The rate in the modes.
+        modes: Their letters.
+        y: The amount.
+        start: What it is at the start.
+
+    Returns:
+        Number of the mode, its sign before the end, and start - end.
+    """
+    found = []
+    for k in range(g.numel()):
+        letters, slope = ca.symvar(g[k]), ca.jacobian(g[k], y)
+        if len(letters) != 1 or not ca.is_equal(letters[0], y) or not slope.is_constant():
+            continue
+        value = float(ca.substitute(g[k], y, start))
+        if value and ca.substitute(rate, modes[k], -np.sign(value)).is_zero():
+            found.append((k, float(np.sign(value)), value / float(slope)))
+    return found if len(found) == 1 else []
+
+
 class _Kinks:
     """The modes met on the way through a function, and an algebra in which it is smooth.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,9 @@ from appell.code.system import System, compile
 from appell.errors import AppellError, ModelError
 from appell.formulation.derive import derive
 from appell.graph.solve import solve
+from appell.kinematics.consistency import jacobian_at
+from appell.kinematics.split import Split
+from appell.model.model import Model
 from appell.model.programme import Programmed
 from appell.model.symbols import t
 from appell.model.values import unknown
@@ -47,6 +51,7 @@ class Collocation:
         degree: Degree of the polynomials.
         nodes: How many nodes.
         end: Values at the end by name.
+        passive: Numbers of the coordinates along which nothing drives.
         earlier: A solution of the same with other free coordinates, to begin with.
     """
 
@@ -59,9 +64,11 @@ class Collocation:
         degree: int,
         nodes: int,
         end: Mapping[str, float],
+        passive: Sequence[int] = (),
         earlier: Collocation | None = None,
     ) -> None:
         self.system, self.state, self.free, self.duration = system, state, free, duration
+        self.passive = passive
         self.nodes = Nodes(0.0, duration, nodes)
         self.margins: dict[tuple[str, str], ca.MX] = {}
         opti, n = ca.Opti(), state.q.size
@@ -76,7 +83,8 @@ class Collocation:
         )
         self.timed = self.drift.states(self.nodes.times)[:, 2 * n :].T if ok else np.zeros((state.z.size, nodes))
         dependent = [i for i in range(n) if i not in free]
-        self.residual, self.amounts = _residual(system, state, dependent, self.moved)
+        idle, held = parted(_material(system, state), passive) if passive else ([], dependent)
+        self.residual, self.amounts = _residual(system, state, held, self.moved)
         unending, self.z = ca.MX(ca.DM(self.timed)), ca.MX(ca.DM(self.timed))
         if self.moved:
             unending[self.moved, :], self.z[self.moved, :] = moved, self.amounts.map(nodes)(moved)
@@ -89,6 +97,8 @@ class Collocation:
             opti.subject_to(self.q[i, :] == state.q[i] + state.v[i] * self.nodes.times[None, :] + self.c[k, :] @ zeroth)
         at = self.nodes.times[None, :], self.q, self.v, unending
         opti.subject_to(self.residual.map(nodes)(*at, self.a, self.tau, zdot) == 0)
+        if idle:
+            opti.subject_to(self.tau[idle, :] == 0)
         if dependent:  # integrated, not solved for at each node, where they might jump from one branch to another
             opti.subject_to(self.v[dependent, :] == state.v[dependent][:, None] @ one + self.a[dependent, :] @ W)
             opti.subject_to(self.q[dependent, :] == state.q[dependent][:, None] @ one + self.v[dependent, :] @ W)
@@ -99,7 +109,11 @@ class Collocation:
         for k, i in enumerate(free):
             a, b = _line(state.q[i], state.v[i], last[0].get(i), last[1].get(i), duration)
             straight[k, :2] = a + b * duration / 2, b * duration / 2
-        known = [self._driven(straight), self._drifting()] if earlier is None else [self._as_in(earlier)]
+        self.straight = self._straight(last) if earlier is None else []
+        if earlier is None:
+            known = [self._driven(straight), self._drifting(), *(self.straight if passive else ())]
+        else:
+            known = [self._as_in(earlier)]
         self.guesses = [guess for guess in known if guess is not None]
 
     def _end(self, end: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
@@ -118,14 +132,46 @@ class Collocation:
 
     def _driven(self, c: np.ndarray) -> Guess | None:
         """A motion whose free coordinates have given accelerations."""
-        model, state = self.system.model, self.state
-        rows = [
-            Programmed(model.coordinates[i].rate.rate - self._formula(row), f"guess {i}")
-            for i, row in zip(self.free, c, strict=True)
-        ]
-        system = compile(derive(model.add(*rows), self.system.equations.formulation), "casadi").bind(self.system.values)
+        state, model = self.state, self.led([self._formula(row) for row in c], "guess")
+        system = compile(derive(model, self.system.equations.formulation), "casadi").bind(self.system.values)
         start = dict(zip(state.names, state.array.tolist(), strict=True))
         return self._guess(uninterrupted(simulate(system, start, self.duration, method="dop853")), c)
+
+    @property
+    def driven(self) -> tuple[str, ...]:
+        """The coordinates along which drives push."""
+        return tuple(q.label for i, q in enumerate(self.system.model.coordinates) if i not in self.passive)
+
+    def led(self, formulas: Sequence[sp.Expr], name: str) -> Model:
+        """The model with accelerations of the free coordinates as programmes.
+
+        Args:
+            formulas: One for each of them.
+            name: What the programmes are called, before the name of the coordinate.
+        """
+        model, rows = self.system.model, []
+        drives = [[q] for i, q in enumerate(model.coordinates) if i not in self.passive]
+        for k, (i, formula) in enumerate(zip(self.free, formulas, strict=True)):
+            q, who = model.coordinates[i], drives[k] if self.passive else "ideal"
+            rows.append(Programmed(q.rate.rate - formula, f"{name} {q.name}", realization=who))
+        return model.add(*rows)
+
+    def _straight(self, last: tuple[dict[int, float], dict[int, float]]) -> list[Guess]:
+        """Straight to the end, also of what follows the free coordinates: no motion, but it shows the way."""
+        if not any(i not in self.free for i in last[0]):
+            return []
+        times = self.nodes.times
+        guess = {e: np.zeros(e.shape) for e in (self.c, *self._local) if e.numel()}
+        for i in range(self.state.q.size):
+            a, b = _line(self.state.q[i], self.state.v[i], last[0].get(i), last[1].get(i), self.duration)
+            guess[self.q][i] = self.state.q[i] + self.state.v[i] * times + a * times**2 / 2 + b * times**3 / 6
+            guess[self.v][i] = self.state.v[i] + a * times + b * times**2 / 2
+            guess[self.a][i] = a + b * times
+            if i in self.free:
+                guess[self.c][list(self.free).index(i), :2] = a + b * self.duration / 2, b * self.duration / 2
+        if self.moved:
+            guess[self._local[-1]] += self.state.z[self.moved][:, None]
+        return [guess]
 
     def _formula(self, c: np.ndarray) -> sp.Expr:
         """A polynomial in time; in s = -1 .. 1 its powers cancel far less than in t = 0 .. 1."""
@@ -210,6 +256,20 @@ class Collocation:
                 found.append(guess)
         return found
 
+    def _swerves(self) -> list[Guess]:
+        """The straight guess with every free coordinate swung out and back, one early and late, the next in between."""
+        s, found = Chebyshev([0, 1], domain=[0, self.duration]), []  # -1 .. 1
+        for side in (1, -1) if self.straight else ():
+            guess = {variable: values.copy() for variable, values in self.straight[0].items()}
+            for row, i in enumerate(self.free):
+                aside = side**row * (1 - s**2) ** 3 * s ** (row % 2)
+                shapes = [e(self.nodes.times) for e in (aside, aside.deriv(), aside.deriv(2))]
+                guess[self.c][row] += chebfit(self.nodes.points, shapes[2], self.c.shape[1] - 1)
+                for variable, shape in zip((self.q, self.v, self.a), shapes, strict=True):
+                    guess[variable][i] += shape
+            found.append(guess)
+        return found
+
     def _margin(self, name: tuple[str, str]) -> ca.MX:
         margin = self.margins[name] = self.opti.parameter()
         self.opti.set_value(margin, 0.0)
@@ -230,6 +290,9 @@ class Collocation:
     def solve(self) -> int:
         """The best from all guesses; how many iterations it took."""
         solutions = [found for guess in self._promising() if (found := self._solution(guess)) is not None]
+        if not solutions:  # as where wheels shall get aside
+            further = (self._solution(guess) for guess in (*self.straight, *self._swerves()))
+            solutions = list(itertools.islice((found for found in further if found is not None), 1))
         if not solutions:
             raise AppellError(
                 f"No motion of {self.system.model.name!r} was found that keeps programme, limits, obstacles and end "
@@ -278,6 +341,18 @@ class Collocation:
             return self.opti.solve()
         except RuntimeError:
             return None
+
+
+def parted(J: np.ndarray, passive: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Passive coordinates whose equations are left, and those by whose equations the reactions of rows are found."""
+    held = [passive[i] for i in Split.at(J[:, list(passive)]).dependent] if len(J) else []
+    return [i for i in passive if i not in held], held
+
+
+def _material(system: System, state: State) -> np.ndarray:
+    """The independent rows on velocities at a state."""
+    J = jacobian_at(system.equations.mechanics, state.t, state.q, state.v, state.z, system.p)
+    return J[list(system.equations.split.rows)]
 
 
 def _moved(system: System) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,9 @@ from appell.code.system import System
 from appell.errors import AppellError, ModelError
 from appell.kinematics.split import Split, smallest, unit_rows
 from appell.model.model import Model
-from appell.model.programme import Programmed
-from appell.model.values import number, numbers
+from appell.model.values import chosen, number, numbers
 from appell.motion.motion import Motion
-from appell.planning.collocation import Collocation
+from appell.planning.collocation import Collocation, parted
 from appell.planning.feasibility import PARTITIONS, Limits
 from appell.planning.nodes import Nodes
 from appell.planning.obstacle import Obstacle, told_apart
@@ -40,12 +39,14 @@ class Optimum:
         plan: Its plan, simulated with the free coordinates following what was found.
         cost: The integral of the goal along that motion.
         free: The coordinates that were free, with the formulas of their accelerations.
+        joints: The coordinates that are driven.
         iterations: Of the solver.
     """
 
     plan: Plan
     cost: float
     free: Mapping[str, Any]
+    joints: tuple[str, ...]
     iterations: int
 
     @property
@@ -54,9 +55,9 @@ class Optimum:
         return self.plan.motion
 
     def __repr__(self) -> str:
-        names = ", ".join(self.free)
+        driven, names = ", ".join(self.joints), ", ".join(self.free)
         steps = f"{self.iterations} iteration{'s' * (self.iterations != 1)}"
-        text = f"cost {self.cost:.6g} by the accelerations of {names}, {steps}\n{self.plan!r}"
+        text = f"cost {self.cost:.6g} by drives along {driven} and the accelerations of {names}, {steps}\n{self.plan!r}"
         if self.plan.violations:
             text += (
                 "\nWhat is not kept was kept at the nodes; more nodes=, or a higher degree=, leave less between them."
@@ -73,6 +74,7 @@ def optimize(
     until: float | None = None,
     limits: Limits | None = None,
     obstacles: Obstacle | Sequence[Obstacle] = (),
+    joints: Iterable[Any] | None = None,
     values: Mapping[Any, float] | None = None,
     degree: int = 8,
     nodes: int = 41,
@@ -80,7 +82,8 @@ def optimize(
     r"""The motion within a programme with the least effort $\int |\tau|^2 dt$ or jerk $\int |q^{(3)}|^2 dt$.
 
     Without a programme: the motion from the start to the end. Drives enforce the programme and move the coordinates
-    that it leaves free, $\tau = M\ddot q - F$ without the reactions of material rows; inputs keep their values. The
+    that it leaves free, $\tau = M\ddot q - F$ without the reactions of material rows; inputs keep their values. With
+    `joints=` only these are driven, and $\tau = 0$ along the others: a pole is swung up by its cart alone. The
     accelerations of n - K free coordinates are Chebyshev polynomials in time; the others follow from the rows at
     Chebyshev's points, and so do extra states that depend on the motion; those that do not are known beforehand. The
     motion found is then simulated with these polynomials as programmes of order two, so that what is returned is exact.
@@ -94,6 +97,7 @@ def optimize(
         until: Duration.
         limits: Limits of positions, speeds and torques that the motion keeps.
         obstacles: What points keep away from.
+        joints: The coordinates that are driven, of a model without a programme; all if left out.
         values: Numbers of parameters and inputs.
         degree: Degree of the polynomials.
         nodes: How many points.
@@ -117,20 +121,21 @@ def optimize(
             f"optimize needs until > 0 and 1 <= degree < nodes, got until={duration:g}, degree={degree!r}, "
             f"nodes={nodes!r}."
         )
-    free, problem = _leading(_rows(system, state)), None
+    passive = _passive(model, joints, len(system.equations.split.rows))
+    free, problem = _leading(_rows(system, state, passive)), None
     if not free:
         raise ModelError(f"The rows of {model.name!r} leave nothing free; use plan.")
     for _ in range(CHOICES):
         problem = Collocation(
             system=system, state=state, duration=duration, free=free, degree=degree, nodes=nodes, end=numbers(end),
-            earlier=problem,
+            passive=passive, earlier=problem,
         )  # fmt: skip
         problem.keep(limits, obstacles)
         problem.minimize(goal)
         made, iterations = _solved(problem, obstacles, limits, values)
         if _led(made, problem):
-            return Optimum(made, _cost(made, goal), problem.formulas, iterations)
-        free = _leading([J for at in problem.states for J in _rows(system, at)])
+            return Optimum(made, _cost(made, goal), problem.formulas, problem.driven, iterations)
+        free = _leading([J for at in problem.states for J in _rows(system, at, passive)])
     names = ", ".join(problem.formulas) if problem else ""
     raise AppellError(
         f"The best motion found of {model.name!r} goes where {names} does not lead the other coordinates. Keep it away "
@@ -145,15 +150,12 @@ def _solved(
     values: Mapping[Any, float] | None,
 ) -> tuple[Plan, int]:
     """The plan of the solution, and how many iterations it took."""
-    model, state = problem.system.model, problem.state
-    q = {e.label: e for e in model.coordinates}
+    state = problem.state
     start = dict(zip(state.names, state.array.tolist(), strict=True))
 
     def planned() -> Plan:
-        rows = [Programmed(q[name].rate.rate - e, f"optimal {q[name].name}") for name, e in problem.formulas.items()]
-        return plan(
-            model.add(*rows), values=values, start=start, until=problem.duration, limits=limits, obstacles=obstacles
-        )
+        model = problem.led(list(problem.formulas.values()), "optimal")
+        return plan(model, values=values, start=start, until=problem.duration, limits=limits, obstacles=obstacles)
 
     iterations, made = problem.solve(), planned()
     for _ in range(TRIES - 1):
@@ -178,13 +180,35 @@ def _led(made: Plan, problem: Collocation) -> bool:
     return bool(np.max(np.abs(simulated - [state.q for state in problem.states])) < LED)
 
 
-def _rows(system: System, state: State) -> list[np.ndarray]:
+def _passive(model: Model, joints: Iterable[Any] | None, rows: int) -> tuple[int, ...]:
+    """Numbers of the coordinates that nothing drives."""
+    labels = [q.label for q in model.coordinates]
+    driven = labels if joints is None else chosen(joints, labels, f"coordinate of {model.name!r}")
+    passive = tuple(i for i, label in enumerate(labels) if label not in driven)
+    if passive and model.programmed:
+        raise ModelError(
+            f"{model.name!r} has a programme, whose drives are named in it, Programmed(..., realization=[...]); "
+            "joints= is for motions without a programme, from a start to an end."
+        )
+    if passive and not 0 < len(driven) <= len(labels) - rows:
+        raise ModelError(
+            f"joints= of optimize names {len(driven)} driven coordinates; {model.name!r} can take "
+            f"1 to {len(labels) - rows}, as many as its degrees of freedom, or none said for drives along all."
+        )
+    return passive
+
+
+def _rows(system: System, state: State, passive: Sequence[int]) -> list[np.ndarray]:
     """The coefficients of the accelerations in the independent rows, and the directions of their forces."""
-    if not system.model.rows:
-        return [np.zeros((0, state.q.size))]
     w = [system.values[s.label] for s in system.model.inputs]
     found = system.equations.mechanics.functions["multiplier"](state.t, state.q, state.v, state.z, w, system.p)
-    return [unit_rows(np.array(e)[list(system.equations.split.rows)]) for e in (found[-1], found[2])]
+    M, *_, C = (np.array(e) for e in found)
+    C, J = (e[list(system.equations.split.rows)] for e in (C, np.array(found[2])))
+    if not passive:
+        return [unit_rows(C), unit_rows(J)]
+    kept, held = parted(J, passive)
+    idle = M[kept] - J[:, kept].T @ np.linalg.solve(J[:, held].T, M[held])  # without reactions
+    return [unit_rows(np.vstack([e, idle])) for e in (C, J)]
 
 
 def _leading(rows: Sequence[np.ndarray]) -> list[int]:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from appell.graph.kinks import Modal, has_kinks
+from appell.graph.kinks import Modal, ends, has_kinks
 
 BLUNT = 0.01  # delta, as a share of the way to the end at the start
 
@@ -43,7 +43,7 @@ def blunted(
     g, rates, *_ = parts(ca.vertcat(letters, y), modal.s)
     z, flowing = ca.SX(y), {}
     for i, first in enumerate(start):
-        for k, sign, way in _ends(g, rates[i], modal.s, y[i], first):
+        for k, sign, way in ends(g, rates[i], modal.s, y[i], first):
             u = y[i] - (first - way)
             z[i] = y[i] - u / 2 + np.sign(way) * ca.sqrt(u**2 + (BLUNT * way) ** 2) / 2
             flowing[i] = k, sign
@@ -57,16 +57,3 @@ def blunted(
         unending[k] = sign
         rates[i] = parts(places, unending)[1][i]
     return ca.Function("amounts", [y], [z]), rates, list(rest)
-
-
-def _ends(g: ca.SX, rate: ca.SX, modes: ca.SX, y: ca.SX, start: float) -> list[tuple[int, float, float]]:
-    """Where a rate ends: number of the mode, its sign before, and the way to there; nothing unless it is one place."""
-    found = []
-    for k in range(g.numel()):
-        letters, slope = ca.symvar(g[k]), ca.jacobian(g[k], y)
-        if len(letters) != 1 or not ca.is_equal(letters[0], y) or not slope.is_constant():
-            continue
-        value = float(ca.substitute(g[k], y, start))
-        if value and ca.substitute(rate, modes[k], -np.sign(value)).is_zero():
-            found.append((k, float(np.sign(value)), value / float(slope)))
-    return found if len(found) == 1 else []
