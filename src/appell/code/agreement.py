@@ -126,10 +126,17 @@ class Rivals:
 
     @cached_property
     def _terms(self) -> ca.Function:
-        """Sizes of the terms of F and gamma in M q'' - J' lambda = F, C q'' = gamma."""
-        (_, F), gamma = self.mechanics.lagrange, self.mechanics.gamma[self.rows, :]
-        right = ca.Function("right", self.mechanics.variables.arguments, [ca.densify(ca.vertcat(F, gamma))])
-        return term_sizes(right)
+        """Sizes of the terms of F and gamma in M q'' - J' lambda = F, C q'' = gamma.
+
+        Where Newton's method finds the accelerations of a row, they count as given: its steps correct what they round.
+        """
+        m = self.mechanics
+        arguments, a, gamma = m.variables.arguments, ca.SX(0, 1), m.gamma
+        if m.curved:
+            a, gamma = m.a, m.tangents(m.a)[1]
+        right = ca.densify(ca.vertcat(m.lagrange[1], gamma[self.rows, :]))
+        sizes = term_sizes(ca.Function("right", [*arguments, a], [right]))(*arguments, m.solved if m.curved else a)
+        return ca.Function("terms", arguments, [sizes], {"cse": True})
 
     def cause(self, found: Mapping[str, np.ndarray], *state: object) -> str:
         """Why accelerations found at a state are not finite."""

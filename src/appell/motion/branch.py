@@ -56,9 +56,9 @@ class Branch:
         """When the accelerations jump between two times, if they do: what Newton's steps do not cross is halved."""
         if self._continues(leg, before, after):
             return None
-        if after - before <= fine:
-            return before
         middle = (before + after) / 2
+        if after - before <= fine or not before < middle < after:
+            return before
         found = self._jump(leg, before, middle, fine)
         return found if found is not None else self._jump(leg, middle, after, fine)
 
