@@ -7,7 +7,7 @@ import sympy as sp
 
 import appell as ap
 from appell.code.agreement import Rivals
-from appell.errors import InconsistentStartError, ModelError
+from appell.errors import EquilibriumError, InconsistentStartError, ModelError
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.typical import sample_split
 
@@ -199,3 +199,29 @@ def test_where_branches_part_within_a_short_step_the_run_ends():
     levels = [ap.Event(a.rate - level) for level in (-2, -1, -0.5, 0.3, 0.6, 0.9, 1.2)]
     motion = ap.simulate(ap.compile(ap.derive(model)), until=2.0, events=levels)
     assert motion.outcome is ap.Outcome.BRANCH_LOST
+
+
+@pytest.mark.parametrize("row", [ax - ay - x + 3, ax**3 / 50 + ax - ay - x + 3])
+def test_a_row_on_accelerations_has_its_place_in_an_equilibrium(row):
+    u = ap.inputs("u")
+    ball = ap.Particle("ball", 2, ground.point(x, y))
+    forces = [ap.Generalized({x: -2 * x - x.rate, y: -3 * y - y.rate + u})]
+    model = ap.Model(ground, (x, y), [ball], forces, [ap.Nonholonomic(row, "row")])
+    with pytest.raises(EquilibriumError, match=r"the constraint 'row' cannot be met\. With x left free .* at x = 3\."):
+        ap.equilibrium(model, {x: 0.5})
+    rest = ap.equilibrium(model, {y: 1})
+    np.testing.assert_allclose([rest["x"], rest["u"], rest["row"]], [3, 9, 6], rtol=1e-12)
+    np.testing.assert_allclose(rest.system.accelerations(rest.state), 0, atol=1e-12)
+
+
+def test_rest_is_on_the_branch_of_the_motion():
+    ball = ap.Particle("ball", 2, ground.point(x, y))
+
+    def found(**near):
+        row = ap.Nonholonomic(ax * (ax - 5) - (y - 1), "row", **near)
+        model = ap.Model(ground, (x, y), [ball], [ap.Generalized({x: -2 * x, y: 3 - 3 * y})], [row])
+        return ap.equilibrium(model, {x: -20})
+
+    with pytest.raises(EquilibriumError, match=r"could rest on one branch of 'row', but its motion is on another"):
+        found()
+    assert found(near={ax: 0})["y"] == 1
