@@ -143,6 +143,10 @@ def test_no_real_solution():
     model = falling(ap.Nonholonomic(ax**2 + ay**2 + 1, name="impossible"))
     with pytest.raises(InconsistentStartError, match=r"'impossible' has no real solution"):
         ap.simulate(ap.compile(ap.derive(model)), until=1.0)
+    proof = ap.verify(model)
+    assert not proof.ok
+    assert "NOTHING COMPARED" in repr(proof)
+    assert "the constraint 'impossible' has no real solution" in repr(proof)
 
 
 @pytest.mark.parametrize(
