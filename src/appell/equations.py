@@ -105,6 +105,11 @@ class Equations:
         return self.chart.mechanics
 
     @property
+    def iterated(self) -> bool:
+        """Whether Newton's method is part of the graph: its steps correct what they round."""
+        return self.implicit is not None or self.mechanics.curved
+
+    @property
     def unknowns(self) -> tuple[Letter, ...]:
         """The unknowns as letters."""
         return self.chart.unknowns

@@ -6,7 +6,10 @@ import scipy.optimize
 import sympy as sp
 
 import appell as ap
-from appell.errors import InconsistentStartError, ModelError
+from appell.code.agreement import Rivals
+from appell.errors import EquilibriumError, InconsistentStartError, ModelError
+from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.typical import sample_split
 
 x, y, s = ap.coordinates("x y s")
 m, g, c = ap.parameters("m g c")
@@ -140,6 +143,10 @@ def test_no_real_solution():
     model = falling(ap.Nonholonomic(ax**2 + ay**2 + 1, name="impossible"))
     with pytest.raises(InconsistentStartError, match=r"'impossible' has no real solution"):
         ap.simulate(ap.compile(ap.derive(model)), until=1.0)
+    proof = ap.verify(model)
+    assert not proof.ok
+    assert "NOTHING COMPARED" in repr(proof)
+    assert "the constraint 'impossible' has no real solution" in repr(proof)
 
 
 @pytest.mark.parametrize(
@@ -168,3 +175,57 @@ def test_accelerations_that_turn_round_are_followed(method):
     t = motion.times
     expected = 4 / 1.5**2 * np.array([1 - np.cos(1.5 * t), 1.5 * t - np.sin(1.5 * t)])
     np.testing.assert_allclose(motion.states(t)[:, :2].T, expected, rtol=0, atol=1e-9)
+
+
+def test_steps_of_newton_s_method_do_not_blunt_what_is_compared(coupled):
+    """They correct what they round: neither agreement nor what counts as zero is measured by all their terms."""
+    mechanics = Mechanics(coupled)
+    system = ap.compile(ap.derive(coupled))
+    state = system.consistent({x: 0.2, s: 0.1, x.rate: 0.3})
+    size = np.max(np.abs(system.accelerations(state)))
+    measure = Rivals(mechanics, sample_split(mechanics)).measure(1.0, 0.0, state.q, state.v, state.z, [4.0], system.p)
+    assert measure.size < 100 * size
+    motion = ap.simulate(system, state, until=0.1, events=[ap.Event(s.rate - 2)])
+    flow = motion.stretches[0].flow
+    assert flow is not None
+    _, haste = flow.size_machine(0.0, system.to_x(state), [4.0], system.p)
+    assert np.max(haste) < 100 * size
+
+
+def test_where_branches_part_within_a_short_step_the_run_ends():
+    a, b = ap.coordinates("a b")
+    upper = ground.rotate("z", a)
+    bobs = [ap.Particle("one", 1, upper.point(1, 0)), ap.Particle("two", 2, upper.point(1, 0) + upper.rotate("z", b).x)]
+    row = ap.Nonholonomic(a.rate.rate**2 - 4 * b.rate.rate**2 + a.rate.rate - 1)
+    model = ap.Model(
+        ground, (a, b), bobs, [ap.Gravity(-9.81 * ground.y)], [row], start={a: 1, b: 0.5, a.rate: 1}
+    )  # fmt: skip
+    levels = [ap.Event(a.rate - level) for level in (-2, -1, -0.5, 0.3, 0.6, 0.9, 1.2)]
+    motion = ap.simulate(ap.compile(ap.derive(model)), until=2.0, events=levels)
+    assert motion.outcome is ap.Outcome.BRANCH_LOST
+
+
+@pytest.mark.parametrize("row", [ax - ay - x + 3, ax**3 / 50 + ax - ay - x + 3])
+def test_a_row_on_accelerations_has_its_place_in_an_equilibrium(row):
+    u = ap.inputs("u")
+    ball = ap.Particle("ball", 2, ground.point(x, y))
+    forces = [ap.Generalized({x: -2 * x - x.rate, y: -3 * y - y.rate + u})]
+    model = ap.Model(ground, (x, y), [ball], forces, [ap.Nonholonomic(row, "row")])
+    with pytest.raises(EquilibriumError, match=r"the constraint 'row' cannot be met\. With x left free .* at x = 3\."):
+        ap.equilibrium(model, {x: 0.5})
+    rest = ap.equilibrium(model, {y: 1})
+    np.testing.assert_allclose([rest["x"], rest["u"], rest["row"]], [3, 9, 6], rtol=1e-12)
+    np.testing.assert_allclose(rest.system.accelerations(rest.state), 0, atol=1e-12)
+
+
+def test_rest_is_on_the_branch_of_the_motion():
+    ball = ap.Particle("ball", 2, ground.point(x, y))
+
+    def found(**near):
+        row = ap.Nonholonomic(ax * (ax - 5) - (y - 1), "row", **near)
+        model = ap.Model(ground, (x, y), [ball], [ap.Generalized({x: -2 * x, y: 3 - 3 * y})], [row])
+        return ap.equilibrium(model, {x: -20})
+
+    with pytest.raises(EquilibriumError, match=r"could rest on one branch of 'row', but its motion is on another"):
+        found()
+    assert found(near={ax: 0})["y"] == 1

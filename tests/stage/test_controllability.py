@@ -51,6 +51,22 @@ def test_the_smallest_sets_that_stabilize_leave_out_what_decays_by_itself(stiffn
     assert ap.control.smallest_sensors(lin, [a, b], stabilize=True) == ((b,) if least else (),)
 
 
+@pytest.mark.parametrize(("pull", "least"), [(30.0, ("u",)), (-1.0, ())])
+def test_momenta_that_no_input_changes_are_left_aside_as_in_an_optimal_feedback(pull, least):
+    """A bead slides on an arm that turns freely: no force along the arm changes the angular momentum."""
+    r, psi = ap.coordinates("r psi")
+    u = ap.inputs("u")
+    ground = ap.Frame("ground")
+    bead = ap.Particle("bead", 1.0, ground.rotate("z", psi).point(r, 0))
+    along = ap.Generalized({r: u + pull * (r - 1) - r.rate})
+    model = ap.Model(ground, (r, psi), [bead], [along], start={r: 1})
+    lin = ap.linearize(ap.equilibrium(model, {r: 1, psi.rate: 2}))
+    assert ap.control.lqr(lin, {r: 1}, 1).certificate.verdict.name == "FAMILY"
+    with pytest.raises(ControlError, match="Not even all 1 inputs control"):
+        ap.control.smallest_actuators(lin)
+    assert ap.control.smallest_actuators(lin, stabilize=True) == (least,)
+
+
 @pytest.mark.parametrize(("B", "rank"), [([0, 0, 0], 0), ([1, 0, 0], 1), ([0, 1, 0], 2), ([0, 0, 1], 3)])
 def test_what_only_leads_to_what_is_missed_is_not_reached(B, rank):
     reach = ap.control.controllability(np.eye(3, k=1) + np.diag([-2.0] * 3), B)

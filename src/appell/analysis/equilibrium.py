@@ -24,6 +24,7 @@ from appell.model.values import numbers, unknown, whole
 from appell.motion.masses import Masses
 
 HOPELESS = 12  # starts from which the constraints must have been met once
+MOVING = 1e-6  # accelerations, in natural units, from which on nothing is at rest
 PLENTY = 12  # members of families with several parameters
 ROUNDING = 1e-9  # share of its way by which a state may be behind the end of its flow
 
@@ -286,7 +287,7 @@ def _at_the_ends(
 
 
 def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equilibrium | None:
-    """A root as a result, or None where the constraints are singular or a mass is negative."""
+    """A root as a result, or None where rows are singular, the motion is on another branch, or a mass is negative."""
     model, mechanics = system.model, steady.mechanics
     *_, w, multipliers = problem.parts(root.y)
     values = dict(zip((s.label for s in model.inputs), w.tolist(), strict=True))
@@ -295,7 +296,7 @@ def _made(system: System, steady: Steady, problem: Problem, root: Root) -> Equil
         rank, _ = steady.rank(problem.jacobian(root.y), system.p)
         if rank < steady.independent:
             return None
-    if _negative(held, state):
+    if _negative(held, state) or _elsewhere(held, state, problem):
         return None
     return Equilibrium(
         system=held,
@@ -324,15 +325,29 @@ def _negative(system: System, state: State) -> str:
     return next((name for name, mass in zip(masses.names, found, strict=True) if mass < 0), "")
 
 
+def _elsewhere(system: System, state: State, problem: Problem) -> bool:
+    """Whether the motion is on another branch of the rows on accelerations than the one without any."""
+    if not system.equations.mechanics.curved:
+        return False
+    units = problem.units.unknowns[: len(state.q)] / problem.units.time**2
+    return not bool(np.all(np.abs(system.accelerations(state)) <= MOVING * units))
+
+
 def _refused(system: System, problem: Problem, root: Root) -> Equilibrium:
     if body := _negative(*_held(system, problem, root)):
         raise EquilibriumError(
             f"{system.model.name!r} was found at rest only where the mass of {body!r} is negative. Say by wanted= what "
             "its extra states are, or begin nearer by guess=."
         )
-    jacobian = problem.jacobian(root.y)
+    jacobian, mechanics = problem.jacobian(root.y), system.equations.mechanics
     rank, value = problem.steady.rank(jacobian, system.p)
-    rows = system.equations.mechanics.row_names
+    rows = mechanics.row_names
+    if _elsewhere(*_held(system, problem, root), problem):
+        curved = " and ".join(repr(rows[i]) for i in mechanics.acceleration_rows)
+        raise EquilibriumError(
+            f"{system.model.name!r} could rest on one branch of {curved}, but its motion is on another, next to the "
+            "acceleration without the row. To choose, give the row near={x.rate.rate: 0}."
+        )
     u, _, _ = np.linalg.svd(jacobian)
     worst = rows[int(np.argmax(np.abs(u[:, -1])))]
     raise EquilibriumError(

@@ -160,18 +160,29 @@ class Steady:
         m = self.mechanics
         return (
             *(f"the equation of {s.label}" for s in m.model.coordinates),
-            *(f"the constraint {m.row_names[i]!r}" for i in m.position_rows),
-            *(f"the constraint {m.row_names[i]!r}" for i in self.velocity_rows),
+            *(f"the constraint {m.row_names[i]!r}" for i in (*m.position_rows, *self.velocity_rows)),
+            *(f"the constraint {m.row_names[i]!r}" for i in m.acceleration_rows),
             *(f"the rate of {s.label}" for s in m.model.states),
         )
+
+    @cached_property
+    def rows(self) -> tuple[ca.SX, ca.SX]:
+        """J and gamma of J q'' = gamma where there are no accelerations."""
+        m = self.mechanics
+        if not m.curved:
+            return m.J, m.gamma
+        C, gamma = m.tangents(ca.SX.zeros(m.a.numel()))
+        return m.by_drives(C), gamma
 
     @cached_property
     def residual(self) -> ca.Function:
         """(q, v, z, w, lambda, p) -> what must vanish, and its derivative by (q, v, z, w, lambda)."""
         m, x = self.mechanics, self.mechanics.variables
         multipliers = ca.SX.sym("lambda", len(m.row_names))
-        left = self.force + (m.J.T @ multipliers if m.row_names else 0)
-        column = ca.cse(ca.densify(ca.vertcat(left, m.c, *[m.e[i] for i in self.velocity_rows], self.zdot)))
+        J, gamma = self.rows
+        left = self.force + (J.T @ multipliers if m.row_names else 0)
+        moving = [*(m.e[i] for i in self.velocity_rows), *(gamma[i] for i in m.acceleration_rows)]
+        column = ca.cse(ca.densify(ca.vertcat(left, m.c, *moving, self.zdot)))
         self._timeless(column)
         unknowns = ca.vertcat(x.q, x.v, x.z, x.w, multipliers)
         return ca.Function("steady", [unknowns, x.p], [column, ca.densify(ca.jacobian(column, unknowns))])
@@ -207,8 +218,12 @@ class Steady:
     def _dependence(self) -> ca.Function:
         """Everything that a coordinate could show itself in, and its derivative by q."""
         m, x = self.mechanics, self.mechanics.variables
-        M = m.lagrange[0]
-        parts = [self.force, ca.vec(M), m.c, m.e, m.gamma, ca.vec(m.J), self.zdot, self._switches]
+        M, (J, gamma) = m.lagrange[0], self.rows
+        parts = [self.force, ca.vec(M), m.c, m.e, gamma, ca.vec(J), self.zdot, self._switches]
+        if m.curved:
+            parts.append(
+                ca.substitute(m.f, m.a, 1 + ca.DM(range(1, m.a.numel() + 1)) * np.sqrt(2))
+            )  # some accelerations
         column = ca.cse(ca.densify(ca.vertcat(*parts)))
         self._timeless(column)
         return ca.Function("seen", [x.q, x.v, x.z, x.w, x.p], [column])

@@ -77,6 +77,7 @@ class Units:
         lengths = np.where((J @ places) > 0, J @ places, 1.0)
         lengths[list(mechanics.position_rows)] = rows
         own = [lengths[i] / time for i in steady.velocity_rows]
+        own += [lengths[i] / time**2 for i in mechanics.acceleration_rows]
         return cls(
             np.concatenate([places, places / time, held, pushed, energy / lengths]),
             np.concatenate([forces, rows, own, held / time]),

@@ -14,9 +14,10 @@ from appell.analysis.equilibrium import Equilibrium, equilibrium
 from appell.analysis.linearize import Linearization, linearize
 from appell.analysis.stability import stability
 from appell.code.system import System, compile
-from appell.control.controllability import Reach, controllability, smallest_actuators
+from appell.control.controllability import Reach, controllability
 from appell.control.feedback import Feedback, lqr
 from appell.control.invariants import MinimumControls, minimum_controls
+from appell.control.smallest import smallest_actuators
 from appell.ensemble.region import far_out
 from appell.errors import ControlError, EquilibriumError, IntegrationError
 from appell.formulation.abstract import AbstractFormulation

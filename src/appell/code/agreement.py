@@ -22,6 +22,7 @@ from appell.kinematics.saddle import REGULAR, accelerations_and_multipliers, con
 from appell.kinematics.split import Split
 
 ROOTS = "a division by zero, the root or the logarithm of a negative number"
+MISSED = 1e-8  # share of the accelerations by which a row on them may be missed
 SINGULAR = REGULAR * float(np.finfo(float).eps)  # where rounding does so much to accelerations, there are none
 BIG = 24  # coordinates from which on dense elimination in the graph takes too long to be worth it
 
@@ -75,8 +76,11 @@ class Rivals:
     ) -> dict[str, np.ndarray]:
         """q'' by each formulation at a state on the constraints; what is not defined there is left out.
 
-        Formulations that need a regular mass matrix of the free system have no value where it is singular.
+        Formulations that need a regular mass matrix of the free system have no value where it is singular, and none has
+        one where Newton's method finds no accelerations for a row.
         """
+        if self._missed(t, q, v, z, w, p) is not None:
+            return dict.fromkeys(self.names, np.full(q.size, np.nan))
         found = {}
         for name, (equations, machine, speeds) in self._codes.items():
             u = np.array(speeds(t, q, v, z, p)).ravel()
@@ -90,6 +94,22 @@ class Rivals:
         if self.big:
             found[Multipliers.name] = self._by_multipliers(t, q, v, z, w, p)
         return found
+
+    def _missed(self, *state: object) -> str | None:
+        """The first row on accelerations that those found for it do not satisfy."""
+        if not self.mechanics.curved:
+            return None
+        f, slope, a = (np.array(e) for e in self._solved(*state))
+        good = np.abs(f[:, 0]) <= MISSED * np.linalg.norm(slope, axis=1) * (1 + np.linalg.norm(a))
+        rows = (self.mechanics.row_names[i] for i in self.mechanics.acceleration_rows)
+        return next((row for row, met in zip(rows, good, strict=True) if not met), None)
+
+    @cached_property
+    def _solved(self) -> ca.Function:
+        """Rows on accelerations, their slopes, and the accelerations found for them."""
+        m = self.mechanics
+        rows = ca.substitute([m.f, ca.jacobian(m.f, m.a)], [m.a], [m.solved])
+        return ca.Function("solved", m.variables.arguments, [*map(ca.densify, rows), m.solved], {"cse": True})
 
     def _by_multipliers(self, *state: object) -> np.ndarray:
         M, J, C, F, gamma = self._lagrange(*state)
@@ -126,13 +146,22 @@ class Rivals:
 
     @cached_property
     def _terms(self) -> ca.Function:
-        """Sizes of the terms of F and gamma in M q'' - J' lambda = F, C q'' = gamma."""
-        (_, F), gamma = self.mechanics.lagrange, self.mechanics.gamma[self.rows, :]
-        right = ca.Function("right", self.mechanics.variables.arguments, [ca.densify(ca.vertcat(F, gamma))])
-        return term_sizes(right)
+        """Sizes of the terms of F and gamma in M q'' - J' lambda = F, C q'' = gamma.
+
+        Where Newton's method finds the accelerations of a row, they count as given: its steps correct what they round.
+        """
+        m = self.mechanics
+        arguments, a, gamma = m.variables.arguments, ca.SX(0, 1), m.gamma
+        if m.curved:
+            a, gamma = m.a, m.tangents(m.a)[1]
+        right = ca.densify(ca.vertcat(m.lagrange[1], gamma[self.rows, :]))
+        sizes = term_sizes(ca.Function("right", [*arguments, a], [right]))(*arguments, m.solved if m.curved else a)
+        return ca.Function("terms", arguments, [sizes], {"cse": True})
 
     def cause(self, found: Mapping[str, np.ndarray], *state: object) -> str:
         """Why accelerations found at a state are not finite."""
+        if (row := self._missed(*state)) is not None:
+            return f"the constraint {row!r} has no real solution for them, or none is found"
         M, J, C, F, gamma = self._lagrange(*state)
         if not all(np.all(np.isfinite(e)) for e in (M, J, C)):
             return f"an inertia or a constraint is not finite ({ROOTS})"

@@ -1,6 +1,6 @@
 """Feedback: laws as formulas that close inputs, design by the first approximation, and laws that track a reference."""
 
-from appell.control.controllability import Reach, controllability, observability, smallest_actuators, smallest_sensors
+from appell.control.controllability import Reach, controllability, observability
 from appell.control.feedback import Feedback, lqr, place
 from appell.control.invariants import MinimumControls, invariant_polynomials, minimum_controls
 from appell.control.laws import ComputedTorque, SlotineLi
@@ -11,6 +11,7 @@ from appell.control.observer import Observer, kalman, luenberger
 from appell.control.output import OutputFeedback, output_feedback
 from appell.control.pid import PID, Controller, Loop, regulate, schedule
 from appell.control.reference import Reference
+from appell.control.smallest import smallest_actuators, smallest_sensors
 from appell.control.tracking import Tracking, track
 
 __all__ = [

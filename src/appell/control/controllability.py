@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,8 +14,7 @@ from appell.analysis.roots import clusters
 from appell.control.manoeuvres import by_manoeuvres
 from appell.control.modes import comparable, unreached
 from appell.errors import ControlError
-from appell.model.symbols import listed
-from appell.model.values import check_kind, chosen
+from appell.model.values import chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,56 +217,3 @@ def _combination(vector: np.ndarray, names: Sequence[str]) -> str:
             value = f"{e.imag:+.3g}i" if abs(e.real) < 1e-6 else f"+({e.real:.3g}{e.imag:+.3g}i)"
         parts.append(f"{value} {names[i]}")
     return " ".join(parts).removeprefix("+")
-
-
-def smallest_actuators(lin: Linearization, *, stabilize: bool = False) -> tuple[tuple[str, ...], ...]:
-    """All smallest subsets of the inputs that control the system, best margin first.
-
-    Args:
-        lin: The linearisation; its inputs are the candidates.
-        stabilize: Whether it is enough to reach the modes that do not decay by themselves.
-
-    Returns:
-        Subsets of one size.
-    """
-    check_kind(lin, Linearization, "a linearisation, appell.linearize(...)")
-    return _smallest(lin.inputs, lambda subset: controllability(lin, inputs=subset), stabilize, "inputs", "control")
-
-
-def smallest_sensors(
-    lin: Linearization, candidates: Iterable[Any], *, stabilize: bool = False
-) -> tuple[tuple[Any, ...], ...]:
-    """All smallest subsets of measured quantities that observe the system, best margin first.
-
-    Args:
-        lin: The linearisation.
-        candidates: What could be measured: letters, names, formulas.
-        stabilize: Whether it is enough to see the modes that do not decay by themselves.
-
-    Returns:
-        Subsets of one size.
-    """
-    check_kind(lin, Linearization, "a linearisation, appell.linearize(...)")
-    return _smallest(
-        tuple(listed(candidates)), lambda subset: observability(lin, subset), stabilize, "measurements", "observe"
-    )
-
-
-def _smallest(
-    candidates: tuple[Any, ...], test: Any, stabilize: bool, what: str, verb: str
-) -> tuple[tuple[Any, ...], ...]:
-    for count in range(0 if stabilize else 1, len(candidates) + 1):
-        found = []
-        for subset in itertools.combinations(candidates, count):
-            reach = test(subset)
-            if reach.enough if stabilize else reach.complete:
-                found.append((reach.margin, subset))
-        if found:
-            return tuple(subset for _, subset in sorted(found, key=lambda pair: -pair[0]))
-    if not candidates:
-        hint = ": give candidates, such as smallest_sensors(lin, lin.states)" if what == "measurements" else ""
-        raise ControlError(f"There are no {what} to choose from{hint}.")
-    missed = "; ".join(f"{mode}: {mode.combination}" for mode in test(candidates).missed)
-    who = f"Not even all {len(candidates)} {what}" if len(candidates) > 1 else f"{candidates[0]} alone"
-    does = f"{verb} the system" if len(candidates) > 1 else f"does not {verb} the system"
-    raise ControlError(f"{who} {does}; missed is {missed}.")

@@ -70,7 +70,7 @@ class Kinks:
             return np.zeros((0, t.size))
         if code not in self._sides:
             arguments = [ca.vertcat(modal.x, modal.t), ca.vertcat(modal.w, modal.p, modal.s)]
-            looked_at = ca.vertcat(modal.g, *sizes(modal.g, modal.t, modal.x, modal.xdot))
+            looked_at = ca.vertcat(modal.g, *sizes(modal.g, modal.t, modal.x, modal.xdot, code.equations.iterated))
             self._sides[code] = LaneMachine(ca.Function("sides", arguments, [looked_at]), simd=False)
         found = np.ones((modal.s.numel(), t.size))
         g, *made = np.split(self._sides[code].some(np.concatenate([x, t[None, :]]), np.concatenate([w, p, found])), 3)

@@ -170,8 +170,12 @@ class Mechanics:
 
     @cached_property
     def J(self) -> ca.SX:
-        """The rows that virtual displacements obey: C, but the unit row of its drive for a servo constraint."""
-        J = ca.SX(self.C)
+        """The rows that virtual displacements obey, those of C as far as no drive enforces them."""
+        return self.by_drives(self.C)
+
+    def by_drives(self, C: ca.SX) -> ca.SX:
+        """C, but the unit row of its drive for a servo constraint."""
+        J = ca.SX(C)
         for i, row in enumerate(self.model.rows):
             if row.drive is not None:
                 J[i, :] = 0
@@ -181,11 +185,7 @@ class Mechanics:
     @cached_property
     def C(self) -> ca.SX:
         """The coefficients of the accelerations in the rows, C a = gamma: de/dv, and df/da of rows on accelerations."""
-        C = self.slopes
-        if self.acceleration_rows:
-            C = ca.SX(C)
-            C[list(self.acceleration_rows), :] = self._acceleration[0]
-        return C
+        return self._tangents[0]
 
     @cached_property
     def slopes(self) -> ca.SX:
@@ -208,14 +208,26 @@ class Mechanics:
         return bool(self.acceleration_rows) and bool(ca.depends_on(ca.vec(ca.jacobian(self.f, self.a)), self.a))
 
     @cached_property
-    def _acceleration(self) -> tuple[ca.SX, ca.SX]:
-        """df/da and the rest of f for the rows on accelerations; where f is curved, of its tangent at the solution."""
-        slope = ca.jacobian(self.f, self.a)
-        if not self.curved:
-            return slope, ca.substitute(self.f, self.a, ca.SX.zeros(self.a.numel()))
-        now = least_constraint(*self._uncurved, self.f, self.a, self._near)
-        slope, f = ca.substitute([slope, self.f], [self.a], [now])
-        return slope, f - slope @ now
+    def solved(self) -> ca.SX:
+        """The accelerations at which rows that are not linear in them are replaced by their tangents."""
+        return least_constraint(*self._uncurved, self.f, self.a, self._near)
+
+    def tangents(self, a: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """C and gamma of C q'' = gamma, with the tangents at some accelerations of the rows on these.
+
+        Args:
+            a: The accelerations; they do not matter where the rows are linear in them.
+        """
+        C, rest, rows = ca.SX(self.slopes), ca.SX(self._rest), list(self.acceleration_rows)
+        slope, f = ca.substitute([ca.jacobian(self.f, self.a), self.f], [self.a], [a])
+        C[rows, :], rest[rows] = slope, f - slope @ a
+        return C, -rest
+
+    @cached_property
+    def _tangents(self) -> tuple[ca.SX, ca.SX]:
+        if not self.acceleration_rows:
+            return self.slopes, -self._rest if self.e.numel() else ca.SX(0, 1)
+        return self.tangents(self.solved if self.curved else ca.SX.zeros(self.a.numel()))
 
     @cached_property
     def _uncurved(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
@@ -255,12 +267,7 @@ class Mechanics:
     @cached_property
     def gamma(self) -> ca.SX:
         """The right-hand side of C a = gamma: minus the part of e' (or f) without accelerations."""
-        if self.e.numel() == 0:
-            return ca.SX(0, 1)
-        rest = ca.SX(self._rest)
-        if self.acceleration_rows:
-            rest[list(self.acceleration_rows)] = self._acceleration[1]
-        return -rest
+        return self._tangents[1]
 
     @cached_property
     def lagrange(self) -> tuple[ca.SX, ca.SX]:

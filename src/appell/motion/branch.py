@@ -5,12 +5,12 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from appell.code.agreement import MISSED
 from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.motion.flow import Inputs
 from appell.motion.leg import Leg
 
-MISSED = 1e-8  # share of the accelerations by which a row may be missed
 APART = 1e-6  # share of the accelerations by which two branches differ at least
 FINE = 1e-9  # a jump within so small a part of a step is one
 NEWTON = 12
@@ -56,9 +56,9 @@ class Branch:
         """When the accelerations jump between two times, if they do: what Newton's steps do not cross is halved."""
         if self._continues(leg, before, after):
             return None
-        if after - before <= fine:
-            return before
         middle = (before + after) / 2
+        if after - before <= fine or not before < middle < after:
+            return before
         found = self._jump(leg, before, middle, fine)
         return found if found is not None else self._jump(leg, middle, after, fine)
 

@@ -40,6 +40,7 @@ class Flow:
         growth: How strongly the speeds grow into rates; None where no velocities are dependent.
         compiled: Whether steps are machine code from the first one on.
         simd: Whether they may become machine code where it pays, if heyoka is installed.
+        iterated: Whether Newton's method is part of the right-hand side.
     """
 
     rhs: ca.Function
@@ -48,6 +49,7 @@ class Flow:
     growth: ca.Function | None = None
     compiled: bool = False
     simd: bool = False
+    iterated: bool = False
 
     @cached_property
     def machine(self) -> Machine:
@@ -66,7 +68,7 @@ class Flow:
     def size_machine(self) -> Machine:
         """Evaluates what the guards that have units are made of, and their rates; see `sizes`."""
         t, x, w, p = self.rhs.sx_in()
-        results = sizes(self.sides(t, x, w, p), t, x, self.rhs(t, x, w, p))
+        results = sizes(self.sides(t, x, w, p), t, x, self.rhs(t, x, w, p), self.iterated)
         return Machine(ca.Function("sizes", [t, x, w, p], results, {"cse": True}), simd=False)
 
     @cached_property
@@ -88,11 +90,15 @@ class Flow:
         return self.guards.nnz_out(0)
 
 
-def sizes(g: ca.SX, t: ca.SX, x: ca.SX, xdot: ca.SX) -> list[ca.SX]:
-    """What guards are made of, and what their rates are, in whatever units: their rounding is a share of it."""
-    slopes = ca.fabs(ca.jacobian(g, x))
-    letters = ca.vertcat(ca.SX(0, 1), *ca.symvar(xdot))
-    terms = term_sizes(ca.Function("rates", [letters], [xdot]))(letters)  # what cancels leaves rounding
+def sizes(g: ca.SX, t: ca.SX, x: ca.SX, xdot: ca.SX, iterated: bool) -> list[ca.SX]:
+    """What guards are made of, and what their rates are, in whatever units: their rounding is a share of it.
+
+    What cancels leaves rounding, unless it cancels in a step of Newton's method, which the next one corrects.
+    """
+    slopes, terms = ca.fabs(ca.jacobian(g, x)), ca.fabs(xdot)
+    if not iterated:
+        letters = ca.vertcat(ca.SX(0, 1), *ca.symvar(xdot))
+        terms = term_sizes(ca.Function("rates", [letters], [xdot]))(letters)
     haste = slopes @ terms + ca.fabs(ca.jacobian(g, t))
     return [ca.densify(slopes @ ca.fabs(x)), ca.densify(haste)]
 

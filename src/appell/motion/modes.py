@@ -35,6 +35,7 @@ class _Kept:
     Attributes:
         modal: Right-hand side, powers of the forces, what may jump or be struck, with their kinks taken out; None if
             there are none.
+        iterated: Whether Newton's method is part of the right-hand side.
         powers: The power of every force, by which kinks may slide.
         sides: The switching functions, by which kinks may slide.
         slopes: Their gradients, by kink.
@@ -42,6 +43,7 @@ class _Kept:
     """
 
     modal: Modal | None
+    iterated: bool
     powers: dict[tuple[int, ...], Machine] = field(default_factory=dict)
     sides: dict[tuple[int, ...], Machine] = field(default_factory=dict)
     slopes: dict[int, Machine] = field(default_factory=dict)
@@ -58,7 +60,10 @@ class _Kept:
         if family not in self.sides:
             m, on = self.modal, sliding(self.modal, family)
             g = ca.substitute(m.g, m.s, on.s) if family else m.g
-            results = [*(ca.densify(e) for e in (g, along(m, g, on.xdot), on.s)), *sizes(g, m.t, m.x, on.xdot)]
+            results = [
+                *(ca.densify(e) for e in (g, along(m, g, on.xdot), on.s)),
+                *sizes(g, m.t, m.x, on.xdot, self.iterated),
+            ]
             self.sides[family] = self._machine("switches", results, simd=False)
         return self.sides[family]
 
@@ -92,7 +97,7 @@ def _kept(code: Code) -> _Kept:
     found, breaks = None, code.equations.mechanics.unbroken or code.equations.mechanics.striking
     if breaks or has_kinks(code.rhs.function):
         found = Modal.of(ca.Function("kinked", code.equations.arguments, _kinked(code), {"cse": True}))
-    return _Kept(found)
+    return _Kept(found, code.equations.iterated)
 
 
 @lately(8)
@@ -202,9 +207,9 @@ class Modes:
         return family(self.modal, slide_of(modes)) if self.modal else ()
 
     @property
-    def _machine(self) -> tuple[bool, bool]:
-        """Whether steps are machine code, and whether they may become it where heyoka is installed."""
-        return self.code.steps and heyoka_code.available(), self.code.simd
+    def _machine(self) -> tuple[bool, bool, bool]:
+        """Whether steps are machine code, whether they may become it, and whether Newton's method is part of them."""
+        return self.code.steps and heyoka_code.available(), self.code.simd, self.code.equations.iterated
 
     def flow(self) -> Flow:
         """The smooth flow of the present modes."""
