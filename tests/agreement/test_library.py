@@ -50,6 +50,12 @@ def test_the_words_of_a_letter_are_those_of_its_own_model():
     assert chain.parameters[0].description == ap.library.planar_2r().parameters[0].description
 
 
+def test_nothing_is_said_about_a_model_where_python_drops_what_is_said():
+    program = "import appell as ap; print(ap.library.about('rolling-disk'))"
+    done = subprocess.run([sys.executable, "-OO", "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("\n", "")
+
+
 def test_what_is_said_about_a_model_does_not_say_its_parameters_again():
     for name in ap.library.names():
         about = ap.library.about(name)

@@ -19,8 +19,8 @@ from appell.cli import app
 from appell.cli.varied import read_varied
 from appell.ensemble import Uniform, open_study
 from appell.ensemble.claim import Claim
-from appell.ensemble.plan import made
-from appell.ensemble.store import ABOUT, COPY, JOURNAL, read_journal
+from appell.ensemble.plan import Plan, made
+from appell.ensemble.store import ABOUT, CLAIM, COPY, JOURNAL, read_journal
 from appell.errors import StoreError
 
 pytest.importorskip("zarr")
@@ -243,7 +243,7 @@ def test_two_processes_do_not_write_to_one_study(system, whole, tmp_path):
     path = tmp_path / "study.zarr"
     ap.sweep(system, OVER, **OPTIONS, out=path)
     (path / "q1" / "1.0").unlink()
-    other = Claim(path / ABOUT)
+    other = Claim(path / CLAIM)
     assert other.held
     with pytest.raises(StoreError, match=r"Another process writes to .*study\.zarr; wait") as refused:
         ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
@@ -264,12 +264,11 @@ def test_one_writer_also_on_windows(tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "fcntl", None)
     monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=locking, LK_NBLCK=2))
-    (tmp_path / ABOUT).write_text("{}")
-    claims = [Claim(tmp_path / ABOUT) for _ in range(2)]
+    claims = [Claim(tmp_path / CLAIM) for _ in range(2)]
     assert [claim.held for claim in claims] == [True, False]
     for claim in claims:
         claim.release()
-    assert min(place for _, place in taken) > (tmp_path / ABOUT).stat().st_size
+    assert min(place for _, place in taken) > (tmp_path / CLAIM).stat().st_size
 
 
 def without_a_chunk(path):
@@ -289,6 +288,24 @@ def test_other_files_of_appell_that_give_the_same_numbers_may_go_on(system, whol
     without_a_chunk(path)
     again = ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
     assert len(again.info["makers"]) == 2
+
+
+def test_who_goes_on_with_other_files_is_the_only_writer(system, whole, tmp_path, monkeypatch):
+    path = tmp_path / "study.zarr"
+    ap.sweep(system, OVER, **OPTIONS, out=path)
+    without_a_chunk(path)
+    monkeypatch.setattr("appell.motion.versions.files", lambda: "edited")
+    make, refused = Plan.make, []
+
+    def meanwhile(*arguments):
+        with pytest.raises(StoreError, match="Another process writes to") as error:
+            ap.sweep(system, OVER, **OPTIONS, out=path, resume=True)
+        refused.append(error)
+        return make(*arguments)
+
+    monkeypatch.setattr(Plan, "make", meanwhile)
+    assert_equal(ap.sweep(system, OVER, **OPTIONS, out=path, resume=True), whole)
+    assert len(refused) == 1
 
 
 def test_other_files_of_appell_that_give_other_numbers_may_not(system, tmp_path, monkeypatch):

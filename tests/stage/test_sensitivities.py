@@ -243,6 +243,7 @@ def spring_and(event):
     return ap.simulate(system, {x: 1.0}, until=2.0, events=[event]), np.sqrt(4 / 1.3)
 
 
+@pytest.mark.heyoka
 @pytest.mark.parametrize("depth", [1e-2, 1e-8])
 def test_an_event_that_is_hardly_passed_has_its_steep_slope(depth):
     motion, w = spring_and(ap.Event(x + 1 - depth, direction=-1, name="low"))

@@ -137,6 +137,7 @@ def test_stiff_equations_go_to_cvodes(stiff):
     np.testing.assert_allclose(motion["x"], np.exp(slow * motion.times), rtol=1e-6)
 
 
+@pytest.mark.heyoka
 def test_a_long_run_from_near_a_saddle_is_not_stiff():
     lever = ap.compile(ap.derive(oscillator(4e4 * x))).bind({m: 1.0})  # falls as fast as it could come to rest
     assert ap.simulate(lever, {x: 1e-9}, until=200.0, max_steps=5, points=2).info["method"] == "taylor"

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shlex
 import subprocess
 import sys
 
@@ -82,6 +83,15 @@ def test_files_are_written_though_nobody_reads_on(file, tmp_path):
     os.close(writer)
     assert b"Traceback" not in program.stderr
     assert all(path.stat().st_size > 1000 for path in outs)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="asks a shell")
+def test_files_are_written_though_nobody_listens(file, tmp_path):
+    """As by a service that starts it without streams."""
+    out = tmp_path / "run.csv"
+    command = shlex.join([sys.executable, "-m", "appell", "run", str(file), "--out", str(out)])
+    assert subprocess.run(["sh", "-c", f"{command} >&- 2>&-"], timeout=120, check=False).returncode == 0
+    assert out.stat().st_size > 1000
 
 
 def test_words_are_broken_into_lines_and_names_are_not():

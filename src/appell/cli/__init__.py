@@ -6,6 +6,7 @@ MODEL is a name from `appell list` or a Python file that defines `model` (and, i
 
 from __future__ import annotations
 
+import os
 import sys
 
 from appell.cli import (  # each adds its command
@@ -41,7 +42,10 @@ __all__ = [
 
 
 def main() -> None:
-    """Entry point; letters that the terminal does not have are written as their codes."""
+    """Entry point; letters that the terminal does not have are written as their codes, and nothing where none is."""
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:  # closed by who started it
+            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     app(prog_name="appell")

@@ -15,11 +15,11 @@ class Claim:
     disks, everybody gets it.
 
     Args:
-        path: The file; it is only read.
+        path: The file, made if it is not there. Nothing may be put in its place: the claim would stay with the old one.
     """
 
     def __init__(self, path: Path) -> None:
-        self._file = open(path)  # as long as the claim is held
+        self._file = open(path, "ab")  # as long as the claim is held
         self.held = self._lock()
 
     def _lock(self) -> bool:

@@ -31,6 +31,7 @@ from appell.motion.versions import maker
 
 JOURNAL, ABOUT = "journal.jsonl", "study.json"
 COPY = "study.copy.json"  # the same once more: without it nothing can be continued
+CLAIM = "writer.lock"  # whoever writes holds it
 MACHINE = "the machine"
 FORMAT = 3
 SEAL = "checksum"  # of a description
@@ -273,7 +274,7 @@ class ZarrStore:
 
     def _begin(self) -> None:
         """Keep other writers away."""
-        self._claim = Claim(self.path / ABOUT)
+        self._claim = Claim(self.path / CLAIM)
         if not self._claim.held:
             raise StoreError(
                 f"Another process writes to {self.path}; wait until it has ended, then go on with resume=True "
@@ -306,8 +307,8 @@ class ZarrStore:
                 f"{self.path} holds another study, which differs in: {', '.join(differ)}. "
                 "Continue with the settings it was begun with, or give another name."
             )
-        self._describe(stored)
         self._begin()
+        self._describe(stored)
         makers = stored["makers"]
         self.makers = makers if self.makers == makers[-1:] else [*makers, *self.makers]
         self.layout.chunk = int(stored["chunk"])

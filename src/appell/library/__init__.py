@@ -120,7 +120,10 @@ def about(name: str) -> str:
         >>> about("chaplygin-sleigh").splitlines()[-1]
         'Reference: Chaplygin 1911; Neimark and Fufaev 1972, chapter II; Bloch 2015, section 1.7.'
     """
-    paragraphs = inspect.cleandoc(_function(name).__doc__ or "").split("\n\n")
+    words = _function(name).__doc__
+    if words is None:  # python -OO
+        return ""
+    paragraphs = inspect.cleandoc(words).split("\n\n")
     first = next(i for i, words in enumerate(paragraphs) if words.startswith("Parameters of the model"))
     paragraphs[first] = re.sub(r"(?s)^.*?\.(\n|$)", "", paragraphs[first])  # up to the first line that ends a sentence
     return "\n".join(words for words in paragraphs[first:] if words and not words.startswith("Args:"))
