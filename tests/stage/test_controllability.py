@@ -62,7 +62,7 @@ def test_momenta_that_no_input_changes_are_left_aside_as_in_an_optimal_feedback(
     model = ap.Model(ground, (r, psi), [bead], [along], start={r: 1})
     lin = ap.linearize(ap.equilibrium(model, {r: 1, psi.rate: 2}))
     assert ap.control.lqr(lin, {r: 1}, 1).certificate.verdict.name == "FAMILY"
-    with pytest.raises(ControlError, match="Not even all 1 inputs control"):
+    with pytest.raises(ControlError, match="u alone does not control"):
         ap.control.smallest_actuators(lin)
     assert ap.control.smallest_actuators(lin, stabilize=True) == (least,)
 

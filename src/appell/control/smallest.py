@@ -71,6 +71,6 @@ def _smallest(
         hint = ": give candidates, such as smallest_sensors(lin, lin.states)" if what == "measurements" else ""
         raise ControlError(f"There are no {what} to choose from{hint}.")
     missed = "; ".join(f"{mode}: {mode.combination}" for mode in test(candidates).missed)
-    who = f"Not even all {len(candidates)} {what}" if len(candidates) > 1 else f"{candidates[0]} alone"
+    who = f"{candidates[0]} alone" if len(candidates) == 1 else f"Not even all {len(candidates)} {what}"
     does = f"{verb} the system" if len(candidates) > 1 else f"does not {verb} the system"
     raise ControlError(f"{who} {does}; missed is {missed}.")
