@@ -145,6 +145,24 @@ def test_a_run_into_a_pose_where_a_parallelogram_lies_in_line_says_so():
     assert "more ways than one" in repr(motion)
 
 
+def windows(count):
+    """So many parallelograms in a row, all in line at once: problem A02 of the IFToMM library of benchmarks."""
+    cranks, couplers = ap.coordinates(f"a0:{count + 1}"), ap.coordinates(f"c1:{count + 2}")[:count]
+    arms = [ground.pin(angle, at=(i, 0, 0)) for i, angle in enumerate(cranks)]
+    rods = [arm.pin(angle, at=(0, 1, 0)) for arm, angle in zip(arms, couplers, strict=False)]
+    bodies = [ap.RigidBody(f"crank {i}", 1, f.point(0, 0.5), f, (0, 0, 1 / 12)) for i, f in enumerate(arms)]
+    bodies += [ap.RigidBody(f"coupler {i}", 1, f.point(0.5, 0), f, (0, 0, 1 / 12)) for i, f in enumerate(rods)]
+    loops = [ap.Holonomic(f.point(1, 0) - arms[i + 1].point(0, 1), f"loop {i}") for i, f in enumerate(rods)]
+    rates = {**dict.fromkeys((a.rate for a in cranks), -1.0), **dict.fromkeys((c.rate for c in couplers), 1.0)}
+    return ap.Model(ground, (*cranks, *couplers), bodies, [ap.Gravity(-9.81 * ground.y)], loops, start=rates)
+
+
+def test_many_loops_that_come_into_line_together_are_followed_as_far_as_one():
+    motion = ap.simulate(ap.compile(ap.derive(windows(5))).bind(), until=3.0, method="dop853", progress=False)
+    assert motion.outcome is ap.Outcome.ROWS_SINGULAR
+    assert motion["a0"][-1] == pytest.approx(-np.pi / 2, abs=1e-4)
+
+
 @pytest.fixture(scope="module")
 def peaucellier():
     """Peaucellier's linkage, and where to look for its starts."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from appell.model.model import Model
 
 MODELS: dict[str, str] = {
+    "andrews-squeezer": "_andrews_squeezer:andrews_squeezer",
     "appell-hamel": "_appell_hamel:appell_hamel",
     "arevalo": "_arevalo:arevalo",
     "ball-and-beam": "_ball_and_beam:ball_and_beam",

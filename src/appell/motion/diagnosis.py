@@ -127,7 +127,8 @@ def grown(stretches: Sequence[Stretch], stop: Stop) -> str:
 def forked(model: Model) -> str:
     """What it means that rows have become dependent."""
     edge = "the edge of what the programme can be followed to, or " if model.programmed else ""
-    return edge + "a pose from which the mechanism could go on in more ways than one"
+    ways = "a pose from which the mechanism could go on in more ways than one"
+    return f"{edge}{ways}; one more row can say which, such as that two cranks stay parallel"
 
 
 def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:

@@ -1,8 +1,8 @@
 r"""Forks: poses in which position rows depend on each other, so that a mechanism could go on in more ways than one.
 
-How far rows are from that is the volume that their slopes span, $\sqrt{\det(J J^T)}$ with coordinates in their natural
-units and each row in units of its largest size. Along a motion through a fork at $t^*$ it goes like $|t - t^*|$. Which
-way the motion leaves is chosen by rounding there, or by whatever an integrator makes of it, so a run ends.
+How far rows are from that is the smallest singular value of J, with coordinates in their natural units and each row in
+units of its largest size. Along a motion through a fork at $t^*$ it goes like $|t - t^*|$, however many loops lie in
+line there. Which way the motion leaves is chosen by rounding, or by whatever an integrator makes of it, so a run ends.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from appell.motion.gradients import squared_volume
 from appell.motion.ledger import along
 from appell.motion.leg import Leg
 
-FORKED = 1e-6  # share of the largest volume at which rows are dependent
+FORKED = 1e-6  # share of the largest distance at which rows are dependent
 BEFORE = 1e-5  # the same up to which a leg is followed
-STEEP = 2.0  # the volume may change so many times faster within a step than it does from step to step
-LOOKS, ROUNDS = 16, 10  # parts of a step in which the smallest volume is looked for, again and again
+STEEP = 2.0  # the distance may change so many times faster within a step than it does from step to step
+LOOKS, ROUNDS = 16, 10  # parts of a step in which the smallest distance is looked for, again and again
 
 
 def _kept(equations: Equations) -> list[int]:
@@ -52,7 +52,7 @@ class Forks:
         units = row_units(mechanics, p)[0] if self._rows else np.ones(self._n)
         self._units = np.where(np.isfinite(units), units, 1.0)
         self._sizes = np.zeros(len(self._rows))  # the largest of every row
-        self._largest = 0.0  # volume
+        self._largest = 0.0  # distance
 
     @staticmethod
     def of(code: Code, p: np.ndarray) -> Forks | None:
@@ -69,43 +69,43 @@ class Forks:
         """A leg up to its first fork, and whether there is one."""
         if leg.times.size < 2:
             return leg, False
-        volumes = self._volumes(leg, leg.times)
-        arrived = volumes[1:] <= FORKED * self._largest
-        for i in np.flatnonzero(arrived | _may_vanish(leg.times, volumes)).tolist():
-            t, smallest = self._smallest(leg, leg.times[i], leg.times[i + 1], volumes[i] + volumes[i + 1])
+        distances = self._distances(leg, leg.times)
+        arrived = distances[1:] <= FORKED * self._largest
+        for i in np.flatnonzero(arrived | _may_vanish(leg.times, distances)).tolist():
+            t, smallest = self._smallest(leg, leg.times[i], leg.times[i + 1], distances[i] + distances[i + 1])
             if smallest > FORKED * self._largest:
                 continue
             near = BEFORE * self._largest
-            while i and volumes[i] <= near:  # of many small steps towards it
+            while i and distances[i] <= near:  # of many small steps towards it
                 i -= 1
             t = min(t, leg.times[i + 1])
-            last = t - (t - leg.times[i]) * min(0.5, near / max(volumes[i], near))
+            last = t - (t - leg.times[i]) * min(0.5, near / max(distances[i], near))
             return leg.cut(last), True
         return leg, False
 
     def _smallest(self, leg: Leg, left: float, right: float, fall: float) -> tuple[float, float]:
-        """When the volume is smallest within a step, and how small it is; roughly where it does not go to zero.
+        """When the distance is smallest within a step, and how small it is; roughly where it does not go to zero.
 
         Args:
             leg: The leg.
             left: Where the step begins.
             right: Where it ends.
-            fall: By how much the volume would fall and rise again on its way to zero.
+            fall: By how much the distance would fall and rise again on its way to zero.
         """
         best = left, np.inf
         for _ in range(ROUNDS):
             places = np.linspace(left, right, LOOKS + 1)
-            volumes = self._volumes(leg, places)
-            k = int(np.argmin(volumes))
-            best = min(best, (float(places[k]), float(volumes[k])), key=lambda e: e[1])
+            distances = self._distances(leg, places)
+            k = int(np.argmin(distances))
+            best = min(best, (float(places[k]), float(distances[k])), key=lambda e: e[1])
             if best[1] > fall * STEEP / LOOKS:
                 break
             fall *= STEEP / LOOKS
             left, right = places[max(k - 1, 0)], places[min(k + 1, LOOKS)]
         return best
 
-    def _volumes(self, leg: Leg, times: np.ndarray) -> np.ndarray:
-        """The volume at some times of a leg; infinite where it is no number."""
+    def _distances(self, leg: Leg, times: np.ndarray) -> np.ndarray:
+        """How far rows are from a fork at some times of a leg; infinite where it is no number."""
         slopes = along(self._function, times, leg.dense(times)[: self._n], self.p)[1]
         J = slopes.reshape(slopes.shape[0], times.size, self._n)[self._rows].transpose(1, 0, 2) * self._units
         norms = np.sqrt((J * J).sum(axis=2))
@@ -113,18 +113,17 @@ class Forks:
         J = J / np.maximum(self._sizes, 1e-300)[:, None]
         found = np.full(times.size, np.inf)
         finite = np.isfinite(J).all(axis=(1, 2))
-        J = J[finite]
-        found[finite] = np.sqrt(np.maximum(np.linalg.det(J @ J.transpose(0, 2, 1)), 0.0))
+        found[finite] = np.linalg.svd(J[finite], compute_uv=False)[:, -1]
         self._largest = max(self._largest, float(found[finite].max(initial=0.0)))
         return found
 
 
-def _may_vanish(times: np.ndarray, volumes: np.ndarray) -> np.ndarray:
-    """In which steps the volume may fall to zero and rise again, from how it changes there and in the steps beside."""
+def _may_vanish(times: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """In which steps the distance may fall to zero and rise again, from how it changes there and beside them."""
     steps = np.diff(times)
     with np.errstate(invalid="ignore", divide="ignore"):
-        slopes = np.abs(np.diff(volumes)) / steps
+        slopes = np.abs(np.diff(distances)) / steps
     beside = np.concatenate([[np.inf], slopes, [np.inf]])  # of the first and the last step nothing is known
     steepest = np.max([beside[:-2], beside[1:-1], beside[2:]], axis=0)
     with np.errstate(invalid="ignore"):
-        return ~(STEEP * steepest * steps < volumes[:-1] + volumes[1:])
+        return ~(STEEP * steepest * steps < distances[:-1] + distances[1:])
