@@ -101,3 +101,25 @@ def test_the_still_of_an_animation_is_seen_without_its_frame(seen, outputs, tmp_
     assert min(width, height) > 300
     seen.picture("github-animation")
     assert seen.faults == []
+
+
+def test_more_scenes_than_a_browser_keeps_live_in_one_notebook(seen, tmp_path):
+    """Chromium keeps the drawings of sixteen; what was dropped is drawn again once it is seen."""
+    path = tmp_path / "many.html"
+    path.write_text(18 * ap.draw(ap.library.pendulum_chain(1))._repr_mimebundle_()["text/html"])
+    seen.open(path)
+    drawn = "(appell.viewers[0]?.drawn ?? 0) > 0 && !appell.viewers[0].lost"
+    first = seen.page.frames[1]
+    for i in range(18):
+        seen.page.locator("iframe").nth(i).scroll_into_view_if_needed()
+        seen.until(f"globalThis.appell && {drawn}", seen.page.frames[1 + i])
+    assert first.evaluate("appell.viewers[0].lost")
+    seen.page.locator("iframe").nth(0).scroll_into_view_if_needed()
+    seen.until(drawn, first)
+    assert first.evaluate("appell.viewers.length") == 1
+    assert all("WebGL contexts" in fault for fault in seen.faults)
+
+
+def test_a_frame_is_packed(outputs):
+    assert len(outputs["animation"]) < 400_000
+    assert len(outputs["plot"]) < 900_000

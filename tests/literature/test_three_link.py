@@ -258,5 +258,5 @@ def test_a_plan_is_drawn(slow, tmp_path):
     plot = slow.plot(path)
     assert path.stat().st_size > 10_000
     assert plot.panels[0].y == "positions"
-    assert [line.name for line in plot.panels[0].items[:3]] == ["psi1 [rad]", "psi2 [rad]", "z3 [m]"]
+    assert [line.name for line in plot.panels[0].items[:3]] == ["ψ1 [rad]", "ψ2 [rad]", "z3 [m]"]
     assert {line.color for panel in plot.panels for line in panel.items} <= {*COLORS, RED, GREY}

@@ -6,7 +6,7 @@ import pytest
 import appell as ap
 from appell.errors import AppellError
 from appell.view import Plot, bode, phase, root_locus, roots, stability_map, work_precision
-from appell.view.plot import Line, Panel
+from appell.view.plot import Line, Panel, shown
 
 
 @pytest.fixture(scope="module")
@@ -17,12 +17,12 @@ def motion():
 def test_quantities_over_time(motion, tmp_path):
     lean = ap.coordinates("lean", "rad")
     plot = motion.plot("x", "y", lean.rate, lean**2)
-    assert [p.y for p in plot.panels] == ["[m]", "lean' [rad/s]", "lean**2"]
+    assert [p.y for p in plot.panels] == ["[m]", "lean' [rad/s]", "lean²"]
     line = plot.panels[0].items[1]
     assert line.x.size >= 2000  # smooth however few moments were asked for
     np.testing.assert_allclose(line.y[np.isin(line.x, motion.times)], motion.columns["y"], rtol=0, atol=1e-14)
     spec = plot.spec()
-    assert [d["name"] for d in spec["data"]] == ["x", "y", "lean'", "lean**2"]
+    assert [d["name"] for d in spec["data"]] == ["x", "y", "lean'", "lean²"]
     assert spec["layout"]["xaxis3"]["title"]["text"] == "t [s]"
     squares = np.interp(motion.times, spec["data"][3]["x"], spec["data"][3]["y"])
     np.testing.assert_allclose(squares, motion.columns["lean"] ** 2, rtol=1e-3, atol=0)
@@ -82,6 +82,51 @@ def test_a_phase_portrait(motion):
     np.testing.assert_allclose([drawn[0], drawn[-1]], motion.columns["lean.rate"][[0, -1]], rtol=1e-12, atol=0)
     assert all(np.abs(drawn - e).min() < 1e-12 for e in motion.columns["lean.rate"])
     assert motion.phase("x", "y").panels[0].y == "y [m]"
+
+
+def test_a_path_has_one_scale_and_a_phase_portrait_two(motion):
+    assert motion.phase("x", "y").panels[0].equal
+    assert not motion.phase("lean").panels[0].equal
+    ground, (x, y) = ap.Frame("ground"), ap.coordinates("x y", "m")
+    body = ap.Model(ground, (x, y), [ap.Particle("body", 1.0, ground.point(x, y))])
+    straight = ap.simulate(ap.compile(ap.derive(body)), {x.rate: 1.0, y.rate: 1e-3}, until=1.0, progress=False)
+    assert not straight.phase(x, y).panels[0].equal  # it would be a line on the axis
+
+
+def test_curves_of_long_runs_follow_every_turn():
+    q, ground = ap.coordinates("q", "m"), ap.Frame("ground")
+    force = ap.Potential(q**2 / 2)
+    model = ap.Model(ground, q, [ap.Particle("body", 1.0, ground.point(q, 0))], [force])
+    motion = ap.simulate(ap.compile(ap.derive(model)), {q: 1.0}, until=3000.0, points=2, progress=False)
+    portrait = motion.phase(q).panels[0].items[0]
+    corners = np.hypot(np.diff(portrait.x), np.diff(portrait.y))
+    assert corners.max() < 0.3  # of a circle of radius 1
+    assert portrait.x.size <= 20_002
+
+
+def test_motions_are_compared_by_name():
+    chain = ap.compile(ap.derive(ap.library.pendulum_chain(2))).bind()
+    motions = {name: ap.simulate(chain, {"q1": a}, until=0.5, progress=False) for name, a in (("one", 1), ("two", 2))}
+    both = ap.view.over_time(motions, ["q1", "q2.rate"])
+    assert [panel.y for panel in both.panels] == ["q1 [rad]", "q2' [rad/s]"]
+    assert [[line.name for line in panel.items] for panel in both.panels] == [["one", "two"]] * 2
+    assert [line.dashed for line in both.panels[0].items] == [False, True]  # in grey as well
+    assert both.legend(0) == ("one", "two")
+    assert both.legend(1) == ()
+    assert len(ap.view.over_time(list(motions.values())).panels) == 4
+    assert phase(motions, "q1").legend(0) == ("one", "start", "two")
+    assert phase(list(motions.values()), "q1").legend(0) == ("run 1", "start", "run 2")
+    with pytest.raises(AppellError, match="at least one motion"):
+        ap.view.over_time({}, ["q1"])
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [("phi.rate", "φ'"), ("theta_1", "θ_1"), ("Omega", "Ω"), ("lambda", "λ"), ("psi1", "ψ1"), ("spin", "spin"),
+     ("l**2*m*phi.rate**2/2", "l²·m·φ'²/2"), ("w_ball_z", "w_ball_z")],
+)  # fmt: skip
+def test_letters_are_written_as_on_a_board(typed, read):
+    assert shown(typed) == read
 
 
 def test_roots_of_several_loops_and_those_far_out():
@@ -203,7 +248,7 @@ def test_bode_of_an_oscillator_by_hand():
 def test_a_linearisation_has_its_own_matrices_and_names_for_bode():
     lin = ap.linearize(ap.equilibrium(ap.library.ball_and_beam(), {"xi": 0.2}), dependent=["alpha"])
     plot = bode(lin, C=["xi", "theta"], frequencies=[2.0])
-    assert [line.name for line in plot.panels[0].items] == ["tau → xi", "tau → theta"]
+    assert [line.name for line in plot.panels[0].items] == ["τ → ξ", "τ → θ"]
     by_hand = bode(lin.A, lin.B, lin.output_matrix(["xi"]), frequencies=[2.0])
     np.testing.assert_array_equal(plot.panels[0].items[0].y, by_hand.panels[0].items[0].y)
     assert len(bode(lin).panels[0].items) == 4
@@ -239,7 +284,7 @@ def test_what_tracks_is_drawn_over_its_reference(tmp_path):
     plot = ap.track(system, reference, law, until=0.2, points=11).plot(tmp_path / "run.html")
     assert (tmp_path / "run.html").read_text().startswith("<!doctype")
     paths, errors, inputs = plot.panels
-    assert [line.name for line in paths.items] == ["psi1 [rad]", "psi2 [rad]", "z3 [m]", "reference", "", ""]
+    assert [line.name for line in paths.items] == ["ψ1 [rad]", "ψ2 [rad]", "z3 [m]", "reference", "", ""]
     assert [line.color for line in paths.items[:3]] == [line.color for line in paths.items[3:]]
     assert [line.name for line in inputs.items] == ["drive_psi1 [N·m]", "drive_psi2 [N·m]", "drive_z3 [N]"]
     assert errors.log == "y"

@@ -133,12 +133,15 @@ def test_a_study_draws_and_saves_itself(rod, tmp_path):
     for i, options in enumerate(({}, {"against": "l"}, {"against": ["l", "theta"]})):
         plot = study.plot("theta", path=tmp_path / f"{i}.png", **options)
         assert (tmp_path / f"{i}.png").stat().st_size > 5000
-        assert {e["type"] for e in plot.spec()["data"]} == {"scatter"}
-    assert plot.spec()["data"][0]["marker"]["color"] == pytest.approx(study["theta.end"].values.tolist(), rel=1e-8)
+    (drawn,) = plot.panels[0].items  # all combinations: a map
+    assert plot.spec()["data"][0]["type"] == "heatmap"
+    np.testing.assert_array_equal(drawn.z, study.product["theta.end"])  # rows are what goes upward, the angles
+    some = study.select([0, 1, 2]).plot("theta", against=["l", "theta"]).spec()["data"][0]
+    assert some["marker"]["color"] == pytest.approx(study["theta.end"].values[:3].tolist(), rel=1e-8)
     with pytest.raises(ap.AppellError, match=r"Cannot plot to 'z.foo': use .*\.png"):
         study.plot("theta", path=tmp_path / "z.foo")
     names = [line.name for line in study.plot("theta").panels[0].items]
-    assert names[:2] == ["theta = 0.1, l = 1", "theta = 0.1, l = 2"]  # so few runs are drawn one by one
+    assert names[:2] == ["θ = 0.1, l = 1", "θ = 0.1, l = 2"]  # so few runs are drawn one by one
     assert study.save(tmp_path / "study.nc").exists()
     table = pd.read_csv(study.save(tmp_path / "study.csv"))
     np.testing.assert_array_equal(table["theta.end"], study["theta.end"].values)

@@ -2,8 +2,9 @@
 import { element } from "./panel.js";
 
 export class Knobs {
-  constructor(viewer, { names, values, scenes }) {
-    // names[k] has the values values[k]; scenes are the ids of their data, the last name running fastest.
+  constructor(viewer, { names, values, scenes }, before) {
+    // names[k] has the values values[k]; scenes are the ids of their data, the last name running fastest. They stand
+    // as those before them did.
     Object.assign(this, { viewer, values, scenes });
     const row = element("div", "knobs");
     this.sliders = names.map((name, k) => {
@@ -17,7 +18,9 @@ export class Knobs {
       return [slider, value];
     });
     viewer.host.prepend(row);
-    this.tell();
+    before?.sliders.forEach(([slider], k) => (this.sliders[k][0].value = slider.value));
+    if (before) this.turn();
+    else this.tell();
   }
 
   get chosen() {

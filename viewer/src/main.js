@@ -18,23 +18,31 @@ function start() {
     host.dataset.started = "yes";
     const scene = JSON.parse(document.getElementById(host.dataset.scene).textContent);
     const poster = document.getElementById(`${host.dataset.scene}-poster`)?.textContent;
-    const begin = () => {
+    const knobs = document.getElementById(`${host.dataset.scene}-knobs`);
+    const begin = (before) => {
       const viewer = new Viewer(host, scene, { poster, play: host.dataset.play !== "no" && !calm });
-      viewers.push(viewer);
-      const knobs = document.getElementById(`${host.dataset.scene}-knobs`);
-      if (knobs && !viewer.failed) viewer.knobs = new Knobs(viewer, JSON.parse(knobs.textContent));
+      if (knobs && !viewer.failed) viewer.knobs = new Knobs(viewer, JSON.parse(knobs.textContent), before?.knobs);
+      if (before) {
+        viewer.seek(before.course.t);
+        if (!before.playing) viewer.pause();
+        viewers[viewers.indexOf(before)] = viewer;
+      } else viewers.push(viewer);
+      viewer.onlost = () => whenSeen(host, () => begin(viewer));
     };
-    if (host.dataset.lazy) {
-      if (poster) host.append(still(poster, scene.title)); // also what is printed of a page nobody went through
-      const seen = new IntersectionObserver((entries) => {
-        if (entries.some((e) => e.isIntersecting)) {
-          seen.disconnect();
-          begin();
-        }
-      }, { rootMargin: "400px" });
-      seen.observe(host);
-    } else begin();
+    if (host.dataset.lazy && poster) host.append(still(poster, scene.title)); // also in print, of what nobody went to
+    if (host.dataset.lazy || self !== top) whenSeen(host, () => begin());
+    else begin();
   }
+}
+
+function whenSeen(host, then) {
+  // A browser keeps the drawings of some sixteen scenes, of all the frames of a notebook, and drops the oldest.
+  const seen = new IntersectionObserver((entries) => {
+    if (!entries.some((e) => e.isIntersecting)) return;
+    seen.disconnect();
+    then();
+  }, { rootMargin: "400px" });
+  seen.observe(host);
 }
 
 function key(event) {

@@ -70,6 +70,7 @@ export class Viewer {
       this.plain = software(this.renderer.getContext());
       if (this.plain) {
         // Smooth edges cost most there; stills get them from finer pixels instead.
+        this.renderer.forceContextLoss();
         this.renderer.dispose();
         this.renderer = new THREE.WebGLRenderer({ antialias: false, preserveDrawingBuffer: true });
       }
@@ -77,6 +78,10 @@ export class Viewer {
       this.poster(options.poster);
       return;
     }
+    this.renderer.domElement.addEventListener("webglcontextlost", () => {
+      this.lost = true;
+      this.onlost?.();
+    }, { once: true });
     this.begin();
     this.furnish(SHOWN);
     this.panel = new Panel(this, LAYERS);
@@ -452,6 +457,7 @@ export class Viewer {
   }
 
   tick(now) {
+    if (this.lost) return;
     requestAnimationFrame(this.tick);
     if (!this.visible) {
       this.before = undefined;

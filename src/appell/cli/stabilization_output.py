@@ -13,7 +13,7 @@ from appell.analysis.roots import in_words
 from appell.cli.stabilization import Stabilization, typed
 from appell.files import json_text, write_text
 from appell.terminal import print_table
-from appell.view.plot import Line, Panel, Plot, labelled, unit_words
+from appell.view.plot import Line, Panel, Plot, labelled, shown, unit_words
 from appell.view.plots import roots
 
 
@@ -136,12 +136,12 @@ def run_plot(work: Stabilization) -> Plot:
     """The nonlinear run: deviations, a panel for each unit, and what the inputs do."""
     motion, panels = work.motion, dict[str, list[Line]]()
     for s in (s for s in work.lin.states if not s.endswith(".rate")):
-        line = Line(s, motion.times, motion[s].values - work.lin.tangent.value(s))
+        line = Line(shown(s), motion.times, motion[s].values - work.lin.tangent.value(s))
         panels.setdefault(motion.units.get(s, ""), []).append(line)
     rows = [Panel(tuple(lines), "t [s]", labelled("deviation", unit)) for unit, lines in panels.items()]
     inputs = work.feedback.lin.inputs
     said = {w: w if work.rate is not None else f"law of {w}" for w in inputs}
-    laws = tuple(Line(w, motion.times, np.asarray(motion.columns[name])) for w, name in said.items())
+    laws = tuple(Line(shown(w), motion.times, np.asarray(motion.columns[name])) for w, name in said.items())
     units = list(dict.fromkeys(w.unit for w in work.model.inputs if w.label in inputs))
     named = f"inputs [{', '.join(map(unit_words, units))}]" if all(units) else "inputs"
     return Plot(f"closed loop of {work.model.name}", (*rows, Panel(laws, "t [s]", named)))

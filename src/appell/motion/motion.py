@@ -424,14 +424,14 @@ class Motion:
         Returns:
             The plot: in a notebook it shows itself; `figure()` is Matplotlib's, `plotly()` Plotly's.
         """
-        from appell.view.plots import over_time
+        from appell.view.motions import over_time
 
         refuse_paths(names)
         return over_time(self, names).written(path)
 
     def phase(self, x: Any, y: Any = None) -> Any:
         """A phase portrait of one quantity against another, its rate if left out."""
-        from appell.view.plots import phase
+        from appell.view.motions import phase
 
         return phase(self, x, y)
 

@@ -88,4 +88,4 @@ class _Cell:
         self._handle.update(self._html(self._bar(share)))
 
     def stop(self) -> None:
-        self._handle.update(self._html(""))
+        self._handle.update({"text/plain": "", "text/html": ""}, raw=True)

@@ -40,8 +40,8 @@ def text(equations: Equations, simplify: bool | None = None) -> str:
 def show(equations: Equations) -> None:
     """Typeset the equations in a notebook, print them as text elsewhere and where they would fill pages."""
     if in_notebook() and equations.operations <= TYPESET:
-        from IPython.display import Math, display  # pyright: ignore[reportMissingImports]
+        from IPython.display import Latex, display  # pyright: ignore[reportMissingImports]
 
-        display(Math(latex(equations)))
+        display(Latex(equations._repr_latex_()))
     else:
         print(text(equations))

@@ -132,7 +132,7 @@ def as_text(page: Page) -> str:
 
 
 def as_latex(page: Page) -> str:
-    """One aligned environment."""
+    """One aligned environment, for a document: without the count of operations."""
     printer = _Latex()
     lines: list[str] = []
     for section in page.sections:
@@ -140,7 +140,6 @@ def as_latex(page: Page) -> str:
     if page.names:
         names = [([name.tex], _terms(formula, printer)) for name, formula in page.names.items()]
         lines += [r"&\text{where}", *_latex_lines(names)]
-    lines.append(rf"&\text{{{_count(page)}}}")
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 

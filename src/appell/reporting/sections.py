@@ -222,8 +222,8 @@ def verification_section(found: Any) -> Section:
 
 def results_section(motion: Any, scene: Scene, title: str = "Results") -> Section:
     """The animation, plots and the last values of a motion."""
+    from appell.view.motions import over_time
     from appell.view.plot import Line, Panel, Plot
-    from appell.view.plots import over_time
 
     blocks: list[Block] = [Text(motion.summary()), Shown(scene, f"{motion.info['model']} in motion")]
     blocks.append(Shown(over_time(motion, ()), "Coordinates, rates and states over time"))

@@ -6,8 +6,9 @@ Motion, roots, matrices --plots--> Plot --save--> .html (self-contained), .svg .
 """
 
 from appell.model.look import Look, Solid
+from appell.view.motions import over_time, phase
 from appell.view.plot import Band, Cloud, Line, Map, Panel, Plot
-from appell.view.plots import bode, over_time, phase, root_locus, roots, stability_map, work_precision
+from appell.view.plots import bode, root_locus, roots, stability_map, work_precision
 from appell.view.scene import Field, Scene, animate, draw
 from appell.view.variations import Variations, explore
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 from collections.abc import Iterable
@@ -83,8 +84,16 @@ def document(title: str, body: str, scripts: Iterable[str], styles: Iterable[str
     )
 
 
+# A page is a third as large in this form. Where a browser cannot read it, the picture behind the frame is seen.
+OPENING = """<script type="text/plain" id="page">{}</script><script>(async () => {{
+const bytes = Uint8Array.from(atob(document.getElementById("page").text), e => e.charCodeAt(0));
+const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+const page = await new Response(whole).text();
+document.open(); document.write(page); document.close(); }})()</script>"""
+
+
 def framed(page: str, height: int, words: str, still: bytes = b"") -> str:
-    """A page inside a page: what notebooks show.
+    """A page inside a page: what notebooks show. It is packed, since a notebook holds many.
 
     Args:
         page: The page.
@@ -92,6 +101,7 @@ def framed(page: str, height: int, words: str, still: bytes = b"") -> str:
         words: What is left where a program shows neither frame nor picture.
         still: A picture behind the frame, for programs that take frames out.
     """
+    packed = base64.b64encode(gzip.compress(page.encode(), mtime=0)).decode()
     data = base64.b64encode(still).decode()
     words = html.escape(words, quote=True)
     behind = (
@@ -100,8 +110,8 @@ def framed(page: str, height: int, words: str, still: bytes = b"") -> str:
         else f"<p>{words}</p>"
     )
     return (
-        f'<div style="position:relative;min-height:{height}px">{behind}'
-        f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads allow-popups" allowfullscreen '
+        f'<div style="position:relative;min-height:{height}px">{behind}<iframe srcdoc="'
+        f'{html.escape(OPENING.format(packed))}" sandbox="allow-scripts allow-downloads allow-popups" allowfullscreen '
         f'style="position:absolute;left:0;top:0;width:100%;height:{height}px;border:0;border-radius:8px"></iframe></div>'
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appell.model.force import FORCES
-from appell.view.plot import COLORS, GREY, RED, Line, Panel, Plot, labelled
+from appell.view.plot import COLORS, GREY, RED, Line, Panel, Plot, labelled, shown
 
 if TYPE_CHECKING:
     from appell.control.tracking import Tracking
@@ -21,8 +21,8 @@ LEAST = 1e-16  # of an error on a logarithmic axis
 def _told(title: str, names: Sequence[str], units: Sequence[str]) -> tuple[str, list[str]]:
     """The label of an axis and the names of its curves: the unit stands once where it is one, else behind each name."""
     if len(set(units)) == 1:
-        return labelled(title, units[0]), list(names)
-    return title, [labelled(name, unit) for name, unit in zip(names, units, strict=True)]
+        return labelled(title, units[0]), [shown(name) for name in names]
+    return title, [labelled(shown(name), unit) for name, unit in zip(names, units, strict=True)]
 
 
 def _per(unit: str, times: int) -> str:
@@ -69,7 +69,7 @@ def _limits(finding: Any, i: int, times: np.ndarray, values: np.ndarray) -> list
     if finding.first is not None:
         where = np.array([finding.first])
         height = np.interp(where, times, values[:, i])
-        lines.append(Line(f"first violation by {finding.name}", where, height, True, "circle-open", RED))
+        lines.append(Line(f"first violation by {shown(finding.name)}", where, height, True, "circle-open", RED))
     return lines
 
 

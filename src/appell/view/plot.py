@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,12 +53,22 @@ def labelled(name: str, unit: str) -> str:
 
 
 def shown(label: str) -> str:
-    """A label as it is read: the rate of x as x'.
+    """A label as it is read: the rate of x as x', phi_1 as φ_1, a formula with raised powers.
 
     Args:
         label: The label.
     """
-    return label.replace(".rate", "'")
+    words = re.sub(r"(?<![A-Za-z0-9_])[A-Za-z]+(?=\d|_\w|\b)", lambda e: _letter(e.group()), label)
+    return unit_words(words.replace(".rate", "'"))
+
+
+def _letter(word: str) -> str:
+    """The Greek letter of its name, as it is written of one; other words as they are."""
+    try:
+        small = unicodedata.lookup(f"GREEK SMALL LETTER {'LAMDA' if word.lower() == 'lambda' else word}")
+    except KeyError:
+        return word
+    return small if word.islower() else small.upper() if word == word.capitalize() else word
 
 
 @dataclass(frozen=True, eq=False)

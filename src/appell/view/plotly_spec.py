@@ -32,6 +32,7 @@ def spec(plot: Plot) -> dict[str, Any]:
         "shapes": [],
         "annotations": [],
         "template": "none",
+        "separators": ".",  # and none between thousands
     }
     for i, panel in enumerate(plot.panels):
         named = bool(plot.legend(i))

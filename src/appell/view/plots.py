@@ -1,4 +1,4 @@
-"""Plots of motions, of linear systems and of methods."""
+"""Plots of linear systems and of methods."""
 
 from __future__ import annotations
 
@@ -7,113 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from appell.analysis.linearize import Linearization
-from appell.code.state import names_of
 from appell.errors import AppellError, ModelError
 from appell.model.symbols import key, listed, quoted
 from appell.model.values import by_name, check_kind, floats, unknown, whole
-from appell.view.plot import COLORS, GREY, RED, Line, Map, Panel, Plot, labelled, shown
+from appell.view.plot import COLORS, GREY, RED, Line, Map, Panel, Plot, shown
 
-FINE = 2000  # moments of a curve
-FLAT = 30  # a curve so many times smaller than another would be seen as a straight line beside it
-NOISE = 1e-9  # and so much smaller it is rounding
 SHARE, HALVINGS = 100, 8  # roots move by such a share of the picture from value to value, else these are halved
 MEETING, CLOSER = 3000, 34  # the same where two roots meet and leave or reach the real axis
 SETS = ("x", "circle-open", "square-open", "diamond-open", "triangle-up-open")
-
-
-def _check_motion(given: Any) -> None:
-    """Refuse what has no table of quantities over time."""
-    if not all(hasattr(given, name) for name in ("columns", "times", "units")):
-        raise AppellError(f"Only a Motion can be drawn over time, got {type(given).__name__}; write simulate(system).")
-
-
-def _quantity(motion: Any, name: Any) -> tuple[str, np.ndarray, str]:
-    """Label, values over the table and unit of a name, symbol or formula; a column is not made an xarray first."""
-    label = name if isinstance(name, str) else getattr(name, "label", "")
-    if label in motion.columns:
-        return label, np.asarray(motion.columns[label]), motion.units.get(label, "")
-    found = motion[name]
-    return str(found.name), np.asarray(found.values), found.attrs.get("units", "")
-
-
-def over_time(motion: Any, names: Sequence[Any]) -> Plot:
-    """Quantities of a motion over time: one panel per unit.
-
-    Args:
-        motion: The motion.
-        names: What to draw, by name, symbol or formula; everything tabulated if empty, rates below coordinates and
-            what is much smaller than its neighbours in a panel of its own.
-    """
-    _check_motion(motion)
-    names = listed(() if names is None else names)
-    panels: dict[tuple[bool, str], list[Line]] = {}
-    for name in names or motion.columns:
-        label, values, unit = _quantity(motion, name)
-        finely = _finely(motion, name, label)
-        times = motion.times if finely is None else _moments(motion)
-        rate = not names and label.endswith(".rate")
-        panels.setdefault((rate, unit), []).append(Line(shown(label), times, values if finely is None else finely))
-    marks = tuple((float(o.t), o.name) for o in motion.occurrences[:60])
-    made = []
-    for (_, unit), together in panels.items():
-        for lines in [together] if names else _of_a_size(together):
-            label = lines[0].name if len(lines) == 1 else ""
-            made.append(Panel(tuple(lines), "t [s]", labelled(label, unit).strip(), marks=marks))
-    return Plot(motion.info["model"], tuple(made))
-
-
-def _of_a_size(lines: list[Line]) -> list[list[Line]]:
-    """The curves that are large, and those that would not be seen beside them if there are any but rounding."""
-    sizes = [np.max(np.abs(line.y), initial=0.0, where=np.isfinite(line.y)) for line in lines]
-    small = [size * FLAT < max(sizes) for size in sizes]
-    if not any(flat and size > NOISE * max(sizes) for flat, size in zip(small, sizes, strict=True)):
-        return [lines]
-    return [[line for line, flat in zip(lines, small, strict=True) if flat == asked] for asked in (False, True)]
-
-
-def phase(motion: Any, x: Any, y: Any = None) -> Plot:
-    """A phase portrait: one quantity against another, the start marked.
-
-    Args:
-        motion: One motion, or several.
-        x: A quantity by name, symbol or formula.
-        y: The other one; the rate of x if left out.
-    """
-    motions = list(motion) if isinstance(motion, list | tuple) else [motion]
-    if not motions:
-        raise AppellError("A phase portrait needs at least one motion.")
-    if y is None and not isinstance(x, str) and not hasattr(x, "rate"):
-        raise AppellError(f"A phase portrait is of a coordinate, or of two quantities, phase(x, y); got {x!r}.")
-    other = y if y is not None else (f"{x}.rate" if isinstance(x, str) else x.rate)
-    lines: list[Line] = []
-    for i, each in enumerate(motions):
-        _check_motion(each)
-        (first, a, unit), (second, b, rate) = _quantity(each, x), _quantity(each, other)
-        one, two = _finely(each, x, first), _finely(each, other, second)
-        a, b = (one, two) if one is not None and two is not None else (a, b)
-        color = COLORS[i % len(COLORS)]
-        lines.append(Line("" if len(motions) == 1 else f"run {i + 1}", a, b, color=color))
-        lines.append(Line("start" if i == 0 else "", a[:1], b[:1], points=True, color=color))
-    across, upward = labelled(shown(first), unit), labelled(shown(second), rate)
-    return Plot(motions[0].info["model"], (Panel(tuple(lines), across, upward),))
-
-
-def _moments(motion: Any) -> np.ndarray:
-    """Those of the table and so many between them that curves look smooth."""
-    return np.union1d(motion.times, np.linspace(motion.times[0], motion.times[-1], FINE))
-
-
-def _finely(motion: Any, name: Any, label: str) -> np.ndarray | None:
-    """A quantity at so many moments that curves look smooth; None where only a table is known."""
-    if not motion.stretches:
-        return None
-    times, labels = _moments(motion), names_of(motion.system.model)
-    if label in labels:
-        return motion.states(times)[:, labels.index(label)]
-    return motion.evaluate(name, times) if isinstance(name, sp.Basic) else None
 
 
 def roots(roots: Any, structural: int | Any = 0, title: str = "roots") -> Plot:
@@ -350,7 +253,7 @@ def bode(
         for w in driven:
             if w not in A.inputs:
                 raise ModelError(unknown(w, A.inputs, "input of this linearisation"))
-        names = listed(names) or [f"{w} → {shown(str(y))}" for y in measured for w in driven]
+        names = listed(names) or [shown(f"{w} → {y}") for y in measured for w in driven]
         A, B, C = A.A, A.B[:, [A.inputs.index(w) for w in driven]], A.output_matrix(measured)
     A, B, C, D = _state_space(A, B, C, D)
     names = [str(name) for name in listed(names)]

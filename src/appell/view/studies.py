@@ -10,7 +10,7 @@ import numpy as np
 from appell.errors import ModelError
 from appell.model.symbols import key
 from appell.model.values import unknown
-from appell.view.plot import COLORS, GREY, Band, Cloud, Line, Panel, Plot, labelled, shown
+from appell.view.plot import COLORS, GREY, Band, Cloud, Line, Map, Panel, Plot, labelled, shown
 
 if TYPE_CHECKING:
     from appell.ensemble.region import Region
@@ -132,10 +132,21 @@ def _scatter(study: Study, name: str, varied: list[str]) -> Panel:
 
 
 def _cloud(study: Study, name: str, varied: list[str]) -> Panel:
+    """A map where the runs are all combinations of two lists, else a point for each run."""
     last, words = _at_the_end(study, name)
-    x, y, values = (study[e].values[study.ok] for e in (*varied, last))
-    drawn = Cloud(words, x, y, values)
-    return Panel((drawn,), _axis(study, varied[0]), _axis(study, varied[1]))
+    across, upward = (_axis(study, e) for e in varied)
+    x, y = (study[e].values for e in varied)
+    values = np.where(study.ok, study[last].values, np.nan)
+    if x.dtype.kind in "fiu" and y.dtype.kind in "fiu":
+        (columns, i), (rows, j) = (np.unique(e, return_inverse=True) for e in (x, y))
+        if (
+            min(columns.size, rows.size) > 1
+            and np.unique(i + columns.size * j).size == x.size == columns.size * rows.size
+        ):
+            z = np.empty((rows.size, columns.size))
+            z[j, i] = values
+            return Panel((Map(words, columns, rows, z),), across, upward)
+    return Panel((Cloud(words, x[study.ok], y[study.ok], values[study.ok]),), across, upward)
 
 
 def region_plot(region: Region) -> Plot:
