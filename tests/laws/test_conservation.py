@@ -265,7 +265,7 @@ def test_work_that_is_rounding_alone_is_none():
 def test_a_mechanism_at_rest_is_well():
     """What moves it is rounding: forces on its bars cancel, and what is left of them is all the energy there is."""
     rest = ap.equilibrium(ap.library.four_bar())
-    motion = ap.simulate(rest.system, rest.state, until=3.0)
+    motion = ap.simulate(rest.system, rest, until=3.0)
     assert motion.check().ok
 
 

@@ -38,6 +38,33 @@ def test_a_spring_passes_through_its_anchor(direction):
     assert motion.check().ok
 
 
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+def test_a_spring_whose_ends_meet_on_a_circle_passes_there(method):
+    """Its length, 2 R |sin((theta + pi/2)/2)|, is a root of 1 + sin(theta), in which all digits cancel."""
+    theta = ap.coordinates("theta")
+    arm = ground.pin(theta)
+    body = ap.RigidBody("arm", 1, arm.point(0.15, 0), arm, (0, 0, 0.01))
+    ends = ground.point(0, -0.3), arm.point(0.3, 0)
+    length = 0.6 * sp.Abs(sp.sin(theta / 2 + sp.pi / 4))
+    found = []
+    for force in (ap.Spring(*ends, 200, 0.2), ap.Potential(100 * (length - 0.2) ** 2)):
+        model = ap.Model(ground, theta, [body], [ap.Gravity(-9.81 * ground.y), force])
+        swing = ap.compile(ap.derive(model)).bind()
+        found.append(ap.simulate(swing, {theta: 1.5, theta.rate: -1.0}, until=3.0, method=method))
+    assert found[0].outcome is ap.Outcome.DONE
+    np.testing.assert_allclose(found[0].at(3.0).array, found[1].at(3.0).array, rtol=0, atol=1e-6)
+
+
+def test_a_length_in_which_all_digits_cancel_is_told_from_other_faults():
+    theta = ap.coordinates("theta")
+    length = sp.sqrt(0.18 + 0.18 * sp.sin(theta))
+    body = ap.RigidBody("arm", 1, ground.origin, ground.pin(theta), (0, 0, 0.01))
+    model = ap.Model(ground, theta, [body], [ap.Potential(length)])
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), {theta: 1.5, theta.rate: -10.0}, until=3.0)
+    assert motion.outcome is ap.Outcome.NOT_FINITE
+    assert "r.norm" in motion.detail
+
+
 def test_an_event_at_the_corner_is_seen():
     motion = ap.simulate(system(spring), {x: 0.3, y: 0.5}, until=3.0, method="taylor", events=[ap.Event(y, name="y")])
     other = ap.simulate(system(spring), {x: 0.3, y: 0.5}, until=3.0, method="dop853", events=[ap.Event(y, name="y")])

@@ -278,6 +278,24 @@ def test_friction_that_slips_by_a_long_formula_is_named_after_its_force():
     assert {o.name for o in motion.occurrences} == {"brake: no slip"}
 
 
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        (lambda depth: sp.Max(0, 500 * depth), "floor at its limit 0"),
+        (lambda depth: sp.Piecewise((500 * depth, depth > 0), (0, True)), "floor switches"),
+        (lambda depth: -0.1 * sp.sign(depth.diff(x) * x.rate + depth.diff(y) * y.rate), "floor: no slip"),
+    ],
+)
+def test_what_switches_by_a_long_formula_bears_the_name_of_its_force(law, words):
+    links = [ground.pin(x), ground.pin(x).pin(y, at=(0.123456789, 0, 0))]
+    bodies = [ap.RigidBody(f"link {i}", 1, f.point(0.3, 0), f, (0, 0, 0.1)) for i, f in enumerate(links)]
+    depth = -0.2345678 - 0.123456789 * sp.sin(x) - 0.3 * sp.sin(x + y)
+    floor = ap.Force(law(depth) * ground.y, bodies[1].center, body=bodies[1], name="floor")
+    model = ap.Model(ground, (x, y), bodies, [ap.Gravity(-9.81 * ground.y), floor])
+    motion = ap.simulate(ap.compile(ap.derive(model)).bind(), until=1.0, progress=False)
+    assert {o.name for o in motion.occurrences} == {words}
+
+
 def test_large_equations_are_looked_at_piece_by_piece_with_the_same_result(monkeypatch):
     """Steps of large equations are looked through by single calls, not by a graph for every set of what sticks."""
     chain = ap.Chain([ap.Joint("y", at=(i, 0, 0), mass=1, center=(0.5, 0, 0), friction=2.0) for i in range(3)])

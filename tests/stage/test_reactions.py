@@ -191,3 +191,30 @@ def test_reactions_do_not_depend_on_the_units_of_coordinates():
     pulls = [-mu * place / np.linalg.norm(place) ** 3 for place in places]
     tension = m1 * m2 / (m1 + m2) * ((pulls[1] - pulls[0]) @ along + l0 * rate**2)  # Newton's law for both ends
     assert float(motion.reactions("tether")["tether"][0]) == pytest.approx(-tension, rel=1e-7, abs=0)
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+def test_friction_at_rest_takes_its_share_of_what_goes_through_a_rod(method):
+    """1 N on one of two particles; friction of up to 2 N slows the other down and holds it."""
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    ends = [ap.Particle(q.name, 1, ground.point(q, 0)) for q in (x, y)]
+    model = ap.Model(ground, (x, y), ends, [ap.Generalized({y: 1.0})], [ap.Holonomic(y - x - 1, "rod")])
+    system = ap.compile(ap.derive(ap.friction.Coulomb(x, 2.0).on(model)))
+    motion = ap.simulate(system, {y: 1, x.rate: 1.0, y.rate: 1.0}, until=6.0, points=4, method=method)
+    np.testing.assert_allclose(motion.reactions()["rod"], [-1.5, -1, -1, -1], rtol=0, atol=1e-12)
+
+
+def test_what_drives_a_belt_does_the_work_of_what_sticks_to_it():
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    parts = [ap.Particle(q.name, 1, ground.point(q, 0)) for q in (x, y)]
+    belt = ap.Prescribed(y, 0.1 * sp.sin(2 * ap.t), "belt")
+    model = ap.Model(ground, (x, y), parts, [ap.Potential(x**2 / 2)], [belt])
+    motion = ap.simulate(ap.compile(ap.derive(ap.friction.Coulomb(x.rate - y.rate, 0.3).on(model))), until=6.0)
+    assert motion.check().ok
+    assert motion.occurrences
+    forces = motion.evaluate(x.rate.rate + y.rate.rate + x, motion.times)  # what both and the spring ask for
+    np.testing.assert_allclose(motion.reactions()["belt"], forces, rtol=0, atol=1e-12)

@@ -208,3 +208,19 @@ def test_kinks_in_lanes_do_not_depend_on_units(monkeypatch):
         study = ap.sweep(system, {column: SIZES}, until=7.0, points=2, rtol=1e-10, atol=1e-21, progress=False)
         ends = study["x"].values[:, -1] / SIZES
         np.testing.assert_allclose(ends, ends[0], rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+def test_friction_that_takes_over_from_other_friction_at_rest_is_no_event(method):
+    """Floor and neighbour hold a block together; which of them holds how much nobody knows, and nothing slips."""
+    if method == "taylor":
+        pytest.importorskip("heyoka")
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    blocks = [ap.Particle(q.name, 1.0, ground.point(q, 0)) for q in (x, y)]
+    model = ap.Model(ground, (x, y), blocks, [ap.Generalized({x: 3 * sp.sin(ap.t)})])
+    for slip in (x, y, x.rate - y.rate):
+        model = ap.friction.Coulomb(slip, 2.0, name=f"at {slip}").on(model)
+    motion = ap.simulate(ap.compile(ap.derive(model)), {}, until=6.0, method=method)
+    assert not motion.occurrences
+    assert not motion.states([6.0])[0].any()

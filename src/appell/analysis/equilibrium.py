@@ -34,7 +34,7 @@ class Equilibrium:
     """A configuration at rest, with the inputs and multipliers that hold it there.
 
     Attributes:
-        system: The system with the holding inputs bound: `simulate(rest.system, rest.state)` stays where it is.
+        system: The system with the holding inputs bound: `simulate(rest.system, rest)` stays where it is.
         state: Positions, rates (zero, but for cyclic coordinates of a steady motion) and extra states.
         inputs: Every open input with its holding value.
         found: Which inputs and rates were not given but found.

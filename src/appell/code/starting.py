@@ -14,7 +14,7 @@ import numpy as np
 from appell.code.bindings import Bindings, Found, Values, one, part
 from appell.code.multiplier_start import complete, rate_names
 from appell.code.no_start import no_positions, no_velocities
-from appell.code.state import State, check_state, names_of
+from appell.code.state import AtState, State, check_state, names_of
 from appell.code.violation import off_in_positions, off_in_rates, violations
 from appell.equations import Equations
 from appell.errors import AppellError, InconsistentStartError, ModelError
@@ -66,10 +66,12 @@ def consistent_state(system: System, keep: Mapping[str, float], near: Mapping[st
     return replace(state, changes={n: (float(a), float(b)) for n, a, b, limit in entries if abs(b - a) > limit})
 
 
-def starting_state(system: System, start: State | Mapping[Any, float] | None) -> State:
+def starting_state(system: System, start: State | AtState | Mapping[Any, float] | None) -> State:
     """The state a run begins with: one on the constraints, the model's suggestion if none is given."""
     if start is None:
         return suggested_state(system)
+    if isinstance(own := getattr(start, "state", None), State):
+        start = own
     if not isinstance(start, State):
         return given_state(system, numbers(start, "Starting values"), 0.0)
     check_state(start, system.model)

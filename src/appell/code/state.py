@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,6 +13,15 @@ from appell.model.model import Model
 from appell.model.symbols import key, quoted
 from appell.model.values import floats, unknown
 from appell.once import once
+
+
+class AtState(Protocol):
+    """What has a state, as an equilibrium."""
+
+    @property
+    def state(self) -> State:
+        """That state."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

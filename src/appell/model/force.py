@@ -205,9 +205,8 @@ def Spring(a: Vector, b: Vector, stiffness: Any, length: Any = 0, name: str = "s
         name: Its name in the power balance.
     """
     gap = _vector(b, "The end of a Spring", place=True) - _vector(a, "The end of a Spring", place=True)
-    square = gap.dot(gap)
     k, rest = (formula_of(e, f"The {what} of {name!r}") for e, what in ((stiffness, "stiffness"), (length, "length")))
-    return Potential(k * square / 2 if rest == 0 else k * (sp.sqrt(square) - rest) ** 2 / 2, name, (a, b))
+    return Potential(k * gap.dot(gap) / 2 if rest == 0 else k * (gap.norm - rest) ** 2 / 2, name, (a, b))
 
 
 @dataclass(frozen=True, eq=False)

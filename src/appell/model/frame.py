@@ -327,8 +327,11 @@ class Vector:
 
     @property
     def norm(self) -> sp.Expr:
-        """Length."""
-        return sp.sqrt(self.dot(self))
+        """Length: of a sum of squares, in which nothing cancels where it is short."""
+        if self.frame is None or common_frame(self.parts, self.parts) is not None:
+            return sp.sqrt(self.dot(self))
+        components = self.frame.components(self)
+        return sp.sqrt(inner(components, components))
 
     def dt(self, frame: Frame, *, frozen: bool = False) -> Vector:
         """Time derivative as seen from `frame`; from the ground it is the true one.

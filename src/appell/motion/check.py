@@ -16,6 +16,7 @@ from appell.motion.flow import RESTING_ANYWAY
 from appell.motion.ledger import Ledger, along
 from appell.motion.method import accuracy
 from appell.motion.projection import LEAST
+from appell.motion.reactions import forces_in_modes
 
 if TYPE_CHECKING:
     from appell.motion.motion import Motion
@@ -240,7 +241,10 @@ def _account(
         v = rate[:n]
         a = along(stretch.code.second.function, times, x, w_open, system.p, rate)[0]
     forces = along(stretch.powers.function, times, x, w_open, stretch.p)[0] if stretch.powers is not None else None
-    T, powers, terms = ledger.along(times, q=x[:n], v=v, a=a, z=x[n + m :], w=w_all, p=system.p, forces=forces)
+    pushes = forces_in_modes(stretch, times, x.T, w_open.T) if ledger.working else None
+    T, powers, terms = ledger.along(
+        times, q=x[:n], v=v, a=a, z=x[n + m :], w=w_all, p=system.p, forces=forces, pushes=pushes
+    )
     return T, powers.T, terms
 
 

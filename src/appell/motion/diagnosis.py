@@ -33,7 +33,10 @@ REGULARIZE = (
     "if friction holds it there, write v/sqrt(v**2 + e**2) with a small e instead of v/|v| to go on, and "
     "sqrt(Max(z, 0)) for a level z that runs dry"
 )
-UNDIRECTED = f"what is under a square root comes to zero there and does not say how to go on; {REGULARIZE}"
+UNDIRECTED = (
+    "what is under a square root comes to zero there and does not say how to go on; a length that passes "
+    f"through zero is written r.norm, a root of squares; {REGULARIZE}"
+)
 AT_REST = f"a length or speed under a square root comes to zero there and stays; {REGULARIZE}"
 
 
@@ -223,7 +226,8 @@ def likely_cause(
         words = f"its condition number is {condition:.2g}; {without_inertia(matrix, speeds)} has no inertia there"
         return Outcome.SINGULAR, words
     if not np.all(np.isfinite(forcing)):
-        return None, "a force or a constraint is not finite there (a division by zero, a root of a negative number)"
+        words = "a division by zero, a root of a negative number; a length that comes to zero is written r.norm"
+        return None, f"a force or a constraint is not finite there ({words})"
     if any(np.any(np.isnan(rate)) for rate in beyond):
         return None, "a force or a constraint has no value just beyond (a root or a logarithm of a negative number)"
     return None, GROWING

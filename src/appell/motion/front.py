@@ -117,17 +117,21 @@ class Front:
             kinks: Each with the side that it has reached if it slid.
 
         Returns:
-            The kinks that are in another mode now, and which position jumps there, in words.
+            The kinks that are in another mode now, but for those on which the motion stays all the same, as where one
+            of two frictions takes over from the other; and which position jumps there, in words.
         """
         choice, modes = self.choice, self.choice.modes
-        before = modes.modes.copy()
+        before, rested = modes.modes.copy(), modes.resting
         self._settle(kinks)
         x = modes.struck(before, self.t, self.x, choice.inputs, choice.p)
         if x is not self.x:  # where velocities jump, what stuck may be torn off
             was, self.x = self._sides, x
             self._settle((), was)
         jump = modes.jump(before, self.t, self.x, choice.inputs, choice.p)
-        return [which for which, _ in kinks if modes.modes[which] != before[which]], jump
+        other = modes.modes != before
+        if np.any(other & rested & (modes.modes == 0)):  # one holds what others held
+            other &= ~(rested & modes.resting)
+        return [which for which, _ in kinks if other[which]], jump
 
     def reset(self, event: Event) -> None:
         """Go where an event sends the motion."""

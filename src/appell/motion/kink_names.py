@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import casadi as ca
 import numpy as np
@@ -11,7 +12,7 @@ import sympy as sp
 from appell.equations import Equations
 from appell.graph.kinks import Modal
 from appell.graph.raising import raised
-from appell.model.force import Generalized
+from appell.model.frame import Frame, Vector
 from appell.model.symbols import Evolving, Input, Rate, Speed, Time, letters_in, nodes, quoted
 from appell.model.symbols import t as TIME
 
@@ -36,8 +37,8 @@ def kink_name(modal: Modal, kink: int, equations: Equations) -> str:
         formula = raised(modal.g[kink], [modal.t, modal.x, modal.w, modal.p, modal.s], letters)[0]
         if len(str(formula)) <= READABLE:
             return vanishing(formula)
-    for words, slip in _slips(equations):
-        if _same(modal, kink, equations, slip):
+    for words, switch in _owned(equations):
+        if _same(modal, kink, equations, switch):
             return words
     return f"{quoted(formula)} = 0" if formula is not None else f"kink {kink}"
 
@@ -58,20 +59,35 @@ def _limits(equations: Equations) -> Iterator[tuple[str, sp.Expr]]:
             ends += [e for e in within.args if e is not moving[0]]
             within = moving[0]
         for end in ends:
-            yield f"{w} at its limit {f'{float(end):g}' if end.is_number else end}", within - end
+            yield f"{w} at its limit {_short(end)}", within - end
+
+
+def _short(number: sp.Expr) -> str:
+    return f"{float(number):g}" if number.is_number else str(number)
 
 
 def _changes(formula: sp.Expr) -> bool:
     return any(isinstance(s, Evolving | Time) for s in letters_in(formula))
 
 
-def _slips(equations: Equations) -> Iterator[tuple[str, sp.Expr]]:
-    """Velocities whose sign decides about a force, as that of dry friction."""
-    for force in equations.model.forces:
-        for formula in force.forces.values() if isinstance(force, Generalized) else ():
-            for slip in (e.args[0] for e in nodes(formula) if isinstance(e, sp.sign | sp.Abs)):
-                if any(isinstance(s, Rate | Speed) for s in letters_in(slip)):
-                    yield f"{force.name}: no slip", slip
+def _owned(equations: Equations) -> Iterator[tuple[str, sp.Expr]]:
+    """What switches in a force or in the rate of an extra state: the slip of dry friction, a limit, a condition."""
+    model = equations.model
+    owners = [(force.name, force.content()) for force in model.forces]
+    owners += [(f"{z}'", [law]) for z, law in model.states.items()]
+    for owner, content in owners:
+        vectors = (c.parts.values() if isinstance(c, Vector) else [[c]] for c in content if not isinstance(c, Frame))
+        seen = set[sp.Basic]()
+        for e in (e for parts in vectors for part in parts for c in part for e in nodes(sp.sympify(c), seen)):
+            if isinstance(e, sp.sign | sp.Abs | sp.Heaviside):
+                slips = any(isinstance(s, Rate | Speed) for s in letters_in(e.args[0]))
+                yield f"{owner}: no slip" if slips else f"{owner} switches", e.args[0]
+            elif isinstance(e, sp.Min | sp.Max):
+                for one, other in combinations(sorted(e.args, key=_changes), 2):
+                    words = f"{owner} switches" if _changes(one) else f"{owner} at its limit {_short(one)}"
+                    yield words, other - one
+            elif isinstance(e, sp.Rel):
+                yield f"{owner} switches", e.lhs - e.rhs
 
 
 def _same(modal: Modal, kink: int, equations: Equations, formula: sp.Expr) -> bool:

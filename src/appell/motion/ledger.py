@@ -84,10 +84,12 @@ class Ledger:
         w: np.ndarray,
         p: np.ndarray,
         forces: np.ndarray | None = None,
+        pushes: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """T, the powers in the order of `names`, and the terms of all powers added up, one column for each moment.
 
-        `forces` are the powers of the forces and what of them is carried, if they are not those of their formulas.
+        `forces` are the powers of the forces and what of them is carried, `pushes` the forces along the coordinates, if
+        they are not those of their formulas.
         """
         T, powers, carried = along(self._function.function, t, q, v, a, z, w, p)
         terms = np.nan_to_num(along(self._sizes, t, q, v, a, z, w, p)[0], posinf=0.0).sum(axis=0)
@@ -98,7 +100,8 @@ class Ledger:
         if self.working:
             rows = np.empty((1, t.size))
             for i in range(t.size):
-                values, J = multipliers_at(self._multiplier, t[i], q[:, i], v[:, i], z[:, i], w[:, i], p)
+                F = None if pushes is None else pushes[i]
+                values, J = multipliers_at(self._multiplier, t[i], q[:, i], v[:, i], z[:, i], w[:, i], p, pushes=F)
                 rows[0, i] = values @ (J @ v[:, i])
             powers = np.concatenate([powers, rows])
         return T[0], powers, terms

@@ -184,6 +184,7 @@ class Modes:
         self.kept = _kept(code)
         self.modal = self.kept.modal
         self.modes = np.ones(self.modal.s.numel() if self.modal else 0, dtype=int)
+        self.resting = np.zeros(self.modes.size, dtype=bool)  # kinks on which the motion stays
         self.seen = np.zeros(self.modes.size)  # the largest size of every switching function
         self._flows = _flows(code, tuple((event.expression, event.direction) for event in events))
 
@@ -272,7 +273,7 @@ class Modes:
         g, *_, size, haste = place.look(self.modes)
         limits = resting(np.abs(g), size, haste, t, self.length)
         place.rest_below(limits)
-        place.settle(limits)
+        self.resting = place.settle(limits)
 
     def owner(self, guard: int) -> tuple[str, int, int]:
         """What a guard belongs to: an event and its sign, or a kink."""
@@ -317,7 +318,9 @@ class Modes:
         between = (self.modes[which] == 0) | (side > 0)
         now = np.fmax(np.abs(values), np.abs(rates) * span)[~between]
         self.seen[which[~between]] = np.fmax(self.seen[which[~between]], now)
-        return np.where(between, RESTING, resting(self.seen[which], size, haste, t, self.length))
+        limits = np.where(between, RESTING, resting(self.seen[which], size, haste, t, self.length))
+        self.resting[which[~between][now > limits[~between]]] = False
+        return limits
 
     def sides(self, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> np.ndarray:
         """The switching functions in the present modes."""
@@ -354,7 +357,7 @@ class Modes:
             jumped[kink] = not on[kink] and not abs(was[kink]) <= ONTO * limits[kink]
             on[kink] = True
             self.modes[kink] = -self.modes[kink] or (1 if side == 0 else -1)
-        place.settle(limits, np.where(on, was, 0.0), jumped)
+        self.resting = place.settle(limits, np.where(on, was, 0.0), jumped)
 
     def struck(self, before: np.ndarray, t: float, x: np.ndarray, inputs: Inputs, p: np.ndarray) -> np.ndarray:
         """x behind the change from earlier modes to the present ones, which may make velocities jump."""

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 
+from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.errors import ModelError
+from appell.graph.kinks import has_kinks
+from appell.graph.numeric import SideBySide
 from appell.kinematics.saddle import accelerations_and_multipliers
 from appell.model.values import unknown
+from appell.motion.modes import in_modes
+from appell.motion.stretch import Stretch
+from appell.once import once
 
 if TYPE_CHECKING:
     from appell.motion.motion import Motion
@@ -70,18 +77,43 @@ def multipliers(motion: Motion, times: np.ndarray) -> tuple[np.ndarray, np.ndarr
     n = len(model.coordinates)
     values = np.empty((times.size, len(mechanics.row_names)))
     gradients = np.empty((*values.shape, n))
+    pushes = dict[int, np.ndarray]()
+    for stretch, here in motion.located(times) if motion.stretches else ():  # a file has none
+        x, w = motion.sample(stretch, times[here]), motion.open_inputs(stretch, times[here])
+        F = forces_in_modes(stretch, times[here], x.T, w)
+        pushes.update({} if F is None else zip(here.tolist(), F, strict=True))
     for k, (t, row) in enumerate(zip(times, motion.states(times), strict=True)):
         q, v, z = row[:n], row[n : 2 * n], row[2 * n :]
-        values[k], gradients[k] = multipliers_at(machine, t, q, v, z, inputs[k], system.p)
+        values[k], gradients[k] = multipliers_at(machine, t, q, v, z, inputs[k], system.p, pushes=pushes.get(k))
     return values, gradients
 
 
-def multipliers_at(machine: Machine, *state: Any) -> tuple[np.ndarray, np.ndarray]:
+def forces_in_modes(stretch: Stretch, times: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray | None:
+    """F of M a - J' lambda = F at states of a stretch, a row each: of friction at rest what keeps it there.
+
+    None if it has no kinks, so that it is as it is written.
+    """
+    function = _moded(stretch.code, stretch.family) if stretch.powers is not None else None
+    return None if function is None else function(times.size, times[:, None], x, w, stretch.p)[0][:, :, 0]
+
+
+@once
+def _moded(code: Code, family: tuple[int, ...]) -> SideBySide | None:
+    """F as a function of (t, x, w, (p, s))."""
+    equations = code.equations
+    F = equations.in_state(equations.mechanics.lagrange[1])
+    function = ca.Function("F", equations.arguments, [ca.densify(F)])
+    moded = in_modes(code, function, family) if has_kinks(function) else None
+    return None if moded is None else SideBySide(moded)
+
+
+def multipliers_at(machine: Machine, *state: Any, pushes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The multipliers of all rows and the rows' gradients J at t, q, v, z, w, p; the smallest if rows are redundant.
 
     Args:
         machine: Evaluates M, F, J, gamma and C of M a - J' lambda = F, C a = gamma.
         state: t, q, v, z, w, p.
+        pushes: F, if it is not that of the formulas.
     """
     M, F, J, gamma, C = machine(*state)
-    return accelerations_and_multipliers(M, J, C, F[:, 0], gamma[:, 0])[1], J
+    return accelerations_and_multipliers(M, J, C, F[:, 0] if pushes is None else pushes, gamma[:, 0])[1], J

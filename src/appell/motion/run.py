@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 
 from appell.code.starting import starting_state
-from appell.code.state import State, names_of
+from appell.code.state import AtState, State, names_of
 from appell.code.system import System
 from appell.errors import IntegrationError, ModelError
 from appell.kinematics.programme import refuse_changing
@@ -31,7 +31,7 @@ STEP = 200  # of them that a state takes in a step: the coefficients of its seri
 
 def simulate(
     system: System,
-    start: State | Mapping[Any, float] | None = None,
+    start: State | AtState | Mapping[Any, float] | None = None,
     until: float | None = None,
     *,
     method: str = "auto",
@@ -51,7 +51,7 @@ def simulate(
 
     Args:
         system: A system with all its numbers bound.
-        start: A state, values for `system.state`, or nothing for the model's suggested start.
+        start: A state, an equilibrium, values for `system.state`, or nothing for the model's suggested start.
         until: The time at which to stop; the model's suggestion if left out.
         method: `"auto"`, `"taylor"`, `"dop853"`, `"cvodes"`, or one of SciPy's (`"RK45"`, `"DOP853"`, `"Radau"`,
             `"BDF"`, `"LSODA"`).

@@ -47,8 +47,8 @@ class Place:
         self._rests: set[int] = set()  # kinks on which the motion stays in the mode found for them
         self._known: dict[bytes, list[np.ndarray]] = {}  # what was seen here, by modes
 
-    def settle(self, limits: np.ndarray, was: np.ndarray | float = 0.0, jumped: np.ndarray | None = None) -> None:
-        """Change the modes until every one of them is right.
+    def settle(self, limits: np.ndarray, was: np.ndarray | float = 0.0, jumped: np.ndarray | None = None) -> np.ndarray:
+        """Change the modes until every one of them is right; returns on which kinks the motion stays.
 
         Args:
             limits: How far from zero a switching function is that counts as zero.
@@ -66,6 +66,7 @@ class Place:
         for i in slide_of(modes):
             self.owner.refuse_to_stick(i)
         self._lay(modes, before, limits)
+        return (modes == 0) | np.isin(np.arange(modes.size), list(self._rests))
 
     def _search(self, limits: np.ndarray, was: np.ndarray | float, jumped: np.ndarray) -> None:
         """Try all modes of the kinks on zero, those with the fewest changes first; as they are if none is right."""
