@@ -265,7 +265,7 @@ def test_hollow_bodies_are_hollow():
 
     def parts(shape):
         body = ap.RigidBody("drum", frame=turned, shape=shape)
-        return ap.draw(ap.Model(ground, q, [body])).solids[0].parts
+        return ap.Model(ground, q, [body]).draw().solids[0].parts
 
     tube = parts(shapes.Cylinder(1.0, 2.0, density=1.0) - shapes.Cylinder(0.6, 2.0, density=1.0))
     assert [p.kind for p in tube] == ["mesh"]
@@ -364,7 +364,7 @@ def test_what_spins_fast_has_moments_enough():
 
 def test_a_skate_stands_on_its_slope():
     """The floor is the plane of the contact, not a level one below it."""
-    scene = ap.draw(ap.library.knife_edge())
+    scene = ap.library.knife_edge().draw()
     slope = ap.library.knife_edge().values["alpha"]
     np.testing.assert_allclose(scene.ground, [np.sin(slope), 0, np.cos(slope)], rtol=0, atol=1e-12)
     np.testing.assert_allclose(scene.up, [0, 0, 1], rtol=0, atol=1e-15)
@@ -373,7 +373,7 @@ def test_a_skate_stands_on_its_slope():
 
 @pytest.mark.parametrize("name", ["knife_edge", "chaplygin_sleigh", "unicycle_curvature_rate", "leaking_sleigh"])
 def test_blades_touch_the_floor_and_bodies_lie_on_them(name):
-    scene = ap.draw(getattr(ap.library, name)())
+    scene = getattr(ap.library, name)().draw()
     body = scene.solids[0]
     turn, center = scene.values.turns[body.turn][0], scene.values.points[body.point][0]
     *plates, blade = [surface(p).vertices @ turn.T + center for p in body.parts]
@@ -514,7 +514,7 @@ def test_a_ball_rolls_down_the_slope_it_touches():
     slope = ground.rotate("y", 0.3)
     ball = ap.RigidBody("ball", 1.0, slope.point(s, 0, 0.1), slope.rotate("y", turn), (0.004, 0.004, 0.004))
     rolling = ap.Rolling(ball, slope.point(s, 0))
-    scene = ap.draw(ap.Model(ground, (s, turn), [ball], [ap.Gravity(-9.81 * ground.z)], [rolling], name="ball"))
+    scene = ap.Model(ground, (s, turn), [ball], [ap.Gravity(-9.81 * ground.z)], [rolling], name="ball").draw()
     np.testing.assert_allclose(scene.ground, [np.sin(0.3), 0, np.cos(0.3)], rtol=0, atol=1e-12)
     assert scene.floor == pytest.approx(0, abs=1e-12)
 
