@@ -195,9 +195,12 @@ class Model:
             coordinates: More coordinates, behind those there are.
             states: More extra states and their rates.
         """
+        for part in parts:
+            kinds = (Particle, RigidBody, AbstractConstraint, AbstractForce)
+            check_kind(part, kinds, "constraints, forces and bodies one by one, model.add(gravity, spring)")
         bodies = tuple(p for p in parts if isinstance(p, Particle | RigidBody))
         constraints = tuple(p for p in parts if isinstance(p, AbstractConstraint))
-        forces = tuple(p for p in parts if not isinstance(p, Particle | RigidBody | AbstractConstraint))
+        forces = tuple(p for p in parts if isinstance(p, AbstractForce))
         more = _rates(states)
         self.check_new(more)
         return self.rebuilt(
