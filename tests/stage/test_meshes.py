@@ -47,7 +47,9 @@ def test_meshes_from_files(tmp_path, write):
     write(path, *cube_faces(30, 20, 10))
     mesh = shapes.Mesh.load(path, scale=0.01, density=2700)
     box = shapes.Box(0.3, 0.2, 0.1, density=2700).at(0.15, 0.1, 0.05)
-    np.testing.assert_allclose(numeric(mesh.pseudo_inertia), numeric(box.pseudo_inertia), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(
+        numeric(mesh.distribution.pseudo), numeric(box.distribution.pseudo), rtol=1e-13, atol=1e-15
+    )
     path.write_text("nothing")
     with pytest.raises(ModelError, match="box"):
         shapes.Mesh.load(path, density=1)
