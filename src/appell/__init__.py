@@ -16,16 +16,10 @@ if TYPE_CHECKING:
     from appell import higher_order as higher_order
     from appell import library as library
     from appell import planning as planning
-    from appell import sprayer as sprayer
     from appell import view as view
-    from appell.analysis.equilibrium import Equilibrium as Equilibrium
     from appell.analysis.equilibrium import equilibrium as equilibrium
-    from appell.analysis.galerkin import galerkin as galerkin
-    from appell.analysis.integral_principle import integral_principle as integral_principle
-    from appell.analysis.linearize import Linearization as Linearization
     from appell.analysis.linearize import linearize as linearize
     from appell.analysis.stability import stability as stability
-    from appell.analysis.verify import Verification as Verification
     from appell.analysis.verify import verify as verify
     from appell.code.state import State as State
     from appell.code.system import System as System
@@ -64,7 +58,6 @@ if TYPE_CHECKING:
     from appell.model.force import Spring as Spring
     from appell.model.force import Torque as Torque
     from appell.model.frame import Frame as Frame
-    from appell.model.frame import Vector as Vector
     from appell.model.joint import Joint as Joint
     from appell.model.mass_flow import Stream as Stream
     from appell.model.mass_flow import drained as drained
@@ -81,11 +74,8 @@ if TYPE_CHECKING:
     from appell.motion.motion import Motion as Motion
     from appell.motion.outcome import Outcome as Outcome
     from appell.motion.run import simulate as simulate
-    from appell.planning.planner import Plan as Plan
     from appell.planning.planner import plan as plan
     from appell.reporting import report as report
-    from appell.view.scene import animate as animate
-    from appell.view.scene import draw as draw
 
 __version__ = "0.1.0"
 
@@ -93,12 +83,10 @@ _INSIDE = {"friction": "model.friction", "shapes": "model.shapes"}
 """Public packages that live inside another one."""
 
 _HOME = {
-    "analysis.equilibrium": "Equilibrium equilibrium",
-    "analysis.galerkin": "galerkin",
-    "analysis.integral_principle": "integral_principle",
-    "analysis.linearize": "Linearization linearize",
+    "analysis.equilibrium": "equilibrium",
+    "analysis.linearize": "linearize",
     "analysis.stability": "stability",
-    "analysis.verify": "Verification verify",
+    "analysis.verify": "verify",
     "code.state": "State",
     "code.system": "System compile",
     "ensemble.sweep": "sweep",
@@ -122,7 +110,7 @@ _HOME = {
     "model.chain": "Chain",
     "model.constraint": "Holonomic Nonholonomic Prescribed Rolling",
     "model.force": "Damper Force Generalized Gravity Potential Spring Torque",
-    "model.frame": "Frame Vector",
+    "model.frame": "Frame",
     "model.joint": "Joint",
     "model.mass_flow": "Stream drained",
     "model.model": "Model",
@@ -133,13 +121,12 @@ _HOME = {
     "motion.motion": "Motion",
     "motion.outcome": "Outcome",
     "motion.run": "simulate",
-    "planning.planner": "Plan plan",
+    "planning.planner": "plan",
     "reporting": "report",
-    "view.scene": "animate draw",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
-_PACKAGES = ("control", "ensemble", "higher_order", "library", "planning", "sprayer", "view")
+_PACKAGES = ("control", "ensemble", "higher_order", "library", "planning", "view")
 
 __all__ = sorted([*_WHERE, *_PACKAGES, *_INSIDE])
 

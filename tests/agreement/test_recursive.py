@@ -10,6 +10,7 @@ import sympy as sp
 
 import appell as ap
 from appell.errors import FormulationError
+from appell.model.frame import Vector
 
 TOLERANCE = 1e-12
 
@@ -18,7 +19,7 @@ def _many(letter: str, count: int) -> str:
     return " ".join(f"{letter}{i}" for i in range(1, count + 1))
 
 
-def _body(name: str, frame: ap.Frame, at: ap.Vector, size: float) -> ap.RigidBody:
+def _body(name: str, frame: ap.Frame, at: Vector, size: float) -> ap.RigidBody:
     """A body without any symmetry."""
     inertia = (0.3 * size, 0.5 * size, 0.4 * size, 0.02 * size, -0.03 * size, 0.01 * size)
     return ap.RigidBody(name, size, at, frame, inertia)

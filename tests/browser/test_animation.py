@@ -148,7 +148,7 @@ def test_a_scene_shows_in_a_frame_as_notebooks_have_it(seen, tmp_path):
 
 def test_fifty_bodies_are_shown(seen, tmp_path):
     chain = ap.library.pendulum_chain(links=50, mass="points")
-    scene = ap.draw(chain, tmp_path / "chain.html", start={q: 0.05 for q in chain.coordinates})
+    scene = chain.draw(tmp_path / "chain.html", start={q: 0.05 for q in chain.coordinates})
     assert len(scene.solids) == 50
     assert (tmp_path / "chain.html").stat().st_size < 2e6
     seen.open(tmp_path / "chain.html").until("globalThis.appell && appell.viewers[0].drawn > 0")

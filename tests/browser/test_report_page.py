@@ -114,7 +114,7 @@ def test_script_in_every_word_of_a_notebook_stays_a_word(seen, tmp_path, injecte
     """On a page without any policy, as notebooks are."""
     model, motion, certificate = injected
     shown = [e._repr_html_() for e in (model, motion, certificate)]
-    shown += [e._repr_mimebundle_()["text/html"] for e in (ap.draw(model), motion.animate())]
+    shown += [e._repr_mimebundle_()["text/html"] for e in (model.draw(), motion.animate())]
     shown.append(ap.report(motion, title=INJECTION)._repr_html_())
     (tmp_path / "notebook.html").write_text("<h1>cells</h1>" + "".join(shown))
     seen.open(tmp_path / "notebook.html")

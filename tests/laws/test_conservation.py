@@ -5,6 +5,7 @@ import pytest
 import sympy as sp
 
 import appell as ap
+from appell.model.frame import Vector
 
 ground = ap.Frame("ground")
 
@@ -117,7 +118,7 @@ def satellite():
         ap.Torque(0.2 * hull.x, arm, hull),
     ]
     system = ap.compile(ap.derive(ap.Model(ground, letters, bodies, forces))).bind()
-    momentum = moment = ap.Vector()
+    momentum = moment = Vector()
     for body in bodies:
         p = body.mass * body.center.dt(ground)
         spin = body.frame.components(body.angular_velocity)

@@ -343,7 +343,7 @@ def wrenches(chain, Q, of):
                 [turned[2, 1] - turned[1, 2], turned[0, 2] - turned[2, 0], turned[1, 0] - turned[0, 1]]
             )
             assert_allclose(w, -w.T, rtol=0, atol=1e-12)
-    carried = [data.subtree(i) for i in range(data.n)]
+    carried = [[j for j in range(data.n) if i in data.paths[j]] for i in range(data.n)]
     return J, [(sum(F_[j] for j in c), sum(N_[j] for j in c)) for c in carried], data.revolute
 
 

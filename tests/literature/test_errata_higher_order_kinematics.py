@@ -6,7 +6,7 @@ import sympy as sp
 from scipy.linalg import expm
 
 import appell as ap
-from appell.model.screws import exponential, hat
+from appell.model.screws import adjoint, exponential, hat
 
 shapes = ap.shapes
 CLOSE = {"rtol": 1e-12, "atol": 1e-14}
@@ -40,7 +40,7 @@ def test_e53_all_of_it_moves_by_one_law():
     body = shapes.Frustum(0.4, 0.7, 0.9, mass=2)
     moved = body.turned((1, 2, 3), 0.7).at(1, -2, 0.5)
     T = numbers(moved.pose.matrix)
-    np.testing.assert_allclose(numbers(moved.pseudo_inertia), T @ numbers(body.pseudo_inertia) @ T.T, **CLOSE)
+    np.testing.assert_allclose(numbers(moved.distribution.pseudo), T @ numbers(body.distribution.pseudo) @ T.T, **CLOSE)
     with pytest.raises(ValueError, match="matmul"):
         _ = T @ numbers(body.distribution.planar) @ T.T
 
@@ -67,7 +67,7 @@ def test_e66_the_sum_of_central_tensors_is_not_the_central_tensor():
 def test_positive_definite_only_for_solids():
     """The text says positive definite; a rod has rank 2 (its line and its mass), a plate 3, a box 4."""
     for shape, rank in ((shapes.Rod(1, mass=1), 2), (shapes.Plate(1, 2, mass=1), 3), (shapes.Box(1, 2, 3, mass=1), 4)):
-        eigenvalues = np.linalg.eigvalsh(numbers(shape.pseudo_inertia))
+        eigenvalues = np.linalg.eigvalsh(numbers(shape.distribution.pseudo))
         assert eigenvalues.min() > -1e-15
         assert np.sum(eigenvalues > 1e-12) == rank
 
@@ -135,7 +135,8 @@ def test_e73_e107_position_part_of_the_differential_matrix():
 
 def test_e76_holds_only_for_sorted_indices():
     arm, data, q = arm_and_state()
-    S, T = hat(data.spatial_screws(q[:, None])[0]), arm.poses(q)[2]
+    poses = arm.poses(q)
+    S, T = hat(np.stack([adjoint(T) @ A for T, A in zip(poses, data.screws, strict=True)])), poses[2]
     step = 1e-6
     ahead, behind = (arm.differential(2, (1,), q + np.array([s, 0, 0])) for s in (step, -step))
     true = (ahead - behind) / (2 * step)

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import appell as ap
 from appell.cli import app
-from appell.cli.varied import read_varied
+from appell.cli.varied import read_over
 from appell.ensemble import Uniform, open_study
 from appell.ensemble.claim import Claim
 from appell.ensemble.plan import Plan, made
@@ -431,7 +431,8 @@ def test_the_command_says_what_came_out(tmp_path):
         (["--over", "q1=uniform(1,0)"], "low < high"),
         (["--over", "q1=cauchy(1,0)"], "--over takes NAME=VALUES"),
         (["--over", "q1=uniform(0,1)"], "say how many runs"),
-        (["--over", "q1=1,2", "--runs", "9"], "--runs 9 goes with distributions, such as q1=uniform(0,1)"),
+        (["--over", "q1=1,2", "--runs", "9"], "runs=9 goes with distributions, and the values given here make 2 runs"),
+        (["--over", "q1=1,2", "--max-steps", "0"], "max_steps must be a whole number, 1 or more"),
         (["--over", "q1=1,2", "--resume"], "(--resume) needs"),
     ):
         result = CliRunner().invoke(app, ["sweep", "pendulum-chain", *bad])
@@ -442,7 +443,7 @@ def test_the_command_says_what_came_out(tmp_path):
 
 
 def test_numbers_of_the_command_may_be_formulas():
-    varied = read_varied(["a=pi/6,1", "b=uniform(-pi,sqrt(2))", "c=0:2*pi:3", "d=sqrt(4)"], {}, 5)
+    varied = read_over(["a=pi/6,1", "b=uniform(-pi,sqrt(2))", "c=0:2*pi:3", "d=sqrt(4)"], {})
     assert varied["a"] == pytest.approx([np.pi / 6, 1.0], rel=1e-15)
     assert (varied["b"].low, varied["b"].high) == pytest.approx((-np.pi, np.sqrt(2)), rel=1e-15)
     assert varied["c"].tolist() == pytest.approx([0.0, np.pi, 2 * np.pi], rel=1e-15)

@@ -231,6 +231,7 @@ def test_two_grounds_do_not_mix():
         (lambda g: g.rotate((0, 0, 0), A), "must not be the zero vector"),
         (lambda g: g.rotate((1, 2, 3, 4), A), "two or three components, got 4"),
         (lambda g: g.rotate_body("zxy", A), "has 3 turns but 1 angles"),
+        (lambda g: g.universal(A, B, axes="zz"), "'zz' turns twice in a row about one axis"),
         (lambda g: g.rotate_body(3, A), "a text such as 'zxy', got 3"),
         (lambda g: g.rotate("z", None), "An angle must be a number or a formula"),
         (lambda g: g.rotate("z", "yaw"), "An angle .* got 'yaw'"),

@@ -47,7 +47,9 @@ def test_meshes_from_files(tmp_path, write):
     write(path, *cube_faces(30, 20, 10))
     mesh = shapes.Mesh.load(path, scale=0.01, density=2700)
     box = shapes.Box(0.3, 0.2, 0.1, density=2700).at(0.15, 0.1, 0.05)
-    np.testing.assert_allclose(numeric(mesh.pseudo_inertia), numeric(box.pseudo_inertia), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(
+        numeric(mesh.distribution.pseudo), numeric(box.distribution.pseudo), rtol=1e-13, atol=1e-15
+    )
     path.write_text("nothing")
     with pytest.raises(ModelError, match="box"):
         shapes.Mesh.load(path, density=1)
@@ -99,7 +101,7 @@ def test_a_robot_is_drawn_with_the_meshes_of_its_file(tmp_path):
     write_stl(tmp_path / "part.stl", *cube_faces(0.3, 0.2, 0.1))
     (tmp_path / "arm.urdf").write_text(ROBOT)
     arm = ap.Chain.from_urdf(tmp_path / "arm.urdf")
-    (drawn,) = ap.draw(arm).solids[0].parts
+    (drawn,) = arm.draw().solids[0].parts
     corners = drawn.points + drawn.at
     np.testing.assert_allclose([corners.min(axis=0), corners.max(axis=0)], [[0.1, -0.2, 0], [0.4, 0, 0.1]], atol=1e-12)
     a, b, c = (corners[drawn.faces[:, i]] for i in range(3))
@@ -114,7 +116,7 @@ def test_a_mesh_that_cannot_be_read_is_told_and_not_drawn(tmp_path):
     (tmp_path / "part.stl").write_text("nothing")
     (tmp_path / "arm.urdf").write_text(ROBOT)
     with pytest.warns(UserWarning, match="A mesh is not drawn.*part.stl"):
-        scene = ap.draw(ap.Chain.from_urdf(tmp_path / "arm.urdf"))
+        scene = ap.Chain.from_urdf(tmp_path / "arm.urdf").draw()
     assert [part.kind for part in scene.solids[0].parts] != ["mesh"]
 
 

@@ -413,6 +413,11 @@ def test_mistakes_are_named(case):
         wrong()
 
 
+def test_what_is_added_comes_one_by_one():
+    with pytest.raises(ModelError, match=r"Got \[Gravity.*one by one, model\.add\(gravity, spring\)"):
+        model().add([ap.Gravity(ground.y)])
+
+
 LATER = {
     "a rate in a position": (
         lambda: model(bodies=[particle(m, ground.point(x, x.rate))]),

@@ -58,10 +58,8 @@ def test_mistakes_are_named(disk, tmp_path):
         disk.animate(tmp_path / "disk.txt")
     with pytest.raises(ap.AppellError, match="does not exist"):
         disk.animate(tmp_path / "no" / "disk.html")
-    with pytest.raises(ap.AppellError, match="for a Model use draw"):
-        ap.animate(model)
-    with pytest.raises(ap.AppellError, match="for a Motion use animate"):
-        ap.draw(disk)
+    with pytest.raises(ap.AppellError, match=r"for a Model use model\.draw"):
+        ap.view.explore({1.0: model}, "x")
     with pytest.raises(ap.AppellError, match="wheal"):
         model.draw(look=Look(shapes={"wheal": Solid("sphere", 1)}))
     for more, words in (

@@ -98,7 +98,7 @@ def numeric(matrix):
 @pytest.mark.parametrize(("shape", "mapping"), MAPS, ids=[shape.kind for shape, _ in MAPS])
 def test_every_primitive_is_the_integral_over_it(shape, mapping):
     rtol = 1e-5 if shape.kind == "cap" else 1e-12  # the square root at the pole of a cap spoils Gauss's rule
-    exact = numeric(shape.with_density(1).pseudo_inertia)
+    exact = numeric(shape.with_density(1).distribution.pseudo)
     np.testing.assert_allclose(exact, integrated(mapping, shape.extent), rtol=rtol, atol=rtol * np.abs(exact).max())
 
 
@@ -106,29 +106,37 @@ def test_a_cap_grows_from_nothing_to_a_ball_through_half_a_ball():
     r, h = sp.symbols("r h", positive=True)
     cap = shapes.Cap(r, h, density=1)
     half = shapes.Hemisphere(r, density=1).turned("x", pi)
-    assert sp.simplify(cap.pseudo_inertia.subs(h, r) - half.pseudo_inertia).is_zero_matrix
-    assert sp.simplify(cap.pseudo_inertia.subs(h, 2 * r) - shapes.Sphere(r, density=1).pseudo_inertia).is_zero_matrix
+    assert sp.simplify(cap.distribution.pseudo.subs(h, r) - half.distribution.pseudo).is_zero_matrix
+    assert sp.simplify(
+        cap.distribution.pseudo.subs(h, 2 * r) - shapes.Sphere(r, density=1).distribution.pseudo
+    ).is_zero_matrix
     slice_ = pi * (2 * r * h - h**2)  # the area at height h above the lowest point: d(volume)/dh
     assert sp.simplify(sp.diff(cap.mass, h) - slice_) == 0
-    assert sp.simplify(sp.diff(cap.pseudo_inertia[2, 2], h) - slice_ * (h - r) ** 2) == 0
-    assert sp.simplify(sp.diff(cap.pseudo_inertia[0, 0], h) - slice_**2 / (4 * pi)) == 0
+    assert sp.simplify(sp.diff(cap.distribution.pseudo[2, 2], h) - slice_ * (h - r) ** 2) == 0
+    assert sp.simplify(sp.diff(cap.distribution.pseudo[0, 0], h) - slice_**2 / (4 * pi)) == 0
 
 
 def test_special_cases_agree_with_each_other():
     a, b = sp.symbols("a b", positive=True)
 
     def same(one, other):
-        assert sp.simplify(one.with_mass(1).pseudo_inertia - other.with_mass(1).pseudo_inertia).is_zero_matrix
+        assert sp.simplify(one.with_mass(1).distribution.pseudo - other.with_mass(1).distribution.pseudo).is_zero_matrix
 
     same(shapes.Ellipsoid(a, a, a), shapes.Sphere(a))
     same(shapes.Frustum(a, a, b).at(0, 0, -b / 2), shapes.Cylinder(a, b))
     same(shapes.Box(a, b, 1).at(0, 0, 2), shapes.Box(b, a, 1).turned("z", pi / 2).at(0, 0, 2))
     tube = shapes.Cylinder(2 * a, b, density=3) - shapes.Cylinder(a, b)
-    assert sp.simplify(tube.pseudo_inertia - shapes.Tube(2 * a, a, b, density=3).pseudo_inertia).is_zero_matrix
+    assert sp.simplify(
+        tube.distribution.pseudo - shapes.Tube(2 * a, a, b, density=3).distribution.pseudo
+    ).is_zero_matrix
     hollow = shapes.Sphere(2 * a, density=3) - shapes.Sphere(a)
-    assert sp.simplify(hollow.pseudo_inertia - shapes.HollowSphere(2 * a, a, density=3).pseudo_inertia).is_zero_matrix
+    assert sp.simplify(
+        hollow.distribution.pseudo - shapes.HollowSphere(2 * a, a, density=3).distribution.pseudo
+    ).is_zero_matrix
     annulus = shapes.Disc(2 * a, density=3) - shapes.Disc(a)
-    assert sp.simplify(annulus.pseudo_inertia - shapes.Annulus(2 * a, a, density=3).pseudo_inertia).is_zero_matrix
+    assert sp.simplify(
+        annulus.distribution.pseudo - shapes.Annulus(2 * a, a, density=3).distribution.pseudo
+    ).is_zero_matrix
 
 
 def test_a_box_is_six_tetrahedra():
@@ -139,7 +147,7 @@ def test_a_box_is_six_tetrahedra():
         part = shapes.Tetrahedron([tuple(corners[i]) for i in steps], density=5)
         total = part if total is None else total + part
     box = shapes.Box(3, 2, 1, density=5).at(sp.Rational(3, 2), 1, sp.Rational(1, 2))
-    assert (total.pseudo_inertia - box.pseudo_inertia).is_zero_matrix
+    assert (total.distribution.pseudo - box.distribution.pseudo).is_zero_matrix
 
 
 numbers = st.floats(-2, 2, allow_nan=False).map(lambda x: round(x, 3))
@@ -182,17 +190,19 @@ def test_what_is_cut_out_can_be_put_back(first, second, density, other):
     box = shapes.Box(0.9, 0.8, 0.7, density=density).at(*first)
     ball = shapes.Sphere(0.3, density=other).at(*second)
     back = (box - ball) + ball
-    np.testing.assert_allclose(numeric(back.pseudo_inertia), numeric(box.pseudo_inertia), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(numeric(back.distribution.pseudo), numeric(box.distribution.pseudo), rtol=0, atol=1e-12)
     nested = box + (ball - shapes.Sphere(0.1).at(*second))
     flat = box + ball - shapes.Sphere(0.1, density=other).at(*second)
-    np.testing.assert_allclose(numeric(nested.pseudo_inertia), numeric(flat.pseudo_inertia), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        numeric(nested.distribution.pseudo), numeric(flat.distribution.pseudo), rtol=0, atol=1e-12
+    )
 
 
 def test_a_composite_moves_as_a_whole_and_knows_its_parts():
     one = shapes.Box(1, 2, 3, density=2) - shapes.Cylinder(0.2, 3).at(0.1, 0.2, 0)
     moved = one.turned("y", 0.4).at(1, 2, 3)
     again = shapes.Composite([(sign, part) for sign, part in moved.parts])
-    np.testing.assert_allclose(numeric(again.pseudo_inertia), numeric(moved.pseudo_inertia), rtol=1e-13)
+    np.testing.assert_allclose(numeric(again.distribution.pseudo), numeric(moved.distribution.pseudo), rtol=1e-13)
     assert [(sign, part.kind) for sign, part in moved.parts] == [(1, "box"), (-1, "cylinder")]
     assert moved.parts[1][1].dimensions == {"radius": 0.2, "height": 3}
     heavy = one.with_mass(5).at(1, 0, 0)
@@ -262,11 +272,13 @@ def test_tanks_by_mass_and_by_level_agree(vessel):
     for part in (0.1, 0.5, 0.9, 0.999):
         liquid = shapes.filled(vessel, 800, level=part * depth)
         again = shapes.filled(vessel, 800, mass=liquid.mass)
-        np.testing.assert_allclose(numeric(again.pseudo_inertia), numeric(liquid.pseudo_inertia), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            numeric(again.distribution.pseudo), numeric(liquid.distribution.pseudo), rtol=1e-9, atol=1e-9
+        )
     brim = shapes.filled(vessel, 800, level=depth * (1 - 1e-13))
     np.testing.assert_allclose(float(brim.mass), full, rtol=1e-9)
     np.testing.assert_allclose(
-        numeric(brim.pseudo_inertia), numeric(vessel.with_mass(full).pseudo_inertia), rtol=1e-9, atol=1e-9
+        numeric(brim.distribution.pseudo), numeric(vessel.with_mass(full).distribution.pseudo), rtol=1e-9, atol=1e-9
     )
 
 

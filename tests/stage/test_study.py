@@ -161,7 +161,9 @@ def test_what_has_one_number_for_each_run_is_drawn_as_a_distribution_or_over_wha
     with pytest.raises(ModelError, match=r"theta, theta\.end have a time axis and others have not"):
         study.plot("theta", "theta.end")
     (scatter,) = study.plot("steps", against="theta").panels
-    np.testing.assert_array_equal(scatter.items[0].y, study["steps"])
+    assert [line.name for line in scatter.items] == ["none", "some"]  # what was chosen has colours of its own
+    for i, line in enumerate(scatter.items):
+        np.testing.assert_array_equal(line.y, study["steps"][i::2])
     for name in ("tau.choice", "event_time"):
         with pytest.raises(ModelError, match=f"'{name}' is no number of every run"):
             study.plot(name)
@@ -307,6 +309,7 @@ def test_it_is_said_of_how_many_runs_statistics_and_plots_are(rod):
         ([], {}, "The sweep is empty"),
         ({"l": Uniform(1, 2)}, {}, "say how many runs"),
         ({"l": [1.0]}, {"runs": 5}, "goes with distributions"),
+        ({"l": [1.0]}, {"sampling": "sobol", "seed": 3}, "sampling=sobol, seed=3 goes with distributions"),
         ({"l": Uniform(1, 2)}, {"runs": 0}, "whole number, 1 or more"),
         ({"l": [1.0, np.inf]}, {}, "must be finite"),
         ({"l": ["long"]}, {}, "must be numbers"),

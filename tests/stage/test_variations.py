@@ -33,7 +33,7 @@ def test_there_is_a_scene_for_every_value_in_order(motions, tmp_path):
     knobs = data.pop("scene-knobs")
     assert knobs == {"names": ["l [m]"], "values": [["0.5", "1", "2"]], "scenes": ["scene", "scene-1", "scene-2"]}
     assert list(data) == knobs["scenes"]
-    alone = ap.animate(motions[2.0])
+    alone = motions[2.0].animate()
     np.testing.assert_array_equal(made.scenes[2].values.points, alone.values.points)
 
 
@@ -42,7 +42,7 @@ def test_scenes_share_camera_and_scales(motions):
     data = [entry for name, entry in blocks(made.html()).items() if name != "scene-knobs"]
     for name in ("center", "reach", "extent", "size", "unit", "outline", "floor", "follow"):
         assert all(entry[name] == data[0][name] for entry in data), name
-    far = ap.animate(motions[2.0])
+    far = motions[2.0].animate()
     height = np.max((np.array(data[0]["outline"]) + data[0]["center"]) @ sphere(160).T, axis=0)
     reached = far.values.points.reshape(-1, 3) @ sphere(160).T
     assert np.all(reached.max(axis=0) <= height + 1e-3)  # the longest is seen whole, also from where the shortest is
@@ -85,7 +85,7 @@ def test_a_notebook_gets_page_and_still(motions):
         (lambda m: m, ("l", "m"), r"given by 2 numbers \(l, m\); got 1.0"),
         (lambda m: {float("nan"): m[0.5]}, "l", "finite"),
         (lambda m: m, "", "Say what was varied"),
-        (lambda m: {0.5: 3}, "l", "animate takes a Motion"),
+        (lambda m: {0.5: 3}, "l", "An animation is of a Motion"),
     ],
 )
 def test_what_no_sliders_choose_among_is_refused(motions, change, names, words):

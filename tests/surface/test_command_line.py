@@ -446,7 +446,7 @@ def test_an_option_means_the_same_in_every_command():
         if name not in OF_ITS_OWN:
             assert len({(option.help, option.metavar, option.multiple) for option in commands.values()}) == 1, name
     written = options_of_all_commands()["--out"]
-    assert {name for name, option in written.items() if not option.multiple} == {"explore", "stabilize"}
+    assert {name for name, option in written.items() if not option.multiple} == {"stabilize"}
 
 
 def test_a_principle_is_chosen_wherever_equations_are_derived():

@@ -10,13 +10,16 @@ import appell as ap
 def test_a_page_of_parameters_and_starts(call, tmp_path):
     page = tmp_path / "pages" / "chain.html"
     result = call(
-        "explore", "pendulum-chain", "--over", "l=1:2:3", "--over", "q1=0.5,0.1", "--until", 0.5, "--out", page
-    )
+        "explore", "pendulum-chain", "--over", "l=1:2:3", "--over", "q1=0.5,0.1", "--until", 0.5, "--out", page,
+        "--out", tmp_path / "twin.html",
+    )  # fmt: skip
     assert result.exit_code == 0
     assert result.stdout == (
-        f"Variations of 'pendulum chain': l [m] = 1 .. 2 (3), q1 [rad] = 0.1 .. 0.5 (2)\nwrote {page}\n"
+        f"Variations of 'pendulum chain': l [m] = 1 .. 2 (3), q1 [rad] = 0.1 .. 0.5 (2)\n"
+        f"wrote {page}\nwrote {tmp_path / 'twin.html'}\n"
     )
     text = page.read_text(encoding="utf-8")
+    assert text == (tmp_path / "twin.html").read_text(encoding="utf-8")
     knobs = json.loads(text.partition('id="scene-knobs">')[2].partition("</script>")[0])
     assert knobs["values"] == [["1", "1.5", "2"], ["0.1", "0.5"]]
     assert text.count('type="application/json"') == 7

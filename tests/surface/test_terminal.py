@@ -154,7 +154,7 @@ def test_the_version():
 
 
 def test_runs_are_asked_for_in_the_words_of_the_command(file):
-    assert b"for example --runs 1000" in call("sweep", file, "--over", "m=uniform(1,2)").stderr
+    assert b"(--runs 1000)" in call("sweep", file, "--over", "m=uniform(1,2)").stderr
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no disk is full here")

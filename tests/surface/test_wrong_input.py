@@ -9,6 +9,8 @@ import sympy as sp
 
 import appell as ap
 from appell import control, friction, higher_order, planning, shapes, view
+from appell.analysis.galerkin import galerkin
+from appell.analysis.integral_principle import integral_principle
 
 theta, phi, x, y = ap.coordinates("theta phi x y")
 m, tau, w = ap.parameters("m"), ap.inputs("tau"), ap.speeds("w")
@@ -50,8 +52,8 @@ NUMBERS = {
     "system.from_x": lambda t: system.from_x(t, np.zeros(2)),
     "state +": system.state().__add__,
     "feedback(t)": lambda t: feedback(t, system.state()),
-    "galerkin": lambda until: ap.galerkin(system, until=until or "now", points=3),
-    "integral principle": lambda rtol: ap.integral_principle(system, motion, rtol=rtol or "small"),
+    "galerkin": lambda until: galerkin(system, until=until or "now", points=3),
+    "integral principle": lambda rtol: integral_principle(system, motion, rtol=rtol or "small"),
     "Shulgin's drift": lambda drift: ap.Shulgin(drift=drift),
     "slowed": path.slowed,
     "peaks": path.peaks,
@@ -84,8 +86,8 @@ BY_NAME = {
     "generalized forces": lambda given: ap.Generalized(given or "none"),
     "outputs of a run": lambda given: ap.simulate(system, until=0.1, outputs=given),
     "extra states": lambda given: pendulum.add(ap.Potential(theta), states=given),
-    "values of a drawing": lambda given: ap.draw(pendulum, values=given),
-    "the start of a drawing": lambda given: ap.draw(pendulum, start=given),
+    "values of a drawing": lambda given: pendulum.draw(values=given),
+    "the start of a drawing": lambda given: pendulum.draw(start=given),
     "values of a model": lambda given: ap.Model(ground, [theta], [rod], values=given),
     "values of a chain": lambda given: chain.numbers(given),
     "values of a robot": lambda given: higher_order.Dynamics(chain, values=given),
@@ -131,8 +133,8 @@ OF_A_KIND = {
     "the upward direction": lambda given: view.Look(up=given),
     "further results of a report": lambda given: ap.report(motion, also=given),
     "joints of rows": lambda given: ap.Chain.from_dh([(0, 0, 1, 0)], [given]),
-    "a system for the integral principle": lambda given: ap.integral_principle([given], motion),
-    "the tests of the integral principle": lambda given: ap.integral_principle(system, motion, given),
+    "a system for the integral principle": lambda given: integral_principle([given], motion),
+    "the tests of the integral principle": lambda given: integral_principle(system, motion, given),
     "an inertia tensor": lambda given: shapes.MassDistribution.of(1, (0, 0, 0), given),
     "what is measured": lambda given: lin.output_matrix([given if given != 3.5 else None]),
     "the code of a system": ap.System,

@@ -29,7 +29,7 @@ def explore(
         list[str],
         typer.Option(metavar="NAME=VALUES", help="What the sliders vary: 1,2,5 or first:last:count; up to three."),
     ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write: .html.")],
+    out: Annotated[list[Path], typer.Option(metavar="FILE", help="The page to write: .html.")],
     settings: SetOption = None,
     by: ByOption = None,
     until: UntilOption = None,
@@ -42,7 +42,8 @@ def explore(
     from appell.view.variations import explore as page_of
 
     with errors(as_json):
-        check_file(out, ".html", ".htm")
+        for path in out:
+            check_file(path, ".html", ".htm")
         case = read_case(name, by)
         varied = _numbers(read_over(over, {}))
         case, given = set_case(case, settings, varied)
@@ -64,7 +65,7 @@ def explore(
             as_json,
             lambda: {"model": case.model.name, "varied": varied, "motions": len(motions), "ended_early": len(short)},
             lambda: _tell(page, short),
-            written([out], page.save),
+            written(out, page.save),
         )
 
 

@@ -13,7 +13,7 @@ from appell.cli.case import read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import PICTURES, check_file, written
 from appell.cli.settings import read_names, set_case
-from appell.cli.varied import read_varied
+from appell.cli.varied import read_over
 from appell.errors import ModelError
 from appell.terminal import print_table
 
@@ -55,6 +55,7 @@ def sweep(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder .zarr.")] = False,
     chunk: Annotated[int | None, typer.Option(help="Runs of one chunk.")] = None,
+    max_steps: Annotated[int, typer.Option(help="Largest number of steps of a run.")] = 1_000_000,
     workers: Annotated[int | None, typer.Option(help="Threads; one for each core if left out.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")] = None,
     corners: Annotated[str, typer.Option(help="Corners (Min, Max, Abs): locate, or cross.")] = "locate",
@@ -63,7 +64,7 @@ def sweep(
     """Make many runs of a model. Parameters and starts are varied over grids and samples."""
     with errors(as_json):
         case = read_case(name, by)
-        varied = read_varied(over, case.choices, runs)
+        varied = read_over(over, case.choices)
         case, given = set_case(case, settings, varied)
         if case.model.rows:  # what is set is kept, as what is varied, and the rest follows from the constraints
             varied |= {label: [value] for label, value in given.start.items()}
@@ -81,7 +82,7 @@ def sweep(
             given.system(case), varied, runs=runs, sampling=sampling, seed=seed, until=until, method=method, rtol=rtol,
             start={**case.model.start, **given.start} if given.start and not case.model.rows else None,
             points=points, events=case.events, outputs=case.outputs, out=folder, resume=resume, chunk=chunk,
-            workers=workers, cluster=cluster, corners=corners, rate=case.control_rate,
+            workers=workers, cluster=cluster, max_steps=max_steps, corners=corners, rate=case.control_rate,
             columns=None if columns is None else read_names(columns),
             inputs=case.inputs,
             control=None if "control" in varied else case.control,

@@ -16,26 +16,13 @@ FORMULAS = (
 )
 
 
-def read_varied(over: list[str], choices: Mapping[str, Mapping[str, Any]], runs: int | None) -> dict[str, Any]:
-    """What is varied, by name.
+def read_over(over: list[str], choices: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Numbers, distributions or choices by name.
 
     Args:
         over: NAME=VALUES, or a NAME of the choices for all of them.
         choices: What the file of the model offers, by name and label.
-        runs: How many samples are drawn from distributions.
     """
-    varied = read_over(over, choices)
-    drawn = [label for label, values in varied.items() if hasattr(values, "at")]
-    if drawn and runs is None:
-        words = f"{', '.join(drawn)} {'is' if len(drawn) == 1 else 'are'}"
-        raise ModelError(f"{words} drawn at random: say how many runs, for example --runs 1000.")
-    if runs is not None and not drawn:
-        raise ModelError(f"--runs {runs} goes with distributions, such as {over[0].partition('=')[0]}=uniform(0,1).")
-    return varied
-
-
-def read_over(over: list[str], choices: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Numbers, distributions or choices by name; arguments as for `read_varied`."""
     varied = dict(_varied(item, choices) for item in over)
     if len(varied) < len(over):
         raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")

@@ -11,11 +11,13 @@ from appell.equations import Equations
 from appell.errors import InconsistentStartError, MissingValueError
 from appell.graph.sparse import stacked
 from appell.kinematics.mechanics import Mechanics
+from appell.kinematics.newton import newton
 from appell.kinematics.programme import Along, accelerations, direction
 from appell.model.model import Model
 from appell.model.programme import chains
 from appell.once import once
 
+ARRIVED = 1e-14  # where Newton's steps end
 ENOUGH = 1e-9  # share of the forces that multipliers may leave
 
 
@@ -67,25 +69,34 @@ def complete(
     residual, slopes, from_levels = _conditions(equations.mechanics, given, free, levels or len(given) < needed)
     wanted, p = [keep[name] for name in given], [values[s.label] for s in model.parameters]
     numbers = tuple(np.array(e, dtype=float) for e in (_inputs(equations, values), p, wanted))
-    z, best, left = np.array(z, dtype=float), None, np.inf
-    rng, column = np.random.default_rng(5), list(free)
+    z, column, left = np.array(z, dtype=float), list(free), np.inf
+    best = z[column]
+
+    def rows(_: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        z[column] = places[0]
+        r = np.array(residual(t, q, v, z, *numbers)).reshape(1, -1)
+        return r, np.array(slopes(t, q, v, z, *numbers)).reshape(1, r.size, len(free))
+
+    def enough(_: np.ndarray, residual: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        return (np.abs(residual) <= ARRIVED).all(axis=1)
+
+    rng, trial = np.random.default_rng(5), best
     for attempt in range(12):
-        trial = z.copy()
-        if attempt:
-            trial[column] = rng.normal(0, 3.0**attempt / 10, len(free))
-        found, rest = _newton(residual, slopes, (t, q, v), trial, numbers, column)
+        found, (rest,) = newton(rows, trial[None], np.arange(len(free)), enough)
         if rest < left:
-            best, left = found, rest
+            best, left = found[0], rest
         if left < ENOUGH:
             break
-    if best is None or not left < ENOUGH:
+        trial = rng.normal(0, 3.0 ** (attempt + 1) / 10, len(free))
+    if not left < ENOUGH:
         _refuse(given, [name for name in owned if name in keep], from_levels, left)
+    z[column] = best
     if not free:
-        return best
-    rank = _rank(np.array(slopes(t, q, v, best, *numbers)).reshape(-1, len(free)))
+        return z
+    rank = _rank(np.array(slopes(t, q, v, z, *numbers)).reshape(-1, len(free)))
     if rank < len(free):
         _explain(model, len(free) - rank, names, [*given, *from_levels])
-    return best
+    return z
 
 
 def _inputs(equations: Equations, values: Mapping[str, float]) -> list[float]:
@@ -142,32 +153,6 @@ def _conditions(
         ca.Function("slopes", arguments, [ca.densify(ca.jacobian(column, x.z[list(free)]))], {"cse": True}),
         tuple(named),
     )
-
-
-def _newton(
-    residual: ca.Function,
-    jacobian: ca.Function,
-    place: tuple[float, np.ndarray, np.ndarray],
-    z: np.ndarray,
-    numbers: tuple[np.ndarray, ...],
-    free: list[int],
-) -> tuple[np.ndarray, float]:
-    best, left = z.copy(), np.inf
-    for _ in range(60):
-        r = np.array(residual(*place, z, *numbers)).ravel()
-        if not np.all(np.isfinite(r)):
-            break
-        worst = float(np.max(np.abs(r), initial=0.0))
-        if worst < left:
-            best, left = z.copy(), worst
-        if worst <= 1e-14:
-            break
-        slopes = np.array(jacobian(*place, z, *numbers)).reshape(r.size, len(free))
-        step = np.linalg.lstsq(slopes, -r, rcond=1e-12)[0]
-        if np.max(np.abs(step), initial=0.0) < 1e-15 * max(1.0, np.max(np.abs(z[free]), initial=0.0)):
-            break
-        z[free] += step
-    return best, left
 
 
 def _refuse(given: Iterable[str], multipliers: Sequence[str], levels: Sequence[str], left: float) -> None:

@@ -143,7 +143,8 @@ def design(
         raise ModelError(f"Unknown sampling {sampling!r}; use {', '.join(map(repr, SAMPLINGS))}.")
     seed = whole("The seed", seed, 0)
     if not isinstance(over, Mapping):
-        return _listed(over, runs)
+        _check_undrawn(runs, sampling, seed, "here the runs are listed one by one")
+        return _listed(over)
     given = {key(name): value for name, value in over.items()}
     if len(given) < len(over):
         raise ModelError(f"The same name stands twice in the sweep: {', '.join(sorted(map(key, over)))}.")
@@ -163,13 +164,10 @@ def design(
     if drawn:
         if runs is None:
             words = f"{', '.join(drawn)} {'is' if len(drawn) == 1 else 'are'}"
-            raise ModelError(f"{words} drawn at random: say how many runs, for example runs=1000.")
+            raise ModelError(f"{words} drawn at random: say how many runs, for example runs=1000 (--runs 1000).")
         shape += (whole("The number of runs", runs),)
-    elif runs is not None:
-        raise ModelError(
-            f"runs={runs} goes with distributions; the values given here make {prod(shape)} runs. "
-            "Leave runs out, or give for example appell.ensemble.Uniform(low, high)."
-        )
+    else:
+        _check_undrawn(runs, sampling, seed, f"the values given here make {prod(shape)} runs")
     check_size(prod(shape))
     samples = _samples(drawn, shape[-1], sampling, seed) if drawn else {}
     grids = np.meshgrid(*axes.values(), *([np.arange(shape[-1])] if drawn else []), indexing="ij")
@@ -190,6 +188,17 @@ def design(
     columns = {name: found[name] for name in given}
     names = (*axes, "sample") if drawn else tuple(axes)
     return Design(columns, choices, shape if len(shape) > 1 or not drawn else (), names, ", ".join(words))
+
+
+def _check_undrawn(runs: int | None, sampling: str, seed: int, instead: str) -> None:
+    """Refuse what is asked of random samples where none are drawn."""
+    asked = {"runs": runs, "sampling": None if sampling == SAMPLINGS[0] else sampling, "seed": seed or None}
+    if given := {name: value for name, value in asked.items() if value is not None}:
+        words = ", ".join(f"{name}={value}" for name, value in given.items())
+        raise ModelError(
+            f"{words} goes with distributions, and {instead}. Leave {' and '.join(given)} out, or draw from "
+            "appell.ensemble.Uniform(low, high) (--over NAME=uniform(low,high))."
+        )
 
 
 def check_size(runs: int) -> None:
@@ -248,7 +257,7 @@ def _samples(drawn: Mapping[str, Any], count: int, sampling: str, seed: int) -> 
     return {name: np.asarray(law.at(shares[:, i]), dtype=float) for i, (name, law) in enumerate(drawn.items())}
 
 
-def _listed(over: Any, runs: int | None) -> Design:
+def _listed(over: Any) -> Design:
     """Runs given one by one: a list of dictionaries, or a pandas table."""
     if hasattr(over, "to_dict") and hasattr(over, "columns"):
         over = over.to_dict("records")
@@ -257,8 +266,6 @@ def _listed(over: Any, runs: int | None) -> Design:
             'Give what to vary by name, for example {"m": [1.0, 2.0, 3.0]}, or the runs one by one, [{"m": 1.0}, ...]; '
             f"got {over!r}."
         )
-    if runs is not None:
-        raise ModelError(f"runs={runs} goes with distributions; here the runs are listed one by one.")
     rows = list(over)
     if not rows or not rows[0]:
         raise ModelError('The sweep is empty: give at least one run, for example [{"m": 1.0}].')

@@ -43,7 +43,7 @@ def newton(
     x, going, reach = places.copy(), np.arange(len(places)), np.broadcast_to(reach, len(places))
     for _ in range(steps):
         residual, slopes = rows(going, x)
-        worst = np.abs(residual).max(axis=1)
+        worst = np.abs(residual).max(axis=1, initial=0.0)
         better = worst < left[going]
         best[going[better]], left[going[better]] = x[better], worst[better]
         on = (worst < np.inf) & ~enough(x, residual, slopes)
@@ -83,8 +83,9 @@ def shortest_steps(slopes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     if todo.any():
         u, sizes, v = np.linalg.svd(slopes[todo], full_matrices=False)
         real = sizes > RANK * sizes[:, :1]
-        shares = np.divide((wanted[todo][:, None, :] @ u)[:, 0], sizes, out=np.zeros_like(sizes), where=real)
-        found[todo] = (shares[:, None, :] @ v)[:, 0]
+        with np.errstate(invalid="ignore", over="ignore"):  # of a step beyond all numbers
+            shares = np.divide((wanted[todo][:, None, :] @ u)[:, 0], sizes, out=np.zeros_like(sizes), where=real)
+            found[todo] = (shares[:, None, :] @ v)[:, 0]
     return found
 
 

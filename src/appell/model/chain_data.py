@@ -116,15 +116,6 @@ class ChainData:
         """
         return _derivatives(np.stack(self._pose_jets(self._jets(Q)), axis=-3))
 
-    def spatial_screws(self, Q: Any) -> np.ndarray:
-        """S_j^(k), time derivatives of the instantaneous screws in ground axes, of shape (K+1, ..., n, 6).
-
-        Args:
-            Q: As for `poses`.
-        """
-        poses = self._pose_jets(self._jets(Q))
-        return _derivatives(np.stack([carried(T, A) for T, A in zip(poses, self.screws, strict=True)], axis=-2))
-
     def jacobian(self, Q: Any, body: int | None = None, point: Any = (0, 0, 0)) -> np.ndarray:
         r"""$J_j = (v_j + \omega_j\times p;\ \omega_j)$ and its derivatives, of shape (K+1, ..., 6, n).
 
@@ -172,10 +163,6 @@ class ChainData:
                 return zeros(result.shape, result)
             result = cauchy(np.matmul, hat(carried(poses[j], self.screws[j])), result)
         return _derivatives(result)
-
-    def subtree(self, joint: int) -> Sequence[int]:
-        """The bodies that a joint carries."""
-        return [i for i in range(self.n) if joint in self.paths[i]]
 
 
 def joint_variables(q: Any, names: Sequence[str]) -> np.ndarray:

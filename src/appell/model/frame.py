@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import sympy as sp
@@ -80,6 +81,8 @@ class Frame:
             raise ModelError(
                 f"The sequence {sequence!r} has {len(sequence)} turns but {len(angles)} angles were given."
             )
+        if any(one == other for one, other in pairwise(sequence)):
+            raise ModelError(f"The sequence {sequence!r} turns twice in a row about one axis; that is one turn only.")
         frame = self
         for axis, angle in zip(sequence, angles, strict=True):
             frame = frame.rotate(axis, angle)
@@ -184,7 +187,7 @@ class Frame:
         Args:
             first: Angle about the first axis, which is fixed in this frame.
             second: Angle about the second axis, which is fixed in the child.
-            axes: The two axes.
+            axes: The two axes, which differ.
             at: Its place in this frame.
         """
         child = self.rotate_body(axes, first, second)

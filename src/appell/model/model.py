@@ -195,9 +195,12 @@ class Model:
             coordinates: More coordinates, behind those there are.
             states: More extra states and their rates.
         """
+        for part in parts:
+            kinds = (Particle, RigidBody, AbstractConstraint, AbstractForce)
+            check_kind(part, kinds, "constraints, forces and bodies one by one, model.add(gravity, spring)")
         bodies = tuple(p for p in parts if isinstance(p, Particle | RigidBody))
         constraints = tuple(p for p in parts if isinstance(p, AbstractConstraint))
-        forces = tuple(p for p in parts if not isinstance(p, Particle | RigidBody | AbstractConstraint))
+        forces = tuple(p for p in parts if isinstance(p, AbstractForce))
         more = _rates(states)
         self.check_new(more)
         return self.rebuilt(
@@ -312,10 +315,25 @@ class Model:
         start: Mapping[Any, float] | None = None,
         look: Look | None = None,
     ) -> Any:
-        """The model as it stands at its start. Arguments as for `draw`."""
-        from appell.view.scene import draw
+        """A drawing of the model as it stands at its start: a scene, with `save` and `show`.
 
-        return draw(self, path, values=values, start=start, look=look)
+        Args:
+            path: A file to write: .html, .png, .svg, .pdf.
+            values: Numbers of parameters; the model's suggestions where left out.
+            start: Where it stands, by names of coordinates; the model's suggestion, else zero, where left out.
+            look: Hints for drawing, an `appell.view.Look`; those of the model if left out.
+
+        Example:
+            >>> import appell as ap
+            >>> ap.library.rolling_disk().draw()
+            Scene of 'rolling disk': 1 body, at rest; scene.save('scene.html'), scene.show()
+        """
+        from appell.view.stage import scene_of_model
+
+        scene = scene_of_model(self, values, start, look)
+        if path is not None:
+            scene.save(path)
+        return scene
 
     def _repr_html_(self) -> str:
         from appell.reporting.notebook import model_html

@@ -444,10 +444,21 @@ class Motion:
         field: Any = None,
         frames: int | None = None,
     ) -> Any:
-        """Animate the motion. Arguments as for `animate`."""
-        from appell.view.scene import animate
+        """An animation: a scene, with `save` and `show`; in a notebook it shows itself.
 
-        return animate(self, path, look=look, forces=forces, field=field, frames=frames)
+        Args:
+            path: A file to write: .html (self-contained), .gif, .mp4, .png, .svg, .pdf.
+            look: Hints for drawing, an `appell.view.Look`; those of the model if left out.
+            forces: Whether forces and reactions are drawn.
+            field: A map on the floor: a `Coverage` of the sprayer, or an `appell.view.Field`.
+            frames: How many moments; chosen from the length of the run if left out.
+        """
+        from appell.view.stage import scene_of_motion
+
+        scene = scene_of_motion(self, look, forces, field, frames)
+        if path is not None:
+            scene.save(path)
+        return scene
 
     def summary(self) -> str:
         """A few lines: what moved, how it was computed, how it ended."""

@@ -52,7 +52,6 @@ def report(
     from appell.reporting import sections as s
     from appell.reporting.further import section
     from appell.reporting.planned import planned_section
-    from appell.view.scene import animate, draw
 
     planned = planned_section(subject)
     motion = subject.motion if planned is not None else subject if isinstance(subject, Motion) else None
@@ -66,13 +65,13 @@ def report(
     known = {e.label for e in (*model.parameters, *model.inputs)}
     numbers = {k: v for k, v in values.items() if k in known}
     missing = [e.label for e in model.parameters if e.label not in numbers]
-    drawing = None if missing else draw(model, values=numbers, start=start, look=look)
+    drawing = None if missing else model.draw(values=numbers, start=start, look=look)
     parts: list[Section] = [
         s.system_section(model, {**values, **start}, drawing),
         s.equations_section(equations),
     ]
     if motion is not None:
-        parts += [s.proof_section(motion), s.results_section(motion, animate(motion, look=look, field=field))]
+        parts += [s.proof_section(motion), s.results_section(motion, motion.animate(look=look, field=field))]
     else:
         parts.append(s.verification_section(verify(model, values=numbers)))
     if planned is not None:

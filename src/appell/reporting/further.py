@@ -27,9 +27,7 @@ def section(thing: Any, title: str = "") -> Section:
         made = verification_section(thing)
         return Section(title, made.blocks) if title else made
     if isinstance(thing, Motion):
-        from appell.view.scene import animate
-
-        return results_section(thing, animate(thing), title or thing.info["model"])
+        return results_section(thing, thing.animate(), title or thing.info["model"])
     if isinstance(thing, Scene | Plot):
         return Section(title or thing.title, (Shown(thing),))
     planned = planned_section(thing, title)

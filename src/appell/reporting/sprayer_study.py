@@ -11,7 +11,6 @@ from appell.reporting.content import Block, Report, Section, Shown, Table, Text
 from appell.sprayer.coverage import cover
 from appell.sprayer.study import PRINTED, Drive, Study
 from appell.view.plot import Line, Map, Panel, Plot
-from appell.view.scene import animate, draw
 
 MAPS = 40
 
@@ -42,7 +41,7 @@ def study_report(study: Study) -> Report:
         ),
     )
     parts = [
-        s.system_section(model, values, draw(model, values=values)),
+        s.system_section(model, values, model.draw(values=values)),
         s.equations_section(open_loop.system.equations),
         proof,
         _errors(study),
@@ -72,7 +71,7 @@ def _path(drive: Drive) -> Section:
     look = drive.robot.model.look
     if look is not None:
         look = replace(look, curves={"wanted path": ground.point(*drive.path.position)})
-    scene = animate(drive.motion, look=look, field=whole)
+    scene = drive.motion.animate(look=look, field=whole)
     tracking = Line("distance", drive.motion.times, np.maximum(drive.tracking, 1e-16))
     plot = Plot(
         "Errors and inputs",

@@ -1,6 +1,6 @@
 """Pictures: a model drawn from its own description, a motion animated, plots.
 
-Model or Motion --draw, animate--> Scene --save--> .html (self-contained), .png .svg .pdf, .gif .mp4
+Model.draw, Motion.animate --> Scene --save--> .html (self-contained), .png .svg .pdf, .gif .mp4
 Motions --explore--> Variations --save--> .html with sliders
 Motion, roots, matrices --plots--> Plot --save--> .html (self-contained), .svg .pdf .png
 """
@@ -9,7 +9,7 @@ from appell.model.look import Look, Solid
 from appell.view.motions import over_time, phase
 from appell.view.plot import Band, Cloud, Line, Map, Panel, Plot
 from appell.view.plots import bode, root_locus, roots, stability_map, work_precision
-from appell.view.scene import Field, Scene, animate, draw
+from appell.view.scene import Field, Scene
 from appell.view.variations import Variations, explore
 
 __all__ = [
@@ -24,9 +24,7 @@ __all__ = [
     "Scene",
     "Solid",
     "Variations",
-    "animate",
     "bode",
-    "draw",
     "explore",
     "over_time",
     "phase",

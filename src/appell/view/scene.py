@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -229,66 +228,3 @@ class Scene:
         from appell.view.still import png
 
         return bundle(self, 560, png(self))
-
-
-def draw(
-    model: Any,
-    path: str | Path | None = None,
-    *,
-    values: Mapping[Any, float] | None = None,
-    start: Mapping[Any, float] | None = None,
-    look: Any = None,
-) -> Scene:
-    """A drawing of a model at its start.
-
-    Args:
-        model: The model.
-        path: A file to write: .html, .png, .svg, .pdf.
-        values: Numbers of parameters; the model's suggestions where left out.
-        start: Where it stands, by names of coordinates; the model's suggestion, else zero, where left out.
-        look: Hints for drawing, a `Look`; those of the model if left out.
-
-    Returns:
-        The scene.
-
-    Example:
-        >>> import appell as ap
-        >>> ap.draw(ap.library.rolling_disk())
-        Scene of 'rolling disk': 1 body, at rest; scene.save('scene.html'), scene.show()
-    """
-    from appell.view.stage import scene_of_model
-
-    scene = scene_of_model(model, values, start, look)
-    if path is not None:
-        scene.save(path)
-    return scene
-
-
-def animate(
-    motion: Any,
-    path: str | Path | None = None,
-    *,
-    look: Any = None,
-    forces: bool = True,
-    field: Any = None,
-    frames: int | None = None,
-) -> Scene:
-    """An animation of a motion.
-
-    Args:
-        motion: The motion, with its system.
-        path: A file to write: .html (self-contained), .gif, .mp4, .png, .svg, .pdf.
-        look: Hints for drawing, a `Look`; those of the model if left out.
-        forces: Whether forces and reactions are drawn.
-        field: A map on the floor: a `Coverage` of the sprayer, or a `Field`.
-        frames: How many moments; chosen from the length of the run if left out.
-
-    Returns:
-        The scene: `save`, `show`, and in a notebook it shows itself.
-    """
-    from appell.view.stage import scene_of_motion
-
-    scene = scene_of_motion(motion, look, forces, field, frames)
-    if path is not None:
-        scene.save(path)
-    return scene

@@ -44,14 +44,12 @@ def scene_of_model(
     model: Model, values: Mapping[Any, float] | None, start: Mapping[Any, float] | None, look: Look | None
 ) -> Scene:
     """A model at one state."""
-    if not isinstance(model, Model):
-        raise ModelError(f"draw takes a Model, got {type(model).__name__}; for a Motion use animate.")
     bound = {**model.values, **numbers_of(model, values)}
     missing = [s.label for s in model.parameters if s.label not in bound]
     if missing:
         raise MissingValueError(
             f"A drawing of {model.name!r} needs numbers for {', '.join(missing)}; write "
-            f"draw(model, values={{{', '.join(f'{name!r}: ...' for name in missing)}}})."
+            f"model.draw(values={{{', '.join(f'{name!r}: ...' for name in missing)}}})."
         )
     p = np.array([bound[s.label] for s in model.parameters])
     state = {label: 0.0 for label in names_of(model)}
@@ -84,7 +82,7 @@ def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, fr
     from appell.motion.motion import Motion
 
     if not isinstance(motion, Motion):
-        raise AppellError(f"animate takes a Motion, got {type(motion).__name__}; for a Model use draw.")
+        raise AppellError(f"An animation is of a Motion, got {type(motion).__name__}; for a Model use model.draw().")
     system = motion.system
     model = system.model
     first, last = float(motion.times[0]), float(motion.times[-1])

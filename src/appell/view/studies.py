@@ -128,7 +128,12 @@ def _distribution(study: Study, name: str, varied: list[str]) -> Panel:
 def _scatter(study: Study, name: str, varied: list[str]) -> Panel:
     last, words = _at_the_end(study, name)
     x, y = (study[e].values[study.ok] for e in (varied[0], last))
-    return Panel((Line("", x, y, points=True),), _axis(study, varied[0]), words)
+    choices = [e for e in study.info["varied"].values() if e.endswith(".choice") and e != varied[0]]
+    labels = np.array([", ".join(map(str, e)) for e in zip(*(study[c].values[study.ok] for c in choices), strict=True)])
+    if not choices:
+        return Panel((Line("", x, y, points=True),), _axis(study, varied[0]), words)
+    lines = tuple(Line(e, x[labels == e], y[labels == e], points=True) for e in dict.fromkeys(labels.tolist()))
+    return Panel(lines, _axis(study, varied[0]), words)
 
 
 def _cloud(study: Study, name: str, varied: list[str]) -> Panel:

@@ -15,7 +15,8 @@ from appell.errors import AppellError
 from appell.files import check_place, opened, path_of, write_text
 from appell.view.outline import largest, sphere
 from appell.view.page import DIRECTIONS, asset, bundle, data_block, document, poster, scene_data
-from appell.view.scene import Scene, animate
+from appell.view.scene import Scene
+from appell.view.stage import scene_of_motion
 
 MOMENTS = 24_000  # of all scenes together, beyond which a page would be heavy
 FEWEST = 60  # moments of one of them
@@ -139,8 +140,8 @@ def _ordered(motions: Any, names: tuple[str, ...]) -> dict[tuple[float, ...], An
 
 def _scene(motion: Any, look: Any, forces: bool, frames: int | None, most: int) -> Scene:
     """A motion as a scene; of fewer moments than it would have alone where there are many."""
-    scene = animate(motion, look=look, forces=forces, frames=frames)
-    return animate(motion, look=look, forces=forces, frames=most) if scene.values.times.size > most else scene
+    scene = scene_of_motion(motion, look, forces, None, frames)
+    return scene_of_motion(motion, look, forces, None, most) if scene.values.times.size > most else scene
 
 
 def _together(scenes: tuple[Scene, ...]) -> tuple[Scene, ...]:

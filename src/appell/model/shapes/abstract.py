@@ -108,11 +108,6 @@ class AbstractShape(ABC):
         """Inertia tensor about the mass centre."""
         return self.distribution.central_inertia
 
-    @property
-    def pseudo_inertia(self) -> sp.Matrix:
-        """4 by 4 pseudo-inertia about the origin of those axes."""
-        return self.distribution.pseudo
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AbstractPrimitive(AbstractShape):
