@@ -106,7 +106,7 @@ def test_the_still_of_an_animation_is_seen_without_its_frame(seen, outputs, tmp_
 def test_more_scenes_than_a_browser_keeps_live_in_one_notebook(seen, tmp_path):
     """Chromium keeps the drawings of sixteen; what was dropped is drawn again once it is seen."""
     path = tmp_path / "many.html"
-    path.write_text(18 * ap.draw(ap.library.pendulum_chain(1))._repr_mimebundle_()["text/html"])
+    path.write_text(18 * ap.library.pendulum_chain(1).draw()._repr_mimebundle_()["text/html"])
     seen.open(path)
     drawn = "(appell.viewers[0]?.drawn ?? 0) > 0 && !appell.viewers[0].lost"
     first = seen.page.frames[1]

@@ -17,10 +17,10 @@ def andrews_squeezer() -> Model:
     in the plane and nothing weighs. In 0.03 s the crank turns two and a half times: a usual test of integrators for
     constrained motion.
 
-    Parameters of the model, with the letters of the reference: m1 ... m7 and i1 ... i7, masses and central moments of
-    inertia; rr, ra, d, da, ss, sa, sb, sc, sd, e, ea, zt, ta, tb, zf, fa, u, ua, ub, lengths within the bodies; xa, ya,
-    xb, yb, the two fixed pins besides the crank's at the origin; xc, yc, where the spring is fixed; c0, l0, its
-    stiffness and free length; mom, torque of the motor.
+    Parameters of the model: m1 ... m7 and i1 ... i7, masses and central moments of inertia; rr, ra, d, da, ss, sa, sb,
+    sc, sd, e, ea, zt, ta, tb, zf, fa, u, ua, ub, lengths within the bodies; xa, ya, xb, yb, the two fixed pins besides
+    the crank's at the origin; xc, yc, where the spring is fixed; c0, l0, its stiffness and free length; mom, torque of
+    the motor. All letters are those of the reference.
     Coordinates: beta of the crank and Theta of the rod on it; gamma of the body that the spring pulls; delta and
     epsilon of the bodies on the pin at (xa, ya), Phi and Omega of those on them. Theta, Phi, Omega are relative.
 
