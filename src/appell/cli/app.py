@@ -68,14 +68,14 @@ def appell(
     """Equations of motion without multipliers: derive, prove, compile, simulate.
 
     Begin with `appell list`, then `appell run rolling-disk --out disk.html`. An option that takes a NAME, a VALUE or
-    NAME=VALUE may be repeated, or take several apart by commas; the ending of a FILE says what is written to it.
+    NAME=VALUE may be repeated or take several, separated by commas; the ending of a FILE says what is written to it.
     """
 
 
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A name from `appell list`, a FILE.py, or a FILE.urdf.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter, input or starting value.")
 ]

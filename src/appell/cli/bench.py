@@ -19,7 +19,7 @@ from appell.files import write_text
 @app.command()
 def bench(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Topics; all if left out.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small sizes, no targets.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes, no aims.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="Only name the topics.")] = False,
     out: Annotated[
         list[Path] | None,
@@ -30,7 +30,7 @@ def bench(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure appell and its peers side by side. Prints ratios and operation counts."""
+    """Measure appell and other programs side by side. Prints ratios and operation counts."""
     with errors(as_json):
         suite = _suite()
         if listed:

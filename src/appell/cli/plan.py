@@ -32,7 +32,7 @@ def plan(
     ] = None,
     drive: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A force of the model that drives exert besides the programme."),
+        typer.Option(metavar="NAME", help="A force of the model that counts as exerted by the drives."),
     ] = None,
     suggest: Annotated[
         bool, typer.Option("--suggest", help="If not feasible, look for a slower pace that is.")

@@ -25,9 +25,9 @@ def run(
     until: UntilOption = None,
     method: MethodOption = "auto",
     rtol: Annotated[
-        float | None, typer.Option(help="Tolerance, relative and absolute; that of the method if left out.")
+        float | None, typer.Option(help="Tolerance, relative and absolute; the method's own if left out.")
     ] = None,
-    points: Annotated[int | None, typer.Option(help="Times of the table; 501 if left out.")] = None,
+    points: Annotated[int | None, typer.Option(help="How many times the table has; 501 if left out.")] = None,
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -37,11 +37,11 @@ def run(
     ] = None,
     report: ReportOption = None,
     alone: Annotated[
-        bool, typer.Option("--no-study", help="Of a model that has a study, such as sprayer: make one run.")
+        bool, typer.Option("--no-study", help="For a model with a study, such as sprayer: make one run instead.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Simulate a model and check the motion. A model that has a study, such as sprayer, is put through it."""
+    """Simulate a model and check the motion. For a model with a study, such as sprayer, make the study."""
     from appell.motion.run import simulate
 
     with errors(as_json):

@@ -22,7 +22,9 @@ def stabilize(
     name: ModelArgument,
     want: Annotated[
         list[str] | None,
-        typer.Option("--want", metavar="NAME=VALUE", help="A wanted coordinate, or rate of a cyclic one."),
+        typer.Option(
+            "--want", metavar="NAME=VALUE", help="Where to hold it: a coordinate, or the rate of a cyclic one."
+        ),
     ] = None,
     settings: SetOption = None,
     by: ByOption = None,
@@ -37,10 +39,12 @@ def stabilize(
     price: Annotated[
         float | None,
         typer.Option(
-            help="Weight of every input; by its holding value if left out, or by what holds a deviation if all are 0."
+            help="Weight of every input; if left out, from its holding value, or what holds a deviation if all are 0."
         ),
     ] = None,
-    dependent: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A dependent coordinate.")] = None,
+    dependent: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A coordinate that the constraints give from the others.")
+    ] = None,
     inputs: Annotated[list[str] | None, typer.Option(metavar="NAME", help="An input to use; all if left out.")] = None,
     ignore: Annotated[
         list[str] | None,
@@ -48,7 +52,7 @@ def stabilize(
     ] = None,
     motor: Annotated[
         list[str] | None,
-        typer.Option(metavar="[INPUT:]R=..,k=..,L=..,n=..", help="A motor in place of an input, or of all."),
+        typer.Option(metavar="[INPUT:]R=..,k=..,L=..,n=..", help="A motor in place of one input, or of every one."),
     ] = None,
     limit: LimitOption = None,
     push: Annotated[
@@ -56,7 +60,8 @@ def stabilize(
         typer.Option("--push", metavar="NAME=VALUE", help="Deviation at the start; a small one where left out."),
     ] = None,
     until: Annotated[
-        float | None, typer.Option(help="End time of the closed-loop run in seconds; by its roots if left out.")
+        float | None,
+        typer.Option(help="End time of the closed-loop run in seconds; chosen from its roots if left out."),
     ] = None,
     rate: RateOption = None,
     runs: Annotated[int, typer.Option(min=0, help="Starts for the region of attraction; 0 for none.")] = 0,
@@ -64,7 +69,7 @@ def stabilize(
     report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold a configuration, with a proof. Finds the equilibrium, linearises, computes gains, runs the closed loop."""
+    """Hold an equilibrium by feedback, with a proof. Finds it, linearises, computes gains, runs the closed loop."""
     from appell.cli.stabilization import Stabilization
     from appell.cli.stabilization_output import data, show
 

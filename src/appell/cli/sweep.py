@@ -41,7 +41,7 @@ def sweep(
     until: UntilOption = None,
     method: MethodOption = "auto",
     rtol: Annotated[float, typer.Option(help="Tolerance, relative and absolute.")] = 1e-9,
-    points: Annotated[int, typer.Option(help="Times of the table.")] = 101,
+    points: Annotated[int, typer.Option(help="How many times the table has.")] = 101,
     columns: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A quantity to keep, with the outputs; all if left out.")
     ] = None,
@@ -53,12 +53,14 @@ def sweep(
             "coordinates over time .png .svg .pdf .html.",
         ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder .zarr.")] = False,
-    chunk: Annotated[int | None, typer.Option(help="Runs of one chunk.")] = None,
-    max_steps: Annotated[int, typer.Option(help="Largest number of steps of a run.")] = 1_000_000,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the study in the folder .zarr.")] = False,
+    chunk: Annotated[int | None, typer.Option(help="How many runs are computed and written at a time.")] = None,
+    max_steps: Annotated[int, typer.Option(help="Most steps that a run may take.")] = 1_000_000,
     workers: Annotated[int | None, typer.Option(help="Threads; one for each core if left out.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")] = None,
-    corners: Annotated[str, typer.Option(help="Corners (Min, Max, Abs): locate, or cross.")] = "locate",
+    corners: Annotated[
+        str, typer.Option(help="Whether corners (Min, Max, Abs) are located, or crossed by steps: locate or cross.")
+    ] = "locate",
     as_json: JsonOption = False,
 ) -> None:
     """Make many runs of a model. Parameters and starts are varied over grids and samples."""

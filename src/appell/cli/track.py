@@ -48,7 +48,9 @@ def track(
     limit: LimitOption = None,
     without: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A force of the programme that the mechanism does not have."),
+        typer.Option(
+            metavar="NAME", help="A force of the planned model that the mechanism is to lack; `drive` if left out."
+        ),
     ] = None,
     out: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Write the picture .png .svg .pdf, the motion .nc .csv.")

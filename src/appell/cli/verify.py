@@ -21,7 +21,7 @@ def verify(
     states: Annotated[int, typer.Option(min=1, help="How many random states.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     order: Annotated[
-        int | None, typer.Option(min=1, max=8, help="Of a robot: evaluate the identities of higher order up to this.")
+        int | None, typer.Option(min=1, max=8, help="For a robot: check the higher-order identities up to this order.")
     ] = None,
     settings: SetOption = None,
     as_json: JsonOption = False,
