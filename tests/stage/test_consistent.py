@@ -86,9 +86,9 @@ def test_positions_that_do_not_close_are_refused_with_the_row(four_bar):
     [
         (
             {"q1": 0.5, "q2": 0.1, "q3": -2.0},
-            r"2 independent position rows have only 0 coordinates .* keep fewer than q1, q2, q3",
+            r"2 independent position rows need 2 coordinates to adjust and have 0; keep fewer of q1, q2, q3",
         ),
-        ({"q1": 0.5, "q2": 0.1}, r"2 independent position rows have only 1 coordinate to adjust"),
+        ({"q1": 0.5, "q2": 0.1}, r"2 independent position rows need 2 coordinates to adjust and have 1"),
         (
             {"q1": 0.5, "q1.rate": 1.0, "q2.rate": 3.0},
             r"No velocities satisfy .*while q1.rate, q2.rate keep their given values",

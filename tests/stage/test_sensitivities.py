@@ -153,7 +153,7 @@ def test_inputs_by_functions_of_time_are_the_same_for_all(rate):
     system = system_of(x, [ap.Particle("cart", m, ground.point(x, 0))], [ap.Generalized({x: F}, "drive")])
     motion = ap.simulate(system, until=1.0, inputs={F: lambda t: np.cos(3 * t)}, rate=rate, points=11)
     close(motion.sensitivities(m)["x"].sel(by="m"), -motion["x"] / 1.3, 1e-11)
-    with pytest.raises(ap.AppellError, match=r"Python functions, so 'F' is no one number"):
+    with pytest.raises(ap.AppellError, match=r"Python functions give .* so 'F' is not one number"):
         motion.sensitivities(F)
     feedback = ap.simulate(system, {x: 1.0}, until=1.0, control=lambda t, state: -state[x], rate=rate)
     with pytest.raises(ap.AppellError, match=r"give the feedback as formulas, inputs=\{tau: -k \* angle\}"):

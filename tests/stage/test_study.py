@@ -165,7 +165,7 @@ def test_what_has_one_number_for_each_run_is_drawn_as_a_distribution_or_over_wha
     for i, line in enumerate(scatter.items):
         np.testing.assert_array_equal(line.y, study["steps"][i::2])
     for name in ("tau.choice", "event_time"):
-        with pytest.raises(ModelError, match=f"'{name}' is no number of every run"):
+        with pytest.raises(ModelError, match=f"'{name}' is not a number for every run"):
             study.plot(name)
 
 

@@ -173,7 +173,7 @@ def test_what_is_of_another_kind_is_refused(name):
         ),
         (lambda: ap.Model(ground, [x], [ap.Particle(m, 1, point)]), "The name of a body is a text, got m in Particle"),
         (lambda: ap.Model(ground, [theta], [rod], [], [ap.Holonomic(theta, 3)]), "The name of a constraint is a text"),
-        (lambda: ap.stability(feedback), "A Feedback has its certificate with it; write .certificate behind it."),
+        (lambda: ap.stability(feedback), "which has a certificate already: write feedback.certificate."),
         (lambda: ap.library.about("rolling disc"), "'rolling disc' is not a model of the library. Did you mean"),
         (lambda: control.SlotineLi(pendulum, [], 1, 1, 1), "nothing to learn"),
         (lambda: ap.coordinates("x y", "m", "place; height; width"), "2 names but 3 descriptions"),

@@ -281,8 +281,8 @@ def _at_the_ends(
     except EquilibriumError:
         names = " and ".join(f"{name} = {value:.6g}, beyond {end:.6g}" for name, (value, end) in passed.items())
         raise EquilibriumError(
-            f"{system.model.name!r} was found at rest only with {names}, where the flow ends. Wish for less, or say by "
-            "wanted= what its extra states are."
+            f"{system.model.name!r} was found at rest only with {names}, where the flow ends. Ask for another "
+            "configuration, or give its extra states in wanted=."
         ) from None
 
 
@@ -336,8 +336,8 @@ def _elsewhere(system: System, state: State, problem: Problem) -> bool:
 def _refused(system: System, problem: Problem, root: Root) -> Equilibrium:
     if body := _negative(*_held(system, problem, root)):
         raise EquilibriumError(
-            f"{system.model.name!r} was found at rest only where the mass of {body!r} is negative. Say by wanted= what "
-            "its extra states are, or begin nearer by guess=."
+            f"{system.model.name!r} was found at rest only where the mass of {body!r} is negative. Give its "
+            "extra states in wanted=, or a nearer guess=."
         )
     jacobian, mechanics = problem.jacobian(root.y), system.equations.mechanics
     rank, value = problem.steady.rank(jacobian, system.p)
@@ -353,6 +353,6 @@ def _refused(system: System, problem: Problem, root: Root) -> Equilibrium:
     raise EquilibriumError(
         f"At the wanted configuration of {system.model.name!r} the constraint Jacobian has rank "
         f"{rank} where {len(system.equations.split.rows)} independent rows are needed (smallest singular value "
-        f"{value:.1e} of the usual, row {worst!r}): a singular pose or a branch point, where positions do not fix "
-        "the motion. Choose another configuration."
+        f"{value:.1e} times its usual size, row {worst!r}): a singular pose or a branch point, where positions do not "
+        "fix the motion. Choose another configuration."
     )

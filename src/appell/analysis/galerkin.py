@@ -131,8 +131,8 @@ def _check(equations: Equations, degree: int, elements: int | None, points: int,
     if tests == "fixed":
         raise FormulationError(
             f"Tests that vanish at both ends of an element give {degree - 1} equations for the {degree} unknown "
-            f"coefficients of each speed ({', '.join(map(str, equations.speeds))}): eq. (7.7) says no more than that "
-            "what the equations leave is constant in time. One test with a free end is missing; use tests='free'."
+            f"coefficients of each speed ({', '.join(map(str, equations.speeds))}): by eq. (7.7) the residual "
+            "of the equations is constant in time, not zero. One test with a free end is missing; use tests='free'."
         )
     if tests != "free":
         raise FormulationError(f"Got tests={tests!r}; use 'free'.")

@@ -50,7 +50,7 @@ def left_out(tangent: Tangent, ignore: list[str], jet: Jets | None = None) -> tu
         )
     stubborn = [name for name in ignore if name not in dropped]
     if stubborn:
-        raise EquilibriumError(f"{', '.join(stubborn)} cannot be ignored: not cyclic, the motion depends on it.")
+        raise EquilibriumError(f"{', '.join(stubborn)} cannot be ignored: the motion depends on it.")
     return tuple(name for name in labels if name in dropped)
 
 

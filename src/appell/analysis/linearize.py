@@ -111,7 +111,7 @@ class Linearization:
         gone = sorted({str(s) for e in asked for s in letters_in(e) if getattr(s, "label", "") in self.dropped})
         if gone:
             what = "is not a state" if len(gone) == 1 else "are not states"
-            raise ControlError(f"{', '.join(gone)} {what} of this linearisation, which was made without.")
+            raise ControlError(f"{', '.join(gone)} {what} of this linearisation: ignore= left them out.")
         return self.tangent.output(asked, self.states)
 
     def to_control(self, outputs: Iterable[Any] | None = None) -> StateSpace:
@@ -344,8 +344,8 @@ def _split(steady: Steady, point: Equilibrium, dependent: Iterable[Any] | None) 
     if rank < needed or len(best.rows) < needed:
         raise EquilibriumError(
             f"At this pose of {model.name!r} the constraint Jacobian has rank {rank} where {needed} "
-            f"independent rows are needed (smallest singular value {value:.1e} of the usual): a singular pose, which "
-            "has no first approximation. Choose another configuration."
+            f"independent rows are needed (smallest singular value {value:.1e} times its usual size): a singular pose, "
+            "which has no first approximation. Choose another configuration."
         )
     if dependent is None:
         mine = equations.coordinate_split
@@ -363,8 +363,8 @@ def _split(steady: Steady, point: Equilibrium, dependent: Iterable[Any] | None) 
     split = Split(best.rows, tuple(sorted(labels.index(s) for s in wanted)))
     if split.growth(jacobian) > 1e6:
         raise EquilibriumError(
-            f"{', '.join(wanted)} cannot be dependent at this pose: det F_s = 0 there (a dead centre). Well chosen are "
-            f"{', '.join(labels[i] for i in best.dependent)}."
+            f"{', '.join(wanted)} cannot be dependent at this pose: det F_s = 0 there (a dead centre). Choose for "
+            f"example {', '.join(labels[i] for i in best.dependent)}."
         )
     return split
 

@@ -59,15 +59,16 @@ def stability(
     Lyapunov 1892; Malkin 1952; Chetaev 1955.
     """
     if isinstance(subject, Linearization) and at is not None:
-        raise ControlError("A linearisation is at its own equilibrium; leave at= out, or give the system with it.")
+        raise ControlError("A linearisation has its own equilibrium; leave out at=, or give the system in its place.")
     if hasattr(subject, "certificate"):
-        raise ControlError(f"A {type(subject).__name__} has its certificate with it; write .certificate behind it.")
+        name = type(subject).__name__
+        raise ControlError(f"Got a {name}, which has a certificate already: write {name.lower()}.certificate.")
     lin = subject if isinstance(subject, Linearization) else linearize(subject, at)
     K, rate = gains_of(lin, gains), getattr(gains, "rate", None) if rate is None else rate
     if rate is not None:
         check_rate(rate)
         if K is None:
-            raise ControlError("rate= is of a feedback; give its gains=, too.")
+            raise ControlError("rate= is for a sampled feedback; give its gains= as well.")
     spectrum = Spectrum(lin, K, rate)
     verdict, why = _verdict(spectrum)
     left = spectrum.left[0]

@@ -49,8 +49,8 @@ class Steady:
         if isinstance(self.mechanics, Differentiated):
             raise FormulationError(
                 f"Equations by {type(self.equations.formulation).__name__} have accelerations among their states; for "
-                "equilibria and stability derive the system by GibbsAppell(). A drive that is driven by its rate is an "
-                "extra state there, Model(..., states={tau: rate}) with an input rate."
+                "equilibria and stability derive the system by GibbsAppell(). To drive a force by its rate "
+                "there, make it an extra state: Model(..., states={tau: rate}) with an input rate."
             )
 
     @property

@@ -150,7 +150,7 @@ class Stabilization:
             return wanted
         raise EquilibriumError(
             f"Say which configuration of {self.model.name!r} to hold, for example --want {free[0]}={where[free[0]]:g}; "
-            f"its suggested start is none that {', '.join(map(str, self.model.inputs))} can hold. {reason}"
+            f"{', '.join(map(str, self.model.inputs))} cannot hold its suggested start. {reason}"
         )
 
     def _split(self, system: System) -> Split:

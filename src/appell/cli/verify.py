@@ -33,7 +33,7 @@ def verify(
         case = read_case(name)
         given = read_settings(case, settings)
         if given.start:
-            raise ModelError(f"verify compares at random states, which --set {', '.join(given.start)} would not be.")
+            raise ModelError(f"verify takes random states; leave {', '.join(given.start)} out of --set.")
         values = given.values
         if order is not None:
             identities(case.model, order, values, states, seed, as_json)

@@ -184,7 +184,7 @@ class Rivals:
 
 def _open(equations: Equations) -> ca.SX:
     if equations.closed:
-        raise AppellError("Formulations are compared with their inputs open.")
+        raise AppellError("Formulations are compared with open inputs; give equations before close(...).")
     return equations.qddot
 
 

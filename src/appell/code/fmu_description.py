@@ -73,7 +73,7 @@ def check_names(variables: tuple[Variable, ...]) -> None:
     """Refuse variables of the same name."""
     names = [v.name for v in variables]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ModelError(f"An FMU needs a name of its own for everything; {', '.join(twice)} stands twice.")
+        raise ModelError(f"Names in an FMU must differ; rename one of those called {', '.join(twice)}.")
 
 
 def described(d: Description) -> bytes:

@@ -24,9 +24,9 @@ def no_positions(equations: Equations, residual: np.ndarray, kept: list[str], fr
     names = (*(mechanics.row_names[i] for i in mechanics.position_rows), *mechanics.level_names[0])
     worst = int(np.argmax(np.abs(residual)))
     count = len([i for i in mechanics.position_rows if i in equations.split.rows])
-    adjusted = f"{free} coordinate{'s' * (free != 1)} to adjust"
     reason = (
-        f"{count} independent position rows have only {adjusted}; keep fewer than {', '.join(kept)}"
+        f"{count} independent position rows need {count} coordinates to adjust and have {free}; keep fewer of "
+        f"{', '.join(kept)}"
         if free < count
         else "the dimensions may not close, or the guess is on another branch; give near=... closer to a real one"
     )
@@ -66,9 +66,8 @@ def no_velocities(
         held = f" while {', '.join(kept)} " + ("keeps its given value" if len(kept) == 1 else "keep their given values")
     if ways := _ways(equations, p, t, q, v, z, kept):
         return InconsistentStartError(
-            f"The constraint {row!r} can be satisfied in more than one way{held}, and from where the search begins "
-            f"none is nearest; for example {', or '.join(ways)}. Give one of them, or guesses near=... on the "
-            "wanted branch."
+            f"The constraint {row!r} can be satisfied in more than one way{held}, and none is nearest to the guess; "
+            f"for example {', or '.join(ways)}. Give one of them, or guesses near=... on the wanted branch."
         )
     said = f"No velocities satisfy the constraint {row!r} (left over: {left:.3g})"
     if against := contradicting(residual, J, names):

@@ -34,6 +34,6 @@ def check_sampling(continuously: Reach, A: np.ndarray, B: np.ndarray, rate: floa
     if lost > 0:
         swings = [str(mode) for mode in continuously.modes if mode.root.imag > 0.99 * np.pi * rate]
         raise ControlError(
-            f"Sampled {rate:g} times a second, {who} leave uncontrolled or unseen what they would not continuously: "
+            f"Sampled {rate:g} times a second, {who} miss modes that they reach continuously: "
             f"{'; '.join(swings) or 'fast modes'} and slower ones look alike at the samples. Take another rate."
         )

@@ -37,7 +37,8 @@ def designable(lin: Linearization) -> tuple[np.ndarray, np.ndarray]:
     left, Z = _without_integrals(A, B)
     if left.shape[1] != sum(mode.missed for mode in stuck):
         raise ControlError(
-            f"The zero root of {lin.model.name!r} is not reached by {', '.join(lin.inputs)} and belongs to no integral."
+            f"The zero root of {lin.model.name!r} is not reached by {', '.join(lin.inputs)} and belongs to no "
+            "integral; add an input that acts on it."
         )
     if _unreached(A, B, Z):
         idle = list(_places_to_ignore(lin))

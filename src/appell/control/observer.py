@@ -134,8 +134,8 @@ def kalman(
     still = on_axis(A, moved, lin.states, Y / units[:, None])
     if still:
         raise ControlError(
-            f"There is no steady filter: `process` does not disturb {still}, of which the filter would become certain "
-            "and follow no more. Give `process` a weight on every state."
+            f"There is no steady filter: `process` does not disturb {still}, which the filter would in time stop "
+            "correcting. Give `process` a weight on every state."
         )
     try:
         gain = _filter_gain(A, C_shown, moved, R, rate)

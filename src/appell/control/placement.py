@@ -154,8 +154,8 @@ def _shared_out(roots: np.ndarray, lengths: list[int]) -> list[list[complex]]:
     odd = sum(length % 2 for length in lengths)
     if odd > len(single):
         raise ControlError(
-            f"Roots that stand so often are shared out among chains of {', '.join(map(str, lengths))} states, one for "
-            f"each input; {odd} of these need a real root, got {len(single)}. Give more real roots, or spread them."
+            f"Roots repeated so often are divided among chains of {', '.join(map(str, lengths))} states, one for each "
+            f"input; {odd} of these need a real root, got {len(single)}. Give more real roots, or roots that differ."
         )
     own: list[list[complex]] = [[single.pop()] if length % 2 else [] for length in lengths]
     pairs += [[one, other] for one, other in zip(single[::2], single[1::2], strict=True)]

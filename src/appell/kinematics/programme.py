@@ -151,9 +151,9 @@ def refuse_changing(mechanics: Mechanics, names: Iterable[str]) -> None:
     if acting:
         rows = ", ".join(repr(row.name) for row in mechanics.model.programme)
         raise FormulationError(
-            f"The programme {rows} of order 3 or more needs the rates of the inputs {', '.join(acting)}, which nobody "
-            "knows. Give them as numbers, or write what they shall be into the force of the model, as a formula in "
-            "time or as an extra state that follows a command."
+            f"The programme {rows} of order 3 or more needs the rates of the inputs {', '.join(acting)}, which are "
+            "unknown. Give them as numbers, or put a formula in time, or an extra state that follows a command, into "
+            "the force of the model."
         )
 
 

@@ -73,7 +73,7 @@ def _checked(model: Model, speed: Speed, formula: sp.Expr) -> sp.Expr:
         if isinstance(letter, Rate) and letter.base in model.states:
             raise FormulationError(
                 f"The speed {speed.name!r} contains {letter}, the rate of an extra state: {quoted(formula)}. A "
-                "speed is one of the solid; take body.velocity_at(point), or write the formula without it."
+                "speed is of bodies, not of what flows in them; take body.velocity_at(point), or leave the rate out."
             )
         if isinstance(letter, Rate) and letter.order > 1:
             raise ModelError(f"The speed {speed.name!r} contains an acceleration: {quoted(formula)}.")

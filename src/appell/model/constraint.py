@@ -200,8 +200,8 @@ class Nonholonomic(AbstractConstraint):
                 )
             if order > 2:
                 raise ModelError(
-                    f"The row {label!r} contains a derivative of order {order}: {quoted(e)}; no contact of "
-                    "matter enforces that. If drives do, use Programmed."
+                    f"The row {label!r} contains a derivative of order {order}: {quoted(e)}; no passive "
+                    "contact enforces that. If drives do, use Programmed."
                 )
         if near is not None and not isinstance(near, Mapping):
             raise ModelError(f"near= of {name!r} is a formula by acceleration, {{x.rate.rate: 3}}; got {quoted(near)}.")

@@ -36,8 +36,8 @@ def frozen(model: Model, names: Iterable[Any]) -> Model:
             forces += _pushes(force, model, states)
         elif any(z.label in held for z in letters_in(force.body.mass) if isinstance(z, ExtraState)):
             raise ModelError(
-                f"The mass {force.body.mass} of {force.body.name!r} changes also while {', '.join(held)} "
-                f"{'is' if len(held) == 1 else 'are'} held; hold all that it is made of."
+                f"The mass {force.body.mass} of {force.body.name!r} still changes while {', '.join(held)} "
+                f"{'is' if len(held) == 1 else 'are'} held; hold every state that it depends on."
             )
         else:
             forces.append(force)

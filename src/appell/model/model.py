@@ -131,7 +131,7 @@ class Model:
             if label not in known:
                 raise ModelError(
                     unknown(label, known, "parameter or input of this model")
-                    + " What stands in events and laws only is added by model.with_parameters(...)."
+                    + " Parameters that occur only in events and laws are added by model.with_parameters(...)."
                 )
 
     def __repr__(self) -> str:

@@ -151,8 +151,9 @@ def check_rate(model: Model, rate: Rate, place: str) -> None:
         )
     if rate.order > 1 and not place.startswith("the constraint"):
         raise ModelError(
-            f"In {place}: {rate} is an acceleration; it may stand in a Nonholonomic constraint only. A force in "
-            "proportion to an acceleration is mass: add it to a body, or measure it by an extra state."
+            f"In {place}: {rate} is an acceleration; it may stand in a Nonholonomic constraint only. A force "
+            "proportional to an acceleration is inertia: add it to a body, or let an extra state follow the "
+            "acceleration."
         )
 
 

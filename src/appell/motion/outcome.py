@@ -24,9 +24,9 @@ class Outcome(Enum):
     STEP_LIMIT = "The largest allowed number of steps was reached."
     NOT_STARTED = "The run could not begin."
     RAISED = "A Python function of the caller raised an error."
-    JUMP = "A position, a mass in a stream, or what a programme takes further jumps there; no finite rate follows it."
+    JUMP = "A position, a mass in a stream, or what a programme differentiates jumps there; no finite rate follows it."
     UNBOUNDED = "A sampled control made the motion grow without bound."
-    UNDECIDED = "The motion sticks to kinks that do not say how it goes on."
+    UNDECIDED = "The motion sticks to kinks, and the equations do not say how it goes on."
 
     @property
     def ok(self) -> bool:

@@ -52,13 +52,13 @@ def varied(motion: Motion, name: Any) -> Varied:
         raise ModelError(f"The input {label!r} is given by a formula; vary the parameters in it.")
     if label in inputs:
         if motion.info["law"]:
-            raise ModelError(f"The inputs of this motion come from Python functions, so {label!r} is no one number.")
+            raise ModelError(f"Python functions give the inputs of this motion, so {label!r} is not one number.")
         return Varied(label, "w", inputs.index(label), abs(system.values[label]) or 1.0)
     if label in free:
         return Varied(f"{label}.start", "x", states.index(label))
     if label in (*states, *names_of(system.model)):
         raise ModelError(
-            f"{label!r} follows from others at the start; free are {', '.join(free)}. Others are chosen by "
+            f"{label!r} follows from others at the start; free are {', '.join(free)}. To choose others, write "
             "derive(model, GibbsAppell(dependent=...))."
         )
     raise ModelError(unknown(label, [*parameters, *inputs, *free], "parameter, input or entry of the first state"))
@@ -75,8 +75,8 @@ def first_slopes(motion: Motion, columns: Sequence[Varied]) -> np.ndarray:
     equations, t = stretch.code.equations, float(stretch.times[0])
     if equations.formulation.completes or equations.model.programme:
         raise ModelError(
-            "Extra states of programmes and their rates follow from the start, and how is not known; sweep over "
-            "values instead."
+            "The slopes of extra states of programmes at the start are not known; sweep over values instead, "
+            "appell.sweep(system, {...})."
         )
     mechanics, n, x = equations.mechanics, len(equations.coordinates), stretch.dense(stretch.times[:1])[:, 0]
     S = np.zeros((x.size, len(columns)))
@@ -113,6 +113,6 @@ def _follow(
         left = np.abs(J[:, moved] @ step + upset[:, j]).max(initial=0.0)
         if left > LEFT * np.abs(upset[:, j]).max(initial=0.0):
             raise ModelError(
-                f"The constraints allow no start with another {column.label!r} and all else that is free as it is."
+                f"The constraints allow no start with another {column.label!r} while the other free values stay."
             )
         S[moved, j] += step

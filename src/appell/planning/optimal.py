@@ -138,8 +138,8 @@ def optimize(
         free = _leading([J for at in problem.states for J in _rows(system, at, passive)])
     names = ", ".join(problem.formulas) if problem else ""
     raise AppellError(
-        f"The best motion found of {model.name!r} goes where {names} does not lead the other coordinates. Keep it away "
-        "from there by limits, or give an end or less time."
+        f"The best motion found of {model.name!r} goes where {names} does not determine the other coordinates. Keep it "
+        "away from there by limits, or give an end or less time."
     )
 
 
@@ -192,8 +192,8 @@ def _passive(model: Model, joints: Iterable[Any] | None, rows: int) -> tuple[int
         )
     if passive and not 0 < len(driven) <= len(labels) - rows:
         raise ModelError(
-            f"joints= of optimize names {len(driven)} driven coordinates; {model.name!r} can take "
-            f"1 to {len(labels) - rows}, as many as its degrees of freedom, or none said for drives along all."
+            f"joints= of optimize names {len(driven)} driven coordinates; for {model.name!r} name 1 to "
+            f"{len(labels) - rows}, at most its degrees of freedom, or leave joints= out for drives along all."
         )
     return passive
 

@@ -35,7 +35,7 @@ def study_plot(study: Study, names: list[str], against: Any) -> Plot:
     varied = [] if against is None else [_varied(study, name) for name in _listed(against)]
     for name in chosen:
         if study[name].dims not in (("run",), ("run", "t")) or study[name].dtype.kind not in "fiu":
-            raise ModelError(f"{name!r} is no number of every run and cannot be drawn.")
+            raise ModelError(f"{name!r} is not a number for every run and cannot be drawn.")
     in_time = {study[name].dims == ("run", "t") for name in chosen}
     if len(in_time) > 1 and not varied:
         raise ModelError(f"Some of {', '.join(chosen)} have a time axis and others have not; draw them one by one.")
