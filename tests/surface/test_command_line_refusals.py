@@ -259,7 +259,7 @@ def test_a_place_that_cannot_be_written(call, tmp_path):
     ("arguments", "words"),
     [
         ([], "Say what to write: --out FILE.fmu, FILE.c, FILE.m, FILE.py or FILE.casadi"),
-        (["--out", "disk.txt"], "use .fmu, .c or .casadi"),
+        (["--out", "disk.txt"], "use .fmu, .c, .m, .py or .casadi"),
         (["--out", "1 disk.c"], "must be a C identifier"),
         (["--out", "my disk.fmu"], "must be a C identifier"),
         (["--out", "/dev/null/disk.casadi"], "cannot be made"),
@@ -323,7 +323,7 @@ def test_more_cores_than_can_be_counted(call, assert_fails):
 
 
 def test_what_a_command_cannot_heed_is_refused(call, assert_fails):
-    assert_fails(call("verify", "rolling-disk", "--set", "lean=1"), "verify compares at random states")
+    assert_fails(call("verify", "rolling-disk", "--set", "lean=1"), "verify takes random states")
     assert_fails(call("run", "sprayer", "--points", 5), "sprayer has a study; add --no-study")
     assert_fails(call("plan", "crane", "--within", "x=1"), "--within takes KIND:NAME=NUMBER", "'x=1'")
     assert_fails(call("track", "curvature-arm", "--gain", "fast"), "--gain takes a number", "fast")
