@@ -41,7 +41,11 @@ BESIDE = {  # files beside the README, which is the first page, and where they a
     "LICENSE": "LICENSE",
     "CITATION.cff": "CITATION.cff",
 }
-PIECE = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<math>[^$\n]+)\$|`(?P<code>[^`]+)`|(?P<mark>[*|\\]|_\b)", re.DOTALL)
+PIECE = re.compile(
+    r"(?P<example>^ *>>>(?:.*\S.*\n?)+)|\$\$(?P<block>(?s:.+?))\$\$|\$(?P<math>[^$\n]+)\$"
+    r"|`(?P<code>[^`]+)`|(?P<mark>[*|\\]|_\b)",
+    re.MULTILINE,
+)
 INDENT = re.compile(r"^ *")
 ARROW = re.compile(r"^.*-->.*$", re.MULTILINE)
 
@@ -51,6 +55,8 @@ def as_rst(*event: Any) -> None:
     lines: list[str] = event[-1]
 
     def rewritten(piece: re.Match[str]) -> str:
+        if piece["example"]:
+            return piece["example"]
         if piece["block"]:
             start = piece.string.rfind("\n", 0, piece.start()) + 1
             indent = INDENT.match(piece.string[start:])[0]

@@ -46,6 +46,12 @@ def test_formulas_are_set(site):
     assert "$" not in re.sub(r"<pre>.*?</pre>|<script.*?</script>", "", page, flags=re.DOTALL)
 
 
+def test_code_can_be_copied(site):
+    """Marks of Markdown are escaped for Sphinx in sentences, and must not be in examples."""
+    pages = {page: re.sub(r"<[^>]+>", "", page.read_text()) for page in (site / "reference").glob("*.html")}
+    assert not [page.name for page, words in pages.items() if re.search(r"\\[*_|]", words)]
+
+
 def test_files_beside_the_readme_are_linked(site):
     first = (site / "index.html").read_text()
     for place in ("contributing.html", "changes.html", "LICENSE", "CITATION.cff"):
