@@ -66,11 +66,11 @@ def test_the_riccati_solution_is_a_lyapunov_function(beam):
         ([-1, 1], 1, "Q must be positive semidefinite.*-1, along theta"),
         (1, -2, "R must be positive definite"),
         (1, 0, "R must be positive definite"),
-        ([1, 1, 1], 1, "2 entries to weigh: theta, theta.rate"),
+        ([1, 1, 1], 1, "2 entries: theta, theta.rate"),
         ([[1, 2], [0, 1]], 1, "not symmetric"),
         ({"phy": 1}, 1, "'phy' is not a quantity"),
         ({"m_s": 1}, 1, "m_s does not change with the states"),
-        ({"phi": -1}, 1, "phi is weighed by -1, which is negative"),
+        ({"phi": -1}, 1, "phi has the weight -1, which is negative"),
         (float("inf"), 1, "not finite"),
         (None, 1, "Q must be a number, numbers by name, a list or a matrix; got None"),
     ],
@@ -320,7 +320,7 @@ def test_an_observer_works_where_a_coordinate_is_left_out():
 
 def test_weights_that_are_too_far_apart_are_the_reason_themselves():
     lin = ap.linearize(ap.equilibrium(ap.library.cart_lever_pendulum()))
-    with pytest.raises(ControlError, match=r"weights of states and inputs are 1e\+\d+ to 1\. Weigh the inputs more\."):
+    with pytest.raises(ControlError, match=r"states and inputs are 1e\+\d+ to 1\. Give the inputs more weight\."):
         ap.control.lqr(lin, 1e40, 1.0)
 
 
@@ -339,7 +339,7 @@ def test_a_mode_that_is_hardly_reached_is_named():
 
 def test_what_the_weights_leave_out_is_named(crank):
     free = ap.linearize(pushed_apart(stiffness=2.0), ignore=["a"])
-    with pytest.raises(ControlError, match=r"Q does not weigh root 0 ± 1\.732"):
+    with pytest.raises(ControlError, match=r"Q gives no weight to root 0 ± 1\.732"):
         ap.control.lqr(free, 0.0)
 
 

@@ -233,7 +233,7 @@ def test_letters_declared_together_have_their_own_words():
     a, b = ap.parameters("a b", "m", "half axes")
     assert a.description == b.description == "half axes"
     assert ap.inputs("tau", "N*m", "torque; it holds the arm").description == "torque; it holds the arm"
-    with pytest.raises(ModelError, match="3 names but 2 descriptions in 'one; two'; give one for each name, apart by"):
+    with pytest.raises(ModelError, match="3 names but 2 descriptions in 'one; two'; give one for each name, separated"):
         ap.states("p q r", "kg", "one; two")
 
 

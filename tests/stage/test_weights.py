@@ -59,7 +59,7 @@ def test_wheels_that_turn_against_each_other_are_named_where_nothing_weighs_them
     ]
     model = ap.Model(ground, (phi, a, b), bodies, [ap.Generalized({a: s, b: r})], name="platform")
     lin = ap.linearize(ap.equilibrium(model, {phi: 0}), ignore=[a, b])
-    with pytest.raises(ControlError, match=r"Q does not weigh root 0 \(1 a.rate -1 b.rate\)"):
+    with pytest.raises(ControlError, match=r"Q gives no weight to root 0 \(1 a.rate -1 b.rate\)"):
         ap.control.lqr(lin, {phi: 1})
     feedback = ap.control.lqr(lin, {phi: 1, a.rate - b.rate: 0.01}, 1.0)
     # phi'' = -(s + r)/2 and a'' - b'' = (s - r)/0.1, with s + r and s - r weighed by 1/2 each

@@ -149,9 +149,9 @@ def equilibrium(
 ) -> Equilibrium:
     r"""The equilibrium $\partial_q W = Q(q, 0, u) + J^T\lambda$, $F(q) = 0$ with wanted values, eq. (17).
 
-    Found are the other positions, extra states, and the inputs that hold the configuration. A wish for the rate of a
-    cyclic coordinate asks for a steady motion. The search begins at the guess and at random places, so that other
-    branches are found too; they are in `branches`.
+    It finds the other positions, the extra states and the inputs that hold the configuration. A wanted rate of a cyclic
+    coordinate asks for a steady motion. The search begins at the guess and at random places, so that other branches
+    are found too; they are in `branches`.
 
     Args:
         system: A system or a model. Inputs that are not searched for keep the values they are bound to.

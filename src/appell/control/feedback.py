@@ -225,8 +225,8 @@ def lqr(
 
     $K = R^{-1}B'S$ with $A'S + SA - SBR^{-1}B'S + Q = 0$. Modes that no input reaches are refused if they do not decay
     by themselves, unless they are structural zeros: momenta that nothing changes, and coordinates that others follow by
-    rows on velocities. With these the motion tends to the rest that costs least by Q and R: of a wheeled robot the
-    place returns if it is weighed, and the angles of the wheels if they are.
+    rows on velocities. With these the motion tends to the rest that costs least by Q and R: a wheeled robot returns to
+    its place if that has a weight, and its wheels to their angles if these have one.
 
     With a rate it is the best of those whose inputs are held between samples: the same integral, exactly, so that the
     gains tend to the continuous ones as the rate grows.
@@ -234,7 +234,7 @@ def lqr(
     Args:
         lin: The linearisation.
         Q: Weights of the states: a number, numbers by name, a diagonal, or a matrix. By name also of dependent
-            coordinates and of formulas: the deviation of each, to first order, is squared and weighed.
+            coordinates and of formulas: the weight is for the square of the deviation, to first order.
         R: Weights of the inputs, likewise, positive definite.
         inputs: Which inputs to use; all of the linearisation if left out, the others stay at their holding values.
         rate: Samples per second, as in `simulate`; the feedback acts continuously if left out.
@@ -275,8 +275,8 @@ def lqr(
             else ""
         )
         raise ControlError(
-            f"There is no stabilising optimal feedback: Q does not weigh {unweighed}, which does not decay by itself. "
-            f"Give Q a weight on every coordinate that shall return{hint}."
+            f"There is no stabilising optimal feedback: Q gives no weight to {unweighed}, which does not decay alone.  "
+            f"Give a weight to every coordinate that must return{hint}."
         )
     kept = complement(basis)  # what no input changes: eta = Zx + Vw with w = V'eta in natural units
     V, values = kept * units[:, None], (kept / units[:, None]).T
@@ -296,11 +296,11 @@ def _faint(lin: Linearization, ratio: float) -> str:
         far = "more" if ratio > 1 else "less"
         return (
             f"No optimal feedback can be computed within rounding: weights of states and inputs are {ratio:.1g} to 1. "
-            f"Weigh the inputs {far}."
+            f"Give the inputs {far} weight."
         )
     return (
         f"No optimal feedback can be computed: {', '.join(lin.inputs)} hardly reaches {worst} ({worst.combination}), "
-        f"margin {worst.margin:.2g}. Add an input that acts on it, or weigh the inputs less."
+        f"margin {worst.margin:.2g}. Add an input that acts on it, or give the inputs less weight."
     )
 
 
@@ -310,8 +310,8 @@ def place(
     """The feedback that gives the closed loop wanted roots.
 
     With several inputs the freedom left is used to make the roots insensitive (Kautsky, Nichols and Van Dooren). A root
-    that stands more often than there are inputs leaves none: each input then moves a chain of states of its own
-    (Ackermann, Luenberger), and with all roots 0 from sample to sample everything is gone after as many samples as the
+    repeated more often than there are inputs leaves no freedom: each input then moves a chain of states of its own
+    (Ackermann, Luenberger). With all roots 0 from sample to sample, deviations are gone after as many samples as the
     longest chain has states.
 
     Args:

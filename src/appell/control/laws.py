@@ -75,7 +75,7 @@ class ComputedTorque(AbstractTracker):
     r"""Computed torque with PD, $\tau = M(q)u + b(q,\dot q) + g(q)$, $u = \ddot{\hat q} - 2\delta\dot e - \delta^2 e$.
 
     With $e = q - \hat q$ the error obeys $\ddot e + 2\delta\dot e + \delta^2 e = 0$ if the model is the plant. Friction
-    is compensated if it is in the model: that of the velocity, or where a joint stands still of the one it shall have.
+    of the model is compensated: at the velocity of a joint or, if it stands still, at its reference velocity.
 
     Args:
         model: The mechanism as the controller knows it, with inputs.

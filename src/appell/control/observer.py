@@ -101,7 +101,8 @@ def kalman(
 
     $A\Sigma + \Sigma A' - \Sigma C'R^{-1}C\Sigma + Q = 0$.
 
-    What is not shown, stays, and is moved by no input (the spin of a ball about the normal of its plate) is left out.
+    Constants that are not measured and that no input changes (the spin of a ball about the normal of its plate) are
+    left out.
 
     Args:
         lin: The linearisation.

@@ -70,7 +70,7 @@ class PID:
     and the error would drive it further (conditional integration). Where that happens is located during a run.
 
     The rate of an error of positions is a formula in velocities. An input in it, such as a set point, counts as held:
-    nobody knows its rate, so that the derivative acts on what is measured. An error of velocities has accelerations in
+    its rate is unknown, so that the derivative acts on the measurement. An error of velocities has accelerations in
     its rate, and these depend on the output: an algebraic loop, which is refused. Give `lag`, and the derivative is
     taken by a first-order filter, $K_d (e - f)/\mathrm{lag}$ with $\dot f = (e - f)/\mathrm{lag}$.
 

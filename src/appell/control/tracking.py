@@ -147,7 +147,7 @@ def track(
             the constraints fix all others.
         law: Such as `control.ComputedTorque(model, rates)`, `control.SlotineLi(...)`, `control.MPC(...)`.
         start: A state, values, or nothing for the reference's own start; coordinates not named are on the reference.
-        until: The time at which to stop; the end of the reference if left out, behind which it stands still.
+        until: The time at which to stop; the end of the reference if left out, after which it stands still.
         rate: Samples per second of the law, its inputs held in between; continuous if left out.
         limits: Of the inputs (saturation): a number for all, or by name or symbol a number or a pair (lowest, highest).
         points: How many times the motion is tabulated at.

@@ -18,7 +18,7 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, definite: bool) -
 
     Args:
         given: A number for all, numbers by name (zero for the others), a list of diagonal entries, or a matrix.
-        names: What is weighed, in order.
+        names: What has a weight, in order.
         what: What the weights are called in messages.
         definite: Whether it must be positive definite, not only semidefinite.
     """
@@ -26,7 +26,7 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, definite: bool) -
         diagonal = np.zeros(len(names))
         for name, value in given.items():
             if key(name) not in names:
-                raise ModelError(unknown(key(name), names, f"entry that {what} could weigh"))
+                raise ModelError(unknown(key(name), names, f"entry that {what} could give a weight"))
             diagonal[list(names).index(key(name))] = number(f"{what}[{key(name)}]", value)
         matrix = np.diag(diagonal)
     else:
@@ -45,9 +45,7 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, definite: bool) -
         else:
             matrix = np.diag(array) if array.ndim == 1 else array
     if matrix.shape != (len(names), len(names)):
-        raise ControlError(
-            f"{what} has shape {matrix.shape}, but there are {len(names)} entries to weigh: {', '.join(names)}."
-        )
+        raise ControlError(f"{what} has shape {matrix.shape}, but there are {len(names)} entries: {', '.join(names)}.")
     size = float(np.max(np.abs(matrix), initial=0.0))
     if np.max(np.abs(matrix - matrix.T), initial=0.0) > 1e-12 * size:
         raise ControlError(f"{what} is not symmetric; give (M + M.T)/2.")
@@ -80,7 +78,7 @@ def cost_matrix(given: Any, lin: Linearization) -> np.ndarray:
     for name, row in zip(others, C, strict=True):
         weight = number(f"Q[{name}]", given[name])
         if weight < 0 or not np.any(row):
-            why = "does not change with the states" if weight >= 0 else f"is weighed by {weight:g}, which is negative"
-            raise ControlError(f"{name} {why}; Q weighs {', '.join(lin.states)} and formulas of them.")
+            why = "does not change with the states" if weight >= 0 else f"has the weight {weight:g}, which is negative"
+            raise ControlError(f"{name} {why}; Q has weights for {', '.join(lin.states)} and formulas of them.")
         W = W + weight * np.outer(row, row)
     return W

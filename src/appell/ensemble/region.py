@@ -115,10 +115,10 @@ def region_of_attraction(
     r"""Simulate the nonlinear closed loop from many starts, and find how far $V = \eta'S\eta$ decreases.
 
     The runs are made side by side as machine code. A run has come back if at its end every state is within a thousandth
-    of the box, and what depends on them on the branch of the equilibrium; one that is a thousand times as far out as
-    the farthest start is not followed further. Their length is what the slowest root needs to shrink by 10^5. With
-    saturated inputs it may take longer: what is neither back nor far out then is followed for twice as long, and so on,
-    at most 128 times as long, while it comes nearer. The level set is an estimate: it is checked at samples of
+    of the box, and the dependent coordinates are on the branch of the equilibrium. A run a thousand times as far out as
+    the farthest start is not followed further. Runs are as long as the slowest root needs to shrink by 10^5. With
+    saturated inputs it may take longer: a run that is then neither back nor far out is followed for twice as long, and
+    so on, at most 128 times as long, while it comes nearer. The level is an estimate: it is checked at sampled
     directions and radii, not proved between them.
 
     Args:

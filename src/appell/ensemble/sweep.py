@@ -66,7 +66,7 @@ def sweep(
             list of dictionaries or a pandas table gives the runs one by one.
         runs: How many samples are drawn from distributions.
         sampling: `"random"`, `"latin"` (Latin hypercube) or `"sobol"`.
-        seed: Of the random numbers.
+        seed: Seed of the random numbers.
         start: Where runs begin, apart from what is varied: a state, values by name, or None for the model's suggestion.
         until: The time at which runs end; the model's suggestion if left out.
         method: `"auto"`: lanes where they serve, else run by run as `simulate` does; or a method of `simulate`.
@@ -80,15 +80,15 @@ def sweep(
         inputs: Inputs as numbers, formulas (also in new parameters, which can then be varied), or functions of t.
         control: A Python function (t, state) -> values of the open inputs. Every run has its own copy of what it
             remembers.
-        rate: Samples per second of a control that is asked at regular times only, its answer held in between; that of
-            a sampled feedback if left out.
+        rate: Samples per second of a control: it is called at regular times only, and its output is held in between. If
+            left out it acts continuously; a sampled feedback keeps its own rate.
         out: A folder `name.zarr` to which results are appended as they come.
-        resume: Go on with what is in that folder.
-        chunk: Runs of one chunk, the unit of work and of disk; chosen by size if left out.
+        resume: Continue the study in that folder.
+        chunk: How many runs are computed and written at a time; chosen by size if left out.
         workers: How many cores; all of them if left out.
         cluster: Address of a Dask scheduler, `"tcp://host:8786"`, or a Dask client.
         progress: Whether to show a bar; on terminals by default.
-        max_steps: Largest number of steps of a run.
+        max_steps: Most steps that a run may take.
         corners: `"locate"`: corners and jumps of the equations (Min, Max, Abs, sign, Piecewise) are located;
             `"cross"`: corners (Min, Max, Abs) are stepped over under the control of the error, many times faster: the
             results are as good as the tolerance, not better.

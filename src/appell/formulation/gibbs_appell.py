@@ -43,10 +43,10 @@ class GibbsAppell(AbstractFormulation):
         speeds: Quasi-velocities as formulas in coordinates, their rates and time, `{w1: lean.rate, ...}`; they may be
             nonlinear, and a rate may stand for itself, `{x.rate: x.rate, ...}`. Left out, rates of independent
             coordinates are taken and changed during a run where needed.
-        dependent: Instead of speeds: the coordinates whose rates the constraints shall give.
+        dependent: Instead of speeds: the coordinates whose rates the constraints give.
         angular: Instead of both: angular velocities take the place of the rates of quaternions, along the axes that
-            these turn (`"own"`) or along those that carry them (`"carrier"`); what else the constraints leave free is
-            chosen, and changed during a run, as if it was left out.
+            these turn (`"own"`) or along those that carry them (`"carrier"`); the other speeds are chosen, and changed
+            during a run, as if nothing was given.
 
     Reference: Gibbs 1879; Appell 1900; Qiao 1990, eqs. (3.13), (4.14).
     """

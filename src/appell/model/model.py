@@ -27,8 +27,8 @@ class Model:
 
     Args:
         ground: The inertial frame.
-        coordinates: The coordinates q, in the order in which they shall stand in the state. Inputs that drive them
-            (`Generalized`) stand in the same order, before other inputs; these and parameters by their names.
+        coordinates: The coordinates q, in the order of the state. Inputs that drive them (`Generalized`) come in the
+            same order, before other inputs; these and the parameters are sorted by name.
         bodies: Particles and rigid bodies.
         forces: Gravity, forces, torques, springs, dampers, potentials, generalized forces.
         constraints: Holonomic and nonholonomic constraints, rolling, prescribed motions.

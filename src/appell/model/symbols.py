@@ -228,7 +228,7 @@ def _letters(kind: type[Letter], names: str, units: str, description: str) -> An
     told = _one_each(
         [part.strip() for part in description.split(";")] if len(words) > 1 else [description],
         words,
-        f"descriptions in {description!r}; give one for each name, apart by semicolons, or one for all",
+        f"descriptions in {description!r}; give one for each name, separated by semicolons, or one for all",
     )
     made = tuple(
         kind(word, "" if label == "-" else label, e) for word, label, e in zip(words, labels, told, strict=True)
@@ -274,7 +274,7 @@ def coordinates(names: str, units: str = "", description: str = "") -> Any:
     Args:
         names: Names separated by blanks or commas; `q1:4` stands for q1, q2, q3.
         units: Units in the same order (or one for all); `-` means none.
-        description: What they are, in the same order, apart by semicolons (or one for all).
+        description: What they are, in the same order, separated by semicolons (or one for all).
 
     Returns:
         One symbol for one name, a tuple for several and for what is counted.

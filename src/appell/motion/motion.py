@@ -393,9 +393,9 @@ class Motion:
         beside the motion, through its events, kinks and changes of speeds, whose moments move as well.
 
         Args:
-            by: What is varied: parameters, inputs that are held, and by their own names the values at the start of
-                those coordinates, speeds and extra states that are free there. Others that are free keep their values,
-                and what constraints give follows.
+            by: What is varied: parameters, constant inputs and, by their own names, starting values of coordinates,
+                speeds and extra states that are free at the start. Other free values stay as they are, and
+                dependent ones follow from the constraints.
             of: Quantities by name, symbol or formula; all coordinates, their rates and extra states if left out.
 
         Returns:

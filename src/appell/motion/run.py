@@ -55,18 +55,18 @@ def simulate(
         until: The time at which to stop; the model's suggestion if left out.
         method: `"auto"`, `"taylor"`, `"dop853"`, `"cvodes"`, or one of SciPy's (`"RK45"`, `"DOP853"`, `"Radau"`,
             `"BDF"`, `"LSODA"`).
-        rtol: Relative tolerance; machine precision for Taylor's method, 1e-12 for dop853, 1e-10 else.
+        rtol: Relative tolerance; machine precision for Taylor's method, 1e-12 for dop853, 1e-10 otherwise.
         atol: Absolute tolerance; as rtol if left out.
         points: How many times, evenly spread, the motion is tabulated at.
         at: Instead: the times themselves.
-        events: Zeros to locate, with what then happens.
+        events: Events to locate, with what happens then.
         outputs: Further quantities to tabulate: name -> formula.
         inputs: Inputs as numbers, formulas in the state and time, or Python functions of t.
         control: A Python function (t, state) -> values of the open inputs (a number, a list, or name -> value), or a
             feedback.
-        rate: Samples per second of a control, or of inputs by Python functions, that are asked at regular times only,
-            their answer held in between; left out, they act continuously and must depend on time and state alone, but
-            for a control that has a rate of its own, as a sampled feedback.
+        rate: Samples per second of a control or of inputs by Python functions: they are called at regular times only,
+            and their output is held in between. If left out they act continuously, and must depend on time and state
+            alone; a sampled feedback keeps its own rate.
         progress: Whether to show a bar; on terminals by default.
         max_steps: Largest number of steps; left out, as many as two gigabytes hold.
 

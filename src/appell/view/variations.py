@@ -88,11 +88,11 @@ def explore(
     forces: bool = True,
     frames: int | None = None,
 ) -> Variations:
-    """One page of several motions, with a slider for what they differ by.
+    """One page of several motions, with a slider to choose among them.
 
     Args:
         motions: Value -> motion, or (value, value) -> motion where two things were varied, for all combinations.
-        names: What was varied, as it shall be called on the page; two of them for pairs.
+        names: The name of what was varied, as shown on the page; two names for pairs.
         path: A file to write, .html.
         look: Hints for drawing, a `Look`; those of the model if left out.
         forces: Whether forces and reactions are drawn.
