@@ -1,4 +1,4 @@
-"""Joint forces of a four-bar linkage, from a motion that never knew them.
+"""Joint forces of a four-bar linkage, computed afterwards from a motion without multipliers.
 
 Aim: the equations contain one unknown and no multipliers; the forces of the closed loop are computed afterwards, on
 demand. The last bar carries no mass, so the force at its end must point along it: a check by statics alone.

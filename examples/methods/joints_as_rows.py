@@ -1,4 +1,4 @@
-"""A spatial four-bar of free bodies: every body has seven coordinates of its own, and every joint is a few rows.
+"""A spatial four-bar of free bodies: seven coordinates for each body, and a few constraint rows for each joint.
 
 Aim: 21 coordinates, 19 rows, two freedoms, two equations. Crank and rocker turn on hinges that are skew to each other,
 the coupler sits between two ball joints and may spin about its own axis. Nothing was chosen by hand: dependent
