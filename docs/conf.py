@@ -29,7 +29,7 @@ napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = "appell"
-html_show_sphinx = False
+html_show_sphinx = html_show_copyright = False
 html_static_path = ["site.css", "../src/appell/view/web/stix.woff2"]
 html_css_files = ["site.css"]
 html_extra_path = ["../LICENSE", "../CITATION.cff"]

@@ -266,7 +266,7 @@ def test_what_nothing_drives_may_be_redundant():
 
 
 def test_drives_that_cannot_be_chosen_are_refused():
-    with pytest.raises(ModelError, match="can take 1 to 2, as many as its degrees of freedom"):
+    with pytest.raises(ModelError, match="name 1 to 2, at most its degrees of freedom"):
         optimize(cart_with_pole(redundant=True), end={"x": 1.0}, until=2.0, joints=[])
     with pytest.raises(ModelError, match=r"has a programme, whose drives are named in it, Programmed\(\.\.\., realiz"):
         optimize(arm()[0], joints=["q1"])

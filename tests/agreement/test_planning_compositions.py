@@ -371,7 +371,7 @@ REFUSED = {
     ),
     "an input without a number": (
         lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)).add(ap.Generalized({th: ap.inputs("u")}))),
-        r"The plan needs numbers for u \(0 for a drive whose work the programme shall do\); give values={u: ...}",
+        r"The plan needs numbers for u \(0 for a drive that the programme replaces\); give values={u: ...}",
     ),
     "a drive that is none": (
         lambda: ap.plan(on_edge(ap.Programmed(x - ap.t)), drives="motor"),

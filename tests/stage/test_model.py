@@ -238,8 +238,8 @@ WRONG = {
         ModelError,
         r"theta is not an extra state; make it by appell.states\('theta'\)",
     ),
-    "a coordinate twice": (lambda: model(coordinates=(x, y, x)), ModelError, "'x' stands twice"),
-    "a state called as a coordinate": (lambda: model(states={ap.states("x"): 1}), ModelError, "'x' stands twice"),
+    "a coordinate twice": (lambda: model(coordinates=(x, y, x)), ModelError, "'x' occurs twice"),
+    "a state called as a coordinate": (lambda: model(states={ap.states("x"): 1}), ModelError, "'x' occurs twice"),
     "a parameter called as a coordinate": (
         lambda: model(forces=[ap.Generalized({x: ap.parameters("y")})]),
         ModelError,

@@ -221,9 +221,9 @@ def test_markers_have_poses_jacobians_and_derivatives():
     assert arm.differential("tip", ("turn", "turn"))[0, 3] == -sp.sympify("0.5") * sp.cos(arm.coordinates[0])
     assert_poses(arm.differential("foot", "turn", [q, q]), np.zeros((2, 4, 4)))
     assert_poses(arm.differential("foot", (), q), arm.pose(q, "foot"))
-    with pytest.raises(ModelError, match="'tip' is no moving link of this chain: it is fixed to 'arm'; name that"):
+    with pytest.raises(ModelError, match="'tip' is not a moving link of this chain: it is fixed to 'arm'; name that"):
         arm.index("tip")
-    with pytest.raises(ModelError, match=r"'foot' is no moving link .* fixed to the ground"):
+    with pytest.raises(ModelError, match=r"'foot' is not a moving link .* fixed to the ground"):
         arm.differential("arm", "foot", q)
     with pytest.raises(ModelError, match=r"'tipp' is not a link of this chain\. Did you mean 'tip'"):
         arm.pose(q, "tipp")

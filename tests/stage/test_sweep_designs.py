@@ -87,7 +87,7 @@ def test_values_may_come_from_an_iterator(rod):
 def test_a_gain_without_a_number_is_asked_for(rod):
     (theta,), (tau,) = rod.model.coordinates, rod.model.inputs
     k, d = ap.parameters("k d")
-    with pytest.raises(AppellError, match=r"No value for d: it stands in the inputs only\. Vary it"):
+    with pytest.raises(AppellError, match=r"No value for d: it occurs in the inputs only\. Vary it"):
         ap.sweep(rod, {k: [1.0]}, inputs={tau: -k * theta - d * theta.rate}, until=1.0)
 
 

@@ -46,7 +46,7 @@ def test_motions_that_end_early_are_told(call, tmp_path):
     [
         (["--over", "l=uniform(1,2)"], "A slider goes over numbers: --over l=1,2,5"),
         (["--over", "l=1:2:1000"], "up to 3 sliders and 400 motions; got 1 and 1000"),
-        (["--over", "l=1,2", "--over", "l=3"], "stands twice"),
+        (["--over", "l=1,2", "--over", "l=3"], "occurs twice"),
         (["--over", "l=1,2", "--set", "l=3"], "given by --set and by --over"),
         (["--over", "length=1,2"], "'length' is not a parameter, input or state"),
         (["--over", "l=1,2", "--out", "page.png"], "use .html"),

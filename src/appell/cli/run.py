@@ -48,7 +48,7 @@ def run(
         case, given = set_case(read_case(name, by), settings)
         if case.name == "sprayer" and not alone and by is None:
             if points is not None or rtol is not None:
-                raise ModelError(f"--points and --rtol are for one run, but {name} makes a study; add --no-study.")
+                raise ModelError(f"--points and --rtol are for one run, but {name} has a study; add --no-study.")
             check_files(None, report)
             ok = run_study(given, until, method, out or [], report, as_json)
         else:

@@ -25,7 +25,7 @@ def read_over(over: list[str], choices: Mapping[str, Mapping[str, Any]]) -> dict
     """
     varied = dict(_varied(item, choices) for item in over)
     if len(varied) < len(over):
-        raise ModelError(f"The same name stands twice in --over: {', '.join(over)}.")
+        raise ModelError(f"The same name occurs twice in --over: {', '.join(over)}.")
     return varied
 
 

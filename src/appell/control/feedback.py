@@ -275,7 +275,7 @@ def lqr(
             else ""
         )
         raise ControlError(
-            f"There is no stabilising optimal feedback: Q gives no weight to {unweighed}, which does not decay alone.  "
+            f"There is no stabilising optimal feedback: Q gives no weight to {unweighed}, which does not decay alone. "
             f"Give a weight to every coordinate that must return{hint}."
         )
     kept = complement(basis)  # what no input changes: eta = Zx + Vw with w = V'eta in natural units

@@ -74,7 +74,7 @@ def with_motors(model: Model, motors: Motor | Mapping[Any, Motor]) -> Model:
 
     Reference: Krasinskiy 2025, eq. (38), with $\dot x$ in place of its $\ddot x$.
     """
-    check_kind(model, Model, "a model whose inputs motors shall drive")
+    check_kind(model, Model, "a model with inputs for motors to drive")
     if isinstance(motors, Motor):
         motors = {w: motors for w in model.inputs}
     if not isinstance(motors, Mapping):

@@ -128,7 +128,7 @@ def _with_gains(system: System, laws: list[Any], varied: Mapping[str, Any]) -> S
     if absent:
         one = absent[0]
         raise MissingValueError(
-            f"No value for {', '.join(absent)}: it stands in the inputs only. Vary it, for example {{{one!r}: [1.0]}}, "
+            f"No value for {', '.join(absent)}: it occurs in the inputs only. Vary it, for example {{{one!r}: [1.0]}}, "
             f"put a number in its place, or make it a parameter by model.with_parameters({one}) and bind it."
         )
     equations = system.equations

@@ -147,7 +147,7 @@ def design(
         return _listed(over)
     given = {key(name): value for name, value in over.items()}
     if len(given) < len(over):
-        raise ModelError(f"The same name stands twice in the sweep: {', '.join(sorted(map(key, over)))}.")
+        raise ModelError(f"The same name occurs twice in the sweep: {', '.join(sorted(map(key, over)))}.")
     if not given:
         raise ModelError('The sweep is empty: give what to vary, for example {"m": [1.0, 2.0, 3.0]}.')
     drawn = {name: value for name, value in given.items() if isinstance(value, DISTRIBUTIONS)}

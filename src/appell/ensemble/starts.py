@@ -92,9 +92,7 @@ class Starts:
         states = tuple(dict.fromkeys((*names_of(model), *speeds)))
         for name in varied:
             if name in closed:
-                raise ModelError(
-                    f"{name!r} is given by a formula and cannot be varied as well; vary what stands in it."
-                )
+                raise ModelError(f"{name!r} is given by a formula and cannot be varied as well; vary a letter in it.")
             if name not in numbers and name not in states:
                 known = sorted({*numbers, *states})
                 raise ModelError(unknown(name, known, f"parameter, input or state of {model.name!r}"))

@@ -77,7 +77,7 @@ class Linkage:
         if isinstance(link, str) and link in self.markers:
             carrier = self.markers[link][0]
             raise ModelError(
-                f"{link!r} is no moving link of this chain: it is fixed to "
+                f"{link!r} is not a moving link of this chain: it is fixed to "
                 f"{repr(names[carrier]) if carrier >= 0 else 'the ground'}; name that."
             )
         if isinstance(link, str):

@@ -69,7 +69,7 @@ def check_kinds(model: Model) -> None:
     names = [q.name for q in (*model.coordinates, *model.states)]
     for name in names:
         if names.count(name) > 1:
-            raise ModelError(f"The name {name!r} stands twice among coordinates and extra states.")
+            raise ModelError(f"The name {name!r} occurs twice among coordinates and extra states.")
     bodies = [b.name for b in model.bodies]
     for name in bodies:
         if bodies.count(name) > 1:

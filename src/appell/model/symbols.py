@@ -223,7 +223,7 @@ def _letters(kind: type[Letter], names: str, units: str, description: str) -> An
         if word == "pi":
             raise ModelError(f"'pi' is the number and cannot name {article} {kind.kind}; choose another name.")
     if len(set(words)) < len(words):
-        raise ModelError(f"The same name stands twice in {names!r}; every {kind.kind} needs its own.")
+        raise ModelError(f"The same name occurs twice in {names!r}; every {kind.kind} needs its own.")
     labels = _one_each(units.split(), words, f"units in {units!r}; give one unit per name, or one")
     told = _one_each(
         [part.strip() for part in description.split(";")] if len(words) > 1 else [description],

@@ -336,7 +336,7 @@ def reference(model: Model, values: Mapping[Any, float] | None, formulation: Abs
     if system.missing:
         listed = ", ".join(f"{name}: ..." for name in system.missing)
         drives = {w.label for w in model.inputs} & set(system.missing)
-        hint = " (0 for a drive whose work the programme shall do)" if drives else ""
+        hint = " (0 for a drive that the programme replaces)" if drives else ""
         error = MissingValueError(
             f"The plan needs numbers for {', '.join(system.missing)}{hint}; give values={{{listed}}}."
         )
