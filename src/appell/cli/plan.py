@@ -100,7 +100,7 @@ def _describe(plan: Any, better: Any, path: Path) -> None:
 def _tell(plan: Any, better: Any, suggest: bool) -> None:
     print(plan.summary())
     if better is not None:
-        print(f"slower by {better.pace:.4g} it is feasible:")
+        print(f"feasible if {better.pace:.4g} times slower:")
         print("\n".join(f"  {finding!r}" for finding in better.findings))
     elif suggest and not plan.feasible:
         print("slowing down does not make it feasible")
