@@ -4,14 +4,14 @@ AppellError
 ├── ModelError               what was declared does not make a mechanical system
 │   ├── UndeclaredError      a symbol nobody declared
 │   ├── MissingValueError    a parameter or input without a number
-│   └── FrameError           frames of two different worlds
-├── FormulationError         this principle does not treat this model
-├── InconsistentStartError   no state on the constraints, or not the one given
-├── EquilibriumError         no equilibrium as it is wanted, or not a point at which to linearise
-├── ControlError             what is wanted cannot be controlled, observed or weighed like that
-├── CompileError             an operation the chosen machine does not have
-├── IntegrationError         the run could not even begin
-├── StickingError            kinks do not say how a motion goes on that sticks to them
+│   └── FrameError           frames that do not come from one ground
+├── FormulationError         this principle is not valid for this model
+├── InconsistentStartError   the start is not on the constraints, or none is found there
+├── EquilibriumError         there is no such equilibrium, or this is no point at which to linearise
+├── ControlError             this system cannot be controlled or observed as wanted
+├── CompileError             an operation that the chosen machine does not have
+├── IntegrationError         the run could not begin
+├── StickingError            a motion sticks to kinks, and the equations do not say how it goes on
 ├── StoreError               results of many runs could not be written or read
 └── ClusterError             a cluster cannot be reached, or is lost
 
@@ -45,23 +45,23 @@ class MissingValueError(ModelError):
 
 
 class FrameError(ModelError):
-    """Two frames do not belong to the same world."""
+    """Two frames do not come from the same ground."""
 
 
 class FormulationError(AppellError, ValueError):
-    """This principle does not treat this model."""
+    """This principle is not valid for this model."""
 
 
 class InconsistentStartError(AppellError, ValueError):
-    """The state does not lie on the constraints."""
+    """The start is not on the constraints, or none is found there."""
 
 
 class EquilibriumError(AppellError, ValueError):
-    """No equilibrium as it is wanted, or not a point at which to linearise."""
+    """There is no such equilibrium, or this is no point at which to linearise."""
 
 
 class ControlError(AppellError, ValueError):
-    """What is wanted cannot be controlled, observed or weighed like that."""
+    """This system cannot be controlled or observed as wanted."""
 
 
 class CompileError(AppellError, RuntimeError):
@@ -73,7 +73,7 @@ class IntegrationError(AppellError, RuntimeError):
 
 
 class StickingError(AppellError, RuntimeError):
-    """Kinks do not say how a motion goes on that sticks to them."""
+    """A motion sticks to kinks, and the equations do not say how it goes on."""
 
 
 class StoreError(AppellError, OSError):
