@@ -1,21 +1,23 @@
 """What can go wrong, one class per stage.
 
-AppellError
-├── ModelError               what was declared does not make a mechanical system
-│   ├── UndeclaredError      a symbol nobody declared
-│   ├── MissingValueError    a parameter or input without a number
-│   └── FrameError           frames that do not come from one ground
-├── FormulationError         this principle is not valid for this model
-├── InconsistentStartError   the start is not on the constraints, or none is found there
-├── EquilibriumError         there is no such equilibrium, or this is no point at which to linearise
-├── ControlError             this system cannot be controlled or observed as wanted
-├── CompileError             an operation that the chosen machine does not have
-├── IntegrationError         the run could not begin
-├── StickingError            a motion sticks to kinks, and the equations do not say how it goes on
-├── StoreError               results of many runs could not be written or read
-└── ClusterError             a cluster cannot be reached, or is lost
+::
 
-ImpossibleBodyWarning        numbers of a body that no distribution of mass can give
+    AppellError
+    ├── ModelError               what was declared does not make a mechanical system
+    │   ├── UndeclaredError      a symbol nobody declared
+    │   ├── MissingValueError    a parameter or input without a number
+    │   └── FrameError           frames that do not come from one ground
+    ├── FormulationError         this principle is not valid for this model
+    ├── InconsistentStartError   the start is not on the constraints, or none is found there
+    ├── EquilibriumError         there is no such equilibrium, or this is no point at which to linearise
+    ├── ControlError             this system cannot be controlled or observed as wanted
+    ├── CompileError             an operation that the chosen machine does not have
+    ├── IntegrationError         the run could not begin
+    ├── StickingError            a motion sticks to kinks, and the equations do not say how it goes on
+    ├── StoreError               results of many runs could not be written or read
+    └── ClusterError             a cluster cannot be reached, or is lost
+
+    ImpossibleBodyWarning        numbers of a body that no distribution of mass can give
 """
 
 import sys

@@ -52,6 +52,11 @@ def test_code_can_be_copied(site):
     assert not [page.name for page, words in pages.items() if re.search(r"\\[*_|]", words)]
 
 
+def test_the_tree_of_errors_keeps_its_lines(site):
+    blocks = re.findall(r"<pre>(.*?)</pre>", (site / "reference" / "motion.html").read_text(), re.DOTALL)
+    assert any(re.sub(r"<[^>]+>", "", block).startswith("AppellError\n├── ModelError") for block in blocks)
+
+
 def test_files_beside_the_readme_are_linked(site):
     first = (site / "index.html").read_text()
     for place in ("contributing.html", "changes.html", "LICENSE", "CITATION.cff"):
