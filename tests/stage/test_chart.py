@@ -148,6 +148,11 @@ def test_wrong_formulas_of_quasi_velocities(formula, error, words):
         ap.derive(model(), ap.GibbsAppell(speeds={a: formula, b: y.rate, c: z.rate}))
 
 
+def test_a_rate_stands_for_itself_only():
+    with pytest.raises(FormulationError, match=r"The rate x' can only stand for itself, \{x.rate: x.rate\}; got 2\*x'"):
+        ap.derive(model(), ap.GibbsAppell(speeds={x.rate: 2 * x.rate, y.rate: y.rate, z.rate: z.rate}))
+
+
 def test_a_quasi_velocity_is_made_by_speeds():
     with pytest.raises(FormulationError, match=r"m is not a speed; make it by appell.speeds\('m'\)"):
         ap.derive(

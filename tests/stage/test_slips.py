@@ -30,7 +30,7 @@ SLIPS = {
     "one force": (lambda: model(forces=ap.Gravity(-9.81 * ground.y)), r"forces=\[...\] around the Gravity"),
     "values in order": (lambda: model(values=[1.0]), r"given by name, \{name: 1.0\}; got \[1.0\]"),
     "text for a row": (lambda: ap.Holonomic("x**2 + y**2 - 1"), r"formula in the model's symbols, got 'x\*\*2"),
-    "a body for a point": (lambda: ap.Spring(ground.point(0, 0), bob, 1, 1), "bob.center, if that is the point"),
+    "a body for a point": (lambda: ap.Spring(ground.point(0, 0), bob, 1, 1), "must be a point such as bob.center"),
     "a body before its torque": (lambda: ap.Torque(disk, ground.z), r"vector such as 3\*ground.x, got the body 'disk'"),
     "numbers for parameters": (lambda: model().with_parameters({height: 1.0}), r"system.bind\(\{H: 1.0\}\)"),
     "components of a letter": (lambda: ground.components(x), r"A vector such as 3\*ground.x is needed here, got x"),

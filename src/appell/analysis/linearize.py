@@ -357,8 +357,8 @@ def _split(steady: Steady, point: Equilibrium, dependent: Iterable[Any] | None) 
             raise ModelError(unknown(s, labels, f"coordinate of {model.name!r}"))
     if len(set(wanted)) != needed:
         raise EquilibriumError(
-            f"{len(wanted)} dependent coordinates were given, but there are {needed} independent constraint rows; give "
-            f"{needed} of: {', '.join(labels)}."
+            f"dependent= takes as many coordinates as there are independent constraint rows; {model.name!r} has "
+            f"{needed} row{'s' * (needed != 1)}, got {len(wanted)}. Give {needed} of: {', '.join(labels)}."
         )
     split = Split(best.rows, tuple(sorted(labels.index(s) for s in wanted)))
     if split.growth(jacobian) > 1e6:

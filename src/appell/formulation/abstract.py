@@ -126,9 +126,11 @@ class AbstractFormulation(ABC):
             if q not in order:
                 raise FormulationError(f"{q} cannot be dependent: it is not a coordinate of {model.name!r}.")
         if len(set(dependent)) != len(best.rows):
+            rows, many = len(best.rows), len(best.rows) != 1
             raise FormulationError(
-                f"{len(dependent)} dependent coordinates were given, but there are {len(best.rows)} independent "
-                f"constraint rows; give {len(best.rows)} of: {', '.join(map(str, order))}."
+                f"dependent= takes as many coordinates as there are independent constraint rows; {model.name!r} has "
+                f"{rows} row{'s' * many}, got {len(dependent)}. "
+                + (f"Give {rows} of: {', '.join(map(str, order))}." if rows else "Leave it out.")
             )
         columns = sorted(order[q] for q in dependent)
         if ca.sprank(ca.sparsify(mechanics.J[list(best.rows), columns])) < len(columns):

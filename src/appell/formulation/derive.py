@@ -75,8 +75,11 @@ def _turns(mechanics: Mechanics) -> bool:
 def apply(formulation: AbstractFormulation, mechanics: Mechanics) -> Equations:
     """The equations of a model on the graph, if the principle accepts it and something is left to move."""
     if not isinstance(formulation, AbstractFormulation):
-        meant = isinstance(formulation, type) and issubclass(formulation, AbstractFormulation)
-        example = formulation.__name__ if meant else "GibbsAppell"
+        from appell.formulation import FORMULATIONS
+
+        said = getattr(formulation, "__name__", formulation)
+        plain = "".join(filter(str.isalpha, str(said))).lower()
+        example = {one.__name__.lower(): one.__name__ for one in FORMULATIONS}.get(plain, "GibbsAppell")
         raise FormulationError(f"Got {formulation!r} as a formulation; give one such as appell.{example}().")
     formulation.check(mechanics)
     check_rank(mechanics)

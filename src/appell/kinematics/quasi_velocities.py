@@ -56,6 +56,11 @@ def _checked(model: Model, speed: Speed, formula: sp.Expr) -> sp.Expr:
     formula = formula_of(formula, f"The speed {speed}")
     if isinstance(speed, Rate) and speed.base in model.coordinates and formula == speed:
         return formula
+    if isinstance(speed, Rate):
+        raise FormulationError(
+            f"The rate {speed} can only stand for itself, {{{speed.base}.rate: {speed.base}.rate}}; got "
+            f"{quoted(formula)}. For another formula make a speed by appell.speeds('u')."
+        )
     if not isinstance(speed, Speed):
         raise FormulationError(f"{speed!r} is not a speed; make it by appell.speeds({str(speed)!r}).")
     for other in (*model.coordinates, *model.states, *model.parameters, *model.inputs):

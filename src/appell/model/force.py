@@ -25,9 +25,11 @@ FORCES = {"rad": "N*m", "m": "N"}  # units of forces along coordinates of these 
 
 def _vector(value: Any, what: str, place: bool = False) -> Vector:
     if not isinstance(value, Vector):
-        hint = f"{value.name}.center, if that is the point" if place and isinstance(value, Body) else "3*ground.x"
+        hint = "a vector such as 3*ground.x"
+        if place:
+            hint = f"a point such as {value.name}.center" if isinstance(value, Body) else "a point such as body.center"
         got = f"the body {value.name!r}" if isinstance(value, Body) else repr(value)
-        raise ModelError(f"{what} must be a vector such as {hint}, got {got}.")
+        raise ModelError(f"{what} must be {hint}, got {got}.")
     return value
 
 
