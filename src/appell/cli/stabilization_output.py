@@ -118,7 +118,8 @@ def show(work: Stabilization) -> None:
     print(
         f"nonlinear run of {work.motion.times[-1]:g} s from "
         + ", ".join(f"{s}{v:+.4g}" for s, v in work.pushes.items())
-        + f": {work.ended}; left {max(abs(e) for e in work.left.values()):.2e}, constraints {work.residual:.1e}"
+        + f": {work.ended}; largest deviation left {max(abs(e) for e in work.left.values()):.2e}, constraints kept to "
+        + f"{work.residual:.1e}"
     )
     if work.region is not None:
         print(work.region)
