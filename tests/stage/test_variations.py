@@ -1,5 +1,7 @@
 """Several motions on one page, chosen by sliders."""
 
+import base64
+import gzip
 import json
 import re
 
@@ -70,7 +72,8 @@ def test_many_scenes_have_fewer_moments(motions, monkeypatch):
 def test_a_notebook_gets_page_and_still(motions):
     bundle = ap.view.explore(motions, "l [m]")._repr_mimebundle_()
     assert bundle["image/png"].startswith(b"\x89PNG")
-    assert "scene-knobs" in bundle["text/html"]
+    packed = re.search(r"id=&quot;page&quot;&gt;([^&]+)&lt;", bundle["text/html"])
+    assert packed and b"scene-knobs" in gzip.decompress(base64.b64decode(packed[1]))
     assert bundle["text/plain"].startswith("Variations of 'pendulum chain': l [m] = 0.5 .. 2 (3)")
 
 

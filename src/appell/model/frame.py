@@ -331,9 +331,9 @@ class Vector:
     @property
     def norm(self) -> sp.Expr:
         """Length: of a sum of squares, in which nothing cancels where it is short."""
-        if self.frame is None or common_frame(self.parts, self.parts) is not None:
+        if not self.parts or common_frame(self.parts, self.parts) is not None:
             return sp.sqrt(self.dot(self))
-        components = self.frame.components(self)
+        components = min(self.parts, key=lambda f: len(f.path)).components(self)
         return sp.sqrt(inner(components, components))
 
     def dt(self, frame: Frame, *, frozen: bool = False) -> Vector:
