@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from appell import higher_order as higher_order
     from appell import library as library
     from appell import planning as planning
+    from appell import sprayer as sprayer
     from appell import view as view
     from appell.analysis.equilibrium import equilibrium as equilibrium
+    from appell.analysis.galerkin import galerkin as galerkin
+    from appell.analysis.integral_principle import integral_principle as integral_principle
     from appell.analysis.linearize import linearize as linearize
     from appell.analysis.stability import stability as stability
     from appell.analysis.verify import verify as verify
@@ -84,6 +87,8 @@ _INSIDE = {"friction": "model.friction", "shapes": "model.shapes"}
 
 _HOME = {
     "analysis.equilibrium": "equilibrium",
+    "analysis.galerkin": "galerkin",
+    "analysis.integral_principle": "integral_principle",
     "analysis.linearize": "linearize",
     "analysis.stability": "stability",
     "analysis.verify": "verify",
@@ -126,7 +131,7 @@ _HOME = {
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
-_PACKAGES = ("control", "ensemble", "higher_order", "library", "planning", "view")
+_PACKAGES = ("control", "ensemble", "higher_order", "library", "planning", "sprayer", "view")
 
 __all__ = sorted([*_WHERE, *_PACKAGES, *_INSIDE])
 

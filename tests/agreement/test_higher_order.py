@@ -8,8 +8,6 @@ from numpy.polynomial import chebyshev
 from numpy.testing import assert_allclose
 
 import appell as ap
-from appell.analysis.galerkin import galerkin
-from appell.analysis.integral_principle import integral_principle
 from appell.errors import AppellError
 from appell.higher_order import Dynamics, unified
 from appell.kinematics.acceleration_energies import acceleration_energy
@@ -186,7 +184,7 @@ def test_motions_are_drawn_and_told(tmp_path):
     again = {}
     exec(run_source(motion).removesuffix("print(motion.check())"), again)
     assert_allclose(again["motion"].states(0.3), motion.states(0.3), rtol=1e-12, atol=1e-12)
-    for judge in (ap.equilibrium, galerkin, lambda system: integral_principle(system, motion)):
+    for judge in (ap.equilibrium, ap.galerkin, lambda system: ap.integral_principle(system, motion)):
         with pytest.raises(AppellError, match=r"accelerations among .* derive the system by GibbsAppell\(\)"):
             judge(system)
 

@@ -73,7 +73,8 @@ def test_a_notebook_gets_page_and_still(motions):
     bundle = ap.view.explore(motions, "l [m]")._repr_mimebundle_()
     assert bundle["image/png"].startswith(b"\x89PNG")
     packed = re.search(r"id=&quot;page&quot;&gt;([^&]+)&lt;", bundle["text/html"])
-    assert packed and b"scene-knobs" in gzip.decompress(base64.b64decode(packed[1]))
+    assert packed
+    assert b"scene-knobs" in gzip.decompress(base64.b64decode(packed[1]))
     assert bundle["text/plain"].startswith("Variations of 'pendulum chain': l [m] = 0.5 .. 2 (3)")
 
 

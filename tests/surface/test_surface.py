@@ -22,14 +22,14 @@ NAMES = """
     HigherOrder higher_order
     LyapunovElimination QuasiAccelerations RelativeMotion Shulgin Stream
     control drained ensemble friction
-    equilibrium linearize stability
+    equilibrium galerkin integral_principle linearize stability
     AppellError Damper Equations Event Force Frame Generalized GibbsAppell Gravity Holonomic Model Motion Multipliers
     GPME ComputationalGPME Programmed plan planning
     Nonholonomic Outcome Particle Potential Prescribed Recursive RigidBody Rolling Spring State System Torque
     UdwadiaKalaba
     Voronets compile coordinates derive inputs library load parameters simulate speeds states
     sweep t track verify
-    Chain Joint shapes report view
+    Chain Joint shapes report sprayer view
 """.split()
 
 
@@ -50,7 +50,7 @@ def test_every_formulation_is_public():
 def test_public_names_are_pinned():
     """Whoever adds or removes a name changes this list, and says so in the changelog."""
     assert sorted(ap.__all__) == sorted(NAMES)
-    assert len(ap.__all__) - len(principles()) <= 53
+    assert len(ap.__all__) - len(principles()) <= 56
     assert set(dir(ap)) >= set(ap.__all__)
 
 

@@ -9,8 +9,6 @@ import sympy as sp
 
 import appell as ap
 from appell import control, friction, higher_order, planning, shapes, view
-from appell.analysis.galerkin import galerkin
-from appell.analysis.integral_principle import integral_principle
 
 theta, phi, x, y = ap.coordinates("theta phi x y")
 m, tau, w = ap.parameters("m"), ap.inputs("tau"), ap.speeds("w")
@@ -52,8 +50,8 @@ NUMBERS = {
     "system.from_x": lambda t: system.from_x(t, np.zeros(2)),
     "state +": system.state().__add__,
     "feedback(t)": lambda t: feedback(t, system.state()),
-    "galerkin": lambda until: galerkin(system, until=until or "now", points=3),
-    "integral principle": lambda rtol: integral_principle(system, motion, rtol=rtol or "small"),
+    "galerkin": lambda until: ap.galerkin(system, until=until or "now", points=3),
+    "integral principle": lambda rtol: ap.integral_principle(system, motion, rtol=rtol or "small"),
     "Shulgin's drift": lambda drift: ap.Shulgin(drift=drift),
     "slowed": path.slowed,
     "peaks": path.peaks,
@@ -133,8 +131,8 @@ OF_A_KIND = {
     "the upward direction": lambda given: view.Look(up=given),
     "further results of a report": lambda given: ap.report(motion, also=given),
     "joints of rows": lambda given: ap.Chain.from_dh([(0, 0, 1, 0)], [given]),
-    "a system for the integral principle": lambda given: integral_principle([given], motion),
-    "the tests of the integral principle": lambda given: integral_principle(system, motion, given),
+    "a system for the integral principle": lambda given: ap.integral_principle([given], motion),
+    "the tests of the integral principle": lambda given: ap.integral_principle(system, motion, given),
     "an inertia tensor": lambda given: shapes.MassDistribution.of(1, (0, 0, 0), given),
     "what is measured": lambda given: lin.output_matrix([given if given != 3.5 else None]),
     "the code of a system": ap.System,
