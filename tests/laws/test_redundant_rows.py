@@ -226,7 +226,7 @@ def test_a_speed_that_is_prescribed_cannot_start_from_rest():
     body = ap.Particle("body", 1.0, ground.point(x, y))
     row = ap.Nonholonomic(x.rate**2 + y.rate**2 - sp.sin(ap.t) ** 2, "speed")
     system = ap.compile(ap.derive(ap.Model(ground, (x, y), [body], [ap.Gravity(-9.81 * ground.y)], [row]))).bind()
-    with pytest.raises(InconsistentStartError, match="'speed' forbids nothing"):
+    with pytest.raises(InconsistentStartError, match="'speed' restricts nothing that the others leave free"):
         ap.simulate(system, {}, until=1.0)
 
 
