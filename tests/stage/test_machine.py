@@ -195,6 +195,30 @@ def test_solve_ivp_takes_the_right_hand_side():
     np.testing.assert_allclose(stiff.y[:, -1], system.to_x(motion.at(0.1)), rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("machine", ["auto", "c"])
+def test_a_state_is_taken_where_x_is(machine):
+    """Also with as many speeds as rates, where its array would pass for x: a top's rates are not its angular velocity.
+
+    A ball that spins freely keeps the angular velocity whose components are the speeds; these contain time.
+    """
+    a, b, c = q = ap.coordinates("a b c")
+    u = ap.speeds("u1 u2 u3")
+    ground = ap.Frame("ground")
+    frame = ground.rotate("z", ap.t**2).rotate_body("xyz", *q)
+    top = ap.RigidBody("top", 1, ground.origin, frame, (1, 1, 1))
+    omega = ground.components(top.angular_velocity)
+    model = ap.Model(ground, q, [top])
+    system = ap.compile(ap.derive(model, ap.GibbsAppell(speeds=dict(zip(u, omega, strict=True)))), machine).bind()
+    state = system.state({a: 0.3, b: 0.4, c: 0.5, a.rate: 1.0, b.rate: 2.0, c.rate: 3.0}, t=0.7)
+    x = system.to_x(state)
+    np.testing.assert_allclose(system.rhs(0.7, state)[:3], [1.0, 2.0, 3.0], rtol=1e-14, atol=0)
+    np.testing.assert_allclose(system.rhs(0.7, state)[3:], 0.0, rtol=0, atol=1e-14)
+    for function in (system.rhs, system.jacobian, system.mass_matrix, system.forcing):
+        np.testing.assert_array_equal(function(0.7, state), function(0.7, x))
+    np.testing.assert_allclose(system.rhs(0.9, state)[:3], [1.0, 2.0, 3.0], rtol=1e-14, atol=0)  # its rates, then
+    np.testing.assert_allclose(system.from_x(0.7, state).array, state.array, rtol=1e-15, atol=0)
+
+
 def test_states_of_the_wrong_size_are_named():
     system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
     with pytest.raises(ModelError, match=r"The state has 8 entries \(yaw, lean, spin, x, y, .*\), got 5"):

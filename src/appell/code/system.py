@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -115,24 +116,26 @@ class System:
     def rhs(self) -> Callable[..., np.ndarray]:
         """The right-hand side x' = f(t, x); `system.rhs` fits `scipy.integrate.solve_ivp`.
 
-        Called as `system.rhs(t, x)` with time and a state (q, u, z) of shape (n,), or (n, B) for B states at once;
-        as `system.rhs(t, x, w)` with other values of the open inputs than those that are bound.
+        Called as `system.rhs(t, x)` with time and a state (q, u, z) of shape (n,), (n, B) for B states at once, or a
+        `State`; as `system.rhs(t, x, w)` with other values of the open inputs than those that are bound.
         """
         if self.missing:
             return self._rhs
         return self.code.single.bound(self.w, self.p, self._rhs)
 
     def _rhs(self, t: float, x: Any, w: Any = None) -> np.ndarray:
-        x = self._columns(x, self.equations.states, "state")
-        w = self.w if w is None else self._columns(w, self.equations.inputs, "input")
         t = number("t", t)
+        x = self._x(t, x, (1, 2))
+        w = self.w if w is None else self._columns(w, self.equations.inputs, "input")
         if x.ndim == w.ndim == 1:
             return self.code.single.flat(t, x, w, self.p)
         return self.code.rhs.batch(t, x.reshape(len(x), -1), w, self.p)
 
-    def _x(self, x: Any) -> np.ndarray:
-        """One state x = (q, u, z)."""
-        return self._columns(x, self.equations.states, "state", (1,))
+    def _x(self, t: float, x: Any, axes: tuple[int, ...] = (1,)) -> np.ndarray:
+        """x = (q, u, z), of one state or also of columns of them; that of a `State`, which has rates, at this time."""
+        if isinstance(x, State):
+            return self.to_x(replace(x, t=t))
+        return self._columns(x, self.equations.states, "state", axes)
 
     @staticmethod
     def _columns(given: Any, letters: Sequence[Letter], what: str, axes: tuple[int, ...] = (1, 2)) -> np.ndarray:
@@ -145,16 +148,19 @@ class System:
         return found
 
     def jacobian(self, t: float, x: Any) -> np.ndarray:
-        """The Jacobian df/dx of the right-hand side at a time and a state x = (q, u, z)."""
-        return self.code.jacobian(number("t", t), self._x(x), self.w, self.p)[0]
+        """The Jacobian df/dx of the right-hand side at a time and a state x = (q, u, z) or `State`."""
+        t = number("t", t)
+        return self.code.jacobian(t, self._x(t, x), self.w, self.p)[0]
 
     def mass_matrix(self, t: float, x: Any) -> np.ndarray:
-        """A of A y = b at a time and a state x = (q, u, z)."""
-        return self.code.linear_system(number("t", t), self._x(x), self.w, self.p)[0]
+        """A of A y = b at a time and a state x = (q, u, z) or `State`."""
+        t = number("t", t)
+        return self.code.linear_system(t, self._x(t, x), self.w, self.p)[0]
 
     def forcing(self, t: float, x: Any) -> np.ndarray:
-        """b of A y = b at a time and a state x = (q, u, z)."""
-        return self.code.linear_system(number("t", t), self._x(x), self.w, self.p)[1][:, 0]
+        """b of A y = b at a time and a state x = (q, u, z) or `State`."""
+        t = number("t", t)
+        return self.code.linear_system(t, self._x(t, x), self.w, self.p)[1][:, 0]
 
     def accelerations(self, state: State) -> np.ndarray:
         """q'' at a state, also where other rates than those in use must be taken as speeds."""
@@ -224,7 +230,8 @@ class System:
 
     def from_x(self, t: float, x: Any) -> State:
         """The state of x = (q, u, z)."""
-        t, x = number("t", t), self._x(x)
+        t = number("t", t)
+        x = self._x(t, x)
         n, m = len(self.model.coordinates), len(self.equations.speeds)
         v = self.code.rates.flat(t, x, np.zeros(len(self.equations.inputs)), self.p)  # rates never contain inputs
         return State(self.model, np.concatenate([x[:n], v, x[n + m :]]), t)
