@@ -130,6 +130,22 @@ def test_adaptive_law_learns_to_track(arm):
     assert law.estimate["b"] == pytest.approx(1.5, rel=0.05)
 
 
+def test_the_adaptive_law_knows_a_moving_base():
+    """A bead in the plane of a turntable that spins up while its axle moves: all its forces by hand."""
+    y, (fx, fy), spin, shift = ap.coordinates("y"), ap.inputs("fx fy"), ap.t**2, sp.sin(3 * ap.t)
+    table = ground.rotate("z", spin).at(ground.point(shift, 0))
+    bead = ap.Particle("bead", m, table.point(x, y))
+    pushes = [ap.Force(fx * table.x + fy * table.y, bead)]
+    model = ap.Model(ground, (x, y), [bead], pushes, values={m: 2.0}, name="turntable")
+    law = SlotineLi(model, [m], slope=5.0, gain=8.0, adaptation=0.0, guess={m: 2.0})
+    t, q, v, a = 0.7, np.array([0.3, -0.4]), np.array([1.1, 0.6]), np.array([-0.9, 2.0])
+    pushed = law.inputs(t, q, v, np.zeros(0), (q, v, a))
+    omega, alpha, jerked = 2 * t, 2.0, -9 * np.sin(3 * t)
+    axle = jerked * np.array([np.cos(t**2), -np.sin(t**2)])
+    across = np.array([[0.0, -1.0], [1.0, 0.0]])
+    assert pushed == pytest.approx(2.0 * (a + 2 * omega * across @ v + alpha * across @ q - omega**2 * q + axle))
+
+
 def test_predictive_control_respects_limits(arm):
     system = ap.compile(ap.derive(arm))
     reference = {"one": sp.sin(ap.t) / 2, "two": sp.cos(ap.t) / 2}

@@ -120,7 +120,7 @@ class SlotineLi(AbstractTracker):
 
     $$ \tau = Y(q,\dot q,\dot q_r,\ddot q_r)\,\hat\theta - K s, \qquad \dot{\hat\theta} = -\Gamma Y^T s, $$
     $s = \dot e + \Lambda e$, $\dot q_r = \dot{\hat q} - \Lambda e$; $Y\theta = M\ddot q_r + C\dot q_r - Q$ with C from
-    Christoffel's symbols, so that $\dot M - 2C$ is skew.
+    Christoffel's symbols, so that $\dot M - 2C$ is skew, and with what the motion of a base adds.
 
     Args:
         model: The mechanism, with as many inputs as coordinates, no constraints.
@@ -169,12 +169,13 @@ class SlotineLi(AbstractTracker):
         mechanics = self.dynamics.mechanics
         x = mechanics.variables
         momentum = ca.gradient(mechanics.T, x.v)
-        quadratic = ca.jtimes(momentum, x.q, x.v) - ca.gradient(mechanics.T, x.q)
+        inertial = ca.jtimes(momentum, ca.vertcat(x.q, x.t), ca.vertcat(x.v, 1)) - ca.gradient(mechanics.T, x.q)
         v_r, a_r = ca.SX.sym("v_r", x.v.numel()), ca.SX.sym("a_r", x.v.numel())
-        both = [ca.substitute(quadratic, x.v, e) for e in (x.v + v_r, x.v, v_r)]
-        C_v = (both[0] - both[1] - both[2]) / 2  # polarised: C(q, v) v_r
+        middle, there = (ca.substitute(inertial, x.v, e) for e in ((x.v + v_r) / 2, v_r))
+        C_v = 2 * middle - (inertial + there) / 2  # polarised: C(q, v) v_r, and on a moving base what it adds
         M, _, S, _ = self.dynamics.graph
-        Q = ca.substitute(mechanics.Q, x.w, self.dynamics.all_inputs(ca.SX.zeros(len(self.dynamics.labels))))
+        nothing = self.dynamics.all_inputs(ca.SX.zeros(len(self.dynamics.labels)))
+        Q = ca.substitute(mechanics.Q, ca.vertcat(x.w, mechanics.a), ca.vertcat(nothing, 0 * a_r))
         force = x.thaw(M @ a_r + C_v - Q)
         theta = x.p[which]
         Y = ca.jacobian(force, theta)
