@@ -271,6 +271,24 @@ def test_a_drive_that_gets_out_of_reach_is_named(order):
     assert not plan.regularity.regular
 
 
+def test_the_reach_of_drives_does_not_depend_on_massless_coordinates():
+    """The same pendulum, its bob with coordinates of its own, its angle without mass."""
+    cart, angle, X, Y = ap.coordinates("cart angle X Y")
+    hung = ground.point(cart, 0) - 0.5 * ground.rotate("z", angle).y
+    row = ap.Programmed(cart - sp.sin(ap.t) / 10, "hold", realization=(angle,))
+    reach = []
+    for q, bob, tie in (
+        ((cart, angle), hung, []),
+        ((cart, angle, X, Y), ground.point(X, Y), [ap.Holonomic(ground.point(X, Y) - hung, "rod")]),
+    ):
+        bodies = [ap.Particle("cart", 1.0, ground.point(cart, 0)), ap.Particle("bob", 0.3, bob)]
+        begin = {angle: 0.4, cart.rate: 0.1}
+        begin |= {X: 0.5 * np.sin(0.4), Y: -0.5 * np.cos(0.4), X.rate: 0.1} if tie else {}
+        model = ap.Model(ground, q, bodies, [ap.Gravity(-9.81 * ground.y)], [*tie, row], start=begin)
+        reach.append(ap.plan(model, until=0.5).regularity.reach)
+    assert reach[1] == pytest.approx(reach[0], rel=1e-9)
+
+
 def test_a_row_that_vanishes_is_singular():
     """x^2 = (1 - t)^2 has the gradient 2 x, which goes to nothing as at the edge of a workspace."""
     plan = ap.plan(on_edge(ap.Programmed(x**2 - (1 - ap.t) ** 2, "edge")), start={x: 1.0, x.rate: -1.0}, until=0.99)

@@ -76,7 +76,8 @@ class TopRows:
         allowed, left = (scipy.linalg.null_space(unit_rows(e * d)) for e in (self.raw(t, q, v, a, z, p), S))
         if left.shape[1] > allowed.shape[1]:
             return 0.0
-        root = scipy.linalg.sqrtm(M * d * d[:, None]).real
+        sizes, axes = np.linalg.eigh(M * d * d[:, None])  # zero along what only the rows let move
+        root = np.sqrt(np.maximum(sizes, 0.0))[:, None] * axes.T
         allowed, left = (np.linalg.qr(root @ e)[0] for e in (allowed, left))
         return float(np.linalg.svd(left.T @ allowed, compute_uv=False).min(initial=1.0))
 
