@@ -299,6 +299,24 @@ def test_references_limits_and_metrics_that_make_no_sense_are_refused(cart):
         SlotineLi(MODEL, [m], 5.0, 20.0, 5.0, guess={"mass": 1.5})
 
 
+def test_the_strength_of_inputs_cannot_be_learnt():
+    """Its zero as a guess would leave nothing to drive by."""
+    k = ap.parameters("k")
+    geared = ap.Model(ground, x, [CART], [ap.Force(k * u * ground.x, CART)], values={m: 2.0, k: 3.0})
+    with pytest.raises(ModelError, match=r"How strongly inputs act depends on k, which the law must know"):
+        SlotineLi(geared, [m, k], 5.0, 20.0, 5.0)
+
+
+def test_a_law_of_torques_for_a_mechanism_with_motors_is_told_what_it_needs():
+    motor = Motor(resistance=1.0, constant=0.1, inductance=0.002, gear=20)
+    driven = ap.compile(ap.derive(with_motors(MODEL, motor)))
+    with pytest.raises(ModelError, match=r"commands u; the mechanism has no such input but e_u\. Give the law a model"):
+        ap.track(driven, {x: sp.sin(ap.t)}, ComputedTorque(MODEL, 5.0), until=1.0)
+    closed = ap.compile(ap.derive(MODEL).close({u: -x}))
+    with pytest.raises(ModelError, match=r"no such input but none"):
+        ap.track(closed, {x: sp.sin(ap.t)}, ComputedTorque(MODEL, 5.0), until=1.0)
+
+
 @pytest.mark.parametrize(
     "law",
     [
@@ -395,5 +413,5 @@ def test_mpc_looks_ahead_along_the_constraints():
 
 def test_mpc_says_what_it_cannot_predict():
     driven = ap.control.with_motors(ap.library.ball_and_beam(), ap.control.Motor(18.91, 0.1491, 0.01))
-    with pytest.raises(ModelError, match=r"'ball and beam' has i_tau\. Give it a model without them"):
+    with pytest.raises(ModelError, match=r"'ball and beam' has i_tau\. Give it a model with the same inputs without"):
         MPC(driven)

@@ -179,6 +179,11 @@ class SlotineLi(AbstractTracker):
         force = x.thaw(M @ a_r + C_v - Q)
         theta = x.p[which]
         Y = ca.jacobian(force, theta)
+        if strength := [name for name, k in zip(self.names, which, strict=True) if ca.depends_on(ca.vec(S), x.p[k])]:
+            raise ModelError(
+                f"How strongly inputs act depends on {', '.join(strength)}, which the law must know; give values={{...}} "
+                "and learn other parameters."
+            )
         if ca.depends_on(ca.vec(Y), theta):
             raise ModelError(
                 f"The unknowns {', '.join(self.names)} do not enter the equations linearly; learn products such as "

@@ -66,7 +66,8 @@ class MPC(AbstractTracker):
         if model.states:
             raise ModelError(
                 f"MPC predicts mechanisms without extra states; {model.name!r} has "
-                f"{', '.join(s.label for s in model.states)}. Give it a model without them, torques for motors."
+                f"{', '.join(s.label for s in model.states)}. Give it a model with the same inputs without "
+                "them, such as motors with inductance=0."
             )
         n, m = len(model.coordinates), len(self.dynamics.labels)
         self.N, self.n, self.m = whole("The horizon, in samples,", horizon), n, m
