@@ -49,3 +49,36 @@ def test_no_step_goes_most_of_the_way_to_where_speeds_are_dependent():
     found, exact = (ap.sweep(system, [start], method=method, **options) for method in ("dop853", "taylor"))
     for name in found.info["columns"]:
         assert abs(float(found[f"{name}.end"][0] - exact[f"{name}.end"][0])) < 2e-5
+
+
+@pytest.mark.parametrize("method", ["taylor", "dop853"])
+@pytest.mark.parametrize("powers", [(1, 1), (2, 1)], ids=["linear", "nonlinear"])
+@pytest.mark.parametrize("units", [(1e-11, 1e-11), (1e8, 1e-9)])
+def test_the_unit_of_a_speed_is_no_sign_that_it_says_nothing(units, powers, method):
+    """Momenta of atoms, speeds in nanometres per second: the motion is that in rates."""
+    model = ap.library.spherical_pendulum()
+    x, y, _ = model.coordinates
+    speeds = {
+        u: unit * rate**power
+        for u, unit, rate, power in zip(ap.speeds("u1 u2"), units, (x.rate, y.rate + x.rate / 2), powers, strict=True)
+    }
+    start = {"x": 0.3, "y": 0.2, "x.rate": 0.3, "y.rate": 0.4}
+    ends = []
+    for formulation in (ap.GibbsAppell(), ap.GibbsAppell(speeds)):
+        system = ap.compile(ap.derive(model, formulation)).bind()
+        motion = ap.simulate(system, system.consistent(start, near={"z": -0.5}), until=0.1, method=method)
+        assert motion.outcome is ap.Outcome.DONE
+        ends.append([float(motion[q][-1]) for q in "xyz"])
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("unit", [1e-11, 1.0, 1e11])
+def test_a_speed_that_says_nothing_ends_the_run_in_any_unit(unit):
+    """The momentum x x' of a pendulum that swings in the plane x = 0."""
+    model = ap.library.spherical_pendulum()
+    x, y, _ = model.coordinates
+    u, v = ap.speeds("u v")
+    system = ap.compile(ap.derive(model, ap.GibbsAppell({u: unit * x * x.rate, v: y.rate}))).bind()
+    for place, outcome in ((1e-3, ap.Outcome.DONE), (1e-11, ap.Outcome.SPEEDS_SINGULAR)):
+        start = system.consistent({x: place, y: 0.2, x.rate: 1.0, y.rate: 0.4}, near={"z": -0.5})
+        assert ap.simulate(system, start, until=1e-3).outcome is outcome

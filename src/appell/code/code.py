@@ -178,10 +178,12 @@ def _smallest_step(J: ca.SX, residual: ca.SX) -> ca.SX:
 
 @once
 def _growth(equations: Equations) -> list[ca.SX]:
-    """How strongly the speeds are amplified into rates, as `Split.growth` says; at least 1."""
+    """How strongly the speeds are amplified into rates, as `Split.growth` says, whatever their units; at least 1."""
     split = equations.split
     if equations.formulation.fixed:
-        entries = equations.with_laws(ca.jacobian(equations.chart.K, equations.chart.u))
+        chart = equations.chart
+        slopes = ca.jacobian(chart.K, chart.u)
+        entries = equations.with_laws(slopes if chart.redundant else chart.by_units(slopes))
     else:
         J = equations.mechanics.rows_by(equations.formulation.angular)[list(split.rows), :]
         others = split.free(J.shape[1])

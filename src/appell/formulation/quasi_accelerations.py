@@ -80,7 +80,7 @@ class QuasiAccelerations(AbstractFormulation):
         else:
             b = A @ now - slope.T @ (inner.A @ value - inner.b) + _nothing_if_solved(inner.A, value, inner.b)
         carry = [ca.substitute(expression, inner.y, psi) for expression in (inner.udot, inner.chart.a)]
-        chart = replace(inner.chart, y=e, unknowns=letters, udot=carry[0], a=carry[1])
+        chart = replace(inner.chart, y=e, unknowns=letters, udot=carry[0], a=carry[1], sizes=None)
         implicit = None if linear else Implicit(inner.unknowns, inner.A, inner.b, psi)
         return Equations(self, chart, A, b, definite=inner.definite, implicit=implicit)
 

@@ -10,7 +10,7 @@ q'' = Gamma y + beta, with the columns of Gamma the virtual displacements of Che
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
@@ -21,7 +21,7 @@ from appell.graph.sparse import fresh, total
 from appell.kinematics.geometry import AbstractGeometry, Geometry
 from appell.kinematics.in_speeds import InSpeeds
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.quasi_velocities import check_independent, quasi_velocities
+from appell.kinematics.quasi_velocities import check_independent, quasi_velocities, sizes
 from appell.kinematics.short_rates import ShortRates
 from appell.kinematics.split import Split
 from appell.model.symbols import Evolving, Letter, Speed
@@ -41,6 +41,7 @@ class Chart:
         a: q'' in terms of y.
         formulas: u in q, v, t.
         redundant: Whether the speeds still obey the velocity rows.
+        sizes: What their units make of speeds given by formulas, see `quasi_velocities.sizes`; None of others.
     """
 
     mechanics: Mechanics
@@ -54,6 +55,7 @@ class Chart:
     a: ca.SX
     formulas: ca.SX
     redundant: bool
+    sizes: ca.SX | None = None
 
     @classmethod
     def of(cls, mechanics: Mechanics, split: Split, definitions: Mapping[Speed, sp.Expr] | None = None) -> Chart:
@@ -77,12 +79,13 @@ class Chart:
         matrix = ca.vertcat(ca.jacobian(formulas, x.v), J)
         if definitions:
             check_independent(mechanics, letters, matrix)
+        units = sizes(mechanics, formulas) if definitions else None
         linear = not any(i in mechanics.acceleration_rows for i in rows) and (
             (not definitions and mechanics.linear) or not ca.depends_on(ca.vec(matrix), x.v)
         )
         y = fresh(s.rate for s in letters)
         if not linear:
-            return cls._in_redundant_rates(mechanics, split, letters, formulas, matrix, y)
+            return replace(cls._in_redundant_rates(mechanics, split, letters, formulas, matrix, y), sizes=units)
         u = fresh(letters)
         still = ca.substitute(ca.vertcat(formulas, e), x.v, ca.SX.zeros(x.v.numel()))
         short = ShortRates(x, u) if definitions else None
@@ -101,6 +104,7 @@ class Chart:
             a=ca.jtimes(K, state, rates),
             formulas=formulas,
             redundant=False,
+            sizes=units,
         )
 
     @classmethod
@@ -142,6 +146,14 @@ class Chart:
             formulas=v,
             redundant=True,
         )
+
+    def by_units(self, slopes: ca.SX) -> ca.SX:
+        """What is differentiated by speeds or their rates, as if each speed were measured in a unit that fits it.
+
+        Args:
+            slopes: A column for each speed.
+        """
+        return slopes if self.sizes is None else slopes @ ca.diag(self.sizes)
 
     @cached_property
     def zdot(self) -> ca.SX:

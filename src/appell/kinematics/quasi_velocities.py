@@ -13,6 +13,7 @@ from appell.graph.numeric import Numeric
 from appell.graph.sparse import densified
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
+from appell.kinematics.variables import Variables
 from appell.model.model import Model
 from appell.model.rules import check_letter
 from appell.model.symbols import Evolving, Input, Rate, Speed, letters_in, quoted
@@ -41,14 +42,32 @@ def check_independent(mechanics: Mechanics, speeds: tuple[Evolving, ...], matrix
     rng = np.random.default_rng(11)
     p, n = mechanics.sample_values(rng), x.q.numel()
     for t in (0.0, 0.3, 0.7, 1.1):
-        q, v, z = rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, n), rng.uniform(0.3, 1.2, x.z.numel())
-        found = function(t, q, v, z, p)[0]
-        if not np.all(np.isfinite(found)) or np.linalg.matrix_rank(found) == n:
+        found = function(t, *_ordinary(x, rng), p)[0]
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)  # whatever the units of speeds and rows
+        if not np.all(np.isfinite(found)) or np.linalg.matrix_rank(found / np.where(lengths == 0, 1, lengths)) == n:
             return
     raise FormulationError(
         f"The speeds {', '.join(str(s) for s in speeds)} are dependent on each other or on the constraints: together "
         f"they do not give all rates of {', '.join(str(q) for q in mechanics.model.coordinates)}. Choose others."
     )
+
+
+def sizes(mechanics: Mechanics, formulas: ca.SX) -> ca.SX:
+    """How large speeds are where all rates are about one, in the parameters: what their units make of them."""
+    x = mechanics.variables
+    slopes = ca.substitute(
+        ca.jacobian(formulas, x.v),
+        ca.vertcat(x.t, x.q, x.v, x.z),
+        ca.vertcat(0.7, *_ordinary(x, np.random.default_rng(11))),
+    )
+    found = [ca.norm_2(slopes[i, :].T) for i in range(formulas.numel())]
+    return ca.vertcat(*[ca.if_else(ca.logic_and(size > 0, size < ca.inf), size, 1) for size in found])
+
+
+def _ordinary(x: Variables, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates, rates and extra states at which nothing special is to be expected."""
+    q, v, z = (rng.uniform(0.3, 1.2, letters.numel()) for letters in (x.q, x.v, x.z))
+    return q, v, z
 
 
 def _checked(model: Model, speed: Speed, formula: sp.Expr) -> sp.Expr:

@@ -96,7 +96,8 @@ class SpeedWatch:
         equations = self.code.equations
         if not (equations.formulation.fixed and equations.chart.redundant) or equations.mechanics.curved:
             return False
-        y, virtual = equations.y, equations.in_state(ca.jacobian(equations.chart.a, equations.y))
+        chart, y = equations.chart, equations.y
+        virtual = equations.in_state(chart.by_units(ca.jacobian(chart.a, y)))
         curved = ca.depends_on(ca.vec(virtual), y)  # by quasi-accelerations: looked at where they are, if found
         virtual = ca.substitute(virtual, y, equations.acceleration) if curved else virtual
         function = ca.Function("virtual", equations.arguments, [ca.densify(virtual)])
