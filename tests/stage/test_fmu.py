@@ -96,6 +96,17 @@ def bump(force):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("place", [0.0, -0.5])  # at the stop, and where a solver comes upon it at an exact zero
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stop_is_felt_from_its_edge_on(folder, kind, place):
+    x, ground = ap.coordinates("x"), ap.Frame("ground")
+    stop = ap.Generalized({x: -4 * sp.Max(0, x)})
+    system = compiled(ap.Model(ground, x, [ap.Particle("block", 1, ground.point(x))], [stop]))
+    found = ran(system.to_fmu(folder / "stop.fmu", {x: place, x.rate: 1}), 1.5, kind)
+    since = found["time"] + place
+    np.testing.assert_allclose(found["x"], np.where(since < 0, since, np.sin(2 * since) / 2), atol=1e-6)
+
+
 def test_what_sticks_ends_with_words(folder):
     model = bump(lambda x, v, k: -k / 25 * sp.sign(v))
     said = []

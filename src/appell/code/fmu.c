@@ -32,6 +32,8 @@ typedef struct {
     double next;
 } fmi2EventInfo;
 
+#define BEHIND 1e-13 /* how far behind the zero of its switching function a mode asks to be changed */
+
 /* References of variables: states from 0 on, then their rates, inputs, parameters, further outputs. */
 enum { RATES = NX, INPUTS = RATES + NX, PARAMETERS = INPUTS + NW, FURTHER = PARAMETERS + NP, END = FURTHER + NY };
 
@@ -400,10 +402,13 @@ EXPORT fmi2Status fmi2GetDerivatives(fmi2Component c, double xdot[], size_t n) {
     return fmi2OK;
 }
 
+/* Their zeros lie behind those of the switching functions: a solver that stops at an exact zero finds a mode that has the
+   wrong sign there, and one that starts at the zero of a switching function starts at none of an indicator. */
 EXPORT fmi2Status fmi2GetEventIndicators(fmi2Component c, double g[], size_t n) {
     const Data *d = &((Instance *)c)->now;
     if (n != NS) return fail(c, "another number of event indicators was asked for.");
     if (NS) switches(d, d->t, d->x, g);
+    for (size_t i = 0; i < n; i++) g[i] += BEHIND * d->s[i];
     return fmi2OK;
 }
 
