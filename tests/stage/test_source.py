@@ -1,5 +1,6 @@
 """Equations as source of Python and MATLAB: the same numbers as the system, whatever the names and operations."""
 
+import re
 import runpy
 import shutil
 import subprocess
@@ -137,6 +138,29 @@ def test_names_that_a_language_does_not_allow(tmp_path):
     if OCTAVE:
         wanted = expected(system, "rhs", 0, x[:, 0], w)[:, 0]
         near(octave(tmp_path, f"printf('%.17g\\n', model(0, {column(x[:, 0])}));"), wanted)
+
+
+def test_names_and_titles_that_matlab_does_not_allow(tmp_path):
+    x, y = ap.coordinates(f"_x {'long' * 16}")
+    m = ap.parameters("_m")
+    ground = ap.Frame("ground")
+    bodies = [ap.Particle("a", m, ground.point(x)), ap.Particle("b", m, ground.point(0, y))]
+    pull = ap.Generalized({x: -sp.sin(x), y: -2 * y})
+    system = ap.compile(ap.derive(ap.Model(ground, (x, y), bodies, [pull], name="two\nblocks"))).bind({m: 0.5})
+    text = system.to_matlab(tmp_path / "model.m").read_text()
+    assert "%   MODEL  two blocks by Gibbs-Appell\n" in text
+    assert not re.search(r"(^|\W)_|\w{64}", re.sub(r"%.*", "", text))
+    if OCTAVE:
+        given = [0.5, 1.0, 0.25, 0.125]
+        near(octave(tmp_path, f"printf('%.17g\\n', model(0, {column(given)}));"), system.rhs(0, given))
+
+
+@pytest.mark.parametrize("name", ["end.m", "sin.m", "state.m", "class.py", "numpy.py"])
+def test_a_file_that_would_hide_a_word_of_its_language_is_refused(name, tmp_path):
+    system = ap.compile(ap.derive(ap.library.rolling_disk()))
+    write = system.to_matlab if name.endswith(".m") else system.to_python
+    with pytest.raises(AppellError, match=f"hide what .*write my_{name}"):
+        write(tmp_path / name)
 
 
 def test_numbers_that_are_missing_are_asked_for(tmp_path):

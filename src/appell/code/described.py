@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,17 +14,25 @@ if TYPE_CHECKING:
     from appell.code.system import System
 
 
-def check_identifier(path: Path, suffix: str) -> None:
-    """Refuse a name that source (.c, .m, .py) or an FMU (.fmu) cannot have."""
+def check_identifier(path: Path, suffix: str, words: Collection[str] = ()) -> None:
+    """Refuse a name that source (.c, .m, .py) or an FMU (.fmu) cannot have.
+
+    Args:
+        path: The file.
+        suffix: The ending that it must have.
+        words: What means something else in that language.
+    """
     if path.suffix != suffix:
         raise CompileError(f"Give a path that ends in {suffix}, got {path}.")
-    if not re.fullmatch(r"[A-Za-z_]\w*", path.stem):
+    if not re.fullmatch(r"[A-Za-z_]\w*", path.stem, re.ASCII):
         raise CompileError(f"{path.stem!r} must be a C identifier, since functions are named after it.")
+    if path.stem in words:
+        raise CompileError(f"{path.name} would hide what {path.stem!r} means there; write my_{path.name}, for example.")
 
 
 def title(system: System) -> str:
-    """The model and how its equations were derived."""
-    return f"{system.equations.model.name} by {system.equations.formulation.name}"
+    """The model and how its equations were derived, in one line."""
+    return " ".join(f"{system.equations.model.name} by {system.equations.formulation.name}".split())
 
 
 def contents(system: System, names: tuple[str, str, str], place: str, first: int) -> list[str]:

@@ -38,6 +38,7 @@ MATLAB = Language(
     number=lambda value: {math.inf: "Inf", math.pi: "pi"}.get(value, "NaN" if math.isnan(value) else repr(value)),
     end=";",
     reserved=frozenset(KEYWORDS.split()),
+    allowed=r"[A-Za-z]\w{0,62}",
 )
 GROUPS = ("state", "inputs", "parameters")
 CHOICE = """
@@ -51,7 +52,7 @@ end
 
 def write_matlab(system: System, path: Path) -> Path:
     """Write `path` (an .m file)."""
-    check_identifier(path, ".m")
+    check_identifier(path, ".m", MATLAB.reserved | MATLAB.functions)
     text = "\n".join(line.rstrip() for line in _lines(system, path.stem)) + "\n"
     return write_text(path, text + CHOICE if "where(" in text else text)
 

@@ -40,7 +40,7 @@ PYTHON = Language(
 
 def write_python(system: System, path: Path) -> Path:
     """Write `path` (a .py file)."""
-    check_identifier(path, ".py")
+    check_identifier(path, ".py", {*keyword.kwlist, "numpy", "scipy"})
     return write_text(path, _text(system))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -65,12 +66,14 @@ class Language:
         number: A number above zero that is not whole, or infinite, or none.
         end: The end of a statement.
         reserved: Words that no quantity can have as its name.
+        allowed: Names that it can have otherwise, as a regular expression.
     """
 
     forms: Mapping[str, Form]
     number: Callable[[float], str]
     end: str
     reserved: frozenset[str]
+    allowed: str = r"\w+"
 
     @property
     def functions(self) -> set[str]:
@@ -82,7 +85,7 @@ class Language:
         used, names = {*self.reserved, *self.functions, *taken}, []
         for text in wanted:
             name = text.replace("'", "_dot")
-            if name in used:
+            if name in used or not re.fullmatch(self.allowed, name):
                 name = next(n for i in count(1) if (n := f"{letter}{i}") not in used and n not in wanted)
             names.append(name)
             used.add(name)
