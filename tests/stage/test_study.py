@@ -150,6 +150,20 @@ def test_a_study_draws_and_saves_itself(rod, tmp_path):
     assert "4 DONE" in study.summary()
 
 
+def test_what_is_varied_over_decades_has_a_logarithmic_axis(rod, tmp_path):
+    study = ap.sweep(rod, {"m": np.logspace(-2, 2, 5), "l": [1.0, 1.5, 2.0]}, until=0.1, points=2)
+    assert study.plot("theta", against="m").panels[0].log == "x"
+    plot = study.plot("theta", against=["l", "m"], path=tmp_path / "map.png")
+    assert plot.panels[0].log == "y"
+    corners = plot.figure().axes[0].collections[0].get_coordinates()
+    np.testing.assert_allclose(corners[:, 0, 1], np.logspace(-2.5, 2.5, 6))  # half-way as the eye sees it
+    np.testing.assert_allclose(corners[0, :, 0], [0.75, 1.25, 1.75, 2.25])
+    even = ap.sweep(rod, {"m": Uniform(0.001, 1)}, runs=9, until=0.1, points=2)
+    assert even.plot("theta", against="m").panels[0].log == ""
+    one = ap.sweep(rod, {"m": [1.0]}, until=0.1, points=2)
+    assert one.plot("theta", against="m").panels[0].log == ""
+
+
 def test_what_has_one_number_for_each_run_is_drawn_as_a_distribution_or_over_what_was_varied(rod):
     far = ap.Event(rod.model.coordinates[0] + 0.3, direction=-1, name="far")
     study = ap.sweep(rod, {"theta": [0.1, 0.5], "tau": {"none": 0.0, "some": 0.1}}, until=1.0, points=4, events=[far])

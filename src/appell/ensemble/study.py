@@ -256,7 +256,8 @@ class Study:
     def plot(self, *names: Any, against: Any = None, path: str | Path | None = None) -> Any:
         """Draw quantities over time as bands of quantiles, or their last values against what was varied.
 
-        Of what has one number for each run, as `q1.end` or `steps`, the distribution is drawn.
+        Of what has one number for each run, as `q1.end` or `steps`, the distribution is drawn. Values varied over
+        decades have a logarithmic axis.
 
         Args:
             names: What to draw; all coordinates if left out.

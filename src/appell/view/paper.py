@@ -50,6 +50,8 @@ def _panel(axis: Axes, panel: Panel, named: bool) -> None:
 
     from appell.view.plot import Line
 
+    for letter in panel.log:
+        axis.set(**{f"{letter}scale": "log"})
     for item, color in panel.colored:
         if isinstance(item, Line):
             _line(axis, item, color)
@@ -60,7 +62,6 @@ def _panel(axis: Axes, panel: Panel, named: bool) -> None:
         axis.set(xticks=[], yticks=[])
     axis.set_ylabel(_plain(panel.y))
     for letter in panel.log:
-        axis.set(**{f"{letter}scale": "log"})
         _decades(getattr(axis, f"{letter}axis"))
     if panel.step:
         axis.yaxis.set_major_locator(MultipleLocator(panel.step))
@@ -120,6 +121,14 @@ def _filled(axis: Axes, item: Band | Cloud | Map) -> None:
         _map(axis, item)
 
 
+def _edges(middles: np.ndarray, scale: str) -> np.ndarray:
+    """The borders of cells about their middles, half-way as the axis shows it."""
+    at = np.log(middles) if scale == "log" else np.asarray(middles, dtype=float)
+    half = np.diff(at) / 2 if at.size > 1 else np.array([0.5])
+    edges = np.concatenate([[at[0] - half[0]], at[:-1] + half, [at[-1] + half[-1]]])
+    return np.exp(edges) if scale == "log" else edges
+
+
 def _map(axis: Axes, item: Map) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -129,7 +138,8 @@ def _map(axis: Axes, item: Map) -> None:
         reach = float(np.percentile(np.abs(z.compressed()), 98)) if z.count() else 1.0
         blue_red = LinearSegmentedColormap.from_list("border", ["#1f6fb2", "#f4f4f2", "#c0392b"])
         options = {"cmap": blue_red, "vmin": -reach, "vmax": reach}
-    shown = axis.pcolormesh(item.x, item.y, z, shading="nearest", rasterized=True, **options)
+    edges = (_edges(item.x, axis.get_xscale()), _edges(item.y, axis.get_yscale()))
+    shown = axis.pcolormesh(*edges, z, rasterized=True, **options)
     axis.figure.colorbar(shown, ax=axis, label=_plain(item.name))
     if item.zero and z.count() and z.min() < 0 < z.max():
         axis.contour(item.x, item.y, z, levels=[0], colors="#22282e", linewidths=1.4)

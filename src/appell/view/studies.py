@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FEW = 6  # runs that are drawn one by one, with their values, and not as bands
 SHOWN = 12  # runs drawn one by one behind the bands
+DECADES = 100.0  # how many times the least of varied values the greatest is on a logarithmic axis
 BEYOND = 1.25  # of the starts, as far as the border of a level set is drawn
 
 
@@ -67,6 +68,18 @@ def _axis(study: Study, name: str, words: str = "") -> str:
     begun = name.removesuffix(".start")
     words = " at the start" if begun != name else words
     return labelled(shown(begun.removesuffix(".choice")) + words, study[name].attrs.get("units", ""))
+
+
+def _logarithmic(study: Study, axes: dict[str, str]) -> str:
+    """Which axes are logarithmic: those of values over decades whose middle one is nearer to the geometric mean."""
+
+    def spread(values: np.ndarray) -> bool:
+        if values.dtype.kind not in "fiu" or values.min() <= 0 or values.max() < DECADES * values.min():
+            return False
+        low, high = values.min(), values.max()
+        return bool(np.median(values) ** 2 < np.sqrt(low * high) * (low + high) / 2)
+
+    return "".join(letter for letter, name in axes.items() if spread(study[name].values))
 
 
 def _nothing(study: Study, name: str, varied: list[str]) -> Panel:
@@ -130,10 +143,10 @@ def _scatter(study: Study, name: str, varied: list[str]) -> Panel:
     x, y = (study[e].values[study.ok] for e in (varied[0], last))
     choices = [e for e in study.info["varied"].values() if e.endswith(".choice") and e != varied[0]]
     labels = np.array([", ".join(map(str, e)) for e in zip(*(study[c].values[study.ok] for c in choices), strict=True)])
-    if not choices:
-        return Panel((Line("", x, y, points=True),), _axis(study, varied[0]), words)
     lines = tuple(Line(e, x[labels == e], y[labels == e], points=True) for e in dict.fromkeys(labels.tolist()))
-    return Panel(lines, _axis(study, varied[0]), words)
+    if not choices:
+        lines = (Line("", x, y, points=True),)
+    return Panel(lines, _axis(study, varied[0]), words, log=_logarithmic(study, {"x": varied[0]}))
 
 
 def _cloud(study: Study, name: str, varied: list[str]) -> Panel:
@@ -142,6 +155,7 @@ def _cloud(study: Study, name: str, varied: list[str]) -> Panel:
     across, upward = (_axis(study, e) for e in varied)
     x, y = (study[e].values for e in varied)
     values = np.where(study.ok, study[last].values, np.nan)
+    log = _logarithmic(study, dict(zip("xy", varied, strict=True)))
     if x.dtype.kind in "fiu" and y.dtype.kind in "fiu":
         (columns, i), (rows, j) = (np.unique(e, return_inverse=True) for e in (x, y))
         if (
@@ -150,8 +164,8 @@ def _cloud(study: Study, name: str, varied: list[str]) -> Panel:
         ):
             z = np.empty((rows.size, columns.size))
             z[j, i] = values
-            return Panel((Map(words, columns, rows, z),), across, upward)
-    return Panel((Cloud(words, x[study.ok], y[study.ok], values[study.ok]),), across, upward)
+            return Panel((Map(words, columns, rows, z),), across, upward, log=log)
+    return Panel((Cloud(words, x[study.ok], y[study.ok], values[study.ok]),), across, upward, log=log)
 
 
 def region_plot(region: Region) -> Plot:
