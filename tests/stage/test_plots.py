@@ -47,6 +47,18 @@ def test_what_would_be_flat_beside_its_neighbours_has_a_panel_of_its_own():
     assert found == [[["x"], ["y", "z"], rates], [["x", "y", "z"], rates], [["x", "y", "z"], rates]]
 
 
+def test_inputs_without_a_unit_stand_apart_from_coordinates():
+    x, y = ap.coordinates("x y")
+    push = ap.inputs("push")
+    ground = ap.Frame("ground")
+    body = ap.Particle("body", 1.0, ground.point(x, y))
+    system = ap.compile(ap.derive(ap.Model(ground, (x, y), [body], [ap.Force(push * ground.x, body)])))
+    motion = ap.simulate(system, {}, until=1.0, inputs={push: 20.0 * ap.t}, progress=False)
+    named = [[item.name for item in panel.items] for panel in motion.plot().panels]
+    assert named == [["x", "y"], ["x'", "y'"], ["push"]]
+    assert [len(panel.items) for panel in motion.plot(x, push).panels] == [2]
+
+
 def test_a_difference_stands_with_what_it_is_the_difference_of(motion):
     x, y = ap.coordinates("x y", "m")
     assert motion[x - y].attrs["units"] == "m"

@@ -41,25 +41,31 @@ def over_time(motion: Any, names: Sequence[Any] = ()) -> Plot:
 
     Args:
         motion: The motion; or several to compare, by name: {"exact": one, "linear": another}.
-        names: What to draw, by name, symbol or formula; everything tabulated if empty, rates below coordinates and
-            what is much smaller than its neighbours in a panel of its own. Of several motions all that is tabulated
-            of each.
+        names: What to draw, by name, symbol or formula; everything tabulated if empty, rates below coordinates,
+            inputs without a unit apart, and what is much smaller than its neighbours in a panel of its own. Of several
+            motions all that is tabulated of each.
     """
     names = listed(() if names is None else names)
     if not hasattr(motion, "columns") and isinstance(motion, Mapping | list | tuple):
         return _compared(_several(motion), names)
     _check_motion(motion)
-    panels: dict[tuple[bool, str], list[Line]] = {}
+    panels: dict[tuple[str, str], list[Line]] = {}
     for name in names or motion.columns:
         line, label, unit = _curve(motion, name)
-        rate = not names and label.endswith(".rate")
-        panels.setdefault((rate, unit), []).append(line)
+        panels.setdefault(("" if names else _kind(motion, label, unit), unit), []).append(line)
     made = []
     for (_, unit), together in panels.items():
         for lines in [together] if names else _of_a_size(together):
             label = lines[0].name if len(lines) == 1 else ""
             made.append(Panel(tuple(lines), "t [s]", labelled(label, unit).strip(), marks=_marks(motion)))
     return Plot(motion.info["model"], tuple(made))
+
+
+def _kind(motion: Any, label: str, unit: str) -> str:
+    """What is not drawn in one panel: rates and positions, nor inputs, if no unit tells them from coordinates."""
+    if label.endswith(".rate"):
+        return "rate"
+    return "input" if not unit and label not in motion.info.get("state", motion.columns) else ""
 
 
 def _compared(motions: Mapping[str, Any], names: Sequence[Any]) -> Plot:
