@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import appell as ap
 from appell.errors import ControlError, EquilibriumError, ModelError
@@ -379,3 +380,28 @@ def test_no_equilibrium_has_a_negative_mass():
         ap.equilibrium(drone(8.0), {"z": 10, "water": 3})
     with pytest.raises(EquilibriumError, match="only where the mass of 'drone' is negative"):
         ap.equilibrium(drone(0.0), {"z": 10, "water": -1})
+
+
+def test_what_friction_would_let_settle_has_an_equilibrium():
+    """A telescopic arm on springs, its wrist turned by a cam: sums of squares have only valleys near the start."""
+    turn, reach, bend = ap.coordinates("turn reach bend")
+    ground = ap.Frame("ground")
+    upper = ground.pin(turn)
+    slide = upper.slide(reach, at=(0.5, 0, 0))
+    places = (upper.point(0.2, 0), slide.origin, slide.pin(bend).point(0.3, 0))
+    bodies = [
+        ap.Particle(f"m{k}", mass, place) for k, (mass, place) in enumerate(zip((1.2, 1.3, 1.5), places, strict=True))
+    ]
+    springs = ap.Potential(9 * turn**2 + 6.5 * reach**2 + 8 * bend**2)
+    cam = ap.Holonomic(turn + reach**2 / 2 - turn * reach / 10 - bend, "cam")
+    arm = ap.Model(ground, (turn, reach, bend), bodies, [ap.Gravity(-9.81 * ground.y), springs], [cam])
+
+    def energy(x):
+        a, r = x
+        b = a + r**2 / 2 - a * r / 10
+        height = 1.2 * 0.2 * np.sin(a) + 2.8 * (0.5 + r) * np.sin(a) + 1.5 * 0.3 * np.sin(a + b)
+        return 9.81 * height + 9 * a**2 + 6.5 * r**2 + 8 * b**2
+
+    least = scipy.optimize.minimize(energy, [-1.0, 1.5], tol=1e-12).x
+    rest = ap.equilibrium(arm)
+    np.testing.assert_allclose([rest["turn"], rest["reach"]], least, rtol=1e-6, atol=0)

@@ -12,6 +12,7 @@ import numpy as np
 from appell.analysis.equilibrium_search import Problem, Root, Wishes
 from appell.analysis.families import measured, same, sorted_out
 from appell.analysis.no_equilibrium import explain, in_a_circle
+from appell.analysis.relaxation import relaxed
 from appell.analysis.steady import Steady
 from appell.analysis.units import Units
 from appell.code.state import State
@@ -26,6 +27,7 @@ from appell.motion.masses import Masses
 HOPELESS = 12  # starts from which the constraints must have been met once
 MOVING = 1e-6  # accelerations, in natural units, from which on nothing is at rest
 PLENTY = 12  # members of families with several parameters
+RESTS = 12  # places to come to rest from, where no other search has found a root
 ROUNDING = 1e-9  # share of its way by which a state may be behind the end of its flow
 
 
@@ -182,19 +184,7 @@ def equilibrium(
     wishes = _read(system, steady, wanted, inputs, guess)
     problem = Problem(steady, system.p, wishes)
     starts, rng = whole("starts", starts, 0), np.random.default_rng(whole("seed", seed, 0))
-    roots: list[Root] = []
-    nearest: list[Root] = []
-    for k in range(max(1, starts)):
-        if k == HOPELESS and not roots and all(problem.apart(root) for root in nearest):
-            break  # the wanted pose is out of reach
-        if sum(root.freedom > 1 for root in roots) >= PLENTY:
-            break  # every start leads to another member of wide families
-        place = problem.place(None if k == 0 else rng)
-        root = problem.solve(place)
-        if not root.ok:
-            nearest.append(root)
-        elif not any(same(problem, root, other) for other in roots):
-            roots.append(measured(problem, root))
+    roots, nearest = _searched(problem, max(1, starts), rng)
     if not roots:
         raise EquilibriumError(explain(problem, nearest, rng))
     passed = _passed(problem, roots)
@@ -205,6 +195,27 @@ def equilibrium(
     made = [e for e in made if e is not None] or [_refused(system, problem, roots[0])]
     branches = tuple(made)
     return replace(branches[0], branches=branches)
+
+
+def _searched(problem: Problem, starts: int, rng: np.random.Generator) -> tuple[list[Root], list[Root]]:
+    """Roots, and where the searches without any ended."""
+    roots: list[Root] = []
+    nearest: list[Root] = []
+    for k in range(starts):
+        if k == HOPELESS and not roots and all(problem.apart(root) for root in nearest):
+            break  # the wanted pose is out of reach, or the way there leads off the constraints
+        if sum(root.freedom > 1 for root in roots) >= PLENTY:
+            break  # every start leads to another member of wide families
+        root = problem.solve(problem.place(None if k == 0 else rng))
+        if not root.ok:
+            nearest.append(root)
+        elif not any(same(problem, root, other) for other in roots):
+            roots.append(measured(problem, root))
+    for k in range(0 if roots else min(starts, RESTS)):
+        root = problem.solve(relaxed(problem, problem.place(None if k == 0 else rng)))
+        if root.ok and not any(same(problem, root, other) for other in roots):
+            roots.append(measured(problem, root))
+    return roots, nearest
 
 
 def _read(

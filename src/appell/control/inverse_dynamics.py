@@ -140,8 +140,8 @@ class InverseDynamics:
             through = sorted({z for held in self.indirect.values() for z in held})
             raise ModelError(
                 f"{self.model.name!r} is driven through {', '.join(through)}: no value of "
-                f"{', '.join(self.indirect)} gives an acceleration at once. Give the law a model with the same inputs in "
-                "which they do, such as motors with inductance=0."
+                f"{', '.join(self.indirect)} gives an acceleration at once. Give the law a model with the same inputs "
+                "in which they do, such as motors with inductance=0."
             )
         raise ModelError(
             f"{self.model.name!r} has {S.shape[0]} degrees of freedom and {np.linalg.matrix_rank(S)} independent "

@@ -181,8 +181,8 @@ class SlotineLi(AbstractTracker):
         Y = ca.jacobian(force, theta)
         if strength := [name for name, k in zip(self.names, which, strict=True) if ca.depends_on(ca.vec(S), x.p[k])]:
             raise ModelError(
-                f"How strongly inputs act depends on {', '.join(strength)}, which the law must know; give values={{...}} "
-                "and learn other parameters."
+                f"How strongly inputs act depends on {', '.join(strength)}, which the law must know; give "
+                "values={...} and learn other parameters."
             )
         if ca.depends_on(ca.vec(Y), theta):
             raise ModelError(

@@ -201,8 +201,8 @@ def track(
     unknown = [label for label in law.dynamics.labels if label not in drives]
     if unknown:
         raise ModelError(
-            f"The law commands {', '.join(unknown)}; the mechanism has no such input but {', '.join(drives) or 'none'}. "
-            "Give the law a model with the inputs of the mechanism; those of motors are voltages."
+            f"The law commands {', '.join(unknown)}; the mechanism has no such input but {', '.join(drives) or 'none'}."
+            " Give the law a model with the inputs of the mechanism; those of motors are voltages."
         )
     low, high = bounds(limits, law.dynamics.labels)
     order, n, k = law.dynamics.order(state), len(coordinates), 2 * len(coordinates)
