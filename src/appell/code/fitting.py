@@ -63,7 +63,7 @@ def _refuse_singular(mechanics: Mechanics, state: State, p: np.ndarray, kept: tu
     lost = spare_only_here(mechanics, state.t, state.q, state.v, state.z, p, kept)
     if lost:
         raise InconsistentStartError(
-            f"At {state!r} the constraint {', '.join(map(repr, lost))} restricts nothing that the others leave free, and "
-            "right beside it does: a singular place, from which the motion could go on in more ways than one. Start a little "
-            "beside it, on the way you mean."
+            f"At {state!r} the constraint {', '.join(map(repr, lost))} restricts nothing that the others leave free, "
+            "and right beside it does: a singular place, from which the motion could go on in more ways than one. "
+            "Start a little beside it, on the way you mean."
         )

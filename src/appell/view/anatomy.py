@@ -6,7 +6,7 @@ of something rigid, from where the sum stood before it to where it stands after 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,13 @@ import numpy as np
 import sympy as sp
 
 from appell.model.body import Body, Particle, RigidBody
-from appell.model.constraint import Holonomic, Rolling, Row, vanishing
+from appell.model.constraint import Holonomic, Rolling
 from appell.model.force import Damper, Force, Potential
 from appell.model.frame import Frame, Vector
 from appell.model.mass_flow import Stream
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, Evolving, Rate, letters_in, t
+from appell.view.rods import Rod
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +60,13 @@ class Anatomy:
     touching: list[Vector] = field(default_factory=list)
 
 
-def anatomy(model: Model) -> Anatomy:
-    """Take a model apart."""
+def anatomy(model: Model, rods: Sequence[Rod] = ()) -> Anatomy:
+    """Take a model apart.
+
+    Args:
+        model: The model.
+        rods: What its rows keep apart.
+    """
     found = Anatomy()
     for constraint in model.constraints:
         if isinstance(constraint, Rolling):
@@ -79,7 +85,7 @@ def anatomy(model: Model) -> Anatomy:
     touched = {key(point) for point in found.touching}
     segments: dict[Any, tuple[Frame, Vector, Vector]] = {}
     carried: dict[Any, list[tuple[Vector, Vector]]] = {}
-    for vector in _points(model):
+    for vector in (*_points(model), *(end for rod in rods for end in rod.ends)):
         for frame, start, end in pieces(vector):
             segments.setdefault((key(start), key(end)), (frame, start, end))
     for frame, start, end in segments.values():
@@ -107,7 +113,7 @@ def anatomy(model: Model) -> Anatomy:
             for vector in constraint.closures:
                 _hung(found, model, vector)
     _particle_rods(found, model)
-    _distances(found, model)
+    _kept_apart(found, model, rods)
     return found
 
 
@@ -353,61 +359,21 @@ def _particle_rods(found: Anatomy, model: Model) -> None:
                 _add(found.anchors, end)
 
 
-def _distances(found: Anatomy, model: Model) -> None:
-    """A row that keeps a body placed in the ground at a distance from a point is a rod between them."""
+def _kept_apart(found: Anatomy, model: Model, rods: Sequence[Rod]) -> None:
+    """Rods that rows stand for; the circle that one leaves a particle is drawn, too."""
     drawn = {frozenset((key(a), key(b))) for a, b in found.rods}
-    centers = {key(b.center) for b in model.bodies}
-    for row in model.rows:
-        ends = next(filter(None, (_held(row, body, model) for body in model.bodies)), None) if row.order == 0 else None
-        if ends is None:
-            continue
-        far = ends[1]
-        place = {e for part in ends[0].parts.values() for e in part if isinstance(e, Coordinate)}
-        others = (other for other in model.rows if other is not row)
-        if not still(far) or len(place) > 2 or any(place & letters_in(other.expression) for other in others):
-            found.lengths.add(row.name)
-        if frozenset(map(key, ends)) not in drawn:
-            found.rods.append(ends)
-        if still(far):
-            _add(found.anchors, far)
-        elif key(far) not in centers:
-            _add(found.joints, far)
-
-
-def _held(row: Row, body: Body, model: Model) -> tuple[Vector, Vector] | None:
-    """A body's place and the point from which a row keeps it at a distance: (x - u)^2 + (y - v)^2 = l^2."""
-    if len(body.center.parts) != 1:
-        return None
-    ((frame, place),) = body.center.parts.items()
-    letters = {s for s in letters_in(row.expression) if isinstance(s, Coordinate)}
-    own = [e for e in place if isinstance(e, Coordinate)]
-    if len(own) < 2 or not set(own) <= letters or any(e not in own and _moving((e,)) for e in place):
-        return None
-    roots = [p.base for p in row.expression.atoms(sp.Pow) if p.exp == sp.Rational(1, 2)]
-    for square in (row.expression, *roots):
-        scales = [sp.diff(square, q, 2) for q in own]
-        if scales[0] == 0 or len(set(scales)) > 1 or any(isinstance(s, Evolving) for s in scales[0].free_symbols):
-            continue
-        away = [sp.expand(sp.diff(square, e) / scales[0]) if e in own else sp.Integer(0) for e in place]
-        far = [sp.expand(e - d) for e, d in zip(place, away, strict=True)]
-        end = Vector({frame: tuple(far)} if any(far) else {})
-        if not any(e.has(*own) for e in far) and _along(row.expression, sum(d**2 for d in away), letters):
-            return (body.center, end) if _somewhere(end, model) else None
-    return None
-
-
-def _somewhere(point: Vector, model: Model) -> bool:
-    """Whether a point rests, is the centre of a body, or is fixed in one."""
-    if still(point) or key(point) in {key(b.center) for b in model.bodies}:
-        return True
-    bodies = (b for b in model.bodies if isinstance(b, RigidBody))
-    return any(vanishing(b.frame.components((point - b.center).dt(b.frame))).all() for b in bodies)
-
-
-def _along(row: sp.Expr, distance: sp.Expr, letters: set[Coordinate]) -> bool:
-    """Whether a row is a function of a distance alone: their gradients are parallel."""
-    order = sorted(letters, key=str)
-    slopes = [[sp.diff(e, q) for q in order] for e in (row, distance)]
-    pivot = next(i for i, e in enumerate(slopes[1]) if e != 0)
-    across = [r * slopes[1][pivot] - d * slopes[0][pivot] for r, d in zip(*slopes, strict=True)]
-    return slopes[0][pivot] != 0 and bool(vanishing(across).all())
+    inside = {b for group in rod_groups(model) for b in group}
+    seen = {key(b.center) for b in model.bodies if b not in inside}
+    for rod in rods:
+        near, far = rod.ends
+        place = {e for part in near.parts.values() for e in part if isinstance(e, Coordinate)}
+        others = (other for other in model.rows if other is not rod.row)
+        if not still(far) or len(place) != 2 or any(place & letters_in(other.expression) for other in others):
+            found.lengths.add(rod.row.name)
+        if frozenset(map(key, rod.ends)) not in drawn:
+            found.rods.append(rod.ends)
+        for end in rod.ends:
+            if still(end):
+                _add(found.anchors, end)
+            elif key(end) not in seen:
+                _add(found.joints, end)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import sympy as sp
 
@@ -17,6 +19,7 @@ from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Coordinate, letters_in
 from appell.view.anatomy import closing_points
 from appell.view.outline import largest
+from appell.view.rods import Rod, unit_quaternions
 from appell.view.scene import Arrow
 from appell.view.tracks import Tracks, Values
 
@@ -88,7 +91,7 @@ def streams(model: Model, tracks: Tracks, hidden: set[str]) -> list[tuple[str, i
     return listed
 
 
-def reactions(motion: Any, tracks: Tracks) -> list[Measured]:
+def reactions(motion: Any, tracks: Tracks, rods: Sequence[Rod]) -> list[Measured]:
     """Forces of the constraints on what they hold, where they have a place and a direction."""
     from appell.motion.reactions import multipliers
 
@@ -100,11 +103,16 @@ def reactions(motion: Any, tracks: Tracks) -> list[Measured]:
     if not np.all(np.isfinite(values)):
         return []
     listed: list[Measured] = []
-    start = 0
+    start, stays = 0, {rod.row: rod for rod in rods}
     for constraint in model.constraints:
         rows = list(range(start, start + sum(row.order <= 2 for row in constraint.rows)))
         start += len(rows)
         if isinstance(constraint, QuaternionNorm) or not rows:
+            continue
+        if all(row in stays for row in constraint.rows):
+            for k, row in zip(rows, constraint.rows, strict=True):
+                force = _in_rod(stays[row], values[:, k, None] * gradients[:, k], tracks, motion, times)
+                listed.append(Measured(row.name, tracks.point(stays[row].ends[0]), times, force))
             continue
         made = _held(constraint, rows, values, model, motion, times)
         if made is None:
@@ -113,6 +121,26 @@ def reactions(motion: Any, tracks: Tracks) -> list[Measured]:
         if made is not None:
             listed.append(Measured(constraint.name, tracks.point(made[0]), times, made[1]))
     return listed
+
+
+def _in_rod(rod: Rod, generalized: np.ndarray, tracks: Tracks, motion: Any, times: np.ndarray) -> np.ndarray:
+    """The force R of a rod on its first end, along the rod: Q = R d|a - b|/dq, in whatever way its row is written."""
+    x, n = tracks.variables, generalized.shape[1]
+    a, b = map(tracks.resolved, rod.ends)
+    length = ca.norm_2(a - b)
+    function = ca.Function("rod", [x.t, x.q, x.p], [(a - b) / length, ca.jacobian(length, x.q)])
+    p, q = np.repeat(motion.system.p[:, None], times.size, axis=1), motion.states(times)[:, :n]
+    ways, slopes = function.map(times.size)(times[None, :], q.T, p)
+    Q, slope = (_of_unit_quaternions(e, q, tracks.model) for e in (generalized, np.array(slopes).reshape(-1, n)))
+    return np.array(ways).T * (np.sum(Q * slope, axis=1) / np.sum(slope**2, axis=1))[:, None]
+
+
+def _of_unit_quaternions(slopes: np.ndarray, q: np.ndarray, model: Model) -> np.ndarray:
+    """Slopes without those across the unit norm of quaternions, which are as a formula happens to be written."""
+    slopes = slopes.copy()
+    for own in unit_quaternions(model):
+        slopes[:, own] -= np.sum(slopes[:, own] * q[:, own], axis=1, keepdims=True) * q[:, own]
+    return slopes
 
 
 def _held(

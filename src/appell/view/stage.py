@@ -30,6 +30,7 @@ from appell.view.hollows import cleared
 from appell.view.measure import Measure, plane_of
 from appell.view.parts import through
 from appell.view.plot import unit_words
+from appell.view.rods import rods
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
 from appell.view.standing import ground_normal, stand_on_edges
 from appell.view.tracks import Course, Tracks, Values
@@ -100,7 +101,7 @@ def scene_of_motion(motion: Any, look: Look | None, forces: bool, field: Any, fr
     course = Course(times, states[:, :n], states[:, n : 2 * n], states[:, 2 * n :], w, system.p)
     stage = _Stage(model, course, look, forces)
     if forces and motion.stretches and model.rows:
-        stage.reactions = arrows.reactions(motion, stage.tracks)
+        stage.reactions = arrows.reactions(motion, stage.tracks, stage.rods)
     shown = [s.label for s in (*model.coordinates, *model.states)][:14]
     units = {s.label: s.unit for s in (*model.coordinates, *model.states)}
     stage.readout = [(label, unit_words(units[label]), stage.tracks.scalar(s))
@@ -149,7 +150,8 @@ class _Stage:
         self.model, self.course, self.forces = model, course, forces
         self.look = look if look is not None else model.look or Look()
         self.check_look()
-        self.tracks, self.anatomy = Tracks(model), anatomy(model)
+        self.rods = rods(model, course)
+        self.tracks, self.anatomy = Tracks(model), anatomy(model, self.rods)
         self.hidden = set(self.look.hide)
         self.inside = {b for group in rod_groups(model) for b in group}
         self.reactions: list[arrows.Measured] = []
@@ -180,7 +182,8 @@ class _Stage:
         hung = [end for ends in self.look.rods for end in ends if still(end)]
         feet = [tracks.point(e) for e in (*found.anchors.values(), *hung)]
         told = {place for e in figures if e.detailed for place in map(key, found.fixed.get(e.body, ()))}
-        joints = tuple(tracks.point(e) for place, e in found.joints.items() if place not in told)
+        joints = [tracks.point(e) for place, e in found.joints.items() if place not in told]
+        given = [tracks.point(e) for ends in self.look.rods for e in ends]
         springs = self._springs()
         anchors = tuple(dict.fromkeys((*feet, *(tracks.point(e) for *_, ends in springs for e in ends if still(e)))))
         gravity = sum((f.acceleration for f in model.forces if isinstance(f, Gravity)), Vector({}))
@@ -227,7 +230,7 @@ class _Stage:
             traces=tuple(traced),
             curves=tuple(lines),
             anchors=anchors,
-            joints=joints,
+            joints=tuple(k for k in joints if not any(np.allclose(values.points[k], values.points[e]) for e in given)),
             up=up,
             view=view,
             normal=normal,

@@ -1,0 +1,142 @@
+"""Rods that rows stand for: the points of two things that a row keeps apart, whatever it is written in.
+
+Numbers tell: at random positions a row is compared with distances of points fixed in two bodies, frames or the ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import sympy as sp
+
+from appell.model.body import Body, RigidBody
+from appell.model.constraint import Holonomic, Row
+from appell.model.frame import Frame, Vector
+from appell.model.model import Model, QuaternionNorm
+from appell.model.symbols import Coordinate, letters_in, t
+from appell.view.distances import EXACT, Placed, points_apart
+from appell.view.tracks import Course, Tracks
+
+PLACES = 60  # random positions, several for each unknown
+
+
+@dataclass(frozen=True, eq=False)
+class Rod:
+    """A row of constraint that keeps two points apart; one that rests in the ground stands last."""
+
+    row: Row
+    ends: tuple[Vector, Vector]
+
+
+@dataclass(frozen=True, eq=False)
+class Thing:
+    """What a rod may end at: a point, the axes that turn with it, of a particle none, and what moves them."""
+
+    point: Vector
+    axes: Frame | None
+    letters: frozenset[sp.Symbol]
+
+
+def rods(model: Model, course: Course) -> list[Rod]:
+    """The rods among the position rows of a model, at most one for each row.
+
+    Args:
+        model: The model.
+        course: Its numbers, and states about which positions are tried.
+    """
+    squares = [(row, square) for row in _lone_rows(model) for square in _squares(row)]
+    if not squares:
+        return []
+    things, tracks = _things(model), Tracks(model)
+    numbers = [(tracks.point(e.point), None if e.axes is None else tracks.turn(e.axes)) for e in things]
+    asked = [tracks.scalar(square) for _, square in squares]
+    moving = frozenset[sp.Symbol]().union(*(e.letters for e in things))
+    values = tracks.along(_anywhere(model, course, moving))
+    none = np.zeros((PLACES, 3, 0))
+    placed = [Placed(values.points[i], none if j is None else values.turns[j]) for i, j in numbers]
+    found: dict[Row, Rod] = {}
+    for (row, square), k in zip(squares, asked, strict=True):
+        f = values.scalars[k]
+        if row in found or not np.all(np.isfinite(f)) or np.ptp(f) <= 1e-12 * np.abs(f).max():
+            continue
+        for i, j in _pairs(things, moving & letters_in(square)):
+            if (places := points_apart(f, placed[i], placed[j])) is not None:
+                a, b = (_end(things, placed, m, place) for m, place in zip((i, j), places, strict=True))
+                found[row] = Rod(row, (a, b))
+                break
+    return list(found.values())
+
+
+def _lone_rows(model: Model) -> Iterator[Row]:
+    """The rows on positions that are no components of closed loops."""
+    for constraint in model.constraints:
+        loops = isinstance(constraint, Holonomic) and constraint.closures
+        for row in constraint.rows:
+            if row.order == 0 and not (loops and row.name.rpartition(".")[2] in ("x", "y", "z")):
+                yield row
+
+
+def _squares(row: Row) -> list[sp.Expr]:
+    """What may be a squared distance in a row: what it takes roots of, or itself."""
+    roots = [e.base for e in row.expression.atoms(sp.Pow) if e.exp == sp.Rational(1, 2)]
+    return [*(e for e in roots if any(isinstance(s, Coordinate) for s in letters_in(e))), row.expression]
+
+
+def _things(model: Model) -> list[Thing]:
+    """Bodies, the frames that carry them where these are moved by other letters, and the ground last."""
+    bodies = [_thing(b.center, b.frame.axes if isinstance(b, RigidBody) else None) for b in model.bodies]
+    known = {(e.axes, e.letters) for e in bodies}
+    frames = dict.fromkeys(frame for b in model.bodies for deep in _frames(b) for frame in deep.path)
+    carriers = [e for e in (_thing(f.origin, f) for f in frames) if (e.axes, e.letters) not in known]
+    return [*(e for e in (*bodies, *carriers) if e.letters), Thing(Vector({}), model.ground, frozenset())]
+
+
+def _frames(body: Body) -> list[Frame]:
+    return [*body.center.parts, *([body.frame.axes] if isinstance(body, RigidBody) else [])]
+
+
+def _thing(point: Vector, axes: Frame | None) -> Thing:
+    formulas = [e for part in point.parts.values() for e in part]
+    for frame in (f for deep in (*point.parts, *([axes] if axes else [])) for f in deep.path):
+        if frame.rotation is not None:
+            formulas += frame.rotation.quaternion or (frame.rotation.angle,)
+    letters = {s for e in formulas for s in letters_in(e)}
+    return Thing(point, axes, frozenset(s for s in letters if isinstance(s, Coordinate) or s == t))
+
+
+def _anywhere(model: Model, course: Course, moving: frozenset[sp.Symbol]) -> Course:
+    """Random positions about the first state: of all coordinates that move things, quaternions of unit norm."""
+    rng, q = np.random.default_rng(17), course.q[:1]
+    free = np.array([s in moving for s in model.coordinates])
+    places = q + free * rng.uniform(-1, 1, (PLACES, q.size))
+    for own in unit_quaternions(model):
+        places[:, own] /= np.linalg.norm(places[:, own], axis=1, keepdims=True)
+    v, z, w = (np.repeat(e[:1], PLACES, axis=0) for e in (course.v, course.z, course.w))
+    return Course(course.times[0] + rng.uniform(0, 1, PLACES), places, v, z, w, course.p)
+
+
+def unit_quaternions(model: Model) -> list[list[int]]:
+    """The numbers of the coordinates that are quaternions of unit norm."""
+    index = {s: i for i, s in enumerate(model.coordinates)}
+    norms = [e.quaternion for e in model.constraints if isinstance(e, QuaternionNorm)]
+    return [[index[s] for s in quaternion] for quaternion in norms if all(s in index for s in quaternion)]
+
+
+def _pairs(things: Sequence[Thing], letters: frozenset[sp.Symbol]) -> Iterator[tuple[int, int]]:
+    """Pairs of things that the letters of a row move, each by some of them; first those that fewest letters move."""
+    able = [i for i, e in enumerate(things) if e.letters <= {t} or e.letters & letters]
+    pairs = [(i, j) for i, j in combinations(able, 2) if letters <= things[i].letters | things[j].letters]
+    yield from sorted(pairs, key=lambda pair: sum(len(things[i].letters) for i in pair))
+
+
+def _end(things: Sequence[Thing], placed: Sequence[Placed], i: int, place: np.ndarray) -> Vector:
+    """The point at a place in the axes of a thing: that of another thing, if it is always there."""
+    way = placed[i].points + placed[i].arms @ place
+    for thing, other in zip(things[:-1], placed, strict=False):
+        if np.abs(other.points - way).max() <= EXACT * np.abs(way).max():
+            return thing.point
+    axes = things[i].axes
+    return things[i].point if axes is None else things[i].point + axes.vector(*map(float, place))
