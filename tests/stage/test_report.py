@@ -396,6 +396,19 @@ def test_symbols_stand_by_kind_and_say_once_what_they_share():
     assert "Extra states" in captions
 
 
+def test_inputs_that_change_have_no_number():
+    x, (push, drag) = ap.coordinates("x"), ap.inputs("push drag")
+    ground = ap.Frame("ground")
+    body = ap.Particle("body", 1.0, ground.point(x, 0))
+    forces = [ap.Force((push - drag) * ground.x, body)]
+    system = ap.compile(ap.derive(ap.Model(ground, x, [body], forces, values={push: 0.0, drag: 1.0})))
+    for law in (sp.sin(ap.t), lambda time, state: {"push": time}):
+        given = {"inputs": {push: law}} if isinstance(law, sp.Expr) else {"control": law}
+        motion = ap.simulate(system, until=0.1, points=5, progress=False, **given)
+        tables = {b.caption: b for b in ap.report(motion).sections[0].blocks if hasattr(b, "rows")}
+        assert [row[-1] for row in tables["Inputs"].rows] == ["1", "changes"]
+
+
 def test_zeros_are_written_as_such():
     """Rounding left 5e-17 of the start on the constraints."""
     motion = ap.simulate(ap.compile(ap.derive(ap.library.bicycle())), until=0.1, points=5, progress=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ from appell.reporting.content import Report, Section
 
 if TYPE_CHECKING:
     from appell.equations import Equations
+    from appell.model.model import Model
+    from appell.motion.motion import Motion
 
 __all__ = ["Report", "report"]
 
@@ -67,7 +70,7 @@ def report(
     missing = [e.label for e in model.parameters if e.label not in numbers]
     drawing = None if missing else model.draw(values=numbers, start=start, look=look)
     parts: list[Section] = [
-        s.system_section(model, {**values, **start}, drawing),
+        s.system_section(model, {**values, **_held_inputs(model, motion), **start}, drawing),
         s.equations_section(equations),
     ]
     if motion is not None:
@@ -89,6 +92,12 @@ def report(
     if path is not None:
         made.save(path)
     return made
+
+
+def _held_inputs(model: Model, motion: Motion | None) -> dict[str, float]:
+    """Inputs along a motion: their number, NaN for those that change."""
+    found = {} if motion is None else {w.label: motion.columns.get(w.label) for w in model.inputs}
+    return {k: float(e[0]) if (e == e[0]).all() else math.nan for k, e in found.items() if e is not None}
 
 
 def _equations(subject: Any) -> Equations:

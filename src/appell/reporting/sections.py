@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -103,7 +104,9 @@ def _symbols(letters: Sequence[Letter], values: Mapping[str, float], model: Mode
 
     def shown(label: str) -> str:
         value = values.get(label)
-        return "" if value is None else f"{value if abs(value) > small else 0.0:.9g}"
+        if value is None or math.isnan(value):
+            return "" if value is None else "changes"
+        return f"{value if abs(value) > small else 0.0:.9g}"
 
     rows = []
     for before, s, pair in zip((None, *letters), letters, labels, strict=False):
