@@ -16,6 +16,8 @@ from appell.model.shapes.round_solids import Cap, Cone, Frustum, Sphere
 from appell.model.shapes.solids import Box, Cylinder
 from appell.model.values import formula_of
 
+ROUNDING = 1e-14  # share of a tank by which it may seem to hold more than it does, or less than nothing
+
 
 def filled(vessel: AbstractPrimitive, density: Any, mass: Any = None, level: Any = None) -> AbstractPrimitive:
     """The liquid at the bottom of an upright vessel, by its mass or by its level.
@@ -49,11 +51,15 @@ def filled(vessel: AbstractPrimitive, density: Any, mass: Any = None, level: Any
     what, amount = ("mass", mass) if level is None else ("level", level)
     given = exact_zero(formula_of(amount, f"The {what} of the filling"))
     size = depth if mass is None else vessel.measure * rho
-    for excess in (given - size, -given):
-        if excess.is_number and excess > 0:
+    share = given / size
+    if share.is_number:
+        share = sp.N(share)
+        if not -ROUNDING <= share <= 1 + ROUNDING:
             raise ModelError(f"The tank holds a {what} from 0 to {size}, got {given}.")
-    if given == 0:
-        return Point(mass=0, pose=vessel.pose)
+        if share <= ROUNDING:
+            return Point(mass=0, pose=vessel.pose)
+        if share >= 1 - ROUNDING:
+            return vessel.with_density(rho)
     return _lying(vessel, given if mass is None else _level(vessel, given / rho), rho, None if mass is None else given)
 
 
@@ -67,6 +73,9 @@ def _depth(vessel: AbstractPrimitive) -> sp.Expr:
 
 def _level(vessel: AbstractPrimitive, volume: sp.Expr) -> sp.Expr:
     """Depth of a volume of liquid."""
+    share = volume / vessel.measure
+    # A tank that is as full or as empty as rounding allows has a level, and this has rates.
+    margin = 0 if share.is_number else ROUNDING
     if isinstance(vessel, Box):
         return volume / (vessel.width * vessel.depth)
     if isinstance(vessel, Cylinder):
@@ -78,10 +87,10 @@ def _level(vessel: AbstractPrimitive, volume: sp.Expr) -> sp.Expr:
         surface = sp.cbrt(R1**3 + 3 * volume * (R2 - R1) / (pi * h))
         return (surface - R1) * h / (R2 - R1)
     if isinstance(vessel, Cone):
-        return vessel.height * (1 - sp.cbrt(1 - volume / vessel.measure))
+        return vessel.height * (1 - sp.cbrt(1 - share + margin))
     if isinstance(vessel, Sphere):
         # x = 1 - h/r solves x^3 - 3x + 2 = 4f with f the part that is filled; x = 2 cos(angle).
-        angle = (2 * pi - sp.acos(2 * volume / vessel.measure - 1)) / 3
+        angle = 2 * (pi - sp.atan(sp.sqrt((1 - share + margin) / (share + margin)))) / 3
         return vessel.radius * (1 - 2 * sp.cos(angle))
     _depth(vessel)
     raise AssertionError
