@@ -312,6 +312,34 @@ def test_gains_of_a_files_inputs(call, file, assert_fails):
     assert call("sweep", file, "--over", "d=0.5,1", "--workers", "1").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--over", "u=push,pull"], "The file offers for u: push, none; got 'pull' in 'u=push,pull'.\n"),
+        (["--over", "u=push,1"], "got '1' in 'u=push,1'. Labels and numbers are not varied together."),
+        (["--over", "start=there"], "The file offers for start: here; got 'there' in 'start=there'.\n"),
+        (["--over", "start", "--set", "x=1"], "x: given by --set, and all starts by --over; leave out one of them"),
+    ],
+)
+def test_labels_that_a_file_does_not_offer(call, file, arguments, words, assert_fails):
+    file.write_text(file.read_text() + "choices = {u: {'push': 1.0, 'none': 0.0}, 'start': {'here': {x: 2.0}}}\n")
+    assert_fails(call("sweep", file, *arguments), words)
+
+
+@pytest.mark.parametrize("line", ["control = lambda t, s: 1 / 0", "inputs = {u: lambda t: 1 / 0}"])
+def test_what_a_function_of_the_file_raises_is_one_line(call, file, line, assert_fails):
+    file.write_text(file.read_text() + line + "\n")
+    words = f"ZeroDivisionError: division by zero (block.py, line {len(file.read_text().splitlines())})"
+    assert_fails(call("run", file), f"A Python function of the caller raised an error. {words}")
+    told = call("run", file, "--json")
+    assert json.loads(told.stdout)["error"] == "ZeroDivisionError"
+
+
+def test_a_fault_of_appells_own_is_not_made_one_line(call, monkeypatch):
+    monkeypatch.setattr("appell.cli.verify.read_case", len)  # a number has no model
+    assert isinstance(call("verify", "rolling-disk").exception, AttributeError)
+
+
 def test_a_sweep_has_one_folder(call, tmp_path, assert_fails):
     folders = ("--out", tmp_path / "a.zarr", "--out", tmp_path / "b.zarr")
     assert_fails(call("sweep", "rolling-disk", "--over", "m=1,2", *folders), "go to one folder")

@@ -22,8 +22,10 @@ def errors(as_json: bool) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise  # whoever reads has enough, as in `appell list | head`: the end, without a word
-    except (AppellError, OSError, MemoryError) as error:
+    except Exception as error:
         words = _words(error)
+        if not words:
+            raise  # a fault of appell's own: what to report is where it arose
         try:
             if as_json:
                 say({"error": type(error).__name__, "message": words})
@@ -36,7 +38,7 @@ def errors(as_json: bool) -> Iterator[None]:
 
 
 def _words(error: Exception) -> str:
-    """What an error says, in the words of the command line."""
+    """What an error says, in the words of the command line; nothing where no user has to do with it."""
     match error:
         case MissingValueError() if error.names:
             return str(error).partition(";")[0] + "; add " + " ".join(f"--set {name}=..." for name in error.names)
@@ -46,7 +48,12 @@ def _words(error: Exception) -> str:
             return f"What was found could not be written: {error.strerror}."
         case MemoryError():
             return f"There is not enough memory; ask for less, such as fewer --points. {error}"
-    return str(error)
+        case AppellError() | OSError():
+            return str(error)
+    from appell.ensemble.fingerprint import own_line
+
+    line = own_line(error)
+    return line and f"A Python function of the caller raised an error. {type(error).__name__}: {error}{line}"
 
 
 def say(data: Any) -> None:

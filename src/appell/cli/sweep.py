@@ -68,6 +68,10 @@ def sweep(
         case = read_case(name, by)
         varied = read_over(over, case.choices)
         case, given = set_case(case, settings, varied)
+        if "start" in varied and given.start:
+            raise ModelError(
+                f"{', '.join(given.start)}: given by --set, and all starts by --over; leave out one of them."
+            )
         if case.model.rows:  # what is set is kept, as what is varied, and the rest follows from the constraints
             varied |= {label: [value] for label, value in given.start.items()}
         for path in out or ():

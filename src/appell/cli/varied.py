@@ -37,9 +37,11 @@ def _varied(item: str, choices: Mapping[str, Mapping[str, Any]]) -> tuple[str, A
     label, text = key(name.strip()), text.strip()
     if label in choices and not separator:
         return label, choices[label]
+    offered = choices.get(label, {})
     words = [word.strip() for word in text.split(",")]
-    if label in choices and all(word in choices[label] for word in words):
-        return label, {word: choices[label][word] for word in words}
+    strange = [word for word in words if word not in offered]
+    if offered and not strange:
+        return label, {word: offered[word] for word in words}
     example = f"--over takes NAME=VALUES: {EXAMPLE}; got {item!r}"
     if not separator or not label or not text:
         raise ModelError(f"{example}.")
@@ -48,8 +50,14 @@ def _varied(item: str, choices: Mapping[str, Mapping[str, Any]]) -> tuple[str, A
     except ModelError:
         raise
     except ValueError as reason:
-        offered = f" The file offers for {label}: {', '.join(choices[label])}." if label in choices else ""
-        raise ModelError(f"{example}: {reason}.{offered} {FORMULAS}") from None
+        if offered:
+            mixed = any(number(word) is not None for word in strange)
+            raise ModelError(
+                f"The file offers for {label}: {', '.join(offered)}; got {', '.join(map(repr, strange))} in {item!r}."
+                + " Labels and numbers are not varied together." * mixed
+            ) from None
+        named = any(word.isidentifier() for word in words)  # perhaps a programme
+        raise ModelError(f"{example}: {reason}.{f' {FORMULAS}' * named}") from None
 
 
 def _values(text: str) -> Any:

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import sys
 import sysconfig
+import traceback
 import types
 from collections.abc import Mapping
 from pathlib import Path
@@ -175,3 +176,9 @@ def _names(code: types.CodeType) -> set[str]:
 def installed(path: str) -> bool:
     """Whether a file belongs to a package rather than to the user."""
     return path.startswith((*INSTALLED, "<frozen"))
+
+
+def own_line(error: BaseException) -> str:
+    """Where in a file of the user's an error arose, `" (laws.py, line 3)"`; empty if it arose in packages alone."""
+    frames = [e for e in traceback.extract_tb(error.__traceback__) if not installed(e.filename)]
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""

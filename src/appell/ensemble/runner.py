@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +15,7 @@ from appell.code.fitting import spare_sizes
 from appell.code.state import State
 from appell.code.system import System
 from appell.ensemble.engine import Interrupted, Watch, run_all, unwatched
-from appell.ensemble.fingerprint import installed
+from appell.ensemble.fingerprint import own_line
 from appell.ensemble.jobs import Jobs, Results
 from appell.ensemble.kernel import Kernel
 from appell.ensemble.lane_rules import LaneRules
@@ -287,7 +285,7 @@ class Runner:
         except AppellError as error:
             found.fail(run, Outcome.NOT_STARTED, self.settings.t0, str(error))
         except Exception as error:  # of a user's own function
-            words = f"{Outcome.RAISED.value} {type(error).__name__}: {error}{_line(error)}"
+            words = f"{Outcome.RAISED.value} {type(error).__name__}: {error}{own_line(error)}"
             found.fail(run, Outcome.RAISED, self.settings.t0, words)
 
     def motion(self, values: Mapping[str, float]) -> Motion:
@@ -338,12 +336,6 @@ class Runner:
         )
         outcome, cause = cause_of(outcome, stop)
         return outcome, f"; likely cause: {cause}"
-
-
-def _line(error: Exception) -> str:
-    """Where in a user's own file an error arose."""
-    frames = [e for e in traceback.extract_tb(error.__traceback__) if not installed(e.filename)]
-    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
 def _table_letters(system: System, shown: Sequence[Input]) -> list[Letter]:
