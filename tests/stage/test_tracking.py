@@ -200,8 +200,8 @@ def test_a_mechanism_with_constraints(arm):
     ("call", "message"),
     [
         (lambda s: ap.track(s, {x: ap.t}, ComputedTorque(MODEL, 1.0)), "has no end of its own"),
-        (lambda s: ap.track(s, {}, ComputedTorque(MODEL, 1.0), until=1.0), "says nothing about x"),
-        (lambda s: ap.track(s, {x: m}, ComputedTorque(MODEL, 1.0), until=1.0), "only t may be in it"),
+        (lambda s: ap.track(s, {}, ComputedTorque(MODEL, 1.0), until=1.0), "reference is empty"),
+        (lambda s: ap.track(s, {x: m}, ComputedTorque(MODEL, 1.0), until=1.0), "only appell.t may be in it"),
         (lambda s: ap.track(s, 3, ComputedTorque(MODEL, 1.0), until=1.0), "as a reference"),
         (lambda s: ap.track(s, {x: ap.t}, 3, until=1.0), "as a law"),
         (lambda s: ap.track(s, {x: ap.t}, PID(kp=1), until=1.0), "made by control.regulate"),
@@ -297,6 +297,30 @@ def test_references_limits_and_metrics_that_make_no_sense_are_refused(cart):
         ComputedTorque(cart, 5.0)
     with pytest.raises(ModelError, match="guess= says where the unknowns begin, m; got mass"):
         SlotineLi(MODEL, [m], 5.0, 20.0, 5.0, guess={"mass": 1.5})
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ({x: "sin("}, r"The reference of x is no formula in t: 'sin\('"),
+        ({x: None}, "The reference of x must be a number or a formula"),
+        ({x: lambda t: t}, "The reference of x must be a number or a formula"),
+        ({x: sp.Symbol("t")}, r"contains t; only appell\.t may be in it"),
+        ({x: 0, "y": ap.t}, "'y' is not a coordinate that the law knows"),
+        ({x: sp.log(ap.t - 1)}, "The reference of x has no finite value or rate at t = 0"),
+    ],
+)
+def test_what_is_no_reference_is_said(cart, reference, words):
+    with pytest.raises(ModelError, match=words):
+        ap.track(cart, reference, ComputedTorque(MODEL, 5.0), until=1.0)
+
+
+def test_limits_may_be_a_list_of_numbers_and_pairs(arm):
+    reference = {"one": sp.sin(3 * ap.t), "two": sp.cos(3 * ap.t)}
+    law = ComputedTorque(arm, 5.0)
+    run = ap.track(ap.compile(ap.derive(arm)), reference, law, until=1.0, rate=50, limits=[(-2.0, 12.0), 3])
+    first, second = (run.motion.columns[name] for name in ("t1", "t2"))
+    assert (first.min(), first.max(), second.min(), second.max()) == (-2.0, 12.0, -3.0, 3.0)
 
 
 def test_the_strength_of_inputs_cannot_be_learnt():

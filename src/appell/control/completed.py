@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import sympy as sp
-
 from appell.code.system import compile
 from appell.control.inverse_dynamics import InverseDynamics
+from appell.control.reference import course
 from appell.errors import ModelError
 from appell.formulation.derive import derive
 from appell.model.constraint import Prescribed
-from appell.model.symbols import Letter, key, t
+from appell.model.symbols import Letter, key
 from appell.model.values import unknown
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
@@ -44,14 +43,16 @@ def completed(
     """
     model = dynamics.model
     letters = {q.label: q for q in model.coordinates}
+    if not reference:
+        raise ModelError(f"The reference is empty; give formulas in appell.t for {', '.join(letters)}.")
     rows = []
-    for name, course in reference.items():
+    for name, formula in reference.items():
         what = name
         if isinstance(name, str | Letter):
             if key(name) not in letters:
                 raise ModelError(unknown(key(name), list(letters), f"coordinate of {model.name!r}"))
             what = letters[key(name)]
-        rows.append(Prescribed(what, sp.sympify(course, {"t": t}), f"reference of {what}"))
+        rows.append(Prescribed(what, course(formula, what), f"reference of {what}"))
     guided = model.add(*rows)
     if free := guided.degrees_of_freedom:
         others = ", ".join(label for label in letters if label not in map(str, reference))

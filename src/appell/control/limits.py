@@ -33,7 +33,7 @@ def input_limits(limits: Any, labels: Sequence[str]) -> dict[str, tuple[float, f
         for label in given:
             if label not in labels:
                 raise ModelError(unknown(label, labels, "input that could be limited"))
-    elif isinstance(limits, Sequence | np.ndarray) and np.ndim(limits) and not isinstance(limits, str):
+    elif isinstance(limits, Sequence | np.ndarray) and not isinstance(limits, str) and getattr(limits, "ndim", 1):
         if len(limits) != len(labels):
             raise ControlError(
                 f"limits must be a number for all inputs, numbers or pairs (lowest, highest) by name, or a list with "

@@ -13,8 +13,8 @@ from appell.errors import ModelError
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric
 from appell.higher_order.trajectory import Trajectory
-from appell.model.symbols import Coordinate, key, letters_in, listed, t
-from appell.model.values import check_kind, floats
+from appell.model.symbols import Coordinate, Letter, key, letters_in, listed, t
+from appell.model.values import check_kind, floats, formula_of, unknown
 from appell.motion.motion import Motion
 from appell.motion.table import moments
 
@@ -96,7 +96,13 @@ class Reference:
 
     @classmethod
     def _of_formulas(cls, formulas: Mapping[Any, Any], coordinates: Sequence[Coordinate]) -> Reference:
-        given = {key(name): sp.sympify(formula, {"t": t}) for name, formula in formulas.items()}
+        labels = [q.label for q in coordinates]
+        for name in formulas:
+            if not isinstance(name, str | Letter):
+                raise ModelError(f"The reference gives {name}; give a formula for each of {', '.join(labels)} instead.")
+            if key(name) not in labels:
+                raise ModelError(unknown(key(name), labels, "coordinate that the law knows"))
+        given = {key(name): course(formula, name) for name, formula in formulas.items()}
         time = ca.SX.sym("t")
         lower, curves = Lowering({t: time}), []
         for q in coordinates:
@@ -105,7 +111,7 @@ class Reference:
             strange = letters_in(given[q.label]) - {t}
             if strange:
                 raise ModelError(
-                    f"The reference of {q} contains {', '.join(sorted(map(str, strange)))}; only t may be in it."
+                    f"The reference of {q} contains {', '.join(sorted(map(str, strange)))}; only appell.t may be in it."
                 )
             curves.append(lower(given[q.label]))
         levels = [ca.vertcat(*curves)]
@@ -148,6 +154,22 @@ class Reference:
         q, v, a = self._look(np.clip(times, self.start, self.end))
         moving = (times <= self.end + SLACK)[:, None]
         return q, v * moving, a * moving
+
+
+def course(formula: Any, name: Any) -> sp.Expr:
+    """What a quantity does over time, a formula in appell.t.
+
+    Args:
+        formula: The formula, also as text in t.
+        name: Whose it is, for messages.
+    """
+    read = formula
+    if isinstance(formula, str):
+        try:
+            read = sp.sympify(formula, {"t": t})
+        except (sp.SympifyError, SyntaxError, TypeError, AttributeError, ValueError):
+            raise ModelError(f"The reference of {name} is no formula in t: {formula!r}.") from None
+    return formula_of(read, f"The reference of {name}")
 
 
 def _asked(what: Callable[[float], Any], times: np.ndarray, n: int) -> Point:

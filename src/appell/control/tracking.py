@@ -228,6 +228,8 @@ def _start(
     if isinstance(start, State):
         return starting_state(system, start)
     q, v, _ = course(begin)
+    if nowhere := [label for label, *e in zip(labels, q, v, strict=True) if not np.all(np.isfinite(e))]:
+        raise ModelError(f"The reference of {', '.join(nowhere)} has no finite value or rate at t = {begin:g}.")
     given = dict(zip(labels, q.tolist(), strict=True))
     given |= dict(zip([f"{label}.rate" for label in labels], v.tolist(), strict=True))
     wanted = numbers(start)
