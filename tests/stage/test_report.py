@@ -221,6 +221,23 @@ def test_further_results_have_their_sections(motion):
     assert "Mind the gap." in found.html()
 
 
+def test_tables_of_other_programs_are_printed_and_not_drawn(motion):
+    """Their `plot` wants arguments, or draws a figure nobody asked for."""
+    import matplotlib.pyplot as plt
+
+    name = motion.system.model.coordinates[0]
+    tables = {
+        "an array": motion[name],
+        "a dataset": motion[name].to_dataset(name="array"),
+        "a table": motion.to_pandas(),
+    }
+    report = ap.report(motion, also=tables)
+    for title, table in tables.items():
+        (block,) = next(s for s in report.sections if s.title == title).blocks
+        assert block.text == str(table)
+    assert plt.get_fignums() == []
+
+
 def test_plans_and_trackings_have_sections_of_their_own(tmp_path):
     from appell.control import ComputedTorque, track
     from appell.planning import Limits, plan, plant

@@ -15,6 +15,8 @@ from appell.view.plot import Plot
 from appell.view.plots import roots
 from appell.view.scene import Scene
 
+OWN = __name__.partition(".")[0]
+
 
 def section(thing: Any, title: str = "") -> Section:
     """A section on anything.
@@ -55,10 +57,10 @@ def _certificate(thing: Certificate, title: str) -> Section:
 
 
 def _anything(thing: Any, title: str) -> Section:
-    """What prints itself, with its plot if it has one."""
+    """What prints itself, with its plot if it is of appell and has one; those of others draw where they like."""
     blocks: list[Block] = [Code("text", str(thing))]
     plot = getattr(thing, "plot", None)
-    if callable(plot):
+    if callable(plot) and type(thing).__module__.partition(".")[0] == OWN:
         try:
             made = plot()
         except TypeError:
