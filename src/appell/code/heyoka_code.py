@@ -97,6 +97,7 @@ def _algebra() -> Algebra:
         "if_else_zero": lambda c, a: choose(hy.neq(c, zero), a, zero),
         "fabs": lambda a: choose(hy.lt(a, zero), -a, a),
         "sign": lambda a: choose(hy.lt(a, zero), -one, choose(hy.lt(zero, a), one, zero)),
+        "copysign": lambda a, b: choose(hy.lt(b, zero), -a, a),
         "fmin": lambda a, b: choose(hy.lt(a, b), a, b),
         "fmax": lambda a, b: choose(hy.lt(a, b), b, a),
         "floor": floor,

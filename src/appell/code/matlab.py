@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from appell.code.code import function_of
 from appell.code.described import check_identifier, contents, letters, parameters, title
-from appell.code.source import ATOM, COMPARISON, SUM, Form, Language, calls, powers, statements
+from appell.code.source import ATOM, COMPARISON, PRODUCT, SUM, Form, Language, calls, powers, statements
 from appell.files import write_text
 from appell.graph.replay import operations
 
@@ -30,6 +30,7 @@ MATLAB = Language(
         **powers("^"),
         **calls({name: name for name in ALIKE}),
         **calls({"fabs": "abs", "fmin": "min", "fmax": "max", "if_else_zero": "where"}),
+        "copysign": Form("{}*(1 - 2*({} < 0))", PRODUCT, (PRODUCT, SUM)),
         "ne": Form("{} ~= {}", COMPARISON, (SUM, SUM)),
         "not": Form("~{}", ATOM, (ATOM,)),
         "and": Form("({} && {})", ATOM, (COMPARISON, COMPARISON)),

@@ -18,7 +18,7 @@ from appell.graph.replay import operations
 if TYPE_CHECKING:
     from appell.code.system import System
 
-ALIKE = "sin cos tan sinh cosh tanh exp log sqrt sign floor ceil hypot expm1 log1p fmin fmax"
+ALIKE = "sin cos tan sinh cosh tanh exp log sqrt sign floor ceil hypot expm1 log1p fmin fmax copysign"
 ARC = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")}
 LOGIC = {"not": "logical_not", "and": "logical_and", "or": "logical_or"}
 MODULE = ("array", "broadcast_arrays", "inf", "nan", "pi", "stack")

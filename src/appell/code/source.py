@@ -26,7 +26,7 @@ class Form(NamedTuple):
 
 def calls(names: Mapping[str, str]) -> dict[str, Form]:
     """Operations that are written as calls: operation -> name of the function."""
-    two = {"atan2", "hypot", "fmin", "fmax", "if_else_zero", "and", "or"}
+    two = {"atan2", "hypot", "fmin", "fmax", "copysign", "if_else_zero", "and", "or"}
     return {
         operation: Form(f"{name}({{}}, {{}})", ATOM, (LOOSE, LOOSE))
         if operation in two

@@ -17,8 +17,8 @@ from appell.errors import CompileError
 from appell.graph.replay import ARITHMETIC, NAMES, SAME, Algebra, rewritten
 from appell.graph.sparse import stacked
 
-KINKED = frozenset("fabs sign fmin fmax lt le eq ne floor ceil fmod remainder copysign".split())
-UNBOUNDED = frozenset("floor ceil fmod remainder copysign".split())
+KINKED = frozenset("fabs sign fmin fmax lt le eq ne floor ceil fmod remainder".split())
+UNBOUNDED = frozenset("floor ceil fmod remainder".split())
 _KINKED = frozenset(operation for operation, name in NAMES.items() if name in KINKED)
 _JUMPING = frozenset(operation for operation in _KINKED if NAMES[operation] not in ("fabs", "fmin", "fmax"))
 
@@ -135,6 +135,7 @@ class _Kinks:
             **ARITHMETIC,
             "hypot": lambda a, b: ca.sqrt(a * a + b * b),
             "atan2": ca.atan2,
+            "copysign": SAME["copysign"],  # another form of the same function: `appell.graph.removable`
             "fabs": lambda a: self._mode(a) * a,
             "sign": self._mode,
             "fmin": lambda a, b: self._larger(a, b, -1),

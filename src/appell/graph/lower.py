@@ -13,6 +13,7 @@ import sympy as sp
 from sympy.functions.elementary.trigonometric import sinc
 
 from appell.errors import CompileError
+from appell.graph.removable import is_root, regular, sinc_graph
 from appell.graph.sparse import stacked
 
 # CasADi's operators try all kinds of arguments first; named with their kind they are many times quicker.
@@ -95,7 +96,7 @@ _TABLE: dict[type, Callable[..., ca.SX]] = {
     sp.Min: _fold(ca.OP_FMIN),
     sp.Max: _fold(ca.OP_FMAX),
     sp.Heaviside: _heaviside,
-    sinc: lambda x: ca.if_else(ca.fabs(x) < 1e-8, 1 - x * x / 6, ca.sin(x) / x),
+    sinc: sinc_graph,
     sp.StrictLessThan: lambda a, b: a < b,
     sp.LessThan: lambda a, b: a <= b,
     sp.StrictGreaterThan: lambda a, b: b < a,
@@ -113,6 +114,9 @@ _ROOTS = (sp.Rational(1, 2), sp.Rational(-1, 2))
 
 
 def _children(node: sp.Basic) -> tuple[sp.Basic, ...]:
+    if isinstance(node, sinc):
+        u = node.args[0]
+        return (u**2,) if is_root(u) else (u**2, u)
     if isinstance(node, sp.Pow) and (node.exp.is_Integer or node.exp in _ROOTS):
         return (node.base,)
     if isinstance(node, sp.Piecewise):
@@ -139,12 +143,13 @@ class Lowering:
             if node in memo:
                 stack.pop()
                 continue
-            children = _children(node)
+            whole = regular(node) if isinstance(node, sp.Mul) else node
+            children = _children(node) if whole is node else (whole,)
             missing = [child for child in children if child not in memo]
             if missing:
                 stack.extend(missing)
                 continue
-            memo[node] = self._node(node, [memo[child] for child in children])
+            memo[node] = self._node(node, [memo[child] for child in children]) if whole is node else memo[whole]
             stack.pop()
         return memo[formula]
 

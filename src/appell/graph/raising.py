@@ -44,6 +44,7 @@ _ALGEBRA: Algebra = {
     "or": sp.Max,
     "if_else_zero": lambda c, a: c * a,
     "hypot": lambda a, b: sp.sqrt(a**2 + b**2),
+    "copysign": lambda a, b: -a,  # the form that one reads: sin(u)/u, see `appell.graph.removable`
 }
 
 ROUNDED = 5e-16  # share by which a product of numbers, such as 3 times 1/5 or 4/3 pi, may be off
