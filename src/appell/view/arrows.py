@@ -19,7 +19,7 @@ from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Coordinate, letters_in
 from appell.view.anatomy import closing_points
 from appell.view.outline import largest
-from appell.view.rods import Rod, unit_quaternions
+from appell.view.rods import Rod
 from appell.view.scene import Arrow
 from appell.view.tracks import Tracks, Values
 
@@ -131,14 +131,14 @@ def _in_rod(rod: Rod, generalized: np.ndarray, tracks: Tracks, motion: Any, time
     function = ca.Function("rod", [x.t, x.q, x.p], [(a - b) / length, ca.jacobian(length, x.q)])
     p, q = np.repeat(motion.system.p[:, None], times.size, axis=1), motion.states(times)[:, :n]
     ways, slopes = function.map(times.size)(times[None, :], q.T, p)
-    Q, slope = (_of_unit_quaternions(e, q, tracks.model) for e in (generalized, np.array(slopes).reshape(-1, n)))
+    Q, slope = (_of_unit_quaternions(e, q, x.quaternions) for e in (generalized, np.array(slopes).reshape(-1, n)))
     return np.array(ways).T * (np.sum(Q * slope, axis=1) / np.sum(slope**2, axis=1))[:, None]
 
 
-def _of_unit_quaternions(slopes: np.ndarray, q: np.ndarray, model: Model) -> np.ndarray:
+def _of_unit_quaternions(slopes: np.ndarray, q: np.ndarray, quaternions: list[list[int]]) -> np.ndarray:
     """Slopes without those across the unit norm of quaternions, which are as a formula happens to be written."""
     slopes = slopes.copy()
-    for own in unit_quaternions(model):
+    for own in quaternions:
         slopes[:, own] -= np.sum(slopes[:, own] * q[:, own], axis=1, keepdims=True) * q[:, own]
     return slopes
 

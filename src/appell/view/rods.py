@@ -15,7 +15,7 @@ import sympy as sp
 from appell.model.body import Body, RigidBody
 from appell.model.constraint import Holonomic, Row
 from appell.model.frame import Frame, Vector
-from appell.model.model import Model, QuaternionNorm
+from appell.model.model import Model
 from appell.model.symbols import Coordinate, letters_in, t
 from appell.view.distances import EXACT, Placed, points_apart
 from appell.view.tracks import Course, Tracks
@@ -54,7 +54,7 @@ def rods(model: Model, course: Course) -> list[Rod]:
     numbers = [(tracks.point(e.point), None if e.axes is None else tracks.turn(e.axes)) for e in things]
     asked = [tracks.scalar(square) for _, square in squares]
     moving = frozenset[sp.Symbol]().union(*(e.letters for e in things))
-    values = tracks.along(_anywhere(model, course, moving))
+    values = tracks.along(_anywhere(tracks, course, moving))
     none = np.zeros((PLACES, 3, 0))
     placed = [Placed(values.points[i], none if j is None else values.turns[j]) for i, j in numbers]
     found: dict[Row, Rod] = {}
@@ -107,22 +107,15 @@ def _thing(point: Vector, axes: Frame | None) -> Thing:
     return Thing(point, axes, frozenset(s for s in letters if isinstance(s, Coordinate) or s == t))
 
 
-def _anywhere(model: Model, course: Course, moving: frozenset[sp.Symbol]) -> Course:
+def _anywhere(tracks: Tracks, course: Course, moving: frozenset[sp.Symbol]) -> Course:
     """Random positions about the first state: of all coordinates that move things, quaternions of unit norm."""
     rng, q = np.random.default_rng(17), course.q[:1]
-    free = np.array([s in moving for s in model.coordinates])
+    free = np.array([s in moving for s in tracks.model.coordinates])
     places = q + free * rng.uniform(-1, 1, (PLACES, q.size))
-    for own in unit_quaternions(model):
+    for own in tracks.variables.quaternions:
         places[:, own] /= np.linalg.norm(places[:, own], axis=1, keepdims=True)
     v, z, w = (np.repeat(e[:1], PLACES, axis=0) for e in (course.v, course.z, course.w))
     return Course(course.times[0] + rng.uniform(0, 1, PLACES), places, v, z, w, course.p)
-
-
-def unit_quaternions(model: Model) -> list[list[int]]:
-    """The numbers of the coordinates that are quaternions of unit norm."""
-    index = {s: i for i, s in enumerate(model.coordinates)}
-    norms = [e.quaternion for e in model.constraints if isinstance(e, QuaternionNorm)]
-    return [[index[s] for s in quaternion] for quaternion in norms if all(s in index for s in quaternion)]
 
 
 def _pairs(things: Sequence[Thing], letters: frozenset[sp.Symbol]) -> Iterator[tuple[int, int]]:
