@@ -231,4 +231,4 @@ class _Units:
     def _own(self, q: np.ndarray, v: np.ndarray, z: np.ndarray) -> np.ndarray:
         w = np.zeros(len(self.mechanics.model.inputs))
         M = np.array(self.mechanics.functions["multiplier"](self.t, q, v, z, w, self.p)[0])
-        return own_units(M) if np.all(np.isfinite(M)) else np.ones(q.size)
+        return own_units(M, self.mechanics.variables.quaternions) if np.all(np.isfinite(M)) else np.ones(q.size)

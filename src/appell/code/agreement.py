@@ -115,7 +115,7 @@ class Rivals:
         M, J, C, F, gamma = self._lagrange(*state)
         if not all(np.all(np.isfinite(e)) for e in (M, J, C, F, gamma)):
             return np.full(F.size, np.nan)
-        return accelerations_and_multipliers(M, J, C, F, gamma)[0]
+        return accelerations_and_multipliers(M, J, C, F, gamma, self.mechanics.variables.quaternions)[0]
 
     def _lagrange(self, *state: object) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """M, J, C, F and gamma of Lagrange's equations with multipliers and the independent rows."""
@@ -139,7 +139,7 @@ class Rivals:
             p: Parameters.
         """
         state = t, q, v, z, w, p
-        _, units, _, asks = measured(*self._lagrange(*state)[:3])
+        _, units, _, asks = measured(*self._lagrange(*state)[:3], self.mechanics.variables.quaternions)
         terms = np.array(self._terms(*state)).ravel() * np.concatenate([units, 1 / asks])
         size = np.max(terms[np.isfinite(terms)], initial=0.0)
         return Measure(units, float(max(size, pace * np.max(np.abs(v) / units, initial=0.0))))
@@ -168,7 +168,9 @@ class Rivals:
         if not all(np.all(np.isfinite(e)) for e in (F, gamma)):
             return f"a force or a constraint is not finite ({ROOTS})"
         if not self.rounding(*state) < SINGULAR:
-            idle = without_inertia(measured(M, J, C)[0], self.mechanics.model.coordinates)
+            idle = without_inertia(
+                measured(M, J, C, self.mechanics.variables.quaternions)[0], self.mechanics.model.coordinates
+            )
             have = "have" if "," in idle else "has"
             return f"the mass matrix is singular; {idle} {have} no inertia (a mass or a length of zero?)"
         names = [name for name, value in found.items() if not np.all(np.isfinite(value))]
@@ -179,7 +181,7 @@ class Rivals:
         M, J, C, _, _ = self._lagrange(*state)
         if not all(np.all(np.isfinite(e)) for e in (M, J, C)):
             return float("inf")
-        return float(np.finfo(float).eps * np.linalg.cond(measured(M, J, C)[0]))
+        return float(np.finfo(float).eps * np.linalg.cond(measured(M, J, C, self.mechanics.variables.quaternions)[0]))
 
 
 def _open(equations: Equations) -> ca.SX:

@@ -45,5 +45,5 @@ class Multipliers(AbstractFormulation):
         chart = Chart.in_rates(mechanics, Split(split.rows))
         chart = replace(chart, y=ca.vertcat(chart.y, multipliers), unknowns=(*chart.unknowns, *names))
         definite = not rows and not mechanics.accelerating
-        solution = None if definite else solve_in_own_units(A, b, M)
+        solution = None if definite else solve_in_own_units(A, b, M, mechanics.variables.quaternions)
         return Equations(self, chart, A, b, definite=definite, solution=solution)

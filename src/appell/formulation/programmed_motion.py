@@ -162,7 +162,7 @@ def assembled(
         A = ca.vertcat(A, mechanics.C[rows, :])
         b = ca.vertcat(b, rows_with_gains(mechanics, split, options))
     definite = not rows and not mechanics.accelerating and not options.literal
-    solution = None if definite else solve_in_own_units(A, b, mechanics.lagrange[0])
+    solution = None if definite else solve_in_own_units(A, b, mechanics.lagrange[0], x.quaternions)
     return Equations(formulation, Chart.in_rates(mechanics, split), A, b, definite=definite, solution=solution)
 
 

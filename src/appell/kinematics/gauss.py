@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from appell.kinematics.saddle import saddle, solve_in_own_units
+from appell.kinematics.saddle import Alike, saddle, solve_in_own_units
 
 APPROACH, NEWTON = 4, 10  # steps with the mass matrix alone, then with the curvature of the rows
 
@@ -37,7 +37,14 @@ def conditions(
 
 
 def least_constraint(
-    M: ca.SX, F: ca.SX, J: ca.SX, gamma: ca.SX, f: ca.SX, a: ca.SX, near: ca.SX | None = None
+    M: ca.SX,
+    F: ca.SX,
+    J: ca.SX,
+    gamma: ca.SX,
+    f: ca.SX,
+    a: ca.SX,
+    near: ca.SX | None = None,
+    alike: Alike = (),
 ) -> ca.SX:
     r"""The acceleration of least constraint, $\min_a \tfrac12 (a - M^{-1}F)^T M (a - M^{-1}F)$ under $f(a) = 0$.
 
@@ -52,15 +59,16 @@ def least_constraint(
         f: The other rows, in a.
         a: The accelerations on the graph.
         near: Where the steps begin; the acceleration without the rows f if left out.
+        alike: Coordinates that are measured alike.
     """
     n, linear = a.numel(), J.shape[0]
     multiplier = ca.SX.sym("lambda", f.numel())
     others = [s for s in ca.symvar(ca.veccat(M, F, J, gamma, f)) if not ca.depends_on(s, a)]
     if near is None:
-        near = saddle(M, J, J, F, gamma)[:n]
+        near = saddle(M, J, J, F, gamma, alike)[:n]
     now, pull = near, ca.SX.zeros(f.numel())
     for given, steps in ((None, APPROACH), (multiplier, NEWTON)):
-        solution = solve_in_own_units(*conditions(M, F, J, gamma, f, a, given), M)
+        solution = solve_in_own_units(*conditions(M, F, J, gamma, f, a, given), M, alike)
         step = ca.Function("step", [a, multiplier, *others], [solution[:n], solution[n + linear :]])
         for _ in range(steps):
             now, pull = step(now, pull, *others)

@@ -78,7 +78,7 @@ def accelerations(mechanics: Mechanics) -> ca.SX:
     if not rows:
         return solve(M, F) if mechanics.accelerating else solve_spd(M, F)
     J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows, :]
-    return saddle(M, J, C, F, gamma)[: M.shape[0]]
+    return saddle(M, J, C, F, gamma, mechanics.variables.quaternions)[: M.shape[0]]
 
 
 class Along:

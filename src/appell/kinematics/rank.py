@@ -10,7 +10,7 @@ import numpy as np
 from appell.errors import FormulationError
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.programme import direction, gradient_row
-from appell.kinematics.saddle import own_units
+from appell.kinematics.saddle import Alike, own_units
 from appell.kinematics.split import Split, unit_rows
 from appell.kinematics.typical import sample_state
 from appell.model.constraint import Row
@@ -27,11 +27,13 @@ class TopRows:
         rows: The rows, those of order 2 or less first.
         function: B in t, q, v, a, z, p.
         pushing: M, and the directions along which the rows are enforced, of the same arguments.
+        alike: Coordinates that are measured alike.
     """
 
     rows: tuple[Row, ...]
     function: ca.Function
     pushing: ca.Function
+    alike: Alike
 
     @classmethod
     def of(cls, mechanics: Mechanics) -> TopRows:
@@ -46,6 +48,7 @@ class TopRows:
             rows,
             ca.Function("top", arguments, [ca.densify(B)], {"cse": True}),
             ca.Function("pushing", arguments, pushing, {"cse": True}),
+            x.quaternions,
         )
 
     @property
@@ -72,7 +75,7 @@ class TopRows:
         import scipy.linalg  # slow to import, and few models have drives
 
         M, S = (np.array(e) for e in self.pushing(t, q, v, a, z, p))
-        d = own_units(M)
+        d = own_units(M, self.alike)
         allowed, left = (scipy.linalg.null_space(unit_rows(e * d)) for e in (self.raw(t, q, v, a, z, p), S))
         if left.shape[1] > allowed.shape[1]:
             return 0.0

@@ -41,6 +41,7 @@ class Impulses:
     def __init__(self, equations: Equations, modal: Modal) -> None:
         n, m = len(equations.coordinates), len(equations.speeds)
         self.speeds, self.redundant = slice(n, n + m), equations.chart.redundant
+        self.alike = equations.mechanics.variables.quaternions if self.redundant else []
         self.drives = [
             (i, equations.coordinates.index(row.drive))
             for i, row in enumerate(equations.model.rows)
@@ -71,11 +72,11 @@ class Impulses:
             momenta, masses, rows, N, slope, C = self._machine(t, now, w, after)
             p, parts = (momenta - was) @ masses[:, 0], (np.abs(momenta) + np.abs(was)) @ np.abs(masses[:, 0])
             if self.redundant and C.shape[0]:
-                step = -accelerations_and_multipliers(slope, self._along(C), C, p, (rows - kept)[:, 0])[0]
+                step = -accelerations_and_multipliers(slope, self._along(C), C, p, (rows - kept)[:, 0], self.alike)[0]
             else:
                 slope, parts = N.T @ slope, np.abs(N.T) @ parts
                 step = -np.linalg.solve(slope, N.T @ p)
-            unit = own_units(slope)
+            unit = own_units(slope, self.alike)
             size = max(float(np.max(np.abs(u) / unit, initial=0.0)), float(np.max(parts * unit, initial=0.0)))
             largest = float(np.max(np.abs(step) / unit, initial=0.0))
             if not struck and not largest > JOLT * size:

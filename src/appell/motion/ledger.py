@@ -98,10 +98,10 @@ class Ledger:
         if self.drive is not None:
             powers[self.drive] -= carried[0]
         if self.working:
-            rows = np.empty((1, t.size))
+            rows, alike = np.empty((1, t.size)), self.mechanics.variables.quaternions
             for i in range(t.size):
-                F = None if pushes is None else pushes[i]
-                values, J = multipliers_at(self._multiplier, t[i], q[:, i], v[:, i], z[:, i], w[:, i], p, pushes=F)
+                F, state = None if pushes is None else pushes[i], (t[i], *(e[:, i] for e in (q, v, z, w)), p)
+                values, J = multipliers_at(self._multiplier, *state, alike=alike, pushes=F)
                 rows[0, i] = values @ (J @ v[:, i])
             powers = np.concatenate([powers, rows])
         return T[0], powers, terms

@@ -12,7 +12,7 @@ from appell.code.machine import Machine
 from appell.errors import ModelError
 from appell.graph.kinks import has_kinks
 from appell.graph.numeric import SideBySide
-from appell.kinematics.saddle import accelerations_and_multipliers
+from appell.kinematics.saddle import Alike, accelerations_and_multipliers
 from appell.model.values import unknown
 from appell.motion.modes import in_modes
 from appell.motion.stretch import Stretch
@@ -82,9 +82,12 @@ def multipliers(motion: Motion, times: np.ndarray) -> tuple[np.ndarray, np.ndarr
         x, w = motion.sample(stretch, times[here]), motion.open_inputs(stretch, times[here])
         F = forces_in_modes(stretch, times[here], x.T, w)
         pushes.update({} if F is None else zip(here.tolist(), F, strict=True))
+    alike = mechanics.variables.quaternions
     for k, (t, row) in enumerate(zip(times, motion.states(times), strict=True)):
         q, v, z = row[:n], row[n : 2 * n], row[2 * n :]
-        values[k], gradients[k] = multipliers_at(machine, t, q, v, z, inputs[k], system.p, pushes=pushes.get(k))
+        values[k], gradients[k] = multipliers_at(
+            machine, t, q, v, z, inputs[k], system.p, alike=alike, pushes=pushes.get(k)
+        )
     return values, gradients
 
 
@@ -107,13 +110,16 @@ def _moded(code: Code, family: tuple[int, ...]) -> SideBySide | None:
     return None if moded is None else SideBySide(moded)
 
 
-def multipliers_at(machine: Machine, *state: Any, pushes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def multipliers_at(
+    machine: Machine, *state: Any, alike: Alike, pushes: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """The multipliers of all rows and the rows' gradients J at t, q, v, z, w, p; the smallest if rows are redundant.
 
     Args:
         machine: Evaluates M, F, J, gamma and C of M a - J' lambda = F, C a = gamma.
         state: t, q, v, z, w, p.
+        alike: Coordinates that are measured alike.
         pushes: F, if it is not that of the formulas.
     """
     M, F, J, gamma, C = machine(*state)
-    return accelerations_and_multipliers(M, J, C, F[:, 0] if pushes is None else pushes, gamma[:, 0])[1], J
+    return accelerations_and_multipliers(M, J, C, F[:, 0] if pushes is None else pushes, gamma[:, 0], alike)[1], J

@@ -113,13 +113,14 @@ class Reset:
         def share_of(residual: np.ndarray) -> float:
             return float(np.max(np.abs(residual) / terms))
 
-        M = M[np.ix_(free, free)]
-        unit = own_units(M)
+        M, places = M[np.ix_(free, free)], {int(k): i for i, k in enumerate(free)}
+        alike = [[places[k] for k in own if k in places] for own in mechanics.variables.quaternions]
+        unit = own_units(M, alike)
         residual, slopes, left = looked(values)
         for _ in range(STEPS):
             if not GOOD < left < np.inf or not free.size:
                 break
-            step = accelerations_and_multipliers(M, slopes, slopes, np.zeros(free.size), -residual)[0]
+            step = accelerations_and_multipliers(M, slopes, slopes, np.zeros(free.size), -residual, alike)[0]
             # Its rounding is shared by all: it moves also what a row of one term holds at zero.
             terms = np.fmax(terms, np.abs(slopes) @ unit * np.linalg.norm(step / unit))
             left = share_of(residual)

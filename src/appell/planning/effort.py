@@ -70,7 +70,7 @@ class Effort:
         rows = list(sample_split(mechanics).rows)
         M, F = mechanics.lagrange
         J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows, :]
-        found = saddle(M, J, C, F, gamma)
+        found = saddle(M, J, C, F, gamma, x.quaternions)
         a, multipliers = found[:n], found[n:]
         tau = ca.SX.zeros(n)
         for k, i in enumerate(rows):
@@ -118,7 +118,7 @@ class Effort:
         w = np.array([self.system.values.get(s.label, 0.0) for s in self.system.model.inputs])
         at = (t, after[:n], after[n : 2 * n], after[2 * n :], w, self.system.p)
         M, _, J, _, _ = (np.array(e) for e in mechanics.functions["multiplier"](*at))
-        size = own_units(M)
+        size = own_units(M, mechanics.variables.quaternions)
         struck = np.max(np.abs(dv) / size) > BROKEN * np.max(np.abs([before, after])[:, n : 2 * n] / size)
         pushes = J.T @ np.diag([float(row.programmed) for row in self.system.model.rows])
         impulse = pushes @ np.linalg.lstsq(J.T, M @ dv, rcond=None)[0] if struck else np.zeros(n)
