@@ -335,6 +335,19 @@ def test_data_of_joints_and_what_is_drawn_are_kept(tmp_path):
     assert ap.Chain.from_urdf(path, meshes=False).meshes == {}
 
 
+def test_links_that_stand_still_are_drawn():
+    look = '<visual><origin xyz="0 0 0.1"/><geometry><box size="0.4 0.4 0.2"/></geometry></visual>'
+    file = robot(link("foot", more=look), link("arm", more=look), joint("weld", "base", "foot", "fixed"),
+                 joint("turn", "foot", "arm"))  # fmt: skip
+    scene = ap.Chain.from_urdf(file).draw()
+    assert [solid.name for solid in scene.solids] == ["arm", "ground"]
+    (foot,) = scene.solids[1].parts
+    weld = ap.Chain.from_urdf(file).frame("foot").origin  # where the joint puts it
+    np.testing.assert_allclose(scene.floor, float(weld.dot(weld.frame.path[0].z) if weld.parts else 0.0), atol=1e-12)
+    assert (foot.kind, foot.size) == ("box", (0.4, 0.4, 0.2))
+    assert [solid.name for solid in ap.Chain.from_urdf(file, floating=True).draw().solids][-1] != "ground"
+
+
 @pytest.mark.parametrize("name", ["package:///arm_description/part.stl", "package://part.stl", "part.stl"])
 def test_meshes_are_found_whichever_way_they_are_named(tmp_path, name):
     folder = tmp_path / "arm_description"

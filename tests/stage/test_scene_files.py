@@ -9,6 +9,7 @@ import pytest
 import appell as ap
 from appell.view import Look, Solid
 from appell.view.page import data_block, document
+from appell.view.surface import surface
 
 
 def run(model, until=None, values=None, **more):
@@ -103,7 +104,26 @@ def test_colours_have_names_as_everywhere():
     assert Solid("sphere", 1, color="navy").color == "#000080"
 
 
+def test_what_stands_still_is_drawn_and_moves_nothing_else():
+    q, l = ap.coordinates("q"), ap.parameters("l")
+    ground = ap.Frame("ground")
+    table = ap.shapes.Box(4 * l, 4 * l, 0.1) - ap.shapes.Cylinder(0.1, 0.1)
+    look = Look(ground=[table.at(0, 0, -3), Solid("sphere", 0.2, at=(4 * l, 0, 0), color="red")])
+    bob = ap.Particle("bob", 1.0, ground.pin(q, "y").point(0, 0, -l))
+    model = ap.Model(ground, q, [bob], [ap.Gravity(-9.81 * ground.z)], look=look, values={l: 1.0})
+    scene, bare = model.draw(), model.draw(look=Look())
+    assert [solid.name for solid in scene.solids] == ["bob", "ground"]
+    assert [solid.name for solid in bare.solids] == ["bob"]
+    assert (scene.size, scene.unit, scene.follow) == (bare.size, bare.unit, bare.follow)
+    corners = np.concatenate([surface(part).vertices for part in scene.solids[1].parts])
+    np.testing.assert_allclose([corners.min(axis=0), corners.max(axis=0)], [[-2, -2, -3.05], [4.2, 2, 0.2]], atol=1e-2)
+    assert np.all(scene.box[0] <= corners.min(axis=0) + 1e-12)  # and all of it is seen
+    assert np.all(scene.box[1] >= corners.max(axis=0) - 1e-12)
+    assert model.draw(values={l: 0.5}).box[1][0] == pytest.approx(2.2, abs=1e-2)
+
+
 NONSENSE = {
+    "ground": (lambda disk: Look(ground=3), "give shapes such as appell.shapes.Box"),
     "colour": (lambda disk: Look(colors={"disk": "rde"}), "by its name, such as \"red\"; got 'rde'"),
     "rod": (lambda disk: Look(rods=[3]), "a pair of points, rods=.*; got 3"),
     "one rod": (lambda disk: Look(rods=(disk.system.model.ground.origin,) * 2), "a pair of points, rods=.*; got 0"),

@@ -114,7 +114,10 @@ class Chain(Model):
             values={**dict.fromkeys(drives, 0.0), **given},
             start={**{s.label: 0.0 for s in q}, **{s.rate.label: 0.0 for s in q}, **begin},
             until=until,
-            look=_traced(place, frames[carrier], spare) if alone <= set(spare) else None,
+            look=Look(
+                traces=_tool(place, frames[carrier], spare) if alone <= set(spare) else None,
+                ground=() if linkage.foot is None else linkage.foot,
+            ),
         )
         vars(self).update(linkage=linkage, frames=frames, gravity=g, tool=place, tool_link=carrier, spare_values=spare)
         if not any(e.free_symbols for e in (*linkage.formulas, *g, place.matrix)):
@@ -453,7 +456,7 @@ class Chain(Model):
         return data, self.coupling.motion(q[..., None])
 
 
-def _traced(tool: Placement, frame: Frame, known: Mapping[str, float]) -> Look:
-    """Drawings trace the tool; letters that only the tool has are no parameters, and stand as their numbers."""
+def _tool(tool: Placement, frame: Frame, known: Mapping[str, float]) -> dict[str, Vector]:
+    """The tool, whose path drawings trace; letters that only it has are no parameters, and stand as their numbers."""
     numbers = {s: known[s.name] for s in tool.matrix.free_symbols if s.name in known}
-    return Look(traces={"tool": frame.point(*(e.subs(numbers) for e in tool.shift))})
+    return {"tool": frame.point(*(e.subs(numbers) for e in tool.shift))}

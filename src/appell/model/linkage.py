@@ -20,6 +20,7 @@ from appell.model.joint import Link, drive_name
 from appell.model.placement import Placement
 from appell.model.rotation import Triple
 from appell.model.screws import exponential, hat
+from appell.model.shapes.abstract import AbstractShape
 from appell.model.shapes.mesh_file import MeshFile
 from appell.model.symbols import Coordinate, Input, Parameter, coordinates, inputs
 from appell.model.values import unknown
@@ -34,12 +35,14 @@ class Linkage:
         markers: Frames on them: number of the link that carries each (-1 the ground) and place.
         meshes: For each link with meshes the files.
         name: What it is called where it was read.
+        foot: What stands still, as it is drawn.
     """
 
     links: tuple[Link, ...]
     markers: Mapping[str, tuple[int, Placement]] = field(default_factory=dict)
     meshes: Mapping[str, tuple[MeshFile, ...]] = field(default_factory=dict)
     name: str = ""
+    foot: AbstractShape | None = None
 
     def __post_init__(self) -> None:
         if not self.links:

@@ -12,6 +12,7 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.frame import Vector
 from appell.model.rotation import Triple, triple, unit_axis
+from appell.model.shapes.abstract import AbstractShape
 from appell.model.symbols import letters_in, listed, quoted
 from appell.model.values import by_name, check_kind, formula_of
 
@@ -73,6 +74,8 @@ class Look:
             motion.
         colors: For a body's name a colour such as "#336699" or "red".
         up: The direction shown upwards.
+        ground: What stands still around the model, such as a table, a wall or the foot of a robot: `Solid` or shapes
+            (`appell.shapes`), placed in the axes of the ground.
     """
 
     shapes: Mapping[str, Solid | Iterable[Solid]] = field(default_factory=dict)
@@ -82,6 +85,7 @@ class Look:
     curves: Mapping[str, Vector] = field(default_factory=dict)
     colors: Mapping[str, str] = field(default_factory=dict)
     up: Vector | None = None
+    ground: AbstractShape | Solid | Iterable[AbstractShape | Solid] = ()
 
     def __post_init__(self) -> None:
         """Colours as pages and stills know them, and points that are points."""
@@ -105,19 +109,34 @@ class Look:
                 raise ModelError(f"A Look needs points such as frame.point(x, y) for {what}; got {quoted(point)}.")
         for solid in (e for name in self.shapes for e in self.solids(name)):
             check_kind(solid, Solid, "appell.view.Solid(...) for a shape of a Look, or a list of them")
+        for thing in self.still:
+            check_kind(thing, Solid | AbstractShape, "shapes such as appell.shapes.Box(...) for the ground of a Look")
 
     def solids(self, name: str) -> tuple[Solid, ...]:
         """The shapes of a body."""
-        given = self.shapes.get(name, ())
-        return (given,) if isinstance(given, Solid) or not isinstance(given, Iterable) else tuple(given)
+        return _several(self.shapes.get(name, ()))
+
+    @property
+    def still(self) -> tuple[AbstractShape | Solid, ...]:
+        """What stands still."""
+        return _several(self.ground)
 
     @property
     def letters(self) -> frozenset[sp.Symbol]:
         """What its formulas contain."""
         solids = [solid for name in self.shapes for solid in self.solids(name)]
+        solids += [thing for thing in self.still if isinstance(thing, Solid)]
+        shapes = [thing for thing in self.still if isinstance(thing, AbstractShape)]
         named = self.traces.values() if isinstance(self.traces, Mapping) else ()
         up = () if self.up is None else (self.up,)
         vectors = [*(end for rod in self.rods for end in rod), *named, *self.curves.values(), *up]
         formulas = [e for solid in solids for e in (*solid.size, *solid.at, *solid.axis)]
         formulas += [e for vector in vectors for part in vector.parts.values() for e in part]
+        formulas += [e for shape in shapes for e in shape.formulas]
         return frozenset(s for e in formulas for s in letters_in(sp.sympify(e)))
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    """One thing or several."""
+    one = isinstance(given, Solid | AbstractShape) or not isinstance(given, Iterable)
+    return (given,) if one else tuple(given)

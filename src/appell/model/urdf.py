@@ -71,12 +71,12 @@ def read_urdf(source: str | Path, meshes: bool, floating: bool, locked: Mapping[
         drawn.setdefault(carrier, []).extend(shape.placed(place) for shape in found)
         if link.inertial is not None:
             carried.setdefault(carrier, []).append((place, link.inertial))
+    looks = {i: Composite(shapes) for i, shapes in drawn.items() if shapes}
     for i, bare in enumerate(links):
-        looks = Composite(drawn[i]) if drawn.get(i) else None
-        links[i] = replace(_merged(bare, carried.get(i, [])), shape=looks)
+        links[i] = replace(_merged(bare, carried.get(i, [])), shape=looks.get(i))
     still = [link.name for link in robot.links if link.name not in moving]
     markers = {name: (places[name][0], Placement.of(places[name][1], "A link")) for name in still}
-    return Linkage(tuple(links), markers, files, robot.name or "robot")
+    return Linkage(tuple(links), markers, files, robot.name or "robot", looks.get(-1))
 
 
 def _link(joint: JointText, carrier: int, place: np.ndarray) -> Link:

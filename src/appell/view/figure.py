@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from appell.model.body import Body, Particle, RigidBody
 from appell.model.look import Look, Solid
 from appell.model.model import Model
+from appell.model.shapes.abstract import AbstractShape
 from appell.view.anatomy import Anatomy, Wheel, floating
 from appell.view.hollows import hollowed
 from appell.view.parts import Part, along, arms, of_inertia, part, through
@@ -87,7 +88,8 @@ class Figure:
         rigid = isinstance(body, RigidBody)
         wheel = found.wheels.get(body)
         solids = look.solids(body.name)
-        pieces, center = () if solids else _pieces(body, tracks), tracks.point(body.center)
+        shape, center = None if solids else getattr(body, "shape", None), tracks.point(body.center)
+        pieces = () if shape is None else pieces_of(shape, tracks)
         return cls(
             body=body,
             color=color,
@@ -103,7 +105,7 @@ class Figure:
             ),
             wheel=wheel,
             radius=None if wheel is None else tracks.scalar(wheel.radius),
-            given=tuple((s, tuple(tracks.scalar(e) for e in (*s.size, *s.at, *s.axis))) for s in solids),
+            given=tuple((s, numbers_of(s, tracks)) for s in solids),
             shape=pieces,
             bare=bare,
             rotor=_rotor(body, model) if rigid else None,
@@ -142,11 +144,9 @@ class Figure:
         """
         scalars = values.scalars
         if self.given:
-            return [_given(solid, [float(scalars[k][0]) for k in numbers]) for solid, numbers in self.given]
+            return [given_part(solid, numbers, scalars) for solid, numbers in self.given]
         if self.shape:
-            drawn = [(piece.sign, piece.part(scalars, unit)) for piece in self.shape]
-            solid = [p for sign, p in drawn if p is not None and sign > 0]
-            whole = hollowed(solid, [p for sign, p in drawn if p is not None and sign < 0])
+            solid, whole = cut_out(self.shape, scalars, unit)
             stripes = [mark for e in whole if e.opacity == 1 and _spins(e, self.rotor) for mark in _stripes(e)]
             reach = [] if self.detailed else arms(solid, self._places(values), 0.35 * unit, ROD)
             return whole + stripes + reach
@@ -192,14 +192,31 @@ class Figure:
         return np.array([(values.points[k][0] - carrier) @ turn for k in self.fixed]).reshape(-1, 3)
 
 
-def _pieces(body: Body, tracks: Tracks) -> tuple[Piece, ...]:
-    """Primitives of a body's shape; dimensions are numbers or formulas, not arrays of corners."""
-    shape, listed = getattr(body, "shape", None), []
-    for sign, piece in shape.parts if shape is not None else ():
-        lengths = {n: e for n, e in piece.dimensions.items() if isinstance(e, int | float | sp.Expr)}
-        dimensions = {n: tracks.scalar(e) for n, e in lengths.items()}
+def pieces_of(shape: AbstractShape, tracks: Tracks) -> tuple[Piece, ...]:
+    """Primitives of a shape.
+
+    Args:
+        shape: The shape.
+        tracks: Where to ask for its dimensions and poses.
+    """
+    listed = []
+    for sign, piece in shape.parts:
+        dimensions = {n: tracks.scalar(e) for n, e in piece.lengths.items()}
         listed.append(Piece(piece, dimensions, tuple(tracks.scalar(e) for e in piece.pose.matrix[:3, :]), sign))
     return tuple(listed)
+
+
+def cut_out(pieces: Iterable[Piece], scalars: np.ndarray, unit: float) -> tuple[list[Part], list[Part]]:
+    """The material of a shape, and what is left of it by its cavities.
+
+    Args:
+        pieces: The shape.
+        scalars: The tracks of numbers.
+        unit: A length that is small but visible.
+    """
+    drawn = [(piece.sign, piece.part(scalars, unit)) for piece in pieces]
+    solid = [p for sign, p in drawn if p is not None and sign > 0]
+    return solid, hollowed(solid, [p for sign, p in drawn if p is not None and sign < 0])
 
 
 def _wheel(wheel: Wheel, radius: float) -> Part:
@@ -246,9 +263,26 @@ def _rotor(body: RigidBody, model: Model) -> np.ndarray | None:
     return np.array([float(e) for e in rotation.axis]) if own else None
 
 
-def _given(solid: Solid, numbers: list[float]) -> Part:
-    n = len(solid.size)
-    size, at, axis = numbers[:n], np.array(numbers[n : n + 3]), np.array(numbers[n + 3 :])
+def numbers_of(solid: Solid, tracks: Tracks) -> tuple[int, ...]:
+    """The tracks of size, place and axis of a solid of a look.
+
+    Args:
+        solid: The solid.
+        tracks: Where to ask.
+    """
+    return tuple(tracks.scalar(e) for e in (*solid.size, *solid.at, *solid.axis))
+
+
+def given_part(solid: Solid, numbers: Sequence[int], scalars: np.ndarray) -> Part:
+    """A solid of a look as it is drawn.
+
+    Args:
+        solid: The solid.
+        numbers: Its tracks.
+        scalars: The tracks of numbers.
+    """
+    values, n = [float(scalars[k][0]) for k in numbers], len(solid.size)
+    size, at, axis = values[:n], np.array(values[n : n + 3]), np.array(values[n + 3 :])
     if solid.kind == "ellipsoid":
         return replace(ellipsoid(*size), at=at, color=solid.color)
     turn = np.eye(3) if solid.kind in ("box", "sphere", "ball") else along(axis)

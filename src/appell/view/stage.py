@@ -33,6 +33,7 @@ from appell.view.plot import unit_words
 from appell.view.rods import rods
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
 from appell.view.standing import ground_normal, stand_on_edges
+from appell.view.surroundings import Surroundings
 from appell.view.tracks import Course, Tracks, Values
 
 GREY = "#9aa3ad"
@@ -184,7 +185,7 @@ class _Stage:
         told = {place for e in figures if e.detailed for place in map(key, found.fixed.get(e.body, ()))}
         joints = [tracks.point(e) for place, e in found.joints.items() if place not in told]
         given = [tracks.point(e) for ends in self.look.rods for e in ends]
-        springs = self._springs()
+        springs, surroundings = self._springs(), Surroundings.of(self.look, model, tracks)
         anchors = tuple(dict.fromkeys((*feet, *(tracks.point(e) for *_, ends in springs for e in ends if still(e)))))
         gravity = sum((f.acceleration for f in model.forces if isinstance(f, Gravity)), Vector({}))
         down = tracks.vector(gravity)
@@ -208,11 +209,14 @@ class _Stage:
         up, view = self._stand(values, g, upward, normal, planar, level, bool(touching or spins))
         ground = ground_normal(places[touching].reshape(-1, 3), up)
         solids = self._solids(figures, values, near, measure, ground)
-        measure.add(solids, values)
-        floor = self._floor(values, ground, view, touching, spins, measure, planar)
+        place = None if surroundings is None else surroundings.drawn(values, measure.unit)
+        around = [] if place is None else [place]
+        measure.add(solids, values, around)
+        floor = self._floor(values, ground, view, touching, spins, measure, planar, bool(around))
         solids += self._plates(plates, values, measure.unit)
         if not planar and len(feet) > 2 and any(row.order == 0 for row in model.rows):
             solids += self._plates([feet], values, measure.unit, "base", "#7b8794")
+        solids += around
         values, more = arrows.joined(values, self.reactions)
         drawn = arrows.drawn(pushes + more, values)
         jets = self._jets(streams, values, measure)
@@ -329,7 +333,7 @@ class _Stage:
 
     def _floor(
         self, values: Values, ground: np.ndarray, view: str, touching: list[int],
-        spins: list[tuple[int, int, int, Any]], measure: Measure, planar: bool,
+        spins: list[tuple[int, int, int, Any]], measure: Measure, planar: bool, stands: bool,
     ) -> float | None:  # fmt: skip
         heights = [float((values.points[k] @ ground).min()) for k in touching]
         for center, radius, turn, axis in spins:
@@ -341,7 +345,7 @@ class _Stage:
         if view == "front":
             return None
         lowest = measure.lowest(ground)
-        return lowest - (0.0 if planar else 0.06 * measure.extent)
+        return lowest - (0.0 if planar or stands else 0.06 * measure.extent)
 
     def _jets(self, streams: list[tuple[str, int, int, int, int]], values: Values, measure: Measure) -> list[Jet]:
         jets = []

@@ -55,6 +55,11 @@ class AbstractShape(ABC):
     def parts(self) -> tuple[tuple[int, AbstractPrimitive], ...]:
         """Pairs of sign (+1 material, -1 cavity) and primitive, each primitive with its final pose."""
 
+    @property
+    @abstractmethod
+    def formulas(self) -> tuple[Any, ...]:
+        """What says how large it is and where, without its mass."""
+
     @abstractmethod
     def placed(self, place: Any) -> Self:
         """The same shape moved by a rigid transform, after whatever placed it before.
@@ -184,6 +189,16 @@ class AbstractPrimitive(AbstractShape):
     def dimensions(self) -> dict[str, Any]:
         """Its dimensions by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("density", "mass", "pose")}
+
+    @property
+    def lengths(self) -> dict[str, Any]:
+        """Those of its dimensions that are numbers or formulas, and not arrays of corners."""
+        return {name: e for name, e in self.dimensions.items() if isinstance(e, int | float | sp.Expr)}
+
+    @property
+    def formulas(self) -> tuple[Any, ...]:
+        """Its lengths and its pose."""
+        return (*self.lengths.values(), *self.pose.matrix)
 
     @property
     def parts(self) -> tuple[tuple[int, AbstractPrimitive], ...]:

@@ -86,6 +86,11 @@ class Composite(AbstractShape):
                 found.append((sign * inner, part.changed(mass, density, self.pose.after(part.pose))))
         return tuple(found)
 
+    @property
+    def formulas(self) -> tuple[Any, ...]:
+        """Those of its members, and its pose."""
+        return (*(e for _, shape in self.members for e in shape.formulas), *self.pose.matrix)
+
     def placed(self, place: Any) -> Composite:
         """The same shape moved by a rigid transform. Arguments as for `AbstractShape.placed`."""
         twin = Composite(self.members, pose=Placement.of(place, "A placement").after(self.pose))

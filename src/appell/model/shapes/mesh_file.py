@@ -48,6 +48,11 @@ class MeshFile(AbstractShape):
             warn(f"A mesh is not drawn. {error}")
             return ()
 
+    @property
+    def formulas(self) -> tuple[Any, ...]:
+        """Its pose."""
+        return tuple(self.pose.matrix)
+
     def placed(self, place: Any) -> Self:
         """The same mesh moved by a rigid transform. Arguments as for `AbstractShape.placed`."""
         return replace(self, pose=Placement.of(place, "A placement").after(self.pose))
