@@ -405,3 +405,15 @@ def test_what_friction_would_let_settle_has_an_equilibrium():
     least = scipy.optimize.minimize(energy, [-1.0, 1.5], tol=1e-12).x
     rest = ap.equilibrium(arm)
     np.testing.assert_allclose([rest["turn"], rest["reach"]], least, rtol=1e-6, atol=0)
+
+
+def test_a_ball_on_a_turning_base_is_at_rest_there():
+    """A governor with one heavy ball: its inertia is the same in all axes, also in those that do not turn."""
+    q, ground, spin, l, m, J = ap.coordinates("q"), ap.Frame("ground"), 6.0, 1.0, 1.5, 0.2
+    rod = ground.rotate("y", spin * ap.t).pin(q)
+    ball = ap.RigidBody("ball", m, rod.point(0, -l), rod, (J, J, J))
+    governor = ap.Model(ground, q, [ball], [ap.Gravity(-9.81 * ground.y)])
+    rest = ap.equilibrium(governor, guess={q: 1.0})
+    assert rest["q"] == pytest.approx(np.arccos(9.81 / (l * spin**2)))
+    swing = np.sqrt(m * l**2 / (m * l**2 + J)) * spin * np.sin(rest["q"])
+    np.testing.assert_allclose(np.sort(ap.linearize(rest).eigenvalues.imag), [-swing, swing], rtol=1e-9, atol=0)

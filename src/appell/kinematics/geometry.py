@@ -323,9 +323,18 @@ class AbstractGeometry(ABC):
         """A frame in which the inertia tensor has the same components at all times."""
 
     def _outermost(self, body: RigidBody) -> Frame:
-        """The outermost one, not beyond the frame at rest."""
-        frame = body.inertia_frame
-        return frame if self.root in frame.path else self.root
+        """The outermost one, not beyond the frame at rest, nor beyond a base that turns in time if omega then would.
+
+        A ball in a centrifuge has the same inertia in the axes of the ground, where its turning depends on time.
+        """
+        frame, axes = body.inertia_frame, body.frame.axes
+        frame = frame if self.root in frame.path else self.root
+        choices = axes.path[axes.path.index(frame) :] if frame in axes.path else ()
+        return next((e for e in choices if not self._timed(self.rotation_rates(axes, e)[0])), frame)
+
+    def _timed(self, vector: Column) -> bool:
+        """Whether time itself stands in the components."""
+        return ca.depends_on(dense(vector), self.variables.t)
 
     def kinetic_energy(self, body: Body) -> ca.SX:
         """T = m v^2/2 + omega.I omega/2."""
