@@ -61,6 +61,27 @@ def test_a_rough_guess_decides_the_branch(four_bar):
     assert worst(four_bar, other) < 1e-12
 
 
+def test_a_quaternion_left_out_turns_nothing_and_its_scalar_part_is_what_it_lacks():
+    place, e = ap.coordinates("x y z"), ap.coordinates("e0:4")
+    ground = ap.Frame("ground")
+    frame = ground.free(*place, *e)
+    body = ap.RigidBody("body", 1, frame.origin, frame, (1, 2, 2.5))
+    system = ap.compile(ap.derive(ap.Model(ground, (*place, *e), [body]))).bind()
+    for given, attitude in (
+        ({}, [1, 0, 0, 0]),
+        ({e[1]: 0.6}, [0.8, 0.6, 0, 0]),
+        ({e[3]: -1.0}, [0, 0, 0, -1]),
+        ({e[0]: 0.6, e[2]: -0.8}, [0.6, 0, -0.8, 0]),
+    ):
+        for state in (system.state(given), system.consistent(given), system.consistent(near=given)):
+            np.testing.assert_allclose(state.q, [0, 0, 0, *attitude], rtol=0, atol=1e-15)
+    assert ap.simulate(system, {place[0].rate: 2.0}, until=1.0).at(1.0)["x"] == pytest.approx(2.0)
+    with pytest.raises(InconsistentStartError, match="norm of"):
+        system.state({e[0]: 0.6})
+    lying = ap.sweep(system, {e[1]: [0.0, 0.6, 1.0]}, until=0.1, points=2)
+    np.testing.assert_allclose(np.ravel(lying["e0"].isel(t=0)), [1, 0.8, 0], rtol=0, atol=1e-15)
+
+
 def test_without_a_guess_something_is_found_all_the_same(four_bar):
     bare = ap.Model(
         four_bar.model.ground, four_bar.model.coordinates, four_bar.model.bodies, four_bar.model.forces,

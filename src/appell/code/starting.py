@@ -20,6 +20,7 @@ from appell.equations import Equations
 from appell.errors import AppellError, InconsistentStartError, ModelError
 from appell.graph.numeric import SideBySide
 from appell.kinematics.consistency import project_positions, project_velocities
+from appell.model.model import QuaternionNorm
 from appell.model.values import numbers, unknown
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def unfit(these: Bindings, t: float, array: np.ndarray) -> dict[int, AppellError
 def given_states(these: Bindings, given: Values, t: float) -> Found:
     """Positions as given, rates and speeds as given, the remaining rates from the constraints."""
     model, mechanics = these.equations.model, these.equations.mechanics
-    q, z = (these.rows([s.label for s in letters], given) for letters in (model.coordinates, model.states))
+    q, z = _begun(these, given), these.rows([s.label for s in model.states], given)
     found = Found(np.full((len(these), len(names_of(model))), np.nan))
     if mechanics.position_rows and these.kept_on_rows:
         residual, off = (e[:, : len(mechanics.position_rows)] for e in off_in_positions(these, t, q, z))
@@ -153,7 +154,7 @@ def consistent_states(these: Bindings, keep: Values, near: Values, t: float) -> 
     higher = [name for name in (*(z.label for z in model.states), *rate_names(model)) if name in guesses]
     if model.programme:
         keep = {**{name: guesses[name] for name in higher}, **keep}
-    guess, z = these.rows(labels, keep, guesses), these.rows([s.label for s in model.states], keep, guesses)
+    guess, z = _begun(these, keep, guesses), these.rows([s.label for s in model.states], keep, guesses)
     free = np.flatnonzero([label not in keep for label in labels])
     q, there = _positions(these, t, guess, z, free)
     found = Found(np.full((len(these), len(names_of(model))), np.nan))
@@ -168,6 +169,18 @@ def consistent_states(these: Bindings, keep: Values, near: Values, t: float) -> 
     found.guesses = np.concatenate([guess, np.full_like(guess, np.nan)], axis=1)
     found.guesses[on, len(labels) :] = moving.guesses
     return found
+
+
+def _begun(these: Bindings, *given: Values) -> np.ndarray:
+    """Positions as given, else zero; the scalar part of a quaternion, if not given, is what it lacks of length one."""
+    coordinates = these.equations.model.coordinates
+    q = these.rows([s.label for s in coordinates], *given)
+    for norm in (c for c in these.equations.model.constraints if isinstance(c, QuaternionNorm)):
+        if set(norm.quaternion) <= set(coordinates):
+            scalar, *vector = (coordinates.index(e) for e in norm.quaternion)
+            if not any(coordinates[scalar].label in values for values in given):
+                q[:, scalar] = np.sqrt(np.maximum(0.0, 1 - np.sum(q[:, vector] ** 2, axis=1)))
+    return q
 
 
 def _positions(

@@ -201,6 +201,7 @@ class System:
     def state(self, given: Mapping[Any, float] | None = None, t: float = 0.0) -> State:
         """A starting state: positions as given (else zero), rates or speeds as given, the rest from the constraints.
 
+        A quaternion whose scalar part is not given has what it lacks of length one: it turns nothing if left out.
         Positions that do not satisfy the constraints are an error, unless the formulation lets them be (Shulgin's with
         `drift` a number); `consistent` finds some that do.
 
