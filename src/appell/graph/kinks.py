@@ -43,8 +43,18 @@ def _has(function: ca.Function, operations: frozenset[int]) -> bool:
     return not operations.isdisjoint(map(function.instruction_id, range(function.n_instructions())))
 
 
+def has_powers(function: ca.Function) -> bool:
+    """Whether there are powers other than squares and square roots."""
+    return _has(function, frozenset({ca.OP_POW, ca.OP_CONSTPOW}))
+
+
+def has_bent_powers(smooth: ca.Function) -> bool:
+    """Whether a function without kinks has roots or powers of |b| and the like, which have no series at b = 0."""
+    return _has(smooth, frozenset({ca.OP_FMAX}))
+
+
 def roots(function: ca.Function) -> ca.SX:
-    """The arguments of the square roots of x' = f(t, x, w, p) that depend on x, in the letters of the function."""
+    """What is under the square roots of x' = f(t, x, w, p), in its letters, where it depends on x; not |b|."""
     found: list[ca.SX] = []
 
     def root(a: ca.SX) -> ca.SX:
@@ -53,7 +63,7 @@ def roots(function: ca.Function) -> ca.SX:
 
     if _has(function, frozenset({ca.OP_SQRT})):
         rewritten(function, {**SAME, "sqrt": root})
-    return stacked(a for a in found if ca.depends_on(a, function.sx_in()[1]))
+    return stacked(a for a in found if a.op() != ca.OP_FMAX and ca.depends_on(a, function.sx_in()[1]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -82,6 +92,8 @@ class Modal:
         t, x, w, p = function.sx_in()
         found = _Kinks()
         xdot, *more = rewritten(function, found.algebra)
+        if has_powers(function):  # once more, now that all switching functions are known
+            xdot, *more = rewritten(function, found.algebra)
         s, g = map(stacked, (found.modes, found.switches))
         return cls(t=t, x=x, w=w, p=p, s=s, xdot=xdot, g=g, extras=tuple(more))
 
@@ -124,6 +136,7 @@ class _Kinks:
         self._letters: set[int] = set()  # the modes by their hashes: anything may bear their names
         self._seen: list[np.ndarray] = []  # each switching function at three random points
         self._random, self._places = np.random.default_rng(5), dict[int, np.ndarray]()
+        self._folds: dict[int, ca.SX] = {}  # absolute values by their hashes
         self._branches: dict[int, tuple[ca.SX, list[tuple[ca.SX, ca.SX]]]] = {}
 
     @property
@@ -136,13 +149,13 @@ class _Kinks:
             "hypot": lambda a, b: ca.sqrt(a * a + b * b),
             "atan2": ca.atan2,
             "copysign": SAME["copysign"],  # another form of the same function: `appell.graph.removable`
-            "fabs": lambda a: self._mode(a) * a,
+            "fabs": self._folded,
             "sign": self._mode,
             "fmin": lambda a, b: self._larger(a, b, -1),
             "fmax": lambda a, b: self._larger(a, b, 1),
-            "sqrt": self._rooted(ca.sqrt),
-            "pow": self._rooted(ARITHMETIC["pow"]),
-            "constpow": self._rooted(ARITHMETIC["constpow"]),
+            "sqrt": self._rooted(self._root),
+            "pow": self._rooted(self._power),
+            "constpow": self._rooted(self._power),
             "lt": lambda a, b: (a < b) if self._modal(a - b) else (1 - self._mode(a, b)) / 2,
             "le": lambda a, b: (a < b) if self._modal(a - b) else (1 - self._mode(a, b)) / 2,
             "eq": lambda a, b: (a == b) if self._modal(a - b) else ca.SX(0),
@@ -154,13 +167,18 @@ class _Kinks:
             "if_else_zero": lambda c, a: self._truth(c) * ca.if_else(self._truth(c) != 0, a, 0),
         }
 
-    def _mode(self, a: ca.SX, b: ca.SX = _ZERO) -> ca.SX:
-        """The sign of a - b as a letter; the same function in other words gives the same one, or minus it."""
-        letters = ca.symvar(a - b)
+    def _looks(self, *graphs: ca.SX) -> np.ndarray:
+        """What graphs are at three random points."""
+        column = ca.vertcat(*graphs)
+        letters = ca.symvar(column)
         for letter in letters:
             self._places.setdefault(letter.element_hash(), self._random.uniform(0.3, 1.2, 3))
-        g = ca.Function("g", letters, [ca.vertcat(a - b, a, b)])
-        looks = np.array([g(*(self._places[s.element_hash()][k] for s in letters)) for k in range(3)])[..., 0]
+        g = ca.Function("g", letters, [column])
+        return np.array([g(*(self._places[s.element_hash()][k] for s in letters)) for k in range(3)])[..., 0]
+
+    def _mode(self, a: ca.SX, b: ca.SX = _ZERO) -> ca.SX:
+        """The sign of a - b as a letter; the same function in other words gives the same one, or minus it."""
+        looks = self._looks(a - b, a, b)
         values, rounding = looks[:, 0], 1e-13 * np.abs(looks).max(axis=1)
         for known, letter in zip(self._seen, self.modes, strict=True) if np.all(np.isfinite(looks)) else ():
             for sign in (1, -1):
@@ -172,6 +190,29 @@ class _Kinks:
         self.modes.append(letter)
         self.switches.append(a - b)
         return letter
+
+    def _folded(self, a: ca.SX) -> ca.SX:
+        """The absolute value; that it is one is remembered."""
+        found = self._mode(a) * a
+        self._folds[found.element_hash()] = found
+        return found
+
+    def _power(self, a: ca.SX, exponent: ca.SX) -> ca.SX:
+        """A fractional power of what a mode keeps positive is that of zero beyond, where a step looks over the kink."""
+        whole = exponent.is_constant() and float(exponent).is_integer()
+        return (a if whole or not self._kept_positive(a) else ca.fmax(a, 0)) ** exponent
+
+    def _root(self, a: ca.SX) -> ca.SX:
+        """The same of |b|; how a motion comes to other roots of zero is followed: `appell.motion.arrival`."""
+        return ca.sqrt(ca.fmax(a, 0) if a.element_hash() in self._folds else a)
+
+    def _kept_positive(self, a: ca.SX) -> bool:
+        """Whether it is |b|, or a multiple of a switching function."""
+        if a.is_constant() or a.element_hash() in self._folds:
+            return not a.is_constant()
+        values = self._looks(a)[:, 0]
+        shares = [values / known for known in self._seen if np.all(known != 0)]
+        return any(np.ptp(share) <= 1e-12 * np.abs(share).max() for share in shares)
 
     def _modal(self, a: ca.SX) -> bool:
         """Whether an expression is made of modes and numbers alone."""

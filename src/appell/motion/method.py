@@ -10,6 +10,7 @@ import numpy as np
 from appell.code import heyoka_code
 from appell.code.code import Code
 from appell.errors import IntegrationError
+from appell.graph.kinks import has_bent_powers
 from appell.graph.replay import NAMES
 from appell.model.values import number
 from appell.motion.corners import over_the_first_corner
@@ -127,6 +128,8 @@ def choose(
         return Method(
             "dop853", f"{', '.join(hidden)} may be flat and then steep: a long Taylor step could pass over it"
         )
+    if has_bent_powers(flow.rhs):
+        return Method("dop853", "a root or fractional power of what comes to zero has no Taylor series there")
     if size > LARGE:
         return Method("dop853", f"large: {size} instructions, too many to compile a Taylor series of")
     if tumbling and size > TUMBLING:
