@@ -66,6 +66,8 @@ def test_rows_that_are_no_distances_are_no_rods():
         x**2 + 2 * y**2 - 1,
         x * y - 1,
         s - x**2 - y**2,
+        bead.center.norm + (bead.center - ground.x).norm - 3,  # a ring on a rope
+        bead.center.norm - s,
     ):
         model = ap.Model(
             ground,

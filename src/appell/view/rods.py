@@ -47,13 +47,14 @@ def rods(model: Model, course: Course) -> list[Rod]:
         model: The model.
         course: Its numbers, and states about which positions are tried.
     """
-    squares = [(row, square) for row in _lone_rows(model) for square in _squares(row)]
-    if not squares:
+    rows = list(_lone_rows(model))
+    if not rows:
         return []
     things, tracks = _things(model), Tracks(model)
+    moving = frozenset[sp.Symbol]().union(*(e.letters for e in things))
+    squares = [(row, square) for row in rows for square in _squares(row, moving - {t})]
     numbers = [(tracks.point(e.point), None if e.axes is None else tracks.turn(e.axes)) for e in things]
     asked = [tracks.scalar(square) for _, square in squares]
-    moving = frozenset[sp.Symbol]().union(*(e.letters for e in things))
     values = tracks.along(_anywhere(tracks, course, moving))
     none = np.zeros((PLACES, 3, 0))
     placed = [Placed(values.points[i], none if j is None else values.turns[j]) for i, j in numbers]
@@ -79,10 +80,11 @@ def _lone_rows(model: Model) -> Iterator[Row]:
                 yield row
 
 
-def _squares(row: Row) -> list[sp.Expr]:
-    """What may be a squared distance in a row: what it takes roots of, or itself."""
-    roots = [e.base for e in row.expression.atoms(sp.Pow) if e.exp == sp.Rational(1, 2)]
-    return [*(e for e in roots if any(isinstance(s, Coordinate) for s in letters_in(e))), row.expression]
+def _squares(row: Row, moving: frozenset[sp.Symbol]) -> list[sp.Expr]:
+    """What may be a squared distance in a row: what it takes the root of, if nothing else in it moves, or itself."""
+    roots = [e for e in row.expression.atoms(sp.Pow) if e.exp == sp.Rational(1, 2)]
+    alone = (e for e in roots if not moving & letters_in(row.expression.xreplace({e: sp.Dummy()})))
+    return [*(e.base for e in alone), row.expression]
 
 
 def _things(model: Model) -> list[Thing]:
