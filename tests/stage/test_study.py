@@ -276,11 +276,16 @@ def test_a_study_that_was_saved_is_opened_again(rod, tmp_path):
     assert again["theta"].attrs == study["theta"].attrs
     with pytest.raises(AppellError, match=r"holds a study of many runs; read it with appell\.ensemble\.open_study"):
         ap.load(tmp_path / "study.nc")
+    ap.sweep(rod, {"m": [1.0]}, until=1.0, points=3, out=tmp_path / "study.zarr")
+    with pytest.raises(AppellError, match="holds a study of many runs"):  # without a warning of Zarr's
+        ap.load(tmp_path / "study.zarr")
     ap.simulate(rod, until=0.1).save(tmp_path / "motion.nc")
     with pytest.raises(StoreError, match=r"holds one motion; read it with appell\.load"):
         ap.ensemble.open_study(tmp_path / "motion.nc")
     (tmp_path / "text.nc").write_text("nothing")
-    with pytest.raises(StoreError, match="is not a study written by appell"):
+    with pytest.raises(
+        StoreError, match=r"text\.nc is not a study written by appell; give the folder \.zarr of a sweep"
+    ):
         ap.ensemble.open_study(tmp_path / "text.nc")
 
 
@@ -336,6 +341,9 @@ def test_it_is_said_of_how_many_runs_statistics_and_plots_are(rod):
         ({"l": [1.0]}, {"chunk": 0}, "whole number, 1 or more"),
         ({"tau": [1.0]}, {"inputs": {"tau": sp.sin(ap.t)}}, "'tau' is given by inputs=... and cannot be varied"),
         ({"tau": [1.0]}, {"inputs": {"tau": 2.0}}, "'tau' is given by inputs=... and cannot be varied"),
+        ({"l": [None, 1.0]}, {}, "'l' must be numbers, got None"),
+        ({"start": [1.0]}, {}, "'start' is varied over states, or values by name; got the number 1"),
+        ({"control": [1.0, 2.0]}, {}, "'control' is varied over Python functions"),
         ({"l": {"short": 1.0, "long": 2.0}}, {}, r"need no labels: 'l': \[1.0, 2.0\]"),
         ([{"l": 1.0}, {"g": 1.0}], {}, "give the same names"),
         ({"l": [1.0]}, {"start": {"zz": 1.0}}, "'zz' is not an entry of the state of 'rod'"),

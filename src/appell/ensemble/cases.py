@@ -46,13 +46,16 @@ def cases(
     for name in plan.choices:
         if name not in (START, CONTROL) and name not in names:
             things = [*plan.choices[name].values()]
-            thing = next((e for e in things if not isinstance(e, Real)), None)
-            if thing is None:
+            strange = [e for e in things if not isinstance(e, Real)]
+            if not strange:
                 raise ModelError(f"The values of {name!r} are numbers, which need no labels: {name!r}: {things}.")
             raise ModelError(
-                f"The values of {name!r} must be numbers, got {thing!r}; formulas can be given for inputs "
+                f"The values of {name!r} must be numbers, got {strange[0]!r}; formulas can be given for inputs "
                 f"({', '.join(sorted(names)) or 'this model has none'}), functions for 'control', states for 'start'."
             )
+    for name, what in ((START, "states, or values by name"), (CONTROL, "Python functions (t, state) -> inputs")):
+        if name in plan.columns and name not in plan.choices:
+            raise ModelError(f"{name!r} is varied over {what}; got the number {plan.columns[name][0]:g}.")
     if twice := [name for name in plan.columns if name in laws]:
         raise ModelError(
             f"{twice[0]!r} is given by inputs=... and cannot be varied as well; leave out one of them, or vary what "

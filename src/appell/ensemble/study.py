@@ -458,7 +458,9 @@ def _saved(path: Path) -> Study:
         info = json.loads(data.attrs["appell"])
         reasons = {f["run"]: f["reason"] for f in json.loads(data.attrs.pop("failures", "[]"))}
     except (KeyError, ValueError, TypeError, OSError) as error:
-        raise StoreError(f"{path} is not a study written by appell ({error}).") from error
+        raise StoreError(
+            f"{path} is not a study written by appell; give the folder .zarr of a sweep, or a .nc file of Study.save."
+        ) from error
     if "varied" not in info:
         raise StoreError(f"{path} holds one motion; read it with appell.load({str(path)!r}).")
     words = np.array([reasons.get(run, "") for run in data["run"].values.tolist()], dtype=WORDS)

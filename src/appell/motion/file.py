@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -58,14 +59,17 @@ def load(path: str | Path, system: System | None = None) -> Motion:
     if path.suffix == ".zarr":
         check_zarr("use a .nc file")
     try:
-        data = (
-            xarray.open_zarr(path, consolidated=False)
-            if path.suffix == ".zarr"
-            else xarray.open_dataset(path, engine="scipy")
-        )
-        data = data.load()
-        data.close()
-        info = json.loads(data.attrs["appell"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of what lies beside the arrays of a study
+            data = (
+                xarray.open_zarr(path, consolidated=False)
+                if path.suffix == ".zarr"
+                else xarray.open_dataset(path, engine="scipy")
+            )
+        with data:
+            info = json.loads(data.attrs["appell"])
+            if "varied" not in info:  # a study may be larger than the memory
+                data.load()
     except (KeyError, ValueError, TypeError, OSError) as error:
         words = str(error).partition("\n")[0].rstrip(".")
         raise AppellError(f"{path} is not a motion written by appell ({words}).") from error
