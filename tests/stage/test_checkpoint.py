@@ -482,7 +482,7 @@ def test_a_file_defines_programmes_and_controllers_for_the_command(tmp_path):
     file.write_text(DRIVEN.replace("inputs =", "other ="))
     np.testing.assert_allclose(ends("--over", "control=weak")["mean"], weak, atol=1e-8)
     for name, over, words in (
-        (str(file), "F=wave", "The file offers for F: none, swing."),
+        (str(file), "F=wave", "The file offers for F: none, swing; got 'wave' in 'F=wave'."),
         ("planar-2r", "tau1=sin(3*t)", "choices = {'tau': {'swing': sin(3 * t)}"),
     ):
         result = CliRunner().invoke(app, ["sweep", name, "--over", over])

@@ -56,8 +56,8 @@ def _varied(item: str, choices: Mapping[str, Mapping[str, Any]]) -> tuple[str, A
                 f"The file offers for {label}: {', '.join(offered)}; got {', '.join(map(repr, strange))} in {item!r}."
                 + " Labels and numbers are not varied together." * mixed
             ) from None
-        named = any(word.isidentifier() for word in words)  # perhaps a programme
-        raise ModelError(f"{example}: {reason}.{f' {FORMULAS}' * named}") from None
+        lettered = re.search("[A-Za-z]", text) is not None  # perhaps a programme
+        raise ModelError(f"{example}: {reason}.{f' {FORMULAS}' * lettered}") from None
 
 
 def _values(text: str) -> Any:
