@@ -97,6 +97,18 @@ def test_the_automatic_choice_is_recorded_with_its_reason(driven):
     assert (portable.info["method"], portable.info["reason"]) == ("dop853", "CasADi's machine was asked for")
 
 
+def test_an_angle_that_jumps_by_a_turn_is_not_passed_over():
+    """The acceleration is t, a turn less behind every half turn: v = 0 and x = n pi³/3 after n turns."""
+    x = ap.coordinates("x")
+    ground = ap.Frame("ground")
+    bead = ap.Particle("bead", 1, ground.point(x, 0))
+    push = ap.Force(sp.atan2(sp.sin(ap.t), sp.cos(ap.t)) * ground.x, bead)
+    motion = ap.simulate(ap.compile(ap.derive(ap.Model(ground, x, [bead], [push]))).bind(), until=4 * np.pi)
+    assert "atan2 may jump by a turn" in str(motion)
+    assert float(motion[x.rate][-1]) == pytest.approx(0, abs=1e-8)
+    assert float(motion[x][-1]) == pytest.approx(2 * np.pi**3 / 3, abs=1e-7)
+
+
 def test_large_systems_go_to_dop853():
     system = ap.compile(ap.derive(ap.library.pendulum_chain(24))).bind()
     motion = ap.simulate(system, until=0.05, points=2)

@@ -22,7 +22,10 @@ OWN = ("taylor", "dop853", "cvodes")
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 LOOSE = frozenset(("cvodes", *SCIPY)) - {"DOP853"}  # of low order, or with looser tolerances of their own
 STIFF = 3e4  # decay rate times length of the run above which equations are stiff
-FLAT = frozenset({"exp", "tanh", "erf"})  # far away all their derivatives vanish: no series announces what is ahead
+AHEAD = {  # what no series announces
+    **dict.fromkeys(("exp", "tanh", "erf"), "may be flat and then steep"),  # far away all their derivatives vanish
+    "atan2": "may jump by a turn",
+}
 LARGE = 1000  # instructions above which compiling a Taylor integrator takes longer than most runs
 TUMBLING = 700  # the same where a quaternion turns: each of its four dependent velocities is compiled in its turn
 
@@ -124,10 +127,8 @@ def choose(
         return Method("dop853", why)
     if held:
         return Method("dop853", "inputs are held between the samples of a control")
-    if hidden := _steep(flow):
-        return Method(
-            "dop853", f"{', '.join(hidden)} may be flat and then steep: a long Taylor step could pass over it"
-        )
+    if hidden := _hidden(flow):
+        return Method("dop853", f"{hidden}: a long Taylor step could pass over it")
     if has_bent_powers(flow.rhs):
         return Method("dop853", "a root or fractional power of what comes to zero has no Taylor series there")
     if size > LARGE:
@@ -139,9 +140,14 @@ def choose(
 
 
 @once
-def _steep(flow: Flow) -> list[str]:
-    """Operations of a flow that may be flat and then steep."""
-    return sorted({NAMES[flow.rhs.instruction_id(k)] for k in range(flow.rhs.n_instructions())} & FLAT)
+def _hidden(flow: Flow) -> str:
+    """What operations of a flow may do without any sign of it before; empty if there are none of that kind."""
+    names = {NAMES[flow.rhs.instruction_id(k)] for k in range(flow.rhs.n_instructions())}
+    manners = {manner for name, manner in AHEAD.items() if name in names}
+    return " and ".join(
+        f"{', '.join(sorted(name for name in names if AHEAD.get(name) == manner))} {manner}"
+        for manner in sorted(manners)
+    )
 
 
 def stiffness(code: Code, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
