@@ -19,10 +19,17 @@ PLATE = ap.RigidBody("plate", 3.0, plate.point(0.1, 0, 0), plate, (0.1, 0.1, 0.2
 ARM = ap.RigidBody("arm", 1.0, arm.point(0.2, 0, 0), arm, (0.001, 0.02, 0.02))
 LEVER = ap.RigidBody("lever", 1.0, lever.point(0, 0, 0.2), lever, (0.02, 0.02, 0.001))
 BOB = ap.Particle("bob", 1.0, carousel.point(x, y, z))
+JOINTS = ap.coordinates("q1:8", "rad")
+LINKS = []
+for k, joint in enumerate(JOINTS):
+    seat = LINKS[-1].frame if LINKS else ground
+    link = seat.pin(joint, "xyz"[k % 3], at=(0, 0, 0.3))
+    LINKS.append(ap.RigidBody(f"link {k}", 1.0, link.point(0, 0.05, 0.1), link, (0.01, 0.01, 0.001)))
 CASES = {
     "a plate and the ground": ((*X, *E), [PLATE], plate.point(0.3, 0.1, 0.2), ground.point(0.5, -0.2, 0.1)),
     "two hinged links": ((crank, rocker), [ARM, LEVER], arm.point(0.4, 0.1, -0.2), lever.point(0, 0.1, 0.4)),
     "a plate and a hinged link": ((*X, *E, crank), [PLATE, ARM], plate.point(0.3, 0, 0), arm.point(0.4, 0, 0.1)),
+    "two links of a chain": (JOINTS, LINKS, LINKS[1].center, LINKS[5].frame.point(0.1, 0, 0.3)),
     "a bob on a carousel": (X, [BOB], BOB.center, carousel.point(0.5, 0, 1.0)),
 }
 WRITTEN = {
@@ -38,9 +45,9 @@ WRITTEN = {
 def test_a_rod_ends_at_the_points_that_its_row_keeps_apart(case, written):
     q, bodies, a, b = CASES[case]
     row = ap.Holonomic(WRITTEN[written](a - b), "rod")
-    scene = ap.Model(ground, q, bodies, constraints=[row], start={E[0]: 1, x: 0.3, z: 1.0, crank: 0.4}).draw(
-        look=ap.view.Look(traces={"a": a, "b": b})
-    )
+    scene = ap.Model(
+        ground, q, bodies, constraints=[row], start={E[0]: 1, x: 0.3, z: 1.0, crank: 0.4, **dict.fromkeys(JOINTS, 0.3)}
+    ).draw(look=ap.view.Look(traces={"a": a, "b": b}))
     ends = [scene.values.points[e.point][0] for e in scene.traces]
     bars = [[scene.values.points[k][0] for k in (bar.a, bar.b)] for bar in scene.bars if bar.name == "rod"]
     lengths = [np.linalg.norm(one - other) for one, other in bars]

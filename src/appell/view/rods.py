@@ -121,10 +121,14 @@ def _anywhere(tracks: Tracks, course: Course, moving: frozenset[sp.Symbol]) -> C
 
 
 def _pairs(things: Sequence[Thing], letters: frozenset[sp.Symbol]) -> Iterator[tuple[int, int]]:
-    """Pairs of things that the letters of a row move, each by some of them; first those that fewest letters move."""
-    able = [i for i, e in enumerate(things) if e.letters <= {t} or e.letters & letters]
-    pairs = [(i, j) for i, j in combinations(able, 2) if letters <= things[i].letters | things[j].letters]
-    yield from sorted(pairs, key=lambda pair: sum(len(things[i].letters) for i in pair))
+    """Pairs of things that all letters of a row move; first those moved against each other by the fewest others."""
+
+    def against(pair: tuple[int, int]) -> tuple[int, int]:
+        one, other = (things[i].letters for i in pair)
+        return len((one ^ other) - letters), len(one) + len(other)
+
+    numbers = combinations(range(len(things)), 2)
+    yield from sorted(((i, j) for i, j in numbers if letters <= things[i].letters | things[j].letters), key=against)
 
 
 def _end(things: Sequence[Thing], placed: Sequence[Placed], i: int, place: np.ndarray) -> Vector:
