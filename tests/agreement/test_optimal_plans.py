@@ -265,6 +265,23 @@ def test_what_nothing_drives_may_be_redundant():
     assert costs[1] == pytest.approx(costs[0], rel=1e-3)
 
 
+def test_a_closed_loop_says_which_of_its_joints_are_driven():
+    """Three links between two pins: one freedom, and all torques but those along the driven joint vanish."""
+    q, ground, bodies = ap.coordinates("a b c"), ap.Frame("ground"), []
+    link = ground
+    for k, angle in enumerate(q):
+        link = link.pin(angle, at=(0.4 * (k > 0), 0, 0))
+        bodies.append(ap.RigidBody(f"link {k}", 1.0, link.point(0.2, 0), link, (0, 0, 0.02)))
+    loop = ap.Holonomic(link.point(0.4, 0) - ground.point(0.6, 0), "loop")
+    bar = ap.Model(ground, q, bodies, [ap.Gravity(-9.81 * ground.y)], [loop], start={"a": 1.6, "b": -1.3, "c": -1.3})
+    end = {"a": 1.3, "a.rate": 0.0}
+    found = optimize(bar, end=end, until=1.0)
+    (driven,) = found.joints
+    pushed = abs(found.plan.torques["torque"]).max("t")
+    assert [str(e) for e in pushed.coordinate.values[pushed.values > 1e-9]] == [driven]
+    assert optimize(bar, end=end, until=1.0, joints=[driven]).cost == pytest.approx(found.cost, rel=1e-6)
+
+
 def test_drives_that_cannot_be_chosen_are_refused():
     with pytest.raises(ModelError, match="name 1 to 2, at most its degrees of freedom"):
         optimize(cart_with_pole(redundant=True), end={"x": 1.0}, until=2.0, joints=[])

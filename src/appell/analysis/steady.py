@@ -190,8 +190,9 @@ class Steady:
     def _timeless(self, column: ca.SX) -> None:
         if ca.depends_on(column, self.mechanics.variables.t):
             raise EquilibriumError(
-                f"{self.mechanics.model.name!r} depends on time explicitly, so that it has no equilibrium; leave the "
-                "time-dependent part out of the model, or give it by an input."
+                f"{self.mechanics.model.name!r} depends on time explicitly, and equilibria are looked for where "
+                "nothing does; leave the time-dependent part out of the model, or give it by an input. A base with a "
+                "constant acceleration a is a base at rest under the weight Gravity(g - a)."
             )
 
     def rank(self, jacobian: np.ndarray, p: np.ndarray) -> tuple[int, float]:

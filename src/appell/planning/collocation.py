@@ -139,8 +139,12 @@ class Collocation:
 
     @property
     def driven(self) -> tuple[str, ...]:
-        """The coordinates along which drives push."""
-        return tuple(q.label for i, q in enumerate(self.system.model.coordinates) if i not in self.passive)
+        """The coordinates along which drives push; under rows of matter alone those that lead the others."""
+        model = self.system.model
+        idle = self.passive
+        if model.rows and not (idle or model.programmed):
+            idle = [i for i in range(len(model.coordinates)) if i not in self.free]
+        return tuple(q.label for i, q in enumerate(model.coordinates) if i not in idle)
 
     def led(self, formulas: Sequence[sp.Expr], name: str) -> Model:
         """The model with accelerations of the free coordinates as programmes.

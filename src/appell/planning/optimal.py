@@ -97,7 +97,8 @@ def optimize(
         until: Duration.
         limits: Limits of positions, speeds and torques that the motion keeps.
         obstacles: What points keep away from.
-        joints: The coordinates that are driven, of a model without a programme; all if left out.
+        joints: The coordinates that are driven, of a model without a programme. Left out: all, or under constraints
+            those that determine the others best; the result says which, and other drives may take less effort.
         values: Numbers of parameters and inputs.
         degree: Degree of the polynomials.
         nodes: How many points.
