@@ -43,8 +43,8 @@ typedef struct {
 
 typedef struct {
     Data now;
-    double tolerance;
-    int begun;
+    double tolerance, since; /* when the modes began to change in one moment */
+    int begun, flips; /* and how often they did */
     char *name;
     const fmi2Callbacks *callbacks;
 } Instance;
@@ -128,6 +128,13 @@ static void choose_modes(Data *d) {
     }
 }
 
+/* Whether modes change over and over in one moment. */
+static int stuck(Instance *m) {
+    double t = m->now.t;
+    if (fabs(t - m->since) > 1e-9 * (1 + fabs(t))) m->flips = 0, m->since = t;
+    return ++m->flips > 100;
+}
+
 /* Dormand and Prince's method of order 8(5,3). */
 
 /* One step; returns its error in units of the tolerance. */
@@ -174,8 +181,7 @@ static double shorten(const Data *d, double h, double tolerance, double *next) {
 
 static fmi2Status advance(Instance *m, double until) {
     Data *d = &m->now;
-    double next[NX + 1], since = d->t;
-    int flips = 0;
+    double next[NX + 1];
     if (!(d->h > 0)) d->h = fmin(until - d->t, 1e-3);
     choose_modes(d); /* inputs may have jumped */
     while (d->t < until) {
@@ -189,8 +195,7 @@ static fmi2Status advance(Instance *m, double until) {
         if (h == d->h || factor < 1) d->h = h * (factor < 3 ? factor : 3);
         if (NS && switched(d, d->t + h, next)) {
             h = shorten(d, h, m->tolerance, next);
-            if (d->t - since > 1e-9 * (1 + fabs(d->t))) flips = 0, since = d->t;
-            if (++flips > 100) return fail(m, STUCK);
+            if (stuck(m)) return fail(m, STUCK);
         }
         d->t = h == left ? until : d->t + h;
         memcpy(d->x, next, NX * sizeof(double));
@@ -212,7 +217,7 @@ EXPORT fmi2Status fmi2Reset(fmi2Component c) {
     m->now = start;
     for (int i = 0; i < NS; i++) m->now.s[i] = 1;
     m->tolerance = TOLERANCE;
-    m->begun = 0;
+    m->begun = m->flips = 0;
     return fmi2OK;
 }
 
@@ -368,8 +373,10 @@ EXPORT fmi2Status fmi2EnterEventMode(fmi2Component c) { return fmi2OK; }
 EXPORT fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) { return fmi2OK; }
 
 EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
-    choose_modes(&((Instance *)c)->now);
+    Instance *m = c;
     memset(info, 0, sizeof(*info));
+    if (switched(&m->now, m->now.t, m->now.x) && stuck(m)) return fail(m, STUCK);
+    choose_modes(&m->now);
     return fmi2OK;
 }
 
