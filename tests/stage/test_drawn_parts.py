@@ -165,3 +165,27 @@ def test_a_ball_rolls_down_the_slope_it_touches():
     scene = ap.Model(ground, (s, turn), [ball], [ap.Gravity(-9.81 * ground.z)], [rolling], name="ball").draw()
     np.testing.assert_allclose(scene.ground, [np.sin(0.3), 0, np.cos(0.3)], rtol=0, atol=1e-12)
     assert scene.floor == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("written", ["norm", "root", "cross"])
+def test_a_coin_with_a_quaternion_is_a_wheel_on_the_floor(written):
+    """Its axis is that on which the contact never lies, its radius constant where the quaternion has length one."""
+    place, e = ap.coordinates("x y z"), ap.coordinates("e0:4")
+    ground = ap.Frame("ground")
+    frame = ground.free(*place, *e)
+    coin = ap.RigidBody("coin", 2, frame.origin, frame, (0.125, 0.25, 0.125))
+    axis, up = frame.y, ground.z
+    level = axis.dot(up)
+    down = {
+        "norm": (up - axis * level) / (up - axis * level).norm,
+        "root": (up - axis * level) / sp.sqrt(1 - level**2),
+        "cross": axis.cross(up).cross(axis) / axis.cross(up).norm,
+    }[written]
+    contact = coin.center - 0.5 * down
+    rows = [ap.Rolling(coin, contact, along=[ground.x, ground.y]), ap.Holonomic(contact.dot(up), "touch")]
+    model = ap.Model(ground, (*place, *e), [coin], [ap.Gravity(-9.81 * up)], rows)
+    scene = model.draw(start={place[2]: 0.5, e[0]: 0.98, e[1]: 0.2})
+    (wheel,) = scene.solids[0].parts
+    assert (wheel.kind, wheel.size[0]) == ("wheel", pytest.approx(0.5))
+    np.testing.assert_allclose(np.abs(wheel.turn[:, 2]), [0, 1, 0], rtol=0, atol=1e-12)
+    assert abs(scene.floor) < 1e-9

@@ -265,9 +265,10 @@ def _rolling(found: Anatomy, constraint: Rolling) -> None:
     moments = body.inertia.diagonal()
     products = (body.inertia[0, 1], body.inertia[1, 2], body.inertia[0, 2])
     ball = all(sp.expand(e - moments[0]) == 0 for e in moments) and not any(products)
-    axis = body.frame.axes.rotation.axis if body.frame.axes.rotation is not None else None
+    axis = _across(body, arm)
     radius = arm.norm
-    if not _constant(radius):
+    (lengths,) = _somewhere([radius], body.frame)
+    if not np.ptp(lengths) <= 1e-9 * lengths[0]:
         found.edges.append((body, contact, None))
         return
     if not ball and axis is None:
@@ -275,15 +276,27 @@ def _rolling(found: Anatomy, constraint: Rolling) -> None:
     found.wheels.setdefault(body, Wheel(body, radius, None if ball else axis, contact))
 
 
-def _constant(length: sp.Expr) -> bool:
-    """Whether a length is the same wherever a model is: numbers tell, as formulas may not show it."""
-    letters, rng = sorted(letters_in(length), key=str), np.random.default_rng(5)
-    lengths = []
-    numbers = {s: rng.uniform(0.5, 1.5) for s in letters}
+def _across(body: RigidBody, arm: Vector) -> tuple[Any, Any, Any] | None:
+    """The axis about which a body last turned; of one with a quaternion that on which the contact never lies."""
+    rotation = body.frame.axes.rotation
+    if rotation is None or rotation.quaternion is None:
+        return None if rotation is None else rotation.axis
+    parts = _somewhere(body.frame.components(arm), body.frame)
+    idle = np.flatnonzero((parts <= 1e-9 * parts.max()).all(axis=1))
+    return tuple(map(int, np.arange(3) == idle[0])) if idle.size == 1 else None
+
+
+def _somewhere(formulas: Sequence[sp.Expr], frame: Frame) -> np.ndarray:
+    """Sizes of formulas at three random places, a row for each formula: numbers tell what formulas may not show."""
+    letters, rng = sorted({s for e in formulas for s in letters_in(e)}, key=str), np.random.default_rng(5)
+    found, numbers = [], {s: rng.uniform(0.5, 1.5) for s in letters}
     for _ in range(3):
         numbers |= {s: rng.uniform(0.1, 0.6) for s in letters if isinstance(s, Evolving) or s == t}
-        lengths.append(complex(length.subs(numbers)))
-    return bool(np.ptp(np.abs(lengths)) <= 1e-9 * abs(lengths[0]))
+        for own in ([s for s in e if s in numbers] for e in frame.unit_quaternions):
+            size = np.sqrt(sum(numbers[s] ** 2 for s in own))
+            numbers |= {s: numbers[s] / size for s in own}
+        found.append([abs(complex(e.subs(numbers))) for e in formulas])
+    return np.transpose(found)
 
 
 def _spinner(model: Model, body: RigidBody) -> Wheel | None:
