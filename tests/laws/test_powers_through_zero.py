@@ -48,7 +48,7 @@ def test_an_oscillator_of_any_power_has_its_period(force, power, method):
     assert float(started[x][-1]) == pytest.approx(1, abs=1e-7)
 
 
-@pytest.mark.parametrize("depth", [sp.Max(-x, 0), sp.Piecewise((-x, x < 0), (0, True))], ids=str)
+@pytest.mark.parametrize("depth", [sp.Max(-x, 0), sp.Piecewise((-x, x < 0), (0, True)), (sp.Abs(x) - x) / 2], ids=str)
 def test_a_ball_on_hertzs_contact_comes_back_to_its_height(depth):
     weight, stiffness, height = 9.81, 1e4, 0.3
     system = ap.compile(ap.derive(along_x(k * depth**n - weight))).bind({k: stiffness, n: 1.5})
@@ -67,6 +67,24 @@ def test_a_ball_on_hertzs_contact_comes_back_to_its_height(depth):
     assert [event.t for event in motion.occurrences] == pytest.approx([fall, fall + contact], abs=1e-8)
     assert float(motion[x][-1]) == pytest.approx(height, abs=1e-8)
     assert motion.check().ok
+
+
+def test_what_a_condition_keeps_positive_may_have_a_parameter_before_it():
+    scaled = sp.Piecewise(((k * (n - x)) ** 1.5, x < n), (0, True))
+    plain = sp.Max(n - x, 0) ** 1.5
+    ends = []
+    for force, stiffness in ((scaled, 4.0), (plain * k, 8.0)):
+        system = ap.compile(ap.derive(along_x(100 * force - 9.81))).bind({k: stiffness, n: 0.3})
+        motion = ap.simulate(system, {x: 0.6}, until=2.0)
+        assert motion.outcome is ap.Outcome.DONE
+        ends.append(float(motion[x][-1]))
+    assert ends[0] == pytest.approx(ends[1], abs=1e-8)
+
+
+@pytest.mark.parametrize("base", [-sp.Abs(x), x - 2, sp.Abs(x) - 2], ids=str)
+def test_a_negative_base_is_no_number(base):
+    system = ap.compile(ap.derive(along_x(sp.Pow(base, 1.5, evaluate=False)))).bind()
+    assert ap.simulate(system, {x: 0.5}, until=1.0).outcome is ap.Outcome.NOT_FINITE
 
 
 def test_many_runs_go_through_zero_as_one_does():

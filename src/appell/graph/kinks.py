@@ -90,7 +90,7 @@ class Modal:
     def of(cls, function: ca.Function) -> Modal:
         """Take the kinks out of x' = f(t, x, w, p), and of its further outputs if there are any."""
         t, x, w, p = function.sx_in()
-        found = _Kinks()
+        found = _Kinks(p)
         xdot, *more = rewritten(function, found.algebra)
         if has_powers(function):  # once more, now that all switching functions are known
             xdot, *more = rewritten(function, found.algebra)
@@ -130,13 +130,13 @@ class _Kinks:
         switches: The switching functions.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, p: ca.SX) -> None:
         self.modes: list[ca.SX] = []
         self.switches: list[ca.SX] = []
-        self._letters: set[int] = set()  # the modes by their hashes: anything may bear their names
+        self._letters: dict[int, int] = {}  # numbers of modes by their hashes: anything may bear their names
         self._seen: list[np.ndarray] = []  # each switching function at three random points
-        self._random, self._places = np.random.default_rng(5), dict[int, np.ndarray]()
-        self._folds: dict[int, ca.SX] = {}  # absolute values by their hashes
+        self._random = np.random.default_rng(5)
+        self._places = {s.element_hash(): np.full(3, self._random.uniform(0.3, 1.2)) for s in p.nonzeros()}
         self._branches: dict[int, tuple[ca.SX, list[tuple[ca.SX, ca.SX]]]] = {}
 
     @property
@@ -149,7 +149,7 @@ class _Kinks:
             "hypot": lambda a, b: ca.sqrt(a * a + b * b),
             "atan2": ca.atan2,
             "copysign": SAME["copysign"],  # another form of the same function: `appell.graph.removable`
-            "fabs": self._folded,
+            "fabs": lambda a: self._mode(a) * a,
             "sign": self._mode,
             "fmin": lambda a, b: self._larger(a, b, -1),
             "fmax": lambda a, b: self._larger(a, b, 1),
@@ -186,16 +186,10 @@ class _Kinks:
                     return sign * letter
         letter = ca.SX.sym(f"mode_{len(self.modes)}")
         self._seen.append(values)
-        self._letters.add(letter.element_hash())
+        self._letters[letter.element_hash()] = len(self.modes)
         self.modes.append(letter)
         self.switches.append(a - b)
         return letter
-
-    def _folded(self, a: ca.SX) -> ca.SX:
-        """The absolute value; that it is one is remembered."""
-        found = self._mode(a) * a
-        self._folds[found.element_hash()] = found
-        return found
 
     def _power(self, a: ca.SX, exponent: ca.SX) -> ca.SX:
         """A fractional power of what a mode keeps positive is that of zero beyond, where a step looks over the kink."""
@@ -204,15 +198,28 @@ class _Kinks:
 
     def _root(self, a: ca.SX) -> ca.SX:
         """The same of |b|; how a motion comes to other roots of zero is followed: `appell.motion.arrival`."""
-        return ca.sqrt(ca.fmax(a, 0) if a.element_hash() in self._folds else a)
+        return ca.sqrt(ca.fmax(a, 0) if self._modes_in(a) and self._kept_positive(a) else a)
 
     def _kept_positive(self, a: ca.SX) -> bool:
-        """Whether it is |b|, or a multiple of a switching function."""
-        if a.is_constant() or a.element_hash() in self._folds:
-            return not a.is_constant()
-        values = self._looks(a)[:, 0]
-        shares = [values / known for known in self._seen if np.all(known != 0)]
-        return any(np.ptp(share) <= 1e-12 * np.abs(share).max() for share in shares)
+        """Whether it is a multiple of a switching function, and of |b| or Max(b, 0) a positive one, or none at all."""
+        modes = self._modes_in(a)
+        if not modes:
+            return any(np.isfinite(self._share(a, known)) for known in self._seen)
+        known = self._seen[self._letters[modes[0].element_hash()]]
+        shares = [sign * self._share(ca.substitute(a, modes[0], sign), known) for sign in (1, -1)]
+        return len(modes) == 1 and all(share >= 0 for share in shares)
+
+    def _share(self, a: ca.SX, known: np.ndarray) -> float:
+        """How many times a switching function it is, whatever the state; NaN if that is no number."""
+        values = self._looks(a)[:, 0] if ca.symvar(a) else np.full(3, float(a))
+        if not values.any():
+            return 0.0
+        shares = values / np.where(known == 0, np.nan, known)
+        return shares[0] if np.ptp(shares) <= 1e-12 * np.abs(shares).max() else np.nan
+
+    def _modes_in(self, a: ca.SX) -> list[ca.SX]:
+        """The modes that it contains."""
+        return [letter for letter in ca.symvar(a) if letter.element_hash() in self._letters]
 
     def _modal(self, a: ca.SX) -> bool:
         """Whether an expression is made of modes and numbers alone."""
