@@ -404,6 +404,8 @@ def test_a_current_does_not_replace_a_state_of_the_same_name():
         ap.control.with_motors(model, Motor(resistance=2, constant=0.1, inductance=0.01))
     with pytest.raises(ModelError, match="no input that a motor could drive"):
         ap.control.with_motors(ap.library.pendulum_chain(), Motor(resistance=2, constant=0.1))
+    with pytest.raises(ModelError, match=r"Got 3; give a motor for tau, control\.Motor\(resistance="):
+        ap.control.with_motors(ap.library.slider_crank(), {"tau": 3})
 
 
 @pytest.fixture(scope="module")

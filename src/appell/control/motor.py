@@ -89,6 +89,7 @@ def with_motors(model: Model, motors: Motor | Mapping[Any, Motor]) -> Model:
     for name, motor in motors.items():
         if key(name) not in named:
             raise ModelError(unknown(key(name), sorted(named), f"input of {model.name!r}"))
+        check_kind(motor, Motor, f"a motor for {key(name)}, control.Motor(resistance=..., constant=...)")
         w = named[key(name)]
         omega = shaft_rate(model, w)
         e = inputs(f"e_{w.name}", "V", f"voltage of the motor of {w.name}")
