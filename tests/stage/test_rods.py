@@ -18,6 +18,7 @@ carousel = ground.rotate("z", 2 * ap.t).rotate("x", 0.1)
 PLATE = ap.RigidBody("plate", 3.0, plate.point(0.1, 0, 0), plate, (0.1, 0.1, 0.2))
 ARM = ap.RigidBody("arm", 1.0, arm.point(0.2, 0, 0), arm, (0.001, 0.02, 0.02))
 LEVER = ap.RigidBody("lever", 1.0, lever.point(0, 0, 0.2), lever, (0.02, 0.02, 0.001))
+WIRE = ap.Particle("wire", 1.0, ground.point(rocker, 0, -sp.sqrt(1 - rocker**2)))
 BOB = ap.Particle("bob", 1.0, carousel.point(x, y, z))
 JOINTS = ap.coordinates("q1:8", "rad")
 LINKS = []
@@ -30,6 +31,7 @@ CASES = {
     "two hinged links": ((crank, rocker), [ARM, LEVER], arm.point(0.4, 0.1, -0.2), lever.point(0, 0.1, 0.4)),
     "a plate and a hinged link": ((*X, *E, crank), [PLATE, ARM], plate.point(0.3, 0, 0), arm.point(0.4, 0, 0.1)),
     "two links of a chain": (JOINTS, LINKS, LINKS[1].center, LINKS[5].frame.point(0.1, 0, 0.3)),
+    "a bead on a wire": ((rocker, *X, *E), [WIRE, PLATE], plate.point(0.3, 0, 0), WIRE.center),  # not everywhere
     "a bob on a carousel": (X, [BOB], BOB.center, carousel.point(0.5, 0, 1.0)),
 }
 WRITTEN = {

@@ -8,6 +8,7 @@ from itertools import islice
 import numpy as np
 
 EXACT = 1e-8  # what is left of a formula that is a distance, as a share of how much it varies
+ENOUGH = 20  # positions at which all is real, more than there are unknowns
 TURNS = 100  # of a fit
 STARTS = (0.0, 0.3, 1.0, 3.0)  # where fits begin: places as far out as this, in lengths that the formula varies by
 
@@ -32,7 +33,11 @@ def points_apart(f: np.ndarray, one: Placed, other: Placed) -> tuple[np.ndarray,
         other: The second.
     """
     gap, arms = one.points - other.points, np.concatenate([one.arms, -other.arms], axis=2)
-    near = _loosely(f, gap, one.arms, other.arms)
+    real = np.isfinite(np.column_stack([f, gap, arms.reshape(len(f), -1)])).all(axis=1)
+    if np.count_nonzero(real) < ENOUGH or np.ptp(f[real]) <= 1e-12 * np.abs(f[real]).max():
+        return None
+    f, gap, arms, P, R = (e[real] for e in (f, gap, arms, one.arms, other.arms))
+    near = _loosely(f, gap, P, R)
     if near is None:
         return None
     begin, told = near

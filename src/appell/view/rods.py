@@ -60,11 +60,10 @@ def rods(model: Model, course: Course) -> list[Rod]:
     placed = [Placed(values.points[i], none if j is None else values.turns[j]) for i, j in numbers]
     found: dict[Row, Rod] = {}
     for (row, square), k in zip(squares, asked, strict=True):
-        f = values.scalars[k]
-        if row in found or not np.all(np.isfinite(f)) or np.ptp(f) <= 1e-12 * np.abs(f).max():
+        if row in found:
             continue
         for i, j in _pairs(things, moving & letters_in(square)):
-            if (places := points_apart(f, placed[i], placed[j])) is not None:
+            if (places := points_apart(values.scalars[k], placed[i], placed[j])) is not None:
                 a, b = (_end(things, placed, m, place) for m, place in zip((i, j), places, strict=True))
                 found[row] = Rod(row, (a, b))
                 break
@@ -134,8 +133,9 @@ def _pairs(things: Sequence[Thing], letters: frozenset[sp.Symbol]) -> Iterator[t
 def _end(things: Sequence[Thing], placed: Sequence[Placed], i: int, place: np.ndarray) -> Vector:
     """The point at a place in the axes of a thing: that of another thing, if it is always there."""
     way = placed[i].points + placed[i].arms @ place
+    real = np.isfinite(way).all(axis=1)
     for thing, other in zip(things[:-1], placed, strict=False):
-        if np.abs(other.points - way).max() <= EXACT * np.abs(way).max():
+        if np.all(np.abs(other.points - way)[real] <= EXACT * np.abs(way[real]).max()):
             return thing.point
     axes = things[i].axes
     return things[i].point if axes is None else things[i].point + axes.vector(*map(float, place))
