@@ -87,6 +87,15 @@ def test_a_negative_base_is_no_number(base):
     assert ap.simulate(system, {x: 0.5}, until=1.0).outcome is ap.Outcome.NOT_FINITE
 
 
+def test_taylors_method_says_why_it_ends_at_zero():
+    system = ap.compile(ap.derive(along_x(-(sp.Abs(x) ** 1.5) * sp.sign(x)))).bind()
+    motion = ap.simulate(system, {x: 1.0}, until=5.0, method="taylor")
+    assert motion.outcome is ap.Outcome.NOT_FINITE
+    assert "chosen by the caller, but a root or fractional power of what comes to zero has no Taylor series" in str(
+        motion
+    )
+
+
 def test_many_runs_go_through_zero_as_one_does():
     system = ap.compile(ap.derive(along_x(-k * sp.Abs(x) ** 1.5 * sp.sign(x)))).bind({k: 1.0})
     study = ap.sweep(system, {k: [1.0, 4.0], x: 1.0}, until=4 * quarter(1.5), points=5)

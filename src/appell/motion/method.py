@@ -111,7 +111,8 @@ def choose(
             "CVODES does not locate events; use method='Radau' for stiff equations with events or kinks."
         )
     if wanted != "auto":
-        return Method(wanted, "chosen by the caller")
+        caveat = _against_taylor(flow) if wanted == "taylor" else ""
+        return Method(wanted, f"chosen by the caller, but {caveat}" if caveat else "chosen by the caller")
     if by_python:
         return Method("DOP853", "an input is given by a Python function")
     rate = _decay(flow, t0, x0, w, p)
@@ -127,16 +128,22 @@ def choose(
         return Method("dop853", why)
     if held:
         return Method("dop853", "inputs are held between the samples of a control")
-    if hidden := _hidden(flow):
-        return Method("dop853", f"{hidden}: a long Taylor step could pass over it")
-    if has_bent_powers(flow.rhs):
-        return Method("dop853", "a root or fractional power of what comes to zero has no Taylor series there")
+    if why := _against_taylor(flow):
+        return Method("dop853", why)
     if size > LARGE:
         return Method("dop853", f"large: {size} instructions, too many to compile a Taylor series of")
     if tumbling and size > TUMBLING:
         words = f"{size} instructions, too many to compile for every choice of speeds that a quaternion needs"
         return Method("dop853", words)
     return Method("taylor", f"smooth{' between located kinks and events' if flow.count else ''}, {size} instructions")
+
+
+def _against_taylor(flow: Flow) -> str:
+    """What a series cannot do with these equations, whatever the state; empty if there is nothing."""
+    if hidden := _hidden(flow):
+        return f"{hidden}: a long Taylor step could pass over it"
+    bent = "a root or fractional power of what comes to zero has no Taylor series there"
+    return bent if has_bent_powers(flow.rhs) else ""
 
 
 @once
