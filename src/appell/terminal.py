@@ -34,6 +34,11 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    class Patient(Console):
+        def on_broken_pipe(self) -> None:
+            """Nobody reads on: Rich would end the program here, before it has written its files."""
+            raise
+
     if title:
         print(title)
     table = Table(show_edge=False, pad_edge=False)
@@ -43,6 +48,6 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
         table.add_column(entries[0], no_wrap=not words, min_width=min(widest, LINE) if words else widest)
     for row in rows:
         table.add_row(*row)
-    console = Console(width=None if on_terminal(sys.stdout) else APART, highlight=False, markup=False)
+    console = Patient(width=None if on_terminal(sys.stdout) else APART, highlight=False, markup=False)
     console.width = max(console.width, console.measure(table, options=console.options.update(max_width=10_000)).minimum)
     console.print(table)

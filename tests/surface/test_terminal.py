@@ -1,5 +1,6 @@
 """The command line among other programs: narrow terminals, pipes, plain ASCII, files that print or fail."""
 
+import io
 import json
 import math
 import os
@@ -8,6 +9,8 @@ import subprocess
 import sys
 
 import pytest
+
+from appell.terminal import print_table
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are not there")
 
@@ -74,15 +77,31 @@ def test_numbers_are_whole_in_a_narrow_terminal(file):
 
 
 def test_files_are_written_though_nobody_reads_on(file, tmp_path):
-    """As in `appell run ... --out run.csv --out run.nc | head -1`."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    outs = [tmp_path / "run.csv", tmp_path / "run.nc"]
-    command = [sys.executable, "-m", "appell", "run", str(file), "--out", str(outs[0]), "--out", str(outs[1])]
-    program = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, timeout=120, check=False)
-    os.close(writer)
-    assert b"Traceback" not in program.stderr
-    assert all(path.stat().st_size > 1000 for path in outs)
+    """As in `appell run ... --out run.csv --out run.nc | head -1`, also where every line is sent at once."""
+    for unbuffered in ("", "1"):
+        reader, writer = os.pipe()
+        os.close(reader)
+        outs = [tmp_path / f"run{unbuffered}.csv", tmp_path / f"run{unbuffered}.nc"]
+        command = [sys.executable, "-m", "appell", "run", str(file), "--out", str(outs[0]), "--out", str(outs[1])]
+        program = subprocess.run(
+            command, stdout=writer, stderr=subprocess.PIPE, timeout=120, check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )  # fmt: skip
+        os.close(writer)
+        assert b"Traceback" not in program.stderr
+        assert all(path.stat().st_size > 1000 for path in outs)
+
+
+def test_a_table_that_nobody_reads_does_not_end_the_program(monkeypatch):
+    """Rich would end it by itself."""
+
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(BrokenPipeError):
+        print_table("", ["name"], [["one"]])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="asks a shell")
