@@ -146,6 +146,31 @@ def test_the_adaptive_law_knows_a_moving_base():
     assert pushed == pytest.approx(2.0 * (a + 2 * omega * across @ v + alpha * across @ q - omega**2 * q + axle))
 
 
+def test_the_adaptive_law_takes_energy_from_its_errors_on_a_moving_base():
+    """(s'Ms/2)' = -s'Ks at known parameters, also where the inertia changes in time: an arm that grows on a swing."""
+    (one, two), (t1, t2) = ap.coordinates("one two"), ap.inputs("t1 t2")
+    upper = ground.rotate("z", sp.sin(2 * ap.t)).at(ground.point(ap.t**2, 0)).pin(one)
+    lower = upper.pin(two, at=(0.5 + ap.t / 4, 0, 0))
+    bodies = [ap.Particle("upper", m, upper.point(0.3 + ap.t / 4, 0)), ap.Particle("lower", 1.5, lower.point(0.4, 0))]
+    forces = [ap.Gravity(-9.81 * ground.y), ap.Generalized({one: t1, two: t2})]
+    model = ap.Model(ground, (one, two), bodies, forces, values={m: 2.0}, name="growing arm")
+    system, law = ap.compile(ap.derive(model)), SlotineLi(model, [m], 5.0, [8.0, 3.0], 0.0, {m: 2.0})
+    known, rng, t, h = ComputedTorque(model, 5.0).dynamics, np.random.default_rng(3), 0.8, 1e-5
+    q, v, qh, vh, ah = rng.normal(size=(5, 2))
+    w = law.inputs(t, q, v, np.zeros(0), (qh, vh, ah))
+    a = system.bind(dict(zip(("t1", "t2"), w, strict=True))).accelerations(
+        system.state(dict(zip(("one", "two", "one.rate", "two.rate"), [*q, *v], strict=True)), t=t)
+    )
+
+    def energy(k):
+        M = known.matrices(t + k, q + k * v + k**2 / 2 * a, v + k * a, np.zeros(0))[0]
+        s = v + k * a - vh - k * ah + 5.0 * (q + k * v - qh - k * vh)
+        return s @ M @ s / 2
+
+    s = v - vh + 5.0 * (q - qh)
+    assert (energy(h) - energy(-h)) / (2 * h) == pytest.approx(-s @ (np.array([8.0, 3.0]) * s), rel=1e-6)
+
+
 def test_predictive_control_respects_limits(arm):
     system = ap.compile(ap.derive(arm))
     reference = {"one": sp.sin(ap.t) / 2, "two": sp.cos(ap.t) / 2}
