@@ -95,6 +95,7 @@ class Machine:
                 return results[0].copy()
             return otherwise(t, x, w)
 
+        call.__qualname__ = "rhs"  # under which it is called, and errors name it
         return call
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
