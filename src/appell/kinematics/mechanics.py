@@ -210,7 +210,7 @@ class Mechanics:
     @cached_property
     def solved(self) -> ca.SX:
         """The accelerations at which rows that are not linear in them are replaced by their tangents."""
-        return least_constraint(*self._uncurved, self.f, self.a, self._near, self.variables.quaternions)
+        return least_constraint(*self._uncurved, self.f, self.a, self._near, alike=self.variables.quaternions)
 
     def tangents(self, a: ca.SX) -> tuple[ca.SX, ca.SX]:
         """C and gamma of C q'' = gamma, with the tangents at some accelerations of the rows on these.

@@ -212,7 +212,7 @@ class _Stage:
         place = None if surroundings is None else surroundings.drawn(values, measure.unit)
         around = [] if place is None else [place]
         measure.add(solids, values, around)
-        floor = self._floor(values, ground, view, touching, spins, measure, planar, bool(around))
+        floor = self._floor(values, ground, view, touching, spins, measure, planar, stands=bool(around))
         solids += self._plates(plates, values, measure.unit)
         if not planar and len(feet) > 2 and any(row.order == 0 for row in model.rows):
             solids += self._plates([feet], values, measure.unit, "base", "#7b8794")
