@@ -166,6 +166,14 @@ def test_what_is_set_is_in_the_files_that_are_exported(call, tmp_path):
     assert "A start is written to an FMU only: add --out FILE.fmu or leave out q1." in refused.stderr
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig"])
+def test_a_report_has_the_text_of_a_file_in_its_own_encoding(call, file, tmp_path, encoding):
+    named = "# coding: latin-1\n" * (encoding == "latin-1")
+    file.write_text(f"{named}# Länge\n{file.read_text()}", encoding=encoding)
+    assert call("run", file, "--until", 0.1, "--report", tmp_path / "a.md").exit_code == 0
+    assert f"```python\n{named}# Länge\n" in (tmp_path / "a.md").read_text(encoding="utf-8")
+
+
 def test_every_report_that_is_asked_for_is_written(call, tmp_path):
     reports = [tmp_path / name for name in ("a.md", "b.tex")]
     given = [part for path in reports for part in ("--report", path)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,7 +85,11 @@ def _describe(motion: Any, path: Path, source: str) -> None:
     """Write a report, with the text of the file that the model came from."""
     from appell.reporting import report
 
-    report(motion, path, code=Path(source).read_text(encoding="utf-8") if source.endswith(".py") else "")
+    code = ""
+    if source.endswith(".py"):
+        with tokenize.open(source) as file:  # in the encoding that it says it has
+            code = file.read()
+    report(motion, path, code=code)
 
 
 def _data(motion: Any) -> dict[str, Any]:
