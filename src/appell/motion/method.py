@@ -138,6 +138,7 @@ def choose(
     return Method("taylor", f"smooth{' between located kinks and events' if flow.count else ''}, {size} instructions")
 
 
+@once
 def _against_taylor(flow: Flow) -> str:
     """What a series cannot do with these equations, whatever the state; empty if there is nothing."""
     if hidden := _hidden(flow):
@@ -146,7 +147,6 @@ def _against_taylor(flow: Flow) -> str:
     return bent if has_bent_powers(flow.rhs) else ""
 
 
-@once
 def _hidden(flow: Flow) -> str:
     """What operations of a flow may do without any sign of it before; empty if there are none of that kind."""
     names = {NAMES[flow.rhs.instruction_id(k)] for k in range(flow.rhs.n_instructions())}
