@@ -110,8 +110,10 @@ def test_what_stands_still_is_drawn_and_moves_nothing_else():
     table = ap.shapes.Box(4 * l, 4 * l, 0.1) - ap.shapes.Cylinder(0.1, 0.1)
     look = Look(ground=[table.at(0, 0, -3), Solid("sphere", 0.2, at=(4 * l, 0, 0), color="red")])
     bob = ap.Particle("bob", 1.0, ground.pin(q, "y").point(0, 0, -l))
-    model = ap.Model(ground, q, [bob], [ap.Gravity(-9.81 * ground.z)], look=look, values={l: 1.0})
-    scene, bare = model.draw(), model.draw(look=Look())
+    model, alone = (
+        ap.Model(ground, q, [bob], [ap.Gravity(-9.81 * ground.z)], look=e, values={l: 1.0}) for e in (look, None)
+    )
+    scene, bare = model.draw(), alone.draw()
     assert [solid.name for solid in scene.solids] == ["bob", "ground"]
     assert [solid.name for solid in bare.solids] == ["bob"]
     assert (scene.size, scene.unit, scene.follow) == (bare.size, bare.unit, bare.follow)
@@ -120,6 +122,9 @@ def test_what_stands_still_is_drawn_and_moves_nothing_else():
     assert np.all(scene.box[0] <= corners.min(axis=0) + 1e-12)  # and all of it is seen
     assert np.all(scene.box[1] >= corners.max(axis=0) - 1e-12)
     assert model.draw(values={l: 0.5}).box[1][0] == pytest.approx(2.2, abs=1e-2)
+    other = model.draw(look=Look(colors={"bob": "red"}))  # says nothing of what stands still
+    assert [solid.name for solid in other.solids] == ["bob", "ground"]
+    assert len(alone.draw(look=Look(ground=Solid("sphere", 1))).solids[1].parts) == 1
 
 
 NONSENSE = {

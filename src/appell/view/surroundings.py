@@ -34,11 +34,11 @@ class Surroundings:
         """Ask for the tracks; None where nothing stands still.
 
         Args:
-            look: Hints.
+            look: Hints; where they do not say what stands still, those of the model do.
             model: The model.
             tracks: Where to ask.
         """
-        things = look.still
+        things = look.still or (() if model.look is None else model.look.still)
         if not things:
             return None
         return cls(
