@@ -57,6 +57,16 @@ def test_a_quotient_has_its_limit_and_all_rates_of_it(formula, place):
     )
 
 
+@pytest.mark.parametrize("place", [1e6, -1e13, 1e100])
+def test_far_away_where_its_series_would_be_larger_than_any_number(place):
+    letter = ca.SX.sym("x")
+    value = Lowering({x: letter})(sp.sin(x) / x)
+    found = ca.Function("far", [letter], [value, ca.gradient(value, letter)])(place)
+    np.testing.assert_allclose(
+        np.ravel(found), [np.sin(place) / place, (np.cos(place) - np.sin(place) / place) / place], rtol=1e-14
+    )
+
+
 @pytest.mark.parametrize("formula", [sp.sin(x) / 2, x * sp.sin(x), sp.cos(x) / x, sp.sin(x) / y, (y - sp.cos(x)) / x])
 def test_what_is_no_such_quotient_stays_as_it_is(formula):
     assert regular(formula) is formula

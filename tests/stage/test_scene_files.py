@@ -129,6 +129,7 @@ def test_what_stands_still_is_drawn_and_moves_nothing_else():
 
 NONSENSE = {
     "ground": (lambda disk: Look(ground=3), "give shapes such as appell.shapes.Box"),
+    "ground in words": (lambda disk: Look(ground="table"), "Got 'table'; give shapes such as appell.shapes.Box"),
     "colour": (lambda disk: Look(colors={"disk": "rde"}), "by its name, such as \"red\"; got 'rde'"),
     "rod": (lambda disk: Look(rods=[3]), "a pair of points, rods=.*; got 3"),
     "one rod": (lambda disk: Look(rods=(disk.system.model.ground.origin,) * 2), "a pair of points, rods=.*; got 0"),

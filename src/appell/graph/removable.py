@@ -24,10 +24,10 @@ def sinc_graph(square: ca.SX, u: ca.SX | None = None) -> ca.SX:
         u: u itself; left out if it is a root, which has no rate at zero.
     """
     near = (1 + ca.SX.binary(ca.OP_COPYSIGN, ca.SX(1), 1 - square)) / 2
-    far = 1 - near
+    far, inside = 1 - near, near * square  # far away the series would be larger than any number
     series = ca.SX(0)
     for k in range(ORDER, -1, -1):
-        series = series * square + (-1) ** k / factorial(2 * k + 1)
+        series = series * inside + (-1) ** k / factorial(2 * k + 1)
     away = ca.sqrt(near + far * square) if u is None else near + far * u
     return near * series + far * (ca.sin(away) / away)
 

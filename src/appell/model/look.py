@@ -138,5 +138,5 @@ class Look:
 
 def _several(given: Any) -> tuple[Any, ...]:
     """One thing or several."""
-    one = isinstance(given, Solid | AbstractShape) or not isinstance(given, Iterable)
+    one = isinstance(given, str | Solid | AbstractShape) or not isinstance(given, Iterable)
     return (given,) if one else tuple(given)

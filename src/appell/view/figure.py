@@ -105,7 +105,7 @@ class Figure:
             ),
             wheel=wheel,
             radius=None if wheel is None else tracks.scalar(wheel.radius),
-            given=tuple((s, numbers_of(s, tracks)) for s in solids),
+            given=tuple((s, tracks_of(s, tracks)) for s in solids),
             shape=pieces,
             bare=bare,
             rotor=_rotor(body, model) if rigid else None,
@@ -263,7 +263,7 @@ def _rotor(body: RigidBody, model: Model) -> np.ndarray | None:
     return np.array([float(e) for e in rotation.axis]) if own else None
 
 
-def numbers_of(solid: Solid, tracks: Tracks) -> tuple[int, ...]:
+def tracks_of(solid: Solid, tracks: Tracks) -> tuple[int, ...]:
     """The tracks of size, place and axis of a solid of a look.
 
     Args:

@@ -55,13 +55,13 @@ class Measure:
         looks = np.unique(np.linspace(0, values.times.size - 1, 40).astype(int))
         boxes = [(values.points[:, :1].reshape(-1, 3).min(axis=0), values.points[:, :1].reshape(-1, 3).max(axis=0))]
         for solid in (*solids, *still):
-            shell = np.concatenate([surface(p).vertices for p in solid.parts])
-            self.solid = self.solid or any(p.kind != "sphere" for p in solid.parts)
+            shell, moves = np.concatenate([surface(p).vertices for p in solid.parts]), solid not in still
+            self.solid = self.solid or (moves and any(p.kind != "sphere" for p in solid.parts))
             for k in looks:
                 places = shell @ values.turns[solid.turn][k].T + values.points[solid.point][k]
                 low, high = places.min(axis=0), places.max(axis=0)
                 self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
-                if k == 0 and solid not in still:
+                if k == 0 and moves:
                     boxes.append((low, high))
         lows, highs = (np.array(e) for e in zip(*boxes, strict=True))
         self.size = max(self.floor, float(np.linalg.norm(highs.max(axis=0) - lows.min(axis=0))))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from appell.model.look import Look, Solid
 from appell.model.model import Model
-from appell.view.figure import Piece, cut_out, given_part, numbers_of, pieces_of
+from appell.view.figure import Piece, cut_out, given_part, pieces_of, tracks_of
 from appell.view.parts import Part
 from appell.view.scene import Drawn
 from appell.view.tracks import Tracks, Values
@@ -45,7 +45,7 @@ class Surroundings:
             point=tracks.point(model.ground.origin),
             turn=tracks.turn(model.ground),
             shapes=tuple(pieces_of(e, tracks) for e in things if not isinstance(e, Solid)),
-            solids=tuple((e, numbers_of(e, tracks)) for e in things if isinstance(e, Solid)),
+            solids=tuple((e, tracks_of(e, tracks)) for e in things if isinstance(e, Solid)),
         )
 
     def drawn(self, values: Values, unit: float) -> Drawn | None:
