@@ -207,6 +207,21 @@ def test_starts_of_many_runs_are_an_array(cart):
         ap.control.track_many(cart, {x: sp.Float(0)}, ComputedTorque(MODEL, 5.0), [{"x": 0.1}], 2.0)
 
 
+def test_many_runs_with_saturated_inputs_are_those_one_by_one(arm):
+    """Also where one input of two has a limit, on one side only, and drives stand in another order."""
+    system, path = ap.compile(ap.derive(arm)), {"one": sp.sin(ap.t) / 2, "two": sp.cos(ap.t) / 2}
+    law, starts = ComputedTorque(arm, 5.0), np.array([[0.4, 0.2, 0.0, 0.0], [-0.6, 0.9, 0.3, 0.0]])
+    free = ap.control.track_many(system, path, law, starts, 1.0)[1][-1]
+    for limits in ({"t1": (-10, 25), "t2": 8}, {"t2": 3}, 15):
+        errors = ap.control.track_many(system, path, law, starts, 1.0, limits=limits)[1][-1]
+        assert np.max(np.abs(errors - free)) > 1e-3  # the limits were reached
+        for start, error in zip(starts, errors.T, strict=True):
+            run = ap.track(system, path, law, system.state(start), until=1.0, limits=limits)
+            np.testing.assert_allclose(error, run.error.values[-1], rtol=0, atol=1e-6)
+    with pytest.raises(ModelError, match="'t3' is not an? input that could be limited"):
+        ap.control.track_many(system, path, law, starts, 1.0, limits={"t3": 5})
+
+
 def test_a_mechanism_with_constraints(arm):
     """A four-bar driven at one joint: the law works along what the loop leaves free."""
     bar = ap.library.four_bar()

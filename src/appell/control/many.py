@@ -11,6 +11,7 @@ import numpy as np
 from appell.code.machine import Machine
 from appell.code.system import System
 from appell.control.laws import ComputedTorque
+from appell.control.limits import bounds
 from appell.control.reference import Reference
 from appell.errors import ModelError
 from appell.graph.kinks import has_kinks
@@ -20,7 +21,7 @@ from appell.model.values import check_kind, number, whole
 
 def track_many(
     system: System, reference: Any, law: ComputedTorque, starts: np.ndarray, until: float | None = None,
-    *, step: float = 1e-3, every: int = 10,
+    *, limits: Any = None, step: float = 1e-3, every: int = 10,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Errors of many runs under computed torque, by Runge-Kutta's classical method with a fixed step.
 
@@ -30,6 +31,8 @@ def track_many(
         law: Computed torque without integral.
         starts: One row for each run: q, q', extra states, in the order of the system's state.
         until: The time at which to stop; the end of the reference if left out.
+        limits: Of the inputs (saturation), as for `track`. A step across the moment at which one is reached has an
+            error of second order in its length instead of the fifth.
         step: Of the integration, in seconds.
         every: How many steps from one row of the table to the next.
 
@@ -79,7 +82,8 @@ def track_many(
     until, step = number("until", course.end if until is None else until), number("step", step)
     if not (until > begin and step > 0):
         raise ModelError(f"Runs go from t = {begin:g} on by positive steps; got until = {until:g}, step = {step:g}.")
-    machine = Machine(_closed(system, law), simd=system.code.simd)
+    low, high = bounds(limits, dynamics.labels)
+    machine = Machine(_closed(system, law, low, high), simd=system.code.simd)
     count = max(1, round((until - begin) / step))
     h = (until - begin) / count
     points = np.hstack(course.at(begin + h / 2 * np.arange(2 * count + 1)))
@@ -109,8 +113,8 @@ def classical_step(rate: Callable[[int, Any], Any], x: Any, h: float) -> Any:
     return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
-def _closed(system: System, law: ComputedTorque) -> ca.Function:
-    """x' in t, x, (q^, q^', q^''), p with the inputs S^-1 (M u - F) put in."""
+def _closed(system: System, law: ComputedTorque, low: np.ndarray, high: np.ndarray) -> ca.Function:
+    """x' in t, x, (q^, q^', q^''), p with the inputs S^-1 (M u - F) put in, cut off at their limits."""
     equations, dynamics = system.equations, law.dynamics
     x, other = equations.mechanics.variables, dynamics.mechanics.variables
     n = x.q.numel()
@@ -124,6 +128,8 @@ def _closed(system: System, law: ComputedTorque) -> ca.Function:
     drives = [s.label for s in equations.inputs]
     if sorted(drives) != sorted(dynamics.labels) or len(drives) != n:
         raise ModelError(f"The law commands {', '.join(dynamics.labels)}, but the mechanism has {', '.join(drives)}.")
+    if np.any(np.isfinite([low, high])):
+        w = ca.fmin(ca.fmax(w, low), high)
     ordered = ca.vertcat(*[w[dynamics.labels.index(label)] for label in drives])
     xdot = ca.substitute(equations.xdot, equations.w, ordered)
     return ca.Function("closed", [x.t, equations.x, r, ca.vertcat(x.p, p)], [ca.densify(xdot)], {"cse": True})
