@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import scipy.optimize
+import sympy as sp
 
 import appell as ap
+from appell.analysis.certificate import Verdict
 from appell.errors import ControlError, EquilibriumError, ModelError
 
 
@@ -127,6 +129,66 @@ def test_bad_wishes_are_refused(crank, wanted, inputs, message):
 def test_a_model_that_depends_on_time_has_none():
     with pytest.raises(EquilibriumError, match="depends on time"):
         ap.equilibrium(ap.library.driven_pendulum())
+
+
+def on_a_truck(moving, motion=None):
+    """A pendulum with a motor, from which a rod hangs that is tied to the truck by a spring; or at rest with weight."""
+    upper, lower = ap.coordinates("upper lower", "rad")
+    motor = ap.inputs("motor")
+    ground = ap.Frame("ground")
+    place = 3 * ap.t**2 / 2 + 5 * ap.t - 2 if motion is None else motion
+    truck = ground.at(ground.point(place if moving else 0, 0, 0))
+    arm = truck.pin(upper)
+    rod = arm.pin(lower, at=(0, -0.7, 0))
+    bob = ap.Particle("bob", 1.0, arm.point(0, -0.7))
+    bar = ap.RigidBody("bar", 2.0, rod.point(0, -0.3), rod, (0, 0, 0.06))
+    weight = ap.Gravity(-9.81 * ground.y - (0 if moving else 3 * ground.x))
+    spring = ap.Spring(rod.point(0, -0.6), truck.point(0.4, -1.5), 6.0, 0.2)
+    forces = [weight, spring, ap.Generalized({upper: motor})]
+    return ap.Model(ground, (upper, lower), [bob, bar], forces, name="truck")
+
+
+def test_a_base_of_constant_acceleration_is_one_at_rest_under_another_weight():
+    """Its velocity grows with time, which the equations in relative coordinates do not feel."""
+    rests = [ap.equilibrium(on_a_truck(moving), {"upper": -0.2}) for moving in (True, False)]
+    for name in ("lower", "motor"):
+        assert rests[0][name] == pytest.approx(rests[1][name], rel=1e-12)
+    assert abs(rests[0]["lower"]) > 0.01
+    stay = ap.simulate(rests[0].system, rests[0], until=2.0)
+    np.testing.assert_allclose(stay.columns["lower"], rests[0]["lower"], rtol=0, atol=1e-11)
+    moving, still = (ap.linearize(rest) for rest in rests)
+    np.testing.assert_allclose(moving.A, still.A, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(moving.blocks.C, still.blocks.C, rtol=0, atol=1e-11)
+    assert np.any(np.abs(moving.blocks.P) > 0.1)  # what is weight in the other is a force here
+    assert ap.stability(moving).verdict is ap.stability(still).verdict is Verdict.LYAPUNOV
+    law = ap.control.lqr(moving, 1, 1)
+    np.testing.assert_allclose(law.K, ap.control.lqr(still, 1, 1).K, rtol=1e-9)
+    back = ap.simulate(law.system, law.start({"upper": 0.2}), until=20.0)
+    assert back.columns["lower"][-1] == pytest.approx(rests[0]["lower"], abs=1e-3)
+
+
+@pytest.mark.parametrize("motion", [ap.t**3, sp.sin(40 * ap.t), sp.Piecewise((0, ap.t < 50), (ap.t - 50, True))])
+def test_a_base_that_moves_otherwise_leaves_nothing_at_rest(motion):
+    with pytest.raises(EquilibriumError, match="depends on time explicitly"):
+        ap.equilibrium(on_a_truck(True, motion), {"upper": -0.2})
+
+
+def test_a_wheel_that_rolls_on_a_bed_that_accelerates_is_held_by_its_motor():
+    """The bed gives the wheel, of moment I, the force m a at its rim: with nothing else on it, the torque m a r."""
+    along, turned = ap.coordinates("along turned")
+    torque = ap.inputs("torque")
+    ground = ap.Frame("ground")
+    bed = ground.at(ground.point(4 * ap.t**2 / 2, 0, 0))
+    rim = bed.at(bed.point(along, 0.2, 0)).pin(turned)
+    wheel = ap.RigidBody("wheel", 3.0, rim.origin, rim, (0, 0, 0.05))
+    base = ap.RigidBody("bed", 1.0, bed.origin, bed, (0, 0, 1))
+    rolling = ap.Rolling(wheel, bed.point(along, 0, 0), on=base, along=[ground.x])
+    model = ap.Model(ground, (along, turned), [wheel, base], [ap.Generalized({turned: torque})], [rolling])
+    rest = ap.equilibrium(model, {"along": 0.5})
+    assert rest["torque"] == pytest.approx(-3.0 * 4 * 0.2, rel=1e-12)
+    lin = ap.linearize(rest, ignore=["turned"])
+    assert lin.states == ("along", "turned.rate")
+    np.testing.assert_allclose(lin.B[:, 0], [0, 1 / (3.0 * 0.04 + 0.05)], rtol=1e-12)
 
 
 def test_missing_input_values_are_told():

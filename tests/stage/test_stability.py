@@ -254,6 +254,23 @@ def test_the_weight_of_a_turning_body_is_conservative():
     assert proof.momentum_zeros == ("psi", "phi")
 
 
+@pytest.mark.parametrize(
+    ("forces", "verdict"),
+    [
+        (lambda x, y: {x: -2 * x + y, y: x - 3 * y}, "LYAPUNOV"),
+        (lambda x, y: {x: -2 * x + 3 * y * x**2 - x.rate, y: x**3 - 3 * y}, "LYAPUNOV"),
+        (lambda x, y: {x: -2 * x, y: -3 * y + x**2}, "CRITICAL"),  # no potential, though none shows at rest
+        (lambda x, y: {x: -2 * x * (1 + x.rate**2), y: -3 * y}, "CRITICAL"),
+    ],
+)
+def test_springs_that_are_written_as_forces_have_an_energy_too(forces, verdict):
+    x, y = ap.coordinates("x y")
+    ground = ap.Frame("ground")
+    body = ap.Particle("body", 1, ground.point(x, y))
+    model = ap.Model(ground, (x, y), [body], [ap.Generalized(forces(x, y))])
+    assert ap.stability(ap.equilibrium(model, guess={x: 0.0, y: 0.0}, starts=1)).verdict.name == verdict
+
+
 def test_the_column_of_two_links_buckles_at_its_load():
     """k = l = 1: the straight column is stable below P = (3 - sqrt 5)/2."""
     a, b = ap.coordinates("a b")

@@ -211,14 +211,15 @@ def test_many_runs_with_saturated_inputs_are_those_one_by_one(arm):
     """Also where one input of two has a limit, on one side only, and drives stand in another order."""
     system, path = ap.compile(ap.derive(arm)), {"one": sp.sin(ap.t) / 2, "two": sp.cos(ap.t) / 2}
     law, starts = ComputedTorque(arm, 5.0), np.array([[0.4, 0.2, 0.0, 0.0], [-0.6, 0.9, 0.3, 0.0]])
+    names = [s.label for s in system.equations.states]
     free = ap.control.track_many(system, path, law, starts, 1.0)[1][-1]
     for limits in ({"t1": (-10, 25), "t2": 8}, {"t2": 3}, 15):
         errors = ap.control.track_many(system, path, law, starts, 1.0, limits=limits)[1][-1]
         assert np.max(np.abs(errors - free)) > 1e-3  # the limits were reached
         for start, error in zip(starts, errors.T, strict=True):
-            run = ap.track(system, path, law, system.state(start), until=1.0, limits=limits)
+            run = ap.track(system, path, law, dict(zip(names, start, strict=True)), until=1.0, limits=limits)
             np.testing.assert_allclose(error, run.error.values[-1], rtol=0, atol=1e-6)
-    with pytest.raises(ModelError, match="'t3' is not an? input that could be limited"):
+    with pytest.raises(ModelError, match=r"'t3' is not an? input that could be limited"):
         ap.control.track_many(system, path, law, starts, 1.0, limits={"t3": 5})
 
 

@@ -77,13 +77,17 @@ def _remark(signs: tuple[int, int, int], gyroscopic: bool, dissipation: str, cir
 
 
 def conservative(lin: Linearization) -> bool:
-    """Whether, beside the potential, only constant forces and linear damping act, so that the energy never grows."""
+    """Whether, beside the potential, only forces that have one too and linear damping act: energy never grows.
+
+    A spring that is written as a force has a potential: the slopes of its force by places are symmetric.
+    """
     n = len(lin.model.coordinates)
     if lin.model.states:
         return False
     slopes, rounding = lin.tangent.steady.applied_slopes(lin.at)
     by_place, by_rate = slopes[:, :, :n], slopes[:, :, n:]
-    if np.any(np.abs(by_place) > rounding[:, :n]) or np.any(np.abs(by_rate - by_rate[0]) > rounding[:, n:]):
+    curl = np.abs(by_place - by_place.transpose(0, 2, 1))
+    if np.any(curl > rounding[:, :n] + rounding[:, :n].T) or np.any(np.abs(by_rate - by_rate[0]) > rounding[:, n:]):
         return False
     units = lin.at.units.unknowns[:n]
     damping = (by_rate[0] + by_rate[0].T) * units * units[:, None]

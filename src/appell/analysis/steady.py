@@ -5,7 +5,7 @@ A steady motion has q'' = 0: positions rest, except cyclic coordinates, which ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from appell.analysis.timeless import timeless
 from appell.equations import Equations
-from appell.errors import CompileError, EquilibriumError, FormulationError
+from appell.errors import CompileError, FormulationError
 from appell.graph.kinks import Modal, ends, has_kinks
 from appell.graph.lower import Lowering
 from appell.graph.numeric import Numeric, SideBySide
@@ -102,9 +103,10 @@ class Steady:
 
     @cached_property
     def applied(self) -> ca.SX:
-        """Generalized forces without a potential, Q + V_q."""
+        """Generalized forces without a potential, Q + V_q, and those of inertia on a base that accelerates."""
         m, x = self.mechanics, self.mechanics.variables
-        return ca.densify(self.with_laws(x.thaw(m.Q + ca.gradient(m.V, x.q))))
+        carried = ca.jtimes(ca.gradient(m.T, x.v), x.t, 1)
+        return ca.densify(self.with_laws(x.thaw(m.Q + ca.gradient(m.V, x.q) - carried)))
 
     def applied_slopes(self, at: Equilibrium) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of the forces without a potential by (q, v, z), at a point and at ordinary states around it.
@@ -119,7 +121,12 @@ class Steady:
         """
         m, x = self.mechanics, self.mechanics.variables
         letters = ca.vertcat(x.q, x.v, x.z)
-        parts = [self.applied, self.with_laws(x.thaw(m.Q)), x.thaw(ca.gradient(m.V, x.q))]
+        parts = [
+            self.applied,
+            self.with_laws(x.thaw(m.Q)),
+            x.thaw(ca.gradient(m.V, x.q)),
+            x.thaw(ca.gradient(m.T, x.v)),
+        ]
         function = ca.Function("applied", x.arguments, [ca.densify(ca.jacobian(e, letters)) for e in parts])
         places = [(at.state.q, at.state.v, at.state.z), *(sample[:3] for sample in self._samples(at.system.p))]
         slopes, rounding = [], np.zeros((x.q.numel(), letters.numel()))
@@ -182,18 +189,27 @@ class Steady:
         J, gamma = self.rows
         left = self.force + (J.T @ multipliers if m.row_names else 0)
         moving = [*(m.e[i] for i in self.velocity_rows), *(gamma[i] for i in m.acceleration_rows)]
-        column = ca.cse(ca.densify(ca.vertcat(left, m.c, *moving, self.zdot)))
-        self._timeless(column)
         unknowns = ca.vertcat(x.q, x.v, x.z, x.w, multipliers)
+        column = self._timeless(ca.vertcat(left, m.c, *moving, self.zdot), unknowns)
         return ca.Function("steady", [unknowns, x.p], [column, ca.densify(ca.jacobian(column, unknowns))])
 
-    def _timeless(self, column: ca.SX) -> None:
-        if ca.depends_on(column, self.mechanics.variables.t):
-            raise EquilibriumError(
-                f"{self.mechanics.model.name!r} depends on time explicitly, and equilibria are looked for where "
-                "nothing does; leave the time-dependent part out of the model, or give it by an input. A base with a "
-                "constant acceleration a is a base at rest under the weight Gravity(g - a)."
-            )
+    def _timeless(self, column: ca.SX, unknowns: ca.SX) -> ca.SX:
+        """A column in q, v, z, w, p and whatever else without time, where it cancels."""
+        return timeless(
+            ca.cse(ca.densify(column)),
+            self.mechanics.variables.t,
+            [unknowns, self.mechanics.variables.p],
+            self._ordinary(unknowns.numel()),
+            self.mechanics.model.name,
+        )
+
+    def _ordinary(self, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Ordinary (q, v, z, w) with random numbers behind them, and parameters."""
+        model, rng = self.mechanics.model, np.random.default_rng(3)
+        p = np.array([model.values.get(s.label, rng.uniform(0.5, 1.5)) for s in model.parameters])
+        for sample in self._samples(p):
+            known = np.concatenate(sample)
+            yield np.concatenate([known, rng.normal(size=count - known.size)]), p
 
     def rank(self, jacobian: np.ndarray, p: np.ndarray) -> tuple[int, float]:
         """How many constraint rows are independent at a Jacobian, and its smallest singular value that should count.
@@ -225,8 +241,7 @@ class Steady:
             parts.append(
                 ca.substitute(m.f, m.a, 1 + ca.DM(range(1, m.a.numel() + 1)) * np.sqrt(2))
             )  # some accelerations
-        column = ca.cse(ca.densify(ca.vertcat(*parts)))
-        self._timeless(column)
+        column = self._timeless(ca.vertcat(*parts), ca.vertcat(x.q, x.v, x.z, x.w))
         return ca.Function("seen", [x.q, x.v, x.z, x.w, x.p], [column])
 
     @property

@@ -17,9 +17,10 @@ import scipy.linalg
 import sympy as sp
 
 from appell.analysis.steady import Steady
+from appell.analysis.timeless import timeless
 from appell.code.code import Code
 from appell.code.system import System
-from appell.errors import EquilibriumError, ModelError
+from appell.errors import ModelError
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.graph.sparse import stacked
 from appell.graph.terms import term_sizes_at
@@ -91,9 +92,11 @@ class Tangent:
     def _derivatives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """x', dx'/dx, dx'/dw."""
         eqs = self.equations
-        xdot = eqs.xdot
-        if ca.depends_on(xdot, eqs.mechanics.variables.t):
-            raise EquilibriumError(f"{self.at.model.name!r} depends on time explicitly and has no steady motion.")
+        time, *letters = eqs.arguments
+        _, x, w, p = self.numbers
+        rng = np.random.default_rng(4)
+        places = ((x + 0.3 * self.units * rng.normal(size=x.size), w, p) for _ in range(3))
+        xdot = timeless(eqs.xdot, time, letters, places, self.at.model.name)
         value, slope, inputs = self.here(xdot, *(ca.jacobian(xdot, e) for e in (eqs.x, eqs.w)))
         return value[:, 0], slope, inputs
 
