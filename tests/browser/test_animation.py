@@ -90,6 +90,23 @@ def test_an_animation_moves_and_obeys(seen, disk):
     assert seen.outside == []
 
 
+def test_what_stands_still_cannot_be_followed(seen, tmp_path):
+    x = ap.coordinates("x", "m")
+    ground = ap.Frame("ground")
+    post = ap.RigidBody("post", 1.0, ground.point(0, 0, 1), ground.weld(), (1, 1, 1))
+    cart = ap.RigidBody("cart", 1.0, ground.point(x, 0, 1), ground.slide(x), (1, 1, 1))
+    wall = ap.view.Look(ground=ap.shapes.Box(0.1, 6, 1).at(-3, 0, 0.5))
+    model = ap.Model(ground, x, [post, cart], look=wall, start={x: 1, x.rate: 40}, until=2.0)
+    run(model).animate(tmp_path / "cart.html")
+    seen.open(tmp_path / "cart.html").until("globalThis.appell && appell.viewers[0].drawn > 2")
+    menu = seen.page.locator("select[title='follow a body']")
+    assert menu.locator("option").all_inner_texts() == ["follow: none", "follow: cart"]
+    assert menu.input_value() == "1"  # its way is long
+    model.draw(tmp_path / "drawing.html")
+    seen.open(tmp_path / "drawing.html").until("globalThis.appell && appell.viewers[0].drawn > 0")
+    assert not menu.is_visible()
+
+
 def test_keys_work_before_anything_was_clicked(seen, disk):
     seen.open(disk).until("globalThis.appell && appell.viewers.length == 1 && appell.viewers[0].playing")
     seen.page.keyboard.press("End")

@@ -84,6 +84,15 @@ export class Course {
     return out.normalize();
   }
 
+  rests(solid) {
+    // Whether a body neither moves nor turns.
+    const steady = (array, width, track) => {
+      const own = array.subarray(width * track * this.count, width * (track + 1) * this.count);
+      return own.every((e, i) => e === own[i % width]);
+    };
+    return steady(this.points, 3, solid.point) && steady(this.turns, 4, solid.turn);
+  }
+
   scalar(track) {
     const i = track * this.count + this.frame;
     const j = this.count > 1 ? i + 1 : i;

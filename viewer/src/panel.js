@@ -118,8 +118,10 @@ export class Panel {
     }
     const views = [["default", "view"], ["oblique", "oblique"], ["front", "front"], ["side", "side"], ["top", "top"]];
     this.views = select("camera", views, (value) => viewer.stand(value));
-    const bodies = [[-1, "follow: none"], ...scene.solids.map((s, i) => [i, `follow: ${s.name}`])];
-    this.follow = select("follow a body", bodies, (value) => viewer.setFollow(Number(value)));
+    const moving = scene.solids.map((s, i) => [i, `follow: ${s.name}`])
+      .filter(([i]) => i === viewer.follow || !course.rests(scene.solids[i]));
+    this.follow = select("follow a body", [[-1, "follow: none"], ...moving], (value) => viewer.setFollow(Number(value)));
+    this.follow.hidden = !moving.length;
     const menu = element("details", "menu");
     menu.append(element("summary", "", "layers"), this.boxes(viewer, layers));
     bar.append(this.views, this.follow, menu, button("PNG", "save a still", () => this.still()));

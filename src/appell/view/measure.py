@@ -70,9 +70,12 @@ class Measure:
         """The least height."""
         return float(np.minimum(self.low * up, self.high * up).sum())
 
-    def follow(self, solids: list[Drawn]) -> int:
-        """A body to go with, where the way is long against the size."""
-        return 0 if solids and self.solid and self.visited > 6 * self.size else -1
+    def follow(self, solids: list[Drawn], values: Values) -> int:
+        """The first body that goes anywhere, where the way is long against the size; -1 for none."""
+        if not (self.solid and self.visited > 6 * self.size):
+            return -1
+        ways = [float(np.ptp(values.points[solid.point], axis=0).max()) for solid in solids]
+        return next((i for i, way in enumerate(ways) if way > self.size), -1)
 
 
 def plane_of(points: np.ndarray, size: float) -> tuple[np.ndarray, bool]:

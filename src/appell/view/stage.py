@@ -220,7 +220,7 @@ class _Stage:
         values, more = arrows.joined(values, self.reactions)
         drawn = arrows.drawn(pushes + more, values)
         jets = self._jets(streams, values, measure)
-        followed = -1 if self.field is not None else measure.follow(solids)
+        followed = -1 if self.field is not None else measure.follow(solids, values)
         lines = path_curves(programmed, values)
         lines += constraint_curves(model, tracks.variables, self.course, found.lengths)
         return Scene(
