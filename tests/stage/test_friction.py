@@ -100,6 +100,8 @@ def test_a_flexible_drive_and_a_gear():
         (lambda: ap.friction.LuGre(x, 1e5, 1.0, 0.0, 0.0), "kinetic= of 'friction' must be finite and above zero"),
         (lambda: ap.friction.FlexibleDrive(push, 0, 1.0), "A drive turns a coordinate"),
         (lambda: ap.friction.FlexibleDrive(x, 0, 1.0, ratio=0), "ratio of 'drive' must not be zero"),
+        (lambda: ap.friction.FlexibleDrive(x, 0, 1.0).on([]), "Got .*; give the appell.Model that 'drive'"),
+        (lambda: ap.friction.Viscous(x, 1.0).on({x}), "Got .*; give the appell.Model that 'viscous friction'"),
         (lambda: ap.friction.declared(block()), "joints of an appell.Chain declare friction, got Model"),
     ],
 )

@@ -184,6 +184,15 @@ def test_laws_of_moving(axis, angle, shift, mass, point):
     np.testing.assert_allclose(np.linalg.det(axes), 1, rtol=1e-12)
 
 
+def test_principal_axes_take_numbers_by_letter_or_by_name():
+    m, a = ap.parameters("m a")
+    body = shapes.Box(a, 2 * a, 3 * a, mass=m).distribution
+    for values in ({m: 24.0, a: 0.5}, {"m": 24.0, "a": 0.5}):
+        assert body.principal(values)[0].tolist() == pytest.approx([2.5, 5.0, 6.5])
+    with pytest.raises(ModelError, match="give values of a"):
+        body.principal({"m": 24.0})
+
+
 @settings(max_examples=15, deadline=None)
 @given(vectors, vectors, st.floats(0.1, 3), st.floats(0.1, 3))
 def test_what_is_cut_out_can_be_put_back(first, second, density, other):

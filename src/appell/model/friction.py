@@ -76,8 +76,7 @@ class AbstractFriction(ABC):
         Args:
             model: The model.
         """
-        if not hasattr(model, "add"):
-            raise ModelError(f"Friction acts on a model, appell.Model(...); got {quoted(model)}.")
+        check_kind(model, Model, f"the appell.Model that {self.name!r} is to act in")
         return model.add(self.force, states=self.states)
 
 
@@ -252,6 +251,7 @@ class FlexibleDrive:
         Args:
             model: The model.
         """
+        check_kind(model, Model, f"the appell.Model that {self.name!r} is to act in")
         return model.add(self.force)
 
 

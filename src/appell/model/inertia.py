@@ -18,7 +18,7 @@ from appell.errors import ImpossibleBodyWarning, ModelError, warn
 from appell.model.placement import Placement
 from appell.model.rotation import Triple, triple
 from appell.model.symbols import quoted
-from appell.model.values import by_name, formula_of
+from appell.model.values import by_name, formula_of, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,8 @@ class MassDistribution:
         Args:
             values: Numbers of parameters, `{m: 2.0}`, where there are letters.
         """
-        tensor = self.central_inertia.subs(dict(by_name(values, "Values", "{m: 2.0}")))
+        known = {str(s): number(str(s), e) for s, e in by_name(values, "Values", "{m: 2.0}").items()}
+        tensor = self.central_inertia.subs({s: known[s.name] for s in self.pseudo.free_symbols if s.name in known})
         try:
             moments, axes = np.linalg.eigh(np.array(tensor.tolist(), dtype=float))
         except TypeError as error:
