@@ -76,6 +76,19 @@ class Equations:
     matrices: Callable[[], tuple[ca.SX, ca.SX]] | None = None
     implicit: Implicit | None = None
 
+    @classmethod
+    def of_residual(cls, formulation: AbstractFormulation, chart: Chart, residual: ca.SX) -> Equations:
+        """From formulas A y - b that vanish, linear in the unknowns.
+
+        Args:
+            formulation: The principle they come from.
+            chart: The model on the graph, its speeds, and the unknowns y.
+            residual: One formula for each unknown, masses as frozen letters.
+        """
+        accelerating = chart.mechanics.accelerating  # all but forces is linear for sure
+        A, minus_b = ca.linear_coeff(residual, chart.y, accelerating)
+        return cls(formulation, chart, chart.thaw(A), chart.thaw(-minus_b), definite=not accelerating)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """A file or another process gets the words and derives again: graphs do not travel."""
         derived = self.mechanics

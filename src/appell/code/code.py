@@ -182,8 +182,8 @@ def _growth(equations: Equations) -> list[ca.SX]:
     split = equations.split
     if equations.formulation.fixed:
         chart = equations.chart
-        slopes = ca.jacobian(chart.K, chart.u)
-        entries = equations.with_laws(slopes if chart.redundant else chart.by_units(slopes))
+        N = chart.displacements
+        entries = equations.with_laws(N if chart.redundant else chart.by_units(N))
     else:
         J = equations.mechanics.rows_by(equations.formulation.angular)[list(split.rows), :]
         others = split.free(J.shape[1])
@@ -203,7 +203,7 @@ _RECIPES = {
     "rhs": lambda eqs: [eqs.xdot],
     "jacobian": _jacobian,
     "linear_system": _linear_system,
-    "spread": lambda eqs: [ca.densify(eqs.with_laws(ca.jacobian(eqs.chart.K, eqs.chart.u)))],
+    "spread": lambda eqs: [ca.densify(eqs.with_laws(eqs.chart.displacements))],
     "rates": lambda eqs: [ca.densify(eqs.with_laws(eqs.chart.K))],
     "laws": lambda eqs: [ca.densify(eqs.laws[1])],
     "accelerations": lambda eqs: [ca.densify(eqs.qddot)],

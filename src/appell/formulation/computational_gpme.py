@@ -8,12 +8,7 @@ import casadi as ca
 
 from appell.equations import Equations
 from appell.formulation.abstract import dependent_ones
-from appell.formulation.programmed_motion import (
-    AbstractProgrammedMotion,
-    Options,
-    assembled,
-    partition_basis,
-)
+from appell.formulation.programmed_motion import AbstractProgrammedMotion, Options, assembled, displacements
 from appell.graph.sparse import ONE, dense, dense_matrix
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split
@@ -61,11 +56,7 @@ class ComputationalGPME(AbstractProgrammedMotion):
         Q = mechanics.Q
         if "Q" in self.options.literal:
             Q = Q + ca.jtimes(Q, x.v, x.v, True)
-        E = M @ mechanics.a - h - Q
-        free, dependent = split.free(mechanics.a.numel()), list(split.dependent)
-        left = E[free, 0]
-        if dependent:
-            left = left + partition_basis(mechanics, split).T @ E[dependent, 0]
+        left = displacements(mechanics, split).T @ (M @ mechanics.a - h - Q)
         return assembled(self, mechanics, split, left, self.options)
 
 

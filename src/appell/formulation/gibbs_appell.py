@@ -78,19 +78,7 @@ class GibbsAppell(AbstractFormulation):
 
     def _direct(self, chart: Chart) -> Equations:
         """S and U in the speeds, differentiated."""
-        mechanics, S = chart.mechanics, chart.acceleration_energy
-        # Forces are frozen in dU/dy, also a thrust that contains accelerations through dm/dt (Qiao 1990, eq. (3.10)).
-        held = ca.SX.sym("held", mechanics.a.numel())
-        Q = ca.substitute(mechanics.Q, mechanics.a, held) if mechanics.accelerating else mechanics.Q
-        U = ca.dot(chart.in_speeds(Q), chart.a)
-        residual = ca.gradient(S - U, chart.y)
-        if mechanics.accelerating:
-            residual = ca.substitute(residual, held, chart.a)
-            # S is quadratic in y, forces may not be.
-            A, minus_b = ca.linear_coeff(residual, chart.y, True)
-        else:
-            A, minus_b = ca.jacobian(residual, chart.y), ca.substitute(residual, chart.y, ca.SX.zeros(*chart.y.shape))
-        return Equations(self, chart, chart.thaw(A), chart.thaw(-minus_b), definite=not mechanics.accelerating)
+        return differentiated(self, chart, chart.acceleration_energy, chart.mechanics.Q)
 
     def function(self, model: Model) -> sp.Expr:
         r"""The function of Gibbs and Appell, $R = S - U$, as a formula in q, u, u' and t.
@@ -130,6 +118,25 @@ def _axes(angular: str | None, fixed: bool) -> str | None:
     if angular in AXES:
         raise FormulationError("Give speeds=, dependent= or angular=, only one of them.")
     raise FormulationError(f"angular= is one of {', '.join(map(repr, AXES))}, got {quoted(angular)}.")
+
+
+def differentiated(formulation: AbstractFormulation, chart: Chart, S: ca.SX, Q: ca.SX) -> Equations:
+    """dR/dy = 0 with R = S - U.
+
+    Forces are frozen in dU/dy, also a thrust that contains accelerations through dm/dt (Qiao 1990, eq. (3.10)).
+
+    Args:
+        formulation: Whose equations they are.
+        chart: The model in its speeds.
+        S: The acceleration energy in them, masses as frozen letters.
+        Q: The forces along the coordinates.
+    """
+    mechanics, held = chart.mechanics, ca.SX.sym("held", Q.numel())
+    frozen = ca.substitute(Q, mechanics.a, held) if mechanics.accelerating else Q
+    residual = ca.gradient(S - ca.dot(chart.in_speeds(frozen), chart.a), chart.y)
+    if mechanics.accelerating:
+        residual = ca.substitute(residual, held, chart.a)
+    return Equations.of_residual(formulation, chart, residual)
 
 
 def written(chart: Chart, S: ca.SX) -> sp.Expr:

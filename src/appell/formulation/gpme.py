@@ -13,7 +13,7 @@ from appell.formulation.programmed_motion import (
     AbstractProgrammedMotion,
     Options,
     assembled,
-    partition_basis,
+    displacements,
     projected_rates,
 )
 from appell.kinematics.mechanics import Mechanics
@@ -77,7 +77,7 @@ class GPME(AbstractProgrammedMotion):
 
     def _reduced(self, mechanics: Mechanics, split: Split, p: int) -> ca.SX:
         """dR*_p/dq_mu^(p), in t, q, v, a."""
-        W = partition_basis(mechanics, split)
+        N = displacements(mechanics, split)
         free, dependent = split.free(mechanics.a.numel()), list(split.dependent)
         jets = _jets(mechanics, p)
         top = jets[p]
@@ -88,17 +88,13 @@ class GPME(AbstractProgrammedMotion):
         held_top = ca.SX.sym("held", len(free))
         inserted = ca.SX.sym("beta", len(dependent))
         if dependent:
-            R = ca.substitute(R, top[dependent, 0], inserted + W @ (top[free, 0] - held_top))
+            R = ca.substitute(R, top[dependent, 0], inserted + N[dependent, :] @ (top[free, 0] - held_top))
         gradient = ca.gradient(R, top[free, 0]) if free else ca.SX(0, 1)
         if dependent:
             back = ca.vertcat(held_top, inserted)
             gradient = ca.substitute(gradient, back, ca.vertcat(top[free, 0], top[dependent, 0]))
         gradient = ca.substitute(gradient, ca.vertcat(force, dT), ca.vertcat(Q, _slope(mechanics)))
         # What the paper's literal rule adds at p = 1: derivatives of dT/dq and of Q by the velocities.
-        N = ca.SX.zeros(top.numel(), len(free))
-        N[free, :] = ca.SX.eye(len(free))
-        if dependent:
-            N[dependent, :] = W
         if "P1" in self.options.literal:
             gradient = gradient - 2 * N.T @ ca.jtimes(_slope(mechanics), jets[1], jets[1], True)
         if "Q" in self.options.literal:

@@ -10,7 +10,7 @@ from appell.equations import Equations
 from appell.formulation.abstract import AbstractFormulation
 from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.saddle import solve_in_own_units
+from appell.kinematics.saddle import bordered, solve_in_own_units
 from appell.kinematics.split import Split
 from appell.model.symbols import Letter
 
@@ -38,9 +38,7 @@ class Multipliers(AbstractFormulation):
         M, F = mechanics.lagrange
         J, C, gamma = mechanics.J[rows, :], mechanics.C[rows, :], mechanics.gamma[rows, :]
         multipliers = ca.SX.sym("lambda", len(rows))
-        zero = ca.SX(len(rows), len(rows))
-        A = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, zero)) if rows else M
-        b = ca.vertcat(F, gamma)
+        A, b = bordered(M, J, C), ca.vertcat(F, gamma)
         names = tuple(Letter(f"lambda_{mechanics.row_names[i]}") for i in rows)
         chart = Chart.in_rates(mechanics, Split(split.rows))
         chart = replace(chart, y=ca.vertcat(chart.y, multipliers), unknowns=(*chart.unknowns, *names))

@@ -100,13 +100,15 @@ class AbstractProgrammedMotion(AbstractFormulation):
         return self.options.stabilize is None
 
 
-def partition_basis(mechanics: Mechanics, split: Split) -> ca.SX:
-    """W = dg/dq_mu of the dependent derivatives: -K_dc^-1 K_ic (eq. (4.5))."""
-    J = mechanics.J[list(split.rows), :]
-    dependent, free = list(split.dependent), split.free(mechanics.a.numel())
-    if not dependent:
-        return ca.SX(0, len(free))
-    return -solve(J[:, dependent], J[:, free])
+def displacements(mechanics: Mechanics, split: Split) -> ca.SX:
+    """N, whose rows are those of the unit matrix and, for the dependent ones, W = -K_dc^-1 K_ic (eq. (4.5))."""
+    J, n = mechanics.J[list(split.rows), :], mechanics.a.numel()
+    dependent, free = list(split.dependent), split.free(n)
+    N = ca.SX(n, len(free))
+    N[free, :] = ca.SX.eye(len(free))
+    if dependent:
+        N[dependent, :] = -solve(J[:, dependent], J[:, free])
+    return N
 
 
 def rows_with_gains(mechanics: Mechanics, split: Split, options: Options) -> ca.SX:

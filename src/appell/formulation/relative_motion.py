@@ -11,8 +11,8 @@ import sympy as sp
 from appell.equations import Equations
 from appell.errors import FormulationError
 from appell.formulation.abstract import AbstractFormulation, dependent_ones, speed_formulas
-from appell.formulation.gibbs_appell import written
-from appell.graph.sparse import dense, dense_matrix
+from appell.formulation.gibbs_appell import differentiated, written
+from appell.graph.sparse import dense, dense_matrix, total
 from appell.kinematics.chart import Chart
 from appell.kinematics.geometry import Geometry
 from appell.kinematics.mechanics import Mechanics
@@ -93,13 +93,8 @@ class RelativeMotion(AbstractFormulation):
     def derive(self, mechanics: Mechanics, split: Split) -> Equations:
         """Relative acceleration energy, and the inertial forces of the carrier as generalized forces."""
         chart, S = self._energy(mechanics, split)
-        x = mechanics.variables
-        held = ca.SX.sym("held", mechanics.a.numel())
-        Z = sum(self.terms_on_graph(mechanics).values(), ca.SX.zeros(x.q.numel()))
-        Q = ca.substitute(mechanics.Q + Z, mechanics.a, held)
-        residual = ca.gradient(S - ca.dot(chart.in_speeds(Q), chart.a), chart.y)
-        A, minus_b = ca.linear_coeff(ca.substitute(residual, held, chart.a), chart.y, True)
-        return Equations(self, chart, chart.thaw(A), chart.thaw(-minus_b), definite=not mechanics.accelerating)
+        Z = total(self.terms_on_graph(mechanics).values())
+        return differentiated(self, chart, S, mechanics.Q + Z)
 
     def _energy(self, mechanics: Mechanics, split: Split) -> tuple[Chart, ca.SX]:
         """The chart, and the relative acceleration energy in its speeds and unknowns."""

@@ -97,12 +97,11 @@ class Shulgin(AbstractFormulation):
         """A = N'aN and the rest of (15) or (14)."""
         chart = _chart(mechanics, split)
         left = _explicit(chart) if self.explicit else _implicit(chart)
-        right = _spread(chart).T @ ca.substitute(chart.in_speeds(mechanics.Q), mechanics.a, chart.a)
-        A, minus_b = ca.linear_coeff(left - right, chart.y, True)
-        A, b = chart.thaw(A), chart.thaw(-minus_b)
+        right = chart.displacements.T @ ca.substitute(chart.in_speeds(mechanics.Q), mechanics.a, chart.a)
+        equations = Equations.of_residual(self, chart, left - right)
         if split.rows and not isinstance(self.drift, str) and self.drift > 0:
-            chart = _drawn(chart, self.drift)
-        return Equations(self, chart, A, b, definite=not mechanics.accelerating)
+            return replace(equations, chart=_drawn(chart, self.drift))
+        return equations
 
 
 def _chart(mechanics: Mechanics, split: Split) -> Chart:
@@ -141,16 +140,11 @@ def _placed(r: list[int], s: list[int], independent: ca.SX, dependent: ca.SX) ->
     return column
 
 
-def _spread(chart: Chart) -> ca.SX:
-    """N, the virtual displacements."""
-    return ca.jacobian(chart.K, chart.u)
-
-
 def _explicit(chart: Chart) -> ca.SX:
     """The left-hand side of (15), contracted with the velocities: derivatives of a, a_1, T_0 and F_q only."""
     mechanics, split = chart.mechanics, chart.split
     x, rows, s = mechanics.variables, list(split.rows), list(split.dependent)
-    N = _spread(chart)
+    N = chart.displacements
     momentum = ca.gradient(mechanics.T, x.v)
     a = ca.jacobian(momentum, x.v)
     carried = ca.jtimes(momentum, ca.vertcat(x.q, x.t), ca.vertcat(x.v, 1))
@@ -176,7 +170,7 @@ def _implicit(chart: Chart) -> ca.SX:
     T_star = chart.in_speeds(chart.mechanics.T)
     slopes = ca.gradient(T_star, x.q)
     left = chart.frozen_derivative(ca.gradient(T_star, chart.u)) - slopes[r]
-    return left - _spread(chart)[s, :].T @ slopes[s] if s else left
+    return left - chart.displacements[s, :].T @ slopes[s] if s else left
 
 
 def _drawn(chart: Chart, rate: float) -> Chart:

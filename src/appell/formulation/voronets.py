@@ -48,8 +48,7 @@ class Voronets(AbstractFormulation):
         T = ca.substitute(mechanics.T, x.z, shape)
         T_star = chart.in_speeds(T)
         momentum = ca.gradient(T_star, chart.u)
-        N = ca.jacobian(chart.K, chart.u)
-        s_rate = chart.K[s]
+        N, s_rate = chart.displacements, chart.K[s]
         B = N[s, :]
         theta = chart.in_speeds(ca.gradient(T, x.v)[s])
 
@@ -63,5 +62,4 @@ class Voronets(AbstractFormulation):
             B_rate = ca.reshape(chart.derivative(ca.vec(B)), B.shape)
             left = left - (B_rate - delta(s_rate)).T @ theta
         right = N.T @ ca.substitute(chart.in_speeds(mechanics.Q), mechanics.a, chart.a)
-        A, minus_b = ca.linear_coeff(ca.substitute(left, shape, x.z) - right, chart.y, True)
-        return Equations(self, chart, chart.thaw(A), chart.thaw(-minus_b), definite=not mechanics.accelerating)
+        return Equations.of_residual(self, chart, ca.substitute(left, shape, x.z) - right)

@@ -133,19 +133,13 @@ class Chart:
         v = mechanics.variables.v
         carried = ca.substitute(mechanics.derivative(formulas), mechanics.a, ca.SX.zeros(v.numel()))
         a = solve(matrix, ca.vertcat(y - carried, mechanics.gamma[list(split.rows), :]))
-        return cls(
-            mechanics=mechanics,
-            split=split,
-            letters=tuple(q.rate for q in mechanics.model.coordinates),
-            u=v,
-            K=v,
-            y=y,
-            unknowns=_rates(letters),
-            udot=a,
-            a=a,
-            formulas=v,
-            redundant=True,
-        )
+        kept = cls.in_rates(mechanics, split)
+        return replace(kept, y=y, unknowns=_rates(letters), udot=a, a=a, redundant=True)
+
+    @cached_property
+    def displacements(self) -> ca.SX:
+        """N = dK/du, whose columns are the virtual displacements."""
+        return ca.jacobian(self.K, self.u)
 
     def by_units(self, slopes: ca.SX) -> ca.SX:
         """What is differentiated by speeds or their rates, as if each speed were measured in a unit that fits it.

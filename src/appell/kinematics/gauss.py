@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from appell.kinematics.saddle import Alike, saddle, solve_in_own_units
+from appell.kinematics.saddle import Alike, bordered, saddle, solve_in_own_units
 
 APPROACH, NEWTON = 4, 10  # steps with the mass matrix alone, then with the curvature of the rows
 
@@ -32,8 +32,7 @@ def conditions(
     if multiplier is not None:
         H = ca.jacobian(ca.jtimes(f, a, multiplier, True), a)
     rows = ca.vertcat(J, slope)
-    matrix = ca.vertcat(ca.horzcat(M - H, -rows.T), ca.horzcat(rows, ca.SX(rows.shape[0], rows.shape[0])))
-    return matrix, ca.vertcat(F - H @ a, gamma, slope @ a - f)
+    return bordered(M - H, rows, rows), ca.vertcat(F - H @ a, gamma, slope @ a - f)
 
 
 def least_constraint(

@@ -81,7 +81,7 @@ class InSpeeds(AbstractGeometry):
         self._homes = {body.frame.axes: tuple(body.center.parts) for body in bodies}
         self._short = ca.n_nodes(rates) <= LARGEST
         self._turnings: dict[tuple[Frame, Frame], tuple[Column, Column]] = {}
-        self._sums: dict[tuple[Frame, Frame], tuple[Column, Column]] = {}
+        self._ways: dict[tuple[Frame, Frame], tuple[Column, Column]] = {}
         self._lettered: dict[Frame, Frame | None] = {}
         self._known: list[tuple[Frame, set[tuple[Frame, Triple]]]] = []
         super().__init__(variables, derivative, rates)
@@ -124,11 +124,11 @@ class InSpeeds(AbstractGeometry):
 
     def _summed(self, frame: Frame, target: Frame) -> tuple[Column, Column]:
         """omega and alpha, summed along the way from one frame to the other."""
-        if (frame, target) not in self._sums:
+        if (frame, target) not in self._ways:
             omega, alpha = self._summed_rates(frame, target)
             omega = self._recognized(omega)
-            self._sums[frame, target] = omega, self._with_rates(alpha, omega, self.frame(target).omega)
-        return self._sums[frame, target]
+            self._ways[frame, target] = omega, self._with_rates(alpha, omega, self.frame(target).omega)
+        return self._ways[frame, target]
 
     def _with_rates(self, alpha: Column, omega: Column, carrying: Column) -> Column:
         """alpha with the rates of letters where omega has letters, in axes that turn with `carrying`."""

@@ -89,9 +89,13 @@ def measured(
 
 def saddle(M: ca.SX, J: ca.SX, C: ca.SX, f: ca.SX, g: ca.SX, alike: Alike = ()) -> ca.SX:
     """The same on the graph, a and below it lambda; rows must be independent."""
+    return solve_in_own_units(bordered(M, J, C), ca.vertcat(f, g), M, alike)
+
+
+def bordered(M: ca.SX, J: ca.SX, C: ca.SX) -> ca.SX:
+    """The matrix of a and lambda on the graph: the mass matrix, bordered by rows."""
     rows = J.shape[0]
-    whole = ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, ca.SX(rows, rows)))
-    return solve_in_own_units(whole, ca.vertcat(f, g), M, alike)
+    return ca.vertcat(ca.horzcat(M, -J.T), ca.horzcat(C, ca.SX(rows, rows)))
 
 
 def solve_in_own_units(matrix: ca.SX, right: ca.SX, M: ca.SX, alike: Alike = ()) -> ca.SX:
