@@ -305,6 +305,10 @@ def test_vectors_are_written_as_one_writes_them():
     ("wrong", "message"),
     [
         (lambda g: g.rotate("z", "30deg"), "An angle must be a number or a formula.*got '30deg'"),
+        (
+            lambda g: g.pin(ap.coordinates("tilt", "deg")),
+            r"in radians, and tilt has the unit 'deg': .*tilt \* sympy.pi / 180",
+        ),
         (lambda g: g.pin([ap.coordinates("q")]), r"An angle must be .*got \[q\]"),
         (lambda g: g.slide("1 m"), "The distance of a slide must be .*got '1 m'"),
         (lambda g: g.rotate_quaternion("a b", 0, 0, 0), "A component of a quaternion must be .*got 'a b'"),
@@ -317,3 +321,9 @@ def test_vectors_are_written_as_one_writes_them():
 def test_words_where_formulas_belong_are_refused(wrong, message):
     with pytest.raises(ModelError, match=message):
         wrong(ap.Frame("ground"))
+
+
+def test_degrees_that_are_turned_into_radians_are_an_angle():
+    tilt = ap.coordinates("tilt", "deg")
+    N = ap.Frame("N")
+    assert N.rotate("z", tilt * sp.pi / 180).x.dot(N.x) == sp.cos(sp.pi * tilt / 180)

@@ -233,6 +233,16 @@ def test_the_start_may_be_left_out_given_by_name_or_late(driven):
     assert float(late["x"][-1]) == pytest.approx(5.0)
 
 
+def test_a_suggested_start_of_nothing_is_refused():
+    """A slip in a name must not let a run begin at zero without a word."""
+    ground = ap.Frame("ground")
+    block = ap.Particle("block", 1, ground.point(x))
+    for constraints in ([], [ap.Prescribed(x, ap.t)]):
+        model = ap.Model(ground, x, [block], constraints=constraints, start={"xx": 1.0})
+        with pytest.raises(ModelError, match=r"'xx' is not an entry of the state of 'model'\. Did you mean 'x'"):
+            ap.simulate(ap.compile(ap.derive(model)), until=1.0)
+
+
 @pytest.mark.parametrize("method", ["taylor", "dop853", "RK45"])
 def test_the_number_of_steps_is_limited(driven, method):
     motion = ap.simulate(driven, {x: 0.0}, until=50.0, inputs={u: 1.0}, method=method, max_steps=7)
@@ -319,6 +329,16 @@ WRONG = {
         lambda s: ap.simulate(s, rtol=-1e-9),
         IntegrationError,
         "rtol must be positive, got -1e-09",
+    ),
+    "a tolerance below rounding": (
+        lambda s: ap.simulate(s, rtol=1e-20),
+        IntegrationError,
+        "not below 2.2e-16, to which numbers are rounded; got 1e-20",
+    ),
+    "a tolerance without its minus": (
+        lambda s: ap.simulate(s, rtol=1e9),
+        IntegrationError,
+        "below 1, .* got 1000000000",
     ),
     "a zero tolerance": (lambda s: ap.simulate(s, atol=0), IntegrationError, "atol must be positive, got 0"),
     "one event": (lambda s: ap.simulate(s, events=ap.Event(x)), IntegrationError, r"a list of appell.Event\(...\)"),

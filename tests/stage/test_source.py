@@ -163,6 +163,15 @@ def test_a_file_that_would_hide_a_word_of_its_language_is_refused(name, tmp_path
         write(tmp_path / name)
 
 
+def test_only_files_of_its_own_are_written_over(system, tmp_path):
+    path = tmp_path / "mine.py"
+    assert system.to_python(path) == system.to_python(path) == path
+    path.write_text("print('mine')\n")
+    with pytest.raises(AppellError, match="was not written by appell"):
+        system.to_python(path)
+    assert path.read_text() == "print('mine')\n"
+
+
 def test_numbers_that_are_missing_are_asked_for(tmp_path):
     x, m, F, ground = ap.coordinates("x"), ap.parameters("m"), ap.inputs("F"), ap.Frame("ground")
     block = ap.Particle("block", m, ground.point(x))

@@ -211,6 +211,26 @@ outputs = {"energy": (m * x.rate**2 + k * x**2) / 2}
     assert data["final"]["v"] == pytest.approx(2 * data["final"]["x.rate"])
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "inputs = u",
+        "inputs = [u]",
+        "inputs = ap.inputs('u', 'N'),",
+        "from appell import control, inputs",
+        "control = u",
+    ],
+)
+def test_letters_and_imports_of_a_file_are_no_inputs(call, file, line):
+    file.write_text(file.read_text() + line + "\n")
+    assert strict(call("run", file, "--json").stdout)["final"]["x"] == pytest.approx(np.cos(4), abs=1e-9)
+
+
+def test_a_control_of_a_file_may_be_formulas(call, file):
+    file.write_text(file.read_text() + "control = {u: 3 * x}\n")
+    assert strict(call("run", file, "--json").stdout)["final"]["x"] == pytest.approx(np.cos(2), abs=1e-9)
+
+
 def test_a_file_may_import_its_neighbours(call, file):
     (file.parent / "neighbour_of_block.py").write_text("stiffness = 9.0\n")
     file.write_text("from neighbour_of_block import stiffness\n" + file.read_text().replace("k: 4.0", "k: stiffness"))

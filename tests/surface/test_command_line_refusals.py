@@ -54,12 +54,44 @@ def test_files_that_are_no_models(call, tmp_path, content, words):
         ("outputs = {1: x}", "`outputs` of {} must be formulas by name"),
         ("outputs = {'a': [1, 2]}", "`outputs` of {} must be formulas by name"),
         ("outputs = {'a': lambda t: 1}", "`outputs` of {} must be formulas by name"),
+        ("inputs = 3", "`inputs` of {} must be numbers, formulas or functions of t by input, such as"),
+        ("inputs = [(u, 3)]", "`inputs` of {} must be numbers, formulas or functions of t by input, such as"),
+        ("inputs = lambda t: 3", "`inputs` of {} must be numbers, formulas or functions of t by input, such as"),
+        ("control = 3", "`control` of {} must be a function (t, state) -> inputs or formulas by input"),
+        ("control = 'pid'", "`control` of {} must be a function (t, state) -> inputs or formulas by input"),
+        ("choices = {'uu': {'a': 1.0}}", "`choices` of {}: 'uu' is not a name that could be varied. Did you mean 'u'?"),
     ],
 )
 @pytest.mark.parametrize("command", [["run"], ["sweep", "--over", "m=1,2"]])
 def test_files_that_say_too_much(call, file, command, line, words, assert_fails):
     file.write_text(file.read_text() + line + "\n")
     assert_fails(call(*command, file), words.format(file))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("f = np.sin(x)", "`from sympy import sin`, not from NumPy (block.py, line"),
+        ("f = math.sin(x)", "`from sympy import sin`, not from math (block.py, line"),
+        ("f = 1 if x > 0 else 0", "a formula chooses by sympy.Piecewise, Min, Max or Abs"),
+        ("f = min(x, 0)", "a formula chooses by sympy.Piecewise, Min, Max or Abs"),
+        ("f = (x - 1)^2", "a power is written x**2 (block.py, line"),
+    ],
+)
+def test_what_python_says_of_formulas_is_told_with_what_to_type(call, file, line, words, assert_fails):
+    file.write_text(f"import math\nimport numpy as np\n{file.read_text()}{line}\n")
+    assert_fails(call("run", file), "block.py could not be run: TypeError: ", words)
+
+
+def test_a_file_in_two_bytes_a_letter_is_told_to_be_saved_as_utf_8(call, file, assert_fails):
+    file.write_text(file.read_text(), encoding="utf-16")
+    assert_fails(call("run", file), "save the file as UTF-8")
+
+
+def test_the_file_of_the_model_is_not_written_over(call, file, assert_fails):
+    text = file.read_text()
+    assert_fails(call("export", file, "--out", file), "was not written by appell, such as the model itself")
+    assert file.read_text() == text
 
 
 @pytest.mark.parametrize("over", ["m=1,,2", "m=1,2,", "m=,"])
@@ -114,6 +146,8 @@ def test_numbers_below_zero_that_cannot_be(call, arguments):
         ("m=0,5", "got '5' in 'm=0,5' (decimals have a point)."),
         ("phi=30deg", "(angles in radians); got 'phi=30deg'."),
         ("m=nan", "The value of 'm' must be a finite number"),
+        ("m=\u22121", "The mass of 'disk' is m = -1 with these values"),  # the minus of a page
+        ("m=2^2", "got 'm=2^2'"),
         ("m=-1", "The mass of 'disk' is m = -1 with these values; it must be positive"),
     ],
 )

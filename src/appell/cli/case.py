@@ -7,13 +7,21 @@ import re
 import runpy
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from appell.errors import AppellError, ModelError
 
+ADVICE = {  # what Python and SymPy say of formulas and files, and what to type
+    "truth value of Relational": "a formula chooses by sympy.Piecewise, Min, Max or Abs, not by if, min, max or abs",
+    "Cannot convert expression to float": "formulas take SymPy's functions: `from sympy import sin`, not from math",
+    "loop of ufunc does not support": "formulas take SymPy's functions: `from sympy import sin`, not from NumPy",
+    "type(s) for ^": "a power is written x**2",
+    "null bytes": "save the file as UTF-8",
+}
 ROBOTS = (".urdf", ".xml", ".sdf", ".xacro")  # files of robots; what is in them is told by their reader
 
 
@@ -94,8 +102,7 @@ def _of_file(name: str, path: Path) -> Case:
             if callable(found):
                 found = found()
     except (Exception, SystemExit) as error:
-        words = str(error) if isinstance(error, AppellError) else f"{type(error).__name__}: {error}"
-        raise ModelError(f"{name} could not be run: {words}{_line(path, error)}") from error
+        raise ModelError(f"{name} could not be run: {_words(error)}{_line(path, error)}") from error
     finally:
         sys.path.remove(folder)
     if found is None:
@@ -106,18 +113,24 @@ def _of_file(name: str, path: Path) -> Case:
         )
     if not isinstance(found, Model):
         raise ModelError(f"{name} must define `model`, an appell.Model; it defines {type(found).__name__}.")
-    # A file may use these two names for its symbols; then they say nothing about a run.
-    inputs, control = defined.get("inputs"), defined.get("control")
     return Case(
         model=found,
         formulation=defined.get("formulation"),
         events=_events(name, defined.get("events", ())),
         outputs=_outputs(name, defined.get("outputs", {})),
-        inputs=dict(inputs) if isinstance(inputs, Mapping) else {},
-        control=control if callable(control) and not hasattr(control, "free_symbols") else None,
+        inputs=_inputs(name, defined.get("inputs")),
+        control=_control(name, defined.get("control")),
         control_rate=defined.get("control_rate"),
-        choices=_choices(name, defined.get("choices", {})),
+        choices=_choices(name, defined.get("choices", {}), found),
     )
+
+
+def _words(error: BaseException) -> str:
+    """What an error says, and what to type."""
+    if isinstance(error, AppellError):
+        return str(error)
+    advice = next((f"; {advice}" for sign, advice in ADVICE.items() if sign in str(error)), "")
+    return f"{type(error).__name__}: {error}{advice}"
 
 
 def _line(path: Path, error: BaseException) -> str:
@@ -148,13 +161,51 @@ def _outputs(name: str, given: Any) -> dict[str, Any]:
     return dict(given)
 
 
-def _choices(name: str, given: Any) -> dict[str, dict[str, Any]]:
+def _inputs(name: str, given: Any) -> dict[Any, Any]:
+    """The inputs that a file gives."""
+    if _silent(given):
+        return {}
+    if not isinstance(given, Mapping):
+        raise ModelError(
+            f"`inputs` of {name} must be numbers, formulas or functions of t by input, such as {{tau: 2 * sin(t)}}; "
+            f"got {given!r}."
+        )
+    return dict(given)
+
+
+def _control(name: str, given: Any) -> Any:
+    """The control of a file."""
+    if _silent(given):
+        return None
+    if not callable(given) and not isinstance(given, Mapping):
+        raise ModelError(
+            f"`control` of {name} must be a function (t, state) -> inputs or formulas by input, such as "
+            f"{{tau: -4 * angle}}; got {given!r}."
+        )
+    return given
+
+
+def _silent(given: Any) -> bool:
+    """Whether `inputs` or `control` says nothing of a run: a file may call letters so, or import what is so called."""
+    from appell.model.symbols import Letter, inputs
+
+    if isinstance(given, Iterable) and not isinstance(given, str | Mapping):
+        return all(isinstance(letter, Letter) for letter in given)
+    return given is None or given is inputs or isinstance(given, Letter | ModuleType)
+
+
+def _choices(name: str, given: Any, model: Any) -> dict[str, dict[str, Any]]:
     """What a file offers to vary, by name and label."""
+    from appell.code.state import names_of
     from appell.model.symbols import key
+    from appell.model.values import unknown
 
     if not isinstance(given, Mapping) or not all(isinstance(things, Mapping) for things in given.values()):
         raise ModelError(
             f"`choices` of {name} must be things by name and label, such as "
             f"{{'tau': {{'none': 0.0, 'swing': sin(3 * t)}}}}; got {given!r}."
         )
+    known = [*(s.label for s in (*model.inputs, *model.parameters)), *names_of(model), "control", "start"]
+    if wrong := [key(label) for label in given if key(label) not in known]:
+        raise ModelError(f"`choices` of {name}: {unknown(wrong[0], known, 'name that could be varied')}")
     return {key(label): {str(word): e for word, e in things.items()} for label, things in given.items()}

@@ -29,7 +29,9 @@ _OPERATIONS = {
 
 
 def formula(text: str, letters: Mapping[str, sp.Expr]) -> sp.Expr:
-    """A formula in Python's notation, `1 if t < 2 else 0` included; a prime is a rate. Nothing is executed.
+    """A formula in Python's notation, `1 if t < 2 else 0` included; a prime is a rate, a minus may be a printed one.
+
+    Nothing is executed.
 
     Args:
         text: What was typed.
@@ -39,7 +41,8 @@ def formula(text: str, letters: Mapping[str, sp.Expr]) -> sp.Expr:
         ValueError: The text is no formula in these letters.
     """
     try:
-        found = _read(ast.parse(text.strip().replace("'", ".rate"), mode="eval").body, {"pi": sp.pi, **letters})
+        plain = text.strip().replace("'", ".rate").replace("\u2212", "-")
+        found = _read(ast.parse(plain, mode="eval").body, {"pi": sp.pi, **letters})
     except (SyntaxError, TypeError, RecursionError):
         raise ValueError(f"{text!r} cannot be read") from None
     if not isinstance(found, sp.Expr):
@@ -63,4 +66,6 @@ def _read(node: ast.AST, letters: Mapping[str, sp.Expr]) -> Any:
             return _FUNCTIONS[name](*(_read(e, letters) for e in arguments))
         case ast.IfExp(test=ast.Compare() as test, body=one, orelse=other):
             return sp.Piecewise((_read(one, letters), _read(test, letters)), (_read(other, letters), True))
+        case ast.BinOp(op=ast.BitXor()):
+            raise ValueError(f"{ast.unparse(node)!r} cannot be read: a power is written x**2")
     raise ValueError(f"{ast.unparse(node)!r} cannot be read")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from appell.code.code import function_of
 from appell.code.described import check_identifier, contents, letters, parameters, title
 from appell.code.source import ATOM, COMPARISON, LOOSE, PRODUCT, SUM, WIDTH, Form, Language, calls, powers, statements
+from appell.errors import AppellError
 from appell.files import write_text
 from appell.graph.replay import operations
 
@@ -23,6 +24,7 @@ ARC = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh"
 LOGIC = {"not": "logical_not", "and": "logical_and", "or": "logical_or"}
 MODULE = ("array", "broadcast_arrays", "inf", "nan", "pi", "stack")
 OWN = "INPUTS PARAMETERS STATES inputs jacobian parameters projected rhs state time tuple"
+HEAD = "(time, state, inputs"  # of every function that is written
 MARGIN = " " * 8
 PYTHON = Language(
     forms={
@@ -41,13 +43,18 @@ PYTHON = Language(
 def write_python(system: System, path: Path) -> Path:
     """Write `path` (a .py file)."""
     check_identifier(path, ".py", {*keyword.kwlist, "numpy", "scipy"})
+    if path.is_file() and HEAD.encode() not in path.read_bytes():
+        raise AppellError(
+            f"Cannot write {path}: a file of that name is there and was not written by appell, such as the model "
+            "itself; give another name."
+        )
     return write_text(path, _text(system))
 
 
 def _text(system: System) -> str:
     equations, numbers, names = system.equations, parameters(system), letters(system, PYTHON, ())
     defaults = "" if numbers is None else "=tuple(PARAMETERS.values())"
-    signature = f"(time, state, inputs{'' if equations.inputs or not defaults else '=()'}, parameters{defaults})"
+    signature = f"{HEAD}{'' if equations.inputs or not defaults else '=()'}, parameters{defaults})"
     taken = [
         f"    {_tuple(listed)} = {group}"
         for group, listed in zip(("state", "inputs", "parameters"), names[1:], strict=True)

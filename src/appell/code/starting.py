@@ -96,6 +96,7 @@ def _only(system: System, t: float, found: Found) -> State:
 def suggested_states(these: Bindings) -> Found:
     """The model's suggested start: as it is if it lies on the constraints, else next to it."""
     model = these.equations.model
+    check_names(these.equations, model.start)
     known = names_of(model)
     given = {name: value for name, value in model.start.items() if name in known}
     speeds = {name: value for name, value in model.start.items() if name not in known}

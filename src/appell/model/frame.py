@@ -17,8 +17,10 @@ import sympy as sp
 from appell.errors import ModelError
 from appell.model.components import common_frame, resolved, shared_depth, unordered
 from appell.model.rotation import ZERO, Rotation, Triple, added, exact_zero, inner, minus, times, triple, unit_axis
-from appell.model.symbols import quoted, time_derivative, written
+from appell.model.symbols import Letter, quoted, time_derivative, written
 from appell.model.values import formula_of
+
+DEGREES = ("deg", "degree", "degrees", "°")
 
 
 class Frame:
@@ -66,7 +68,7 @@ class Frame:
             angle: Any formula, in radians.
             name: A name for reports.
         """
-        return self._child(Rotation(unit_axis(axis), formula_of(angle, "An angle")), name)
+        return self._child(Rotation(unit_axis(axis), _radians(angle)), name)
 
     def rotate_body(self, sequence: str, *angles: Any) -> Frame:
         """This frame turned about axes of its own, one after the other: `rotate_body("zxy", yaw, lean, spin)`.
@@ -352,6 +354,17 @@ class Vector:
             rate = own.vector(*(time_derivative(c, frozen) for c in part))
             total = total + rate - Vector({own: part}).cross(angular_velocity(own, frame))
         return total
+
+
+def _radians(given: Any) -> sp.Expr:
+    """An angle; refuses a letter that says of itself that it is in degrees."""
+    angle = formula_of(given, "An angle")
+    if isinstance(angle, Letter) and angle.unit in DEGREES:
+        raise ModelError(
+            f"Angles are in radians, and {angle} has the unit {angle.unit!r}: give it the unit 'rad', or turn by "
+            f"{angle} * sympy.pi / 180."
+        )
+    return angle
 
 
 def check_point(given: Any, what: str) -> None:

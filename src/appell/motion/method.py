@@ -26,6 +26,7 @@ AHEAD = {  # what no series announces
     **dict.fromkeys(("exp", "tanh", "erf"), "may be flat and then steep"),  # far away all their derivatives vanish
     "atan2": "may jump by a turn",
 }
+EPSILON = float(np.finfo(float).eps)  # to which doubles are rounded
 LARGE = 1000  # instructions above which compiling a Taylor integrator takes longer than most runs
 TUMBLING = 700  # the same where a quaternion turns: each of its four dependent velocities is compiled in its turn
 
@@ -64,12 +65,17 @@ def accuracy(method: str) -> float:
 
 
 def check_tolerances(rtol: float | None, atol: float | None) -> None:
-    """Refuse tolerances that are none; None is the default of a method."""
+    """Refuse tolerances that are none, or that no double can tell; None is the default of a method."""
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if tolerance is not None and not number(name, tolerance) > 0:
             raise IntegrationError(
                 f"The tolerance {name} must be positive, got {tolerance!r}; 1e-9 is a common choice."
             )
+    if rtol is not None and not EPSILON <= rtol < 1:
+        raise IntegrationError(
+            f"The relative tolerance rtol must be below 1, and not below {EPSILON:.2g}, to which numbers are rounded; "
+            f"got {rtol!r}. 1e-9 is a common choice; `taylor` goes to rounding by itself. atol may be smaller."
+        )
 
 
 def choose(
