@@ -24,7 +24,6 @@ from appell.graph.sparse import (
     merge,
     mul,
     neg,
-    nonzero,
     plus,
     product,
     scalar,
@@ -236,12 +235,9 @@ def _forces(mechanics: Mechanics, tree: Tree, form: Form, acting: list[AbstractF
 
 
 def _load(mechanics: Mechanics, vector: Vector, axes: Frame, tree: Tree | None) -> Column:
-    """Components of a force; unlike a position it may contain velocities, states and inputs."""
-    total: Column = {}
-    for frame, part in vector.parts.items():
-        own = nonzero((i, scalar(mechanics.variables.lower(e))) for i, e in enumerate(part))
-        total = plus(total, own if tree is None else tree.turned(own, frame, axes))
-    return total
+    """Components of a force."""
+    parts = mechanics.variables.directed(vector)
+    return plus({}, *(part if tree is None else tree.turned(part, frame, axes) for frame, part in parts))
 
 
 def _ends(torque: Torque) -> list[tuple[Frame, int]]:

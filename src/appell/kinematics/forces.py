@@ -19,7 +19,6 @@ from appell.graph.sparse import (
     dot,
     mul,
     neg,
-    nonzero,
     plus,
     scalar,
     scaled,
@@ -176,12 +175,9 @@ def _along(velocity: Column, force: Column, v: ca.SX) -> ca.SX:
 
 
 def _components(geometry: AbstractGeometry, vector: Vector, target: Frame) -> Column:
-    """Components of a force in `target`; unlike a position it may contain velocities, states and inputs."""
-    total: Column = {}
-    for frame, part in vector.parts.items():
-        components = nonzero((i, scalar(geometry.variables.lower(e))) for i, e in enumerate(part))
-        total = plus(total, apply(geometry.between(target, frame), components))
-    return total
+    """Components of a force in `target`."""
+    parts = geometry.variables.directed(vector)
+    return plus({}, *(apply(geometry.between(target, frame), part) for frame, part in parts))
 
 
 def _material_velocity(geometry: AbstractGeometry, body: RigidBody, point: Vector, home: Frame) -> Column:

@@ -161,7 +161,7 @@ class Tree:
         if name not in self._angles:
             parent = frame.parent
             assert parent is not None
-            angle = self._value[_turn_of(frame)]
+            angle, _, _ = self.geometry.jet(_turn_of(frame))
             if parent is not ancestor:
                 angle = add(self._angle(ancestor, parent), mul(float(_sign(frame, _first(ancestor, frame))), angle))
             self._angles[name] = angle
@@ -172,10 +172,10 @@ class Tree:
         name = (ancestor, frame)
         if name not in self._hops:
             first = _first(ancestor, frame)
-            if first in self._quaternions:
+            assert first.rotation is not None
+            if first.rotation.quaternion is not None:
                 self._hops[name] = self.geometry.frame(first).turn
             else:
-                assert first.rotation is not None
                 self._hops[name] = rodrigues(self._lowered(first.rotation.axis), self._angle(ancestor, frame))
         return self._hops[name]
 

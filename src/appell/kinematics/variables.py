@@ -11,8 +11,10 @@ import sympy as sp
 
 from appell.errors import ModelError
 from appell.graph.lower import Lowering
-from appell.graph.sparse import Matrix, Scalar, dense_matrix, nonzero, scalar, stacked, to_sx
+from appell.graph.sparse import Column, Matrix, Scalar, dense_matrix, nonzero, scalar, stacked, to_sx
 from appell.model.body import Body, RigidBody
+from appell.model.components import resolved
+from appell.model.frame import Frame, Vector
 from appell.model.model import Model, QuaternionNorm
 from appell.model.symbols import Coordinate, Input, Rate, letters_in, t
 
@@ -126,6 +128,27 @@ class Variables:
     def _steady(self) -> frozenset[sp.Symbol]:
         """What may stand in a position beside coordinates."""
         return frozenset((*self.model.parameters, t))
+
+    def directed(self, vector: Vector) -> list[tuple[Frame, Column]]:
+        """The parts of a force on the graph, each in a frame that turns with positions alone.
+
+        Unlike a position a force may contain velocities, states and inputs, and so may the turn of the frame that it is
+        written in, as of an engine in gimbals: its components are then those in the frame before that turn.
+        """
+        found = []
+        for frame, part in vector.parts.items():
+            path = frame.path
+            free = next((i for i, f in enumerate(path) if not self._turned_by_positions(f)), None)
+            if free is not None:
+                frame, part = path[free - 1], resolved({frame: part}, path[free - 1])
+            found.append((frame, nonzero((i, scalar(self.lower(e))) for i, e in enumerate(part))))
+        return found
+
+    def _turned_by_positions(self, frame: Frame) -> bool:
+        """Whether only what may stand in a position turns a frame from its parent."""
+        formulas = () if frame.rotation is None else (frame.rotation.angle, *(frame.rotation.quaternion or ()))
+        letters = (s for formula in formulas if formula is not None for s in letters_in(formula))
+        return all(isinstance(s, Coordinate) or s in self._steady for s in letters)
 
     def positions_only(self, formula: sp.Expr, place: str, shape: bool = False) -> set[sp.Symbol]:
         """The letters of a formula of a position; raises if it contains anything but coordinates, parameters and time.
