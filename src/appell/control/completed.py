@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import sympy as sp
+
 from appell.code.system import compile
 from appell.control.inverse_dynamics import InverseDynamics
 from appell.control.reference import course
 from appell.errors import ModelError
 from appell.formulation.derive import derive
-from appell.model.constraint import Prescribed
-from appell.model.symbols import Letter, key
+from appell.model.constraint import Holonomic, Prescribed
+from appell.model.model import Model
+from appell.model.symbols import Coordinate, Letter, Rate, explicit_rate, key, letters_in, time_derivative
 from appell.model.values import unknown
 from appell.motion.motion import Motion
 from appell.motion.run import simulate
@@ -45,7 +48,7 @@ def completed(
     letters = {q.label: q for q in model.coordinates}
     if not reference:
         raise ModelError(f"The reference is empty; give formulas in appell.t for {', '.join(letters)}.")
-    rows = []
+    rows, known = [], {}
     for name, formula in reference.items():
         what = name
         if isinstance(name, str | Letter):
@@ -53,7 +56,9 @@ def completed(
                 raise ModelError(unknown(key(name), list(letters), f"coordinate of {model.name!r}"))
             what = letters[key(name)]
         rows.append(Prescribed(what, course(formula, what), f"reference of {what}"))
-    guided = model.add(*rows)
+        if isinstance(what, Coordinate):
+            known[what.rate] = explicit_rate(course(formula, what))
+    guided = model.add(*rows, *tied(model, known))
     if free := guided.degrees_of_freedom:
         others = ", ".join(label for label in letters if label not in map(str, reference))
         raise ModelError(
@@ -66,3 +71,32 @@ def completed(
     if not motion.outcome.ok:
         raise ModelError(f"The reference cannot be followed to its end: {motion.outcome.value} {motion.detail}")
     return motion
+
+
+def tied(model: Model, known: Mapping[Rate, sp.Expr]) -> list[Holonomic]:
+    """What rows on velocities say about places where all their rates are known: by its path, the heading of a wheel.
+
+    The derivative of such a place follows, too, so that others may: by the heading, the angle of steering.
+
+    Args:
+        model: The mechanism.
+        known: Rates that are given, as formulas in time.
+    """
+    known, found, rows = dict(known), [], [row.expression for row in model.rows if row.order == 1]
+    while told := next(((row, place) for row in rows if (place := _told(row, known)) is not None), None):
+        row, place = told
+        rows.remove(row)
+        here = row.xreplace(known)
+        drift = time_derivative(here).xreplace({place.rate: sp.S.Zero}).xreplace(known)
+        known[place.rate] = -drift / sp.diff(here, place)
+        found.append(Holonomic(here, f"reference of {place}"))
+    return found
+
+
+def _told(row: sp.Expr, known: Mapping[Rate, sp.Expr]) -> Coordinate | None:
+    """The only coordinate in a row whose rate is not known, while those of the row itself are."""
+    letters = letters_in(row)
+    if any(isinstance(s, Rate) and s not in known for s in letters):
+        return None
+    unknown_places = [s for s in letters_in(row.xreplace(known)) if isinstance(s, Coordinate) and s.rate not in known]
+    return unknown_places[0] if len(unknown_places) == 1 else None
