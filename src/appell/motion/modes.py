@@ -121,6 +121,17 @@ def guarded(count: int, family: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray
     return which, np.append(0, which[1:] == which[:-1])[: which.size].astype(int)
 
 
+def as_it_slides(code: Code, formula: ca.Function, family: tuple[int, ...]) -> ca.Function:
+    """A formula (t, x, w, p[, q'']) where some kinks may slide; as it is written where that makes no difference.
+
+    Args:
+        code: The equations.
+        formula: The formula.
+        family: The kinks that may slide.
+    """
+    return (in_modes(code, formula, family) if family and has_kinks(formula) else None) or formula
+
+
 def in_modes(code: Code, formula: ca.Function, family: tuple[int, ...]) -> ca.Function | None:
     """A formula (t, x, w, p[, q'']) as a function of (t, x, w, (p, s)) where some kinks may slide.
 
@@ -152,10 +163,7 @@ def in_modes(code: Code, formula: ca.Function, family: tuple[int, ...]) -> ca.Fu
 @once
 def laws_along(code: Code, family: tuple[int, ...]) -> SideBySide:
     """The closed inputs as a function of (t, x, w, (p, s)) where some kinks may slide."""
-    function = code.laws.function
-    if family and has_kinks(function):
-        function = in_modes(code, function, family) or function
-    return SideBySide(function)
+    return SideBySide(as_it_slides(code, code.laws.function, family))
 
 
 class Modes:

@@ -18,14 +18,13 @@ from appell.code.system import System
 from appell.equations import Equations
 from appell.errors import AppellError, ModelError
 from appell.files import path_of, refuse_paths
-from appell.graph.kinks import has_kinks
 from appell.graph.numeric import SideBySide
 from appell.model.symbols import ExtraState, Letter, Rate, key, quoted, t, unit_of
 from appell.model.values import formula_of, unknown, whole
 from appell.motion.drive import Drive, Law
 from appell.motion.events import Occurrence
 from appell.motion.formula import energy_function, formula_function, order_of, refuse_unknown_rates, with_rates
-from appell.motion.modes import in_modes, laws_along
+from appell.motion.modes import as_it_slides, laws_along
 from appell.motion.outcome import Outcome
 from appell.motion.projection import project
 from appell.motion.stretch import Stretch
@@ -279,8 +278,8 @@ class Motion:
                 function = function_of(equations)
                 if function.n_in() > len(equations.arguments) + 1:
                     function = with_rates(function, stretch.code, stretch.flow)
-                elif stretch.family and has_kinks(function):
-                    function = in_modes(stretch.code, function, stretch.family) or function
+                else:
+                    function = as_it_slides(stretch.code, function, stretch.family)
                 made[way] = SideBySide(function)
             function, t = made[way], times[here]
             p = stretch.p[: function.function.nnz_in(3)]

@@ -19,14 +19,13 @@ import sympy as sp
 from appell.code.code import Code
 from appell.code.state import State, names_of
 from appell.errors import IntegrationError, ModelError
-from appell.graph.kinks import has_kinks
 from appell.graph.numeric import SideBySide
 from appell.model.symbols import Letter, key, listed
 from appell.model.values import formula_of, unknown
 from appell.motion.formula import formula_function, with_rates
 from appell.motion.leg import BROKEN, Leg, Task, pieced
 from appell.motion.method import LOOSE, Method
-from appell.motion.modes import in_modes
+from appell.motion.modes import as_it_slides
 from appell.motion.reset import Reset
 from appell.motion.stretch import Stretch
 from appell.motion.variation import Seeds, converting, crossing, flow_of, pushing, variational
@@ -182,8 +181,8 @@ class _Course:
             function = formula_function(code.equations, original, formula)
             if function.n_in() > len(arguments):
                 function = with_rates(function, code, stretch.flow)
-            elif stretch.family and has_kinks(function):
-                function = in_modes(code, function, stretch.family) or function
+            else:
+                function = as_it_slides(code, function, stretch.family)
             found.append(function(t, x, w, P[: function.nnz_in(3)]))
         seeds = Seeds(self.where, arguments)
         result = seeds.pushed(ca.vertcat(*found))
