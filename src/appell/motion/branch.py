@@ -10,6 +10,7 @@ from appell.code.code import Code
 from appell.code.machine import Machine
 from appell.motion.flow import Inputs
 from appell.motion.leg import Leg
+from appell.motion.outcome import Outcome
 
 APART = 1e-6  # share of the accelerations by which two branches differ at least
 FINE = 1e-9  # a jump within so small a part of a step is one
@@ -28,6 +29,8 @@ class Branch:
         rows: Names of the rows on accelerations.
     """
 
+    outcome = Outcome.BRANCH_LOST
+
     def __init__(self, code: Code, inputs: Inputs, p: np.ndarray) -> None:
         equations = code.equations
         mechanics = equations.mechanics
@@ -43,6 +46,15 @@ class Branch:
         """The first row that the accelerations do not satisfy."""
         good = np.abs(self.code.branch.flat(t, x, self.inputs(t, x), self.p)) < MISSED
         return None if good.all() else self.rows[int(np.argmin(good))]
+
+    def lost(self, t: float, x: np.ndarray) -> bool:
+        """Whether the accelerations are on no branch any more."""
+        return self.missed(t, x) is not None
+
+    @property
+    def words(self) -> str:
+        """What was lost."""
+        return f"{', '.join(map(repr, self.rows))}; two branches meet or part there; say by near= which one is meant"
 
     def follow(self, leg: Leg) -> tuple[Leg, bool]:
         """A leg as far as its accelerations are continuous, and whether it had to be cut short."""

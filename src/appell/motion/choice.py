@@ -20,6 +20,9 @@ from appell.motion.projection import Projection
 from appell.motion.reset import Reset
 from appell.motion.speeds import SpeedWatch
 
+Follower = Branch | Gradients | Forks | LeftOut
+"""What looks along legs how far they mean something, with an outcome and words for where they do not."""
+
 
 class Choice:
     """One choice of rows and speeds, made once in a run and taken again where the run comes back to it.
@@ -94,6 +97,11 @@ class Choice:
         x = self._resets[event](t, x, self.inputs(t, x), self.p)
         self.projection(t, x)
         return x
+
+    @property
+    def followers(self) -> list[Follower]:
+        """What looks along legs, those that there are."""
+        return [e for e in (self.branch, self.gradients, self.forks, self.left_out) if e is not None]
 
     @property
     def idle(self) -> bool:

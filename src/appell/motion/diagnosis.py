@@ -15,9 +15,9 @@ from appell.code.system import System
 from appell.kinematics.rank import TopRows
 from appell.kinematics.saddle import REGULAR, without_inertia
 from appell.kinematics.split import smallest
-from appell.model.model import Model
 from appell.motion.choice import Choice
 from appell.motion.corners import undirected
+from appell.motion.forks import forked
 from appell.motion.masses import GONE, Masses, used_up
 from appell.motion.outcome import Ending, Outcome
 from appell.motion.stretch import Stretch
@@ -125,13 +125,6 @@ def grown(stretches: Sequence[Stretch], stop: Stop) -> str:
         f"the motion grows without bound, {name} was {largest[0][k]:.3g} at most in the first quarter of the run and "
         f"{largest[3][k]:.3g} in the last"
     )
-
-
-def forked(model: Model) -> str:
-    """What it means that rows have become dependent."""
-    edge = "the edge of what the programme can be followed to, or " if model.programmed else ""
-    ways = "a pose from which the mechanism could go on in more ways than one"
-    return f"{edge}{ways}; one more row can say which, such as that two cranks stay parallel"
 
 
 def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:

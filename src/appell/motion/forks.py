@@ -14,9 +14,11 @@ from appell.code.code import Code
 from appell.code.fitting import spare_sizes
 from appell.equations import Equations
 from appell.kinematics.consistency import row_units
+from appell.model.model import Model
 from appell.motion.gradients import squared_volume
 from appell.motion.ledger import along
 from appell.motion.leg import Leg
+from appell.motion.outcome import Outcome
 
 FORKED = 1e-6  # share of the largest distance at which rows are dependent
 BEFORE = 1e-5  # the same up to which a leg is followed
@@ -37,6 +39,13 @@ def volume(equations: Equations) -> ca.Function | None:
     return squared_volume(equations, equations.in_state(ca.jacobian(mechanics.c, mechanics.variables.q)[rows, :]))
 
 
+def forked(model: Model) -> str:
+    """What it means that rows have become dependent."""
+    edge = "the edge of what the programme can be followed to, or " if model.programmed else ""
+    ways = "a pose from which the mechanism could go on in more ways than one"
+    return f"{edge}{ways}; one more row can say which, such as that two cranks stay parallel"
+
+
 class Forks:
     """Looks for forks along legs.
 
@@ -45,8 +54,11 @@ class Forks:
         p: Values of the parameters.
     """
 
+    outcome = Outcome.ROWS_SINGULAR
+
     def __init__(self, code: Code, p: np.ndarray) -> None:
         mechanics = code.equations.mechanics
+        self.words = forked(mechanics.model)
         self.p, self._n, self._function = p, len(mechanics.model.coordinates), mechanics.functions["position"]
         self._rows = _kept(code.equations)
         units = row_units(mechanics, p)[0] if self._rows else np.ones(self._n)

@@ -22,6 +22,7 @@ from appell.equations import Equations
 from appell.graph.solve import determinant
 from appell.motion.flow import Inputs
 from appell.motion.leg import Leg
+from appell.motion.outcome import Outcome
 from appell.once import once
 
 LOW = 1e-6  # share of their largest size at which gradients have vanished, if they are about to
@@ -94,6 +95,8 @@ class Gradients:
         began: When the run began.
         rtol: The relative tolerance of the run, if one was given.
     """
+
+    outcome = Outcome.ROWS_SINGULAR
 
     def __init__(self, code: Code, inputs: Inputs, p: np.ndarray, began: float, rtol: float | None) -> None:
         equations = code.equations

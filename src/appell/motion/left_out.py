@@ -14,6 +14,7 @@ from appell.code.code import Code
 from appell.equations import Equations
 from appell.motion.ledger import along
 from appell.motion.leg import Leg
+from appell.motion.outcome import Outcome
 from appell.once import once
 
 BROKEN = 1e-6  # share of its terms by which a row may be off
@@ -52,6 +53,8 @@ class LeftOut:
         p: Values of the parameters.
         rtol: The relative tolerance of the run, if one was given.
     """
+
+    outcome = Outcome.ROWS_CONTRADICT
 
     def __init__(self, code: Code, p: np.ndarray, rtol: float | None) -> None:
         equations = code.equations

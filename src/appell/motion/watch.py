@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from appell.kinematics.split import Split
-from appell.motion.choice import Choice
-from appell.motion.diagnosis import forked
+from appell.motion.choice import Choice, Follower
 from appell.motion.leg import End, Enough, Leg
 from appell.motion.masses import used_up
 from appell.motion.outcome import Ending, Outcome
@@ -29,7 +28,8 @@ class Watch:
     def __init__(self, choice: Choice, first_masses: np.ndarray, pause: Callable[[float], bool]) -> None:
         self.choice, self.first_masses, self.pause = choice, first_masses, pause
         self.wish: Split | Outcome | None = None
-        self._used_up, self._forked = "", False
+        self._used_up = ""
+        self._broken: Follower | None = None  # whose wish it is
 
     def __call__(self, t: float, x: np.ndarray) -> bool:
         """Keep the constraints, look at everything else; returns whether x was changed, raises `Enough` at the end."""
@@ -48,10 +48,10 @@ class Watch:
             w = choice.inputs(t, x) if masses.driven else choice.any_inputs()
             if masses.negative(t, x, w, choice.p, self.first_masses) is not None:
                 return Outcome.MASS_USED_UP
-        if choice.branch is not None and choice.branch.missed(t, x) is not None:
-            return Outcome.BRANCH_LOST
-        if choice.gradients is not None and choice.gradients.lost(t, x):
-            return Outcome.ROWS_SINGULAR
+        for follower in (choice.branch, choice.gradients):
+            if follower is not None and follower.lost(t, x):
+                self._broken = follower
+                return follower.outcome
         return choice.speeds.ask(t, x)
 
     def cut(self, leg: Leg, w: np.ndarray) -> Leg:
@@ -65,18 +65,10 @@ class Watch:
             leg, self._used_up = choice.masses.cut(leg, w, choice.p, self.first_masses)
         if self.wish is Outcome.SPEEDS_SINGULAR:
             leg = leg.without_last_step()  # it went through where nothing is known
-        if choice.branch is not None:
-            leg, left = choice.branch.follow(leg)
-            self.wish = Outcome.BRANCH_LOST if left else self.wish
-        if choice.gradients is not None:
-            leg, left = choice.gradients.follow(leg)
-            self.wish = Outcome.ROWS_SINGULAR if left else self.wish
-        if choice.forks is not None:
-            leg, self._forked = choice.forks.follow(leg)
-            self.wish = Outcome.ROWS_SINGULAR if self._forked else self.wish
-        if choice.left_out is not None:
-            leg, left = choice.left_out.follow(leg)
-            self.wish = Outcome.ROWS_CONTRADICT if left else self.wish
+        for follower in choice.followers:
+            leg, cut = follower.follow(leg)
+            if cut:
+                self.wish, self._broken = follower.outcome, follower
         return leg
 
     def ending(self, outcome: Outcome, t: float, x: np.ndarray) -> Ending:
@@ -87,15 +79,9 @@ class Watch:
         choice = self.choice
         if outcome is Outcome.MASS_USED_UP:
             return f": {used_up(self._used_up)}"
-        if outcome is Outcome.BRANCH_LOST:
-            rows = ", ".join(map(repr, choice.branch.rows)) if choice.branch else ""
-            return f": {rows}; two branches meet or part there; say by near= which one is meant"
-        if outcome is Outcome.ROWS_SINGULAR:
-            turned = None if self._forked else choice.gradients
-            cause = forked(choice.system.model) if turned is None else turned.words
-            return f", {choice.system.from_x(t, x)!r}; likely cause: {cause}"
-        if outcome is Outcome.ROWS_CONTRADICT and choice.left_out is not None:
-            return f": {choice.left_out.words}"
+        if self._broken is not None and outcome is self._broken.outcome:
+            state = f", {choice.system.from_x(t, x)!r}; likely cause" if outcome is Outcome.ROWS_SINGULAR else ""
+            return f"{state}: {self._broken.words}"
         if outcome is Outcome.SPEEDS_SINGULAR:
             chosen = ", ".join(map(str, choice.code.equations.driven))
             return f": {chosen} are dependent here; leave the choice to appell (no speeds=, no dependent=)"
