@@ -75,8 +75,9 @@ def test_rows_that_are_no_distances_are_no_rods():
         x**2 + 2 * y**2 - 1,
         x * y - 1,
         s - x**2 - y**2,
-        bead.center.norm + (bead.center - ground.x).norm - 3,  # a ring on a rope
-        bead.center.norm - s,
+        bead.center.norm - (bead.center - ground.x).norm - 0.3,  # a hyperbola
+        bead.center.norm - 2 - sp.cos(s),
+        sp.sqrt((x - 0.3) ** 2 + y**2) - sp.atan2(y, x),
     ):
         model = ap.Model(
             ground,

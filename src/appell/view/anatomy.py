@@ -40,6 +40,7 @@ class Anatomy:
     Attributes:
         fixed: For each rigid body the points fixed in it, its centre first.
         rods: Pairs of points joined by something that has no body.
+        ropes: Pairs of points between which a rope is taut that goes on from there.
         lengths: Names of the rows that such rods stand for, but for those that leave a particle a circle.
         plates: Corners of what is carried along without turning.
         anchors: Points fixed in the ground at which something hangs.
@@ -51,6 +52,7 @@ class Anatomy:
 
     fixed: dict[Body, list[Vector]] = field(default_factory=dict)
     rods: list[tuple[Vector, Vector]] = field(default_factory=list)
+    ropes: list[tuple[Vector, Vector]] = field(default_factory=list)
     lengths: set[str] = field(default_factory=set)
     plates: list[list[Vector]] = field(default_factory=list)
     anchors: dict[Any, Vector] = field(default_factory=dict)
@@ -384,9 +386,9 @@ def _kept_apart(found: Anatomy, model: Model, rods: Sequence[Rod]) -> None:
         if not still(far) or len(place) != 2 or any(place & letters_in(other.expression) for other in others):
             found.lengths.add(rod.row.name)
         if frozenset(map(key, rod.ends)) not in drawn:
-            found.rods.append(rod.ends)
+            (found.ropes if rod.rope else found.rods).append(rod.ends)
         for end in rod.ends:
-            if still(end):
+            if still(end) and not rod.rope:
                 _add(found.anchors, end)
             elif key(end) not in seen:
                 _add(found.joints, end)

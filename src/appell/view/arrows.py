@@ -103,16 +103,17 @@ def reactions(motion: Any, tracks: Tracks, rods: Sequence[Rod]) -> list[Measured
     if not np.all(np.isfinite(values)):
         return []
     listed: list[Measured] = []
-    start, stays = 0, {rod.row: rod for rod in rods}
+    start, pieces = 0, {row: [rod for rod in rods if rod.row is row] for row in model.rows}
     for constraint in model.constraints:
         rows = list(range(start, start + sum(row.order <= 2 for row in constraint.rows)))
         start += len(rows)
         if isinstance(constraint, QuaternionNorm) or not rows:
             continue
-        if all(row in stays for row in constraint.rows):
+        if all(pieces[row] for row in constraint.rows):
             for k, row in zip(rows, constraint.rows, strict=True):
-                force = _in_rod(stays[row], values[:, k, None] * gradients[:, k], tracks, motion, times)
-                listed.append(Measured(row.name, tracks.point(stays[row].ends[0]), times, force))
+                pulls = _pulls(pieces[row], values[:, k, None] * gradients[:, k], tracks, motion, times)
+                listed += [Measured(row.name, tracks.point(rod.ends[0]), times, pull)
+                           for rod, pull in zip(pieces[row], pulls, strict=True)]  # fmt: skip
             continue
         made = _held(constraint, rows, values, model, motion, times)
         if made is None:
@@ -123,16 +124,22 @@ def reactions(motion: Any, tracks: Tracks, rods: Sequence[Rod]) -> list[Measured
     return listed
 
 
-def _in_rod(rod: Rod, generalized: np.ndarray, tracks: Tracks, motion: Any, times: np.ndarray) -> np.ndarray:
-    """The force R of a rod on its first end, along the rod: Q = R d|a - b|/dq, in whatever way its row is written."""
+def _pulls(rods: Sequence[Rod], generalized: np.ndarray, tracks: Tracks, motion: Any, times: np.ndarray) -> np.ndarray:
+    """The forces of a rod, or of the n strands of each piece of a rope, on the first ends a, along a - b.
+
+    Q = R d(sum n |a - b|)/dq with one R for all, in whatever way the row is written.
+    """
     x, n = tracks.variables, generalized.shape[1]
-    a, b = map(tracks.resolved, rod.ends)
-    length = ca.norm_2(a - b)
-    function = ca.Function("rod", [x.t, x.q, x.p], [(a - b) / length, ca.jacobian(length, x.q)])
+    gaps = [tracks.resolved(a) - tracks.resolved(b) for a, b in (rod.ends for rod in rods)]
+    shares = np.array([rod.share for rod in rods])
+    length = sum(share * ca.norm_2(gap) for share, gap in zip(shares, gaps, strict=True))
+    ways = ca.horzcat(*[gap / ca.norm_2(gap) for gap in gaps])
+    function = ca.Function("rope", [x.t, x.q, x.p], [ca.vec(ways), ca.jacobian(length, x.q)])
     p, q = np.repeat(motion.system.p[:, None], times.size, axis=1), motion.states(times)[:, :n]
-    ways, slopes = function.map(times.size)(times[None, :], q.T, p)
-    Q, slope = (_of_unit_quaternions(e, q, x.quaternions) for e in (generalized, np.array(slopes).reshape(-1, n)))
-    return np.array(ways).T * (np.sum(Q * slope, axis=1) / np.sum(slope**2, axis=1))[:, None]
+    found, slopes = (np.array(e) for e in function.map(times.size)(times[None, :], q.T, p))
+    Q, slope = (_of_unit_quaternions(e, q, x.quaternions) for e in (generalized, slopes.reshape(-1, n)))
+    pull = np.sum(Q * slope, axis=1) / np.sum(slope**2, axis=1)
+    return found.T.reshape(-1, len(rods), 3).transpose(1, 0, 2) * (shares[:, None] * pull)[:, :, None]
 
 
 def _of_unit_quaternions(slopes: np.ndarray, q: np.ndarray, quaternions: list[list[int]]) -> np.ndarray:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import permutations, product
+from typing import Any
 
 import numpy as np
 
@@ -21,39 +23,94 @@ class Placed:
     arms: np.ndarray
 
 
-def points_apart(f: np.ndarray, one: Placed, other: Placed) -> tuple[np.ndarray, np.ndarray] | None:
-    """Points a and b in the axes of two things with f = k |a - b|^2 + c everywhere; None if there are none.
+def normal_of(things: Sequence[Placed]) -> np.ndarray:
+    """The normal of the plane along which all moves, as a column; no column where there is none, or only a line."""
+    moved = [np.concatenate([e.points[:, :, None], e.arms], axis=2) for e in things]
+    real = [e[np.isfinite(e).all(axis=(1, 2))] for e in moved]
+    ways = np.concatenate([(e - e.mean(axis=0)).transpose(1, 0, 2).reshape(3, -1) for e in real if len(e)], axis=1)
+    axes, sizes, _ = np.linalg.svd(ways, full_matrices=False)
+    return axes[:, 2:] if sizes[2] <= 1e-9 * sizes[1] else axes[:, 3:]
 
-    Where f is the product of two directions that turn about one point, a and b may be as far from it as one likes;
-    that is no distance, and fits that begin elsewhere find another k.
+
+def points_apart(f: np.ndarray, one: Placed, other: Placed, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Points a and b in the axes of two things with f = k |a - b|^2 + c everywhere; None if there are none or many.
+
+    Where f is the product of two directions that turn about one point, a and b may be as far from it as one likes.
 
     Args:
         f: A formula at many positions.
         one: The first thing there.
         other: The second.
+        normal: Of the plane along which all moves; where a and b are along this does not matter.
     """
     gap, arms = one.points - other.points, np.concatenate([one.arms, -other.arms], axis=2)
     real = np.isfinite(np.column_stack([f, gap, arms.reshape(len(f), -1)])).all(axis=1)
     if np.count_nonzero(real) < ENOUGH or np.ptp(f[real]) <= 1e-12 * np.abs(f[real]).max():
         return None
     f, gap, arms, P, R = (e[real] for e in (f, gap, arms, one.arms, other.arms))
-    near = _loosely(f, gap, P, R)
-    if near is None:
+    begin = _loosely(f, gap, P, R)
+    if begin is None:
         return None
-    begin, told = near
     size, rng = np.sqrt(np.ptp(f)), np.random.default_rng(23)
     begins = [begin, *(start * size * rng.uniform(-1, 1, begin.size) for start in STARTS)]
-    fits = list(islice(filter(None, (_descent(f, gap, arms, x) for x in begins)), 1 if told else 2))
-    if len(fits) < (1 if told else 2) or not np.isclose(fits[0][0], fits[-1][0], rtol=1e-6, atol=0):
+    found = next(filter(None, (_descent(f, gap, arms, x) for x in begins)), None)
+    return _parted(found[0], size, P) if found is not None and _immaterial(found[1], P, R, normal) else None
+
+
+def points_between(
+    sides: np.ndarray, axes: Sequence[np.ndarray], one: Placed, other: Placed, normal: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Points a and b of two things whose difference has these components and no more; None if there are none or many.
+
+    Args:
+        sides: The components at many positions, in any order and with any signs.
+        axes: Axes in which they may be taken there.
+        one: The first thing there.
+        other: The second.
+        normal: Of the plane along which all moves; where a and b are along this does not matter.
+    """
+    gap, arms = one.points - other.points, np.concatenate([one.arms, -other.arms], axis=2)
+    real = np.isfinite(np.column_stack([sides, gap, arms.reshape(len(gap), -1)])).all(axis=1)
+    sides, gap, arms, P, R = (e[real] for e in (sides, gap, arms, one.arms, other.arms))
+    if len(sides) < ENOUGH or sides.shape[1] > 3 or _loosely(np.sum(sides**2, axis=1), gap, P, R) is None:
         return None
-    x = np.where(np.abs(fits[0][1]) > EXACT * size, fits[0][1], 0.0)
-    return x[: one.arms.shape[2]], x[one.arms.shape[2] :]
+    count = sides.shape[1]
+    ways = list(product(permutations(range(3), count), product((1, -1), repeat=count)))
+    turns = [turn[real][:, :, order] * signs for turn in axes for order, signs in ways]
+    misses = np.stack([(np.einsum("tki,ti->tk", turn, sides) - gap).ravel() for turn in turns], axis=1)
+    size, unknowns = np.abs(sides).max(), np.arange(arms.shape[2])
+    own, its = unknowns[: P.shape[2]], unknowns[P.shape[2] :]
+    for asked in (unknowns[:0], its, own, unknowns):  # rather between points that are known
+        matrix = arms[:, :, asked].reshape(misses.shape[0], asked.size)
+        places = np.linalg.pinv(matrix, rcond=1e-9) @ misses
+        fits = places[:, np.abs(matrix @ places - misses).max(axis=0) <= EXACT * size]
+        if fits.size or (fits.shape[1] and not asked.size):
+            rows, rank = np.linalg.svd(matrix)[2], np.linalg.matrix_rank(matrix, rtol=1e-9)
+            one_only = np.ptp(fits, axis=1).max(initial=0.0) <= EXACT * size
+            x = np.zeros(unknowns.size)
+            x[asked] = fits[:, 0]
+            return _parted(x, size, P) if one_only and _immaterial(rows[rank:], P, R, normal, asked) else None
+    return None
 
 
-def _loosely(f: np.ndarray, gap: np.ndarray, P: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, bool] | None:
+def _immaterial(moves: np.ndarray, P: np.ndarray, R: np.ndarray, normal: np.ndarray, asked: Any = ...) -> bool:
+    """Whether moves of the two places, in rows, are only along the normal of the plane."""
+    n = normal.shape[1]
+    one, other = P[0].T @ normal, R[0].T @ normal
+    free = np.block([[one, np.zeros((len(one), n))], [np.zeros((len(other), n)), other]])[asked]
+    return bool(np.all(np.abs(moves - moves @ free @ np.linalg.pinv(free)) <= 1e-6))
+
+
+def _parted(x: np.ndarray, size: float, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The places in the axes of the one thing and of the other."""
+    x = np.where(np.abs(x) > EXACT * size, x, 0.0)
+    return x[: P.shape[2]], x[P.shape[2] :]
+
+
+def _loosely(f: np.ndarray, gap: np.ndarray, P: np.ndarray, R: np.ndarray) -> np.ndarray | None:
     """The least places of a and b where their products are unknowns of their own, so that all is linear.
 
-    |gap|^2 = f/k + c - 2 gap . P a + 2 gap . R b + 2 a . P^T R b; and whether that tells k. None if it cannot be.
+    |gap|^2 = f/k + c - 2 gap . P a + 2 gap . R b + 2 a . P^T R b; None if it cannot be.
     """
     ways = np.concatenate([-2 * np.einsum("tk,tki->ti", gap, P), 2 * np.einsum("tk,tki->ti", gap, R)], axis=1)
     products = 2 * np.einsum("tki,tkj->tij", P, R).reshape(len(f), -1)
@@ -66,38 +123,36 @@ def _loosely(f: np.ndarray, gap: np.ndarray, P: np.ndarray, R: np.ndarray) -> tu
     if np.abs(left).max() > EXACT * max(square.max(), np.ptp(f)):
         return None
     found = rows[felt].T @ (U[:, felt].T @ square / spread[felt]) / np.where(sizes > 0, sizes, 1.0)
-    told = bool(np.abs(np.linalg.norm(rows[felt][:, 0]) - 1) < 1e-6)
-    return found[1 : 1 + ways.shape[1]], told
+    return found[1 : 1 + ways.shape[1]]
 
 
-def _descent(f: np.ndarray, gap: np.ndarray, arms: np.ndarray, x: np.ndarray) -> tuple[float, np.ndarray] | None:
-    """k and the places x with f = k |gap + arms x|^2 + c, by Levenberg's method with k and c eliminated; None if none.
+def _descent(f: np.ndarray, gap: np.ndarray, arms: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The least places x with f = k |gap + arms x|^2 + c, and how they may move so that it stays so; None if none.
 
-    Of places that f does not depend on, as those along the common normal of what moves in a plane, the least are taken.
+    By Levenberg's method with k and c eliminated.
     """
 
-    def left_at(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """k, what it leaves of f, and the slope of that."""
+    def left_at(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is left of f, and the slope of that."""
         way = gap + np.einsum("tij,j->ti", arms, x)
         basis = np.linalg.qr(np.column_stack([np.ones(len(f)), np.sum(way**2, axis=1)]))
         slope = 2 * np.einsum("ti,tij->tj", way, arms)
         k = basis.Q[:, 1] @ f / basis.R[1, 1] if basis.R[1, 1] else 0.0
         left, across = (e - basis.Q @ (basis.Q.T @ e) for e in (f, slope))
-        return k, left, k * across
+        return left, k * across
 
-    (k, left, J), damping = left_at(x), 1e-3
+    (left, J), damping = left_at(x), 1e-3
     for _ in range(TURNS):
         matrix = J.T @ J
         step = np.linalg.lstsq(matrix + damping * np.trace(matrix) * np.eye(x.size), J.T @ left, rcond=None)[0]
         tried = left_at(x + step)
-        if tried[1] @ tried[1] < left @ left:
-            x, (k, left, J), damping = x + step, tried, max(damping / 10, 1e-12)
+        if tried[0] @ tried[0] < left @ left:
+            x, (left, J), damping = x + step, tried, max(damping / 10, 1e-12)
         else:
             damping *= 10
         if np.abs(left).max() <= EXACT**1.5 * np.ptp(f) or damping > 1e6:
             break
     _, sizes, rows = np.linalg.svd(J, full_matrices=False)
-    felt = rows[sizes > 1e-6 * sizes.max(initial=0.0)]
-    x = felt.T @ (felt @ x)
-    k, left, _ = left_at(x)
-    return (k, x) if np.abs(left).max() <= EXACT * np.ptp(f) else None
+    felt = sizes > 1e-6 * sizes.max(initial=0.0)
+    x = rows[felt].T @ (rows[felt] @ x)
+    return (x, rows[~felt]) if np.abs(left_at(x)[0]).max() <= EXACT * np.ptp(f) else None

@@ -1,4 +1,4 @@
-"""Rods that rows stand for: the points of two things that a row keeps apart, whatever it is written in.
+"""Rods and ropes that rows stand for: the points of two things that a row keeps apart, whatever it is written in.
 
 Numbers tell: at random positions a row is compared with distances of points fixed in two bodies, frames or the ground.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import sympy as sp
@@ -17,7 +17,8 @@ from appell.model.constraint import Holonomic, Row
 from appell.model.frame import Frame, Vector
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, letters_in, t
-from appell.view.distances import EXACT, Placed, points_apart
+from appell.view.distances import EXACT, Placed, normal_of, points_apart, points_between
+from appell.view.lengths import lengths_in
 from appell.view.tracks import Course, Tracks
 
 PLACES = 60  # random positions, several for each unknown
@@ -25,10 +26,19 @@ PLACES = 60  # random positions, several for each unknown
 
 @dataclass(frozen=True, eq=False)
 class Rod:
-    """A row of constraint that keeps two points apart; one that rests in the ground stands last."""
+    """Two points that a row of constraint keeps apart, one that rests in the ground last; or one piece of a rope.
+
+    Attributes:
+        row: The row.
+        ends: The points.
+        share: How often the length between them stands in the row; 1 for a rod.
+        rope: Whether something else in the row pays out what this length gains.
+    """
 
     row: Row
     ends: tuple[Vector, Vector]
+    share: float = 1.0
+    rope: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +51,7 @@ class Thing:
 
 
 def rods(model: Model, course: Course) -> list[Rod]:
-    """The rods among the position rows of a model, at most one for each row.
+    """The rods among the position rows of a model, and the straight pieces of its ropes.
 
     Args:
         model: The model.
@@ -52,22 +62,34 @@ def rods(model: Model, course: Course) -> list[Rod]:
         return []
     things, tracks = _things(model), Tracks(model)
     moving = frozenset[sp.Symbol]().union(*(e.letters for e in things))
-    squares = [(row, square) for row in rows for square in _squares(row, moving - {t})]
+    lengths = [length for row in rows for length in lengths_in(row, moving - {t})]
     numbers = [(tracks.point(e.point), None if e.axes is None else tracks.turn(e.axes)) for e in things]
-    asked = [tracks.scalar(square) for _, square in squares]
+    asked = [[tracks.scalar(e) for e in (length.share, length.square, *length.sides)] for length in lengths]
     values = tracks.along(_anywhere(tracks, course, moving))
     none = np.zeros((PLACES, 3, 0))
     placed = [Placed(values.points[i], none if j is None else values.turns[j]) for i, j in numbers]
-    found: dict[Row, Rod] = {}
-    for (row, square), k in zip(squares, asked, strict=True):
-        if row in found:
-            continue
-        for i, j in _pairs(things, moving & letters_in(square)):
-            if (places := points_apart(values.scalars[k], placed[i], placed[j])) is not None:
-                a, b = (_end(things, placed, m, place) for m, place in zip((i, j), places, strict=True))
-                found[row] = Rod(row, (a, b))
-                break
-    return list(found.values())
+    axes, normal = list(values.turns), normal_of(placed)
+    found: list[Rod] = []
+    for length, (share, square, *sides) in zip(lengths, asked, strict=True):
+        pairs = list(_pairs(things, moving & letters_in(length.square)))
+        parts = values.scalars[sides].T
+        fits = ((i, j, points_between(parts, axes, placed[i], placed[j], normal)) for i, j in pairs if sides)
+        if length.alone:
+            f = values.scalars[square]
+            fits = chain(fits, ((i, j, points_apart(f, placed[i], placed[j], normal)) for i, j in pairs))
+        i, j, places = next((fit for fit in fits if fit[2] is not None), (0, 0, None))
+        if places is not None:
+            a, b = (_end(things, placed, m, place) for m, place in zip((i, j), places, strict=True))
+            found.append(Rod(length.row, (a, b), float(values.scalars[share][0]), not length.alone))
+    return _taut(found)
+
+
+def _taut(found: list[Rod]) -> list[Rod]:
+    """Without rows in which one length grows where another one does: they are no ropes."""
+    signs: dict[Row, set[float]] = {}
+    for rod in found:
+        signs.setdefault(rod.row, set()).add(np.sign(rod.share))
+    return [rod for rod in found if len(signs[rod.row]) == 1]
 
 
 def _lone_rows(model: Model) -> Iterator[Row]:
@@ -77,13 +99,6 @@ def _lone_rows(model: Model) -> Iterator[Row]:
         for row in constraint.rows:
             if row.order == 0 and not (loops and row.name.rpartition(".")[2] in ("x", "y", "z")):
                 yield row
-
-
-def _squares(row: Row, moving: frozenset[sp.Symbol]) -> list[sp.Expr]:
-    """What may be a squared distance in a row: what it takes the root of, if nothing else in it moves, or itself."""
-    roots = [e for e in row.expression.atoms(sp.Pow) if e.exp == sp.Rational(1, 2)]
-    alone = (e for e in roots if not moving & letters_in(row.expression.xreplace({e: sp.Dummy()})))
-    return [*(e.base for e in alone), row.expression]
 
 
 def _things(model: Model) -> list[Thing]:

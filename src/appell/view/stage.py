@@ -179,6 +179,7 @@ class _Stage:
         colors = {b: self.look.colors.get(b.name, PALETTE[i % len(PALETTE)]) for i, b in enumerate(bodies)}
         figures = [Figure.of(b, colors[b], model, self.look, found, tracks, b in self.inside) for b in bodies]
         pairs = [(tracks.point(a), tracks.point(b)) for a, b in (*found.rods, *self.look.rods)]
+        ropes = [(tracks.point(a), tracks.point(b)) for a, b in found.ropes]
         plates = [[tracks.point(e) for e in group] for group in found.plates]
         hung = [end for ends in self.look.rods for end in ends if still(end)]
         feet = [tracks.point(e) for e in (*found.anchors.values(), *hung)]
@@ -228,7 +229,7 @@ class _Stage:
             subtitle=model.description,
             values=values,
             solids=tuple(solids),
-            bars=_bars(pairs, springs, values, measure),
+            bars=_bars(pairs, ropes, springs, values, measure),
             arrows=tuple(drawn),
             jets=tuple(jets),
             traces=tuple(traced),
@@ -358,11 +359,14 @@ class _Stage:
         return jets
 
 
-def _bars(rods: list[tuple[int, int]], springs: list[Spring], values: Values, measure: Measure) -> tuple[Bar, ...]:
-    """Rods without those that lie where others do, of the model and of its look; springs and dampers."""
+def _bars(
+    rods: list[tuple[int, int]], ropes: list[tuple[int, int]], springs: list[Spring], values: Values, measure: Measure
+) -> tuple[Bar, ...]:
+    """Rods and ropes without those that lie where others do, of the model and of its look; springs and dampers."""
     ends = np.round(values.points[:, 0] / measure.size, 9) + 0.0
-    apart = {frozenset((tuple(ends[a]), tuple(ends[b]))): (a, b) for a, b in rods}
-    bars = [Bar("rod", "rod", a, b, 0.35 * measure.unit, ROD) for a, b in apart.values()]
+    lines = [*(("rope", a, b, 0.15) for a, b in ropes), *(("rod", a, b, 0.35) for a, b in rods)]
+    apart = {frozenset((tuple(ends[a]), tuple(ends[b]))): (name, a, b, wide) for name, a, b, wide in lines}
+    bars = [Bar(name, "rod", a, b, wide * measure.unit, ROD) for name, a, b, wide in apart.values()]
     coils = {(a, b) for _, kind, a, b, _ in springs if kind == "spring"}
     for name, kind, a, b, _ in springs:
         longest = float(np.linalg.norm(values.points[a] - values.points[b], axis=1).max())
