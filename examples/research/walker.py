@@ -1,7 +1,7 @@
 """A walker without a motor: two legs, a hip and two small feet go down a slope for ever, if they are let go right.
 
-Aim: the gait, by Newton's method with the slopes of a whole step, through the heel strike; and the multipliers of
-Floquet, which say that it is stable.
+Aim: the gait, a motion that is periodic through its heel strikes, and the multipliers of Floquet, which say that it is
+stable.
 Source: Garcia, Chatterjee, Ruina and Coleman 1998, J. Biomech. Eng. 120, 281-288, whose feet have no mass at all.
 """
 
@@ -29,22 +29,13 @@ c = sp.cos(a - b)
 turn = c * a.rate / (1 + m / M * sp.sin(a - b) ** 2)
 strike = ap.Event(a + b, direction=-1, reset={a: b, b: a, a.rate: turn, b.rate: c * turn}, name="heel strike")
 
-# A step from one moment at which the standing leg is upright to the next: x(T) = x(0) for b, a', b' and the time T.
-names, x = ["a", "b", "a.rate", "b.rate"], np.array([0.05, -0.06, 0.28, 3.87])
-for _ in range(20):
-    step = ap.simulate(system, dict(zip(names, [0.0, *x[:3]], strict=True)), until=x[3], events=[strike])
-    slopes = step.sensitivities(names).isel(t=-1)
-    S, end = np.array([slopes[name] for name in names]), step.at(x[3]).array
-    missed = end - np.array([0.0, *x[:3]])
-    if np.abs(missed).max() < 1e-13:
-        break
-    x -= np.linalg.solve(np.column_stack([(S - np.eye(4))[:, 1:], system.rhs(x[3], end)]), missed)
+# A step from one moment at which the standing leg is upright to the next.
+guess = {a: 0.0, b: 0.05, a.rate: -0.06, b.rate: 0.28}
+gait = ap.periodic(system, guess, 3.87, hold=a, events=[strike])
+print(gait, f"heel strike after {gait.motion.occurrences[0].t:.6f} s", sep="\n")
 
-print(f"a step takes {x[3]:.6f}, missed by {np.abs(missed).max():.0e}; heel strike at {step.occurrences[0].t:.6f}")
-print("multipliers: " + ", ".join(f"{e:.4f}" for e in np.linalg.eigvals(S)))
-
-pushed = dict(zip(names, [0.0, *(1.03 * x[:3])], strict=True))
-walk = ap.simulate(system, pushed, until=10 * x[3], events=[strike], points=2001)
+pushed = {name: 1.03 * value for name, value in gait.state.to_dict().items()}
+walk = ap.simulate(system, pushed, until=10 * gait.period, events=[strike], points=2001)
 late = np.diff([o.t for o in walk.occurrences])
 print("steps after a start that is off by 3 %: " + ", ".join(f"{e:.4f}" for e in late))
 

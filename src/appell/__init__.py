@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from appell.analysis.galerkin import galerkin as galerkin
     from appell.analysis.integral_principle import integral_principle as integral_principle
     from appell.analysis.linearize import linearize as linearize
+    from appell.analysis.periodic import periodic as periodic
     from appell.analysis.stability import stability as stability
     from appell.analysis.verify import verify as verify
     from appell.code.state import State as State
@@ -90,6 +91,7 @@ _HOME = {
     "analysis.galerkin": "galerkin",
     "analysis.integral_principle": "integral_principle",
     "analysis.linearize": "linearize",
+    "analysis.periodic": "periodic",
     "analysis.stability": "stability",
     "analysis.verify": "verify",
     "code.state": "State",

@@ -10,6 +10,7 @@
     ├── FormulationError         this principle is not valid for this model
     ├── InconsistentStartError   the start is not on the constraints, or none is found there
     ├── EquilibriumError         there is no such equilibrium, or this is no point at which to linearise
+    ├── PeriodicError            no periodic motion is found there
     ├── ControlError             this system cannot be controlled or observed as wanted
     ├── CompileError             an operation that the chosen machine does not have
     ├── IntegrationError         the run could not begin
@@ -60,6 +61,10 @@ class InconsistentStartError(AppellError, ValueError):
 
 class EquilibriumError(AppellError, ValueError):
     """There is no such equilibrium, or this is no point at which to linearise."""
+
+
+class PeriodicError(AppellError, ValueError):
+    """No periodic motion is found there."""
 
 
 class ControlError(AppellError, ValueError):

@@ -22,7 +22,7 @@ NAMES = """
     HigherOrder higher_order
     LyapunovElimination QuasiAccelerations RelativeMotion Shulgin Stream
     control drained ensemble friction
-    equilibrium galerkin integral_principle linearize stability
+    equilibrium galerkin integral_principle linearize periodic stability
     AppellError Damper Equations Event Force Frame Generalized GibbsAppell Gravity Holonomic Model Motion Multipliers
     GPME ComputationalGPME Programmed plan planning
     Nonholonomic Outcome Particle Potential Prescribed Recursive RigidBody Rolling Spring State System Torque

@@ -30,9 +30,22 @@ from appell.model.values import unknown
 
 if TYPE_CHECKING:
     from appell.analysis.equilibrium import Equilibrium
+    from appell.equations import Equations
 
 FAINT = 1e-3  # share of the largest, in natural units, below which a row of dx'/dx is judged by itself
 GENUINE = 1e-3  # share of its terms from which on a number is no rounding of larger ones
+
+
+def kept(equations: Equations) -> ca.SX:
+    """What equations keep constant, in t, q, u, z, p: F, and the rows of redundant speeds.
+
+    Args:
+        equations: The equations.
+    """
+    m, rows = equations.mechanics, equations.split.rows
+    positions = [m.c[m.position_rows.index(i)] for i in rows if i in m.position_rows]
+    redundant = [i for i in rows if i not in m.acceleration_rows] if equations.chart.redundant else []
+    return ca.vertcat(ca.SX(0, 1), *positions, *(equations.chart.in_speeds(m.e[i]) for i in redundant))
 
 
 class Tangent:
@@ -112,14 +125,9 @@ class Tangent:
 
     @cached_property
     def normals(self) -> np.ndarray:
-        """Gradients, by (q, u, z), of what the full equations keep constant: F, and rows of redundant speeds."""
-        eqs = self.equations
-        m = eqs.mechanics
-        rows = [m.c[m.position_rows.index(i)] for i in eqs.split.rows if i in m.position_rows]
-        if eqs.chart.redundant:
-            kept = [i for i in eqs.split.rows if i not in m.acceleration_rows]
-            rows += [eqs.chart.in_speeds(m.e[i]) for i in kept]
-        return self.here(ca.jacobian(ca.vertcat(*rows), eqs.x))[0] if rows else np.zeros((0, self.x.size))
+        """Gradients, by (q, u, z), of what the full equations keep constant."""
+        rows = kept(self.equations)
+        return self.here(ca.jacobian(rows, self.equations.x))[0] if rows.numel() else np.zeros((0, self.x.size))
 
     @cached_property
     def seen(self) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -54,13 +54,25 @@ def sensitivities(motion: Motion, by: Any, of: Any = None) -> Any:
     wanted = dict(_quantity(motion, e) for e in (names_of(motion.system.model) if of is None else listed(of)))
     if taken := [name for name in wanted if name in TAKEN]:
         raise ModelError(f"{taken[0]!r} is a name that a table of slopes needs for itself ({', '.join(TAKEN)}).")
-    course = _Course(motion, columns)
+    course = _Course(motion, columns, first_slopes(motion, columns))
     values = course.slopes(list(wanted.values()))
     data = {name: (("by", "t"), values[:, i].T) for i, name in enumerate(wanted)}
     moments = [(o.name, o.t, course.moments[o.t]) for o in motion.occurrences if o.t in course.moments]
     data["event_time"] = (("by", "event"), np.array([m[2] for m in moments]).reshape(-1, len(labels)).T)
     axes = {"by": labels, "t": ("t", motion.times, {"units": "s"}), "event": [m[0] for m in moments]}
     return xarray.Dataset(data, axes, {"model": motion.info["model"]})
+
+
+def transition(motion: Motion, directions: np.ndarray) -> np.ndarray:
+    """How the state (q, u, z) at the end of a motion moves with that at its beginning, in the speeds of the beginning.
+
+    Args:
+        motion: The motion.
+        directions: In which the state at the beginning moves, along the constraints; one in each column.
+    """
+    columns = [Varied(f"direction {j}", "x", j) for j in range(directions.shape[1])]
+    states = motion.stretches[0].code.equations.states
+    return _Course(motion, columns, directions).slopes(list(states))[-1]
 
 
 def _quantity(motion: Motion, name: Any) -> tuple[str, sp.Expr]:
@@ -82,12 +94,13 @@ class _Course:
     Args:
         motion: The motion.
         columns: What is varied.
+        S: How the first state changes with it.
 
     Attributes:
         moments: Slopes of the moments at which guards fell, by moment.
     """
 
-    def __init__(self, motion: Motion, columns: Sequence[Varied]) -> None:
+    def __init__(self, motion: Motion, columns: Sequence[Varied], S: np.ndarray) -> None:
         if motion.info["law"] == "state":
             raise ModelError(
                 "A Python control gave the inputs of this motion, and its slopes are not known; give the feedback as "
@@ -98,7 +111,6 @@ class _Course:
         self.sizes = np.array([column.size for column in columns])
         self.moments: dict[float, np.ndarray] = {}
         self._legs: list[list[Leg]] = []
-        S = first_slopes(motion, columns)
         for stretch, after in zip(motion.stretches, (*motion.stretches[1:], None), strict=True):
             self._legs.append(self._along(stretch, S))
             S = self._legs[-1][-1].final[stretch.final.size :].reshape(S.shape, order="F")

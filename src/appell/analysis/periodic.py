@@ -1,0 +1,264 @@
+"""Periodic motions: a start and a period after which a system is back where it was.
+
+    x(T; x0) - x0 - g = 0
+
+is solved for x0 on the constraints and for T by Newton's method, damped after Levenberg and Marquardt, with the slopes
+of the motion through all its events. Where a family of motions solves it, the steps lead to a near one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from appell.analysis.closure import REACH, Closure
+from appell.analysis.equilibrium import as_system
+from appell.analysis.floquet import multipliers, verdict
+from appell.analysis.returning import Return
+from appell.analysis.roots import in_words
+from appell.code.starting import starting_state
+from appell.code.state import AtState, State
+from appell.code.system import System
+from appell.errors import AppellError, ModelError, PeriodicError
+from appell.model.model import Model, QuaternionNorm
+from appell.model.symbols import key, listed
+from appell.model.values import number, numbers, unknown
+from appell.motion.events import Event
+from appell.motion.motion import Motion
+from appell.motion.outcome import Outcome
+from appell.motion.run import simulate
+
+STEPS = 60  # of Newton's method at most
+CLOSED = 1e-9  # what a motion may miss of its start, in natural units, and count as periodic
+DONE = 1e-13  # below which no step is worth the while
+WORTH = 0.5  # share of what was missed that has to go for another step near the end
+STIFF = 1e9  # damping at which no step helps
+NEAR = 1e-3  # what is missed, from which on the period is chosen anew after every step
+FARTHEST = 0.3  # of an amplitude and of the period, the most that a step changes
+SHORTEST = 0.05  # share of the guess that a period must keep
+RESTING = 1e-6  # share of its amplitudes that a motion has left when it has died away
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PeriodicMotion:
+    """A motion that begins again after a period, and what becomes of those next to it.
+
+    Attributes:
+        motion: One period.
+        period: How long it takes.
+        missed: What it misses of its start, in natural units.
+        steps: How many steps of Newton's method found it.
+        multipliers: Those of Floquet, the largest first, without those that are one for a reason.
+        ones: How many are: that of the shift in time, if equations do not depend on time, and those of what is
+            conserved and of families.
+        free: Whether it may be shifted in time.
+        advance: By how much coordinates have gone on, of those that need not come back.
+    """
+
+    motion: Motion
+    period: float
+    missed: float
+    steps: int
+    multipliers: np.ndarray
+    ones: int
+    free: bool
+    advance: Mapping[str, float]
+
+    @property
+    def state(self) -> State:
+        """The state it begins with; a run, or the next search, may start from here."""
+        return self.motion.at(float(self.motion.times[0]))
+
+    @property
+    def stable(self) -> bool | None:
+        """Whether near motions tend to it: True, False, or None where the first order does not decide it."""
+        return verdict(self.multipliers, self.ones - self.free)
+
+    @property
+    def sentence(self) -> str:
+        """The same in plain words."""
+        others = self.ones - self.free
+        if self.stable is None and others and np.max(np.abs(self.multipliers), initial=0.0) < 1:
+            return "Nothing grows to first order; beside it are others, or something is conserved."
+        tends = "Near motions tend to it, up to a shift in time." if self.free else "Near motions tend to it."
+        return {True: tends, False: "It is unstable.", None: "The first order does not decide whether it is stable."}[
+            self.stable
+        ]
+
+    def __repr__(self) -> str:
+        reasons = ["1 of the shift in time"] if self.free else []
+        if more := self.ones - self.free:
+            reasons.append(f"{more} of what is conserved or of a family")
+        lines = [
+            f"periodic motion of {self.motion.info['model']!r}, period {self.period:.9g} s, missed by "
+            f"{self.missed:.1e} after {self.steps} steps",
+            "  start: " + ", ".join(f"{name}={value:.9g}" for name, value in self.state.to_dict().items()),
+            f"  multipliers: {in_words(self.multipliers) or 'none'}"
+            + (f"; ones: {' and '.join(reasons)}" if reasons else ""),
+        ]
+        if self.advance:
+            lines.append("  a period goes on by " + ", ".join(f"{n}={e:.9g}" for n, e in self.advance.items()))
+        return "\n".join([*lines, f"  {self.sentence}"])
+
+
+def periodic(
+    subject: System | Model,
+    start: State | AtState | Mapping[Any, float] | None = None,
+    period: float | None = None,
+    *,
+    advance: Mapping[Any, float] | None = None,
+    hold: Any = (),
+    events: Sequence[Event] = (),
+    inputs: Mapping[Any, Any] | None = None,
+    method: str = "auto",
+    rtol: float | None = None,
+    points: int = 501,
+) -> PeriodicMotion:
+    """The periodic motion next to a guess, with the multipliers that say whether it is stable.
+
+    Coordinates on which nothing depends, such as the place of a wheel, need not come back; how far they have gone is
+    told. Where equations or events depend on time, the period is kept as given.
+
+    Args:
+        subject: A system with all its numbers bound, or a model.
+        start: A guess of the start, as for `simulate`; what was found before will do.
+        period: A guess of the period, in s.
+        advance: By how much coordinates have gone on after a period: {angle: 2 * pi} for a turn, 0 for one that has to
+            come back although nothing depends on it.
+        hold: Names of starting values that stay as they are, such as an amplitude; "period" for the period.
+        events: Events, with what happens then.
+        inputs: Inputs as numbers, formulas in the state and time, or Python functions of t.
+        method: As for `simulate`.
+        rtol: Relative tolerance.
+        points: How many times the motion is tabulated at.
+
+    Returns:
+        The motion, its period, its multipliers and a verdict.
+
+    Example:
+        >>> import appell as ap
+        >>> x = ap.coordinates("x")
+        >>> ground = ap.Frame("ground")
+        >>> pull = ap.Generalized({x: (1 - x**2) * x.rate - x})
+        >>> model = ap.Model(ground, x, [ap.Particle("p", 1.0, ground.point(x))], [pull], name="van der Pol")
+        >>> found = ap.periodic(ap.compile(ap.derive(model)), {x: 2.0}, 6.0)
+        >>> round(found.period, 9), found.multipliers.round(9).real, found.stable
+        (6.663286859, array([0.00085958]), True)
+
+    Reference: Floquet 1883; Marquardt 1963; the slopes behind events are those of `motion.sensitivities`.
+    """
+    if period is None or not number("period", period) > 0:
+        raise ModelError(
+            f"A guess of the period is needed, got {period!r}: simulate(...).plot() shows after which time a motion "
+            "nearly comes again."
+        )
+    system = as_system(subject)
+
+    def run(state: State, period: float, points: int = 2) -> Motion:
+        motion = simulate(
+            system,
+            state,
+            state.t + period,
+            method=method,
+            rtol=rtol,
+            points=points,
+            events=events,
+            inputs=inputs,
+            progress=False,
+        )
+        if motion.outcome is not Outcome.DONE:
+            words = f"A motion does not last for {period:g} s: {motion.outcome.value} {motion.detail}"
+            raise PeriodicError(words.strip())
+        return motion
+
+    state, period = starting_state(system, start), float(period)
+    names = [q.label for q in system.model.coordinates]
+    for name in (gains := numbers(advance, "What coordinates gain")):
+        if name not in names:
+            raise ModelError(unknown(name, names, f"coordinate of {system.model.name!r}"))
+    states = [s.label for s in system.equations.states]
+    values = {**dict(zip(states, system.to_x(state).tolist(), strict=True)), **state.to_dict()}
+    for name in (held := [key(name) for name in listed(hold)]):
+        if name not in values and name != "period":
+            raise ModelError(unknown(name, [*values, "period"], f"starting value of {system.model.name!r}"))
+    closure = Closure(run(state, period), events, gains, held)
+    found, steps = _Search(run, closure, {name: values[name] for name in held if name != "period"}).found(state, period)
+    others, ones = multipliers(found.map, found.along)
+    norms = [rows for rows in system.model.constraints if isinstance(rows, QuaternionNorm)]
+    turned = {key(e) for rows in norms for e in rows.quaternion}  # attitudes go on as a whole
+    let_go = {closure.labels[i]: i for i in closure.let_go}
+    return PeriodicMotion(
+        motion=found.motion if points == 2 else run(found.state, found.period, points),
+        period=found.period,
+        missed=found.size,
+        steps=steps,
+        multipliers=others,
+        ones=ones,
+        free=closure.free,
+        advance={name: float(found.gained[i]) for name, i in let_go.items() if name not in turned},
+    )
+
+
+class _Search:
+    """The search for a period that closes.
+
+    Args:
+        run: From a start and a period to a motion.
+        closure: What is the same in all runs.
+        held: Starting values that stay.
+    """
+
+    def __init__(self, run: Callable[[State, float], Motion], closure: Closure, held: Mapping[str, float]) -> None:
+        self.run, self.closure, self.held = run, closure, held
+        self.timed = closure.free and not closure.period_held
+
+    def found(self, start: State, period: float) -> tuple[Return, int]:
+        """The return that closes next to a first one, and in how many steps it was found."""
+        first = now = self._tried(start, period, far=True)
+        damping, steps = 1.0, 0
+        while now.size > DONE and steps < STEPS and damping < STIFF:
+            steps += 1
+            change, longer = now.step(damping, self.timed)
+            most = max(FARTHEST, np.max(np.abs(change) / self.closure.units, initial=0.0), abs(longer) / now.period)
+            share, before = FARTHEST / most, now.size
+            try:
+                state = self.closure.corrected(now.state, share * change, self.held)
+                then = self._tried(state, now.period + share * longer, now.size > NEAR)
+            except AppellError:
+                then = None
+            if then is not None and then.size < before and then.period > SHORTEST * first.period:
+                now, damping = then, damping / 10
+            else:
+                damping *= 10
+            if before < CLOSED and now.size > WORTH * before:
+                break
+        if now.size > CLOSED:
+            raise PeriodicError(
+                f"No periodic motion was found next to the guess. The nearest one misses its start by {now.size:.2g} "
+                f"of its amplitudes after {now.period:.6g} s: {_worst(now)}. Give a nearer guess of start and period."
+            )
+        if np.linalg.norm(now.rate) * now.period < RESTING:
+            raise PeriodicError(
+                "The search ended at rest or at a steady motion, where any time is a period. Give a guess of larger "
+                "amplitude, or hold one of its starting values, hold=[...]."
+            )
+        return now, steps
+
+    def _tried(self, state: State, period: float, far: bool) -> Return:
+        """A run over a period; of those next to it the one that comes nearest, far away."""
+        if far and self.timed:
+            try:
+                period = self.closure.nearest(self.run(state, (1 + REACH) * period), period)
+            except PeriodicError:  # it does not last any longer
+                pass
+        return Return(self.closure, self.run(state, period))
+
+
+def _worst(now: Return) -> str:
+    """What comes back least, in words."""
+    i = now.closure.back[int(np.argmax(np.abs(now.missed)))]
+    name, gain = now.closure.labels[i], now.closure.gains[i]
+    return f"{name} goes from {now.x[i]:.6g} to {now.final[i]:.6g}" + (f", with {gain:.6g} gained" if gain else "")
