@@ -146,7 +146,7 @@ def periodic(
         >>> model = ap.Model(ground, x, [ap.Particle("p", 1.0, ground.point(x))], [pull], name="van der Pol")
         >>> found = ap.periodic(ap.compile(ap.derive(model)), {x: 2.0}, 6.0)
         >>> round(found.period, 9), found.multipliers.round(9).real, found.stable
-        (6.663286859, array([0.00085958]), True)
+        (6.663286859, array([0.00085969]), True)
 
     Reference: Floquet 1883; Marquardt 1963; the slopes behind events are those of `motion.sensitivities`.
     """
