@@ -226,6 +226,49 @@ def test_letters_and_imports_of_a_file_are_no_inputs(call, file, line):
     assert strict(call("run", file, "--json").stdout)["final"]["x"] == pytest.approx(np.cos(4), abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("line", "word", "name"),
+    [
+        ("event = ap.Event(x)", "event", "events"),
+        ("output = {'twice': 2 * x}", "output", "outputs"),
+        ("def controller(t, state): return {u: 1.0}", "controller", "control"),
+        ("controlrate = 50", "controlrate", "control_rate"),
+    ],
+)
+def test_names_of_a_file_that_are_nearly_read_are_told(call, file, line, word, name):
+    file.write_text(file.read_text() + line + "\n")
+    result = call("run", file, "--json")
+    assert result.stderr == f"appell: {file} defines `{word}`, which is not read; the name is `{name}`.\n"
+    assert strict(result.stdout)["ok"]
+
+
+@pytest.mark.parametrize("line", ["output = 'block.png'", "input = u", "events = []", "controls = 3 * x"])
+def test_names_of_a_file_that_say_something_else_are_not(call, file, line):
+    file.write_text(file.read_text() + line + "\n")
+    assert call("run", file).stderr == ""
+
+
+def test_a_suggested_start_that_is_moved_is_told(call, tmp_path):
+    path = tmp_path / "pendulum.py"
+    path.write_text(
+        """
+import appell as ap
+x, y = ap.coordinates("x y", "m")
+ground = ap.Frame("ground")
+bob = ap.Particle("bob", 1, ground.point(x, y))
+model = ap.Model(ground, (x, y), [bob], [ap.Gravity(-9.81 * ground.y)], [ap.Holonomic(x**2 + y**2 - 1)],
+                 start={x: 0.8, y: START}, until=1.0)
+""".replace("START", "-0.5")
+    )
+    told = "the suggested start was moved onto the constraints: "
+    moved = next(line for line in call("run", path).stdout.splitlines() if line.startswith(told))
+    found = dict(re.findall(r"(\w) [-\d.]+ -> ([-\d.]+)", moved))
+    assert float(found["x"]) ** 2 + float(found["y"]) ** 2 == pytest.approx(1, abs=1e-8)
+    assert told not in call("run", path, "--set", "x=0.6").stdout
+    path.write_text(path.read_text().replace("-0.5", "-0.6"))
+    assert told not in call("run", path).stdout
+
+
 def test_a_control_of_a_file_may_be_formulas(call, file):
     file.write_text(file.read_text() + "control = {u: 3 * x}\n")
     assert strict(call("run", file, "--json").stdout)["final"]["x"] == pytest.approx(np.cos(2), abs=1e-9)

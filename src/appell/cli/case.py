@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import re
 import runpy
 import sys
@@ -10,7 +11,7 @@ import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from appell.errors import AppellError, ModelError
@@ -113,6 +114,7 @@ def _of_file(name: str, path: Path) -> Case:
         )
     if not isinstance(found, Model):
         raise ModelError(f"{name} must define `model`, an appell.Model; it defines {type(found).__name__}.")
+    _tell_misspelt(name, defined)
     return Case(
         model=found,
         formulation=defined.get("formulation"),
@@ -123,6 +125,26 @@ def _of_file(name: str, path: Path) -> Case:
         control_rate=defined.get("control_rate"),
         choices=_choices(name, defined.get("choices", {}), found),
     )
+
+
+def _tell_misspelt(name: str, defined: Mapping[str, Any]) -> None:
+    """Say of what would do under a name that is read, and stands under one like it, that it is not read."""
+    from appell.formulation.abstract import AbstractFormulation
+    from appell.motion.events import Event
+
+    kinds = {
+        "formulation": AbstractFormulation,
+        "events": Event | list | tuple,
+        "outputs": Mapping,
+        "inputs": Mapping,
+        "control": FunctionType,
+        "control_rate": int | float,
+        "choices": Mapping,
+    }
+    for word, kind in kinds.items():
+        like = [other for other, value in defined.items() if other not in kinds and isinstance(value, kind)]
+        for other in difflib.get_close_matches(word, like, cutoff=0.8) if word not in defined else ():
+            print(f"appell: {name} defines `{other}`, which is not read; the name is `{word}`.", file=sys.stderr)
 
 
 def _words(error: BaseException) -> str:

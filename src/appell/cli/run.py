@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tokenize
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,6 +44,7 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Simulate a model and check the motion. For a model with a study, such as sprayer, make the study."""
+    from appell.code.starting import suggested_state
     from appell.motion.run import simulate
 
     with errors(as_json):
@@ -55,8 +57,9 @@ def run(
         else:
             check_files(out, report)
             system = given.system(case)
+            start = starting(system, given.start) or suggested_state(system)
             motion = simulate(
-                system, starting(system, given.start), until, method=method, rtol=rtol,
+                system, start, until, method=method, rtol=rtol,
                 points=501 if points is None else points, events=case.events, outputs=case.outputs,
                 inputs=case.inputs, control=case.control, rate=case.control_rate,
             )  # fmt: skip
@@ -64,7 +67,7 @@ def run(
             deliver(
                 as_json,
                 lambda: _data(motion),
-                lambda: _tell(motion),
+                lambda: _tell(motion, {} if given.start else start.changes),
                 written(out, lambda path: write(motion, path)),
                 written(report, lambda path: _describe(motion, path, source=name)),
             )
@@ -107,8 +110,11 @@ def _data(motion: Any) -> dict[str, Any]:
     }
 
 
-def _tell(motion: Any) -> None:
+def _tell(motion: Any, moved: Mapping[str, tuple[float, float]]) -> None:
     print(motion.system.equations.summary())
+    if moved:
+        words = (f"{name} {suggested:.6g} -> {found:.9g}" for name, (suggested, found) in moved.items())
+        print(f"the suggested start was moved onto the constraints: {', '.join(words)}")
     print(motion.summary())
     print(motion.check())
     rows = [

@@ -83,7 +83,9 @@ def starting_state(system: System, start: State | AtState | Mapping[Any, float] 
 
 def suggested_state(system: System) -> State:
     """The model's suggested start, on the constraints."""
-    return _only(system, 0.0, suggested_states(Bindings.alone(system)))
+    state = _only(system, 0.0, suggested_states(Bindings.alone(system)))
+    suggested = {name: value for name, value in system.model.start.items() if name in state.names}
+    return replace(state, changes={n: (e, state[n]) for n, e in suggested.items() if abs(state[n] - e) > CLOSE})
 
 
 def _only(system: System, t: float, found: Found) -> State:
