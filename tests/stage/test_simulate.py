@@ -328,8 +328,9 @@ WRONG = {
     "a negative tolerance": (
         lambda s: ap.simulate(s, rtol=-1e-9),
         IntegrationError,
-        "rtol must be positive, got -1e-09",
+        "rtol must be a positive number, got -1e-09",
     ),
+    "a tolerance in words": (lambda s: ap.simulate(s, rtol="1e-9"), IntegrationError, "a positive number, got '1e-9'"),
     "a tolerance below rounding": (
         lambda s: ap.simulate(s, rtol=1e-20),
         IntegrationError,
@@ -340,7 +341,7 @@ WRONG = {
         IntegrationError,
         "below 1, .* got 1000000000",
     ),
-    "a zero tolerance": (lambda s: ap.simulate(s, atol=0), IntegrationError, "atol must be positive, got 0"),
+    "a zero tolerance": (lambda s: ap.simulate(s, atol=0), IntegrationError, "atol must be a positive number, got 0"),
     "one event": (lambda s: ap.simulate(s, events=ap.Event(x)), IntegrationError, r"a list of appell.Event\(...\)"),
     "a formula for events": (
         lambda s: ap.simulate(s, events=x),

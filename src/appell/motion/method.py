@@ -67,9 +67,9 @@ def accuracy(method: str) -> float:
 def check_tolerances(rtol: float | None, atol: float | None) -> None:
     """Refuse tolerances that are none, or that no double can tell; None is the default of a method."""
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if tolerance is not None and not number(name, tolerance) > 0:
+        if tolerance is not None and (isinstance(tolerance, str) or not number(name, tolerance) > 0):
             raise IntegrationError(
-                f"The tolerance {name} must be positive, got {tolerance!r}; 1e-9 is a common choice."
+                f"The tolerance {name} must be a positive number, got {tolerance!r}; 1e-9 is a common choice."
             )
     if rtol is not None and not EPSILON <= rtol < 1:
         raise IntegrationError(
