@@ -155,6 +155,23 @@ def test_a_flywheel_has_marks_and_a_top_is_no_rod():
     assert [p.kind for p in solid.parts] == ["wheel", "capsule"]
 
 
+@pytest.mark.parametrize("share", [0.3, 0.8, 1.9])
+@pytest.mark.parametrize("attitude", ["angles", "quaternion"])
+def test_a_top_is_as_wide_and_high_as_a_cylinder_of_its_inertia(attitude, share):
+    ground, q, angles = ap.Frame("ground"), ap.coordinates("e0 e1 e2 e3"), ap.coordinates("yaw lean spin")
+    frame = ground.rotate_quaternion(*q) if attitude == "quaternion" else ground.rotate_body("zxz", *angles)
+    m, A, C = 0.5, 5e-4, 5e-4 * share
+    top = ap.RigidBody("top", m, frame.point(0, 0, 0.08), frame, (A, A, C))
+    model = ap.Model(ground, q if attitude == "quaternion" else angles, [top], [ap.Gravity(-9.81 * ground.z)])
+    (solid,) = model.draw().solids
+    radius, height = solid.parts[0].size
+    assert solid.parts[0].kind == ("wheel" if share > 1 else "cylinder")
+    assert m * radius**2 / 2 == pytest.approx(C)
+    assert m * (3 * radius**2 + height**2) / 12 == pytest.approx(A)
+    assert [p.kind for p in solid.parts].count("capsule") == 1  # down to where it turns
+    assert share > 1 or [p.kind for p in solid.parts].count("box") == 3  # marks, by which the spin is seen
+
+
 def test_a_ball_rolls_down_the_slope_it_touches():
     """Along a line: the slope rises along it and is level across it."""
     s, turn = ap.coordinates("s turn", "m rad")

@@ -12,9 +12,10 @@ from appell.model.body import Body, Particle, RigidBody
 from appell.model.look import Look, Solid
 from appell.model.model import Model
 from appell.model.shapes.abstract import AbstractShape
+from appell.model.symbols import letters_in
 from appell.view.anatomy import Anatomy, Wheel, floating
 from appell.view.hollows import hollowed
-from appell.view.parts import Part, along, arms, of_inertia, part, through
+from appell.view.parts import Part, aligned, along, arms, of_inertia, part, through
 from appell.view.shape_parts import ellipsoid, primitive_part
 from appell.view.tracks import Tracks, Values
 
@@ -53,6 +54,7 @@ class Figure:
         shape: Primitives of its own shape.
         bare: Whether it is drawn as the rods that it is made of, and has no shape itself.
         rotor: The axis about which it turns by a coordinate of its own; None if there is none.
+        loose: Whether three angles of its own, or a quaternion, turn it in any way.
         carried: Whether its centre is at rest or carried by others, and moved by no coordinates of its own.
     """
 
@@ -70,6 +72,7 @@ class Figure:
     shape: tuple[Piece, ...]
     bare: bool
     rotor: np.ndarray | None
+    loose: bool
     carried: bool
 
     @classmethod
@@ -109,6 +112,7 @@ class Figure:
             shape=pieces,
             bare=bare,
             rotor=_rotor(body, model) if rigid else None,
+            loose=rigid and _loose(body, model),
             carried=not floating(body.center),
         )
 
@@ -163,7 +167,8 @@ class Figure:
         """What joins the points fixed in it, or a homogeneous body of its mass and inertia."""
         points = self._places(values)
         inertia = self._tensor(values)
-        whole = [_marked(e, self.rotor) for e in of_inertia(mass, inertia, unit)]
+        spin = self._spin(points)
+        whole = [shape for e in of_inertia(mass, inertia, unit, spin) for shape in _marked(e, spin)]
         if len(points) == 1 and self.carried and self.rotor is not None and [e.kind for e in whole] == ["box"]:
             whole = _pulley(mass, inertia, self.rotor) or whole
         if self.edges:
@@ -173,7 +178,7 @@ class Figure:
             largest = float(np.linalg.eigvalsh(inertia)[2])
             if 0 < largest <= (1 + 1e-9) * float(arm @ inertia @ arm):  # a disk or a ball on a rod that weighs nothing
                 return whole + arms(whole, points, 0.35 * unit, ROD)
-            if [e.kind for e in whole] == ["cylinder"] and whole[0].size[0] > 0.42 * unit:
+            if whole[0].kind == "cylinder" and whole[0].size[0] > 0.42 * unit:
                 return whole + arms(whole, points, 0.35 * unit, ROD)
             length = np.sqrt(12 * largest / mass)  # a rod of the same inertia about the centre
             points = np.vstack([points, *(points[0] + s * length / 2 * arm for s in (-1, 1))])
@@ -181,6 +186,10 @@ class Figure:
         if mass <= 0 and not shapes:
             return [] if self.rotor is None else [part("wheel", 1.2 * unit, 0.8 * unit, axis=self.rotor)]
         return shapes or whole
+
+    def _spin(self, points: np.ndarray) -> np.ndarray | None:
+        """The axis about which it spins: of what is held at a point and turns in any way, that through its centre."""
+        return points[1] - points[0] if len(points) == 2 and self.loose else self.rotor
 
     def _tensor(self, values: Values) -> np.ndarray:
         """Its inertia."""
@@ -235,14 +244,17 @@ def _pulley(mass: float, inertia: np.ndarray, axis: np.ndarray) -> list[Part]:
     return [part("wheel", radius, 0.12 * radius, axis=axis)]
 
 
-def _marked(shape: Part, rotor: np.ndarray | None) -> Part:
-    """A disk that turns about its own axis has marks, without which nothing would be seen of it."""
-    return replace(shape, kind="wheel") if _spins(shape, rotor) else shape
+def _marked(shape: Part, rotor: np.ndarray | None) -> list[Part]:
+    """What turns about its own axis has marks, without which nothing would be seen of it: spokes or a stripe."""
+    if not _spins(shape, rotor):
+        return [shape]
+    radius, height = shape.size
+    return [replace(shape, kind="wheel")] if height <= radius / 2 else [shape, *_stripes(shape)]
 
 
 def _spins(shape: Part, rotor: np.ndarray | None) -> bool:
     """Whether it is a cylinder that turns about its own axis."""
-    return rotor is not None and shape.kind == "cylinder" and abs(float(shape.turn[:, 2] @ rotor)) > 1 - 1e-9
+    return rotor is not None and shape.kind == "cylinder" and aligned(rotor, shape.turn[:, 2])
 
 
 def _stripes(drum: Part) -> list[Part]:
@@ -261,6 +273,14 @@ def _rotor(body: RigidBody, model: Model) -> np.ndarray | None:
         return None
     own = rotation.angle in {*coordinates, *(-q for q in coordinates)}
     return np.array([float(e) for e in rotation.axis]) if own else None
+
+
+def _loose(body: RigidBody, model: Model) -> bool:
+    """Whether a body turns in any way against the ground or the body that carries it."""
+    others = {e.frame.axes for e in model.bodies if isinstance(e, RigidBody) and e is not body}
+    turns = [frame.rotation for frame in body.frame.path if frame.axes not in others and frame.rotation is not None]
+    free = [letters_in(e) & {*model.coordinates} for turn in turns for e in (turn.quaternion or (turn.angle,))]
+    return len({letter for letters in free for letter in letters}) >= 3
 
 
 def tracks_of(solid: Solid, tracks: Tracks) -> tuple[int, ...]:

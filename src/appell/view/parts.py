@@ -69,6 +69,11 @@ def along(axis: np.ndarray) -> np.ndarray:
     return np.stack([x, np.cross(k, x), k], axis=1)
 
 
+def aligned(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two directions are the same or opposite ones."""
+    return abs(float(one @ other)) > (1 - 1e-9) * float(np.linalg.norm(one) * np.linalg.norm(other))
+
+
 def part(
     kind: str, *size: float, at: np.ndarray | None = None, axis: np.ndarray | None = None, color: str = ""
 ) -> Part:
@@ -142,8 +147,15 @@ def hull(flat: np.ndarray) -> np.ndarray:
     return np.array([*below(points), *below(points[::-1])])
 
 
-def of_inertia(mass: float, inertia: np.ndarray, unit: float) -> list[Part]:
-    """A homogeneous body of this mass and inertia: ball, rod, disk, cylinder, plate or box along the principal axes."""
+def of_inertia(mass: float, inertia: np.ndarray, unit: float, axis: np.ndarray | None = None) -> list[Part]:
+    """A homogeneous body of this mass and inertia: ball, rod, disk, cylinder, plate or box along the principal axes.
+
+    Args:
+        mass: Its mass.
+        inertia: Its inertia about the centre.
+        unit: A length that is small but visible.
+        axis: That about which it spins; it is round about it if its inertia is. A box with a square end would do, too.
+    """
     if not mass > 0:
         return []
     moments, axes = np.linalg.eigh(inertia)
@@ -166,9 +178,9 @@ def of_inertia(mass: float, inertia: np.ndarray, unit: float) -> list[Part]:
         sizes = [side] * 3
         sizes[normal] = 0.12 * side
         return [part("box", *sizes)]
-    if equal(1, 2) and moments[0] < 0.2 * largest:
+    if equal(1, 2) and (moments[0] < 0.2 * largest or (axis is not None and aligned(axis, axes[:, 0]))):
         radius = max(np.sqrt(2 * moments[0]), 0.3 * unit)
-        length = np.sqrt(max(12 * largest - 3 * radius**2, (2 * radius) ** 2))
+        length = np.sqrt(max(12 * largest - 3 * radius**2, radius**2))
         return [part("cylinder", radius, length, axis=axes[:, 0])]
     if equal(0, 1):
         radius = np.sqrt(2 * largest)
