@@ -522,7 +522,7 @@ def test_an_option_means_the_same_in_every_command():
 
 def test_a_principle_is_chosen_wherever_equations_are_derived():
     found = options_of_all_commands()["--by"]
-    assert set(found) == {"show", "run", "explore", "sweep", "stabilize", "plan", "track", "export"}
+    assert set(found) == {"show", "run", "explore", "sweep", "periodic", "stabilize", "plan", "track", "export"}
 
 
 @pytest.mark.parametrize(

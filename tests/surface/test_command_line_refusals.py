@@ -213,6 +213,8 @@ def far(*_, **__):
         ("appell.formulation.derive.derive", ["sweep", "rolling-disk", "--over", "m=1,2", "--out"]),
         ("appell.motion.run.simulate", ["run", "rolling-disk", "--out"]),
         ("appell.motion.run.simulate", ["run", "rolling-disk", "--report"]),
+        ("appell.analysis.periodic.periodic", ["periodic", "rolling-disk", "--period", 1, "--out"]),
+        ("appell.analysis.periodic.periodic", ["periodic", "rolling-disk", "--period", 1, "--report"]),
         ("appell.planning.plan", ["plan", "three-link", "--out"]),
         ("appell.planning.plan", ["plan", "three-link", "--report"]),
         ("appell.planning.plan", ["track", "curvature-arm", "--out"]),

@@ -16,7 +16,20 @@ from appell.cli.output import say
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 
-ORDER = ("list", "show", "verify", "run", "explore", "sweep", "stabilize", "plan", "track", "export", "bench")
+ORDER = (
+    "list",
+    "show",
+    "verify",
+    "run",
+    "explore",
+    "sweep",
+    "periodic",
+    "stabilize",
+    "plan",
+    "track",
+    "export",
+    "bench",
+)
 
 
 class Commands(TyperGroup):
