@@ -7,7 +7,7 @@ Poincare) the attitude is left in its own kinematic equations alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from appell.code.system import compile
 from appell.formulation.gibbs_appell import GibbsAppell
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.split import Split, pivots
-from appell.kinematics.turning import angular_speeds
+from appell.kinematics.turning import angular_speeds, component_speeds
 from appell.model.body import RigidBody
 from appell.model.frame import Frame
 from appell.model.model import Model
@@ -68,9 +68,34 @@ def in_angular_velocities(at: Equilibrium, split: Split, attitude: set[str]) -> 
         speeds = _independent(own.mechanics, at, split, [rates, turns])
         if speeds is None:
             return
-        equations = GibbsAppell(speeds=speeds).derive(own.mechanics, split)
-        system = compile(equations.close(own.closed) if own.closed else equations).bind(at.system.values)
-        yield replace(at, system=system)
+        yield _in_speeds(at, split, speeds)
+
+
+def in_velocities_of_a_body(at: Equilibrium, split: Split, aside: set[str]) -> Iterator[Equilibrium]:
+    """The same point of the same system, with the velocity of a body along its own axes: a car's speed ahead.
+
+    Args:
+        at: The point.
+        split: Independent rows.
+        aside: Names of coordinates, such as the place and the heading of the car.
+    """
+    model = at.model
+    rates = [{q.rate: q.rate for q in model.coordinates if (q.label in aside) is gone} for gone in (False, True)]
+    for body in model.bodies:
+        if not isinstance(body, RigidBody):
+            continue
+        velocity = body.velocity_at(body.center)
+        ahead = component_speeds(model, f"v_{body.name}", velocity, body.frame, ("m/s", "velocity"))
+        speeds = _independent(at.system.equations.mechanics, at, split, [ahead, *rates])
+        if speeds is not None and not speeds.keys().isdisjoint(ahead):
+            yield _in_speeds(at, split, speeds)
+
+
+def _in_speeds(at: Equilibrium, split: Split, speeds: Mapping[Speed | Rate, sp.Expr]) -> Equilibrium:
+    own = at.system.equations
+    equations = GibbsAppell(speeds=speeds).derive(own.mechanics, split)
+    system = compile(equations.close(own.closed) if own.closed else equations).bind(at.system.values)
+    return replace(at, system=system)
 
 
 def _letters(frame: Frame) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from appell.analysis.equilibrium_search import Problem, Root, Wishes
 from appell.analysis.families import measured, same, sorted_out
-from appell.analysis.no_equilibrium import explain, in_a_circle
+from appell.analysis.no_equilibrium import CIRCLE, explain
 from appell.analysis.relaxation import relaxed
 from appell.analysis.steady import Steady
 from appell.analysis.units import Units
@@ -45,6 +45,8 @@ class Equilibrium:
         freedom: How many parameters could still be chosen: 0 for an isolated equilibrium.
         degenerate: How many directions change nothing to first order and lead along no family, as at the bottom of x^4;
             the equilibrium is then known to half of the digits or less.
+        aside: Coordinates of a motion that turns, as in rolling in a circle, on which nothing depends and whose rates
+            may change.
         branches: All equilibria that were found for the same wish, one of each family, this one first.
     """
 
@@ -56,6 +58,7 @@ class Equilibrium:
     residual: float
     freedom: int
     degenerate: int = 0
+    aside: tuple[str, ...] = ()
     branches: tuple[Equilibrium, ...] = field(default=(), repr=False)
 
     @property
@@ -151,13 +154,14 @@ def equilibrium(
 ) -> Equilibrium:
     r"""The equilibrium $\partial_q W = Q(q, 0, u) + J^T\lambda$, $F(q) = 0$ with wanted values, eq. (17).
 
-    It finds the other positions, the extra states and the inputs that hold the configuration. A wanted rate of a cyclic
-    coordinate asks for a steady motion. The search begins at the guess and at random places, so that other branches
-    are found too; they are in `branches`.
+    It finds the other positions, the extra states and the inputs that hold the configuration. A wanted rate of a
+    cyclic coordinate asks for a steady motion; where wheels roll, one of any coordinate on which nothing else
+    depends, such as a heading, asks for one in a circle, in which all rates that follow are found as well. The search
+    begins at the guess and at random places, so that other branches are found too; they are in `branches`.
 
     Args:
         system: A system or a model. Inputs that are not searched for keep the values they are bound to.
-        wanted: Values of coordinates, extra states and rates of cyclic coordinates.
+        wanted: Values of coordinates, extra states and rates of coordinates that run.
         inputs: What may be adjusted to get there: inputs, rates of cyclic coordinates. Left out: all open inputs if
             something is wanted, and none if nothing is.
         guess: Where to begin, by name; the model's suggested start where left out.
@@ -182,10 +186,15 @@ def equilibrium(
         raise ModelError(f"Got {wanted!r} as wanted values; give them by name, such as {{'x': 0.5}}.")
     steady = Steady(system.equations)
     wishes = _read(system, steady, wanted, inputs, guess)
-    problem = Problem(steady, system.p, wishes)
     starts, rng = whole("starts", starts, 0), np.random.default_rng(whole("seed", seed, 0))
+    if turning := _turning(steady, system.p, wishes):
+        return _in_a_circle(system, steady, wishes, starts, rng) or _not_cyclic(steady, system.p, turning)
+    problem = Problem(steady, system.p, wishes)
     roots, nearest = _searched(problem, max(1, starts), rng)
     if not roots:
+        turned = _in_a_circle(system, steady, wishes, starts, rng)
+        if turned is not None:
+            return turned
         raise EquilibriumError(explain(problem, nearest, rng))
     passed = _passed(problem, roots)
     if all(passed):
@@ -195,6 +204,33 @@ def equilibrium(
     made = [e for e in made if e is not None] or [_refused(system, problem, roots[0])]
     branches = tuple(made)
     return replace(branches[0], branches=branches)
+
+
+def _turning(steady: Steady, p: np.ndarray, wishes: Wishes) -> str:
+    """A coordinate that is to run and is not cyclic, if there is one."""
+    coordinates = steady.mechanics.model.coordinates
+    others = [q for i, q in enumerate(coordinates) if i not in steady.cyclic(p)]
+    asked = (q.label for q in others if q.rate.label in wishes.free or wishes.fixed.get(q.rate.label))
+    return next(asked, "")
+
+
+def _in_a_circle(
+    system: System, steady: Steady, wishes: Wishes, starts: int, rng: np.random.Generator
+) -> Equilibrium | None:
+    """The steady motion in which coordinates run that others only follow; None if there is none."""
+    from appell.analysis.circling import circling
+
+    runs = any(name.endswith(".rate") and value for name, value in wishes.fixed.items())
+    return circling(system, wishes, starts, rng) if runs and steady.velocity_rows else None
+
+
+def _not_cyclic(steady: Steady, p: np.ndarray, name: str) -> NoReturn:
+    others = [steady.mechanics.model.coordinates[i].label for i in steady.cyclic(p)]
+    words = (
+        f"'{name}.rate' must be zero in a motion without accelerations, which is what is looked for, because "
+        f"{name} is not a cyclic coordinate; cyclic are: {', '.join(others) or 'none'}."
+    )
+    raise EquilibriumError(" ".join([words, *[CIRCLE] * bool(steady.velocity_rows)]))
 
 
 def _searched(problem: Problem, starts: int, rng: np.random.Generator) -> tuple[list[Root], list[Root]]:
@@ -237,16 +273,6 @@ def _read(
         free = [key(w) for w in listed(inputs)]
     free = [w for w in free if w not in fixed]
     cyclic = [model.coordinates[i].rate.label for i in steady.cyclic(system.p)]
-    for label in (*fixed, *free):
-        if label in rates and label not in cyclic and fixed.get(label) != 0.0:
-            name, others = label.removesuffix(".rate"), [e.removesuffix(".rate") for e in cyclic]
-            words = (
-                f"{label!r} must be zero in a motion without accelerations, which is what is looked for, because "
-                f"{name} is not a cyclic coordinate; cyclic are: {', '.join(others) or 'none'}."
-            )
-            if others and steady.velocity_rows:
-                words += f" {in_a_circle(name, others)}"
-            raise EquilibriumError(words)
     known = [*places, *rates, *opened]
     for label in (*fixed, *begin):
         if label not in known:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from appell.analysis.attitude import attitudes, in_angular_velocities
+from appell.analysis.attitude import attitudes, in_angular_velocities, in_velocities_of_a_body
 from appell.analysis.blocks import Blocks, Jets, first_approximation, jets
 from appell.analysis.corners import check_smooth
 from appell.analysis.equilibrium import Equilibrium, as_system, equilibrium
@@ -207,8 +207,8 @@ def linearize(
     point = _point(system, at)
     equations = point.system.equations
     steady = Steady(equations)
-    split = _split(steady, point, dependent)
-    ignored = [key(q) for q in listed(ignore)]
+    split = split_at(steady, point, dependent)
+    ignored = [*dict.fromkeys([*(key(q) for q in listed(ignore)), *point.aside])]
     tangent = _tangent(steady, point, split, ignored)
     point, steady = tangent.at, tangent.steady
     opened = [w.label for w in equations.inputs]
@@ -306,7 +306,7 @@ def _tangent(steady: Steady, point: Equilibrium, split: Split, ignored: list[str
     gone = {*ignored, *(s for s in changing(tangent) if s in labels)}
     if gone <= blind(tangent, gone):
         return tangent
-    turned = _turned(point, split, gone)
+    turned = _turned(point, split, gone) or _ahead(point, split, gone)
     if turned is not None:
         return turned
     for group in attitudes(point.model):
@@ -321,14 +321,25 @@ def _tangent(steady: Steady, point: Equilibrium, split: Split, ignored: list[str
 
 def _turned(point: Equilibrium, split: Split, gone: set[str]) -> Tangent | None:
     """The equations about the point in angular velocities, if coordinates do not show then."""
-    for same in in_angular_velocities(point, split, gone):
+    return _hiding(split, gone, in_angular_velocities(point, split, gone))
+
+
+def _ahead(point: Equilibrium, split: Split, gone: set[str]) -> Tangent | None:
+    """The equations about the point in velocities along the axes of a vehicle, if its place does not show then."""
+    rolling = bool(Steady(point.system.equations).velocity_rows)
+    return _hiding(split, gone, in_velocities_of_a_body(point, split, gone)) if rolling else None
+
+
+def _hiding(split: Split, gone: set[str], points: Iterable[Equilibrium]) -> Tangent | None:
+    """The equations about the first of some points, the same in other speeds, in which coordinates do not show."""
+    for same in points:
         tangent = Tangent(Steady(same.system.equations), same, split, own_speeds=True)
         if gone <= blind(tangent, gone):
             return tangent
     return None
 
 
-def _split(steady: Steady, point: Equilibrium, dependent: Iterable[Any] | None) -> Split:
+def split_at(steady: Steady, point: Equilibrium, dependent: Iterable[Any] | None) -> Split:
     """The wanted split, or the one of the equations, or the best here."""
     equations, mechanics, model = steady.equations, steady.mechanics, point.model
     if not mechanics.row_names:

@@ -8,6 +8,11 @@ import numpy as np
 
 from appell.analysis.equilibrium_search import Problem, Root, Wishes
 
+CIRCLE = (
+    "No steady motion in a circle was found either. Wish for less: rates on which nothing else depends follow from the "
+    "others; name inputs= that may be adjusted, or give a nearer guess=."
+)
+
 
 def explain(problem: Problem, nearest: list[Root], rng: np.random.Generator) -> str:
     """Why a wish cannot be met: which equation stands against it, and what could be had instead."""
@@ -77,7 +82,7 @@ def _with_other_rates(problem: Problem, rng: np.random.Generator) -> list[str]:
         return []
     if _solvable(problem, replace(wishes, free=(*wishes.free, *loose)), rng) is not None:
         return [f"There is a steady motion with other rates adjusted: write inputs={[*wishes.free, *loose]!r}."]
-    return [in_a_circle("other coordinates", [s.removesuffix(".rate") for s in running])] * bool(steady.velocity_rows)
+    return [CIRCLE] * bool(steady.velocity_rows)
 
 
 def _with_one_wish_less(problem: Problem, rng: np.random.Generator) -> list[str]:
@@ -98,19 +103,6 @@ def _with_one_wish_less(problem: Problem, rng: np.random.Generator) -> list[str]
                 value = end
             lines.append(f"With {label} left free there is one, at {label} = {value:.9g}.")
     return lines
-
-
-def in_a_circle(turning: str, idle: list[str]) -> str:
-    """How to get at steady motions in which rates of cyclic coordinates change.
-
-    Args:
-        turning: What these rates depend on.
-        idle: Cyclic coordinates.
-    """
-    return (
-        f"Where rates of {', '.join(idle)} depend on {turning}, as in rolling in a circle, it may be steady all the "
-        f"same; its state is taken by linearize(system, system.consistent({{...}}), ignore={idle!r})."
-    )
 
 
 def _solvable(problem: Problem, wishes: Wishes, rng: np.random.Generator, dropped: tuple[int, ...] = ()) -> Root | None:

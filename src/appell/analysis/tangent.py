@@ -183,7 +183,10 @@ class Tangent:
         return [i for i, name in enumerate(self.names) if name not in self.dropped]
 
     def rest(self) -> float:
-        """What Lagrange's equations leave at rest, against the size of their terms."""
+        """What Lagrange's equations leave at rest, against the size of their terms; in a turn, what changes."""
+        if self.at.aside:
+            sizes = np.linalg.norm(self.full * np.maximum(np.abs(self.x), self.units), axis=1)
+            return float(np.max((np.abs(self.rates) / np.maximum(sizes, 1e-300))[self.awake], initial=0.0))
         m = self.steady.mechanics
         q, v, z = self.at.state.q, self.at.state.v, self.at.state.z
         count = len(m.row_names)

@@ -20,7 +20,7 @@ import sympy as sp
 from appell.kinematics.split import Split
 from appell.kinematics.variables import Variables
 from appell.model.body import RigidBody
-from appell.model.frame import Frame, angular_velocity
+from appell.model.frame import Frame, Vector, angular_velocity
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, Letter, Rate, Speed
 
@@ -122,11 +122,28 @@ def angular_speeds(
         axes: Along which the components are taken.
         besides: Other speeds, which have other names as well.
     """
+    turn = angular_velocity(frame, base)
+    return component_speeds(model, f"w_{name}", turn, axes, ("rad/s", "angular velocity"), besides)
+
+
+def component_speeds(
+    model: Model, name: str, vector: Vector, axes: Frame, what: tuple[str, str], besides: Iterable[Letter] = ()
+) -> dict[Speed, sp.Expr]:
+    """The components of a vector as speeds, `v_car_x` and so on.
+
+    Args:
+        model: Whose letters have other names.
+        name: What the names begin with.
+        vector: A velocity or an angular velocity.
+        axes: Along which the components are taken.
+        what: Its unit, and what it is.
+        besides: Other speeds, which have other names as well.
+    """
     taken = {s.name for s in (*model.coordinates, *model.parameters, *model.inputs, *model.states, *besides)}
-    found: dict[Speed, sp.Expr] = {}
-    for axis, part in zip("xyz", axes.components(angular_velocity(frame, base)), strict=True):
-        word = f"w_{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}_{axis}"
+    (unit, meaning), found = what, dict[Speed, sp.Expr]()
+    for axis, part in zip("xyz", axes.components(vector), strict=True):
+        word = f"{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}_{axis}"
         while word in taken:
             word += "_"
-        found[Speed(word, "rad/s", f"angular velocity along {axis} of {axes.name}")] = part
+        found[Speed(word, unit, f"{meaning} along {axis} of {axes.name}")] = part
     return found
