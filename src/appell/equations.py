@@ -21,7 +21,7 @@ from appell.graph.sparse import stacked
 from appell.kinematics.chart import Chart
 from appell.kinematics.differentiated import Differentiated
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.programme import Along, accelerations, refuse_changing
+from appell.kinematics.programme import Along, refuse_changing
 from appell.kinematics.split import Split
 from appell.model.model import Model
 from appell.model.rules import check_letter
@@ -271,8 +271,7 @@ class Equations:
     @cached_property
     def _jets(self) -> dict[sp.Basic, ca.SX]:
         """The derivatives of order 3 and more that a programme demands, along the motion."""
-        x, model = self.mechanics.variables, self.model
-        along = Along(self.mechanics, accelerations(self.mechanics), x.zdot)
+        model, along = self.model, Along(self.mechanics)
         orders = range(3, max(row.order for row in model.programme) + 1)
         columns = {k: self.chart.in_speeds(along.jet(k)) for k in orders}
         return {q.derivative(k): columns[k][i] for k in orders for i, q in enumerate(model.coordinates)}

@@ -12,7 +12,7 @@ from appell.errors import InconsistentStartError, MissingValueError
 from appell.graph.sparse import stacked
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.newton import newton
-from appell.kinematics.programme import Along, accelerations, direction
+from appell.kinematics.programme import Along, direction
 from appell.model.model import Model
 from appell.model.programme import chains
 from appell.once import once
@@ -130,7 +130,7 @@ def _conditions(
         levels: Whether programmes must vanish at every level.
     """
     model, x = mechanics.model, mechanics.variables
-    along = Along(mechanics, accelerations(mechanics), x.zdot)
+    along = Along(mechanics)
     wanted, rates = ca.SX.sym("wanted", len(given)), rate_names(model)
     rows = [along.jet(rates[name][1])[rates[name][0]] - wanted[k] for k, name in enumerate(given)]
     named = []

@@ -15,7 +15,7 @@ from appell.graph.solve import solve
 from appell.graph.sparse import stacked
 from appell.kinematics.chart import Chart
 from appell.kinematics.mechanics import Mechanics
-from appell.kinematics.programme import Along, accelerations, gradient_row
+from appell.kinematics.programme import Along, gradient_row
 from appell.kinematics.saddle import solve_in_own_units
 from appell.kinematics.split import Split
 from appell.kinematics.typical import sample_split
@@ -198,35 +198,21 @@ def projected_rates(mechanics: Mechanics, E: ca.SX) -> Mechanics:
         E: The Lagrange operator minus the forces without those of these programmes, in t, q, v, a, z, p.
     """
     model, x = mechanics.model, mechanics.variables
-    p, n = model.programme[0].order, x.q.numel()
-    jets = [x.q, x.v, mechanics.a, *[ca.SX.sym(f"q{k}", n) for k in range(3, p + 1)]]
-
-    def D(expression: ca.SX) -> ca.SX:
-        letters = ca.vertcat(x.t, *jets[:-1], x.z)
-        return ca.jtimes(expression, letters, ca.vertcat(1, *jets[1:], x.zdot))
-
-    def times(expression: ca.SX, count: int) -> ca.SX:
-        for _ in range(count):
-            expression = D(expression)
-        return expression
-
+    p = model.programme[0].order
+    letters = Along(mechanics, mechanics.a, *[ca.SX.sym(f"q{k}", x.q.numel()) for k in range(3, p + 1)])
     low = list(sample_split(mechanics).rows)
     B = ca.vertcat(mechanics.C[low, :], *[gradient_row(mechanics, row) for row in model.programme])
     Q, R, squares = _orthogonal(B.T)
     shares = (Q.T @ E) / squares
     lam, shadow = solve(R, shares), E - Q @ shares
-    rows = [times(mechanics.C[low, :] @ mechanics.a - mechanics.gamma[low], p - 2)] if low else []
-    jet_along = Along(mechanics, mechanics.a, x.zdot)
-    jet_along.jets = jets
-    for row in model.programme:
-        f = jet_along.residual(row, 0)
-        rows.append(times(f, row.raised))
-    G, g = ca.linear_coeff(times(shadow, p - 2) + Q @ (solve(R.T, ca.vertcat(*rows)) / squares), jets[p], True)
-    tops = times(lam, p - 2)[len(low) :]
-    tops = ca.substitute(tops, jets[p], solve(G, -g))
-    along = Along(mechanics, accelerations(mechanics), x.zdot)
+    rows = [letters.derivative(mechanics.C[low, :] @ mechanics.a - mechanics.gamma[low], p - 2)] if low else []
+    rows += [letters.residual(row) for row in model.programme]
+    top, shadows = letters.jets[p], letters.derivative(shadow, p - 2)
+    G, g = ca.linear_coeff(shadows + Q @ (solve(R.T, ca.vertcat(*rows)) / squares), top, True)
+    tops = ca.substitute(letters.derivative(lam, p - 2)[len(low) :], top, solve(G, -g))
+    along = Along(mechanics)
     for k in reversed(range(2, p)):
-        tops = ca.substitute(tops, jets[k], along.jet(k))
+        tops = ca.substitute(tops, letters.jets[k], along.jet(k))
     zdot, position = ca.SX(x.zdot), {s: i for i, s in enumerate(model.states)}
     for k, row in enumerate(model.programme):
         zdot[position[chains(row, model.coordinates)[0][-1]]] = tops[k]

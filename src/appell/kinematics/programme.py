@@ -82,23 +82,25 @@ def accelerations(mechanics: Mechanics) -> ca.SX:
 
 
 class Along:
-    """Total time derivatives along the motion, as graphs of the state alone.
+    """Total time derivatives along the motion, as graphs of the state alone, or of letters for higher derivatives.
 
     Args:
         mechanics: The model on the graph.
-        a: q'' in t, q, v, z, w, p.
-        zdot: Rates of the extra states.
+        higher: q'' in t, q, v, z, w, p, found if left out; or letters for it and for q''', ..., as many as are needed.
+        zdot: Rates of the extra states; those of the model if left out.
     """
 
-    def __init__(self, mechanics: Mechanics, a: ca.SX, zdot: ca.SX) -> None:
-        self.mechanics, self.zdot = mechanics, zdot
-        self.jets = [mechanics.variables.q, mechanics.variables.v, a]
+    def __init__(self, mechanics: Mechanics, *higher: ca.SX, zdot: ca.SX | None = None) -> None:
+        self.mechanics, x = mechanics, mechanics.variables
+        self.jets = [x.q, x.v, *(higher or (accelerations(mechanics),))]
+        rates = ca.vertcat(1, *self.jets[1:], x.zdot if zdot is None else zdot)
+        self._moving = ca.vertcat(x.t, *self.jets[:-1], x.z), rates
 
-    def derivative(self, expression: ca.SX) -> ca.SX:
-        """d/dt along the motion; inputs are held."""
-        x = self.mechanics.variables
-        letters, rates = ca.vertcat(x.t, x.q, x.v, x.z), ca.vertcat(1, x.v, self.jets[2], self.zdot)
-        return ca.jtimes(expression, letters, rates)
+    def derivative(self, expression: ca.SX, times: int = 1) -> ca.SX:
+        """d/dt along the motion, so many times; inputs are held."""
+        for _ in range(times):
+            expression = ca.jtimes(expression, *self._moving)
+        return expression
 
     def jet(self, order: int) -> ca.SX:
         """q^(order)."""
@@ -111,10 +113,7 @@ class Along:
         memo = {s: graph for s, graph in self.mechanics.variables.lower.memo.items() if isinstance(s, Letter)}
         for k in range(2, row.own_order + 1):
             memo.update({q.derivative(k): self.jet(k)[i] for i, q in enumerate(self.mechanics.model.coordinates)})
-        f = Lowering(memo)(row.expression)
-        for _ in range(row.raised if times is None else times):
-            f = self.derivative(f)
-        return f
+        return self.derivative(Lowering(memo)(row.expression), row.raised if times is None else times)
 
 
 def continued(mechanics: Mechanics) -> Iterator[tuple[str, ca.SX]]:
@@ -123,12 +122,12 @@ def continued(mechanics: Mechanics) -> Iterator[tuple[str, ca.SX]]:
     Multipliers that are states do not follow a force that jumps, so that these would jump with it.
     """
     x, rows = mechanics.variables, mechanics.model.programme
-    letters = Along(mechanics, mechanics.a, x.zdot)
-    letters.jets += [ca.SX.sym(f"jet{k}", x.q.numel()) for k in range(3, max(row.own_order for row in rows) + 1)]
+    higher = [ca.SX.sym(f"jet{k}", x.q.numel()) for k in range(3, max(row.own_order for row in rows) + 1)]
+    letters = Along(mechanics, mechanics.a, *higher)
     what = ca.vertcat(mechanics.lagrange[1], x.zdot, *[letters.residual(row, 0) for row in rows])
     if not has_kinks(ca.Function("what", [], [what], {"allow_free": True})):
         return
-    along = Along(mechanics, accelerations(mechanics), x.zdot)
+    along = Along(mechanics)
     for row in rows:
         for k in range(max(0, 2 - row.own_order), row.raised):
             yield f"the {k * 'rate of the '}programme {row.name!r}", along.residual(row, k)
@@ -164,7 +163,7 @@ def closed(mechanics: Mechanics) -> Variables:
     zdot = x.zdot
     for order in sorted({row.order for row in mechanics.model.programme}):
         rows = [row for row in mechanics.model.programme if row.order == order]
-        along = Along(mechanics, a, zdot)
+        along = Along(mechanics, a, zdot=zdot)
         f = ca.vertcat(*[along.residual(row) for row in rows])
         tops = {row: [x.lower.memo[chain[-1].rate] for chain in chains(row, coordinates)] for row in rows}
         held = [top for row in rows for top in tops[row]]

@@ -79,7 +79,7 @@ class Effort:
         for i, force in enumerate(mechanics.forces):
             if force.name in self.drives or i >= len(model.forces):  # those of programmes stand last
                 tau = tau + x.thaw(ca.substitute(force.Q, mechanics.a, a))
-        rate = Along(mechanics, a, x.zdot).derivative(tau)
+        rate = Along(mechanics, a).derivative(tau)
         return ca.Function("effort", x.arguments, [ca.densify(tau), ca.densify(rate)], {"cse": True})
 
     def along(self, motion: Motion, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
