@@ -165,6 +165,10 @@ def _symbolic_turn(R: sp.Matrix, what: str) -> tuple[tuple[Triple, sp.Expr], ...
     for k, letter in enumerate("xyz"):
         i, j = (k + 1) % 3, (k + 2) % 3
         if R[k, k] == 1 and R[i, i] == R[j, j] and R[i, j] == -R[j, i]:
+            if any(sp.simplify(e) != 0 for e in R * R.T - sp.eye(3)):
+                raise ModelError(
+                    f"{what} must have a rotation as its upper left 3 by 3 part, got {quoted(R.tolist())}."
+                )
             return ((unit_axis(letter), sp.atan2(R[j, i], R[i, i])),)
     raise ModelError(
         f"{what} has a rotation with formulas in it that is not about x, y or z; give an "
