@@ -4,6 +4,7 @@ from math import atanh, cos, pi, sin, sqrt, tanh
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import appell as ap
 
@@ -85,6 +86,21 @@ def test_appell_hamel(direction, z_rate):
     rate = -9.81 / (1 + c**2)
     assert rate == pytest.approx(-3.01846153846, abs=1e-11)
     np.testing.assert_allclose(system_of(model).accelerations(state), [*(c * rate * along), rate], rtol=0, atol=1e-12)
+
+
+def test_a_pendulum_under_gravity_that_changes():
+    """theta'' = -(g/l) sin(theta) with g(t), or seen from axes that turn: -(g/l) sin(theta - w t)."""
+    theta = ap.coordinates("theta", "rad")
+    ground = ap.Frame("ground")
+    bob = ap.Particle("bob", 1.3, ground.pin(theta).point(0, -0.8))
+    swinging, turning = -(9.81 + sp.sin(3 * ap.t)) * ground.y, -9.81 * ground.rotate("z", ap.t / 2).y
+    for acceleration, expected in (
+        (swinging, -(9.81 + sin(2.1)) * sin(0.3) / 0.8),
+        (turning, -9.81 * sin(0.3 - 0.35) / 0.8),
+    ):
+        model = ap.Model(ground, theta, [bob], [ap.Gravity(acceleration)])
+        assert system_of(model).accelerations(ap.State(model, np.array([0.3, 0.1]), 0.7)) == pytest.approx([expected])
+        assert ap.verify(model).worst < 1e-13
 
 
 @pytest.mark.parametrize("t", [0.0, 0.2, 1.0])

@@ -203,6 +203,17 @@ def test_q615_masses_are_frozen_in_the_potentials_of_the_carrier():
     assert sp.simplify(terms["centrifugal"][0] - unfrozen) != 0
 
 
+def test_q615_rigid_bodies_in_a_carrier_that_turns_in_space():
+    """V, the Euler and the Coriolis force by inertia tensors: of a body that is free in the carrier."""
+    q = ap.coordinates("a b c yaw lean spin")
+    ground = ap.Frame("ground")
+    carrier = ground.rotate("z", t / 2 + sp.sin(t) / 3).rotate("x", 2 * t / 5).at(ground.point(sp.sin(t), t**2, t / 3))
+    frame = carrier.free(*q)
+    body = ap.RigidBody("body", 1.3, frame.point(0.2, 0.5, 0.1), frame, (0.3, 0.2, 0.45, 0.01, 0.02, -0.03))
+    model = ap.Model(ground, q, [body], [ap.Gravity(-9.81 * ground.z)])
+    assert ap.verify(model, ap.RelativeMotion(carrier)).worst < 1e-13
+
+
 def test_q61_the_gyroscopic_term_has_a_part_from_explicit_time():
     """Gamma = gyroscopic sum + 2 sum m w.(r_q x r_t) where r'(q, t) depends on time."""
     x = ap.coordinates("x")

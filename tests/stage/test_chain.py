@@ -14,6 +14,13 @@ from appell.graph.series import from_derivatives, to_derivatives
 from appell.model.screws import adjoint, carried, exponential, hat, inverse
 
 RNG = np.random.default_rng(7)
+a, b = ap.parameters("a b")
+
+
+def turned(angle, length=1):
+    """A pose turned about y, of axes with this length."""
+    c, s = length * sp.cos(angle), length * sp.sin(angle)
+    return sp.Matrix([[c, 0, s, 0.1], [0, 1, 0, 0.2], [-s, 0, c, 0.3], [0, 0, 0, 1]])
 
 
 def rotation(rng):
@@ -219,6 +226,24 @@ def test_formulas_agree_with_numbers():
     assert sp.simplify(A - direct).applyfunc(sp.nsimplify).is_zero_matrix or sp.simplify(A - direct).norm() < 1e-14
 
 
+@pytest.mark.parametrize("axis", [(1, 0, 1), (1, -1, 0), (2, 1, 2)])
+def test_letters_stand_beside_axes_of_any_direction(axis):
+    """Force rates of an arm with letters, whose joint frames are chosen from formulas, are those of its numbers."""
+    values, half = {a: 0.7, b: 0.4}, sp.Rational(1, 2)
+
+    def arm(a, b):
+        k = sp.Matrix(axis) / sp.Matrix(axis).norm()
+        slant = ap.Joint(tuple(k), at=(0, 0, b), mass=2, center=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.2))
+        wrist = ap.Joint("x", kind="prismatic", mass=1, frame=turned(a), inertia=(0.1, 0.1, half * b))
+        return ap.Chain([ap.Joint("z", mass=1, center=(0, b, 0), inertia=(b, b, b)), slant, wrist])
+
+    lettered, plain = (ap.derive(chain, ap.HigherOrder()) for chain in (arm(a, b), arm(*values.values())))
+    rng = np.random.default_rng(2)
+    x, w = (rng.uniform(0.3, 1.0, e.numel()) for e in plain.arguments[1:3])
+    found = lettered.rhs(0.0, x, w, [values[s] for s in lettered.model.parameters])
+    np.testing.assert_allclose(np.array(found), np.array(plain.rhs(0.0, x, w, [])), rtol=1e-12)
+
+
 def test_a_tree_is_a_model_on_which_the_formulations_agree(tree):
     assert ap.verify(tree).ok
 
@@ -269,6 +294,10 @@ BODY = {"mass": 1, "inertia": (1, 1, 1)}
         ),
         ([ap.Joint("z", frame=2 * np.eye(4), **BODY)], r"The frame of the joint 'q1' must have 0 0 0 1"),
         ([ap.Joint("z", frame=np.diag([1, 1, -1, 1]), **BODY)], r"frame of the joint 'q1' must have a right-handed"),
+        (
+            [ap.Joint("z", frame=turned(a, 2), **BODY)],
+            r"frame of the joint 'q1' must have a rotation as its upper left",
+        ),
         ([ap.Joint("z", name="not a name", **BODY)], r"joint 'not a name' names a coordinate"),
         ([ap.Joint("z", limits=(1, -1), **BODY)], r"limits of the joint 'q1'"),
         ([ap.Joint("z", damping=float("nan"), **BODY)], r"damping of the joint 'q1'"),

@@ -266,3 +266,21 @@ def test_nothing_is_said_of_what_is_behind_an_impulse():
     motion = ap.simulate(system, {angle: 0.3}, until=2.0)
     with pytest.raises(ap.AppellError, match="velocities jump by an impulse, beyond which sensitivities are not known"):
         motion.sensitivities(angle)
+
+
+def test_slopes_where_a_row_is_not_linear_in_the_velocities():
+    """Appell and Hamel's row, c^2 z'^2 = x'^2 + y'^2: all rates are kept, and z' follows at the start."""
+    z = ap.coordinates("z")
+    row = ap.Nonholonomic(c**2 * z.rate**2 - x.rate**2 - y.rate**2, "cone")
+    ball = ap.Particle("ball", m, ground.point(x, y, z))
+    system = system_of((x, y, z), [ball], [ap.Gravity(-g * ground.z)], [row])
+
+    def run(values):
+        start = {x.rate: values.get("x.rate", 1.0), y.rate: 0.5}
+        other = system.bind({c: values.get("c", 0.3)})
+        return ap.simulate(other, other.consistent(keep=start, near={z.rate: -4.0}), until=0.2, points=3)
+
+    found, entries = run({}).sensitivities([c, x.rate], of=["x", "z", "z.rate"]), ("x", "z", "z.rate")
+    for label, name, at in (("c", "c", 0.3), ("x.rate.start", "x.rate", 1.0)):
+        slopes = np.array([found[e].sel(by=label) for e in entries])
+        close(slopes, differences(run, name, at, 1e-4, lambda motion: np.array([motion[e] for e in entries])), 1e-8)

@@ -213,6 +213,22 @@ def test_a_model_without_quaternions_of_coordinates():
     assert len(found.formulations) > len(ap.verify(model, states=4).formulations)
 
 
+def test_an_angular_velocity_is_known_where_it_is_no_speed_any_more():
+    turn, ground = ap.coordinates("a b c d"), ap.Frame("ground")
+    frame = ground.spherical(*turn)
+    top = ap.RigidBody("top", 1.0, frame.point(0, 0, 0.3), frame, (0.2, 0.3, 0.1))
+    level = ap.Holonomic(frame.x.dot(ground.z), "level")
+    model = ap.Model(ground, turn, [top], [ap.Gravity(-9.81 * ground.z)], [level])
+    system = ap.compile(ap.derive(model, ap.GibbsAppell(angular="own"))).bind()
+    start = system.consistent(near={"a": 0.9, "b": 0.2, "d": 0.1, "b.rate": 1.0, "d.rate": 1.0})
+    motion = ap.simulate(system, start, until=1.0)
+    assert len(motion.info["switches"]) >= 2
+    for name, formula in zip("xyz", frame.components(frame.angular_velocity), strict=True):
+        if (label := f"w_top_{name}") in motion.columns:
+            np.testing.assert_allclose(motion[label], motion[formula], rtol=0, atol=1e-12)
+            assert np.ptp(motion.columns[label]) > 0.1
+
+
 @pytest.mark.parametrize("formulation", [None, ap.GibbsAppell(), ap.Recursive(), ap.Multipliers()])
 def test_particles_that_a_quaternion_turns_are_a_rigid_body(formulation):
     places, masses = np.array([(1.0, 0.2, 0), (-0.3, 0.8, 0.5), (0.1, -0.4, 1.2)]), np.array([1.0, 2.0, 0.7])
