@@ -71,6 +71,33 @@ def test_a_pulley_is_round_and_a_sledge_is_not():
         assert kind == "box" or np.isclose(solid.parts[0].size[0], 0.5, rtol=1e-12, atol=0)
 
 
+def test_what_rolls_by_a_row_of_positions_is_as_large_as_it_says():
+    """A hoop down a slope, a ball; a yo-yo, whose string is wound on an axle, is as large as a disk of its inertia."""
+    s, turn = ap.coordinates("s turn", "m rad")
+    ground, r = ap.Frame("ground"), 0.25
+    slope = ground.weld(axis="z", angle=-0.4)
+    for place, inertia, radius, kind in (
+        (slope.point(s, r), (0, 0, r**2), r, "wheel"),
+        (slope.point(s, r), [0.4 * r**2] * 3, r, "ball"),
+        (ground.point(0, -s), (0, 0, 0.5), 1.0, "wheel"),
+    ):
+        body = ap.RigidBody("body", 1, place, ground.rotate("z", -turn), inertia)
+        rolling = ap.Holonomic(2 * s - 2 * r * turn, "rolling")
+        (solid,) = ap.Model(ground, (s, turn), [body], constraints=[rolling]).draw().solids
+        assert solid.parts[0].kind == kind
+        assert solid.parts[0].size[0] == pytest.approx(radius)
+
+
+@pytest.mark.parametrize(("off", "kinds"), [(0.03, ["wheel"]), (0.09, ["capsule"])])
+def test_an_eccentric_is_a_disk_and_what_is_hinged_far_out_is_a_rod(off, kinds):
+    angle = ap.coordinates("angle", "rad")
+    frame = ap.Frame("ground").pin(angle)
+    body = ap.RigidBody("body", 2.0, frame.point(off, 0), frame, (0, 0, 2.0 * 0.08**2 / 2))
+    (solid,) = ap.Model(frame.parent, angle, [body]).draw().solids
+    assert [p.kind for p in solid.parts] == kinds
+    assert kinds == ["capsule"] or solid.parts[0].size[0] == pytest.approx(0.08)
+
+
 def test_what_rolls_on_a_cart_does_not_put_the_floor_into_it():
     s, x, turn = ap.coordinates("s x turn")
     ground = ap.Frame("ground")

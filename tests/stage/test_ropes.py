@@ -83,3 +83,43 @@ def test_a_rope_pulls_as_hard_on_both_sides():
         assert set(pulls) == {-0.3, 0.3}
         for side, count in ((-0.3, 1), (0.3, strands)):
             np.testing.assert_allclose(pulls[side] - [0, count * tension, 0], 0, rtol=0, atol=1e-9)
+
+
+def carried_by_strings():
+    """Models in polar coordinates, and the ends of what carries a body along the axis that turns."""
+    hand = ground.pin(angle)
+    trolley = ap.Particle("trolley", 1, ground.point(x, 0))
+    load = ap.Particle("load", 1, trolley.center + hand.point(0, -a))
+    bead = ap.Particle("bead", 1, hand.point(a, 0))
+    weight, on_axis = -9.81 * ground.y, ap.Particle("on axis", 1, ground.point(0, 0, b) + hand.point(a, 0))
+    winch, other = ap.Generalized({a: -ap.inputs("pull")}), ap.Particle("counterweight", 3, ground.point(1, a - 3))
+    attraction = ap.Force(-hand.x / a**2, bead)
+    spiral, reeled = ap.Holonomic(a - 0.1 * angle), ap.Prescribed(a, 1 + ap.t)
+    string, none = (ground.origin, bead.center), None
+    return {
+        "a crane": ((x, angle, a), [trolley, load], [ap.Gravity(weight), winch], [], (trolley.center, load.center)),
+        "a swinging Atwood machine": ((angle, a), [bead, other], [ap.Gravity(weight)], [], string),
+        "a bead on a rod": ((angle, a), [bead], [], [], string),
+        "reeled in": ((angle, a), [bead], [], [reeled], string),
+        "a planet": ((angle, a), [bead], [attraction], [], none),
+        "a planet by its potential": ((angle, a), [bead], [ap.Potential(-1 / a)], [], none),
+        "a bead on a spiral": ((angle, a), [bead], [], [spiral], none),
+        "cylindrical coordinates": ((angle, a, b), [on_axis], [], [], none),
+    }
+
+
+@pytest.mark.parametrize("case", carried_by_strings())
+def test_a_string_is_drawn_by_which_a_turning_axis_carries_a_body(case):
+    q, bodies, forces, rows, ends = carried_by_strings()[case]
+    start = {x: 0.5, angle: 0.4, a: 1.2, b: 0.3}
+    look = ap.view.Look(traces=dict(zip("ab", ends or (), strict=False)))
+    scene = ap.Model(ground, q, bodies, forces, rows).draw(start={s: start[s] for s in q}, look=look)
+    at = scene.values.points[:, 0]
+    expected = [[at[trace.point] for trace in scene.traces]] if ends else []
+    assert ordered(at[[bar.a, bar.b]] for bar in scene.bars) == ordered(expected)
+
+
+def test_a_spring_takes_the_place_of_the_string_along_it():
+    bob = ap.Particle("bob", 1, ground.pin(angle).point(0, -a))
+    spring = ap.Spring(ground.origin, bob.center, 40, 1)
+    assert [bar.kind for bar in ap.Model(ground, (angle, a), [bob], [spring]).draw(start={a: 1}).bars] == ["spring"]

@@ -10,6 +10,7 @@ import sympy as sp
 import appell as ap
 from appell.view import Field, Look, Solid
 from appell.view.anatomy import anatomy
+from appell.view.outline import outline, sphere
 from appell.view.page import scene_data
 from appell.view.surface import surface
 
@@ -281,6 +282,17 @@ def test_what_flies_off_does_not_swell_the_rest():
     scene = motion.animate()
     assert scene.box[1][0] > 5.0
     assert scene.unit < 0.1 * scene.size
+
+
+def test_a_camera_in_orbit_looks_at_the_satellite_and_not_at_its_shadow_far_below():
+    place, radius = ap.coordinates("x y z", "m"), 7e6
+    ground = ap.Frame("ground")
+    body = ap.RigidBody("satellite", 100, ground.point(*place), ground.slide(place[0]), (10, 15, 20))
+    pull = ap.Potential(-3.986e14 * 100 / body.center.norm)
+    start = {place[0]: radius, place[1].rate: np.sqrt(3.986e14 / radius)}
+    scene = run(ap.Model(ground, place, [body], [pull], start=start), 3000.0).animate()
+    assert scene.follow == 0
+    assert np.ptp(outline(scene, sphere(50)), axis=0).max() < 2 * scene.size
 
 
 def held_plate(size):

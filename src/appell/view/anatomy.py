@@ -46,6 +46,7 @@ class Anatomy:
         anchors: Points fixed in the ground at which something hangs.
         joints: Other points at which pieces meet.
         wheels: What rolls.
+        rolled: Radii on which bodies would roll as rows of positions say.
         edges: Bodies that touch at a point: the body, the point, the direction in which a knife edge cannot move.
         touching: Points at which something rolls or glides on the ground, and not on another body.
     """
@@ -58,6 +59,7 @@ class Anatomy:
     anchors: dict[Any, Vector] = field(default_factory=dict)
     joints: dict[Any, Vector] = field(default_factory=dict)
     wheels: dict[Body, Wheel] = field(default_factory=dict)
+    rolled: dict[Body, sp.Expr] = field(default_factory=dict)
     edges: list[tuple[RigidBody, Vector, Vector | None]] = field(default_factory=list)
     touching: list[Vector] = field(default_factory=list)
 
@@ -79,6 +81,8 @@ def anatomy(model: Model, rods: Sequence[Rod] = ()) -> Anatomy:
             if wheel is not None:
                 found.wheels[body] = wheel
                 found.touching += [] if wheel.contact is None else [wheel.contact]
+            elif (radius := _rolled(model, body)) is not None:
+                found.rolled[body] = radius
     homes = {b.frame.axes: b for b in reversed(model.bodies) if isinstance(b, RigidBody) and b not in found.wheels}
     centers = {key(b.center) for b in model.bodies}
     for body in model.bodies:
@@ -323,6 +327,22 @@ def _spinner(model: Model, body: RigidBody) -> Wheel | None:
         size = sp.sqrt(sum(e**2 for e in lever)) if any(lever) else sp.Integer(1)
         if not any(isinstance(s, Rate) for s in letters_in(arm)):
             return Wheel(body, sp.Abs(arm) / size, rotation.axis, None)
+    return None
+
+
+def _rolled(model: Model, body: RigidBody) -> sp.Expr | None:
+    """The radius r of r phi = x, a row of positions that ties the turn of a body to the way of its centre."""
+    angle = getattr(body.frame.axes.rotation, "angle", None)
+    turned = next((q for q in model.coordinates if angle in (q, -q)), None)
+    places = [e for part in body.center.parts.values() for e in part]
+    for row in model.rows:
+        letters = {s for s in letters_in(row.expression) if isinstance(s, Evolving) or s == t}
+        if row.order or turned not in letters or len(letters) != 2:
+            continue
+        (x,) = letters - {turned}
+        arm, (lever, *speed) = sp.diff(row.expression, turned), [sp.diff(e, x) for e in (row.expression, *places)]
+        if any(speed) and not _moving((arm, lever, *speed)):
+            return sp.Abs(arm / lever) * sp.sqrt(sum(e**2 for e in speed))
     return None
 
 

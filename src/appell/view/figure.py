@@ -15,11 +15,10 @@ from appell.model.shapes.abstract import AbstractShape
 from appell.model.symbols import letters_in
 from appell.view.anatomy import Anatomy, Wheel, floating
 from appell.view.hollows import hollowed
-from appell.view.parts import Part, aligned, along, arms, of_inertia, part, through
+from appell.view.parts import Part, along, arms, part
 from appell.view.shape_parts import ellipsoid, primitive_part
 from appell.view.tracks import Tracks, Values
-
-ROD, STRIPE = "#8a94a0", "#2b333b"
+from appell.view.unshaped import ROD, Unshaped, spins, stripes
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +49,7 @@ class Figure:
         fixed: Points fixed in it.
         edges: Knife edges: where, and across which it cannot move.
         wheel, radius: If it rolls.
+        rolled: The radius on which it would roll as a row of positions says.
         given: Shapes that the look gives it, with the tracks of sizes, place and axis.
         shape: Primitives of its own shape.
         bare: Whether it is drawn as the rods that it is made of, and has no shape itself.
@@ -68,6 +68,7 @@ class Figure:
     edges: tuple[tuple[int, int], ...]
     wheel: Wheel | None
     radius: int | None
+    rolled: int | None
     given: tuple[tuple[Solid, tuple[int, ...]], ...]
     shape: tuple[Piece, ...]
     bare: bool
@@ -108,6 +109,7 @@ class Figure:
             ),
             wheel=wheel,
             radius=None if wheel is None else tracks.scalar(wheel.radius),
+            rolled=None if body not in found.rolled else tracks.scalar(found.rolled[body]),
             given=tuple((s, tracks_of(s, tracks)) for s in solids),
             shape=pieces,
             bare=bare,
@@ -151,9 +153,9 @@ class Figure:
             return [given_part(solid, numbers, scalars) for solid, numbers in self.given]
         if self.shape:
             solid, whole = cut_out(self.shape, scalars, unit)
-            stripes = [mark for e in whole if e.opacity == 1 and _spins(e, self.rotor) for mark in _stripes(e)]
+            marks = [mark for e in whole if e.opacity == 1 and spins(e, self.rotor) for mark in stripes(e)]
             reach = [] if self.detailed else arms(solid, self._places(values), 0.35 * unit, ROD)
-            return whole + stripes + reach
+            return whole + marks + reach
         if self.bare:
             return []
         mass = float(scalars[self.mass][0])
@@ -161,35 +163,17 @@ class Figure:
             return [part("sphere", unit * float(np.clip((abs(mass) / heaviest) ** (1 / 3), 0.35, 1.0)))]
         if self.wheel is not None:
             return [_wheel(self.wheel, float(scalars[self.radius][0]))]
-        return self._told_by_inertia(mass, values, unit)
-
-    def _told_by_inertia(self, mass: float, values: Values, unit: float) -> list[Part]:
-        """What joins the points fixed in it, or a homogeneous body of its mass and inertia."""
-        points = self._places(values)
-        inertia = self._tensor(values)
-        spin = self._spin(points)
-        whole = [shape for e in of_inertia(mass, inertia, unit, spin) for shape in _marked(e, spin)]
-        if len(points) == 1 and self.carried and self.rotor is not None and [e.kind for e in whole] == ["box"]:
-            whole = _pulley(mass, inertia, self.rotor) or whole
-        if self.edges:
-            return whole + arms(whole, points, 0.35 * unit, ROD)
-        if len(points) == 2 and mass > 0:
-            arm = (points[1] - points[0]) / np.linalg.norm(points[1] - points[0])
-            largest = float(np.linalg.eigvalsh(inertia)[2])
-            if 0 < largest <= (1 + 1e-9) * float(arm @ inertia @ arm):  # a disk or a ball on a rod that weighs nothing
-                return whole + arms(whole, points, 0.35 * unit, ROD)
-            if whole[0].kind == "cylinder" and whole[0].size[0] > 0.42 * unit:
-                return whole + arms(whole, points, 0.35 * unit, ROD)
-            length = np.sqrt(12 * largest / mass)  # a rod of the same inertia about the centre
-            points = np.vstack([points, *(points[0] + s * length / 2 * arm for s in (-1, 1))])
-        shapes = through(points, unit) if len(points) > 1 else []
-        if mass <= 0 and not shapes:
-            return [] if self.rotor is None else [part("wheel", 1.2 * unit, 0.8 * unit, axis=self.rotor)]
-        return shapes or whole
-
-    def _spin(self, points: np.ndarray) -> np.ndarray | None:
-        """The axis about which it spins: of what is held at a point and turns in any way, that through its centre."""
-        return points[1] - points[0] if len(points) == 2 and self.loose else self.rotor
+        unshaped = Unshaped(
+            mass=mass,
+            inertia=self._tensor(values),
+            points=self._places(values),
+            rotor=self.rotor,
+            loose=self.loose,
+            carried=self.carried,
+            rolled=None if self.rolled is None else float(scalars[self.rolled][0]),
+            edged=bool(self.edges),
+        )
+        return unshaped.parts(unit)
 
     def _tensor(self, values: Values) -> np.ndarray:
         """Its inertia."""
@@ -233,37 +217,6 @@ def _wheel(wheel: Wheel, radius: float) -> Part:
         return part("ball", radius)
     slim = 0.14 if wheel.contact is not None else 0.4
     return part("wheel", radius, slim * radius, axis=np.array([float(e) for e in wheel.axis]))
-
-
-def _pulley(mass: float, inertia: np.ndarray, axis: np.ndarray) -> list[Part]:
-    """The disk of a moment about an axis, if it is the only one; that is how pulleys and gears are given in a plane."""
-    moment = float(axis @ inertia @ axis)
-    if moment <= 0 or abs(np.trace(inertia) - moment) > 1e-12 * moment:
-        return []
-    radius = np.sqrt(2 * moment / mass)
-    return [part("wheel", radius, 0.12 * radius, axis=axis)]
-
-
-def _marked(shape: Part, rotor: np.ndarray | None) -> list[Part]:
-    """What turns about its own axis has marks, without which nothing would be seen of it: spokes or a stripe."""
-    if not _spins(shape, rotor):
-        return [shape]
-    radius, height = shape.size
-    return [replace(shape, kind="wheel")] if height <= radius / 2 else [shape, *_stripes(shape)]
-
-
-def _spins(shape: Part, rotor: np.ndarray | None) -> bool:
-    """Whether it is a cylinder that turns about its own axis."""
-    return rotor is not None and shape.kind == "cylinder" and aligned(rotor, shape.turn[:, 2])
-
-
-def _stripes(drum: Part) -> list[Part]:
-    """Marks on a cylinder that was given: from the axis outwards on both ends, and along its side."""
-    radius, height = drum.size
-    wide, thick = 0.08 * radius, 0.02 * radius
-    marks = [((radius, wide, thick), (radius / 2, 0, end * height / 2)) for end in (-1, 1)]
-    marks.append(((thick, wide, height), (radius, 0, 0)))
-    return [Part("box", size, drum.at + drum.turn @ np.array(at), drum.turn, color=STRIPE) for size, at in marks]
 
 
 def _rotor(body: RigidBody, model: Model) -> np.ndarray | None:

@@ -18,6 +18,7 @@ FEW = 4  # reactions that are shown without being asked for
 REACH = 0.55  # length of the longest arrow, in sizes of what moves
 SHARED = ("force", "reaction")  # kinds of arrows that have one scale
 ALONE = 0.4  # what is smaller, in sizes of what moves, is a point by itself; so much room is left about it
+HIGH = 3  # sizes above the floor from which what a camera goes along with casts no shadow that must be seen
 FOOT = 1.15  # how far an anchor goes, in units
 
 
@@ -56,6 +57,8 @@ def outline(scene: Scene, directions: np.ndarray) -> np.ndarray:
 
     def reach(places: np.ndarray, thick: float = 0.0) -> None:
         """Take points into account, and what is about them."""
+        if not len(places):
+            return
         heights = places @ directions.T
         best = np.argmax(heights, axis=0)
         top = heights[best, np.arange(len(directions))] + thick
@@ -72,8 +75,10 @@ def outline(scene: Scene, directions: np.ndarray) -> np.ndarray:
         places = (turned + values.points[solid.point][looks, None]).reshape(-1, 3)
         away = np.repeat(base[looks], len(shell), axis=0)
         reach(places - away)
-        if scene.floor is not None and scene.view in ("floor", "space"):  # shadows
-            reach(places - np.outer(scene.above(places), scene.up) - away)
+        if scene.floor is not None and scene.view in ("floor", "space"):
+            heights = scene.above(places)
+            cast = heights < (HIGH * scene.size if scene.follow >= 0 else np.inf)  # shadows
+            reach((places - np.outer(heights, scene.up) - away)[cast])
     for bar in scene.bars:
         for end in (bar.a, bar.b):
             reach(values.points[end] - base, bar.radius)

@@ -25,7 +25,7 @@ from appell.model.values import numbers, unknown
 from appell.view import arrows
 from appell.view.anatomy import anatomy, key, rod_groups, still
 from appell.view.curves import constraint_curves, path_curves
-from appell.view.figure import ROD, Figure
+from appell.view.figure import Figure
 from appell.view.hollows import cleared
 from appell.view.measure import Measure, plane_of
 from appell.view.parts import through
@@ -33,8 +33,10 @@ from appell.view.plot import unit_words
 from appell.view.rods import rods
 from appell.view.scene import PALETTE, Bar, Drawn, Field, Jet, Scene, Trace
 from appell.view.standing import ground_normal, stand_on_edges
+from appell.view.strings import strings
 from appell.view.surroundings import Surroundings
 from appell.view.tracks import Course, Tracks, Values
+from appell.view.unshaped import ROD
 
 GREY = "#9aa3ad"
 
@@ -179,12 +181,14 @@ class _Stage:
         colors = {b: self.look.colors.get(b.name, PALETTE[i % len(PALETTE)]) for i, b in enumerate(bodies)}
         figures = [Figure.of(b, colors[b], model, self.look, found, tracks, b in self.inside) for b in bodies]
         pairs = [(tracks.point(a), tracks.point(b)) for a, b in (*found.rods, *self.look.rods)]
-        ropes = [(tracks.point(a), tracks.point(b)) for a, b in found.ropes]
+        hanging = strings(model)
+        ropes = [(tracks.point(a), tracks.point(b)) for a, b in (*found.ropes, *hanging)]
         plates = [[tracks.point(e) for e in group] for group in found.plates]
         hung = [end for ends in self.look.rods for end in ends if still(end)]
         feet = [tracks.point(e) for e in (*found.anchors.values(), *hung)]
         told = {place for e in figures if e.detailed for place in map(key, found.fixed.get(e.body, ()))}
         joints = [tracks.point(e) for place, e in found.joints.items() if place not in told]
+        joints += [k for k in (tracks.point(a) for a, _ in hanging if still(a)) if k not in joints]
         given = [tracks.point(e) for ends in self.look.rods for e in ends]
         springs, surroundings = self._springs(), Surroundings.of(self.look, model, tracks)
         anchors = tuple(dict.fromkeys((*feet, *(tracks.point(e) for *_, ends in springs for e in ends if still(e)))))
