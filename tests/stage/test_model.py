@@ -280,6 +280,11 @@ WRONG = {
     "a misspelt value": (lambda: model(values={"mm": 1.0}), ModelError, r"Did you mean 'm'\?"),
     "an infinite value": (lambda: model(values={m: np.inf}), ModelError, "The value of 'm' must be a finite number"),
     "a NaN start": (lambda: model(start={x: np.nan}), ModelError, "The value of 'x' must be a finite number"),
+    "a force at a point of a particle": (
+        lambda: ap.Force(ground.x, ground.point(x, 1), body=particle()),
+        ModelError,
+        r"on the particle 'bob' it acts where that is: write Force\(vector, particle\)",
+    ),
     "a particle without mass": (lambda: particle(0), ModelError, "The mass of the particle 'bob' is zero"),
     "a mass that cancels": (lambda: particle(m - m), ModelError, "The mass of the particle 'bob' is zero"),
     "a negative mass": (lambda: particle(-1.5), ModelError, "The mass of 'bob' must not be negative, got -1.5"),

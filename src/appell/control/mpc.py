@@ -7,6 +7,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import sympy as sp
 from scipy.linalg import block_diag
 
 from appell.code.machine import Machine
@@ -21,6 +22,7 @@ from appell.formulation.derive import derive
 from appell.formulation.multipliers import Multipliers
 from appell.kinematics.consistency import project_positions, project_velocities
 from appell.model.model import Model
+from appell.model.symbols import Coordinate, Input, Rate, letters_in
 from appell.model.values import whole
 
 STEPS = 10  # of Gauss and Newton, from which the first plan is made
@@ -39,7 +41,8 @@ class MPC(AbstractTracker):
     it as makes the plan better; its quadratic programme is condensed to the inputs and solved by CasADi.
 
     Args:
-        model: The mechanism as the controller knows it; constraints are kept by multipliers in the prediction.
+        model: The mechanism as the controller knows it; constraints are kept by multipliers in the prediction, and
+            extra states that go their own way, as a tank that drains, hold over it the values that they have.
         position: Weights of the coordinates: a number for all, a list, or numbers by name (zero for the others).
         velocity: Weights of the rates, likewise, by the names of the coordinates.
         effort: Weights of the inputs, as deviations from what the reference needs.
@@ -63,11 +66,11 @@ class MPC(AbstractTracker):
         values: Mapping[Any, float] | None = None,
     ) -> None:
         self.dynamics = InverseDynamics(model, values)
-        if model.states:
+        if moved := [z.label for z, rate in model.states.items() if _follows_the_motion(rate)]:
             raise ModelError(
-                f"MPC predicts mechanisms without extra states; {model.name!r} has "
-                f"{', '.join(s.label for s in model.states)}. Give it a model with the same inputs without "
-                "them, such as motors with inductance=0."
+                f"MPC holds extra states over its horizon; {', '.join(moved)} of {model.name!r} depend on the motion "
+                "or on inputs. Give it a model with the same inputs without them, such as motors with inductance=0, or "
+                "joints without friction."
             )
         n, m = len(model.coordinates), len(self.dynamics.labels)
         self.N, self.n, self.m = whole("The horizon, in samples,", horizon), n, m
@@ -89,6 +92,7 @@ class MPC(AbstractTracker):
             {"print_iter": False, "print_header": False, "print_info": False, "error_on_fail": False},
         )
         self._step: Machine | None = None
+        self._held = np.zeros(len(model.states))
         self._known: tuple[np.ndarray, tuple[np.ndarray | None, np.ndarray]] | None = None
 
     def reset(self, step: float | None) -> None:
@@ -96,13 +100,17 @@ class MPC(AbstractTracker):
         if not step:
             raise ModelError("MPC is sampled: give rate= to track.")
         self.dt, self.plan, self._course, self._known = step, None, None, None
-        t, p = ca.SX.sym("t"), ca.SX.sym("p", self.dynamics.p.size)
+        t, p, z = ca.SX.sym("t"), ca.SX.sym("p", self.dynamics.p.size), ca.SX.sym("z", len(self.dynamics.model.states))
         x, w = ca.SX.sym("x", 2 * self.n), ca.SX.sym("w", self.m)
         all_inputs = self.dynamics.all_inputs(w)
-        after = classical_step(lambda i, x: self._rhs(t + i * step / 2, x, all_inputs, p), x, step)
+
+        def rate(i: int, x: ca.SX) -> ca.SX:
+            return self._rhs(t + i * step / 2, ca.vertcat(x, z), all_inputs, p)[: 2 * self.n]
+
+        after = classical_step(rate, x, step)
         results = [after, ca.jacobian(after, x), ca.jacobian(after, w)]
         self._step = Machine(
-            ca.Function("step", [t, x, w, p], [ca.densify(e) for e in results], {"cse": True}), simd=False
+            ca.Function("step", [t, x, w, z, p], [ca.densify(e) for e in results], {"cse": True}), simd=False
         )
 
     def horizon(self, t: float) -> np.ndarray:
@@ -124,12 +132,12 @@ class MPC(AbstractTracker):
         q, v, a = course.at(times)
         if until > course.end + SLACK:
             return q, v, a
-        mechanics, p, nothing = self.dynamics.mechanics, self.dynamics.p, np.zeros(0)
+        mechanics, p = self.dynamics.mechanics, self.dynamics.p
         here, (place, velocity, _) = course.end, course(course.end)
         for k in np.flatnonzero(times > course.end + SLACK):
             step = times[k] - here
             place = project_positions(mechanics, times[k], place + step * velocity, p)[0]
-            turned = project_velocities(mechanics, times[k], place, velocity, nothing, p)[0]
+            turned = project_velocities(mechanics, times[k], place, velocity, self._held, p)[0]
             q[k], v[k], a[k] = place, turned, (turned - velocity) / step
             here, velocity = times[k], turned
         return q, v, a
@@ -137,7 +145,7 @@ class MPC(AbstractTracker):
     @np.errstate(over="ignore", invalid="ignore")  # a prediction that ends nowhere is not taken
     def inputs(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, reference: Point) -> np.ndarray:
         """The first inputs of the plan; the reference has one row for each time of the horizon."""
-        qh, vh, ah = reference
+        (qh, vh, ah), self._held = reference, z
         times = self.horizon(t)
         needed = np.array([self.dynamics.inputs_for(times[k], qh[k], vh[k], z, ah[k], True) for k in range(self.N)])
         wanted = np.hstack([qh, vh])[1:]
@@ -185,7 +193,7 @@ class MPC(AbstractTracker):
         for k in range(self.N):
             if K is not None:
                 plan[k] = np.clip(plan[k] - K @ (x - course[k]), self.low, self.high)
-            after, A, B = self._step(times[k], x, plan[k], self.dynamics.p)
+            after, A, B = self._step(times[k], x, plan[k], self._held, self.dynamics.p)
             carried = A @ carried
             carried[:, k * self.m : (k + 1) * self.m] = B
             x = after[:, 0]
@@ -195,7 +203,7 @@ class MPC(AbstractTracker):
     def _regulator(self, t: float, x: np.ndarray, w: np.ndarray, z: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         """Gains of the linear regulator about a point, if there is one, and a root of its cost to go."""
         assert self._step is not None
-        _, A, B = self._step(t, x, w, self.dynamics.p)
+        _, A, B = self._step(t, x, w, self._held, self.dynamics.p)
         if self._known is not None and np.array_equal(self._known[0], np.hstack([A, B])):
             return self._known[1]  # a reference that stands
         self._known = np.hstack([A, B]), self._regulated(t, x, z, A, B)
@@ -217,3 +225,8 @@ class MPC(AbstractTracker):
         K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
         sizes, axes = np.linalg.eigh(P)
         return K @ E.T, np.sqrt(np.maximum(sizes, 0.0))[:, None] * axes.T @ E.T
+
+
+def _follows_the_motion(rate: Any) -> bool:
+    """Whether the rate of an extra state contains coordinates, rates or inputs."""
+    return any(isinstance(s, Coordinate | Rate | Input) for s in letters_in(sp.sympify(rate)))

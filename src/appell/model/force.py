@@ -83,8 +83,13 @@ class Force(AbstractForce):
         _vector(self.vector, "The first argument of a Force")
         if not isinstance(self.at, Vector | Particle | RigidBody):
             raise ModelError(f"A Force acts at a point or on a body, got at={self.at!r}.")
-        if self.body is not None and not isinstance(self.body, Particle | RigidBody):
-            raise ModelError(f"body= of a Force is a body, got {self.body!r}; a name is given by name=.")
+        if isinstance(self.body, Particle):
+            raise ModelError(
+                f"body= of a Force is a rigid body; on the particle {self.body.name!r} it acts where that is: write "
+                "Force(vector, particle)."
+            )
+        if self.body is not None and not isinstance(self.body, RigidBody):
+            raise ModelError(f"body= of a Force is a rigid body, got {self.body!r}; a name is given by name=.")
 
     @property
     def point(self) -> Vector:
