@@ -295,6 +295,26 @@ def test_a_camera_in_orbit_looks_at_the_satellite_and_not_at_its_shadow_far_belo
     assert np.ptp(outline(scene, sphere(50)), axis=0).max() < 2 * scene.size
 
 
+@pytest.mark.parametrize(("bodies", "followed"), [("post cart", -1), ("cart wagon", 0), ("cart", 0)])
+def test_a_camera_goes_along_only_if_nothing_stays_behind(bodies, followed):
+    x, ground = ap.coordinates("x", "m"), ap.Frame("ground")
+    places = {"post": ground.weld(), "cart": ground.slide(x), "wagon": ground.weld(at=(-2, 0, 0)).slide(x)}
+    listed = [ap.RigidBody(e, 1.0, places[e].point(0, 0, 1), places[e], (1, 1, 1)) for e in bodies.split()]
+    wall = ap.shapes.Box(0.1, 6, 1).at(-3, 0, 0.5)
+    model = ap.Model(ground, x, listed, start={x: 1, x.rate: 40})
+    assert run(model, 2.0).animate(look=Look(ground=wall)).follow == followed
+
+
+def test_a_light_stone_is_seen_at_the_end_of_its_sling():
+    angle, ground = ap.coordinates("angle", "rad"), ap.Frame("ground")
+    stone = ap.Particle("stone", 0.01, ground.pin(angle).point(3, 0))
+    heavy = ap.Particle("heavy", 1000, ground.point(1, 0))
+    scene = ap.Model(ground, angle, [stone, heavy]).draw()
+    (rod,), drawn = scene.bars, scene.solids[0]
+    assert drawn.parts[0].size[0] > 1.2 * rod.radius
+    assert drawn.point not in scene.joints
+
+
 def held_plate(size):
     """A plate of some size, held at its corners by springs, in a time that goes with it."""
     x, y, turn = ap.coordinates("x y turn", "m m rad")

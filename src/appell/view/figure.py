@@ -160,7 +160,7 @@ class Figure:
             return []
         mass = float(scalars[self.mass][0])
         if isinstance(self.body, Particle):
-            return [part("sphere", unit * float(np.clip((abs(mass) / heaviest) ** (1 / 3), 0.35, 1.0)))]
+            return [part("sphere", unit * float(np.clip((abs(mass) / heaviest) ** (1 / 3), 0.5, 1.0)))]
         if self.wheel is not None:
             return [_wheel(self.wheel, float(scalars[self.radius][0]))]
         unshaped = Unshaped(

@@ -9,11 +9,14 @@ import numpy as np
 from appell.view.surface import surface
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from appell.view.figure import Figure
-    from appell.view.scene import Drawn
+    from appell.view.scene import Bar, Drawn
     from appell.view.tracks import Values
 
 CROWD = 8  # bodies
+LONG = 6  # sizes from which a way is too long to be seen at once
 SEEN = 0.011  # least size of small things against the way
 
 
@@ -70,12 +73,17 @@ class Measure:
         """The least height."""
         return float(np.minimum(self.low * up, self.high * up).sum())
 
-    def follow(self, solids: list[Drawn], values: Values) -> int:
-        """The first body that goes anywhere, where the way is long against the size; -1 for none."""
-        if not (self.solid and self.visited > 6 * self.size):
+    def follow(self, solids: list[Drawn], bars: Iterable[Bar], values: Values) -> int:
+        """The first body that goes a way long against the size, if all that is drawn stays with it; -1 for none."""
+        tracks = [*(solid.point for solid in solids), *(end for bar in bars for end in (bar.a, bar.b))]
+        if not (self.solid and self.visited > LONG * self.size):
             return -1
-        ways = [float(np.ptp(values.points[solid.point], axis=0).max()) for solid in solids]
-        return next((i for i, way in enumerate(ways) if way > self.size), -1)
+        for i, solid in enumerate(solids):
+            way = np.ptp(values.points[solid.point], axis=0).max()
+            apart = np.abs(values.points[tracks] - values.points[solid.point]).max()
+            if way > self.size and apart < self.visited / LONG:
+                return i
+        return -1
 
 
 def plane_of(points: np.ndarray, size: float) -> tuple[np.ndarray, bool]:

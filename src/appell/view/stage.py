@@ -13,7 +13,7 @@ from appell.errors import AppellError, MissingValueError, ModelError
 from appell.kinematics.consistency import project_positions
 from appell.kinematics.mechanics import Mechanics
 from appell.kinematics.newton import FAR
-from appell.model.body import Body, RigidBody
+from appell.model.body import Body, Particle, RigidBody
 from appell.model.force import Damper, Gravity
 from appell.model.frame import Vector
 from appell.model.look import Look
@@ -187,7 +187,10 @@ class _Stage:
         hung = [end for ends in self.look.rods for end in ends if still(end)]
         feet = [tracks.point(e) for e in (*found.anchors.values(), *hung)]
         told = {place for e in figures if e.detailed for place in map(key, found.fixed.get(e.body, ()))}
-        joints = [tracks.point(e) for place, e in found.joints.items() if place not in told]
+        beads = {e.point for e in figures if isinstance(e.body, Particle) and not e.bare}
+        joints = [
+            k for k in (tracks.point(e) for place, e in found.joints.items() if place not in told) if k not in beads
+        ]
         joints += [k for k in (tracks.point(a) for a, _ in hanging if still(a)) if k not in joints]
         given = [tracks.point(e) for ends in self.look.rods for e in ends]
         springs, surroundings = self._springs(), Surroundings.of(self.look, model, tracks)
@@ -221,19 +224,19 @@ class _Stage:
         solids += self._plates(plates, values, measure.unit)
         if not planar and len(feet) > 2 and any(row.order == 0 for row in model.rows):
             solids += self._plates([feet], values, measure.unit, "base", "#7b8794")
-        solids += around
         values, more = arrows.joined(values, self.reactions)
         drawn = arrows.drawn(pushes + more, values)
         jets = self._jets(streams, values, measure)
-        followed = -1 if self.field is not None else measure.follow(solids, values)
+        bars = _bars(pairs, ropes, springs, values, measure)
+        followed = -1 if self.field is not None else measure.follow(solids, bars, values)
         lines = path_curves(programmed, values)
         lines += constraint_curves(model, tracks.variables, self.course, found.lengths)
         return Scene(
             title=model.name,
             subtitle=model.description,
             values=values,
-            solids=tuple(solids),
-            bars=_bars(pairs, ropes, springs, values, measure),
+            solids=(*solids, *around),
+            bars=bars,
             arrows=tuple(drawn),
             jets=tuple(jets),
             traces=tuple(traced),
