@@ -194,11 +194,12 @@ def test_what_was_varied_has_its_unit(tmp_path):
     system = ap.compile(ap.derive(model)).bind()
     over, event = {k: [1.0, 2.0], T: [1.0, 3.0], "x": [0.5, 1.0], "force": [0.0, 1.0]}, ap.Event(x, name="zero")
     for out in (None, tmp_path / "study.zarr"):
-        study = ap.sweep(system, over, until=1.0, points=3, columns=["x.rate"], events=[event], out=out)
-        units = {
-            name: study[name].attrs["units"] for name in ("k", "T", "x.start", "force", "event_time", "x.rate.end")
-        }
-        assert list(units.values()) == ["N/m^2", "seconds", "m", "N", "s", "m/s"]
+        study = ap.sweep(
+            system, over, until=1.0, points=3, columns=["x.rate"], outputs={"way": sp.Abs(x)}, events=[event], out=out
+        )
+        names = ("k", "T", "x.start", "force", "event_time", "x.rate.end", "way", "way.end")
+        units = {name: study[name].attrs["units"] for name in names}
+        assert list(units.values()) == ["N/m^2", "seconds", "m", "N", "s", "m/s", "m", "m"]
         assert study["T"].values[:2].tolist() == [1.0, 1.0]
         assert study.product["k"].attrs["units"] == "N/m^2"
         (panel,) = study.plot("x.rate", against=("k", "x")).panels

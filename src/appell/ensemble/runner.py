@@ -25,7 +25,7 @@ from appell.ensemble.outcomes import Collected, Outcomes
 from appell.ensemble.settings import Settings
 from appell.ensemble.starts import Batch, Starts
 from appell.errors import AppellError, ModelError, StickingError
-from appell.model.symbols import Input, Letter
+from appell.model.symbols import Input, Letter, unit_of
 from appell.model.values import unknown
 from appell.motion.attempt import Status
 from appell.motion.diagnosis import Stop, cause_of, smallest_inertia
@@ -84,6 +84,7 @@ class Runner:
         self.names = [*(s.label for s in self.letters), *settings.outputs]
         self.kept = self._kept()
         self.units = {s.label: s.unit for s in (*system.model.parameters, *system.model.inputs, *self.letters)}
+        self.units |= {name: unit_of(formula) for name, formula in settings.outputs.items()}
         self.masses = Masses(system.code)
         columns, formulas = (*self.letters, *settings.outputs.values()), tuple(self.masses.formulas)
         self.rules = LaneRules(system, settings, columns, formulas, self.lock, graphs)
