@@ -176,6 +176,23 @@ def test_inputs_that_are_held_and_feedback_by_formulas():
         closed.sensitivities(F)
 
 
+@pytest.mark.parametrize("formulation", [None, ap.Multipliers()])
+def test_held_inputs_of_a_constrained_system(formulation):
+    """No row contains an input: a pendulum in the plane has the slopes of one in its angle."""
+    F, angle = ap.inputs("F", "N"), ap.coordinates("angle")
+    weight, held = ap.Gravity(-g * ground.y), {"until": 2.0, "inputs": {F: 2.0}, "points": 11}
+    rod = ap.Holonomic(x**2 + y**2 - l**2, "rod")
+    bobs = [ap.Particle("bob", m, ground.point(x, y)), ap.Particle("bob", m, ground.pin(angle).point(0, -l))]
+    parted, turned = (
+        system_of(q, [bob], [weight, ap.Force(F * ground.x, bob)], rows, how)
+        for q, bob, rows, how in zip(((x, y), angle), bobs, ([rod], []), (formulation, None), strict=True)
+    )
+    found = ap.simulate(parted, {x: 0.0, y: -0.9}, **held).sensitivities([F, m])
+    wanted = ap.simulate(turned, **held).sensitivities([F, m], [l * sp.sin(angle), -l * sp.cos(angle)])
+    for q, formula in zip("xy", wanted.data_vars, strict=False):
+        close(found[q].values, wanted[formula].values, 1e-9)
+
+
 @pytest.mark.parametrize("method", ["cvodes", "Radau"])
 def test_stiff_motions_have_slopes_as_well(method):
     current = ap.states("current", "A")

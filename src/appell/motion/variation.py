@@ -107,6 +107,6 @@ def row_slopes(mechanics: Mechanics, what: str, where: Where) -> ca.Function:
     function = mechanics.functions[what]
     letters = function.sx_in()
     t, x, p = letters[0], ca.vertcat(*letters[1:-1]), letters[-1]
-    seeds = Seeds(where, [t, x, ca.SX(0, 1), p])
+    seeds = Seeds(where, [t, x, mechanics.variables.w, p])  # inputs stand in no row
     residual, J = function(*letters)
     return ca.Function("rows", [t, x, seeds.S, seeds.numbers], [ca.densify(J), seeds.pushed(residual)])
