@@ -83,6 +83,13 @@ def test_what_python_says_of_formulas_is_told_with_what_to_type(call, file, line
     assert_fails(call("run", file), "block.py could not be run: TypeError: ", words)
 
 
+def test_a_message_of_several_lines_is_one_line(call, file, assert_fails):
+    file.write_text(file.read_text() + "speed = x.diff()\n")
+    assert_fails(
+        call("run", file), "ValueError: ", "there is more than one variable in the expression, the variable(s)"
+    )
+
+
 def test_a_file_in_two_bytes_a_letter_is_told_to_be_saved_as_utf_8(call, file, assert_fails):
     file.write_text(file.read_text(), encoding="utf-16")
     assert_fails(call("run", file), "save the file as UTF-8")

@@ -23,7 +23,7 @@ def errors(as_json: bool) -> Iterator[None]:
     except BrokenPipeError:
         raise  # whoever reads has enough, as in `appell list | head`: the end, without a word
     except Exception as error:
-        words = _words(error)
+        words = " ".join(_words(error).splitlines())  # what SymPy and compilers say has several
         if not words:
             raise  # a fault of appell's own: what to report is where it arose
         try:
