@@ -334,7 +334,7 @@ def test_it_is_said_of_how_many_runs_statistics_and_plots_are(rod):
         ({"l": [1.0, np.inf]}, {}, "must be finite"),
         ({"l": ["long"]}, {}, "must be numbers"),
         ({"l": Uniform(1, 2)}, {"runs": 4, "sampling": "monte carlo"}, "Unknown sampling"),
-        ({"l": [1.0]}, {"rtol": -1.0}, "must be positive"),
+        ({"l": [1.0]}, {"rtol": -1.0}, "must be a positive number"),
         ({"l": [1.0]}, {"until": -1.0}, "must end after"),
         ({"l": [1.0]}, {"method": "euler"}, "Unknown method"),
         ({"l": [1.0]}, {"out": "study.nc"}, "ends in .zarr"),

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import appell as ap
+from appell.view import variations
 
 
 def test_a_page_of_parameters_and_starts(call, tmp_path):
@@ -32,6 +33,24 @@ def test_starts_lie_on_the_constraints_of_every_value(call, tmp_path):
         "model": "four-bar linkage", "varied": {"lb": [1.9, 2.0, 2.1]}, "motions": 3, "ended_early": 0,
         "files": [str(tmp_path / "bar.html")],
     }  # fmt: skip
+
+
+def test_gains_of_a_files_inputs_are_varied(call, file, tmp_path, monkeypatch, assert_fails):
+    """The motions are those of runs with these gains; one that is set is not varied."""
+    shown, make = {}, variations.explore
+    monkeypatch.setattr(variations, "explore", lambda motions, *more: shown.update(motions) or make(motions, *more))
+    file.write_text(file.read_text() + "c, d = ap.parameters('c d', 'N N*s/m')\ninputs = {u: c - d * x.rate}\n")
+    out = ["--out", tmp_path / "gains.html"]
+    result = call("explore", file, "--over", "d=0.5,2", "--set", "c=1", *out)
+    assert result.stdout.startswith("Variations of 'my block': d [N·s/m] = 0.5 .. 2 (2)\n")
+    for (d,), motion in shown.items():
+        run = json.loads(call("run", file, "--set", f"c=1,d={d}", "--json").stdout)
+        assert float(motion["x"][-1]) == run["final"]["x"]
+    assert [key for (key,) in shown] == [0.5, 2.0]
+    assert_fails(call("explore", file, "--over", "d=0.5,2", *out), "give --set c=NUMBER")
+    assert_fails(
+        call("explore", file, "--over", "d=0.5,2", "--set", "c=1,d=2", *out), "d: given by --set and by --over"
+    )
 
 
 def test_motions_that_end_early_are_told(call, tmp_path):

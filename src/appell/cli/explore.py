@@ -14,7 +14,7 @@ from appell.cli.case import Case, read_case
 from appell.cli.output import deliver, errors
 from appell.cli.places import check_file, written
 from appell.cli.run import starting
-from appell.cli.settings import read_settings, set_case
+from appell.cli.settings import set_case
 from appell.cli.varied import read_over
 from appell.errors import ModelError
 
@@ -46,17 +46,18 @@ def explore(
             check_file(path, ".html", ".htm")
         case = read_case(name, by)
         varied = _numbers(read_over(over, {}))
-        case, given = set_case(case, settings, varied)
-        system = given.system(case)
+        first, given = set_case(case, settings, varied)
+        system = given.system(first)
         keys = list(product(*varied.values()))
         motions: dict[tuple[float, ...], Any] = {}
         with Progress(0, len(keys), None, "running") as bar:
             for k, key in enumerate(keys):
-                more = read_settings(case, [f"{label}={value!r}" for label, value in zip(varied, key, strict=True)])
-                bound = system.bind(more.values)
+                more = [f"{label}={value!r}" for label, value in zip(varied, key, strict=True)]
+                own, given = set_case(case, [*(settings or ()), *more])
+                bound = system.bind(given.values)
                 motions[key] = simulate(
-                    bound, starting(bound, {**given.start, **more.start}), until, method=method, events=case.events,
-                    inputs=case.inputs, control=case.control, rate=case.control_rate, progress=False,
+                    bound, starting(bound, given.start), until, method=method, events=own.events,
+                    inputs=own.inputs, control=own.control, rate=own.control_rate, progress=False,
                 )  # fmt: skip
                 bar(k + 1)
         page = page_of(motions, [_called(case, label) for label in varied])
@@ -92,6 +93,7 @@ def _called(case: Case, label: str) -> str:
     letters = (
         *model.parameters,
         *model.inputs,
+        *case.gains,
         *model.coordinates,
         *(q.rate for q in model.coordinates),
         *model.states,
