@@ -120,6 +120,22 @@ def test_a_start_at_such_a_border():
     assert "a force or a constraint has no value just beyond" in motion.detail
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_the_force_that_is_not_finite_is_named(closed):
+    """Among others, in a closed loop as well; where it is finite at the end, the one that is not just beyond."""
+    ground, y, u = ap.Frame("ground"), ap.coordinates("y"), ap.inputs("u")
+    puck = ap.Particle("puck", 1.0, ground.point(x, y))
+    weight, push = ap.Gravity(-ground.y), ap.Generalized({x: u}, "push")
+    damper = ap.Damper(ground.origin, puck.center, 2, name="bushing")
+    model = ap.Model(ground, (x, y), [puck], [weight, damper, push])
+    motion = ap.simulate(ap.compile(ap.derive(model)), until=1.0, inputs={u: -x if closed else 0.5})
+    assert motion.detail.endswith("look at 'bushing'")
+    level = ap.Generalized({x: -5 * sp.sqrt(x)}, "level")
+    model = ap.Model(ground, (x, y), [puck], [weight, level, push])
+    motion = ap.simulate(ap.compile(ap.derive(model)), {x: 1.0}, until=5.0, inputs={u: -y if closed else 0.5 - 1})
+    assert motion.detail.endswith("look at 'level'")
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_force_that_is_not_finite_from_the_start(method):
     motion = ap.simulate(block(sp.log(x)), {x: -1.0}, until=10.0, method=method)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from appell.code.code import Code
@@ -143,7 +144,8 @@ def cause_of(outcome: Outcome, stop: Stop) -> tuple[Outcome, str]:
         return outcome, powerless
     further = beyond(system, t, x, w, stop.span)
     better, cause = likely_cause(*code.linear_system(t, x, w, p), code.equations.driven, further)
-    return better or outcome, cause
+    named = _not_finite(stop) if better is None and cause != GROWING else []
+    return better or outcome, f"{cause}; look at {', '.join(map(repr, named))}" if named else cause
 
 
 def smallest_inertia(code: Code, t: float, x: np.ndarray, w: np.ndarray, p: np.ndarray) -> float:
@@ -193,6 +195,21 @@ def _out_of_reach(stop: Stop) -> str:
         return ""
     names, drives = ", ".join(repr(row.name) for row in servo), ", ".join(str(row.drive) for row in servo)
     return f"there the drives along {drives} do not reach the accelerations that {names} demands"
+
+
+def _not_finite(stop: Stop) -> list[str]:
+    """The forces that are not finite where a run stopped or, if all are, just beyond."""
+    system, equations = stop.system, stop.system.code.equations
+    mechanics = equations.mechanics
+    forces = [force for force in mechanics.forces if not ca.depends_on(force.Q, mechanics.a)]
+    columns = [equations.in_state(mechanics.variables.thaw(force.Q)) for force in forces]
+    pushes = ca.Function("pushes", equations.arguments, [ca.horzcat(*columns)])
+    rate = np.nan_to_num(system.code.single.flat(stop.t, stop.x, stop.w, system.p), posinf=0.0, neginf=0.0)
+    for step in (0.0, *(stop.span * BEYOND)):
+        found = np.array(pushes(stop.t + step, stop.x + step * rate, stop.w, system.p))
+        if lost := [f.name for f, push in zip(forces, found.T, strict=True) if not np.isfinite(push).all()]:
+            return lost
+    return []
 
 
 def beyond(system: System, t: float, x: np.ndarray, w: np.ndarray, span: float) -> Iterator[np.ndarray]:
