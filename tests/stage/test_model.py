@@ -196,6 +196,16 @@ WRONG = {
         UndeclaredError,
         r"SymPy knows f\(x\) by its name only",
     ),
+    "a sum that stands as it was written": (
+        lambda: model(forces=[ap.Generalized({x: sp.Sum(sp.Symbol("i") * x, (sp.Symbol("i"), 0, 3))})]),
+        ModelError,
+        r"SymPy has not worked out Sum\(.*\); write .doit\(\)",
+    ),
+    "an integral": (
+        lambda: model(forces=[ap.Generalized({x: 2 * sp.Integral(sp.sin(x), x)})]),
+        ModelError,
+        r"SymPy has not worked out Integral\(sin\(x\), x\); write .doit\(\)",
+    ),
     "a derivative": (
         lambda: model(forces=[ap.Generalized({x: sp.Derivative(sp.Function("f")(x), x)})]),
         UndeclaredError,

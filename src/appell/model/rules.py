@@ -40,6 +40,7 @@ SIZES = (1.0, 1.0, 1.0, 10.0, 1e2, 1e3, 1e4)  # of letters, at which formulas ar
 JUMPING = (sp.Piecewise, sp.Heaviside, sp.sign)  # a stream may carry what a mass loses at once
 ENDLESS = frozenset({sp.nan, sp.oo, -sp.oo, sp.zoo})
 UNKNOWN = (sp.Derivative, sp.core.function.AppliedUndef)
+UNDONE = (sp.Integral, sp.Sum, sp.Product, sp.Limit, sp.Subs)
 LETTERS = (Parameter, Input)  # what the model takes from its formulas
 
 
@@ -132,6 +133,10 @@ def declared_letters(model: Model) -> list[Letter]:
                 raise UndeclaredError(
                     f"In {place}: SymPy knows {quoted(part)} by its name only. Make coordinates by "
                     "appell.coordinates('q'), write q.rate for velocities, and give functions as formulas."
+                )
+            elif isinstance(part, UNDONE):
+                raise ModelError(
+                    f"In {place}: SymPy has not worked out {quoted(part)}; write .doit(), which must leave a formula."
                 )
             elif part in ENDLESS:
                 raise ModelError(f"In {place}: the formula {quoted(formula)} is not finite.")
