@@ -53,6 +53,10 @@ def test_least_effort_is_less_than_without_drives(least):
     assert max(abs(e) for e in residual.values()) < 1e-12
 
 
+def test_counts_may_be_integers_of_numpy(least):
+    assert optimize(arm()[0], degree=np.int64(8), nodes=np.int64(41)).cost == pytest.approx(least.cost)
+
+
 def test_no_neighbour_needs_less_effort(least):
     """The optimum is stationary: other polynomials of the same degree cost more."""
     model = arm()[0]

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def optimize(
     state = projected(system, start)
     duration = number("until", model.until if until is None else until)
     limits, obstacles = Limits.checked(limits), list(told_apart(obstacles).values())
-    if not (isinstance(degree, int) and isinstance(nodes, int) and duration > 0 and 1 <= degree < nodes):
+    if not (isinstance(degree, Integral) and isinstance(nodes, Integral) and duration > 0 and 1 <= degree < nodes):
         raise ModelError(
             f"optimize needs until > 0 and 1 <= degree < nodes, got until={duration:g}, degree={degree!r}, "
             f"nodes={nodes!r}."
@@ -128,8 +129,8 @@ def optimize(
         raise ModelError(f"The rows of {model.name!r} leave nothing free; use plan.")
     for _ in range(CHOICES):
         problem = Collocation(
-            system=system, state=state, duration=duration, free=free, degree=degree, nodes=nodes, end=numbers(end),
-            passive=passive, earlier=problem,
+            system=system, state=state, duration=duration, free=free, degree=int(degree), nodes=int(nodes),
+            end=numbers(end), passive=passive, earlier=problem,
         )  # fmt: skip
         problem.keep(limits, obstacles)
         problem.minimize(goal)
