@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,18 +68,13 @@ def check_kinds(model: Model) -> None:
     for z in model.states:
         if not isinstance(z, ExtraState):
             raise ModelError(f"{z!r} is not an extra state; make it by appell.states({str(z)!r}).")
-    names = [q.name for q in (*model.coordinates, *model.states)]
-    for name in names:
-        if names.count(name) > 1:
-            raise ModelError(f"The name {name!r} occurs twice among coordinates and extra states.")
-    bodies = [b.name for b in model.bodies]
-    for name in bodies:
-        if bodies.count(name) > 1:
-            raise ModelError(f"Two bodies are called {name!r}; give each its own name.")
-    rows = [row.name for constraint in model.constraints for row in constraint.rows]
-    for name in rows:
-        if rows.count(name) > 1:
-            raise ModelError(f"Two constraint rows are called {name!r}; give one of their constraints another name.")
+    rows = (row for constraint in model.constraints for row in constraint.rows)
+    for things, words in (
+        ((*model.coordinates, *model.states), "The name {!r} occurs twice among coordinates and extra states."),
+        (model.bodies, "Two bodies are called {!r}; give each its own name."),
+        (rows, "Two constraint rows are called {!r}; give one of their constraints another name."),
+    ):
+        _check_names(things, words)
     if not model.bodies:
         raise ModelError("A model needs at least one body; add an appell.Particle or appell.RigidBody.")
     for row in model.programmed:
@@ -86,13 +82,17 @@ def check_kinds(model: Model) -> None:
             raise ModelError(f"The drive {row.drive} of the programme {row.name!r} is not a coordinate of the model.")
 
 
+def _check_names(things: Iterable[Any], words: str) -> None:
+    """Refuse two things of one name."""
+    for name, count in Counter(thing.name for thing in things).items():
+        if count > 1:
+            raise ModelError(words.format(name))
+
+
 def check_rows(model: Model) -> None:
     """Something must be left to move; with constraints on positions that shows on the constraints only."""
-    rows = (*model.rows, *model.programme)
-    if len(rows) < len(model.coordinates) or any(row.order == 0 for row in rows):
-        return
-    n = len(model.coordinates) + model.driven
-    if len(rows) < n:
+    rows, n = (*model.rows, *model.programme), len(model.coordinates) + model.driven
+    if len(rows) < n or any(row.order == 0 for row in rows):
         return
     from appell.model.redundancy import ranks
 
@@ -141,10 +141,8 @@ def declared_letters(model: Model) -> list[Letter]:
             elif part in ENDLESS:
                 raise ModelError(f"In {place}: the formula {quoted(formula)} is not finite.")
     letters = in_order(found.values(), model.coordinates, model.forces)
-    names = [s.name for s in (*model.coordinates, *model.states, *letters)]
-    for name in names:
-        if names.count(name) > 1:
-            raise ModelError(f"The name {name!r} is used for two different things; rename one of them.")
+    every = (*model.coordinates, *model.states, *letters)
+    _check_names(every, "The name {!r} is used for two different things; rename one of them.")
     return letters
 
 
