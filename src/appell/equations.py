@@ -25,7 +25,7 @@ from appell.kinematics.programme import Along, refuse_changing
 from appell.kinematics.split import Split
 from appell.model.model import Model
 from appell.model.rules import check_letter
-from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, Speed, letters_in, quoted, t
+from appell.model.symbols import Evolving, Input, Letter, Parameter, Rate, Speed, key, letters_in, quoted, t
 from appell.model.values import formula_of
 
 if TYPE_CHECKING:
@@ -327,21 +327,22 @@ class Equations:
         """How many arithmetic operations one right-hand side takes."""
         return operations(self.rhs)
 
-    def close(self, laws: Mapping[Input, Any]) -> Equations:
+    def close(self, laws: Mapping[Input | str, Any]) -> Equations:
         """The same equations with inputs given by formulas in the state: a feedback compiled into the graph.
 
         Args:
-            laws: For each input a formula in coordinates, rates, speeds, extra states, parameters, other open inputs
-                and time.
+            laws: For each input, or its name, a formula in coordinates, rates, speeds, extra states, parameters, other
+                open inputs and time.
         """
         if not isinstance(laws, Mapping):
             raise ModelError(f"Laws are given by input, equations.close({{tau: -k * x}}); got {quoted(laws)}.")
         closed, chosen = dict(self.closed), self.formulation.speeds or {}
+        named = {w.label: w for w in self.inputs}
+        for name in laws:
+            if key(name) not in named:
+                raise ModelError(f"{name} is not an open input of this model; open are: {', '.join(named) or 'none'}.")
+        laws = {named[key(name)]: law for name, law in laws.items()}
         for w, law in laws.items():
-            if w not in self.inputs:
-                raise ModelError(
-                    f"{w} is not an open input of this model; open are: {', '.join(map(str, self.inputs)) or 'none'}."
-                )
             law = formula_of(law, f"The law of {w}").xreplace({z.rate: rate for z, rate in self.model.states.items()})
             law = law.xreplace({u: sp.sympify(chosen[u]) for u in chosen if u not in self.speeds})
             if letters_in(law) & set(laws):

@@ -196,3 +196,15 @@ def test_invariant_polynomials_of_pendula_and_of_a_ring_of_three():
     assert ap.control.minimum_controls(coupled).number == 1
     ring = ap.control.invariant_polynomials(chain(sp.Matrix([[-3, 1, 1], [1, -3, 1], [1, 1, -3]])))
     assert [sp.factor(p.as_expr()) for p in ring] == [lam**2 + 4, (lam**2 + 1) * (lam**2 + 4)]
+
+
+def test_laws_are_given_by_input_or_by_its_name():
+    equations = ap.derive(cart())
+    for law in ({force: -3 * s}, {"force": -3 * s}):
+        assert equations.close(law).closed == {force: -3 * s}
+    with pytest.raises(ModelError, match="push is not an open input of this model; open are: force"):
+        equations.close({"push": 0})
+    with pytest.raises(ModelError, match="force is not an open input of this model; open are: none"):
+        equations.close({force: 1}).close({force: 2})
+    with pytest.raises(ModelError, match="The law of force contains a closed input: 2\\*force"):
+        equations.close({"force": 2 * force})

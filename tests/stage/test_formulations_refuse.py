@@ -188,6 +188,58 @@ def test_quasi_accelerations_that_tell_nothing(psi, guess, words):
         ap.derive(particle(), formulation)
 
 
+@pytest.mark.parametrize(
+    ("speeds", "accelerations", "words"),
+    [
+        (None, {u1.rate: e1}, r"those of quasi-velocities, speeds=\{w: x.rate\}; got None"),
+        ({}, {}, r"those of quasi-velocities, speeds=\{w: x.rate\}; got \{\}"),
+        (RATES, e1, r"takes rates of speeds with their formulas, \{w.rate: e\}; got e1"),
+        (RATES, {u1.rate: e1}, r"rate of each speed by quasi-accelerations: u1', u2', u3'; got u1'"),
+        (
+            RATES,
+            {u1.rate: e1, u2.rate: e2, u3.rate: e2},
+            "need 3 quasi-accelerations, but the formulas contain 2: e1, e2",
+        ),
+        (RATES, {u1.rate: e1, u2.rate: e2, u3.rate: e3 + x.rate.rate}, "x'' cannot stand in a quasi-acceleration"),
+    ],
+)
+def test_quasi_accelerations_need_speeds_and_a_letter_for_each(speeds, accelerations, words):
+    with pytest.raises(FormulationError, match=words):
+        ap.derive(particle(), ap.QuasiAccelerations(speeds, accelerations))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ap.GPME(order=2, literal="P1"), "errors of p = 1 only; leave out order="),
+        (lambda: ap.GPME(literal="h"), "literal='h' is unknown here; there are 'P1', 'Q', 'time'"),
+        (lambda: ap.GPME(stabilize=(1.0, -2.0)), r"takes two positive numbers .*got \(1.0, -2.0\)"),
+        (lambda: ap.GPME(stabilize={"rail": "fast"}), "takes two positive numbers .*got 'fast'"),
+        (lambda: ap.RelativeMotion(bob), "carrier must be an appell.Frame, such as body.frame, got the body 'bob'"),
+        (
+            lambda: ap.derive(particle(), ap.RelativeMotion(ground.rotate("z", ap.t))),
+            "'bob' is not placed from the carr",
+        ),
+    ],
+)
+def test_options_that_mean_nothing(make, words):
+    with pytest.raises(FormulationError, match=words):
+        make()
+
+
+def test_one_row_of_several_may_be_stabilized():
+    """Baumgarte's terms are those of the named row: Phi'' = -2 alpha Phi' - beta^2 Phi, phi' = -alpha phi."""
+    rail, model = ap.Holonomic(x - 2 * y, "rail"), particle(ap.Holonomic(x - 2 * y, "rail"), ROLL)
+    q, v = np.array([0.7, 0.2, 0.3]), np.array([0.4, -0.1, 0.5])
+    e = np.array([q[0] - 2 * q[1], v[0] - 2 * v[1], v[0] - q[1] * v[2]])
+    for gains in ({rail.name: (2.0, 3.0)}, (2.0, 3.0)):
+        system = ap.compile(ap.derive(model, ap.GPME(stabilize=gains))).bind({m: 2.0})
+        a = system.accelerations(ap.State(model, np.concatenate([q, v])))
+        assert a[0] - 2 * a[1] == pytest.approx(-2 * 2.0 * e[1] - 3.0**2 * e[0], abs=1e-12)
+        alpha = 0.0 if isinstance(gains, dict) else 2.0
+        assert a[0] - q[1] * a[2] - v[1] * v[2] == pytest.approx(-alpha * e[2], abs=1e-12)
+
+
 def test_quasi_accelerations_that_are_not_found_are_no_numbers():
     """z'' = e3^2 cannot be -9.81: no acceleration is better than any."""
     psi = {u1.rate: e1, u2.rate: e2 + e2**3, u3.rate: e3**2 * (1 + z**2)}

@@ -23,6 +23,7 @@ hand = ground.point(x, y)
         (lambda: follow(None, hand), r"must be a point such as ground.point\(x, y\), got None"),
         (lambda: profile(x, True, 0), "order of a profile must be a whole number, 0 or more; got True"),
         (lambda: ap.Programmed(x, differentiate=-1), "differentiate= must be a whole number, 0 or more; got -1"),
+        (lambda: ap.Programmed(x, realization=[x, y]), r"has 1 row \(programme\) and needs as many .*, got x, y"),
         (lambda: direction(ground.x, "w"), "along= takes 'x', 'y' or 'z', got 'w'"),
         (lambda: direction(ground.rotate("z", x).z, "z"), "cannot turn away from 'z'; nothing is left to programme"),
         (lambda: follow(hand, hand), "needs a point that can move"),

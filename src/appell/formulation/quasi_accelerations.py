@@ -55,6 +55,10 @@ class QuasiAccelerations(AbstractFormulation):
         guess: Mapping[Speed, float] | None = None,
     ) -> None:
         self.speeds: dict[Speed, Any] = speed_formulas(speeds) or {}
+        if not self.speeds:
+            raise FormulationError(
+                f"Quasi-accelerations are those of quasi-velocities, speeds={{w: x.rate}}; got {speeds!r}."
+            )
         if not isinstance(accelerations, Mapping):
             raise FormulationError(
                 f"accelerations= takes rates of speeds with their formulas, {{w.rate: e}}; got {accelerations!r}."

@@ -82,9 +82,9 @@ def _drives(realization: Any, name: str, labels: list[str]) -> list[Coordinate |
         if not isinstance(q, Coordinate):
             raise ModelError(f"A drive of {name!r} acts along a coordinate, got {q!r}.")
     if len(drives) != len(labels) or len(set(drives)) != len(drives):
+        rows, got = f"{len(labels)} row{'s' * (len(labels) != 1)} ({', '.join(labels)})", ", ".join(map(str, drives))
         raise ModelError(
-            f"The programme {name!r} has {len(labels)} rows ({', '.join(labels)}) and needs as many different driven "
-            f"coordinates, got {', '.join(map(str, drives)) or 'none'}."
+            f"The programme {name!r} has {rows} and needs as many different driven coordinates, got {got or 'none'}."
         )
     return list(drives)
 
