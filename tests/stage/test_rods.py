@@ -77,6 +77,7 @@ def test_rows_that_are_no_distances_are_no_rods():
         s - x**2 - y**2,
         bead.center.norm - (bead.center - ground.x).norm - 0.3,  # a hyperbola
         bead.center.norm - 2 - sp.cos(s),
+        bead.center.norm + sp.sqrt((s - 0.3) ** 2 + x**2) - 3,  # of which one piece alone is between two points
         sp.sqrt((x - 0.3) ** 2 + y**2) - sp.atan2(y, x),
     ):
         model = ap.Model(
@@ -86,6 +87,19 @@ def test_rows_that_are_no_distances_are_no_rods():
             constraints=[ap.Holonomic(row, "row")],
         )
         assert not model.draw(start={E[0]: 1, x: 1.0, y: 1.0, s: 2.0}).bars, row
+
+
+@pytest.mark.parametrize("constant", [1, ap.parameters("h", "m") ** 2])
+def test_what_is_less_than_a_sum_of_squares_is_drawn_as_well(constant):
+    """A bob at the end of a rod whose foot is the least of the points that it could have: in the plane."""
+    bob = ap.Particle("bob", 1, ground.point(x, y))
+    row = ap.Holonomic(sp.sqrt(x**2 + y**2 - constant) - 2, "row")
+    scene = ap.Model(ground, (x, y), [bob], constraints=[row]).draw(
+        values={"h": 1.0} if constant != 1 else {}, start={x: 2}
+    )
+    (rod,) = scene.bars
+    lengths = np.linalg.norm(scene.values.points[rod.a] - scene.values.points[rod.b], axis=1)
+    np.testing.assert_allclose(lengths, np.sqrt(5), rtol=1e-9)
 
 
 @pytest.mark.parametrize("rows", ["one by one", "in a list"])

@@ -67,12 +67,11 @@ def _rooted(e: sp.Expr) -> sp.Expr | None:
 def _sides(square: sp.Expr, moving: frozenset[sp.Symbol]) -> tuple[sp.Expr, ...]:
     """Formulas whose squares add to another one; none if it is no sum of squares."""
     found = [_side(e, moving) for e in sp.Add.make_args(square)]
-    return () if None in found else tuple(e for e in found if e is not None)
+    real = tuple(e for e in found if e is not None and not e.has(sp.I))
+    return real if len(real) == len(found) else ()
 
 
 def _side(e: sp.Expr, moving: frozenset[sp.Symbol]) -> sp.Expr | None:
-    if not moving & letters_in(e):
-        return sp.sqrt(e)
     powers = [factor.as_base_exp() for factor in sp.Mul.make_args(e)]
     if any(exponent % 2 != 0 and moving & letters_in(base) for base, exponent in powers):
         return None

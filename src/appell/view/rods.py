@@ -5,6 +5,7 @@ Numbers tell: at random positions a row is compared with distances of points fix
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
@@ -18,7 +19,7 @@ from appell.model.frame import Frame, Vector
 from appell.model.model import Model
 from appell.model.symbols import Coordinate, letters_in, t
 from appell.view.distances import EXACT, Placed, normal_of, points_apart, points_between
-from appell.view.lengths import lengths_in
+from appell.view.lengths import Length, lengths_in
 from appell.view.tracks import Course, Tracks
 
 PLACES = 60  # random positions, several for each unknown
@@ -81,15 +82,15 @@ def rods(model: Model, course: Course) -> list[Rod]:
         if places is not None:
             a, b = (_end(things, placed, m, place) for m, place in zip((i, j), places, strict=True))
             found.append(Rod(length.row, (a, b), float(values.scalars[share][0]), not length.alone))
-    return _taut(found)
+    return _taut(found, lengths)
 
 
-def _taut(found: list[Rod]) -> list[Rod]:
-    """Without rows in which one length grows where another one does: they are no ropes."""
-    signs: dict[Row, set[float]] = {}
+def _taut(found: list[Rod], lengths: list[Length]) -> list[Rod]:
+    """Without pieces of ropes of which not all pieces are found, or some grow where others do: these are no ropes."""
+    asked, shares = Counter(length.row for length in lengths), dict[Row, list[float]]()
     for rod in found:
-        signs.setdefault(rod.row, set()).add(np.sign(rod.share))
-    return [rod for rod in found if len(signs[rod.row]) == 1]
+        shares.setdefault(rod.row, []).append(np.sign(rod.share))
+    return [rod for rod in found if abs(sum(shares[rod.row])) == asked[rod.row]]
 
 
 def _lone_rows(model: Model) -> Iterator[Row]:
