@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy as sp
@@ -20,17 +20,17 @@ from appell.motion.motion import Motion
 from appell.motion.run import simulate
 
 
-def incomplete(reference: Any, dynamics: InverseDynamics) -> bool:
+def incomplete(reference: Any, coordinates: Sequence[Coordinate]) -> bool:
     """Whether a reference is given by formulas that are not one for each coordinate.
 
     Args:
         reference: What was given to be tracked.
-        dynamics: The mechanism as the law knows it.
+        coordinates: Those that follow it.
     """
     if not isinstance(reference, Mapping):
         return False
     given = {key(name) for name in reference if isinstance(name, str | Letter)}
-    return len(given) < len(reference) or bool({q.label for q in dynamics.model.coordinates} - given)
+    return len(given) < len(reference) or bool({q.label for q in coordinates} - given)
 
 
 def completed(

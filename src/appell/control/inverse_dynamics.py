@@ -20,6 +20,7 @@ from appell.model.model import Model
 from appell.model.rules import numbers_of
 from appell.model.symbols import Input, letters_in
 
+FEEBLE = 1e-9  # share of what an input moves below which it does not move a joint
 DEPENDENT = 1e-10  # singular value of the inputs, each of unit strength, below which they are dependent
 
 
@@ -120,6 +121,43 @@ class InverseDynamics:
         M, F, S, J = self.matrices(t, q, v, z)
         return self.shared_out(M @ u - F[:, 0], S, J, nearly)
 
+    def inputs_along(
+        self, joints: Sequence[int], t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, u: np.ndarray
+    ) -> np.ndarray:
+        """The smallest inputs that give some coordinates the accelerations u, while the others move as they must.
+
+        Args:
+            joints: Which coordinates.
+            t: The time.
+            q: Coordinates.
+            v: Rates.
+            z: Extra states.
+            u: Accelerations of the joints.
+        """
+        M, F, S, J = self.matrices(t, q, v, z)
+        n, rows = M.shape[0], J.shape[0]
+        bent = self._bent(t, q, v, z, self.p)[0] if rows else np.zeros((0, 1))
+        whole = np.block([[M, -J.T], [J, np.zeros((rows, rows))]])
+        moved = np.linalg.lstsq(whole, np.block([[F, S], [bent, np.zeros((rows, S.shape[1]))]]), rcond=1e-12)[0][:n]
+        free, pushed = moved[joints, 0], moved[joints, 1:]
+        sizes = np.linalg.norm(moved[:, 1:], axis=0)
+        shares = pushed / np.where(sizes > 0, sizes, 1.0)
+        rank = np.linalg.matrix_rank(shares, tol=FEEBLE)
+        if rank < len(joints):
+            names = ", ".join(self.model.coordinates[i].label for i in joints)
+            raise ModelError(
+                f"{', '.join(self.labels)} of {self.model.name!r} cannot give {names} any accelerations at t = {t:g} "
+                f"(rank {rank} of {len(joints)}): as many independent inputs are needed as joints= are followed."
+            )
+        return np.linalg.lstsq(shares, u - free, rcond=None)[0] / np.where(sizes > 0, sizes, 1.0)
+
+    @cached_property
+    def _bent(self) -> Machine:
+        """Gamma of the rows J q'' = gamma."""
+        x, nothing = self.mechanics.variables, self.all_inputs(ca.SX.zeros(len(self.labels)))
+        gamma = ca.substitute(self.mechanics.gamma, x.w, nothing)
+        return Machine(ca.Function("bent", [x.t, x.q, x.v, x.z, x.p], [ca.densify(gamma)]), simd=False)
+
     def shared_out(self, force: np.ndarray, S: np.ndarray, J: np.ndarray, nearly: bool = False) -> np.ndarray:
         """The smallest inputs whose generalized force is the wanted one, along what the constraints allow."""
         if J.shape[0]:
@@ -145,8 +183,8 @@ class InverseDynamics:
             )
         raise ModelError(
             f"{self.model.name!r} has {S.shape[0]} degrees of freedom and {np.linalg.matrix_rank(S)} independent "
-            f"inputs ({', '.join(self.labels)}); computed torque needs one for each. Add inputs, or constrain what is "
-            "not driven."
+            f"inputs ({', '.join(self.labels)}); computed torque needs one for each. Add inputs, constrain what is not "
+            "driven, or name the coordinates that follow: ComputedTorque(..., joints=[...])."
         )
 
 

@@ -14,6 +14,7 @@ from appell.control.inverse_dynamics import InverseDynamics
 from appell.control.reference import Point
 from appell.errors import ModelError
 from appell.model.model import Model
+from appell.model.symbols import Coordinate
 from appell.model.values import check_kind, chosen, numbers, unknown
 from appell.motion.flow import RESTING
 
@@ -31,6 +32,11 @@ class AbstractTracker(ABC):
     def __repr__(self) -> str:
         commanded = ", ".join(self.dynamics.labels)
         return f"{type(self).__name__} of {self.dynamics.model.name!r} by {commanded}{' at samples' * self.sampled}"
+
+    @property
+    def followed(self) -> tuple[Coordinate, ...]:
+        """The coordinates that follow the reference."""
+        return self.dynamics.model.coordinates
 
     @abstractmethod
     def reset(self, step: float | None) -> None:
@@ -82,17 +88,33 @@ class ComputedTorque(AbstractTracker):
         rates: delta, a number or one for each coordinate, in a list or by name.
         integral: Gain k_i of an integral of the error in u, likewise; then the law must be sampled.
         values: Numbers for the model's parameters, its own where left out, and for inputs that it does not command.
+        joints: The coordinates that follow, as many as there are inputs at most, while the others move as they must:
+            the base of a robot in space, the leg that a walker stands on. All if left out; their order is the model's.
 
-    Reference: Jarzebowska et al., eqs. (3.1)-(3.4).
+    Reference: Jarzebowska et al., eqs. (3.1)-(3.4); Spong 1994 (some joints only).
     """
 
     def __init__(
-        self, model: Model, rates: Any, integral: Any = 0.0, values: Mapping[Any, float] | None = None
+        self,
+        model: Model,
+        rates: Any,
+        integral: Any = 0.0,
+        values: Mapping[Any, float] | None = None,
+        *,
+        joints: Iterable[Any] | None = None,
     ) -> None:
         self.dynamics = InverseDynamics(model, values)
-        names = [q.label for q in model.coordinates]
+        labels = [q.label for q in model.coordinates]
+        asked = labels if joints is None else chosen(joints, labels, f"coordinate of {model.name!r}")
+        self.joints = [k for k, label in enumerate(labels) if label in asked]
+        names = [labels[k] for k in self.joints]
         self.delta, self.integral = gains(rates, names, "rates"), gains(integral, names, "integral")
         self.reset(None)
+
+    @property
+    def followed(self) -> tuple[Coordinate, ...]:
+        """The joints."""
+        return tuple(self.dynamics.model.coordinates[i] for i in self.joints)
 
     @property
     def sampled(self) -> bool:  # type: ignore[override]
@@ -106,12 +128,15 @@ class ComputedTorque(AbstractTracker):
     def inputs(self, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, reference: Point) -> np.ndarray:
         """S^-1 (M u - F)."""
         qh, vh, ah = reference
-        e = q - qh
-        u = ah - 2 * self.delta * (v - vh) - self.delta**2 * e
+        e = q[self.joints] - qh
+        u = ah - 2 * self.delta * (v[self.joints] - vh) - self.delta**2 * e
         if self.sampled:  # else a trial step into infinity would be remembered
             u = u - self.integral * self.sum
             self.sum = self.sum + self.step * e
-        directed = np.where(np.abs(v) <= RESTING, RESTING * np.sign(vh), v)
+        directed = v.copy()
+        directed[self.joints] = np.where(np.abs(v[self.joints]) <= RESTING, RESTING * np.sign(vh), v[self.joints])
+        if len(self.joints) < q.size:
+            return self.dynamics.inputs_along(self.joints, t, q, directed, z, u)
         return self.dynamics.inputs_for(t, q, directed, z, u)
 
 

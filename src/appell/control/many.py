@@ -56,10 +56,10 @@ def track_many(
     equations, dynamics = system.equations, law.dynamics
     model = system.model
     plain = equations.speeds == tuple(q.rate for q in model.coordinates) and not model.rows
-    if not plain or law.sampled or dynamics.model.states:
+    if not plain or law.sampled or dynamics.model.states or law.followed != dynamics.model.coordinates:
         raise ModelError(
             "Many runs at once are for mechanisms without constraints, in the rates of their coordinates, under "
-            "computed torque without integral and without states of its own; use track for others."
+            "computed torque of all coordinates without integral and without states of its own; use track for others."
         )
     if has_kinks(equations.rhs) or equations.mechanics.unbroken or equations.mechanics.striking:
         raise ModelError(f"{model.name!r} has kinks, which a fixed step would cut across; use track.")

@@ -183,8 +183,8 @@ def track(
         raise ModelError(f"{type(law).__name__} remembers between samples; give rate=, samples per second.")
     if rate is not None:
         check_rate(rate)
-    coordinates = law.dynamics.model.coordinates
-    if incomplete(reference, law.dynamics):
+    coordinates = law.followed
+    if incomplete(reference, coordinates):
         if until is None:
             raise ModelError(ENDLESS)
         beside = start.to_dict() if isinstance(start, State) else numbers(start)
@@ -205,13 +205,13 @@ def track(
             " Give the law a model with the inputs of the mechanism; those of motors are voltages."
         )
     low, high = bounds(limits, law.dynamics.labels)
-    order, n, k = law.dynamics.order(state), len(coordinates), 2 * len(coordinates)
+    order, n = law.dynamics.order(state), len(law.dynamics.model.coordinates)
     law.reset(None if rate is None else 1 / rate)
 
     def control(t: float, now: State) -> dict[str, float]:
         x = now.array[order]
         point = law.ahead(course, t, until) if isinstance(law, MPC) else course(t)
-        w = np.clip(law.inputs(t, x[:n], x[n:k], x[k:], point), low, high)
+        w = np.clip(law.inputs(t, x[:n], x[n : 2 * n], x[2 * n :], point), low, high)
         return dict(zip(law.dynamics.labels, w.tolist(), strict=True))
 
     motion = simulate(
