@@ -247,3 +247,19 @@ def test_a_motion_that_dies_away_is_no_period():
     programmed = ap.compile(ap.derive(ap.library.jerk_cart_pendulum())).bind()
     with pytest.raises(ap.AppellError, match="slopes that are not known"):
         ap.periodic(programmed, None, 1.0)
+
+
+def test_a_picture_of_what_comes_back_and_of_the_multipliers(tmp_path):
+    system = ap.compile(ap.derive(ap.library.rolling_disk())).bind()
+    start = system.consistent({"lean": 0.3, "yaw.rate": 0.7, "lean.rate": -0.2, "spin.rate": 3.0})
+    found = ap.periodic(system, start, 1.0)
+    portrait, circle = found.plot(path=tmp_path / "disk.png").panels
+    assert found.back == ("lean",)
+    assert portrait.x == "lean [rad]"
+    assert [line.name for line in circle.items] == ["", "4 at one for a reason"]
+    assert (tmp_path / "disk.png").stat().st_size > 1000
+    unstable = ap.periodic(on_a_line(x.rate * (x**2 - 1) - x), {x: 2.0}, 6.0)
+    _, circle = unstable.plot().panels
+    names = {line.name: line for line in circle.items}
+    np.testing.assert_allclose(names["outside the unit circle"].x, unstable.multipliers.real)
+    assert "6.66328686" in unstable._repr_html_()

@@ -9,16 +9,15 @@ of the motion through all its events. Where a family of motions solves it, the s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from appell.analysis.closure import REACH, Closure
 from appell.analysis.equilibrium import as_system
-from appell.analysis.floquet import multipliers, verdict
+from appell.analysis.floquet import multipliers
+from appell.analysis.periodic_motion import PeriodicMotion
 from appell.analysis.returning import Return
-from appell.analysis.roots import in_words
 from appell.code.starting import starting_state
 from appell.code.state import AtState, State
 from appell.code.system import System
@@ -40,68 +39,6 @@ NEAR = 1e-3  # what is missed, from which on the period is chosen anew after eve
 FARTHEST = 0.3  # of an amplitude and of the period, the most that a step changes
 SHORTEST = 0.05  # share of the guess that a period must keep
 RESTING = 1e-6  # share of its amplitudes that a motion has left when it has died away
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PeriodicMotion:
-    """A motion that begins again after a period, and what becomes of those next to it.
-
-    Attributes:
-        motion: One period.
-        period: How long it takes.
-        missed: What it misses of its start, in natural units.
-        steps: How many steps of Newton's method found it.
-        multipliers: Those of Floquet, the largest first, without those that are one for a reason.
-        ones: How many are: that of the shift in time, if equations do not depend on time, and those of what is
-            conserved and of families.
-        free: Whether it may be shifted in time.
-        advance: By how much coordinates have gone on, of those that need not come back.
-    """
-
-    motion: Motion
-    period: float
-    missed: float
-    steps: int
-    multipliers: np.ndarray
-    ones: int
-    free: bool
-    advance: Mapping[str, float]
-
-    @property
-    def state(self) -> State:
-        """The state it begins with; a run, or the next search, may start from here."""
-        return self.motion.at(float(self.motion.times[0]))
-
-    @property
-    def stable(self) -> bool | None:
-        """Whether near motions tend to it: True, False, or None where the first order does not decide it."""
-        return verdict(self.multipliers, self.ones - self.free)
-
-    @property
-    def sentence(self) -> str:
-        """The same in plain words."""
-        others = self.ones - self.free
-        if self.stable is None and others and np.max(np.abs(self.multipliers), initial=0.0) < 1:
-            return "Nothing grows to first order; beside it are others, or something is conserved."
-        tends = "Near motions tend to it, up to a shift in time." if self.free else "Near motions tend to it."
-        return {True: tends, False: "It is unstable.", None: "The first order does not decide whether it is stable."}[
-            self.stable
-        ]
-
-    def __repr__(self) -> str:
-        reasons = ["1 of the shift in time"] if self.free else []
-        if more := self.ones - self.free:
-            reasons.append(f"{more} of what is conserved or of a family")
-        lines = [
-            f"periodic motion of {self.motion.info['model']!r}, period {self.period:.9g} s, missed by "
-            f"{self.missed:.1e} after {self.steps} steps",
-            "  start: " + ", ".join(f"{name}={value:.9g}" for name, value in self.state.to_dict().items()),
-            f"  multipliers: {in_words(self.multipliers) or 'none'}"
-            + (f"; ones: {' and '.join(reasons)}" if reasons else ""),
-        ]
-        if self.advance:
-            lines.append("  a period goes on by " + ", ".join(f"{n}={e:.9g}" for n, e in self.advance.items()))
-        return "\n".join([*lines, f"  {self.sentence}"])
 
 
 def periodic(
@@ -198,6 +135,7 @@ def periodic(
         multipliers=others,
         ones=ones,
         free=closure.free,
+        back=tuple(q.label for i, q in enumerate(closure.equations.coordinates) if i not in closure.let_go),
         advance={name: float(found.gained[i]) for name, i in let_go.items() if name not in turned},
     )
 
