@@ -88,6 +88,14 @@ def test_what_rolls_by_a_row_of_positions_is_as_large_as_it_says():
         assert solid.parts[0].size[0] == pytest.approx(radius)
 
 
+def test_a_nut_on_a_screw_is_no_wheel():
+    s, turn, ground = *ap.coordinates("s turn", "m rad"), ap.Frame("ground")
+    nut = ap.RigidBody("nut", 1, ground.point(0, 0, s), ground.rotate("z", turn), (2, 2, 0.001))
+    lead = ap.Holonomic(s - 0.1 * turn, "lead")
+    (solid,) = ap.Model(ground, (s, turn), [nut], constraints=[lead]).draw().solids
+    assert [p.kind for p in solid.parts] == ["cylinder", "box", "box", "box"]
+
+
 @pytest.mark.parametrize(("off", "kinds"), [(0.03, ["wheel"]), (0.09, ["capsule"])])
 def test_an_eccentric_is_a_disk_and_what_is_hinged_far_out_is_a_rod(off, kinds):
     angle = ap.coordinates("angle", "rad")

@@ -331,18 +331,21 @@ def _spinner(model: Model, body: RigidBody) -> Wheel | None:
 
 
 def _rolled(model: Model, body: RigidBody) -> sp.Expr | None:
-    """The radius r of r phi = x, a row of positions that ties the turn of a body to the way of its centre."""
-    angle = getattr(body.frame.axes.rotation, "angle", None)
-    turned = next((q for q in model.coordinates if angle in (q, -q)), None)
-    places = [e for part in body.center.parts.values() for e in part]
+    """The radius r of r phi = x, a row of positions that ties the turn of a body to the way of its centre across."""
+    rotation = body.frame.axes.rotation
+    if rotation is None or rotation.axis is None:
+        return None
+    turned, axis = next((q for q in model.coordinates if rotation.angle in (q, -q)), None), rotation.axis
     for row in model.rows:
         letters = {s for s in letters_in(row.expression) if isinstance(s, Evolving) or s == t}
         if row.order or turned not in letters or len(letters) != 2:
             continue
         (x,) = letters - {turned}
-        arm, (lever, *speed) = sp.diff(row.expression, turned), [sp.diff(e, x) for e in (row.expression, *places)]
-        if any(speed) and not _moving((arm, lever, *speed)):
-            return sp.Abs(arm / lever) * sp.sqrt(sum(e**2 for e in speed))
+        way = Vector({f: tuple(sp.diff(e, x) for e in part) for f, part in body.center.parts.items()})
+        speed, along = way.norm, way.dot(body.frame.vector(*axis))
+        arm, lever = (sp.diff(row.expression, s) for s in (turned, x))
+        if speed != 0 and not _moving((arm, lever, speed)) and not _somewhere([along], body.frame).any():
+            return sp.Abs(arm / lever) * speed
     return None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from appell.view.parts import Part
 from appell.view.shape_parts import revolved
 from appell.view.surface import surface
+from appell.view.unshaped import STRIPE
 
 if TYPE_CHECKING:
     from appell.view.figure import Figure
@@ -64,7 +65,12 @@ def cleared(figures: list[Figure], shapes: list[list[Part]], values: Values) -> 
         others = (j for j in range(len(figures)) if j != i and len(shells[j]))
         return any(all(map(shape.holds, seen_from(i, j))) for j in others)
 
-    return [[replace(e, opacity=WALL) if hides(i, e) else e for e in parts] for i, parts in enumerate(shapes)]
+    made = []
+    for i, parts in enumerate(shapes):
+        glass = {id(e) for e in parts if hides(i, e)}
+        glass |= {id(e) for e in parts if glass and e.color == STRIPE}  # with its marks
+        made.append([replace(e, opacity=WALL) if id(e) in glass else e for e in parts])
+    return made
 
 
 def _bored(solid: Part, cavity: Part) -> Part | None:
