@@ -85,6 +85,15 @@ def test_a_rope_pulls_as_hard_on_both_sides():
             np.testing.assert_allclose(pulls[side] - [0, count * tension, 0], 0, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize(("wheel", "eyes"), [(True, 0), (False, 2)])
+def test_a_rope_that_leaves_a_pulley_is_held_by_no_ring(wheel, eyes):
+    pulley = [ap.RigidBody("pulley", 1, ground.origin, ground.pin(turn), (0, 0, R**2 / 2))] if wheel else []
+    rope = ap.Holonomic((LEFT.center - ground.point(-R, 0)).norm + (RIGHT.center - ground.point(R, 0)).norm - 3)
+    q = (a, b, turn) if wheel else (a, b)
+    scene = ap.Model(ground, q, [LEFT, RIGHT, *pulley], constraints=[rope]).draw(start={a: 1, b: 2})
+    assert len(scene.joints) == eyes
+
+
 def carried_by_strings():
     """Models in polar coordinates, and the ends of what carries a body along the axis that turns."""
     hand = ground.pin(angle)

@@ -45,6 +45,7 @@ class Anatomy:
         plates: Corners of what is carried along without turning.
         anchors: Points fixed in the ground at which something hangs.
         joints: Other points at which pieces meet.
+        eyes: Points fixed in the ground at which ropes end or run on.
         wheels: What rolls.
         rolled: Radii on which bodies would roll as rows of positions say.
         edges: Bodies that touch at a point: the body, the point, the direction in which a knife edge cannot move.
@@ -58,6 +59,7 @@ class Anatomy:
     plates: list[list[Vector]] = field(default_factory=list)
     anchors: dict[Any, Vector] = field(default_factory=dict)
     joints: dict[Any, Vector] = field(default_factory=dict)
+    eyes: dict[Any, Vector] = field(default_factory=dict)
     wheels: dict[Body, Wheel] = field(default_factory=dict)
     rolled: dict[Body, sp.Expr] = field(default_factory=dict)
     edges: list[tuple[RigidBody, Vector, Vector | None]] = field(default_factory=list)
@@ -411,7 +413,7 @@ def _kept_apart(found: Anatomy, model: Model, rods: Sequence[Rod]) -> None:
         if frozenset(map(key, rod.ends)) not in drawn:
             (found.ropes if rod.rope else found.rods).append(rod.ends)
         for end in rod.ends:
-            if still(end) and not rod.rope:
-                _add(found.anchors, end)
+            if still(end):
+                _add(found.eyes if rod.rope else found.anchors, end)
             elif key(end) not in seen:
                 _add(found.joints, end)

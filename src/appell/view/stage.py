@@ -191,7 +191,7 @@ class _Stage:
         joints = [
             k for k in (tracks.point(e) for place, e in found.joints.items() if place not in told) if k not in beads
         ]
-        joints += [k for k in (tracks.point(a) for a, _ in hanging if still(a)) if k not in joints]
+        eyes = [tracks.point(e) for e in (*found.eyes.values(), *(a for a, _ in hanging if still(a)))]
         given = [tracks.point(e) for ends in self.look.rods for e in ends]
         springs, surroundings = self._springs(), Surroundings.of(self.look, model, tracks)
         anchors = tuple(dict.fromkeys((*feet, *(tracks.point(e) for *_, ends in springs for e in ends if still(e)))))
@@ -227,6 +227,7 @@ class _Stage:
         values, more = arrows.joined(values, self.reactions)
         drawn = arrows.drawn(pushes + more, values)
         jets = self._jets(streams, values, measure)
+        joints += [k for k in eyes if k not in joints and not _at_rim(k, solids, values, measure.unit)]
         bars = _bars(pairs, ropes, springs, values, measure)
         followed = -1 if self.field is not None else measure.follow(solids, bars, values)
         lines = path_curves(programmed, values)
@@ -364,6 +365,12 @@ class _Stage:
                 reach = 1.0 if self.field is not None else 0.9 * measure.size
                 jets.append(Jet(name, at, velocity, rate, reach / speed, 0.16, bool(flow.max() > -flow.min())))
         return jets
+
+
+def _at_rim(point: int, solids: list[Drawn], values: Values, near: float) -> bool:
+    """Whether a point is at a body at first, as where a rope leaves a pulley."""
+    places = [(values.points[point][0] - values.points[e.point][0]) @ values.turns[e.turn][0] for e in solids]
+    return any(part.away(place) < near for e, place in zip(solids, places, strict=True) for part in e.parts)
 
 
 def _bars(
