@@ -93,6 +93,12 @@ def test_joints_that_nothing_drives_are_refused():
     ):
         with pytest.raises(ModelError, match=message):
             ap.track(system, dict.fromkeys(joints, sp.sin(ap.t)), ComputedTorque(model, 4.0, joints=joints), until=1.0)
+    with pytest.raises(ModelError, match="No coordinates follow; name some in joints="):
+        ComputedTorque(model, 4.0, joints=[])
+    with pytest.raises(ModelError, match=r"'satellite' has 4 coordinates and 1 inputs \(motor\)"):
+        ap.control.track_many(
+            system, dict.fromkeys("x y hub joint".split(), ap.t), ComputedTorque(model, 4.0), np.zeros((1, 8)), 1.0
+        )
     with pytest.raises(ModelError, match="'elbow' is not a coordinate of 'satellite'"):
         ComputedTorque(model, 4.0, joints=["elbow"])
     with pytest.raises(ModelError, match="computed torque of all coordinates"):

@@ -63,7 +63,8 @@ def completed(
         others = ", ".join(label for label in letters if label not in map(str, reference))
         raise ModelError(
             f"The reference of {', '.join(map(str, reference))} leaves {free} degree{'s' * (free > 1)} of freedom of "
-            f"{model.name!r} open and says nothing about {others}; give formulas in appell.t for more of them."
+            f"{model.name!r} open and says nothing about {others}; give formulas in appell.t for more of them, or let "
+            "only some coordinates follow: control.ComputedTorque(..., joints=[...])."
         )
     values = dict(zip((s.label for s in model.parameters), dynamics.p.tolist(), strict=True))
     system = compile(derive(guided)).bind({**values, **dict.fromkeys(dynamics.labels, 0.0), **dynamics.held})

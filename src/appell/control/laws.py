@@ -106,6 +106,8 @@ class ComputedTorque(AbstractTracker):
         self.dynamics = InverseDynamics(model, values)
         labels = [q.label for q in model.coordinates]
         asked = labels if joints is None else chosen(joints, labels, f"coordinate of {model.name!r}")
+        if not asked:
+            raise ModelError("No coordinates follow; name some in joints=, or leave it out for all.")
         self.joints = [k for k, label in enumerate(labels) if label in asked]
         names = [labels[k] for k in self.joints]
         self.delta, self.integral = gains(rates, names, "rates"), gains(integral, names, "integral")

@@ -124,10 +124,15 @@ def _closed(system: System, law: ComputedTorque, low: np.ndarray, high: np.ndarr
         ca.substitute(e, ca.vertcat(other.q, other.v, other.p, other.t), ca.vertcat(x.q, x.v, p, x.t))
         for e in dynamics.graph
     )
-    w = solve(S, M @ u - F)
     drives = [s.label for s in equations.inputs]
-    if sorted(drives) != sorted(dynamics.labels) or len(drives) != n:
+    if sorted(drives) != sorted(dynamics.labels):
         raise ModelError(f"The law commands {', '.join(dynamics.labels)}, but the mechanism has {', '.join(drives)}.")
+    if len(drives) != n:
+        raise ModelError(
+            f"{system.model.name!r} has {n} coordinates and {len(drives)} inputs ({', '.join(drives)}); many runs at "
+            "once need one input for each; use track for others."
+        )
+    w = solve(S, M @ u - F)
     if np.any(np.isfinite([low, high])):
         w = ca.fmin(ca.fmax(w, low), high)
     ordered = ca.vertcat(*[w[dynamics.labels.index(label)] for label in drives])
