@@ -8,7 +8,6 @@ import sympy as sp
 from sympy import pi
 
 from appell.errors import ModelError
-from appell.model.placement import Placement
 from appell.model.rotation import exact_zero
 from appell.model.shapes.abstract import AbstractPrimitive
 from appell.model.shapes.lines import Point
@@ -16,6 +15,7 @@ from appell.model.shapes.round_solids import Cap, Cone, Frustum, Sphere
 from appell.model.shapes.solids import Box, Cylinder
 from appell.model.values import formula_of
 
+Vessel = Box | Cylinder | Frustum | Cone | Sphere
 ROUNDING = 1e-14  # share of a tank by which it may seem to hold more than it does, or less than nothing
 
 
@@ -45,11 +45,15 @@ def filled(vessel: AbstractPrimitive, density: Any, mass: Any = None, level: Any
     """
     if (mass is None) == (level is None):
         raise ModelError("The filling of a tank is told by mass= or by level=; give one of them.")
-    depth, rho = _depth(vessel), formula_of(density, "The density of the filling")
+    if not isinstance(vessel, Vessel):
+        kind = getattr(vessel, "kind", vessel)
+        raise ModelError(f"A tank is a box, cylinder, frustum, cone or sphere, got a {kind!r}.")
+    rho = formula_of(density, "The density of the filling")
     if rho.is_number and not (rho.is_finite and rho > 0):
         raise ModelError(f"The density of the filling must be positive and finite, got {density}.")
     what, amount = ("mass", mass) if level is None else ("level", level)
     given = exact_zero(formula_of(amount, f"The {what} of the filling"))
+    depth = 2 * vessel.radius if isinstance(vessel, Sphere) else vessel.height
     size = depth if mass is None else vessel.measure * rho
     share = given / size
     if share.is_number:
@@ -63,56 +67,49 @@ def filled(vessel: AbstractPrimitive, density: Any, mass: Any = None, level: Any
     return _lying(vessel, given if mass is None else _level(vessel, given / rho), rho, None if mass is None else given)
 
 
-def _depth(vessel: AbstractPrimitive) -> sp.Expr:
-    if isinstance(vessel, Sphere):
-        return 2 * vessel.radius
-    if isinstance(vessel, Box | Cylinder | Frustum | Cone):
-        return vessel.height
-    raise ModelError(f"A tank is a box, cylinder, frustum, cone or sphere, got a {getattr(vessel, 'kind', vessel)!r}.")
-
-
-def _level(vessel: AbstractPrimitive, volume: sp.Expr) -> sp.Expr:
+def _level(vessel: Vessel, volume: sp.Expr) -> sp.Expr:
     """Depth of a volume of liquid."""
     share = volume / vessel.measure
     # A tank that is as full or as empty as rounding allows has a level, and this has rates.
     margin = 0 if share.is_number else ROUNDING
-    if isinstance(vessel, Box):
-        return volume / (vessel.width * vessel.depth)
-    if isinstance(vessel, Cylinder):
-        return volume / (pi * vessel.radius**2)
-    if isinstance(vessel, Frustum) and vessel.bottom_radius == vessel.top_radius:
-        return volume / (pi * vessel.bottom_radius**2)
-    if isinstance(vessel, Frustum):
-        R1, R2, h = vessel.bottom_radius, vessel.top_radius, vessel.height
-        surface = sp.cbrt(R1**3 + 3 * volume * (R2 - R1) / (pi * h))
-        return (surface - R1) * h / (R2 - R1)
-    if isinstance(vessel, Cone):
-        return vessel.height * (1 - sp.cbrt(1 - share + margin))
-    if isinstance(vessel, Sphere):
-        # x = 1 - h/r solves x^3 - 3x + 2 = 4f with f the part that is filled; x = 2 cos(angle).
-        angle = 2 * (pi - sp.atan(sp.sqrt((1 - share + margin) / (share + margin)))) / 3
-        return vessel.radius * (1 - 2 * sp.cos(angle))
-    _depth(vessel)
-    raise AssertionError
+    match vessel:
+        case Box():
+            return volume / (vessel.width * vessel.depth)
+        case Cylinder():
+            return volume / (pi * vessel.radius**2)
+        case Frustum() if vessel.bottom_radius == vessel.top_radius:
+            return volume / (pi * vessel.bottom_radius**2)
+        case Frustum():
+            R1, R2, h = vessel.bottom_radius, vessel.top_radius, vessel.height
+            surface = sp.cbrt(R1**3 + 3 * volume * (R2 - R1) / (pi * h))
+            return (surface - R1) * h / (R2 - R1)
+        case Cone():
+            return vessel.height * (1 - sp.cbrt(1 - share + margin))
+        case Sphere():
+            # x = 1 - h/r solves x^3 - 3x + 2 = 4f with f the part that is filled; x = 2 cos(angle).
+            angle = 2 * (pi - sp.atan(sp.sqrt((1 - share + margin) / (share + margin)))) / 3
+            return vessel.radius * (1 - 2 * sp.cos(angle))
 
 
-def _lying(vessel: AbstractPrimitive, level: sp.Expr, rho: sp.Expr, mass: sp.Expr | None) -> AbstractPrimitive:
+def _form(vessel: Vessel, level: sp.Expr) -> AbstractPrimitive:
+    """The form of the liquid, in its own axes."""
+    match vessel:
+        case Box():
+            return Box(vessel.width, vessel.depth, level)
+        case Cylinder():
+            return Cylinder(vessel.radius, level)
+        case Frustum():
+            slope = (vessel.top_radius - vessel.bottom_radius) / vessel.height
+            return Frustum(vessel.bottom_radius, vessel.bottom_radius + slope * level, level)
+        case Cone():
+            return Frustum(vessel.radius, vessel.radius * (1 - level / vessel.height), level)
+        case Sphere():
+            return Cap(vessel.radius, level)
+
+
+def _lying(vessel: Vessel, level: sp.Expr, rho: sp.Expr, mass: sp.Expr | None) -> AbstractPrimitive:
     """The shape of the liquid, in the vessel's place."""
-    lift, pose = sp.Integer(0), vessel.pose
-    if isinstance(vessel, Box):
-        lift = (level - vessel.height) / 2
-        shape: AbstractPrimitive = Box(vessel.width, vessel.depth, level)
-    elif isinstance(vessel, Cylinder):
-        lift = (level - vessel.height) / 2
-        shape = Cylinder(vessel.radius, level)
-    elif isinstance(vessel, Frustum):
-        slope = (vessel.top_radius - vessel.bottom_radius) / vessel.height
-        shape = Frustum(vessel.bottom_radius, vessel.bottom_radius + slope * level, level)
-    elif isinstance(vessel, Cone):
-        shape = Frustum(vessel.radius, vessel.radius * (1 - level / vessel.height), level)
-    elif isinstance(vessel, Sphere):
-        shape = Cap(vessel.radius, level)
-    else:
-        raise AssertionError
-    shape = shape.with_density(rho) if mass is None else shape.with_mass(mass)
-    return shape.placed(Placement((sp.Integer(0), sp.Integer(0), sp.expand(lift)))).placed(pose)
+    form = _form(vessel, level)
+    shape = form.with_density(rho) if mass is None else form.with_mass(mass)
+    lift = sp.expand((level - vessel.height) / 2) if isinstance(vessel, Box | Cylinder) else 0
+    return shape.at(0, 0, lift).placed(vessel.pose)
