@@ -107,6 +107,13 @@ def test_a_formulation_is_an_object(wrong):
         ap.derive(particle(), wrong)
 
 
+@pytest.mark.parametrize("formulation", [ap.GibbsAppell, ap.Voronets, ap.Shulgin, ap.GPME, ap.ComputationalGPME])
+@pytest.mark.parametrize("given", [lambda: y, lambda: "y", lambda: [y], lambda: (q for q in (y,)), lambda: ["y", y]])
+def test_dependent_coordinates_in_any_collection(formulation, given):
+    model = particle(ap.Holonomic(x - y**2, "rail"))
+    assert ap.derive(model, formulation(dependent=given())).dependent == (y,)
+
+
 @pytest.mark.parametrize("formulation", [ap.GibbsAppell, ap.Voronets])
 @pytest.mark.parametrize(
     ("dependent", "words"),

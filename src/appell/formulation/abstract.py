@@ -121,11 +121,11 @@ class AbstractFormulation(ABC):
             return best
         order = {q: i for i, q in enumerate(model.coordinates)}
         named = {q.label: q for q in model.coordinates}
-        dependent = tuple(named.get(q, q) if isinstance(q, str) else q for q in self.dependent)
+        dependent = tuple(dict.fromkeys(named.get(q, q) if isinstance(q, str) else q for q in self.dependent))
         for q in dependent:
             if q not in order:
                 raise FormulationError(f"{q} cannot be dependent: it is not a coordinate of {model.name!r}.")
-        if len(set(dependent)) != len(best.rows):
+        if len(dependent) != len(best.rows):
             rows, many = len(best.rows), len(best.rows) != 1
             raise FormulationError(
                 f"dependent= takes as many coordinates as there are independent constraint rows; {model.name!r} has "
@@ -215,12 +215,13 @@ def dependent_ones(
     """What the user wants to be dependent; one by itself is a list of one."""
     if dependent is None:
         return None
-    named = (dependent,) if isinstance(dependent, Coordinate | str) else dependent
-    if not isinstance(named, Iterable) or not all(isinstance(q, sp.Symbol | str) for q in named):
+    several = isinstance(dependent, Iterable) and not isinstance(dependent, str | sp.Basic)
+    named = tuple(dependent) if several else (dependent,)
+    if not all(isinstance(q, sp.Symbol | str) for q in named):
         raise FormulationError(
             f"dependent= takes coordinates, or their names, in a list such as [x, 'y']; got {quoted(dependent)}."
         )
-    return tuple(named)
+    return named
 
 
 def speed_formulas(speeds: Mapping[Speed, Any] | None) -> dict[Speed, Any] | None:
