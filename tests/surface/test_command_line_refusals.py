@@ -17,6 +17,18 @@ def test_unknown_models(call, command, tmp_path, assert_fails):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_without_its_ending_is_found(call, file, monkeypatch, assert_fails):
+    monkeypatch.chdir(file.parent)
+    words = "'block' is not a model of the library; there is a file block.py: write its whole name."
+    assert_fails(call("run", "block"), words)
+    assert_fails(call("run", file.with_suffix("")), "there is a file ", "block.py: write its whole name.")
+    assert_fails(call("run", "."), "MODEL is a name from `appell list`")
+    (file.parent / "crane.py").touch()
+    assert call("show", "crane").exit_code == 0
+    (file.parent / "folder.py").mkdir()
+    assert_fails(call("run", "folder.py"), "folder.py is a folder.")
+
+
 def test_unknown_principles(call, assert_fails):
     assert_fails(
         call("show", "knife-edge", "--by", "vornets"), "'vornets' is not a principle. Did you mean 'voronets'?"

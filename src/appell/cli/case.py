@@ -78,11 +78,16 @@ def _read(name: str) -> Case:
 
     path = Path(name)
     if path.suffix not in (".py", *ROBOTS):
+        files = [file for ending in (".py", *ROBOTS) if Path(file := f"{name}{ending}").is_file()]
+        if name not in names() and files:
+            raise ModelError(
+                f"{name!r} is not a model of the library; there is a file {files[0]}: write its whole name."
+            )
         if name not in names() and (path.exists() or path.suffix or len(path.parts) > 1):
             raise ModelError(f"MODEL is a name from `appell list`, a FILE.py or a FILE.urdf; got {name!r}.")
         return Case(model(name), _label(name), events=events(name), about=about(name))
     if not path.is_file():
-        raise ModelError(f"There is no file {name}.")
+        raise ModelError(f"{name} is a folder." if path.is_dir() else f"There is no file {name}.")
     if path.suffix in ROBOTS:
         from appell.model.chain import Chain
 
