@@ -270,8 +270,14 @@ model = ap.Model(ground, (x, y), [bob], [ap.Gravity(-9.81 * ground.y)], [ap.Holo
 
 
 def test_a_control_of_a_file_may_be_formulas(call, file):
-    file.write_text(file.read_text() + "control = {u: 3 * x}\n")
+    text = file.read_text()
+    file.write_text(text + "control = {u: 3 * x}\n")
     assert strict(call("run", file, "--json").stdout)["final"]["x"] == pytest.approx(np.cos(2), abs=1e-9)
+    file.write_text(text + "control = {u: ap.parameters('gain') * x}\n")
+    swept = strict(call("sweep", file, "--over", "gain=3,3", "--json").stdout)["final"]["x"]
+    assert swept["mean"] == pytest.approx(np.cos(2), abs=1e-7)
+    file.write_text(text + "inputs, control = {u: 1.0}, {'u': 3 * x}\n")
+    assert "The file gives u in `inputs` and in `control`; leave out one of them." in call("run", file).stderr
 
 
 def test_a_file_may_import_its_neighbours(call, file):

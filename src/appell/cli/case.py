@@ -120,13 +120,14 @@ def _of_file(name: str, path: Path) -> Case:
     if not isinstance(found, Model):
         raise ModelError(f"{name} must define `model`, an appell.Model; it defines {type(found).__name__}.")
     _tell_misspelt(name, defined)
+    inputs, control = _laws(_inputs(name, defined.get("inputs")), _control(name, defined.get("control")))
     return Case(
         model=found,
         formulation=defined.get("formulation"),
         events=_events(name, defined.get("events", ())),
         outputs=_outputs(name, defined.get("outputs", {})),
-        inputs=_inputs(name, defined.get("inputs")),
-        control=_control(name, defined.get("control")),
+        inputs=inputs,
+        control=control,
         control_rate=defined.get("control_rate"),
         choices=_choices(name, defined.get("choices", {}), found),
     )
@@ -210,6 +211,17 @@ def _control(name: str, given: Any) -> Any:
             f"{{tau: -4 * angle}}; got {given!r}."
         )
     return given
+
+
+def _laws(inputs: dict[Any, Any], control: Any) -> tuple[dict[Any, Any], Any]:
+    """The same with formulas of a control among the inputs, where their letters are set and varied."""
+    from appell.model.symbols import key
+
+    if not isinstance(control, Mapping):
+        return inputs, control
+    if twice := [key(w) for w in control if key(w) in map(key, inputs)]:
+        raise ModelError(f"The file gives {twice[0]} in `inputs` and in `control`; leave out one of them.")
+    return {**inputs, **control}, None
 
 
 def _silent(given: Any) -> bool:
